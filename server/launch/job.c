@@ -25,7 +25,7 @@ bool job_is_alive(const struct job *job)
     return job->state != JOB_ENDED;
 }
 
-const struct launcher *job_launcher(const struct job *job)
+struct launcher *job_launcher(const struct job *job)
 {
     return launcher_list_find(&job->jobs->launchers, job->launcher);
 }
@@ -113,6 +113,8 @@ int job_keep(const struct job *job)
     json_object_set_new(doc, "start_pid", json_integer(job->start_pid));
     if (job->token_path)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
+    if (job->who)
+        json_object_set(doc, "who", job->who);
     job_path(job, path);
     result = json_write_file(doc, path, &err);
     if (result)
@@ -184,10 +186,12 @@ void job_free(struct job *job)
     tell_all(job, NULL);
     if (job->call)
         engine_call_abandon(job->call);
+    launcher_unref(job->called);
     free(job->launcher);
     free(job->run);
     free(job->token_path);
     json_decref(job->args);
+    json_decref(job->who);
     explicit_bzero(job->token, sizeof(job->token));
     free(job);
 }
@@ -352,6 +356,7 @@ void job_restore(struct jobs *jobs, const json_t *doc)
     job = job_create(jobs, id, group, json_get_str(doc, "launcher", ""), run, args);
     if (!job)
         return;
+    job->who = json_incref(json_object_get(doc, "who"));
     job->nodes = (long)json_get_int(doc, "nodes", 1);
     job->keep_s = (long)json_get_int(doc, "keep_s", 0);
     path = json_get_str(doc, "token_path", NULL);

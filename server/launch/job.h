@@ -41,6 +41,7 @@ struct job {
     char *run;        /* that it was started for */
     char *token_path; /* of the file with its agents' credential, or NULL */
     json_t *args;     /* complete */
+    json_t *who;      /* may stop it where its launcher is gone; NULL: every operator */
     long nodes, keep_s;
     char engine_id[128]; /* "" while it is not known */
     enum job_state state;
@@ -58,6 +59,7 @@ struct job {
     int64_t due_at;              /* the next question */
     char token[JOB_TOKEN_SIZE];
     struct engine_call *call;
+    struct launcher *called;       /* who knows the answer's words, also when gone */
     enum launcher_command command; /* of the call */
     STAILQ_HEAD(, ask) asks;
 };
@@ -82,7 +84,7 @@ int64_t job_now_at(const struct job *job);
 bool job_is_alive(const struct job *job);
 
 /* NULL where the server has that launcher no more. */
-const struct launcher *job_launcher(const struct job *job);
+struct launcher *job_launcher(const struct job *job);
 
 /* "job 12 of slurm is pending: ..."; out has JOB_TEXT_MAX bytes. */
 void job_sentence(const struct job *job, char *out);

@@ -156,16 +156,11 @@ static void on_stop(struct job *job, const struct engine_answer *answer)
     job_be_unknown(job, why);
 }
 
-static void on_answer(void *arg, const struct engine_answer *answer)
+static void take_answer(struct job *job, const struct launcher *launcher,
+                        const struct engine_answer *answer)
 {
-    struct job *job = arg;
-    const struct launcher *launcher = job_launcher(job);
     int64_t now = job_now_at(job);
 
-    job->call = NULL;
-    job->due_at = now;
-    if (!launcher || !job_is_alive(job)) /* it was given up; job_tick says so */
-        return;
     switch (job->command) {
     case LAUNCHER_START:
         job->start_pid = 0;
@@ -191,6 +186,19 @@ static void on_answer(void *arg, const struct engine_answer *answer)
     }
 }
 
+static void on_answer(void *arg, const struct engine_answer *answer)
+{
+    struct job *job = arg;
+    struct launcher *launcher = job->called;
+
+    job->call = NULL;
+    job->called = NULL;
+    job->due_at = job_now_at(job);
+    if (job_is_alive(job)) /* else it was given up */
+        take_answer(job, launcher, answer);
+    launcher_unref(launcher);
+}
+
 /* ---- Calls ---- */
 
 static json_t *values_of(const struct job *job, const struct launcher *launcher)
@@ -214,8 +222,8 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
     return values;
 }
 
-static int call(struct job *job, const struct launcher *launcher,
-                enum launcher_command command, struct error *err)
+static int call(struct job *job, struct launcher *launcher, enum launcher_command command,
+                struct error *err)
 {
     json_t *values = values_of(job, launcher);
     char **argv = launcher_argv(launcher, command, values, err), **env = NULL;
@@ -229,7 +237,10 @@ static int call(struct job *job, const struct launcher *launcher,
     command_template_free(argv);
     command_template_free(env);
     json_decref(values);
-    return job->call ? 0 : -1;
+    if (!job->call)
+        return -1;
+    job->called = launcher_ref(launcher);
+    return 0;
 }
 
 static size_t count_asked(const struct jobs *jobs, const char *launcher)
@@ -244,7 +255,7 @@ static size_t count_asked(const struct jobs *jobs, const char *launcher)
 
 /* Kept before its command runs, or not started: a server that is killed meanwhile looks
  * for it. */
-static void start(struct job *job, const struct launcher *launcher)
+static void start(struct job *job, struct launcher *launcher)
 {
     struct error err;
 
@@ -281,7 +292,7 @@ static enum launcher_command next_command(const struct job *job)
                : LAUNCHER_STATUS;
 }
 
-static void ask(struct job *job, const struct launcher *launcher)
+static void ask(struct job *job, struct launcher *launcher)
 {
     enum launcher_command command;
     struct error err;
@@ -309,7 +320,7 @@ static void limit_hours(struct job *job, const struct launcher *launcher)
 
 void job_tick(struct job *job)
 {
-    const struct launcher *launcher = job_launcher(job);
+    struct launcher *launcher = job_launcher(job);
 
     job_tell_asks(job, false);
     if (launcher)

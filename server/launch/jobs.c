@@ -231,12 +231,11 @@ static bool is_in(const json_t *names, const char *name)
     return false;
 }
 
-int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
-               struct error *err)
+/* Whether those that may (NULL: everybody) are those that want to. */
+static int allow(const json_t *may, const char *launcher, const char *who,
+                 struct error *err)
 {
-    const struct launcher *of = launcher_list_find(&jobs->launchers, launcher);
-
-    if (!of || !of->who || is_in(of->who, who))
+    if (!may || is_in(may, who))
         return 0;
     if (!who)
         return error_set(err, ERROR_DENIED,
@@ -246,6 +245,14 @@ int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
     return error_set(err, ERROR_DENIED,
                      "the launcher %s is not for %s: its limits.who has other names",
                      launcher, who);
+}
+
+int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
+               struct error *err)
+{
+    const struct launcher *of = launcher_list_find(&jobs->launchers, launcher);
+
+    return allow(of ? of->who : NULL, launcher, who, err);
 }
 
 static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
@@ -351,6 +358,7 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
     json_decref(args);
     if (!job)
         return NULL;
+    job->who = json_incref(job_launcher(job)->who);
     job->nodes = nodes_of(spec);
     job->created_ms = clock_wall_ms();
     job->keep_s = spec->launch.keep_s;
@@ -483,10 +491,11 @@ json_t *jobs_get(const struct jobs *jobs, const char *id)
 int jobs_stop(struct jobs *jobs, const char *id, const char *who, struct error *err)
 {
     struct job *job = find_id(jobs, id);
+    const struct launcher *launcher = job ? job_launcher(job) : NULL;
 
     if (!job)
         return error_set(err, ERROR_NOT_FOUND, "there is no job %.40s", id);
-    if (jobs_allow(jobs, job->launcher, who, err))
+    if (allow(launcher ? launcher->who : job->who, job->launcher, who, err))
         return -1;
     if (!job_is_alive(job))
         return error_set(err, ERROR_CONFLICT, "job %.40s has ended", id);

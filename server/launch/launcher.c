@@ -242,7 +242,7 @@ static void parse_all(const struct parsing *p)
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
                                 struct problems *problems)
 {
-    struct parsing p = {calloc(1, sizeof(struct launcher)), file, problems};
+    struct parsing p = {launcher_ref(calloc(1, sizeof(struct launcher))), file, problems};
     size_t before = problems->count;
 
     if (!program_name_is_valid(name))
@@ -256,13 +256,20 @@ struct launcher *launcher_parse(const char *name, json_t *file, const char *conf
         parse_all(&p);
     if (problems->count == before)
         return p.launcher;
-    launcher_destroy(p.launcher);
+    launcher_unref(p.launcher);
     return NULL;
 }
 
-void launcher_destroy(struct launcher *launcher)
+struct launcher *launcher_ref(struct launcher *launcher)
 {
-    if (!launcher)
+    if (launcher)
+        launcher->refs++;
+    return launcher;
+}
+
+void launcher_unref(struct launcher *launcher)
+{
+    if (!launcher || --launcher->refs > 0)
         return;
     free(launcher->name);
     free(launcher->description);
@@ -352,11 +359,10 @@ int launcher_list_load(struct launcher_list *list, const char *dir, struct error
 void launcher_list_release(struct launcher_list *list)
 {
     while (list->n > 0)
-        launcher_destroy(list->items[--list->n]);
+        launcher_unref(list->items[--list->n]);
 }
 
-const struct launcher *launcher_list_find(const struct launcher_list *list,
-                                          const char *name)
+struct launcher *launcher_list_find(const struct launcher_list *list, const char *name)
 {
     for (size_t i = 0; name && i < list->n; i++)
         if (strcmp(list->items[i]->name, name) == 0)

@@ -43,6 +43,7 @@ struct launcher {
     double most_hours;          /* of a job */
     double every_s;             /* its status is asked for */
     double command_s;           /* a command may take */
+    unsigned refs;              /* its list's, and those of commands under way */
 };
 
 extern const char *const job_state_names[]; /* by enum job_state */
@@ -51,7 +52,10 @@ extern const char *const job_state_names[]; /* by enum job_state */
  * with its pointer into the file. */
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
                                 struct problems *problems);
-void launcher_destroy(struct launcher *launcher);
+/* It is freed with the last reference, of which launcher_parse gives the first. NULL is
+ * nothing. */
+struct launcher *launcher_ref(struct launcher *launcher);
+void launcher_unref(struct launcher *launcher);
 
 /* As GET /launchers shows it. A new object. */
 json_t *launcher_to_json(const struct launcher *launcher);
@@ -67,8 +71,7 @@ int launcher_list_load(struct launcher_list *list, const char *dir, struct error
 void launcher_list_release(struct launcher_list *list);
 
 /* Borrowed; NULL when there is none of that name. */
-const struct launcher *launcher_list_find(const struct launcher_list *list,
-                                          const char *name);
+struct launcher *launcher_list_find(const struct launcher_list *list, const char *name);
 
 /* The argument vector or environment for all values, ended by NULL, to be freed by
  * command_template_free. NULL with the reason. */

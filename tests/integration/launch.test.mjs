@@ -236,6 +236,25 @@ test('a failed run ends though nobody can say what became of its job', limit, as
   assert.match((await jobIs(server, 'ended')).sentence, /given up by a request; the engine may have it: its launcher/);
 });
 
+test('a job whose launcher goes while it is being started keeps its id', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { find: undefined, command_s: 60 });
+  execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
+  launchers.say('status', 'PENDING\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await waitFor(() => launchers.asked().length > 0, () => 'not started');
+  const config = path.join(launchers.dir, 'engine.json'), file = fs.readFileSync(config);
+  fs.rmSync(config);
+  server.signal('SIGHUP');
+  await waitFor(async () => (await server.get('/api/v1/launchers')).launchers.length === 1, () => 'still known');
+  fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 7\n');
+  await stateIs(server, id, 'launching', /^job 7 of engine is pending: its launcher is not among/);
+  fs.writeFileSync(config, file);
+  server.signal('SIGHUP');
+  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  await jobIs(server, 'ended');
+  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 7']);
+});
+
 test('a run that waits for kept nodes gets others when their job ends', limit, async (t) => {
   const { server, launchers } = await start(t);
   launchers.say('answer', 'job 7\n');
@@ -450,6 +469,12 @@ test('a launcher is for whom it says', limit, async (t) => {
   assert.equal((await post(of.ann)).status, 201);
   await waitFor(() => launchers.asked().length > 0, () => 'not started');
   const [job] = (await ask(of.ben, 'GET', '/api/v1/jobs')).json.jobs;
+  assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
+  // Nor for others when it is gone.
+  fs.rmSync(path.join(launchers.dir, 'engine.json'));
+  await server.killHard();
+  await server.startAgain();
+  await waitFor(async () => (await ask(of.ann, 'GET', `/api/v1/jobs/${job.id}`)).json.sentence.includes('not among'), () => 'still known');
   assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
   assert.equal((await ask(of.ann, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 202);
 });
