@@ -40,6 +40,7 @@
  *   expect_peers=N    maxP2pPeers of the communicator, -1: not set
  *   expect_null_stream
  *   expect_registered both buffers of each collective lie in registered memory
+ *   expect_own_data   no two ranks have the same for a reduction
  *   expect_shift=B    the buffers lie B bytes behind a multiple of 16 */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H

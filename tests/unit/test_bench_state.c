@@ -9,12 +9,14 @@
 
 #include "agent/worker/bench/check.h"
 #include "agent/worker/bench/control_ops.h"
+#include "agent/worker/bench/timed_data.h"
 
 #define BUFFER_BYTES 4096
 
 struct backend_comm {
     char send[BUFFER_BYTES], recv[BUFFER_BYTES];
     size_t filled; /* the most bytes that one fill was asked for */
+    int fills;
     bool is_moving;
 };
 
@@ -55,9 +57,9 @@ static int get(struct backend_comm *comm, void *host, const void *from, size_t l
 static int fill(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err)
 {
-    (void)to;
-    (void)element;
-    (void)size;
+    for (size_t i = 0; i < len && (char *)to + i < comm->recv + BUFFER_BYTES; i++)
+        ((char *)to)[i] = ((const char *)element)[i % size];
+    comm->fills++;
     (void)err;
     comm->filled = len > comm->filled ? len : comm->filled;
     return 0;
@@ -151,9 +153,61 @@ static void a_flag_that_does_not_arrive_is_noticed(void **state)
     assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
 }
 
+/* What the rank sends: its input, from the buffer's beginning on. */
+static void assert_own_input(const char *buffer, const struct backend_call *call,
+                             size_t count)
+{
+    struct error err = {0};
+    struct pattern *pattern = pattern_create(call->dtype, call->redop, 2, 7, &err);
+    char expected[BUFFER_BYTES];
+
+    pattern_input(pattern, 0, 0, count, expected);
+    assert_memory_equal(buffer, expected, count * dtype_size(call->dtype));
+    pattern_destroy(pattern);
+}
+
+static void timed_calls_begin_with_the_ranks_own_data(void **state)
+{
+    struct backend_comm comm;
+    struct case_file file;
+    struct progress progress;
+    struct bench bench = bench_of(&comm, &file, &progress);
+    struct bench_row row = {.call = {.kind = COLLECTIVE_ALL_REDUCE,
+                                     .dtype = DTYPE_FLOAT32,
+                                     .redop = REDOP_PROD},
+                            .recv_base = comm.recv};
+    struct error err = {0};
+
+    (void)state;
+    file.seed = 7;
+    row.layout.size_bytes = 64;
+    bench.data = timed_data_create(&err);
+    assert_int_equal(timed_data_begin(&bench, &row, &err), 0);
+    assert_int_equal(comm.fills, 2);
+    assert_own_input(comm.send, &row.call, BUFFER_BYTES / sizeof(float));
+    assert_own_input(comm.recv, &row.call, BUFFER_BYTES / sizeof(float));
+    /* Out of place nothing but results has changed; in place the input has. */
+    memset(comm.recv, 1, BUFFER_BYTES);
+    assert_int_equal(timed_data_begin(&bench, &row, &err), 0);
+    assert_int_equal(comm.fills, 2);
+    row.row.in_place = true;
+    assert_int_equal(timed_data_begin(&bench, &row, &err), 0);
+    assert_int_equal(comm.fills, 3);
+    assert_own_input(comm.recv, &row.call, 64 / sizeof(float));
+    assert_int_equal(comm.recv[64], 1);
+    /* Another operation has other data. */
+    row.row.in_place = false;
+    row.call.redop = REDOP_AVG;
+    assert_int_equal(timed_data_begin(&bench, &row, &err), 0);
+    assert_int_equal(comm.fills, 5);
+    assert_own_input(comm.send, &row.call, BUFFER_BYTES / sizeof(float));
+    timed_data_destroy(bench.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timed_calls_begin_with_the_ranks_own_data),
         cmocka_unit_test(an_idle_row_leaves_the_buffers_alone),
         cmocka_unit_test(a_flag_that_does_not_arrive_is_noticed),
     };

@@ -98,6 +98,22 @@ static void calls_in_groups_and_isolated_ones_are_measured(void **state)
     nccl_end(&group, &seen);
 }
 
+static void each_rank_has_its_own_data_to_reduce(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    nccl_write_case(
+        "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\"],"
+        "\"dtypes\":[\"float32\",\"int8\"],\"redops\":[\"sum\",\"prod\",\"avg\"],"
+        "\"in_place\":false,\"sizes\":[4096,65536],\"iters\":3",
+        "\"check\":0");
+    nccl_run(&group, &seen, "devices=4,expect_own_data");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_end(&group, &seen);
+}
+
 static void many_ranks_share_several_ids(void **state)
 {
     struct worker_group group;
@@ -608,6 +624,7 @@ int main(void)
         cmocka_unit_test(every_collective_type_and_operation_is_right),
         cmocka_unit_test(an_old_library_does_the_same),
         cmocka_unit_test(calls_in_groups_and_isolated_ones_are_measured),
+        cmocka_unit_test(each_rank_has_its_own_data_to_reduce),
         cmocka_unit_test(many_ranks_share_several_ids),
         cmocka_unit_test(a_slow_rank_shows),
         cmocka_unit_test(a_wrong_element_is_named),

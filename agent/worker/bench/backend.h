@@ -215,7 +215,7 @@ struct backend {
                  struct error *err);
     int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
                 struct error *err);
-    /* Repeat the `size` bytes (1 to 8) of an element over `len` bytes. */
+    /* Repeat the `size` bytes (1, or whole elements of up to 64 KiB) over `len` bytes. */
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
 

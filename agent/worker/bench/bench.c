@@ -11,6 +11,7 @@
 #include "agent/worker/bench/control.h"
 #include "agent/worker/bench/measure.h"
 #include "agent/worker/bench/port_traffic.h"
+#include "agent/worker/bench/timed_data.h"
 #include "common/base/units.h"
 
 #define REASON_MAX 512
@@ -402,12 +403,8 @@ static int run_own(struct bench *bench, struct bench_row *rows, int n, size_t fi
         if (!rows[i].is_idle)
             place(bench, &rows[i]);
     }
-    if (bench->filled_with != row->row.dtype) {
-        bench->filled_with = row->row.dtype;
-        if (check_neutralise(bench, row->row.dtype,
-                             bench->buffer_bytes + bench->margin_bytes, err))
-            return -1;
-    }
+    if (timed_data_begin(bench, row, err))
+        return -1;
     return run_row(bench, rows, first, err);
 }
 
@@ -456,8 +453,9 @@ static int run_all(struct bench *bench, struct error *err)
 {
     size_t rows = series_rows(&bench->file->plan);
 
-    bench->filled_with = DTYPE_COUNT;
-    if (allocate(bench, err) || port_traffic_create(bench, &bench->traffic, err))
+    bench->data = timed_data_create(err);
+    if (!bench->data || allocate(bench, err) ||
+        port_traffic_create(bench, &bench->traffic, err))
         return -1;
     for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
         if (bench_stopped(bench, err) || do_rows(bench, i, err))
@@ -471,5 +469,7 @@ int bench_run(struct bench *bench, struct error *err)
 
     port_traffic_destroy(bench->traffic);
     bench->traffic = NULL;
+    timed_data_destroy(bench->data);
+    bench->data = NULL;
     return status;
 }

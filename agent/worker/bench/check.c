@@ -34,18 +34,6 @@ struct check {
     struct findings *all, *findings; /* of the pass: of the ranks here, of one of them */
 };
 
-int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
-                     struct error *err)
-{
-    const struct backend *backend = bench->backend;
-    unsigned char one[8];
-
-    pattern_one(type, one);
-    if (backend->fill(bench->comm, bench->send, one, dtype_size(type), bytes, err))
-        return -1;
-    return backend->fill(bench->comm, bench->recv, one, dtype_size(type), bytes, err);
-}
-
 /* The whole receive side is poisoned, then the input written: in place they overlap. */
 static int write_inputs(struct check *check, struct error *err)
 {
@@ -390,12 +378,6 @@ int check_row(struct bench *bench, const struct bench_row *rows, long passes,
                  : error_set(err, ERROR_MEMORY, "check: out of memory");
     if (!status)
         status = run_passes(&check, passes, wrong, errors, err);
-    /* Hashed bits may be numbers that the next row's arithmetic is slow on. An idle row
-     * has none, and may be larger than the buffers. */
-    if (!status && !row->is_idle) {
-        status = check_neutralise(bench, row->call.dtype,
-                                  row->layout.size_bytes + bench->margin_bytes, err);
-    }
     free(check.expected);
     free(check.got);
     free(check.all);

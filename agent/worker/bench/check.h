@@ -16,9 +16,4 @@
 int check_row(struct bench *bench, const struct bench_row *rows, long passes,
               uint64_t *wrong, json_t **errors, struct error *err);
 
-/* Put ones of the type into both buffers, `bytes` from their beginnings: numbers that
- * arithmetic is not slow on. */
-int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
-                     struct error *err);
-
 #endif

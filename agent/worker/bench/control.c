@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/worker/bench/check.h"
+#include "agent/worker/bench/timed_data.h"
 #include "agent/worker/bench/control_ops.h"
 #include "agent/worker/bench/control_stats.h"
 #include "agent/worker/bench/fault.h"
@@ -223,8 +223,7 @@ static int do_kind(struct control *control, struct error *err)
         report_skipped(control);
         return 0;
     }
-    bench->filled_with = DTYPE_FLOAT32;
-    if (check_neutralise(bench, DTYPE_FLOAT32, bench->buffer_bytes, err))
+    if (timed_data_put(bench, DTYPE_FLOAT32, REDOP_SUM, err))
         return -1;
     if (control_ops_init(&control->ops, bench, control->kind, err))
         return -1;

@@ -88,8 +88,8 @@ int control_ops_reduce_flag(struct control_ops *ops, struct error *err)
                                              .redop = REDOP_MAX,
                                              .count = 1};
     uint64_t at = ops->turn++ % 2 * CONTROL_ALIGNMENT;
-    /* Another number each time, and none that lies in the buffers before. */
-    float raised = (float)(2 + ops->turn % 1024);
+    /* Another number each time, and larger than any that lies in the buffers before. */
+    float raised = 0x1p100f * (float)(2 + ops->turn % 1024);
     float flag = ops->bench->rank == ops->bench->file->world_size - 1 ? raised : 0;
     float any = raised;
 

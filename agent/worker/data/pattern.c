@@ -403,17 +403,6 @@ const char *pattern_format(enum dtype type, const void *element,
     return text;
 }
 
-void pattern_one(enum dtype type, void *element)
-{
-    double one = 1;
-    uint64_t integer = 1;
-
-    if (float_ranges[type].bits > 0)
-        store_floats(type, &one, 1, element);
-    else
-        store_integers(dtype_size(type), &integer, 1, element);
-}
-
 void pattern_scalar(enum dtype type, int rank, void *element)
 {
     double value = pattern_float_scalar(rank);

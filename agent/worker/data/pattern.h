@@ -60,7 +60,4 @@ const char *pattern_format(enum dtype type, const void *element,
 /* What mulsum multiplies the rank's input with before it is added. */
 void pattern_scalar(enum dtype type, int rank, void *element);
 
-/* The number one: harmless to reduce for ever. */
-void pattern_one(enum dtype type, void *element);
-
 #endif

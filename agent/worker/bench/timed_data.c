@@ -1,0 +1,82 @@
+/* timed_data.c - what the buffers hold while calls are timed */
+#include "agent/worker/bench/timed_data.h"
+
+#include <stdlib.h>
+
+#define BLOCK_BYTES 65536
+
+struct timed_data {
+    bool is_there;
+    enum dtype type;
+    int redop;
+    char block[BLOCK_BYTES];
+};
+
+struct timed_data *timed_data_create(struct error *err)
+{
+    struct timed_data *data = calloc(1, sizeof(*data));
+
+    if (!data)
+        error_set(err, ERROR_MEMORY, "data of timed calls: out of memory");
+    return data;
+}
+
+void timed_data_destroy(struct timed_data *data)
+{
+    free(data);
+}
+
+static int put(const struct bench *bench, char *to, size_t bytes, struct error *err)
+{
+    return bench->backend->fill(bench->comm, to, bench->data->block, BLOCK_BYTES, bytes,
+                                err);
+}
+
+static int make_block(struct bench *bench, enum dtype type, int redop, struct error *err)
+{
+    struct pattern *pattern =
+        pattern_create(type, redop, bench_group_size(bench), bench->file->seed, err);
+
+    if (!pattern)
+        return -1;
+    pattern_input(pattern, bench_place(bench), 0, BLOCK_BYTES / dtype_size(type),
+                  bench->data->block);
+    pattern_destroy(pattern);
+    return 0;
+}
+
+int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error *err)
+{
+    struct timed_data *data = bench->data;
+    size_t bytes = bench->buffer_bytes + bench->margin_bytes;
+
+    data->is_there = false;
+    if (make_block(bench, type, redop, err) || put(bench, bench->send, bytes, err) ||
+        put(bench, bench->recv, bytes, err))
+        return -1;
+    data->is_there = true;
+    data->type = type;
+    data->redop = redop;
+    return 0;
+}
+
+/* A check's data of the same operation is as good. That of another may be numbers whose
+ * products are denormal, and bits that are copied any numbers: the processor would be
+ * slow on them in every call. */
+static int need(struct bench *bench, enum dtype type, int redop, struct error *err)
+{
+    const struct timed_data *data = bench->data;
+
+    return data->is_there && data->type == type && data->redop == redop
+               ? 0
+               : timed_data_put(bench, type, redop, err);
+}
+
+int timed_data_begin(struct bench *bench, const struct bench_row *row, struct error *err)
+{
+    if (need(bench, row->call.dtype, row->call.redop, err))
+        return -1;
+    return row->row.in_place && !row->is_idle
+               ? put(bench, row->recv_base, row->layout.size_bytes, err)
+               : 0;
+}
