@@ -196,13 +196,16 @@ void job_free(struct job *job)
     free(job);
 }
 
-/* Words that are cut end with a whole character. Whether they are others than before. */
+/* As one line; words that are cut end with a whole character. Whether they are others
+ * than before. */
 static bool put_words(char words[JOB_WORDS_MAX], const char *text)
 {
     char cut[JOB_WORDS_MAX];
     bool is_news;
 
     snprintf(cut, sizeof(cut), "%.*s", utf8_fit(text, JOB_WORDS_MAX - 1), text);
+    for (char *at = cut; (at = strchr(at, '\n'));)
+        *at = ' ';
     is_news = strcmp(words, cut) != 0;
     memcpy(words, cut, sizeof(cut));
     return is_news;

@@ -39,13 +39,43 @@ static bool is_id(const char *id, size_t len)
     return len > 0 && len < sizeof(((struct job *)0)->engine_id);
 }
 
-static void name_it(struct job *job, const char *id, size_t len)
+static bool has_id(const struct job *job, const char *id, size_t len)
 {
+    return strlen(job->engine_id) == len && memcmp(job->engine_id, id, len) == 0;
+}
+
+/* Another job that has the id, which is then surely that one's alone to be stopped by. */
+static const struct job *find_owner(const struct job *job, const char *id, size_t len)
+{
+    const struct job *other;
+
+    TAILQ_FOREACH (other, &job->jobs->list, entry)
+        if (other != job && job_is_alive(other) && has_id(other, id, len) &&
+            strcmp(other->launcher, job->launcher) == 0)
+            return other;
+    return NULL;
+}
+
+/* The engine's id of it, from now on; -1 with the reason where that can't be. */
+static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WORDS_MAX])
+{
+    const struct job *owner = find_owner(job, id, len);
+
+    if (!is_id(id, len)) {
+        snprintf(why, JOB_WORDS_MAX, "this is no id: %.120s", id);
+        return -1;
+    }
+    if (owner) {
+        snprintf(why, JOB_WORDS_MAX, "the engine gave it the id %.*s, which job %s has",
+                 (int)len, id, owner->id);
+        return -1;
+    }
     memcpy(job->engine_id, id, len);
     if (job->state == JOB_STARTING)
         job_enter(job, JOB_PENDING, "");
     else
         job_keep(job);
+    return 0;
 }
 
 /* No id came of its start. The engine may have it all the same, or have it soon, as an
@@ -76,18 +106,20 @@ static void on_started(struct job *job, const struct launcher *launcher,
     const char *id = NULL;
     size_t len = 0;
     char why[JOB_WORDS_MAX];
+    bool is_named = false;
 
     if (answer->has_failed)
         put_fault(why, "it was not started", answer);
     else if (safe_regex_match(launcher->job, answer->text, strlen(answer->text), &id,
-                              &len) == SAFE_REGEX_YES &&
-             id && is_id(id, len)) {
-        name_it(job, id, len);
-        return;
-    } else
+                              &len) != SAFE_REGEX_YES ||
+             !id)
         snprintf(why, sizeof(why), "no id is in what its start said: %.120s",
                  answer->text);
-    be_unnamed(job, launcher, why, answer->is_late);
+    else if (!name_it(job, id, len, why))
+        return;
+    else
+        is_named = true;
+    be_unnamed(job, launcher, why, answer->is_late || is_named);
 }
 
 static bool is_gone(const struct launcher *launcher, const struct engine_answer *answer)
@@ -125,6 +157,18 @@ static void on_status(struct job *job, const struct launcher *launcher,
     job_tell_asks(job, true);
 }
 
+/* Whether another line begins with another id than the first. */
+static bool has_others(const char *text, size_t len)
+{
+    for (const char *at = text; *at; at += strspn(at, "\n")) {
+        if (strcspn(at, " \t\n") != len || memcmp(at, text, len) != 0)
+            return true;
+        at += strcspn(at, "\n");
+    }
+    return false;
+}
+
+/* Of several that have its name none is surely its own, so none is taken or stopped. */
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
     size_t len = strcspn(answer->text, " \t\n");
@@ -133,14 +177,15 @@ static void on_found(struct job *job, const struct engine_answer *answer)
     if (answer->has_failed) {
         put_fault(why, "whether the engine has it is not known", answer);
         job_be_unknown(job, why);
-    } else if (is_id(answer->text, len))
-        name_it(job, answer->text, len);
-    else if (len > 0) {
-        snprintf(why, sizeof(why), "what looking for it said is no id: %.120s",
+    } else if (len == 0) {
+        if (job_now_at(job) >= job->may_come_until_at)
+            job_enter(job, JOB_ENDED, job->reason);
+    } else if (has_others(answer->text, len)) {
+        snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
                  answer->text);
         job_be_unknown(job, why);
-    } else if (job_now_at(job) >= job->may_come_until_at)
-        job_enter(job, JOB_ENDED, job->reason);
+    } else if (name_it(job, answer->text, len, why))
+        job_be_unknown(job, why);
 }
 
 /* An answer of "stop again" follows at once where the state was asked for in between. */

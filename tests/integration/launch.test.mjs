@@ -343,9 +343,42 @@ test('a start that failed is looked for a while: the engine may have it late', l
   const finds = () => launchers.asked().filter((line) => line.startsWith('find')).length;
   await waitFor(() => finds() >= 2, () => 'not looked for again');
   launchers.say('found', `${'x'.repeat(200)}\n`);
-  await stateIs(server, id, 'launching', /what looking for it said is no id: xxx/);
+  await stateIs(server, id, 'launching', /this is no id: xxx/);
   launchers.say('found', '62\n');
   await stateIs(server, id, 'launching', /job 62 of engine is pending/);
+});
+
+const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
+
+test('of several jobs of one name none is taken or stopped', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'Welcome to head\n');
+  launchers.say('status', 'PENDING\n');
+  launchers.say('found', '61\n62 too\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, id, 'launching', /is starting: the engine has several jobs of its name: 61 62 too/);
+  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  await jobIs(server, 'stopping');
+  const asked = launchers.asked().length;
+  await waitFor(() => launchers.asked().length >= asked + 3, () => 'not looked for again');
+  assert.deepEqual(stopsOf(launchers), []);
+  launchers.say('found', '62\n62\n');
+  await jobIs(server, 'ended');
+  assert.deepEqual(stopsOf(launchers), ['stop 62']);
+});
+
+test('the id of one job is not taken for another', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { find: undefined, limits: { jobs: 2 } });
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'PENDING\n');
+  const spec = { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } };
+  const first = await server.run(spec);
+  await stateIs(server, first.id, 'launching', /job 7 of engine is pending/);
+  const second = await server.runEnds((await server.run(spec)).id);
+  assert.match(second.reason, /whether the engine has it is not known.*the engine gave it the id 7, which job \w{12} has/);
+  const [, job] = await jobsOf(server);
+  assert.deepEqual([job.state, job.job], ['pending', '7']);
+  assert.deepEqual(stopsOf(launchers), []);
 });
 
 test('a job that cannot be written down is not started', limit, async (t) => {
