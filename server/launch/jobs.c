@@ -190,7 +190,7 @@ void jobs_close(struct jobs *jobs)
 
 /* ---- What runs need ---- */
 
-static long nodes_of(const struct run_spec *spec)
+long jobs_nodes_wanted(const struct run_spec *spec)
 {
     long least = spec->pattern == PATTERN_ALL ? 1 : 2;
 
@@ -215,9 +215,9 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
     }
     json_decref(program_schema_complete(launcher->parameters, spec->launch.args,
                                         "/launch/args", problems));
-    if (nodes_of(spec) > launcher->most_nodes)
+    if (jobs_nodes_wanted(spec) > launcher->most_nodes)
         problems_add(problems, "/nodes", "%ld nodes are more than the %ld that %s gives",
-                     nodes_of(spec), launcher->most_nodes, launcher->name);
+                     jobs_nodes_wanted(spec), launcher->most_nodes, launcher->name);
 }
 
 static bool is_in(const json_t *names, const char *name)
@@ -270,20 +270,23 @@ static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
     return args;
 }
 
-/* Whether a job that is kept has what the next run needs: its nodes, which may have died,
- * and time. Before its first run has used it nobody knows better than the engine. */
+/* Whether a job that is kept has what the next run needs: its nodes, of which some may
+ * have died, and time. Those of which nothing was heard yet may come, while a run waits
+ * for them. */
 static bool is_fit(const struct job *job, long nodes)
 {
     const struct launcher *launcher = job_launcher(job);
     const struct jobs_nodes *of = &job->jobs->nodes;
     double ran_h = (double)(job_now_at(job) - job->started_at) / 3600e3;
+    size_t alive, gone;
 
     if (job->nodes < nodes || !launcher)
         return false;
     if (job->state != JOB_RUNNING)
         return true;
+    of->count(of->arg, job->group, &alive, &gone);
     return ran_h <= launcher->most_hours * HOURS_SHARE &&
-           (!job->idle_ms || of->count(of->arg, job->group) >= (size_t)nodes);
+           ((long)alive >= nodes || (!job->idle_ms && job->nodes - (long)gone >= nodes));
 }
 
 /* A job that is kept, or is not needed yet any less, and would do. */
@@ -295,7 +298,7 @@ static struct job *find_like(const struct jobs *jobs, const struct run_spec *spe
     TAILQ_FOREACH (job, &jobs->list, entry)
         if (job->keep_s > 0 && job->state != JOB_STOPPING && job_is_alive(job) &&
             strcmp(job->launcher, spec->launch.name) == 0 &&
-            json_equal(job->args, args) && is_fit(job, nodes_of(spec)))
+            json_equal(job->args, args) && is_fit(job, jobs_nodes_wanted(spec)))
             found = job;
     json_decref(args);
     return found;
@@ -344,9 +347,13 @@ static void make_token(struct job *job)
     snprintf(job->token, sizeof(job->token), "%s%s", first, second);
 }
 
+/* As large as any run needs that waits for it: where it replaces one that has ended, that
+ * may be more than the run does which finds that out. */
 static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
                            const char *run)
 {
+    const struct jobs_nodes *nodes = &jobs->nodes;
+    long own = jobs_nodes_wanted(spec), others;
     json_t *args = complete(jobs, spec);
     const char *group = spec->nodes.group;
     char id[ID_RUN_LENGTH + 1];
@@ -359,7 +366,8 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
     if (!job)
         return NULL;
     job->who = json_incref(job_launcher(job)->who);
-    job->nodes = nodes_of(spec);
+    others = nodes->wanted(nodes->arg, group);
+    job->nodes = others > own ? others : own;
     job->created_ms = clock_wall_ms();
     job->keep_s = spec->launch.keep_s;
     make_token(job);

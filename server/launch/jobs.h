@@ -24,8 +24,11 @@ struct jobs;
 struct jobs_nodes {
     /* Whether a run or a node of it needs the group. */
     bool (*is_needed)(void *arg, const char *group);
-    /* How many nodes of it there are now. */
-    size_t (*count)(void *arg, const char *group);
+    /* How many nodes of it there are now, and how many were there and are not. */
+    void (*count)(void *arg, const char *group, size_t *alive, size_t *gone);
+    /* The most nodes, by jobs_nodes_wanted, that a run wants which waits for the group.
+     */
+    long (*wanted)(void *arg, const char *group);
     void *arg;
 };
 
@@ -53,6 +56,9 @@ int jobs_reload(struct jobs *jobs, struct error *err);
 
 /* Leave the jobs to themselves and to the next server. Frees it on the loop. */
 void jobs_close(struct jobs *jobs);
+
+/* How many nodes a run asks an engine for. */
+long jobs_nodes_wanted(const struct run_spec *spec);
 
 /* Add what is wrong with the spec's `launch` here; nothing if it has none. */
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,

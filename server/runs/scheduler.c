@@ -331,14 +331,35 @@ static bool is_group_needed(void *arg, const char *group)
     return false;
 }
 
-static size_t count_group(void *arg, const char *group)
+static void count_group(void *arg, const char *group, size_t *alive, size_t *gone)
 {
     const struct scheduler *scheduler = arg;
-    size_t n = 0;
 
-    for (size_t i = 0; i < scheduler->nodes.count; i++)
-        n += is_of(scheduler->nodes.nodes[i], group);
-    return n;
+    *alive = *gone = 0;
+    for (size_t i = 0; i < scheduler->nodes.count; i++) {
+        const struct node *node = scheduler->nodes.nodes[i];
+
+        *alive += is_of(node, group);
+        *gone +=
+            node->state != NODE_ALIVE && node->group && strcmp(node->group, group) == 0;
+    }
+}
+
+static long most_wanted(void *arg, const char *group)
+{
+    const struct scheduler *scheduler = arg;
+    long most = 0;
+
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct active_run *active = scheduler->runs[i];
+        const struct run_spec *spec = active->run->spec;
+        long wanted = jobs_nodes_wanted(spec);
+
+        if (spec->launch.name && strcmp(spec->nodes.group, group) == 0 &&
+            !active_run_is_over(active) && active->run->pool.n == 0 && wanted > most)
+            most = wanted;
+    }
+    return most;
 }
 
 /* Nobody was silent or late while we did not listen. */
@@ -442,8 +463,8 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
     if (config->jobs)
-        jobs_set_nodes(config->jobs,
-                       &(struct jobs_nodes){is_group_needed, count_group, scheduler});
+        jobs_set_nodes(config->jobs, &(struct jobs_nodes){is_group_needed, count_group,
+                                                          most_wanted, scheduler});
     if (!config->clock)
         uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;

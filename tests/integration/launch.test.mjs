@@ -277,6 +277,44 @@ test('a run that waits for kept nodes gets others when their job ends', limit, a
   assert.equal(jobs[0].group, jobs[1].group);
 });
 
+test('a job that replaces another has nodes for all that wait for it', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const spec = { ...long, nodes: { count: 2, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
+  const first = await server.run(spec);
+  const args = ['--group', first.spec.nodes.group];
+  const agents = await Promise.all(['a', 'b'].map((name) => startAgent(t, server, name, { args, ready: false })));
+  await stateIs(server, first.id, 'running', /.?/);
+  const runs = [await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } }), await server.run(spec)];
+  for (const run of runs) assert.equal(run.spec.nodes.group, first.spec.nodes.group);
+  launchers.say('answer', 'job 8\n');
+  launchers.say('status-8', 'PENDING Resources\n');
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  agents.forEach((agent) => agent.signal('SIGTERM'));
+  for (const run of runs) await stateIs(server, run.id, 'launching', /job 8 of engine is pending/);
+  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('start')).map((line) => line.split(' ')[2]), ['2', '2']);
+});
+
+test('a job in use of which a node has died gets no run that needs it', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const spec = { ...long, nodes: { count: 2, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
+  const first = await server.run({ ...spec, sizes: ['4K'], iters: 1 });
+  const group = first.spec.nodes.group;
+  const [, b] = await Promise.all(['a', 'b'].map((name) =>
+    startAgent(t, server, name, { args: ['--group', group], ready: false })));
+  assert.equal((await server.runEnds(first.id)).state, 'completed');
+  const busy = await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } });
+  await stateIs(server, busy.id, 'running', /.?/);
+  b.signal('SIGTERM');
+  await b.ended();
+  await waitFor(async () => (await server.get('/api/v1/nodes')).nodes.find(({ name }) => name === 'b').state === 'left', () => 'b is there');
+  const [one, two] = [await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } }), await server.run(spec)];
+  assert.deepEqual([one, two].map((run) => run.spec.nodes.group === group), [true, false]);
+});
+
 test('a server that was killed knows its jobs, and ends those that nobody needs', limit, async (t) => {
   const { server, launchers } = await start(t);
   launchers.say('answer', 'job 51\n');
