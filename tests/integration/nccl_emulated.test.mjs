@@ -53,7 +53,7 @@ test('a run on GPUs completes, and every row says that they are emulated', limit
 });
 
 test("what a run asks of NCCL alone reaches the workers", limit, async (t) => {
-  const { server } = await startGpus(t, 'devices=2', 'devices=2,no_windows');
+  const { server } = await startGpus(t, 'devices=2', 'devices=2,no_windows,nccl=22902');
   const one = { nodes: { names: ['node-1'] }, nccl: { registration: 'symmetric', stream: 'null' } };
   const run = await end(server, one);
   assert.equal(run.state, 'completed', run.reason);

@@ -17,6 +17,7 @@
 #include "tests/nccl_emulation/say.h"
 #include "tests/nccl_emulation/settings.h"
 #include "tests/nccl_emulation/stream.h"
+#include "tests/nccl_emulation/windows.h"
 
 #ifdef EMULATED_OLD
 #define VERSION 21805
@@ -36,7 +37,7 @@ static _Thread_local struct group group;
 static _Thread_local long group_ends, submitted;
 static char last_error[256]; /* as NCCL's, of the whole process */
 
-static int fail(int result, const char *text)
+int emulated_fail(int result, const char *text)
 {
     const char *level = getenv("NCCL_DEBUG");
 
@@ -79,8 +80,9 @@ const char *ncclGetLastError(nccl_comm comm)
 int ncclGetUniqueId(struct nccl_id *id)
 {
     memset(id, 0, sizeof(*id));
-    return wire_make(id->bytes, sizeof(id->bytes)) ? fail(NCCL_RESULT_SYSTEM, "no memfd")
-                                                   : NCCL_RESULT_SUCCESS;
+    return wire_make(id->bytes, sizeof(id->bytes))
+               ? emulated_fail(NCCL_RESULT_SYSTEM, "no memfd")
+               : NCCL_RESULT_SUCCESS;
 }
 
 /* As parseCommConfig of src/init.cc: what a version knows of a config is to be unset or
@@ -94,6 +96,10 @@ static const char *why_no_config(const struct nccl_config *config)
     if (version >= 22700 && policy != NCCL_CONFIG_UNSET &&
         (policy < 0 || policy > (version < 22800 ? 1 : 2)))
         return "Invalid config policy attribute value";
+    if (version >= NCCL_WITH_NVLINK_SCHED &&
+        config->nvlink_centric_sched != NCCL_CONFIG_UNSET &&
+        config->nvlink_centric_sched != 0 && config->nvlink_centric_sched != 1)
+        return "Invalid config nvlinkCentricSched attribute value";
     if (version >= NCCL_WITH_P2P_PEERS && config->version >= NCCL_WITH_P2P_PEERS &&
         (config->size < sizeof(*config) ||
          (config->max_p2p_peers != NCCL_CONFIG_UNSET && config->max_p2p_peers <= 0)))
@@ -113,33 +119,34 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
 
     if (n < 1 || n > 1024 || rank < 0 || rank >= n || config->blocking != 1 ||
         config->magic != NCCL_CONFIG_MAGIC)
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
+        return emulated_fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
     const char *why = why_no_config(config);
     if (why)
-        return fail(NCCL_RESULT_ARGUMENT, why);
+        return emulated_fail(NCCL_RESULT_ARGUMENT, why);
     long policy = emulation_setting("expect_cta", config->cta_policy);
     if (policy != config->cta_policy)
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: another CTA policy is expected");
+        return emulated_fail(NCCL_RESULT_ARGUMENT,
+                             "emulated: another CTA policy is expected");
     if (emulation_setting("init_fails", 0))
-        return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
     say_start(rank, n);
     if (emulation_setting("init_hangs", 0))
         emulation_hang();
     comm = calloc(1, sizeof(*comm));
     if (!comm)
-        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "out of memory");
     comm->rank = rank;
     comm->n = n;
     comm->device = emulated_device();
     if (emulation_setting("init_mib", 0) &&
         cudaMalloc(&comm->memory, (size_t)emulation_setting("init_mib", 0) << 20)) {
         free(comm);
-        return fail(NCCL_RESULT_CUDA, "Cuda failure 'out of memory'");
+        return emulated_fail(NCCL_RESULT_CUDA, "Cuda failure 'out of memory'");
     }
     comm->wire = wire_attach(id->bytes, rank, n, &comm->is_aborted);
     if (!comm->wire) {
         free(comm);
-        return fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
     }
     *out = comm;
     ras_begin(comm);
@@ -190,7 +197,7 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
     struct operation *own = malloc(sizeof(*own));
 
     if (!own)
-        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "out of memory");
     *own = *operation;
     if (operation->kind != OPERATION_POINT_TO_POINT)
         atomic_fetch_add(
@@ -207,7 +214,7 @@ static int enqueue_transfers(struct group *all)
 
     together.transfers = calloc(all->n + 1, sizeof(*together.transfers));
     if (!together.transfers)
-        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "out of memory");
     for (size_t i = 0; i < all->n; i++) {
         struct operation *operation = &all->first[i];
         if (operation->kind == OPERATION_POINT_TO_POINT) {
@@ -252,7 +259,7 @@ int ncclGroupEnd(void)
     int result = NCCL_RESULT_SUCCESS;
 
     if (group.depth == 0)
-        return fail(NCCL_RESULT_USAGE, "emulated: group end without a start");
+        return emulated_fail(NCCL_RESULT_USAGE, "emulated: group end without a start");
     if (--group.depth > 0 || group.n == 0)
         return NCCL_RESULT_SUCCESS;
     if (++group_ends == emulation_setting("group_hangs", 0))
@@ -290,7 +297,7 @@ int ncclGroupSimulateEnd(struct nccl_sim_info *info)
     ncclGetVersion(&version);
     if (group.depth != 1 || group.n == 0 || info->magic != NCCL_SIM_INFO_MAGIC ||
         info->size != sizeof(*info))
-        return fail(NCCL_RESULT_USAGE, "emulated: nothing to simulate");
+        return emulated_fail(NCCL_RESULT_USAGE, "emulated: nothing to simulate");
     if (version >= 22200)
         info->estimated_us = chooser_take(group.first).time_us;
     drop_group();
@@ -302,16 +309,6 @@ static bool has_operation(const struct operation *operation)
     const struct premul *premul = premul_of(operation->comm, operation->op);
 
     return operation->op < PREMUL_FIRST || (premul && premul->type == operation->type);
-}
-
-static bool is_registered(const struct ncclComm *comm, const char *buffer)
-{
-    for (int i = 0; i < comm->n_registered; i++) {
-        const struct range *range = &comm->registered[i];
-        if (buffer >= range->begin && buffer < range->begin + range->bytes)
-            return true;
-    }
-    return false;
 }
 
 /* As NCCL's taskAppend (src/enqueue.cc): up to 2.27 all that it had calls for, then those
@@ -355,8 +352,8 @@ static const char *why_unexpected(const struct operation *operation, cuda_stream
                        (size_t)operation->recv % 16 != (size_t)shift))
         return "emulated: another alignment is expected";
     if (emulation_setting("expect_registered", 0) &&
-        !(is_registered(operation->comm, operation->send) &&
-          is_registered(operation->comm, operation->recv)))
+        !(emulated_is_registered(operation->comm, operation->send) &&
+          emulated_is_registered(operation->comm, operation->recv)))
         return "emulated: registered buffers are expected";
     return NULL;
 }
@@ -367,7 +364,7 @@ static int submit(const struct operation *operation, cuda_stream stream)
 
     if (why) {
         free(operation->transfers);
-        return fail(NCCL_RESULT_ARGUMENT, why);
+        return emulated_fail(NCCL_RESULT_ARGUMENT, why);
     }
     if (operation->count == 0) {
         free(operation->transfers);
@@ -375,7 +372,7 @@ static int submit(const struct operation *operation, cuda_stream stream)
     }
     ncclGroupStart();
     if (++submitted == emulation_setting("warn", 0))
-        fail(NCCL_RESULT_REMOTE, "emulated: connection reset by peer");
+        emulated_fail(NCCL_RESULT_REMOTE, "emulated: connection reset by peer");
     group.first = realloc(group.first, (group.n + 1) * sizeof(*group.first));
     group.streams = realloc(group.streams, (group.n + 1) * sizeof(cuda_stream));
     group.first[group.n] = *operation;
@@ -392,7 +389,7 @@ int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
     while (at < PREMULS_MAX && comm->premuls[at].is_used)
         at++;
     if (residence != NCCL_SCALAR_HOST || at == PREMULS_MAX)
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad pre-multiplied sum");
+        return emulated_fail(NCCL_RESULT_ARGUMENT, "emulated: bad pre-multiplied sum");
     comm->premuls[at].is_used = true;
     comm->premuls[at].type = type;
     memcpy(comm->premuls[at].scalar, scalar, reduction_element(type));
@@ -403,7 +400,7 @@ int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
 int ncclRedOpDestroy(int op, nccl_comm comm)
 {
     if (!premul_of(comm, op))
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation");
+        return emulated_fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation");
     comm->premuls[op - PREMUL_FIRST].is_used = false;
     return NCCL_RESULT_SUCCESS;
 }
@@ -461,7 +458,7 @@ static int transfer(bool is_send, const void *data, size_t count, int type, int 
 
     operation.transfers = calloc(1, sizeof(*operation.transfers));
     if (!operation.transfers)
-        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+        return emulated_fail(NCCL_RESULT_SYSTEM, "out of memory");
     *operation.transfers = (struct transfer){.peer = peer,
                                              .is_send = is_send,
                                              .data = (char *)(size_t)data,
@@ -485,66 +482,8 @@ int ncclRecv(void *recv, size_t count, int type, int peer, nccl_comm comm,
 int ncclCommInitRankScalable(nccl_comm *out, int n, int rank, int n_ids,
                              struct nccl_id *ids, struct nccl_config *config)
 {
-    return n_ids < 1 ? fail(NCCL_RESULT_ARGUMENT, "emulated: no id")
+    return n_ids < 1 ? emulated_fail(NCCL_RESULT_ARGUMENT, "emulated: no id")
                      : attach(out, n, &ids[n_ids - 1], rank, config);
-}
-
-static void note_registered(nccl_comm comm, const void *memory, size_t bytes)
-{
-    if (comm->n_registered == RANGES_MAX)
-        abort();
-    comm->registered[comm->n_registered++] =
-        (struct range){.begin = memory, .bytes = bytes};
-}
-
-int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
-{
-    if (emulation_setting("register_hangs", 0))
-        emulation_hang();
-    note_registered(comm, memory, bytes);
-    *handle = memory;
-    return NCCL_RESULT_SUCCESS;
-}
-
-int ncclCommDeregister(nccl_comm comm, void *handle)
-{
-    (void)handle;
-    comm->n_registered--;
-    return NCCL_RESULT_SUCCESS;
-}
-
-/* As the real one: where there are no windows, success and none given. */
-int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
-                           nccl_window *window, int flags)
-{
-    if (flags != NCCL_WINDOW_SYMMETRIC || (size_t)memory % 4096 != 0 || bytes == 0)
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
-    if (emulation_setting("register_hangs", 0))
-        emulation_hang();
-    if (!emulation_setting("no_windows", 0)) {
-        note_registered(comm, memory, bytes);
-        *window = (nccl_window)memory;
-    }
-    return NCCL_RESULT_SUCCESS;
-}
-
-int ncclCommWindowDeregister(nccl_comm comm, nccl_window window)
-{
-    (void)window;
-    comm->n_registered--;
-    return NCCL_RESULT_SUCCESS;
-}
-
-int ncclMemAlloc(void **out, size_t bytes)
-{
-    return cudaMalloc(out, bytes) ? fail(NCCL_RESULT_CUDA, "Cuda failure 'out of memory'")
-                                  : NCCL_RESULT_SUCCESS;
-}
-
-int ncclMemFree(void *memory)
-{
-    cudaFree(memory);
-    return NCCL_RESULT_SUCCESS;
 }
 
 int ncclAlltoAll(const void *send, void *recv, size_t count, int type, nccl_comm comm,

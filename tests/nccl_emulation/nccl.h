@@ -12,6 +12,9 @@
 
 extern const int ringbench_emulated;
 
+/* Keep the text as the last error; returns the result. */
+int emulated_fail(int result, const char *text);
+
 int ncclGetVersion(int *version);
 const char *ncclGetErrorString(int result);
 const char *ncclGetLastError(nccl_comm comm);

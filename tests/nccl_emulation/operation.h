@@ -35,7 +35,7 @@ struct premul {
 #define RANGES_MAX 8
 
 struct range {
-    const char *begin;
+    const char *begin; /* NULL: none */
     size_t bytes;
 };
 
@@ -46,7 +46,7 @@ struct ncclComm {
     atomic_bool is_aborted;
     atomic_int async_result;
     void *memory;     /* that it has taken of the GPU's */
-    int n_registered; /* buffers */
+    int n_registered; /* buffers and windows */
     struct range registered[RANGES_MAX];
     bool is_connected; /* for sends and receives */
     long done;         /* operations begun on the stream */

@@ -10,7 +10,10 @@
  *   ib=N gdr          HCAs that it says it uses (0: sockets), and GPUDirect
  *   oom=BYTES         allocations of so many bytes or more fail
  *   init_mib=N        memory that a communicator takes (0)
- *   no_windows        symmetric registration gives none
+ *   no_windows        no symmetric memory: registration gives what the version gives then
+ *   no_vmm            ncclMemAlloc gives memory that no window can be of
+ *   no_nccl_memory    ncclMemAlloc fails
+ *   other_window      the rank's buffers are 2 MiB larger than it asked for
  *   no_kernels        the kernels can't be loaded
  *   no_fatbin         nor can a fatbin be, but PTX that the driver knows
  *   lazy_kernels      that shows when one is to run

@@ -23,6 +23,8 @@ if(TARGET rb_worker_nccl)
         set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 900)
     endforeach()
     unit_test(emulated_graph emulated_cudart)
+    unit_test(emulated_nccl emulated_nccl)
+    target_link_libraries(test_emulated_nccl PRIVATE emulated_cudart Threads::Threads)
 
     # What the worker declares of CUDA and NCCL, against their headers where they are.
     find_path(RINGBENCH_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME

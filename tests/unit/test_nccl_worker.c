@@ -298,7 +298,8 @@ static void a_failure_carries_the_librarys_words(void **state)
     check_failure("devices=4,gpu_fault@3=9", 3, "unspecified launch failure");
 }
 
-static void check_option(const char *option, const char *registration)
+static void check_option(const char *option, const char *emulation,
+                         const char *registration)
 {
     struct worker_group group;
     struct nccl_seen seen;
@@ -306,7 +307,7 @@ static void check_option(const char *option, const char *registration)
 
     snprintf(more, sizeof(more), "%s,%s", nccl_plain, option);
     nccl_write_case(nccl_quick, more);
-    nccl_run(&group, &seen, "devices=4");
+    nccl_run(&group, &seen, emulation);
     nccl_assert_all_ok(&group, &seen);
     nccl_assert_rows_right(&seen, 2);
     assert_string_equal(json_get_str(seen.done[0], "registration", ""), registration);
@@ -316,10 +317,13 @@ static void check_option(const char *option, const char *registration)
 static void options_of_nccl_are_heeded(void **state)
 {
     (void)state;
-    check_option("\"nccl\":{\"registration\":\"local\"}", "local");
+    check_option("\"nccl\":{\"registration\":\"local\"}", "devices=4", "local");
     check_option("\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}",
+                 "devices=4", "windows");
+    /* Up to 2.28 a local registration passes for one. */
+    check_option("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_windows",
                  "windows");
-    check_option("\"nccl\":{\"stream\":\"null\"}", "none");
+    check_option("\"nccl\":{\"stream\":\"null\"}", "devices=4", "none");
 }
 
 static void check_refused(const char *option, const char *emulation, const char *code,
@@ -342,8 +346,17 @@ static void check_refused(const char *option, const char *emulation, const char 
 static void options_that_cannot_be_had_end_the_case(void **state)
 {
     (void)state;
-    check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_windows",
-                  "unsupported", "registration symmetric: NCCL gives no window here");
+    check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
+                  "devices=4,no_windows,nccl=22902", "unsupported",
+                  "registration symmetric: NCCL gives no window here");
+    /* 2.27 says no more of memory that a window can't be of. */
+    check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
+                  "devices=4,no_vmm,nccl=22707", "unsupported",
+                  "registration symmetric: NCCL gives no window here");
+    check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_nccl_memory",
+                  "unsupported",
+                  "registration symmetric: windows are of memory from ncclMemAlloc, and "
+                  "that gave none");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
                   "case: /nccl/stream must be one of own, null");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);

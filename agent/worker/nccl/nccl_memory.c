@@ -135,6 +135,11 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
         return error_set(err, ERROR_UNSUPPORTED,
                          "registration symmetric: this NCCL has no windows (2.27 has)");
     }
+    if (!comm->is_nccl_memory) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "registration symmetric: windows are of memory from "
+                         "ncclMemAlloc, and that gave none");
+    }
     for (int i = 0; i < 2; i++) {
         nccl_guard_enter(&comm->guard, "ncclCommWindowRegister");
         int result = comm->nccl.call.register_window(
