@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export const buildDir = path.resolve(root, process.env.RINGBENCH_BUILD_DIR || 'build/dev');
 export const binDir = path.join(buildDir, 'bin');
