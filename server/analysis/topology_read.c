@@ -258,6 +258,16 @@ static json_t *system_part(const json_t *root)
     return part;
 }
 
+/* The one of fixed width is Expat 2.9's, which deprecates the other. */
+static unsigned long line_of(XML_Parser parser)
+{
+#if XML_MAJOR_VERSION > 2 || (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION >= 9)
+    return (unsigned long)XML_GetCurrentLineNumber64(parser);
+#else
+    return (unsigned long)XML_GetCurrentLineNumber(parser);
+#endif
+}
+
 json_t *topology_read(const char *xml, size_t len, struct error *err)
 {
     struct reading reading = {.parser = XML_ParserCreate("UTF-8"),
@@ -281,7 +291,7 @@ json_t *topology_read(const char *xml, size_t len, struct error *err)
     else
         error_set(err, ERROR_INVALID, "it is no XML: %s, line %lu",
                   XML_ErrorString(XML_GetErrorCode(reading.parser)),
-                  (unsigned long)XML_GetCurrentLineNumber(reading.parser));
+                  line_of(reading.parser));
     if (tree && json_array_size(json_object_get(tree, PARTS)) == 0) {
         json_decref(tree);
         tree = NULL;

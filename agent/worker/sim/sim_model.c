@@ -395,7 +395,7 @@ static bool choose(const struct sim_model *model, const struct sim_call *call,
     struct sim_estimate one;
     bool has_one = false;
 
-    for (int i = 0; i < SIM_ALGORITHMS * SIM_PROTOCOLS; i++) {
+    for (int i = 0; i < (int)SIM_ALGORITHMS * (int)SIM_PROTOCOLS; i++) {
         int algorithm = i / SIM_PROTOCOLS, protocol = i % SIM_PROTOCOLS;
         if (algorithms & (1u << algorithm) && protocols & (1u << protocol) &&
             sim_model_estimate(model, call, (enum sim_algorithm)algorithm,
