@@ -60,7 +60,7 @@ test('each version of the plugin says what NCCL took', limit, async (t) => {
 });
 
 test('what is said is in the text and in CSV, and that ranks differ', limit, async (t) => {
-  const server = await startNodes(t, { same: 'nccl=22809', other: 'nccl=22707,algo@1=4', old: 'nccl=21805' });
+  const server = await startNodes(t, { same: 'nccl=22809', other: 'nccl=22707,algo@1=4' });
   const same = await rowsOn(server, 'same');
   const text = await server.get(`/api/v1/runs/${same.id}/results?format=text`);
   assert.match(text, /^ +16384 .* RING LL128 16 channels$/m);
@@ -69,7 +69,51 @@ test('what is said is in the text and in CSV, and that ranks differ', limit, asy
   const other = await rowsOn(server, 'other');
   assert.equal(other.rows[0].nccl.ranks_differ, true);
   assert.match(await server.get(`/api/v1/runs/${other.id}/results?format=text`), /TREE LL 2 channels, RANKS DIFFER$/m);
-  assert.ok((await rowsOn(server, 'old')).rows.every((row) => !('nccl' in row)));
+});
+
+// The emulation's table (tests/nccl_emulation/table.c), and what NCCL 2.18.6's and 2.19.4's own
+// functions chose of it, called outside of NCCL.
+const sizes = [1024, 16384, 65536, 1 << 20, 1 << 22, 1 << 26];
+const reduced = [['TREE', 'LL', 1], ['TREE', 'LL', 4], ['RING', 'LL', 8]];
+const predicted = (rows) => rows.map(({ nccl: { expected_us: us, by, ...rest } }) => {
+  assert.ok(by === 'table' && us > 7);
+  return Object.values(rest);
+});
+const summed = [...reduced, ...Array(3).fill(['NVLS', 'SIMPLE', 8])];
+const averaged = [...reduced, ['RING', 'LL128', 16], ...Array(2).fill(['RING', 'SIMPLE', 16])];
+const large = { sizes, collectives: ['all_reduce'], redops: ['sum', 'avg'], iters: 1, warmup: 1 };
+
+for (const version of [21805, 21903]) {
+  test(`of ${version} it is predicted by what NCCL chooses by`, limit, async (t) => {
+    const server = await startNodes(t, { old: `nccl=${version}` });
+    const { id, rows } = await rowsOn(server, 'old', large);
+    assert.deepEqual(predicted(rows), [...summed, ...averaged]);
+    assert.match(await server.get(`/api/v1/runs/${id}/results?format=text`), / NVLS SIMPLE 8 channels, PREDICTED$/m);
+    assert.match(await server.get(`/api/v1/runs/${id}/results?format=csv`), /,algo=NVLS;proto=SIMPLE;channels=8;by=table;/);
+    const gathered = await rowsOn(server, 'old', { collectives: ['all_gather', 'alltoall'], sizes: [1 << 20, 1 << 26] });
+    assert.deepEqual(predicted(gathered.rows.slice(0, 2)), [['RING', 'LL128', 16], ['RING', 'SIMPLE', 16]]);
+    assert.ok(gathered.rows.slice(2).every((row) => !row.nccl));
+  });
+}
+
+// Rings between hosts stay below what they should do from some size on; NCCL counts with that.
+test('over two hosts it is predicted by their rules', limit, async (t) => {
+  const server = await startNodes(t, { 'node-1': 'nccl=21903,devices=1', 'node-2': 'nccl=21903,devices=1' });
+  const { id } = await server.run({ ...spec, ...large, nodes: { names: ['node-1', 'node-2'] } });
+  assert.equal((await server.runEnds(id)).state, 'completed');
+  const rows = await server.rows(id);
+  const chosenThere = [...reduced, ...Array(2).fill(['RING', 'LL128', 16]), ['RING', 'SIMPLE', 16]];
+  assert.deepEqual(predicted(rows), [...chosenThere, ...chosenThere]);
+});
+
+test('nothing is predicted where something else decides, or the log has no table', limit, async (t) => {
+  const server = await startNodes(t, { tuner: 'nccl=21903,tuner', old: 'nccl=21805' });
+  const says = async (name, more) => (await rowsOn(server, name, { ...large, sizes: [1024], ...more })).rows.some((row) => row.nccl);
+  assert.equal(await says('old'), true);
+  assert.equal(await says('tuner'), false);
+  assert.equal(await says('old', { agg_iters: 2 }), false);
+  assert.equal(await says('old', { env: { NCCL_DEBUG: 'WARN' } }), false);
+  assert.equal(await says('old', { env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT' } }), false);
 });
 
 // An administrator's plugin is left alone; a library before 2.24 logs what the user has it log.

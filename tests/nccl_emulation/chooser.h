@@ -22,6 +22,7 @@ const char *chooser_protocol(int proto);
 
 /* Before the first call. */
 void chooser_begin(void);
+bool chooser_logs(void); /* whether the log has the subsystem TUNING */
 
 /* NCCL's line of the subsystem TUNING, where its log has that. */
 void chooser_log(const struct operation *operation);

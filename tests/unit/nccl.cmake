@@ -2,6 +2,7 @@ unit_test(run_spec_nccl rb_common)
 if(TARGET rb_worker_nccl)
     unit_test(nccl_identity rb_worker_nccl)
     unit_test(nccl_profiler rb_worker_nccl)
+    unit_test(nccl_table rb_worker_nccl)
     unit_test(nccl_pattern rb_worker)
     unit_test(shared_object rb_worker_nccl)
 

@@ -36,8 +36,8 @@ export function lineLabel(row, variant = '', members = null) {
 
 /* "TREE, LL128": how a row's calls were done, where that is known. */
 export function wayOf(row) {
-  const {algo, proto, ranks_differ: differ} = row?.nccl ?? {};
-  return [algo, proto, differ && 'ranks differ'].filter(Boolean).join(', ');
+  const {algo, proto, by, ranks_differ: differ} = row?.nccl ?? {};
+  return [algo, proto, by === 'table' && 'predicted', differ && 'ranks differ'].filter(Boolean).join(', ');
 }
 
 export const placement = row => (row.in_place ? 'in place' : 'out of place');

@@ -10,7 +10,8 @@
 struct choice {
     char algo[16];     /* "RING"; sends and receives are "P2P"; "": not known */
     char proto[24];    /* "LL128"; of symmetric kernels which one; "": has none */
-    char by[12];       /* who said so: "profiler", "log", "model" */
+    char by[12];       /* who said so: "profiler", "log", "model"; "table": it is what
+                        * NCCL will have done, by what it chooses by */
     bool ranks_differ; /* they should not */
     int channels;      /* 0: not known */
     float expected_us; /* how long the library expects a call to take; 0: not known */

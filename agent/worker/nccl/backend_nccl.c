@@ -129,7 +129,8 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
     identity->is_emulated = comm->cuda.is_emulated || comm->nccl.is_emulated;
 }
 
-static int compare_identities(struct backend_comm *comm, struct error *err)
+static int compare_identities(struct backend_comm *comm, const struct backend_env *env,
+                              struct error *err)
 {
     int n = comm->mesh->world_size;
     struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
@@ -143,6 +144,8 @@ static int compare_identities(struct backend_comm *comm, struct error *err)
     if (!status) {
         nccl_identity_older(all, n, CUDA_CAPABILITY_OF_FP8, comm->without_fp8,
                             sizeof(comm->without_fp8));
+        nccl_identity_extent(all, backend_env_is_split(env) ? env->members : NULL,
+                             comm->world_size, &comm->hosts, &comm->capability);
         comm->sharers = nccl_identity_sharers(all, n, comm->mesh->rank);
         nccl_identity_remark(all, n, remark, sizeof(remark));
         if (*remark && comm->mesh->rank == 0)
@@ -164,15 +167,18 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     struct nccl_ids_ranks ranks = {scope, comm->rank, comm->world_size, comm->n_ids};
     if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err))
         return -1;
-    return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
+    if (comm->rank == 0 && comm->nccl.version < NCCL_WITH_CHOICES)
+        nccl_tuning_hear(&comm->tuning, &comm->table);
+    int status = nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
+    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, NULL);
+    return status;
 }
 
 static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
         return;
-    struct choice none = {.channels = 0};
-    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, &none);
+    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, NULL);
     nccl_guard_stop(&comm->guard);
     bool is_stuck = comm->init != NULL;
     if (is_stuck || comm->comm) {
@@ -223,6 +229,7 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
     comm->options = env->file->spec->nccl;
+    comm->is_batched = env->file->spec->agg_iters > 1;
     comm->is_ring = env->file->spec->n_collectives == 1 &&
                     env->file->spec->collectives[0] == COLLECTIVE_SENDRECV;
     comm->mesh = mesh_create(&config, err);
@@ -241,7 +248,7 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
                          comm->give_up_ns, err))
         return -1;
     identify(comm, env);
-    if (compare_identities(comm, err) ||
+    if (compare_identities(comm, env, err) ||
         reach_check(comm->mesh, comm->identity.node, &env->ear, err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
@@ -448,15 +455,17 @@ static const struct backend table = {
     .laps = &laps,
 };
 
-struct backend backend_nccl(void)
+struct backend backend_nccl(int *version)
 {
     struct backend backend = table;
     struct cuda_lib cuda;
     struct nccl_lib nccl;
 
+    *version = 0;
     /* Without libraries the probe says why; a case then fails with the same words. */
     if (nccl_probe_load(&cuda, &nccl, NULL))
         return backend;
+    *version = nccl.version;
     backend.is_emulated = cuda.is_emulated || nccl.is_emulated;
     if (nccl.version < NCCL_WITH_FP8)
         backend.dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);

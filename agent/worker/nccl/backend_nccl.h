@@ -4,7 +4,8 @@
 
 #include "agent/worker/bench/backend.h"
 
-/* The backend's table, according to what the libraries of this machine can do. */
-struct backend backend_nccl(void);
+/* The backend's table, according to what the libraries of this machine can do.
+ * version: NCCL's, 0 where it can't be used. */
+struct backend backend_nccl(int *version);
 
 #endif

@@ -5,10 +5,11 @@
 
 int main(int argc, char **argv)
 {
-    const struct backend backend = backend_nccl();
+    int version;
+    const struct backend backend = backend_nccl(&version);
 
     /* Without them a failure tells less, and rows do not say how they were done. */
-    nccl_setting_log();
+    nccl_setting_log(version);
     nccl_setting_offer("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN");
     return worker_main(argc, argv, &backend);
 }

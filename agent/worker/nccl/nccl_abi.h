@@ -12,6 +12,8 @@
 
 #define NCCL_ABI_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_OLDEST NCCL_ABI_VERSION(2, 18, 0)
+/* Before, it tells of no call what it took. */
+#define NCCL_WITH_CHOICES NCCL_ABI_VERSION(2, 20, 0)
 #define NCCL_WITH_FP8 NCCL_ABI_VERSION(2, 24, 0)
 /* Until then NCCL refuses fp8 on older GPUs in all collectives that are calls of its own,
  * from then on in those that reduce (taskAppend in its src/enqueue.cc). */

@@ -30,8 +30,26 @@ static float expected_us(struct backend_comm *comm, const struct backend_call *c
     return called || ended || !(info.estimated_us > 0) ? 0 : info.estimated_us;
 }
 
+/* Several calls that go as one are chosen for as one, by rules of their own. */
+static void predict(const struct backend_comm *comm, const struct backend_call *call,
+                    struct choice *out)
+{
+    const struct nccl_table_call asked = {.kind = call->kind,
+                                          .dtype = call->dtype,
+                                          .redop = call->redop,
+                                          .count = call->count,
+                                          .ranks = comm->world_size,
+                                          .hosts = comm->hosts,
+                                          .capability = comm->capability};
+
+    if (!comm->is_batched)
+        nccl_table_predict(&comm->table, &asked, out);
+}
+
 void comm_watch(struct backend_comm *comm)
 {
+    if (comm->nccl.version < NCCL_WITH_CHOICES)
+        return;
     /* Symmetric kernels are no events. */
     if (!nccl_profiler_is_used() ||
         comm->options.registration == NCCL_REGISTRATION_SYMMETRIC)
@@ -42,6 +60,10 @@ void comm_watch(struct backend_comm *comm)
 void comm_choice(struct backend_comm *comm, const struct backend_call *call,
                  struct choice *out)
 {
+    if (comm->nccl.version < NCCL_WITH_CHOICES) {
+        predict(comm, call, out);
+        return;
+    }
     nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, out);
     nccl_profiler_take(out);
     comm->symmetric_rows += strcmp(out->algo, "SYMMETRIC") == 0;

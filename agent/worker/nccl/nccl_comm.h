@@ -13,6 +13,7 @@
 #include "agent/worker/nccl/nccl_identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
+#include "agent/worker/nccl/nccl_table.h"
 #include "agent/worker/nccl/nccl_tuning.h"
 #include "common/spec/run_spec.h"
 
@@ -83,7 +84,10 @@ struct backend_comm {
     struct nccl_graph graph;
     struct nccl_laps laps;
     struct nccl_tuning tuning;
-    long symmetric_rows; /* whose calls ran symmetric kernels, as far as it is told */
+    struct nccl_table table; /* of versions that tell of no call what they took */
+    bool is_batched;         /* several calls go as one */
+    int hosts, capability;   /* of the communicator, with the oldest GPU's */
+    long symmetric_rows;     /* whose calls ran symmetric kernels, as far as it is told */
     struct nccl_guard guard;
     struct nccl_memory memory;
     struct gpu_clock clock;

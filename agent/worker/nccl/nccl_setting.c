@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/nccl/nccl_abi.h"
+
 /* A line NAME=VALUE of one of NCCL's own configuration files; "" if it has none. */
 static bool read_setting(const char *path, const char *name, char *value, size_t size)
 {
@@ -52,12 +54,13 @@ int nccl_setting_offer(const char *name, const char *value)
     return nccl_setting(name, now, sizeof(now)) ? 0 : setenv(name, value, 1);
 }
 
-int nccl_setting_log(void)
+int nccl_setting_log(int version)
 {
     char value[32];
+    const char *parts = version < NCCL_WITH_CHOICES ? "INIT,BOOTSTRAP,ENV,NET,TUNING"
+                                                    : "INIT,BOOTSTRAP,ENV,NET";
 
     return nccl_setting("NCCL_DEBUG", value, sizeof(value))
                ? 0
-               : setenv("NCCL_DEBUG", "INFO", 1) ||
-                     setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET", 0);
+               : setenv("NCCL_DEBUG", "INFO", 1) || setenv("NCCL_DEBUG_SUBSYS", parts, 0);
 }

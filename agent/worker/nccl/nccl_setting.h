@@ -11,9 +11,10 @@
 const char *nccl_setting(const char *name, char *value, size_t size);
 
 /* Where nobody chose what NCCL logs, have it say how it connects, which it does then and
- * never per call; the agent reads it. Before NCCL is used, and before there are threads.
- * Not 0: memory is out. */
-int nccl_setting_log(void);
+ * never per call; the agent reads it. Of versions that tell of no call what they took,
+ * what they choose by, too. Before NCCL is used, and before there are threads. Not 0:
+ * memory is out. */
+int nccl_setting_log(int version);
 
 /* The same of another: where nobody chose it, it is this. */
 int nccl_setting_offer(const char *name, const char *value);

@@ -107,6 +107,8 @@ static void *pass_lines(void *arg)
     while (fgets(line, sizeof(line), tuning->lines)) {
         if (!*tuning->found.algo)
             nccl_tuning_parse(line, &tuning->found);
+        if (tuning->table)
+            nccl_table_read(tuning->table, line);
         dprintf(tuning->output, "%s", line);
     }
     return NULL;
@@ -141,6 +143,15 @@ void nccl_tuning_begin(struct nccl_tuning *tuning, void (*reset)(void))
         switch_on(tuning, reset);
 }
 
+void nccl_tuning_hear(struct nccl_tuning *tuning, struct nccl_table *table)
+{
+    if (getenv("NCCL_DEBUG_FILE") || !is_asked_for())
+        return;
+    fflush(stdout);
+    tuning->table = table;
+    tuning->is_read = redirect(tuning);
+}
+
 void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct choice *out)
 {
     if (!tuning->is_read)
@@ -155,7 +166,7 @@ void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct cho
         give_back("NCCL_DEBUG_SUBSYS", tuning->parts);
         reset();
     }
-    if (*tuning->found.algo)
+    if (out && *tuning->found.algo)
         *out = tuning->found;
     *tuning = (struct nccl_tuning){.is_read = false};
 }
