@@ -335,6 +335,8 @@ int cudaEventQuery(cuda_event event)
 
 int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end)
 {
+    if (!atomic_load(&start->at_ns) || !atomic_load(&end->at_ns))
+        return keep(CUDA_ERROR_NOT_READY_CODE);
     *ms = (float)(atomic_load(&end->at_ns) - atomic_load(&start->at_ns)) / 1e6f;
     return CUDA_SUCCESS_CODE;
 }

@@ -164,10 +164,10 @@ int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
 }
 
 /* A communicator must not end before what is registered with it, nor before graphs that
- * have its calls: NCCL waits for these for ever. */
+ * have its calls: NCCL waits for these for ever. Nor while work is under way. */
 int ncclCommDestroy(nccl_comm comm)
 {
-    if (comm->n_registered != 0 || emulated_graphs() > 0)
+    if (comm->n_registered != 0 || emulated_graphs() > 0 || emulated_begun() > 0)
         abort();
     ras_end(comm);
     profiler_end(comm);

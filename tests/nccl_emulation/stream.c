@@ -41,10 +41,16 @@ struct CUstream_st {
 };
 
 static atomic_int n_graphs; /* that can be launched */
+static atomic_int n_begun;  /* of all streams, and not ended */
 
 int emulated_graphs(void)
 {
     return atomic_load(&n_graphs);
+}
+
+int emulated_begun(void)
+{
+    return atomic_load(&n_begun);
 }
 
 int emulated_stream_device(cuda_stream stream)
@@ -109,6 +115,7 @@ static void do_first(struct CUstream_st *stream)
     release_item(item);
     pthread_mutex_lock(&stream->lock);
     stream->is_busy = false;
+    atomic_fetch_sub(&n_begun, 1);
 }
 
 static void *serve(void *arg)
@@ -183,8 +190,9 @@ int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work
         work->release(arg);
         code = CUDA_ERROR_CAPTURE_INVALIDATED_CODE;
     } else {
-        code = list_add(stream->captured ? &stream->captured->items : &stream->items,
-                        work, arg);
+        bool is_begun = !stream->captured;
+        code = list_add(is_begun ? &stream->items : &stream->captured->items, work, arg);
+        atomic_fetch_add(&n_begun, is_begun && !code);
     }
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->lock);
@@ -270,12 +278,15 @@ int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out)
     return CUDA_SUCCESS_CODE;
 }
 
-static int copy_items(const struct list *from, struct list *to)
+/* n: of those copied, added up. */
+static int copy_items(const struct list *from, struct list *to, atomic_int *n)
 {
     int code = CUDA_SUCCESS_CODE;
 
-    for (const struct item *item = from->first; item && !code; item = item->next)
+    for (const struct item *item = from->first; item && !code; item = item->next) {
         code = list_add(to, item->work, item->work->copy(item->arg));
+        atomic_fetch_add(n, !code);
+    }
     return code;
 }
 
@@ -283,12 +294,13 @@ int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
                                   unsigned long long flags)
 {
     cuda_graph_exec exec = graph && flags == 0 ? calloc(1, sizeof(*exec)) : NULL;
+    atomic_int recorded = 0;
 
     if (!exec)
         return CUDA_ERROR_INVALID_VALUE_CODE;
     list_init(&exec->items);
     atomic_fetch_add(&n_graphs, 1);
-    if (copy_items(&graph->items, &exec->items)) {
+    if (copy_items(&graph->items, &exec->items, &recorded)) {
         cudaGraphExecDestroy(exec);
         return CUDA_ERROR_MEMORY_CODE;
     }
@@ -301,7 +313,7 @@ int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream)
     stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
     int code = stream->captured ? CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE
-                                : copy_items(&exec->items, &stream->items);
+                                : copy_items(&exec->items, &stream->items, &n_begun);
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->lock);
     return code;

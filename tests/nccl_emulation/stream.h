@@ -33,6 +33,8 @@ int emulated_device(void);
 
 /* Graphs that can be launched. */
 int emulated_graphs(void);
+/* Operations on streams that have not ended. */
+int emulated_begun(void);
 
 /* A call that a thread must not make while it captures: spoils the capture. */
 int emulated_capture_forbids(void);

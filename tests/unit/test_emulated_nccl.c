@@ -215,6 +215,35 @@ static void destroy_before_a_graph(nccl_comm comm, void *memory)
         ncclCommDestroy(comm);
 }
 
+static void destroy_during_work(nccl_comm comm, void *memory)
+{
+    be("slow_us=100000");
+    if (!ncclAllReduce(memory, memory, 1, NCCL_TYPE_INT8, NCCL_OP_SUM, comm, NULL))
+        ncclCommDestroy(comm);
+}
+
+static void time_of_what_is_not_reached_is_not_known(void **state)
+{
+    cuda_event events[2];
+    cuda_stream stream;
+    float ms;
+
+    (void)state;
+    be("");
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, 1), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cudaEventCreate(&events[i]), 0);
+    assert_int_equal(cudaEventRecord(events[0], stream), 0);
+    assert_int_equal(cudaEventElapsedTime(&ms, events[0], events[1]),
+                     CUDA_ERROR_NOT_READY_CODE);
+    assert_int_equal(cudaEventRecord(events[1], stream), 0);
+    assert_int_equal(cudaStreamDestroy(stream), 0);
+    assert_int_equal(cudaEventElapsedTime(&ms, events[0], events[1]), 0);
+    assert_true(ms >= 0);
+    for (int i = 0; i < 2; i++)
+        cudaEventDestroy(events[i]);
+}
+
 static void ends_in_the_wrong_order_are_noticed(void **state)
 {
     (void)state;
@@ -222,6 +251,7 @@ static void ends_in_the_wrong_order_are_noticed(void **state)
     assert_aborts(free_a_window);
     assert_aborts(destroy_before_deregister);
     assert_aborts(destroy_before_a_graph);
+    assert_aborts(destroy_during_work);
 }
 
 static void *reduce_from_a_thread(void *arg)
@@ -299,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_window_is_a_call_of_all_ranks_with_one_size),
         cmocka_unit_test(ends_in_the_wrong_order_are_noticed),
         cmocka_unit_test(a_call_is_made_on_the_communicators_device),
+        cmocka_unit_test(time_of_what_is_not_reached_is_not_known),
         cmocka_unit_test(a_config_is_within_the_versions_ranges),
     };
 
