@@ -359,6 +359,10 @@ static void options_that_cannot_be_had_end_the_case(void **state)
                   "that gave none");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
                   "case: /nccl/stream must be one of own, null");
+    check_refused("\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,nccl=22707",
+                  "unsupported",
+                  "cta_policy: NCCL 2.27.7 does not have this one, 2.28 or newer is "
+                  "needed");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
                   "registration local: this NCCL has no ncclCommRegister");

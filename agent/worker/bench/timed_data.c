@@ -1,6 +1,7 @@
 /* timed_data.c - what the buffers hold while calls are timed */
 #include "agent/worker/bench/timed_data.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #define BLOCK_BYTES 65536
@@ -9,7 +10,7 @@ struct timed_data {
     bool is_there;
     enum dtype type;
     int redop;
-    char block[BLOCK_BYTES];
+    _Alignas(max_align_t) char block[BLOCK_BYTES]; /* elements of any type */
 };
 
 struct timed_data *timed_data_create(struct error *err)
