@@ -27,7 +27,7 @@ function kustomize(folder) {
 // The compiler's objections to an object as a literal of its kind's type.
 function objections(object) {
   const file = path.join(here, 'object.ts');
-  const folder = object.apiVersion.replace(/^([a-z]+\/)?/, (group) => group || 'core/');
+  const folder = object.apiVersion.replace(/^(?:([a-z]+)[a-z0-9.]*\/)?/, (all, group = 'core') => `${group}/`);
   const text = `import { ${object.kind} as Kind } from '${types}/${folder}';\n` +
     `export const object: Kind = ${JSON.stringify(object)};\n`;
   const options = { strict: true, noEmit: true, types: [] };
@@ -106,6 +106,30 @@ test('pods may have a network of their own', { skip: noKubectl }, (t) => {
   assert.equal(agent.containers[0].env[1].valueFrom.fieldRef.fieldPath, 'status.podIP');
 });
 
+test('a server may get nodes of its own cluster', { skip: noKubectl }, (t) => {
+  const folder = fs.mkdtempSync(path.join(deploy, 'test-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  fs.writeFileSync(path.join(folder, 'kustomization.yaml'),
+    'resources: [../overlays/gpu]\ncomponents: [../launcher]\n');
+  const objects = kustomize(folder);
+  for (const object of objects) {
+    assert.deepEqual(objections(object), [], object.kind);
+    assert.equal(object.metadata.namespace, 'ringbench', object.kind);
+  }
+  const one = (wanted) => objects.find(({ kind }) => kind === wanted);
+  const { containers: [server], volumes, serviceAccountName, automountServiceAccountToken } =
+    one('Deployment').spec.template.spec;
+  assert.ok(server.command.includes('--launchers=/launchers'));
+  assert.ok(automountServiceAccountToken);
+  assert.equal(serviceAccountName, one('ServiceAccount').metadata.name);
+  assert.deepEqual(one('RoleBinding').subjects,
+    [{ kind: 'ServiceAccount', name: serviceAccountName, namespace: 'ringbench' }]);
+  const mounted = volumes.find(({ name }) => name === 'launchers').configMap;
+  assert.equal(mounted.name, one('ConfigMap').metadata.name);
+  assert.equal(mounted.defaultMode, 0o555);
+  assert.deepEqual(Object.keys(one('ConfigMap').data).sort(), ['kube-agents', 'kubernetes.json']);
+});
+
 // What asks the API is a stand-in's, which answers with what was said, or is not there; what is
 // made of the overlay is kubectl's own.
 const standIn = `#!/bin/bash
@@ -130,8 +154,11 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   fs.writeFileSync(path.join(folder, 'token'), 'secret');
   const calls = path.join(folder, 'calls');
   const say = (name, text) => fs.writeFileSync(`${calls}.${name}`, text);
-  const run = (...args) => spawnSync(path.resolve(deploy, '../launchers.d/kube-agents'), args,
-    { encoding: 'utf8', env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, CALLS: calls } });
+  const variables = { RINGBENCH_SERVER: 'http://head:8080', RINGBENCH_GROUP: 'job-06cw' };
+  const run = (...args) => spawnSync(path.resolve(deploy, '../launchers.d/kube-agents'), args, {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, CALLS: calls, ...variables },
+  });
   const ask = (...args) => {
     const { status, stdout, stderr } = run(...args);
     assert.equal(status, 0, stderr);
@@ -143,7 +170,17 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
 
   assert.equal(ask('find', 'ringbench-06cw'), '');
   assert.equal(ask('status', 'ringbench-06cw'), '');
-  assert.equal(ask('start', 'ringbench-06cw', '3', 'gpu-job', 'job-06cw', '720', path.join(folder, 'token')), 'ringbench-06cw');
+  // Of a server that asks for no tokens.
+  const start = () => assert.equal(ask('start', 'ringbench-06cw', '3', 'gpu-job', '720'), 'ringbench-06cw');
+  start();
+  const [open] = made('job');
+  assert.deepEqual(objections(open), []);
+  assert.deepEqual(open.spec.template.spec.volumes.find(({ name }) => name === 'token'), { name: 'token', emptyDir: {} });
+  assert.ok(!open.spec.template.spec.containers[0].env.some(({ name }) => name === 'RINGBENCH_TOKEN_FILE'));
+  assert.ok(!fs.existsSync(`${calls}.secret`));
+
+  variables.RINGBENCH_TOKEN_FILE = path.join(folder, 'token');
+  start();
   assert.equal(ask('find', 'ringbench-06cw'), 'ringbench-06cw');
   const [job] = made('job');
   assert.deepEqual(objections(job), []);
@@ -151,7 +188,9 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   assert.deepEqual([job.spec.completions, job.spec.parallelism], [3, 3]);
   const { containers: [agent], volumes } = job.spec.template.spec;
   const env = Object.fromEntries(agent.env.map(({ name, value }) => [name, value]));
-  assert.deepEqual([env.RINGBENCH_GROUP, env.RINGBENCH_IDLE_EXIT], ['job-06cw', '720']);
+  assert.deepEqual([env.RINGBENCH_SERVER, env.RINGBENCH_GROUP, env.RINGBENCH_IDLE_EXIT, env.RINGBENCH_TOKEN_FILE],
+    ['http://head:8080', 'job-06cw', '720', '/secrets/agent.token']);
+  assert.doesNotMatch(agent.command.join(' '), /--server|--token/);
   assert.equal(volumes.find(({ name }) => name === 'token').secret.secretName, 'ringbench-06cw');
   const [secret] = made('secret');
   assert.deepEqual(objections(secret), []);
@@ -178,7 +217,7 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   }
   // Pods would wait for ever for a secret that is refused.
   say('refused', '');
-  const refused = run('start', 'ringbench-17dx', '1', 'gpu-job', 'job-17dx', '720');
+  const refused = run('start', 'ringbench-17dx', '1', 'gpu-job', '720');
   assert.notEqual(refused.status, 0);
   assert.match(refused.stderr, /forbidden/);
   assert.match(fs.readFileSync(calls, 'utf8'), /delete job\/ringbench-17dx /);

@@ -14,12 +14,12 @@ const objects = parseAllDocuments(execFileSync('kubectl', ['kustomize', overlay]
 const filledIn = { 'spec.nodeName': 'node-1', 'status.podIP': '127.0.0.1' };
 
 // A service's name is nobody's here.
-const words = (list) => list.map((word) => word.replace('ringbench-head', '127.0.0.1'));
+const here = (text) => text.replace('ringbench-head', '127.0.0.1');
 
 function pod({ metadata, spec: { template } }) {
   const { containers, volumes } = template.spec;
   for (const container of containers) {
-    container.command = words(container.command);
+    container.command = container.command.map(here);
     delete container.ports; // the machine's own are used
     delete container.livenessProbe;
     delete container.readinessProbe;
@@ -27,7 +27,8 @@ function pod({ metadata, spec: { template } }) {
       if (variable.valueFrom) {
         variable.value = filledIn[variable.valueFrom.fieldRef.fieldPath];
         delete variable.valueFrom;
-      }
+      } else
+        variable.value = here(variable.value);
   }
   for (const volume of volumes)
     if (volume.secret) {
