@@ -6,6 +6,9 @@
 
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
+#include "server/summary/choice_code.h"
+
+_Static_assert(RESULT_CHOICE_AT + CHOICE_CODE_BITS <= 32, "flags hold it");
 
 /* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */
 static json_t *common_fields(const json_t *body, enum row_use use)
@@ -74,6 +77,7 @@ static json_t *row_key(const json_t *body, struct result_record *record)
     record->busbw_gbs = json_get_num(body, "busbw_gbs", 0.0);
     record->wrong = json_get_int(body, "wrong", -1);
     read_interval(body, record);
+    record->flags |= choice_code(json_object_get(body, "nccl")) << RESULT_CHOICE_AT;
     return key;
 }
 

@@ -15,6 +15,9 @@ enum result_flag {
     RESULT_INTERVAL = 8, /* it has the interval of its time */
 };
 
+/* Above the flags: its choice_code(). Records of before there were such have 0 there. */
+#define RESULT_CHOICE_AT 8
+
 struct result_record {
     int64_t event; /* id, once stored */
     int32_t case_no, attempt;
@@ -30,7 +33,7 @@ struct result_record {
         };
     };
     int64_t wrong;  /* -1: not checked */
-    uint32_t flags; /* enum result_flag */
+    uint32_t flags; /* enum result_flag, and more above */
     /* The interval of time_us: how far it goes to either side, in this part of it.
      * Records of before there were intervals have 0 here, and no flag. */
     uint16_t below, above;

@@ -23,6 +23,13 @@ struct summary_spread {
     double time_us[2], algbw_gbs[2], busbw_gbs[2];
 };
 
+/* How NCCL did so many of a point's rows; see choice_code.h. */
+struct summary_choice {
+    uint32_t code, rows;
+};
+
+#define SUMMARY_CHOICES 4 /* told apart in a point */
+
 /* All rows of one size of a series. Medians and extremes are over these rows, exact for
  * any number of them. */
 struct summary_point {
@@ -40,7 +47,11 @@ struct summary_point {
     uint32_t noisy;                /* rows whose time is not known as well as asked */
     bool has_interval;
     struct summary_spread interval; /* over the rows' intervals, of those that have one */
-    char *reason;                   /* of the first row that was skipped, or NULL */
+    struct summary_choice
+        choices[SUMMARY_CHOICES]; /* those that came first; what is left
+                                     of `rows` is others, or not known */
+    uint32_t n_choices;
+    char *reason; /* of the first row that was skipped, or NULL */
 };
 
 struct summary_series {

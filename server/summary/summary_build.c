@@ -148,6 +148,19 @@ static void take_interval(struct summary_point *point, const struct result_recor
     point->has_interval = true;
 }
 
+static void take_choice(struct summary_point *point, uint32_t code)
+{
+    uint32_t i = 0;
+
+    while (i < point->n_choices && point->choices[i].code != code)
+        i++;
+    if (code == 0 || i == SUMMARY_CHOICES)
+        return;
+    point->choices[i].code = code;
+    point->choices[i].rows++;
+    point->n_choices += i == point->n_choices;
+}
+
 static int add_row(struct lines *lines, const struct summary_line_key *key,
                    const struct result_record *record)
 {
@@ -174,6 +187,7 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
     if (record->time_max_us > point->ranks.time_us[1])
         point->ranks.time_us[1] = record->time_max_us;
     take_interval(point, record);
+    take_choice(point, record->flags >> RESULT_CHOICE_AT);
     if (point->rows++ == 0) {
         line->moved = record->algbw_gbs * record->time_us;
         line->factor =

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/summary/choice_code.h"
 
 static void put_number(struct buf *out, const char *name, double value)
 {
@@ -59,6 +60,46 @@ static void put_spread(struct buf *out, const char *name,
                spread->algbw_gbs[1], spread->busbw_gbs[0], spread->busbw_gbs[1]);
 }
 
+static int put_choice(struct buf *out, const struct summary_choice *choice)
+{
+    json_t *members = choice_code_json(choice->code);
+    int result = -1;
+
+    if (json_object_set_new(members, "rows", json_integer(choice->rows)) == 0) {
+        char *text = json_text(members);
+        result = text ? buf_append_str(out, text) : -1;
+        free(text);
+    }
+    json_decref(members);
+    return result;
+}
+
+/* The most frequent first, and in the end how many rows are none of these. */
+static int put_choices(struct buf *out, const struct summary_point *point)
+{
+    bool is_put[SUMMARY_CHOICES] = {false};
+    uint32_t left = point->rows;
+    int result = 0;
+
+    if (point->n_choices == 0)
+        return 0;
+    buf_append_str(out, ",\"nccl\":[");
+    for (uint32_t n = 0; n < point->n_choices && !result; n++) {
+        uint32_t next = SUMMARY_CHOICES;
+        for (uint32_t i = 0; i < point->n_choices; i++)
+            if (!is_put[i] && (next == SUMMARY_CHOICES ||
+                               point->choices[i].rows > point->choices[next].rows))
+                next = i;
+        is_put[next] = true;
+        left -= point->choices[next].rows;
+        result =
+            (n > 0 && buf_append_str(out, ",")) || put_choice(out, &point->choices[next]);
+    }
+    if (left > 0)
+        buf_printf(out, ",{\"rows\":%u}", left);
+    return result || buf_append_str(out, "]") ? -1 : 0;
+}
+
 static int put_point(struct buf *out, const struct summary_point *point)
 {
     buf_printf(out,
@@ -76,6 +117,8 @@ static int put_point(struct buf *out, const struct summary_point *point)
         buf_printf(out, ",\"noisy\":%u", point->noisy);
         if (point->has_interval)
             put_spread(out, "interval", &point->interval);
+        if (put_choices(out, point))
+            return -1;
     }
     return buf_append_str(out, "}");
 }

@@ -116,6 +116,17 @@ test('nothing is predicted where something else decides, or the log has no table
   assert.equal(await says('old', { env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT' } }), false);
 });
 
+test('a summary counts how rows were done', limit, async (t) => {
+  const server = await startNodes(t, { 'node-1': 'nccl=22809', 'node-2': 'nccl=21805' });
+  const summed = async (name) => {
+    const { id } = await rowsOn(server, name, { collectives: ['all_reduce'], repeats: 2 });
+    const { series: [{ points }] } = await server.get(`/api/v1/runs/${id}/summary`);
+    return points.map((point) => point.nccl);
+  };
+  assert.deepEqual(await summed('node-1'), chosen(true).map((choice) => [{ ...choice, rows: 2 }]));
+  assert.deepEqual((await summed('node-2'))[0], [{ algo: 'TREE', proto: 'LL', channels: 1, by: 'table', rows: 2 }]);
+});
+
 // An administrator's plugin is left alone; a library before 2.24 logs what the user has it log.
 test('where no plugin is told, the log is read for one call', limit, async (t) => {
   const server = await startNodes(t, { new: 'nccl=22407', old: 'nccl=22105' }, { NCCL_PROFILER_PLUGIN: 'inspector' });

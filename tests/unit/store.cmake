@@ -9,6 +9,7 @@ unit_test(store_upgrade rb_store rb_common)
 target_compile_definitions(test_store_upgrade PRIVATE
     VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 unit_test(store_trends rb_store rb_common)
+unit_test(choice_code rb_summary)
 unit_test(summary rb_store rb_common m)
 target_compile_definitions(test_summary PRIVATE
     VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")

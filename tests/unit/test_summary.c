@@ -221,6 +221,26 @@ static void points_are_those_that_the_page_makes_of_rows(void **state)
     json_decref(document);
 }
 
+static void kinds_of_choices_beyond_some_are_counted_together(void **state)
+{
+    json_t *rows = json_array(), *point, *choices;
+
+    (void)state;
+    for (int channels = 1; channels <= SUMMARY_CHOICES + 2; channels++)
+        json_array_append_new(rows,
+                              json_pack("{s:f, s:f, s:f, s:{s:s, s:i}}", "time_us", 5.0,
+                                        "algbw_gbs", 1.0, "busbw_gbs", 1.0, "nccl",
+                                        "algo", "RING", "channels", channels));
+    point = point_of(rows);
+    choices = json_object_get(point, "nccl");
+    assert_int_equal(json_array_size(choices), SUMMARY_CHOICES + 1);
+    json_t *last = json_array_get(choices, SUMMARY_CHOICES);
+    assert_int_equal(json_get_int(last, "rows", 0), 2);
+    assert_int_equal(json_object_size(last), 1);
+    json_decref(point);
+    json_decref(rows);
+}
+
 static void rows_are_told_apart_as_asked(void **state)
 {
     static const struct summary_case cases[] = {{0, 1}, {1, 1}, {0, 1}};
@@ -462,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(point_is_the_median_of_repeats, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test(points_are_those_that_the_page_makes_of_rows),
+        cmocka_unit_test(kinds_of_choices_beyond_some_are_counted_together),
         cmocka_unit_test_setup_teardown(rows_are_told_apart_as_asked, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(skipped_rows_say_why, fixture_setup,

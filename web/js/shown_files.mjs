@@ -2,7 +2,7 @@
  * DOM. The runs are those of shown.mjs. */
 import {isBytes, METRICS} from './chart_model.mjs';
 import {markOf, titleOf, unlikeInWords} from './shown.mjs';
-import {doubtOf} from './stats.mjs';
+import {doubtOf, waysInWords} from './stats.mjs';
 import {
   formatPercent,
   formatSize,
@@ -58,7 +58,8 @@ function measured({series, inPlace}, {x, point}) {
     fastest_rank_us: point.rank_spread.time_us[0],
     slowest_rank_us: point.rank_spread.time_us[1],
     repeats: point.repeats,
-    wrong: point.wrong
+    wrong: point.wrong,
+    ...(point.ways?.length > 0 && {nccl: waysInWords(point.ways)})
   };
 }
 

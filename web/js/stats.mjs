@@ -34,11 +34,30 @@ export function lineLabel(row, variant = '', members = null) {
   return parts.join(' · ');
 }
 
-/* "TREE, LL128": how a row's calls were done, where that is known. */
-export function wayOf(row) {
-  const {algo, proto, by, ranks_differ: differ} = row?.nccl ?? {};
+/* "TREE, LL128": how calls were done, of a row's `nccl`; '' where that is not known. */
+export function wayOf(choice) {
+  const {algo, proto, by, ranks_differ: differ} = choice ?? {};
   return [algo, proto, by === 'table' && 'predicted', differ && 'ranks differ'].filter(Boolean).join(', ');
 }
+
+/* [{way, rows}] of such, the most frequent first and the unknown last; [] where nothing is known of any. */
+function addWays(ways) {
+  const rows = new Map();
+  ways.forEach(one => rows.set(one.way, (rows.get(one.way) ?? 0) + one.rows));
+  return rows.size > (rows.has('') ? 1 : 0)
+    ? [...rows].map(([way, n]) => ({way, rows: n}))
+      .sort((a, b) => (a.way === '') - (b.way === '') || b.rows - a.rows)
+    : [];
+}
+
+/* The same of a row's `nccl`, or a summary's, which say how many rows they stand for. */
+export const waysOf = choices =>
+  addWays(choices.map(choice => ({way: wayOf(choice), rows: choice.rows})));
+
+/* "TREE, LL128", or "3 × TREE, LL128; 1 × RING, LL" where rows of one size differ. */
+export const waysInWords = (ways = []) => (ways.length === 1
+    ? ways[0].way
+    : ways.map(({way, rows}) => `${rows} × ${way || 'not known'}`).join('; '));
 
 export const placement = row => (row.in_place ? 'in place' : 'out of place');
 
@@ -65,9 +84,12 @@ export function summarise(rows, base) {
     repeat_spread: widest(base.repeat_spread, own.repeat_spread),
     interval: widest(base.interval, own.interval),
     noisy: base.noisy + own.noisy,
-    wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong
+    wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong,
+    ways: addWays([base, own].flatMap(knownOrNot))
   };
 }
+
+const knownOrNot = ({ways, repeats}) => (ways.length > 0 ? ways : [{way: '', rows: repeats}]);
 
 const MEASURES = ['time_us', 'algbw_gbs', 'busbw_gbs'];
 const measures = of => Object.fromEntries(MEASURES.map(key => [key, of(key)]));
@@ -89,7 +111,8 @@ function summariseRows(rows) {
     interval: intervalOf(timed.filter(row => row.time_low_us !== undefined)),
     noisy: timed.filter(row => row.noisy).length,
     wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
-    skipped: timed.length ? undefined : rows[0]?.skipped
+    skipped: timed.length ? undefined : rows[0]?.skipped,
+    ways: waysOf(timed.map(row => ({...row.nccl, rows: 1})))
   };
 }
 

@@ -2,6 +2,7 @@
  * its events. No DOM. */
 import {applyEvents, newRank, newRunState} from './events.mjs';
 import {takeFigures} from './figures.mjs';
+import {waysOf} from './stats.mjs';
 
 export function stateOfSummary(summary) {
   const {run} = summary;
@@ -94,5 +95,6 @@ export const pointOfSummary = point => ({
   interval: point.interval ?? null,
   noisy: point.noisy ?? 0,
   wrong: point.wrong,
-  skipped: point.rows > 0 ? undefined : point.reason ?? 'no reason was given'
+  skipped: point.rows > 0 ? undefined : point.reason ?? 'no reason was given',
+  ways: waysOf(point.nccl ?? [])
 });

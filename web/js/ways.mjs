@@ -1,6 +1,6 @@
 /* ways.mjs - where along the sizes NCCL took which algorithm: a strip under a chart */
 import {h} from './dom.mjs';
-import {wayOf} from './stats.mjs';
+import {waysInWords} from './stats.mjs';
 import {formatSize} from './units.mjs';
 
 const STRIPS_MAX = 4;
@@ -10,7 +10,7 @@ const STRIPS_MAX = 4;
 function partsOf({points}) {
   const parts = [];
   points.forEach(({x, point}, i) => {
-    const way = wayOf(point.rows?.[0]);
+    const way = waysInWords(point.ways);
     if (parts.at(-1)?.way !== way) {
       parts.push({way, x, from: i ? Math.sqrt(points[i - 1].x * x) : 0});
     }

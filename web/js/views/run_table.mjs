@@ -2,7 +2,7 @@
  * times, repeats and wrong elements */
 import {h, paced, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {laterPart} from '../later_part.mjs';
-import {doubtOf, sortPivot, wayOf} from '../stats.mjs';
+import {doubtOf, sortPivot, waysInWords} from '../stats.mjs';
 import {
   formatBandwidth,
   formatMicros,
@@ -207,8 +207,7 @@ function entryRow({entry, index, open}, toggle) {
     ...sideCells(entry.in));
 }
 
-/* Those of the first row stand for the repeats: they are computed from the size. */
-const wayOfEntry = ({out, in: inside}) => wayOf((out ?? inside)?.rows[0]);
+const wayOfEntry = ({out, in: inside}) => waysInWords((out ?? inside)?.ways);
 
 function sideCells(side) {
   if (!side) {
