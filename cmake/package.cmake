@@ -30,6 +30,8 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers |
 # The script ringbench is of no use without it.
 set(CPACK_DEBIAN_SERVER_PACKAGE_RECOMMENDS curl)
 set(CPACK_DEBIAN_AGENT_PACKAGE_NAME ringbench-agent)
+# Its worker loads libucp where it is.
+set(CPACK_DEBIAN_AGENT_PACKAGE_SUGGESTS libucx0)
 set(CPACK_DEBIAN_AGENT_DESCRIPTION "nodes' part of ringbench, which measures collectives
 ${about} the agent and its workers: for CPU memory, for GPUs
 (with the NCCL that it finds there) and for simulations.")
