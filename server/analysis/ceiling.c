@@ -293,7 +293,8 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
         most = nodes[i].ranks > most ? nodes[i].ranks : most;
     }
     if (n == 1 && !is_nccl)
-        return not_known("nothing has measured what the node's memory can do");
+        return not_known(
+            "ranks on one node measure their memory where it is beyond the caches");
     if (world < 2)
         return not_known("one rank sends nothing");
     if (share_a_host(nodes, n))

@@ -13,6 +13,7 @@
 #include "common/result/conditions.h"
 #include "server/analysis/carried.h"
 #include "server/analysis/hang.h"
+#include "server/analysis/memory_ceiling.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
@@ -469,6 +470,27 @@ static int parse_artifact(struct action *action, const struct node *node, json_t
     return action->body ? 0 : -1;
 }
 
+/* What the case's memory allows, of runs that have one ceiling (find_ceiling). */
+static int parse_triad(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    const struct run *run = action->active->run;
+    struct memory_triad triad;
+
+    (void)node;
+    (void)write;
+    if (!run->ceiling || !memory_triad_read(line, &triad) ||
+        triad.ranks != run->pool.world_size)
+        return 0;
+    action->kind = ACTION_MESSAGE;
+    action->type = "triad";
+    action->body = json_pack("{s:i, s:i, s:f, s:I, s:o}", "case", action->case_no,
+                             "attempt", action->attempt, "gbs", triad.gbs, "cache_bytes",
+                             (json_int_t)triad.cache_bytes, "ceiling",
+                             memory_ceiling_verdict(&triad));
+    return action->body ? 0 : -1;
+}
+
 static int parse_progress(struct action *action, const struct node *node, json_t *line,
                           struct store_write *write)
 {
@@ -492,7 +514,7 @@ static const struct {
     {"progress", parse_progress, true},   {"nccl", parse_nccl, true},
     {"stack", parse_stack, true},         {"ras", parse_ras, false},
     {"unreached", parse_unreached, true}, {"conditions", parse_conditions, false},
-    {"artifact", parse_artifact, false},
+    {"artifact", parse_artifact, false},  {"triad", parse_triad, true},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */

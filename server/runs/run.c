@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
+#include "server/analysis/memory_ceiling.h"
 #include "server/analysis/unreached.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/blame.h"
@@ -480,6 +481,17 @@ static void apply_conditions(struct run *run, const json_t *body)
         run_conditions_apply(run, c, body);
 }
 
+/* Of several cases the one counts that found the memory at its best. */
+static void apply_triad(struct run *run, const json_t *body)
+{
+    json_t *ceiling = json_object_get(body, "ceiling");
+
+    if (memory_ceiling_is_better(ceiling, run->ceiling)) {
+        json_decref(run->ceiling);
+        run->ceiling = json_incref(ceiling);
+    }
+}
+
 void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
 {
     if (strcmp(type, "state") == 0)
@@ -496,4 +508,6 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
         apply_conditions(run, body);
     else if (strcmp(type, "result") == 0)
         apply_result(run, time_ms, body);
+    else if (strcmp(type, "triad") == 0)
+        apply_triad(run, body);
 }

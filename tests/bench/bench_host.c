@@ -6,7 +6,7 @@
  * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
  * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
  * TIME_US" per size and at last "triad GBS": what all ranks together get out of the
- * memory, as STREAM counts it (a = b + s * c, 24 bytes per element). */
+ * memory (triad.h), in buffers of BENCH_MAX. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,13 +18,12 @@
 
 #include "agent/worker/base/affinity.h"
 #include "agent/worker/bench/case_file.h"
+#include "agent/worker/bench/triad.h"
 #include "agent/worker/host/host_comm.h"
 #include "tests/bench/loop.h"
 #include "tests/bench/rendezvous_stub.h"
 
 #define HUB "10.77.0.254"
-#define TRIAD_ELEMENTS (8u << 20)
-#define TRIAD_REPEATS 5
 
 struct rank {
     struct backend_comm *comm;
@@ -101,45 +100,22 @@ static int time_all(struct rank *self)
     return 0;
 }
 
-/* From the first rank's start to the last one's end: with more ranks than cores they do
- * not run at the same time. */
-static double whole_span(struct rank *self, double start, double end)
+/* Every rank in its own buffers, all at once. */
+static int triad(struct rank *self)
 {
-    double own[2] = {start, end}, all[2 * 256] = {0};
+    struct triad triad = {.backend = &backend_host,
+                          .comm = self->comm,
+                          .ranks = self->ranks,
+                          .to = self->recv,
+                          .from = self->send,
+                          .bytes = self->options.max};
+    double gbs = 0;
 
-    backend_host.allgather(self->comm, own, sizeof(own), all, &self->error);
-    for (int i = 0; i < self->ranks; i++) {
-        start = all[2 * i] < start ? all[2 * i] : start;
-        end = all[2 * i + 1] > end ? all[2 * i + 1] : end;
-    }
-    return end - start;
-}
-
-/* Every rank on arrays of its own, all at once. */
-static void triad(struct rank *self)
-{
-    double *a = malloc(TRIAD_ELEMENTS * sizeof(*a)),
-           *b = malloc(TRIAD_ELEMENTS * sizeof(*b));
-    double *c = malloc(TRIAD_ELEMENTS * sizeof(*c)), best = 0;
-
-    for (size_t i = 0; i < TRIAD_ELEMENTS; i++) {
-        a[i] = 0;
-        b[i] = c[i] = (double)i;
-    }
-    for (int repeat = 0; repeat < TRIAD_REPEATS; repeat++) {
-        backend_host.barrier(self->comm, &self->error);
-        double start = loop_now_us();
-        for (size_t i = 0; i < TRIAD_ELEMENTS; i++)
-            a[i] = b[i] + 3 * c[i];
-        double us = whole_span(self, start, loop_now_us());
-        double gbs = 24.0 * TRIAD_ELEMENTS * self->ranks / us / 1e3;
-        best = gbs > best && a[1] > 0 ? gbs : best;
-    }
+    if (triad_look(&triad, &self->error) || triad_measure(&triad, &gbs, &self->error))
+        return -1;
     if (self->rank == 0)
-        printf("triad %.2f\n", best);
-    free(a);
-    free(b);
-    free(c);
+        printf("triad %.2f\n", gbs);
+    return 0;
 }
 
 static int prepare(struct rank *self)
@@ -219,11 +195,10 @@ static int run_rank(struct rank *self, const char *port)
         env.hostid = hostid;
     }
     self->comm = store ? backend_host.create(&env, &self->error) : NULL;
-    if (!self->comm || prepare(self) || time_all(self)) {
+    if (!self->comm || prepare(self) || time_all(self) || triad(self)) {
         fprintf(stderr, "rank %d: %s\n", self->rank, self->error.text);
         return 1;
     }
-    triad(self);
     backend_host.destroy(self->comm);
     rendezvous_client_destroy(store);
     return 0;

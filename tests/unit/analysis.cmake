@@ -1,4 +1,4 @@
-foreach(noun budget carried case_values compare compare_cases culprit gate hang json_differences lateness states stats suspects unreached verdict)
+foreach(noun budget carried case_values compare compare_cases culprit gate hang json_differences lateness memory_ceiling states stats suspects unreached verdict)
     unit_test(${noun} rb_plan m)
     target_compile_definitions(test_${noun} PRIVATE
         SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")

@@ -119,8 +119,8 @@ static const struct example examples[] = {
      NULL,
      0,
      0,
-     "what the links allow is not known: nothing has measured what the node's memory can "
-     "do"},
+     "what the links allow is not known: ranks on one node measure their memory where it "
+     "is beyond the caches"},
 };
 
 static json_t *judge(const struct example *example)

@@ -46,6 +46,7 @@ const HANDLERS = {
   nccl: applyLog,
   conditions: applyConditions,
   result: applyResult,
+  triad: applyTriad,
   message: applyMessage
 };
 
@@ -93,6 +94,13 @@ function applyPlaced(run, event) {
   run.preflight = event.preflight ?? null;
   run.ceiling = event.ceiling ?? null;
   run.rowsTotal = event.rows_total ?? 0;
+}
+
+/* Of several cases the one counts that found the memory at its best. */
+function applyTriad(run, {ceiling}) {
+  if (!(run.ceiling?.evidence.triad_gbs >= ceiling.evidence.triad_gbs)) {
+    run.ceiling = ceiling;
+  }
 }
 
 function applyPlan(run, event) {

@@ -39,10 +39,11 @@ function lineOf(run, name, check, end, x, theme) {
   };
 }
 
-/* What the links allow, over all sizes. */
-export function ceilingOf({ceiling}, figure, collective, x, theme) {
+/* What the links allow, over all sizes, or the memory, over those beyond the caches. */
+export function ceilingOf({ceiling}, figure, collective, [low, high], theme) {
   const y = ceiling?.evidence.busbw_gbs?.[collective];
-  return y && figure === 'busbw_gbs' ? [{
+  const x = [Math.max(low, ceiling?.evidence.from_bytes?.[collective] ?? low), high];
+  return y && figure === 'busbw_gbs' && x[0] < x[1] ? [{
     key: 'ceiling',
     label: `at most ${Number(y.toPrecision(4))} GB/s: ${ceiling.evidence.limit}`,
     colour: referenceColour('', theme),

@@ -349,6 +349,13 @@ test('what the links allow is a line over all sizes, of the collectives that it 
   assert.deepEqual(line.points.map(p => p.y), [400, 400]);
   assert.ok(line.points[0].x <= 8 && line.points[1].x >= 64 << 20);
   assert.deepEqual(time.references, []);
+  const memory = from => panelsOf([heldRun({
+    spec: {},
+    ceiling: {evidence: {...ceiling.evidence, from_bytes: {all_reduce: from}}}
+  })])[0].references;
+  const [beyond] = memory(1 << 20);
+  assert.equal(beyond.points[0].x, 1 << 20, 'from the size on that is beyond the caches');
+  assert.deepEqual(memory(2 ** 40), [], 'no size is');
   const unknown = {evidence: {}};
   assert.deepEqual(panelsOf([heldRun({spec: {}, ceiling: unknown})])[0].references, []);
 });
