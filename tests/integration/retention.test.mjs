@@ -13,6 +13,14 @@ const program = path.join(binDir, 'ringbench-server');
 const once = (...args) => spawnSync(program, args, { encoding: 'utf8' });
 const idsOf = async (server) => (await server.get('/api/v1/runs')).runs.map((run) => run.id);
 
+// The runs were asked for two days before.
+const ageRuns = `import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for run in sys.argv[2:]:
+    db.execute("UPDATE runs SET created_ms = created_ms - 2 * 86400000 WHERE id = ?", [run])
+db.commit()
+`;
+
 test('the newest runs stay, and what is a baseline; a copy of all was made while a server ran', limit, async (t) => {
   const server = await startServer(t), dir = tempDir(t);
   await startAgent(t, server, 'node-1');
@@ -45,6 +53,16 @@ test('the newest runs stay, and what is a baseline; a copy of all was made while
   const restored = await startServer(t, { dataDir, args: ['--keep-days', '1'] });
   assert.deepEqual(await idsOf(restored), ids);
   assert.deepEqual(await restored.rows(ids[0]), await tidy.rows(ids[0]));
+
+  restored.signal('SIGTERM');
+  await restored.ended();
+  const aged = spawnSync('python3', ['-c', ageRuns, path.join(dataDir, 'ringbench.db'), ids[2], ids[3], ids[4]],
+    { encoding: 'utf8' });
+  if (aged.error) return t.diagnostic(`nothing makes runs old: ${aged.error.message}`);
+  assert.equal(aged.status, 0, aged.stderr);
+  const young = await restored.startAgain();
+  await waitFor(async () => (await idsOf(young)).length === 3, 'old runs stay');
+  assert.deepEqual(await idsOf(young), [ids[0], ids[1], ids[4]]);
 });
 
 test('a configuration is looked at without a start', limit, (t) => {
