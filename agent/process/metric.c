@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/safe_regex.h"
+#include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/spec_value.h"
 
@@ -114,23 +115,6 @@ static void parse_names(struct source *source, json_t *object, const char *point
         problems_add(problems, pointer, "out of memory");
 }
 
-static void refuse_unknown(json_t *object, const char *pointer, struct problems *problems)
-{
-    static const char *const known[] = {
-        "name", "unit", "higher_is_better", "stream", "regex", "json", "labels"};
-    const char *key;
-    json_t *value;
-
-    json_object_foreach (object, key, value) {
-        bool is_known = false;
-
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            is_known = is_known || strcmp(known[i], key) == 0;
-        if (!is_known)
-            fault(problems, pointer, key, "unknown key of a metric");
-    }
-}
-
 static void parse_source(struct source *source, json_t *object, const char *pointer,
                          struct problems *problems)
 {
@@ -141,7 +125,9 @@ static void parse_source(struct source *source, json_t *object, const char *poin
         problems_add(problems, pointer, "must be an object");
         return;
     }
-    refuse_unknown(object, pointer, problems);
+    config_refuse_unknown(object, pointer,
+                          "name, unit, higher_is_better, stream, regex, json, labels",
+                          problems);
     parse_names(source, object, pointer, problems);
     if (!regex == !key)
         problems_add(problems, pointer, "must have either regex or json");

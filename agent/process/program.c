@@ -7,6 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/command_template.h"
+#include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/spec_value.h"
 
@@ -103,31 +104,12 @@ static void parse_limits(struct parsing *p)
                            p->problems);
 }
 
-static void refuse_unknown(struct parsing *p)
-{
-    static const char *const known[] = {"description", "argv",   "parameters",
-                                        "cwd",         "env",    "ranks_per_node",
-                                        "timeout_s",   "metrics"};
-    const char *key;
-    json_t *value;
-
-    json_object_foreach (p->file, key, value) {
-        bool is_known = false;
-        char pointer[300];
-
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            is_known = is_known || strcmp(known[i], key) == 0;
-        spec_child_pointer(pointer, sizeof(pointer), "", key);
-        if (!is_known)
-            problems_add(p->problems, pointer,
-                         "unknown key; known are description, argv, parameters, cwd, "
-                         "env, ranks_per_node, timeout_s, metrics");
-    }
-}
-
 static void parse_all(struct parsing *p)
 {
-    refuse_unknown(p);
+    config_refuse_unknown(p->file, "",
+                          "description, argv, parameters, cwd, env, ranks_per_node, "
+                          "timeout_s, metrics",
+                          p->problems);
     parse_description(p);
     parse_parameters(p);
     parse_argv(p);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/spec_value.h"
 
 #define FILE_MAX ((size_t)64 * 1024)
 #define SUFFIX ".json"
@@ -68,4 +69,32 @@ int config_files_read(const char *dir, config_file_read *read, void *arg,
     }
     free(entries);
     return result;
+}
+
+static bool is_among(const char *key, const char *known)
+{
+    size_t len = strlen(key);
+
+    for (; *known; known += strcspn(known, " "), known += *known == ' ')
+        if (strncmp(known, key, len) == 0 && (known[len] == ',' || known[len] == 0))
+            return true;
+    return false;
+}
+
+void config_refuse_unknown(json_t *object, const char *pointer, const char *known,
+                           struct problems *problems)
+{
+    const char *key;
+    json_t *value;
+
+    if (object && !json_is_object(object))
+        problems_add(problems, pointer, "must be an object, not %s",
+                     spec_type_name(object));
+    json_object_foreach (object, key, value) {
+        char at[300];
+
+        spec_child_pointer(at, sizeof(at), pointer, key);
+        if (!is_among(key, known))
+            problems_add(problems, at, "unknown key; known are %s", known);
+    }
 }

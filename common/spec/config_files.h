@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "common/base/error.h"
+#include "common/base/problem.h"
 
 /* One file: its name without ".json", and its content, or NULL with the reason. All of it
  * is borrowed. */
@@ -23,5 +24,10 @@ typedef int config_file_read(void *arg, const struct config_file *file);
  * (ERROR_INVALID): they would decide what runs here. */
 int config_files_read(const char *dir, config_file_read *read, void *arg,
                       struct error *err);
+
+/* Add a problem where `object`, which is at `pointer` in its file, is not one (NULL: it
+ * is left out), and for each of its keys that is none of `known`, written "a, b, c". */
+void config_refuse_unknown(json_t *object, const char *pointer, const char *known,
+                           struct problems *problems);
 
 #endif

@@ -195,24 +195,25 @@ static void take_who(const struct parsing *p)
 
 static void refuse_unknown(const struct parsing *p)
 {
-    static const char *const known[] = {
-        "description", "parameters", "env",    "start",  "status",    "stop",
-        "find",        "states",     "limits", "server", "token_dir", "command_s"};
-    const char *key;
-    json_t *value;
+    static const struct {
+        const char *object, *known;
+    } keys[] = {
+        {"start", "argv, job"},
+        {"status", "argv, gone, word, reason, every_s"},
+        {"stop", "argv"},
+        {"find", "argv"},
+        {"limits", "nodes, jobs, hours, who"},
+    };
+    char pointer[32];
 
-    json_object_foreach (p->file, key, value) {
-        bool is_known = false;
-        char pointer[300];
-
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            is_known = is_known || strcmp(known[i], key) == 0;
-        spec_child_pointer(pointer, sizeof(pointer), "", key);
-        if (!is_known)
-            problems_add(
-                p->problems, pointer,
-                "unknown key; known are description, parameters, env, start, "
-                "status, stop, find, states, limits, server, token_dir, command_s");
+    config_refuse_unknown(p->file, "",
+                          "description, parameters, env, start, status, stop, find, "
+                          "states, limits, server, token_dir, command_s",
+                          p->problems);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        snprintf(pointer, sizeof(pointer), "/%s", keys[i].object);
+        config_refuse_unknown(json_object_get(p->file, keys[i].object), pointer,
+                              keys[i].known, p->problems);
     }
 }
 

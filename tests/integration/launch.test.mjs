@@ -612,4 +612,13 @@ test('a server does not start with a launcher that is none, or where anybody may
   await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/start\/argv\/0: .*can't be a parameter/);
   fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, limits: { who: [1] } }));
   await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/limits\/who: must have strings only/);
+  // A limit that is written wrongly would be none.
+  for (const [faulty, said] of [
+    [{ limits: { noeds: 4 } }, /bad\.json: \/limits\/noeds: unknown key; known are nodes, jobs, hours, who/],
+    [{ limits: 'none' }, /bad\.json: \/limits: must be an object, not a string/],
+    [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown key/],
+  ]) {
+    fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, ...faulty }));
+    await assert.rejects(startServer(t, { args: ['--launchers', dir] }), said);
+  }
 });
