@@ -158,14 +158,37 @@ static double nvlink_gbs(const char *gpu)
     return 0;
 }
 
+static struct link_term pcie_of(const json_t *gpu, int n)
+{
+    const json_t *link = json_object_get(gpu, "pcie");
+    double gts = json_get_num(link, "gts_max", 0);
+    int width = (int)json_get_int(link, "width", 0);
+
+    if (gts < 8 || width <= 0)
+        return unknown("a node does not say how fast its GPUs' PCIe links are");
+    return known(n * gts * width / 8 * PCIE_CODE, "PCIe %g GT/s x%d", gts, width);
+}
+
+/* What leaves the node has been in a GPU that a rank has, and left that over its PCIe. */
+static struct link_term fed_of(const struct ceiling_node *node)
+{
+    const json_t *gpu = json_array_get(json_object_get(node->inventory, "gpus"), 0);
+    struct link_term fed = pcie_of(gpu, node->ranks);
+
+    if (fed.gbs > 0 && node->ranks > 1)
+        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
+                 " of %d GPUs", node->ranks);
+    else if (fed.gbs > 0)
+        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
+                 " of the GPU");
+    return fed;
+}
+
 static struct link_term gpu_of(const json_t *inventory)
 {
     const json_t *gpu = json_array_get(json_object_get(inventory, "gpus"), 0);
     const char *name = json_get_str(gpu, "name", "the GPU");
-    const json_t *link = json_object_get(gpu, "pcie");
     int links = (int)json_get_int(json_object_get(gpu, "nvlink"), "active", 0);
-    double gts = json_get_num(link, "gts_max", 0);
-    int width = (int)json_get_int(link, "width", 0);
 
     if (links > 0 && nvlink_gbs(name) == 0)
         return unknown("how fast an NVLink of %.60s is, is not known", name);
@@ -174,9 +197,7 @@ static struct link_term gpu_of(const json_t *inventory)
                      nvlink_gbs(name));
     if (!json_object_get(gpu, "name"))
         return unknown("whether a node's GPUs have NVLink is not known");
-    if (gts < 8 || width <= 0)
-        return unknown("a node does not say how fast its GPUs' PCIe links are");
-    return known(gts * width / 8 * PCIE_CODE, "PCIe %g GT/s x%d", gts, width);
+    return pcie_of(gpu, 1);
 }
 
 /* ---- Of all nodes ---- */
@@ -199,6 +220,13 @@ static bool is_chosen(const struct ceiling_node *nodes, size_t n, const json_t *
     return false;
 }
 
+static struct link_term nccl_between(const struct ceiling_node *node)
+{
+    struct link_term ports = ports_of(node->inventory), fed = fed_of(node);
+
+    return ports.gbs > 0 ? *lesser(&ports, &fed) : ports;
+}
+
 static struct link_term least_between(const char *backend,
                                       const struct ceiling_node *nodes, size_t n,
                                       const json_t *env)
@@ -210,7 +238,7 @@ static struct link_term least_between(const char *backend,
         return unknown("variables choose what NCCL goes over");
     for (size_t i = 0; i < n; i++) {
         struct link_term own =
-            is_nccl ? ports_of(nodes[i].inventory) : interface_of(&nodes[i]);
+            is_nccl ? nccl_between(&nodes[i]) : interface_of(&nodes[i]);
 
         if (i == 0 || own.gbs < least.gbs)
             least = own;

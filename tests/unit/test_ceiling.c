@@ -9,8 +9,9 @@
 #define IB_DOWN "{\"state\":\"down\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
 #define ROCE "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":\"ethernet\"}"
 #define SEVEN IB "," IB "," IB "," IB "," IB "," IB "," IB
-#define H100 "{\"name\":\"NVIDIA H100 80GB HBM3\",\"nvlink\":{\"active\":18}}"
-#define L40 "{\"name\":\"NVIDIA L40\",\"pcie\":{\"gts\":2.5,\"gts_max\":16,\"width\":16}}"
+#define X16(gts) "\"pcie\":{\"gts\":2.5,\"gts_max\":" #gts ",\"width\":16}"
+#define H100 "{\"name\":\"NVIDIA H100 80GB HBM3\",\"nvlink\":{\"active\":18}," X16(32) "}"
+#define L40 "{\"name\":\"NVIDIA L40\"," X16(16) "}"
 #define NODE(ports, gpu) "{\"rdma\":[" ports "],\"gpus\":[" gpu "]}"
 #define DGX NODE(SEVEN "," IB "," ROCE "," ROCE, H100)
 #define HOST(kind, mbps)                                                                 \
@@ -35,6 +36,30 @@ static const struct example examples[] = {
      400,
      93.75,
      "rings reach 400 GB/s of bus bandwidth at most: 8 x 400 Gb/s NIC of each node"},
+    {"nccl",
+     {DGX, DGX},
+     1,
+     NULL,
+     63.02,
+     63.02,
+     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of the GPU of "
+     "each node"},
+    {"nccl",
+     {DGX, DGX},
+     2,
+     NULL,
+     126.03,
+     94.52,
+     "rings reach 126 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of 2 GPUs of each "
+     "node"},
+    {"nccl",
+     {NODE(IB, "{}"), NODE(IB, "{}")},
+     1,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: a node does not say how fast its GPUs' PCIe "
+     "links are"},
     {"nccl",
      {DGX, NULL},
      8,
@@ -163,9 +188,10 @@ static void virtual_functions_are_no_ports_of_their_own(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
         json_t *inventory = inventory_of(trees[i]), *verdict;
-        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 1},
-                                        {inventory, "10.0.0.2", 1}};
+        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 4},
+                                        {inventory, "10.0.0.2", 4}};
 
+        json_object_set_new(inventory, "gpus", json_loads("[" H100 "]", 0, NULL));
         verdict = ceiling_verdict("nccl", nodes, 2, NULL);
         assert_string_equal(json_get_str(verdict, "sentence", ""),
                             "rings reach 100 GB/s of bus bandwidth at most: 2 x 400 "
@@ -189,9 +215,11 @@ static void virtual_functions_of_one_port_are_one_wire(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
-        json_t *inventory = json_pack("{s:[]}", "rdma"), *verdict;
-        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 1},
-                                        {inventory, "10.0.0.2", 1}};
+        json_t *inventory = json_pack("{s:[], s:o}", "rdma", "gpus",
+                                      json_loads("[" H100 "]", 0, NULL)),
+               *verdict;
+        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 4},
+                                        {inventory, "10.0.0.2", 4}};
 
         for (int k = 0; k < 3; k++) {
             char text[200];
