@@ -8,6 +8,7 @@
 
 #include "agent/process/case_files.h"
 #include "common/base/json_util.h"
+#include "common/ncclog/nccl_conf.h"
 #include "common/spec/command_template.h"
 
 struct launch {
@@ -18,6 +19,7 @@ struct launch {
     struct command_rank *ranks;
     size_t n_ranks, n_started;
     struct rank_params rank;
+    char log_stem[CASE_PATH_MAX]; /* what pipes for NCCL's log begin with; "": none */
 };
 
 void launch_destroy(struct launch *launch)
@@ -70,6 +72,36 @@ static int make_env(struct launch *launch, const struct env_list *base,
                : 0;
 }
 
+static bool is_chosen(const struct launch *launch, const char *name)
+{
+    char value[8];
+
+    return env_list_get(&launch->env, name) ||
+           nccl_conf_find(env_list_get(&launch->env, "NCCL_CONF_FILE"),
+                          env_list_get(&launch->env, "HOME"), name, value, sizeof(value));
+}
+
+/* Where nobody chose what NCCL logs in a program, and where to, it says how it connects,
+ * to a pipe of the rank's. A worker sees to that itself, and prints nothing else.
+ * NCCL replaces what begins with % in the name: where the name has one, it prints. */
+static int offer_log(struct launch *launch, const char *path, struct error *err)
+{
+    int n;
+
+    if (!launch->program || is_chosen(launch, "NCCL_DEBUG") ||
+        is_chosen(launch, "NCCL_DEBUG_FILE"))
+        return 0;
+    n = snprintf(launch->log_stem, sizeof(launch->log_stem), "%s.nccl", path);
+    if (n >= CASE_PATH_MAX || strchr(path, '%'))
+        launch->log_stem[0] = '\0';
+    launch->rank.hides_info = true;
+    if (env_list_set(&launch->env, "NCCL_DEBUG", "INFO") ||
+        (!is_chosen(launch, "NCCL_DEBUG_SUBSYS") &&
+         env_list_set(&launch->env, "NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET")))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}
+
 static int copy_ranks(struct launch *launch, const struct command *command,
                       struct error *err)
 {
@@ -91,8 +123,8 @@ static void name_executable(struct launch *launch, const struct supervisor_param
     launch->worker_argv[0] = launch->worker;
     launch->rank.program.path = launch->worker;
     launch->rank.program.argv = launch->worker_argv;
-    launch->rank.hides_info =
-        !launch->program && !env_list_get(&launch->env, "NCCL_DEBUG");
+    if (!launch->program)
+        launch->rank.hides_info = !env_list_get(&launch->env, "NCCL_DEBUG");
     if (launch->program) {
         launch->rank.program.path = launch->program->path;
         launch->rank.program.argv = launch->program_argv;
@@ -119,7 +151,8 @@ struct launch *launch_create(const struct supervisor_params *params,
         find_program(launch, params, command, limit_s, err) ||
         copy_ranks(launch, command, err) ||
         case_input_write_file(command, params->case_dir, path, err) ||
-        make_env(launch, base, params, command, path, err)) {
+        make_env(launch, base, params, command, path, err) ||
+        offer_log(launch, path, err)) {
         launch_destroy(launch);
         return NULL;
     }
@@ -136,14 +169,19 @@ struct rank *launch_next(struct launch *launch, const struct bind_plan *plan,
                          struct error *err)
 {
     const struct command_rank *next = &launch->ranks[launch->n_started];
-    char *cpus = bind_plan_cpus(plan, launch->n_started);
+    char *cpus = bind_plan_cpus(plan, launch->n_started), log[CASE_PATH_MAX + 16];
     int status = case_input_set_rank(&launch->env, next, cpus, err);
     struct rank *rank;
 
     assert(launch_left(launch) > 0);
     free(cpus);
+    snprintf(log, sizeof(log), "%s-%d", launch->log_stem, next->rank);
+    if (!status && launch->log_stem[0] &&
+        env_list_set(&launch->env, "NCCL_DEBUG_FILE", log))
+        status = error_set(err, ERROR_MEMORY, "out of memory");
     if (status)
         return NULL;
+    launch->rank.nccl_log = launch->log_stem[0] ? log : NULL;
     launch->rank.number = next->rank;
     launch->rank.program.env = launch->env.items;
     rank = rank_start(&launch->rank, err);

@@ -127,8 +127,13 @@ void program_watch_line(struct program_watch *watch, enum metric_stream stream,
 {
     const struct metric_handlers handlers = {on_figure, on_given_up, watch};
 
-    watch->lines++;
     metric_set_line(watch->metrics, stream, line, len, &handlers);
+    program_watch_sign(watch);
+}
+
+void program_watch_sign(struct program_watch *watch)
+{
+    watch->lines++;
     tell_progress(watch);
 }
 

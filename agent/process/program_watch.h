@@ -19,7 +19,7 @@ struct program_watch {
     const struct case_id *id;
     const struct metric_set *metrics;
     int number;     /* the rank */
-    uint64_t lines; /* printed so far */
+    uint64_t lines; /* printed so far, and other signs of life */
     uint64_t figures;
     const struct metric *cut[METRICS_MAX]; /* those of which figures were left out */
     size_t n_cut;
@@ -35,6 +35,9 @@ void program_watch_begin(struct program_watch *watch, pid_t pid);
 /* It has printed a line: `metric` events, and now and then `progress`. */
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,
                         const char *line, size_t len);
+
+/* It has done something that it did not print: so it gets on. */
+void program_watch_sign(struct program_watch *watch);
 
 /* It is going to be stopped for this reason, and that is its failure. */
 void program_watch_fail(struct program_watch *watch, const char *code, const char *text);

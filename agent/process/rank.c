@@ -11,6 +11,7 @@
 #include "agent/process/capture.h"
 #include "agent/process/event_line.h"
 #include "agent/process/lines.h"
+#include "agent/process/log_pipe.h"
 #include "agent/process/program_watch.h"
 #include "agent/process/stack_quote.h"
 #include "common/base/clean_text.h"
@@ -36,7 +37,8 @@ struct rank {
     size_t n_bad_lines;
     struct program_watch watch; /* of a program */
     struct ncclog_set ncclog;
-    json_t *told; /* what has been passed on of it, by process */
+    struct log_pipe *nccl_log; /* of a program; or NULL */
+    json_t *told;              /* what has been passed on of it, by process */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
     struct process_state state; /* when it was asked */
@@ -129,12 +131,22 @@ static void keep_line(struct rank *rank, int stream, const char *line, size_t le
         keep_tail(rank, line, len);
 }
 
+/* A line of NCCL's log that nobody asked to see. */
+static bool take_hidden(struct rank *rank, const char *line, size_t len)
+{
+    if (ncclog_set_line(&rank->ncclog, line, len) != NCCLOG_INFO ||
+        !rank->params.hides_info)
+        return false;
+    if (is_program(rank))
+        program_watch_sign(&rank->watch);
+    return true;
+}
+
 static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     struct capture *capture = &rank->captures[stream];
 
-    if (ncclog_set_line(&rank->ncclog, line, len) == NCCLOG_INFO &&
-        rank->params.hides_info)
+    if (take_hidden(rank, line, len))
         return;
     if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)))
         keep_line(rank, stream, line, len);
@@ -159,6 +171,21 @@ static void on_stderr_line(void *arg, const char *line, size_t len, size_t dropp
     on_output_line(arg, PROCESS_STDERR, line, len);
 }
 
+/* What NCCL writes beside the program's own output: its warnings are shown where it would
+ * print them, and no metric is looked for. */
+static void on_nccl_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    struct rank *rank = arg;
+
+    (void)dropped;
+    if (take_hidden(rank, line, len))
+        return;
+    program_watch_sign(&rank->watch);
+    keep_line(rank, PROCESS_STDOUT, line, len);
+    capture_add(&rank->captures[PROCESS_STDOUT], line, len);
+    rank->params.on_output(rank->params.arg);
+}
+
 /* A line that is no event must not end the case: the worker's other lines may be fine. */
 static void report_bad_line(struct rank *rank, const char *line, size_t len,
                             const char *why)
@@ -174,8 +201,10 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
 
 /* What NCCL's log, where there was one, said of this rank's processes, if that is news.
  */
-static void tell_ncclog(struct rank *rank)
+static void tell_ncclog(void *arg)
 {
+    struct rank *rank = arg;
+
     for (size_t i = 0; i < rank->ncclog.n; i++) {
         json_t *log = ncclog_set_json(&rank->ncclog, i);
 
@@ -279,6 +308,8 @@ static void end_output(struct rank *rank)
 
     for (int i = 0; i < PROCESS_STREAMS; i++)
         lines_end(&rank->lines[i], line_fns[i], rank);
+    if (rank->nccl_log)
+        log_pipe_end(rank->nccl_log);
     for (int i = 0; i < 2; i++) {
         flush_capture(rank, i);
         capture_end(&rank->captures[i], stream_names[i]);
@@ -318,6 +349,7 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
 {
     struct rank *rank = calloc(1, sizeof(*rank));
     struct process_handlers handlers = {on_data, on_end, rank};
+    const struct log_pipe_handlers nccl_handlers = {on_nccl_line, tell_ncclog, rank};
 
     if (!rank) {
         error_set(err, ERROR_MEMORY, "out of memory");
@@ -331,7 +363,11 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     capture_init(&rank->captures[1]);
     ncclog_set_init(&rank->ncclog, is_program(rank) ? NCCL_PROCESSES_MAX : 1);
     rank->told = json_array();
-    rank->process = process_spawn(params->tree, &params->program, &handlers, err);
+    if (params->nccl_log)
+        rank->nccl_log = log_pipe_open(process_tree_loop(params->tree), params->nccl_log,
+                                       &nccl_handlers, err);
+    if (!params->nccl_log || rank->nccl_log)
+        rank->process = process_spawn(params->tree, &params->program, &handlers, err);
     if (!rank->process) {
         rank_destroy(rank);
         return NULL;
@@ -352,6 +388,7 @@ void rank_destroy(struct rank *rank)
     if (!rank)
         return;
     process_destroy(rank->process);
+    log_pipe_destroy(rank->nccl_log);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         lines_release(&rank->lines[i]);
     json_decref(rank->told);

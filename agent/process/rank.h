@@ -21,7 +21,9 @@ struct rank_params {
     struct process_params program;
     /* What its output means (borrowed); NULL: a worker, which tells by events. */
     const struct metric_set *metrics;
-    bool hides_info; /* NCCL's lines below warnings: nobody asked for them */
+    bool hides_info;      /* NCCL's lines below warnings: nobody asked for them */
+    const char *nccl_log; /* where it is told to write NCCL's log (borrowed until it has
+                             started), a pipe that is made there; NULL: nowhere */
     /* The worker has ended, and its last event is on its way. */
     void (*on_end)(void *arg, struct rank *rank);
     /* It is done, and says so with what it knows of clocks. */

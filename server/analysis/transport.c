@@ -424,19 +424,46 @@ static json_t *fold_sorted(struct fold *fold)
     return out;
 }
 
+/* No ways, and one verdict that says why. */
+static json_t *without_ways(const struct transport_input *input, const char *about,
+                            const char *sentence)
+{
+    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", about, "nodes", "log");
+
+    return json_pack("{s:[], s:[], s:[], s:[], s:{}, s:[o]}", "nodes", "ways", "networks",
+                     "connected", "settings", "verdicts",
+                     verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA, sentence,
+                                  input->mark, evidence));
+}
+
 /* Pairs take the square of the nodes in bits, for each way. */
 static json_t *too_many_nodes(const struct transport_input *input)
 {
-    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
     char sentence[120];
 
     snprintf(sentence, sizeof(sentence),
              "the ways of %zu nodes are not put together, those of %d at most",
              input->n_nodes, TRANSPORT_NODES_MAX);
-    return json_pack("{s:[], s:[], s:[], s:[], s:{}, s:[o]}", "nodes", "ways", "networks",
-                     "connected", "settings", "verdicts",
-                     verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA, sentence,
-                                  input->mark, evidence));
+    return without_ways(input, "ways", sentence);
+}
+
+json_t *transport_unheard(const struct transport_input *input, bool is_program)
+{
+    const char *level = json_get_str(input->env, "NCCL_DEBUG", NULL);
+    const char *file = json_get_str(input->env, "NCCL_DEBUG_FILE", NULL);
+    char sentence[400];
+
+    if (file)
+        snprintf(sentence, sizeof(sentence),
+                 "nothing was heard of NCCL's log: NCCL_DEBUG_FILE=%.200s was set", file);
+    else if (level)
+        snprintf(sentence, sizeof(sentence),
+                 "nothing was heard of NCCL's log: NCCL_DEBUG=%.200s was set", level);
+    else
+        snprintf(sentence, sizeof(sentence), "nothing was heard of NCCL's log: %s",
+                 is_program ? "the program does not use NCCL, or has its log elsewhere"
+                            : "settings of the nodes have it elsewhere");
+    return without_ways(input, "unheard", sentence);
 }
 
 json_t *transport_fold(const struct transport_input *input)

@@ -30,6 +30,10 @@ struct transport_input {
  * are no logs, or memory is out. */
 json_t *transport_fold(const struct transport_input *input);
 
+/* The same where no rank said anything, and why that may be. is_program: the ranks are a
+ * program's, which may not use NCCL at all. */
+json_t *transport_unheard(const struct transport_input *input, bool is_program);
+
 /* The verdicts of kind `transport` on what was folded. A new array. */
 json_t *transport_verdicts(const struct transport_input *input, const json_t *folded);
 

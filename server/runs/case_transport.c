@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
@@ -49,9 +50,10 @@ static struct transport_node *nodes_of(const struct live_case *live)
     return nodes;
 }
 
-json_t *case_transport_fold(const struct live_case *live)
+json_t *case_transport_fold(const struct live_case *live, bool has_run)
 {
     const struct run *run = live->active->run;
+    bool is_program = run->spec->program.name != NULL;
     struct transport_node *nodes = live->nccl_logs ? nodes_of(live) : NULL;
     json_t *logs = json_array(), *env = case_start_env(live), *log, *out = NULL;
     struct transport_input input = {.logs = logs,
@@ -65,6 +67,9 @@ json_t *case_transport_fold(const struct live_case *live)
         json_array_append(logs, log);
     if (nodes)
         out = transport_fold(&input);
+    else if (!live->nccl_logs && has_run &&
+             (is_program || strcmp(run->backend, "nccl") == 0))
+        out = transport_unheard(&input, is_program);
     free(nodes);
     json_decref(logs);
     json_decref(env);

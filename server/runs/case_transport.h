@@ -3,14 +3,16 @@
 #define RINGBENCH_SERVER_RUNS_CASE_TRANSPORT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct live_case;
 
 /* What NCCL's log said of a rank; the last that its process told counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log);
 
-/* `transports` of docs/api.md for the end of the case. A new object, or NULL: its ranks
- * said nothing. */
-json_t *case_transport_fold(const struct live_case *live);
+/* `transports` of docs/api.md for the end of the case. has_run: it went through to its
+ * end, so that ranks which said nothing are worth a word. A new object, or NULL: there is
+ * nothing to say, as of what does not use NCCL. */
+json_t *case_transport_fold(const struct live_case *live, bool has_run);
 
 #endif

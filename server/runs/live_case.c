@@ -68,7 +68,8 @@ static struct node *node_at(const struct live_case *live, size_t i)
 static void finish(struct live_case *live, enum case_state state, const char *reason)
 {
     struct active_run *active = live->active;
-    struct case_end end = {state, reason, live->blamed, case_transport_fold(live)};
+    struct case_end end = {state, reason, live->blamed,
+                           case_transport_fold(live, state == CASE_COMPLETED)};
 
     emit_case_end(active, live->index, attempt_of(live), &end);
     json_decref(end.transports);

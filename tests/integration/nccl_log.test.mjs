@@ -81,7 +81,9 @@ test('the end of a case says by which ways its bytes went, and what speaks again
     'NCCL_IB_TC=106 was set, and NCCL\'s log does not mention it (emulated)',
   ]);
   assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
-  assert.equal(await run({ env: { NCCL_DEBUG: 'WARN' } }), undefined);
+  const unheard = await run({ env: { NCCL_DEBUG: 'WARN' } });
+  assert.deepEqual(unheard.ways, []);
+  assert.deepEqual(unheard.sentences, ["nothing was heard of NCCL's log: NCCL_DEBUG=WARN was set (emulated)"]);
   await startAgent(t, server, 'node-3', emulation('init_fails'));
   const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], nodes: { names: ['node-3'] } });
   assert.equal((await server.runEnds(id)).state, 'failed');

@@ -354,22 +354,100 @@ test('a matrix makes a case per combination, interleaved over repeats', limit, a
   assert.equal(refused.errors[0].pointer, '/matrix/NCCL_ALGO');
 });
 
-test('a program\'s ways are told where it runs with NCCL_DEBUG=INFO, and only there', limit, async (t) => {
-  const script = `
-    const { RANK, NCCL_DEBUG } = process.env;
-    const say = (text) => console.log('node:' + process.pid + ':1 [0] NCCL INFO ' + text);
+// A program that logs as NCCL does: where to and what its variables say, a line per write,
+// from a process of its own as torchrun's workers are, with metrics beside it.
+const logger = `
+  import { spawnSync } from 'node:child_process';
+  import fs from 'node:fs';
+  const { RANK, NCCL_DEBUG, NCCL_DEBUG_FILE } = process.env;
+  if (process.argv[2] !== 'worker') {
+    console.log('subsys=' + process.env.NCCL_DEBUG_SUBSYS);
+    const { status } = spawnSync(process.execPath, [process.argv[1], 'worker'], { stdio: 'inherit' });
+    console.log('rate: 7');
+    if (fs.existsSync('hold')) setTimeout(() => {}, 600000);
+    process.exitCode = status;
+  } else {
+    const file = NCCL_DEBUG_FILE?.replace('%p', process.pid);
+    const fd = file ? fs.openSync(file, 'w') : 1;
+    const say = (text) => fs.writeSync(fd, 'node:' + process.pid + ':1 [0] ' + text + '\\n');
     if (NCCL_DEBUG === 'INFO') {
-      say('NET/Socket : Using [0]eth0:10.0.0.' + RANK + '<0>');
-      say('Channel 00/0 : ' + RANK + '[0] -> ' + (1 - RANK) + '[0] [send] via NET/Socket/0');
+      say('NCCL INFO NET/Socket : Using [0]eth0:10.0.0.' + RANK + '<0>');
+      process.stdout.write('half a line, ');
+      say('NCCL INFO Channel 00/0 : ' + RANK + '[0] -> ' + (1 - RANK) + '[0] [send] via NET/Socket/0');
+      say('NCCL INFO rate: 99');
     }
-  `;
-  const { server } = await clusterWith(t, { train: { script, ranks_per_node: 1 } }, 2);
-  const waysOf = async (env) => {
+    if (NCCL_DEBUG === 'INFO' || NCCL_DEBUG === 'WARN') say('NCCL WARN rate: 98 is no rate');
+    console.log('rate: 5');
+  }
+`;
+const rate = [{ name: 'rate', unit: 'GB/s', higher_is_better: true, regex: 'rate: ([0-9.]+)' }];
+
+test('the ways of a program\'s NCCL are told, and its log stays out of what it prints', limit, async (t) => {
+  const dir = tempDir(t);
+  const { server } = await clusterWith(t, { train: { script: logger, ranks_per_node: 1, cwd: dir, metrics: rate } }, 2);
+  const go = async (env) => {
     const { id } = await server.run({ program: { name: 'train' }, env });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'completed', run.reason);
-    return run.cases[0].transports?.ways.map(({ kind, text, between }) => [kind, text, between]);
+    const { ways, verdicts } = run.cases[0].transports;
+    return {
+      ways: ways.map(({ kind, text, between }) => [kind, text, between]),
+      sentences: verdicts.map(({ sentence }) => sentence),
+      text: await output(server, id),
+      rates: (await server.rows(id)).filter(({ rank }) => rank === 0).map(({ value }) => value),
+    };
   };
-  assert.equal(await waysOf({}), undefined);
-  assert.deepEqual(await waysOf({ NCCL_DEBUG: 'INFO' }), [['ethernet', 'sockets over Ethernet eth0, 1 channel', 'node-1 and node-2']]);
+  const ways = [['ethernet', 'sockets over Ethernet eth0, 1 channel', 'node-1 and node-2']];
+  const quiet = await go({});
+  assert.deepEqual(quiet.ways, ways);
+  assert.deepEqual(quiet.rates, [5, 7]);
+  assert.match(quiet.text, /^subsys=INIT,BOOTSTRAP,ENV,NET$/m);
+  assert.match(quiet.text, /^half a line, rate: 5$/m);
+  assert.doesNotMatch(quiet.text, /NCCL INFO/);
+  assert.match(quiet.text, /NCCL WARN rate: 98/);
+  const shown = await go({ NCCL_DEBUG: 'INFO' });
+  assert.deepEqual(shown.ways, ways);
+  assert.match(shown.text, /NCCL INFO Channel 00/);
+  assert.match(shown.text, /^subsys=undefined$/m);
+  const warned = await go({ NCCL_DEBUG: 'WARN' });
+  assert.match(warned.text, /NCCL WARN rate: 98/);
+  assert.deepEqual(warned.ways, []);
+});
+
+test('where nothing is heard of a program\'s NCCL that is said', limit, async (t) => {
+  const dir = tempDir(t);
+  const { server } = await clusterWith(t, {
+    own: { script: logger, ranks_per_node: 1, cwd: dir, env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_FILE: path.join(dir, 'own.%p') } },
+    none: { script: 'console.log(1);', ranks_per_node: 1 },
+  }, 1);
+  const saysOf = async (name, env = {}) => {
+    const { id } = await server.run({ program: { name }, env });
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.match(await server.get(`/api/v1/runs/${id}/events?format=text`), /# nothing was heard of NCCL's log: /);
+    return run.cases[0].transports.verdicts.map(({ answer, sentence }) => [answer, sentence]);
+  };
+  assert.deepEqual(await saysOf('none'), [
+    ['not_enough_data', 'nothing was heard of NCCL\'s log: the program does not use NCCL, or has its log elsewhere'],
+  ]);
+  assert.deepEqual(await saysOf('none', { NCCL_DEBUG: 'VERSION' }), [
+    ['not_enough_data', 'nothing was heard of NCCL\'s log: NCCL_DEBUG=VERSION was set'],
+  ]);
+  assert.deepEqual(await saysOf('own'), [
+    ['not_enough_data', 'nothing was heard of NCCL\'s log: the program does not use NCCL, or has its log elsewhere'],
+  ]);
+  const [file] = fs.readdirSync(dir).filter((name) => name.startsWith('own.'));
+  assert.match(fs.readFileSync(path.join(dir, file), 'utf8'), /NCCL INFO Channel/);
+});
+
+test('a program\'s ways are known while it runs', limit, async (t) => {
+  const dir = tempDir(t);
+  fs.writeFileSync(path.join(dir, 'hold'), '');
+  const { server } = await clusterWith(t, { train: { script: logger, ranks_per_node: 1, cwd: dir } }, 1);
+  const { id } = await server.run({ program: { name: 'train' } });
+  const { log } = await server.event(id, (event) => event.type === 'nccl');
+  assert.deepEqual(log.transports.map(({ via }) => via), ['NET/Socket']);
+  assert.equal((await server.getRun(id)).state, 'running');
+  await server.request('POST', `/api/v1/runs/${id}/cancel`);
+  await server.runEnds(id);
 });

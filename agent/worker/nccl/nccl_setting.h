@@ -1,7 +1,6 @@
 /* nccl_setting.h - what NCCL will find when it looks up one of its variables
- *
- * Source of the order: NCCL 2.28, src/misc/param.cc. The environment, the user's file
- * (NCCL_CONF_FILE, else ~/.nccl.conf), then /etc/nccl.conf. */
+: in
+ * the environment, or in its files (common/ncclog/nccl_conf.h) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 #define RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 

@@ -1,0 +1,39 @@
+/* nccl_conf.c - NCCL's own configuration files */
+#include "common/ncclog/nccl_conf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A line NAME=VALUE of one of NCCL's own configuration files; "" if it has none. */
+static bool read_setting(const char *path, const char *name, char *value, size_t size)
+{
+    char line[512];
+    size_t len = strlen(name);
+    bool is_found = false;
+    FILE *file = fopen(path, "re");
+
+    while (file && !is_found && fgets(line, sizeof(line), file)) {
+        is_found = strncmp(line, name, len) == 0 && line[len] == '=';
+        if (is_found) {
+            line[strcspn(line, "\r\n")] = '\0';
+            snprintf(value, size, "%s", line + len + 1);
+        }
+    }
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
+bool nccl_conf_find(const char *own, const char *home, const char *name, char *value,
+                    size_t size)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s%s",
+             own    ? own
+             : home ? home
+                    : "",
+             own ? "" : "/.nccl.conf");
+    return read_setting(path, name, value, size) ||
+           read_setting("/etc/nccl.conf", name, value, size);
+}

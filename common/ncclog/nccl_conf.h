@@ -1,0 +1,16 @@
+/* nccl_conf.h - NCCL's own configuration files
+ *
+ * Source of their order: NCCL 2.28, src/misc/param.cc. The user's file (NCCL_CONF_FILE,
+ * else ~/.nccl.conf), then /etc/nccl.conf; a variable that is set comes before both. */
+#ifndef RINGBENCH_COMMON_NCCLOG_NCCL_CONF_H
+#define RINGBENCH_COMMON_NCCLOG_NCCL_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What they have for the name, cut to size. own: NCCL_CONF_FILE, and home: HOME, of the
+ * process that is going to use NCCL; either may be NULL. False: nothing. */
+bool nccl_conf_find(const char *own, const char *home, const char *name, char *value,
+                    size_t size);
+
+#endif
