@@ -11,6 +11,7 @@
 #include "common/ncclog/forms.h"
 
 #define LINE_MAX_BYTES 1100 /* NCCL cuts its lines at 1024 */
+#define LABEL_MAX 80
 #define RANKS_TEXT_MAX ((size_t)512 * 1024)
 
 static const char *const channel_names[] = {"collective", "nvls", "point_to_point"};
@@ -56,6 +57,15 @@ static void take_info(struct ncclog *log, const char *text)
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
 }
 
+/* Whether nothing stands before a line, or what a launcher puts there. */
+static bool is_label(const char *text, const char *end)
+{
+    if (end == text)
+        return true;
+    end -= end[-1] == ' ';
+    return end > text && end - text <= LABEL_MAX && strchr(":>]|", end[-1]);
+}
+
 enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
 {
     static const char info[] = " NCCL INFO ", warn[] = " NCCL WARN ",
@@ -80,9 +90,8 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
         take_info(log, at + sizeof(info) - 1);
         return NCCLOG_INFO;
     }
-    /* Without a prefix, and behind no more than a launcher's. */
     at = strstr(text, version);
-    if (!at || at - text > 16 || strchr(at, ','))
+    if (!at || !is_label(text, at) || strchr(at, ','))
         return NCCLOG_NONE;
     take_info(log, at);
     return NCCLOG_INFO;

@@ -9,6 +9,7 @@
 #include "common/ncclog/pattern.h"
 
 #define PREFIX_MAX 300
+#define PLAIN_MAX 1500
 #define SLOTS_PER_PROCESS 2
 
 void ncclog_set_init(struct ncclog_set *set, size_t max)
@@ -28,29 +29,56 @@ void ncclog_set_release(struct ncclog_set *set)
     memset(set, 0, sizeof(*set));
 }
 
-/* "0: [time] HOST:PID:THREAD [0] file.cc:1" in front of what a line says. */
+/* Where HOST:PID:THREAD begins in a word that ends with it: a launcher's label may stand
+ * right before it. */
+static const char *origin_in(const char *word)
+{
+    static const char of_host[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789-_.";
+    const char *at = word + strlen(word);
+
+    for (int colons = 0; at > word && colons < 2;)
+        colons += *--at == ':';
+    while (at > word && strchr(of_host, at[-1]))
+        at--;
+    return at;
+}
+
+/* "0: [time] HOST:PID:THREAD [0] file.cc:1" in front of what a line says: the last word
+ * of this form, since a time may look like one. */
 static bool read_origin(const char *line, size_t len, struct ncclog_process *out)
 {
     const char *end = memmem(line, len, " NCCL ", 6);
     char prefix[PREFIX_MAX], *save = NULL;
     struct pieces pieces;
+    bool is_there = false;
 
     if (!end || (size_t)(end - line) >= sizeof(prefix))
         return false;
     memcpy(prefix, line, (size_t)(end - line));
     prefix[end - line] = '\0';
     for (char *word = strtok_r(prefix, " ", &save); word;
-         word = strtok_r(NULL, " ", &save)) {
-        /* A launcher's label may stand right before it. */
-        char *label = strrchr(word, '>');
-
-        if (pattern_fits("$:#:#", label ? label + 1 : word, &pieces)) {
+         word = strtok_r(NULL, " ", &save))
+        if (pattern_fits("$:#:#", origin_in(word), &pieces)) {
             piece_copy(&pieces.at[0], out->host, sizeof(out->host));
             out->pid = pieces.at[1].number;
-            return true;
+            is_there = true;
         }
-    }
-    return false;
+    return is_there;
+}
+
+/* The line without what colours it; how long that is. */
+static size_t copy_plain(const char *line, size_t len, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len && n < size; i++)
+        if (line[i] == '\033' && i + 1 < len && line[i + 1] == '[')
+            for (i += 2; i < len && (line[i] < '@' || line[i] > '~');)
+                i++;
+        else
+            out[n++] = line[i];
+    return n;
 }
 
 static size_t slot_of(const struct ncclog_set *set, const struct ncclog_process *wanted)
@@ -113,12 +141,17 @@ static struct ncclog_process *find(struct ncclog_set *set,
 
 enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len)
 {
+    char plain[PLAIN_MAX];
     struct ncclog_process wanted, *process;
     struct ncclog loose;
     enum ncclog_line kind;
 
     if (!memmem(line, len, "NCCL ", 5))
         return NCCLOG_NONE;
+    if (memchr(line, '\033', len)) {
+        len = copy_plain(line, len, plain, sizeof(plain));
+        line = plain;
+    }
     if (read_origin(line, len, &wanted))
         process = find(set, &wanted);
     else

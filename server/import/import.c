@@ -139,7 +139,8 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
     if (result == 0 && out->n_tables == 0)
         result =
             error_set(err, ERROR_INVALID,
-                      "there is no row of nccl-tests or of OSU's collectives in it%s",
+                      "there is no row of nccl-tests or of OSU's collectives, and no "
+                      "line of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...), in it%s",
                       out->n_unread ? " that can be read" : "");
     return result;
 }

@@ -86,7 +86,7 @@ test('what is no such file, or lacks what is needed, is refused and nothing is s
   assertProblem(await post(server, 'nccl-2.10-no-name.txt', '&collective=allreduce'), 422, /^the parameter collective must be one of/);
   assertProblem(await post(server, 'nccl-2.18.json', '&label=x'), 422, /^the parameter label must be KEY=VALUE$/);
   assertProblem(await post(server, 'nccl-2.18.json', '&time=yesterday'), 422, /^the parameter time must be when/);
-  assertProblem(await post(server, 'README.md'), 400, /^there is no row of nccl-tests or of OSU's collectives in it$/);
+  assertProblem(await post(server, 'README.md'), 400, /^there is no row of nccl-tests or of OSU's collectives, and no line of NCCL's log .*, in it$/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /^there is no row/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((2 << 20) + 1) }), 413);
   assert.deepEqual((await server.get('/api/v1/runs')).runs, []);

@@ -240,6 +240,53 @@ static void all_peers_of_a_large_job_stand_in_one_way(void **state)
     ncclog_release(&log);
 }
 
+/* As syslog, terminals and launchers leave a line. */
+static void what_stands_before_a_line_is_none_of_it(void **state)
+{
+    static const char *const labels[] = {
+        "",
+        "0: ",
+        "0:",
+        "[default0]:",
+        "[rank12]: ",
+        "[1,0]<stdout>:",
+        "[1,0]<stdout>:0: ",
+        "\033[32mnode-9 | \033[0m",
+        "\033[1;34m",
+        "Jan 01 10:00:00 n1 srun[12]: ",
+        "2026-01-01 10:00:00 ",
+        "[2026-01-01 10:00:00] ",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        struct ncclog_set set;
+        char line[400];
+
+        ncclog_set_init(&set, 8);
+        snprintf(line, sizeof(line), "%s" INFO "Using network IB", labels[i]);
+        assert_int_equal(ncclog_set_line(&set, line, strlen(line)), NCCLOG_INFO);
+        snprintf(line, sizeof(line),
+                 "%snode-1:4711:4732 [1] misc/utils.cc:7 NCCL WARN it is lost",
+                 labels[i]);
+        assert_int_equal(ncclog_set_line(&set, line, strlen(line)), NCCLOG_WARN);
+        if (set.n != 1)
+            fail_msg("%zu processes behind \"%s\"", set.n, labels[i]);
+        assert_string_equal(set.items[0]->host, "node-1");
+        assert_int_equal(set.items[0]->pid, 4711);
+        assert_string_equal(ncclog_set_warning(&set), "it is lost");
+        ncclog_set_release(&set);
+    }
+}
+
+static void the_version_stands_behind_a_label(void **state)
+{
+    (void)state;
+    expect("[1,0]<stdout>:0: NCCL version 2.19.6+cuda12.3\n",
+           "{\"version\":\"2.19.6+cuda12.3\"}");
+    expect("this is built for NCCL version 2.19.6+cuda12.3\n", "null");
+}
+
 /* ---- logs that jobs printed ---- */
 
 static void read_log(const char *name, struct ncclog_set *set)
@@ -326,6 +373,8 @@ int main(void)
         cmocka_unit_test(what_is_not_nccl_s_says_nothing),
         cmocka_unit_test(there_is_a_limit_to_names_and_lines),
         cmocka_unit_test(all_peers_of_a_large_job_stand_in_one_way),
+        cmocka_unit_test(what_stands_before_a_line_is_none_of_it),
+        cmocka_unit_test(the_version_stands_behind_a_label),
         cmocka_unit_test(real_logs_are_understood),
     };
 
