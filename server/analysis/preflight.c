@@ -16,18 +16,23 @@
 
 /* Nodes of which the same was seen: most of thousands. */
 struct crowd {
-    const json_t *seen;    /* of preflight_see() */
-    const size_t *members; /* places among the nodes, in their order */
+    const json_t *seen;    /* of preflight_see(), or one check of it */
+    const size_t *members; /* places among the nodes, the first one first */
     size_t n;
+};
+
+/* Of what one check has seen. */
+struct crowds {
+    struct crowd *items;
+    size_t n;
+    size_t *places; /* all members */
 };
 
 /* One check. */
 struct judging {
     const struct preflight_node *nodes;
     size_t n;
-    const struct crowd *crowds;
-    size_t n_crowds;
-    size_t place; /* of the check in the table */
+    struct crowds crowds;
     const struct preflight_use *use;
     const struct preflight_check *check;
     json_t *items; /* of the check: what several nodes say alike is one */
@@ -351,11 +356,6 @@ static json_t *decide(struct judging *judging, const char *what, json_t *values)
     return NULL;
 }
 
-static const json_t *seen_of(const struct judging *judging, size_t crowd)
-{
-    return json_array_get(judging->crowds[crowd].seen, judging->place);
-}
-
 static void compare_all(struct judging *judging)
 {
     json_t *all = json_object(), *values, *decided;
@@ -366,11 +366,11 @@ static void compare_all(struct judging *judging)
         if (decided)
             json_object_set_new_nocheck(all, what, decided);
     }
-    for (size_t i = 0; json_object_size(all) > 0 && i < judging->n_crowds; i++) {
-        const json_t *facts = seen_of(judging, i);
+    for (size_t i = 0; json_object_size(all) > 0 && i < judging->crowds.n; i++) {
+        const json_t *facts = judging->crowds.items[i].seen;
 
         for (size_t k = 0; k < n_facts(facts); k++)
-            tell(judging, all, &judging->crowds[i], facts, k);
+            tell(judging, all, &judging->crowds.items[i], facts, k);
     }
     json_decref(all);
 }
@@ -388,10 +388,9 @@ static bool is_asked_anew(const struct judging *judging)
                                     json_object_get(env, check->variables[1])));
 }
 
-static void look_at(struct judging *judging, size_t at)
+static void look_at(struct judging *judging, const struct crowd *crowd)
 {
-    const struct crowd *crowd = &judging->crowds[at];
-    const json_t *seen = seen_of(judging, at);
+    const json_t *seen = crowd->seen;
     struct preflight_said said;
 
     if (!judging->check->look) {
@@ -457,6 +456,8 @@ static json_t *judge_check(struct judging *judging)
     }
     json_decref(judging->items);
     json_decref(judging->counted);
+    free(judging->crowds.items);
+    free(judging->crowds.places);
     return found;
 }
 
@@ -499,25 +500,6 @@ static void shorten(json_t *checks)
         while (json_array_size(nodes) > NAMES_MAX)
             json_array_remove(nodes, json_array_size(nodes) - 1);
     }
-}
-
-static size_t look_at_all(struct judging *all, const struct judging *of, unsigned backend)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < preflight_n_checks; i++) {
-        if (!(preflight_checks[i].backends & backend))
-            continue;
-        all[n] = *of;
-        all[n].place = i;
-        all[n].check = &preflight_checks[i];
-        all[n].items = json_array();
-        all[n].counted = json_object();
-        for (size_t k = 0; k < of->n_crowds; k++)
-            look_at(&all[n], k);
-        n++;
-    }
-    return n;
 }
 
 /* ---- Crowds ---- */
@@ -589,20 +571,91 @@ static int group(struct grouping *grouping, const struct preflight_node *nodes, 
     return 0;
 }
 
+static size_t slot_of(const size_t *table, size_t n_slots, const struct crowds *among,
+                      const json_t *seen)
+{
+    size_t at = ((uintptr_t)seen >> 4) * 2654435761u % n_slots;
+
+    while (table[at] && among->items[table[at] - 1].seen != seen)
+        at = (at + 1) % n_slots;
+    return at;
+}
+
+/* Those of whom check `check` has seen the same, in the order of their first ones: nodes
+ * that differ, even all of them, do so in few checks. */
+static int merge(const struct grouping *grouping, size_t n, size_t check,
+                 struct crowds *out)
+{
+    size_t n_slots = 2 * grouping->n_crowds + 1, filled = 0;
+    size_t *table = calloc(n_slots, sizeof(*table));
+    size_t *merged = calloc(grouping->n_crowds + 1, sizeof(*merged));
+    bool has_memory;
+
+    *out = (struct crowds){
+        .items = calloc(grouping->n_crowds + 1, sizeof(*out->items)),
+        .places = calloc(n + 1, sizeof(*out->places)),
+    };
+    has_memory = table && merged && out->items && out->places;
+    for (size_t i = 0; has_memory && i < grouping->n_crowds; i++) {
+        const json_t *seen = json_array_get(grouping->crowds[i].seen, check);
+        size_t slot = slot_of(table, n_slots, out, seen);
+
+        if (!table[slot]) {
+            out->items[out->n].seen = seen;
+            table[slot] = ++out->n;
+        }
+        merged[i] = table[slot] - 1;
+        out->items[merged[i]].n += grouping->crowds[i].n;
+    }
+    for (size_t i = 0; i < out->n; i++) {
+        out->items[i].members = out->places + filled;
+        filled += out->items[i].n;
+        out->items[i].n = 0;
+    }
+    for (size_t i = 0; has_memory && i < grouping->n_crowds; i++) {
+        const struct crowd *from = &grouping->crowds[i];
+        struct crowd *to = &out->items[merged[i]];
+
+        memcpy(out->places + (to->members - out->places) + to->n, from->members,
+               from->n * sizeof(*from->members));
+        to->n += from->n;
+    }
+    free(table);
+    free(merged);
+    return has_memory ? 0 : -1;
+}
+
+static size_t look_at_all(struct judging *all, const struct judging *of,
+                          const struct grouping *grouping, unsigned backend)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < preflight_n_checks; i++) {
+        if (!(preflight_checks[i].backends & backend))
+            continue;
+        all[n] = *of;
+        all[n].check = &preflight_checks[i];
+        all[n].items = json_array();
+        all[n].counted = json_object();
+        if (merge(grouping, of->n, i, &all[n].crowds))
+            all[n].crowds.n = 0;
+        for (size_t k = 0; k < all[n].crowds.n; k++)
+            look_at(&all[n], &all[n].crowds.items[k]);
+        n++;
+    }
+    return n;
+}
+
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
     const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
     struct grouping grouping;
     bool is_grouped = group(&grouping, nodes, n) == 0;
-    const struct judging of = {.nodes = nodes,
-                               .n = n,
-                               .crowds = grouping.crowds,
-                               .n_crowds = grouping.n_crowds,
-                               .use = use};
+    const struct judging of = {.nodes = nodes, .n = n, .use = use};
     struct judging *all = is_grouped ? calloc(preflight_n_checks, sizeof(*all)) : NULL;
     size_t counts[VERDICT_ANSWERS] = {0};
-    size_t n_checks = all ? look_at_all(all, &of, backend_of(backend)) : 0;
+    size_t n_checks = all ? look_at_all(all, &of, &grouping, backend_of(backend)) : 0;
     json_t *checks = json_array(), *rest = json_array(), *verdict;
 
     for (size_t i = 0; i < n_checks; i++) {

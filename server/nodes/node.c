@@ -35,7 +35,8 @@ void node_registry_release(struct node_registry *registry)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
     free(registry->by_agent);
-    json_decref(registry->seen);
+    json_decref(registry->seen.by_text);
+    json_decref(registry->seen_by_check.by_text);
     memset(registry, 0, sizeof(*registry));
 }
 

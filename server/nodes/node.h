@@ -69,8 +69,11 @@ struct node_registry {
     size_t count;
     struct node **by_agent; /* the same, by `agent`: each request of one looks it up */
     size_t n_by_agent;
-    size_t cost;  /* of all of them */
-    json_t *seen; /* what preflights see of nodes, by its text; or NULL */
+    size_t cost; /* of all of them */
+    struct node_seen_texts {
+        json_t *by_text;   /* or NULL */
+        size_t n_kept;     /* when it was last looked for what no node has any more */
+    } seen, seen_by_check; /* what preflights see of nodes, and each check by itself */
 };
 
 void node_registry_release(struct node_registry *registry);

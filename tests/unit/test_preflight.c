@@ -114,9 +114,13 @@ static json_t *judge_kept(const char *const *inventories, size_t n,
             .name = names[i], .inventory = read[i], .has_clock = true, .ahead_s = 9};
         seen[i] = preflight_see(&nodes[i]);
         nodes[i].seen = is_kept ? seen[i] : NULL;
-        for (size_t k = 0; is_kept && k < i; k++)
+        for (size_t k = 0; is_kept && k < i; k++) {
             if (json_equal(seen[k], seen[i]))
                 nodes[i].seen = nodes[k].seen;
+            for (size_t c = 0; c < preflight_n_checks; c++)
+                if (json_equal(json_array_get(seen[k], c), json_array_get(seen[i], c)))
+                    json_array_set(seen[i], c, json_array_get(seen[k], c));
+        }
     }
     verdict = preflight_judge(nodes, n, use, true);
     for (size_t i = 0; i < n; i++) {
