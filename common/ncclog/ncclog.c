@@ -83,6 +83,7 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
     if (at) {
         log->n_lines++;
         snprintf(log->warning, sizeof(log->warning), "%s", at + sizeof(warn) - 1);
+        log->is_late_warning = log->has_ended;
         return NCCLOG_WARN;
     }
     at = strstr(text, info);
@@ -248,6 +249,8 @@ json_t *ncclog_json(const struct ncclog *log)
     put_some(out, "settings", log->settings);
     put_some(out, "reasons", log->reasons);
     put_text(out, "warning", log->warning);
+    if (log->is_late_warning)
+        json_object_set_new(out, "late_warning", json_true());
     if (log->n_unread > 0)
         json_object_set_new(
             out, "unread",

@@ -59,6 +59,7 @@ struct ncclog {
     json_t *unread;
     long n_lines, n_unread;        /* of NCCL */
     char warning[NCCLOG_TEXT_MAX]; /* the last one */
+    bool is_late_warning;          /* it came when init was complete */
 };
 
 enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };

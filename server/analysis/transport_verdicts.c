@@ -147,6 +147,12 @@ static bool is_listed(const char *value, const json_t *port, bool is_whole)
     return false;
 }
 
+/* Whether NCCL_IB_HCA, or "" for none, lets NCCL take the port. */
+static bool is_wanted(const char *hca, const json_t *port)
+{
+    return !*hca || is_listed(hca, port, false) != (*hca == '^');
+}
+
 /* The first that NCCL_IB_HCA lets NCCL take. */
 static const json_t *active_port(const struct transport_node *node, const char *hca)
 {
@@ -155,7 +161,7 @@ static const json_t *active_port(const struct transport_node *node, const char *
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
-        if (is_active(port) && (!*hca || is_listed(hca, port, false) != (*hca == '^')))
+        if (is_active(port) && is_wanted(hca, port))
             return port;
     }
     return NULL;
@@ -277,6 +283,7 @@ static void check_ports(struct findings *findings, int place, const char *hca,
 
         port_key(port, key, sizeof(key));
         if (strcasecmp(json_get_str(port, "state", ""), "down") == 0 &&
+            is_wanted(hca, port) &&
             ((*hca != '^' && is_listed(hca, port, true)) ||
              2 * json_get_int(counts, key, 0) > (int64_t)input->n_nodes - 1))
             found(findings, "port_down", place, NULL, "%s is DOWN",
@@ -312,6 +319,23 @@ static bool is_restricted(const char *level)
     return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
 }
 
+/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
+ * GPU's when it receives (NCCL, src/graph/paths.cc, NCCL_NET_GDR_READ). */
+static bool only_sends(const struct said *said, const json_t *way)
+{
+    if (json_object_get(way, "from"))
+        return false;
+    for (size_t i = 0; i < json_array_size(said->ways); i++) {
+        const json_t *other = json_array_get(said->ways, i);
+
+        if (json_get_bool(other, "gdr", false) && json_object_get(other, "from") &&
+            is_via(other, json_get_str(way, "via", "")) &&
+            json_equal(json_object_get(other, "device"), json_object_get(way, "device")))
+            return true;
+    }
+    return false;
+}
+
 static void check_gdr(struct findings *findings, const struct said *said)
 {
     const char *support = reason_about(said->log, "gdr_support");
@@ -326,7 +350,8 @@ static void check_gdr(struct findings *findings, const struct said *said)
         const json_t *way = json_array_get(said->ways, i);
         const char *name = json_get_str(way, "name", "its HCA");
 
-        if (!is_via(way, "NET/IB") || json_get_bool(way, "gdr", false))
+        if (!is_via(way, "NET/IB") || json_get_bool(way, "gdr", false) ||
+            only_sends(said, way))
             continue;
         if (support)
             found(findings, "no_gdr", said->place, support,
@@ -442,9 +467,12 @@ static void check_init(struct findings *findings, const struct said *said)
     const char *name = json_get_str(said->settings, "NCCL_SOCKET_IFNAME", NULL);
     bool is_ended = strcmp(json_get_str(said->log, "init", ""), "complete") == 0;
 
-    if (!warning || is_ended)
+    if (!warning || (is_ended && !json_get_bool(said->log, "late_warning", false)))
         return;
-    if (name && strstr(warning, "no socket interface"))
+    if (is_ended)
+        found(findings, "warning", said->place, warning, "NCCL warned after its init: %s",
+              warning);
+    else if (name && strstr(warning, "no socket interface"))
         found(
             findings, "init", said->place, warning,
             "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",

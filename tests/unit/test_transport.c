@@ -214,6 +214,73 @@ static void what_keeps_gpudirect_off_is_said(void **state)
     check(&example);
 }
 
+/* As before sm80: what is sent comes from host memory, what is received is written to the
+ * GPU's. */
+static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **state)
+{
+#define RECEIVES(gdr, device, from)                                                      \
+    ",\"gdr\":false},{\"via\":\"NET/IB\",\"device\":" device                             \
+    ",\"name\":\"mlx5_0\",\"link\":\"IB\",\"from\":\"" from                              \
+    "\",\"channels\":2,\"gdr\":" gdr "}]}"
+    static const struct example well = {
+        {IB("0", "1", RECEIVES("true", "0", "1")),
+         IB("1", "0", RECEIVES("true", "0", "0"))},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
+        "GPUDirect, 2 channels [[0,1]]",
+        {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels; InfiniBand mlx5_0, no "
+         "GPUDirect, 2 channels"}};
+    static const struct example off = {
+        {IB("0", "1", RECEIVES("true", "1", "1")),
+         IB("1", "0", RECEIVES("false", "0", "0"))},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
+        "GPUDirect, 2 channels [[0,1]]",
+        {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1, node-2"}};
+
+    (void)state;
+    check(&well);
+    check(&off);
+}
+
+static void a_warning_after_init_is_told(void **state)
+{
+    static const struct example example = {
+        {IB("0", "1",
+            ",\"gdr\":true}],\"warning\":\"Got completion with status=12\","
+            "\"late_warning\":true}"),
+         IB("1", "0", ",\"gdr\":true}],\"warning\":\"found no plugin\"}")},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]",
+        {"NCCL warned after its init: Got completion with status=12 on node-1"}};
+
+    (void)state;
+    check(&example);
+}
+
+/* What the job does without is no fault of its ways. */
+static void a_port_that_is_not_wanted_may_be_down(void **state)
+{
+#define ONLY ",\"gdr\":true}],\"settings\":{\"NCCL_IB_HCA\":\"mlx5_0\"}}"
+#define BOTH                                                                             \
+    "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"active\"},{\"name\":\"mlx5_3\","        \
+    "\"state\":\"active\"}]}"
+    static const struct example example = {
+        {IB("0", "1", ONLY), IB("1", "2", ONLY), IB("2", "0", ONLY)},
+        {BOTH, BOTH,
+         "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"active\"},{\"name\":\"mlx5_3\","
+         "\"state\":\"down\"}]}"},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,2],[1,2]]",
+        {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"}};
+
+    (void)state;
+    check(&example);
+}
+
 static void a_level_is_blamed_only_where_it_restricts(void **state)
 {
 #define LEVEL(level)                                                                     \
@@ -307,6 +374,9 @@ int main(void)
         cmocka_unit_test(what_is_well_is_said_in_one_sentence),
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
         cmocka_unit_test(what_keeps_gpudirect_off_is_said),
+        cmocka_unit_test(a_gpu_that_sends_from_the_host_is_none_without_gpudirect),
+        cmocka_unit_test(a_warning_after_init_is_told),
+        cmocka_unit_test(a_port_that_is_not_wanted_may_be_down),
         cmocka_unit_test(a_level_is_blamed_only_where_it_restricts),
         cmocka_unit_test(a_wish_for_ports_is_read_as_nccl_does),
         cmocka_unit_test(a_port_that_was_asked_for_and_is_down_is_told),
