@@ -120,7 +120,8 @@ test('a summary counts how rows were done', limit, async (t) => {
   const server = await startNodes(t, { 'node-1': 'nccl=22809', 'node-2': 'nccl=21805' });
   const summed = async (name) => {
     const { id } = await rowsOn(server, name, { collectives: ['all_reduce'], repeats: 2 });
-    const { series: [{ points }] } = await server.get(`/api/v1/runs/${id}/summary`);
+    const { run, series: [{ points }] } = await server.get(`/api/v1/runs/${id}/summary`);
+    assert.ok(run.cases.every(({ transports }) => transports.ways.length > 0));
     return points.map((point) => point.nccl);
   };
   assert.deepEqual(await summed('node-1'), chosen(true).map((choice) => [{ ...choice, rows: 2 }]));

@@ -43,7 +43,7 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
 
   /* How NCCL did the calls: few runs say it. */
   async function showWays(panels) {
-    if (panels.some(({lines}) => lines.some(({points}) => points[0]?.point?.rows?.[0]?.nccl))) {
+    if (panels.some(({lines}) => lines.some(({points}) => points.some(({point}) => point?.ways?.length > 0)))) {
       const {fillWays} = await later();
       charts.forEach(({ways, panel}) => fillWays(ways, panel));
     }

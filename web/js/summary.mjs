@@ -15,9 +15,9 @@ export function stateOfSummary(summary) {
   const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
   applyEvents(state, events);
   for (const found of run.cases ?? []) {
-    const {state: now, reason, blamed = null, started, ended} = found;
+    const {state: now, reason, blamed = null, transports = null, started, ended} = found;
     Object.assign(
-      state.cases.get(found.case), {state: now, reason, blamed, started, ended});
+      state.cases.get(found.case), {state: now, reason, blamed, transports, started, ended});
   }
   Object.assign(state, {
     lastId: summary.last_event,
@@ -75,6 +75,7 @@ function caseOf(found, env) {
     state: found.state,
     reason: found.reason ?? null,
     blamed: found.blamed ?? null,
+    transports: found.transports ?? null,
     started: found.started ?? null,
     ended: found.ended ?? null,
     ranks: new Map(ranks),

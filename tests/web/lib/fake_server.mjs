@@ -406,8 +406,15 @@ function summaryPoint(point) {
     rank_spread: point.rank_spread,
     repeat_spread: point.repeat_spread,
     noisy: point.noisy,
+    ...(point.ways.length ? {nccl: choicesOf(point.rows)} : {}),
     ...(point.interval ? {interval: point.interval} : {})
   };
+}
+
+function choicesOf(rows) {
+  const counts = new Map();
+  rows.map(row => JSON.stringify(row.nccl)).forEach(text => counts.set(text, (counts.get(text) ?? 0) + 1));
+  return [...counts].map(([text, n]) => ({...JSON.parse(text), rows: n}));
 }
 
 function json(response, status, body) {

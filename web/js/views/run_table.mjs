@@ -202,7 +202,7 @@ function entryRow({entry, index, open}, toggle) {
     formatSize(entry.size));
   return h('tr', {class: wrong ? 'wrong' : null, 'aria-rowindex': index + 3},
     h('th', {scope: 'row', class: 'number', title: `${entry.size} bytes`}, button),
-    h('td.number', entry.count ?? '–'), h('td.type', entry.type), h('td.way', wayOfEntry(entry)),
+    h('td.number', entry.count ?? '–'), h('td.type', entry.type), h('td.way', {title: wayOfEntry(entry) || null}, wayOfEntry(entry)),
     ...sideCells(entry.out),
     ...sideCells(entry.in));
 }
