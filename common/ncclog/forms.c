@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/clean_text.h"
+#include "common/ncclog/comms.h"
 #include "common/ncclog/pattern.h"
 
 /* What a form says; `about` is the form's own. */
@@ -189,51 +190,54 @@ static void take_reason(struct ncclog *log, const struct pieces *pieces,
 
 /* ---- communicators ---- */
 
-void ncclog_forget_ways(struct ncclog *log)
+static struct ncclog_comm *turn_to(struct ncclog *log, const struct piece *at,
+                                   const char *name)
 {
-    for (size_t i = 0; i < log->n_ways; i++) {
-        free(log->ways[i].to.bits);
-        free(log->ways[i].from.bits);
-    }
-    memset(log->ways, 0, sizeof(log->ways));
-    log->n_ways = 0;
-}
+    char id[24];
 
-/* Whose lines come next. */
-static void turn_to(struct ncclog *log, const struct piece *at)
-{
-    struct ncclog_comm comm = {.nodes = -1, .local_ranks = -1};
-
-    piece_copy(&at[0], comm.id, sizeof(comm.id));
-    comm.rank = at[1].number;
-    comm.n = at[2].number;
-    log->is_other = strcmp(log->comm.id, comm.id) != 0;
-    if (comm.rank < 0 || comm.rank >= comm.n || comm.n > NCCLOG_RANKS_MAX ||
-        !log->is_other || comm.n <= log->comm.n)
-        return;
-    if (log->comm.n > 0)
-        ncclog_forget_ways(log);
-    log->comm = comm;
-    log->is_other = false;
+    piece_copy(&at[0], id, sizeof(id));
+    return ncclog_turn_to(log, id, name, at[1].number, at[2].number);
 }
 
 static void take_comm(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
-    turn_to(log, &pieces->at[1]);
-    if (log->is_other)
-        return;
-    piece_copy(&pieces->at[5], log->comm.hash, sizeof(log->comm.hash));
-    log->has_ended = log->has_ended || strcmp(about, "complete") == 0;
+    char name[NCCLOG_COMM_MAX];
+    struct ncclog_comm *comm;
+
+    piece_copy(&pieces->at[5], name, sizeof(name));
+    comm = turn_to(log, &pieces->at[1], name);
+    if (comm)
+        comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
+}
+
+/* It says no id: its ranks have the parent, the how many-th split of it and the color in
+ * common. */
+static void take_split(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    const struct piece *at = pieces->at;
+    char parent_id[24], name[NCCLOG_COMM_MAX] = "";
+    const struct ncclog_comm *parent;
+    struct ncclog_comm *comm;
+
+    piece_copy(&at[5], parent_id, sizeof(parent_id));
+    parent = ncclog_comm_at(log, parent_id);
+    if (parent && parent->name[0])
+        snprintf(name, sizeof(name), "%.30s/%ld.%ld", parent->name, at[6].number,
+                 at[7].number);
+    comm = turn_to(log, &at[1], name);
+    if (comm)
+        comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
 }
 
 static void take_sizes(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
+    struct ncclog_comm *comm = turn_to(log, pieces->at, "");
+
     (void)about;
-    turn_to(log, pieces->at);
-    if (log->is_other || pieces->at[3].number < 0 || pieces->at[4].number < 0)
+    if (!comm || pieces->at[3].number < 0 || pieces->at[4].number < 0)
         return;
-    log->comm.nodes = pieces->at[3].number;
-    log->comm.local_ranks = pieces->at[4].number;
+    comm->nodes = pieces->at[3].number;
+    comm->local_ranks = pieces->at[4].number;
 }
 
 /* ---- ways ---- */
@@ -263,15 +267,22 @@ static bool is_same(const struct ncclog_way *a, const struct ncclog_way *b)
            a->is_collnet == b->is_collnet;
 }
 
-static struct ncclog_way *find_way(struct ncclog *log, const struct ncclog_way *wanted)
+static struct ncclog_way *find_way(struct ncclog_comm *comm,
+                                   const struct ncclog_way *wanted)
 {
-    for (size_t i = 0; i < log->n_ways; i++)
-        if (is_same(&log->ways[i], wanted))
-            return &log->ways[i];
-    if (log->n_ways == NCCLOG_WAYS_MAX)
+    struct ncclog_way *ways;
+
+    for (size_t i = 0; i < comm->n_ways; i++)
+        if (is_same(&comm->ways[i], wanted))
+            return &comm->ways[i];
+    if (comm->n_ways == NCCLOG_WAYS_MAX)
         return NULL;
-    log->ways[log->n_ways] = *wanted;
-    return &log->ways[log->n_ways++];
+    ways = realloc(comm->ways, (comm->n_ways + 1) * sizeof(*ways));
+    if (!ways)
+        return NULL;
+    comm->ways = ways;
+    ways[comm->n_ways] = *wanted;
+    return &ways[comm->n_ways++];
 }
 
 /* "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read" */
@@ -308,20 +319,20 @@ struct link {
 static void add_link(struct ncclog *log, const struct link *link)
 {
     struct ncclog_way wanted = {.is_collnet = link->is_collnet}, *way;
+    long own = link->is_received ? link->to : link->from;
+    long peer = link->is_received ? link->from : link->to;
+    struct ncclog_comm *comm;
 
-    log->n_links++;
-    if (log->is_other || link->via->len == 0)
-        return;
     read_via(link->via, &wanted);
-    way = find_way(log, &wanted);
+    comm = ncclog_comm_of_link(log, own, peer, wanted.device >= 0);
+    if (!comm || link->via->len == 0)
+        return;
+    way = find_way(comm, &wanted);
     if (!way)
         return;
-    add_rank(link->is_received ? &way->from : &way->to,
-             link->is_received ? link->from : link->to);
+    add_rank(link->is_received ? &way->from : &way->to, peer);
     if (link->channel >= 0 && link->channel < 64)
         way->channels[link->connection == 1] |= UINT64_C(1) << link->channel;
-    if (log->comm.rank < 0)
-        log->comm.rank = link->is_received ? link->to : link->from;
 }
 
 /* "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" */
@@ -357,8 +368,8 @@ static void take_collnet(struct ncclog *log, const struct pieces *pieces,
     const struct piece *at = pieces->at;
     struct link link = {.channel = at[0].number,
                         .connection = at[1].number,
-                        .from = -1,
-                        .to = -1,
+                        .from = strcmp(about, "receive") == 0 ? -1 : at[2].number,
+                        .to = strcmp(about, "receive") == 0 ? at[2].number : -1,
                         .is_received = strcmp(about, "receive") == 0,
                         .is_collnet = true,
                         .via = &at[3]};
@@ -373,41 +384,49 @@ static void take_channels(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
 {
     bool has_collnet = strcmp(about, "collnet") == 0;
+    struct ncclog_comm *comm = ncclog_now(log);
 
-    if (log->is_other)
+    if (!comm)
         return;
-    log->channels[0] = pieces->at[0].number;
-    log->channels[1] = pieces->at[1 + has_collnet].number;
-    log->channels[2] = pieces->at[2 + has_collnet].number;
+    comm->channels[0] = pieces->at[0].number;
+    comm->channels[1] = pieces->at[1 + has_collnet].number;
+    comm->channels[2] = pieces->at[2 + has_collnet].number;
 }
 
 static void take_connected(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
+    struct ncclog_comm *comm = ncclog_now(log);
+
     (void)pieces;
-    if (!log->is_other)
-        log->connected[about[0] - '0'] = true;
+    if (comm)
+        comm->connected[about[0] - '0'] = true;
 }
 
 static void take_rings(struct ncclog *log, const struct pieces *pieces, const char *about)
 {
+    struct ncclog_comm *comm = ncclog_now(log);
+
     take_connected(log, pieces, about);
-    if (!log->is_other)
-        log->ring_gdr = pieces->at[1].number;
+    if (comm)
+        comm->ring_gdr = pieces->at[1].number;
 }
 
+/* It names rank and number, no pointer: of the one that spoke last. */
 static void take_timings(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
     double seconds = strtod(pieces->at[3].text, NULL);
+    struct ncclog_comm *comm = ncclog_now(log);
 
     (void)about;
-    if (!log->is_other && seconds >= 0.0 && seconds < 1e6)
-        log->init_s = seconds;
+    if (comm && seconds >= 0.0 && seconds < 1e6)
+        comm->init_s = seconds;
 }
 
 #define LINK "Channel #/# : #[$] -> #[$] "
 #define COMM "$ rank # nranks # *commId $ - Init "
+#define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
 /* Of two that fit the first counts. Without a taker: understood, and nothing to keep. */
 static const struct {
@@ -479,6 +498,8 @@ static const struct {
 
     {"*comm " COMM "START", take_comm, "start"},
     {"*comm " COMM "COMPLETE", take_comm, "complete"},
+    {"*comm " SPLIT "START", take_split, "start"},
+    {"*comm " SPLIT "COMPLETE", take_split, "complete"},
     {"comm $ rank # nRanks # nNodes # localRanks # *", take_sizes, NULL},
     {"Init timings*: rank # nranks # total $ *", take_timings, NULL},
     {"comm $ rank # nranks # *COMPLETE*", NULL, NULL}, /* destroyed, aborted */

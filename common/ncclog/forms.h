@@ -7,6 +7,4 @@
 /* Take what the text behind " NCCL INFO " says; terminated. False: no form is like it. */
 bool ncclog_take(struct ncclog *log, const char *text);
 
-void ncclog_forget_ways(struct ncclog *log);
-
 #endif

@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/ncclog/comms.h"
 #include "common/ncclog/forms.h"
 
 #define LINE_MAX_BYTES 1100 /* NCCL cuts its lines at 1024 */
@@ -23,11 +24,6 @@ static const char *const connection_names[] = {"ring", "tree", "nvls", "pat", "c
 void ncclog_init(struct ncclog *log)
 {
     memset(log, 0, sizeof(*log));
-    log->init_s = -1.0;
-    log->ring_gdr = -1;
-    log->comm = (struct ncclog_comm){.rank = -1, .nodes = -1, .local_ranks = -1};
-    for (size_t i = 0; i < N_CHANNELS; i++)
-        log->channels[i] = -1;
     log->hcas = json_array();
     log->interfaces = json_array();
     log->settings = json_object();
@@ -37,7 +33,7 @@ void ncclog_init(struct ncclog *log)
 
 void ncclog_release(struct ncclog *log)
 {
-    ncclog_forget_ways(log);
+    ncclog_release_comms(log);
     json_decref(log->hcas);
     json_decref(log->interfaces);
     json_decref(log->settings);
@@ -83,7 +79,7 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
     if (at) {
         log->n_lines++;
         snprintf(log->warning, sizeof(log->warning), "%s", at + sizeof(warn) - 1);
-        log->is_late_warning = log->has_ended;
+        log->is_late_warning = log->n_comms > 0 && log->comms[log->now].has_ended;
         return NCCLOG_WARN;
     }
     at = strstr(text, info);
@@ -189,48 +185,77 @@ static void put_some(json_t *out, const char *key, json_t *some)
         json_object_set_new(out, key, json_copy(some));
 }
 
-static void put_comm(const struct ncclog *log, json_t *out)
-{
-    put_text(out, "comm", log->comm.hash);
-    put_count(out, "rank", log->comm.rank);
-    put_count(out, "ranks", log->comm.n > 0 ? log->comm.n : -1);
-    put_count(out, "nodes", log->comm.nodes);
-    put_count(out, "local_ranks", log->comm.local_ranks);
-    if (log->comm.n > 0)
-        json_object_set_new(out, "init",
-                            json_string(log->has_ended ? "complete" : "begun"));
-}
-
-static void put_numbers(const struct ncclog *log, json_t *out)
+static void put_numbers(const struct ncclog_comm *comm, json_t *out)
 {
     json_t *channels = json_object(), *connected = json_array();
 
     for (size_t i = 0; i < N_CHANNELS; i++)
-        put_count(channels, channel_names[i], log->channels[i]);
+        put_count(channels, channel_names[i], comm->channels[i]);
     for (size_t i = 0; i < N_CONNECTIONS; i++)
-        if (log->connected[i])
+        if (comm->connected[i])
             json_array_append_new(connected, json_string(connection_names[i]));
     put_some(out, "channels", channels);
     put_some(out, "connected", connected);
-    put_count(out, "ring_gdr", log->ring_gdr);
-    put_count(out, "cuda_driver", log->driver > 0 ? log->driver : -1);
-    if (log->init_s >= 0.0)
-        json_object_set_new(out, "init_s", json_real(log->init_s));
+    put_count(out, "ring_gdr", comm->ring_gdr);
+    if (comm->init_s >= 0.0)
+        json_object_set_new(out, "init_s", json_real(comm->init_s));
     json_decref(channels);
     json_decref(connected);
 }
 
-static void put_ways(const struct ncclog *log, json_t *out)
+static void put_comm(const struct ncclog_comm *comm, json_t *out)
 {
-    json_t *transports = json_array(), *collnet = json_array();
+    put_text(out, "comm", comm->name);
+    put_count(out, "rank", comm->rank);
+    put_count(out, "ranks", comm->n > 0 ? comm->n : -1);
+    put_count(out, "nodes", comm->nodes);
+    put_count(out, "local_ranks", comm->local_ranks);
+    if (comm->n > 0)
+        json_object_set_new(out, "init",
+                            json_string(comm->has_ended ? "complete" : "begun"));
+    put_numbers(comm, out);
+}
 
-    for (size_t i = 0; i < log->n_ways; i++)
-        json_array_append_new(log->ways[i].is_collnet ? collnet : transports,
-                              way_json(log, &log->ways[i]));
+/* Those of all; of others than the first with the place of theirs among `others`. */
+static void put_ways(const struct ncclog *log, const struct ncclog_comm *comm, long other,
+                     json_t *transports, json_t *collnet)
+{
+    for (size_t i = 0; i < comm->n_ways; i++) {
+        json_t *way = way_json(log, &comm->ways[i]);
+
+        put_count(way, "other", other);
+        json_array_append_new(comm->ways[i].is_collnet ? collnet : transports, way);
+    }
+}
+
+static void put_comms(const struct ncclog *log, json_t *out)
+{
+    json_t *transports = json_array(), *collnet = json_array(), *others = json_array();
+    const struct ncclog_comm *first = ncclog_main(log);
+
+    if (first) {
+        put_comm(first, out);
+        put_ways(log, first, -1, transports, collnet);
+    }
+    for (size_t i = 0; i < log->n_comms; i++) {
+        json_t *other = &log->comms[i] != first ? json_object() : NULL;
+
+        if (!other)
+            continue;
+        put_comm(&log->comms[i], other);
+        put_ways(log, &log->comms[i], (long)json_array_size(others), transports, collnet);
+        json_array_append_new(others, other);
+    }
     put_some(out, "transports", transports);
     put_some(out, "collnet", collnet);
+    put_some(out, "others", others);
+    put_count(out, "others_left_out",
+              log->n_comms_left_out > 0 ? log->n_comms_left_out : -1);
+    put_count(out, "links_unplaced", log->n_unplaced > 0 ? log->n_unplaced : -1);
+    put_count(out, "links_ambiguous", log->n_ambiguous > 0 ? log->n_ambiguous : -1);
     json_decref(transports);
     json_decref(collnet);
+    json_decref(others);
 }
 
 json_t *ncclog_json(const struct ncclog *log)
@@ -241,9 +266,8 @@ json_t *ncclog_json(const struct ncclog *log)
     put_text(out, "network", log->network);
     put_text(out, "plugin", log->plugin);
     put_text(out, "bootstrap", log->bootstrap);
-    put_comm(log, out);
-    put_numbers(log, out);
-    put_ways(log, out);
+    put_count(out, "cuda_driver", log->driver > 0 ? log->driver : -1);
+    put_comms(log, out);
     put_some(out, "hcas", log->hcas);
     put_some(out, "interfaces", log->interfaces);
     put_some(out, "settings", log->settings);

@@ -2,8 +2,9 @@
  * others, over which devices, and why so
  *
  * Fed line by line with what a process prints; lines of NCCL are told by " NCCL INFO "
- * and " NCCL WARN ". The forms are a table in forms.c, of NCCL 2.18 to 2.30. Of several
- * communicators of a process the largest counts, the first of these. */
+ * and " NCCL WARN ". The forms are a table in forms.c, of NCCL 2.18 to 2.30. A process
+ * may have several communicators (tensor, pipeline and data parallel groups, or several
+ * GPUs); comms.c tells whose lines are whose. */
 #ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 #define RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 
@@ -12,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NCCLOG_WAYS_MAX 64
+#define NCCLOG_WAYS_MAX 64 /* of a communicator */
+#define NCCLOG_COMMS_MAX 64
+#define NCCLOG_COMM_MAX 56 /* of what names one */
 #define NCCLOG_NAME_MAX 64
 #define NCCLOG_RANKS_MAX 65536
 #define NCCLOG_LIST_MAX 128 /* devices, settings, reasons: of each */
@@ -34,25 +37,29 @@ struct ncclog_way {
 };
 
 struct ncclog_comm {
-    char id[24]; /* the pointer that the process prints; "" before the first */
-    char hash[24];
+    char id[24]; /* the pointer that the process prints; "": none was named yet */
+    char name[NCCLOG_COMM_MAX];       /* the same in all of its processes; "": not said */
     long rank, n, nodes, local_ranks; /* -1: not said */
+    long channels[3];                 /* collectives, nvls, point to point; -1 */
+    bool connected[5];                /* rings, trees, nvls, pat, collnet */
+    long ring_gdr;                    /* -1: not said */
+    double init_s;                    /* negative: not said */
+    bool has_ended;                   /* init is complete */
+    struct ncclog_way *ways;
+    size_t n_ways;
 };
 
 struct ncclog {
     char version[NCCLOG_NAME_MAX], network[NCCLOG_NAME_MAX], plugin[NCCLOG_NAME_MAX];
     char bootstrap[NCCLOG_NAME_MAX]; /* interface */
     long driver;                     /* CUDA's, as it is numbered; 0: not said */
-    struct ncclog_comm comm;         /* the one that counts */
-    bool is_other;                   /* another one speaks */
-    long channels[3];                /* collectives, nvls, point to point; -1: not said */
-    bool connected[5];               /* rings, trees, nvls, pat, collnet */
-    long ring_gdr;                   /* -1: not said */
-    double init_s;                   /* negative: not said */
-    bool has_ended;                  /* init is complete */
-    struct ncclog_way ways[NCCLOG_WAYS_MAX];
-    size_t n_ways;
-    long n_links; /* lines that name one: it grows while NCCL connects its ranks */
+    struct ncclog_comm *comms;
+    size_t n_comms, now;   /* the one that spoke last */
+    long n_comms_left_out; /* beyond the limit */
+    char left_out[24];     /* the one of these that speaks; "": none does */
+    long n_links;     /* lines that name one: it grows while NCCL connects its ranks */
+    long n_unplaced;  /* of these, those that fit no communicator */
+    long n_ambiguous; /* and those that fit several equally */
     json_t *hcas, *interfaces; /* as NCCL numbers them */
     json_t *settings;          /* that it says it took */
     json_t *reasons;           /* [{"about","text"}] */
@@ -69,6 +76,10 @@ void ncclog_release(struct ncclog *log);
 
 /* One line, without its newline; not terminated, and of any bytes. What it is. */
 enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len);
+
+/* Of its communicators that which tells most: those before others that have ways, and of
+ * these that are not of one node; then the largest, the first of these. NULL: none. */
+const struct ncclog_comm *ncclog_main(const struct ncclog *log);
 
 /* What docs/agent-protocol.md has as `log` of an event `nccl`, as far as the log says;
  * NULL when it says nothing. A new reference. */

@@ -15,7 +15,8 @@
 #include "server/analysis/verdict.h"
 
 #define RANKS_MAX 65536
-#define COMMS_MAX 64
+#define COMMS_MAX 16384
+#define COMMS_SHOWN 64
 #define PAIRS_NAMED 3
 
 static const char *kind_of(const struct transport_node *node, const json_t *way)
@@ -36,6 +37,7 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
 
 struct comm {
     const char *id;
+    int64_t ranks; /* as it says; 0: it does not */
     size_t n;
     int *node_of; /* by rank; -1: not known */
     unsigned
@@ -44,9 +46,10 @@ struct comm {
 
 struct fold {
     const struct transport_input *input;
-    struct comm comms[COMMS_MAX];
+    struct comm *comms; /* COMMS_MAX; in the order in which they were named */
     size_t n_comms;
-    json_t *ways; /* pairs are in: */
+    json_t *places; /* of them, by id */
+    json_t *ways;   /* pairs are in: */
     uint64_t *pairs[TRANSPORT_WAYS_MAX];
 };
 
@@ -55,18 +58,33 @@ static size_t words_of(const struct fold *fold)
     return (fold->input->n_nodes * fold->input->n_nodes + 63) / 64;
 }
 
-static struct comm *comm_of(struct fold *fold, const json_t *log)
+/* about: a log, or one of its other communicators. */
+static struct comm *comm_of(struct fold *fold, const json_t *about)
 {
-    const char *id = json_get_str(log, "comm", "");
-    size_t i = 0;
+    const char *id = json_get_str(about, "comm", "");
+    int64_t place = json_get_int(fold->places, id, -1);
+    struct comm *comm;
 
-    while (i < fold->n_comms && strcmp(fold->comms[i].id, id) != 0)
-        i++;
-    if (i == COMMS_MAX)
+    if (place < 0 && fold->n_comms == COMMS_MAX)
         return NULL;
-    fold->comms[i].id = id;
-    fold->n_comms += i == fold->n_comms;
-    return &fold->comms[i];
+    if (place < 0) {
+        place = (int64_t)fold->n_comms++;
+        json_object_set_new(fold->places, id, json_integer(place));
+    }
+    comm = &fold->comms[place];
+    comm->id = id;
+    if (comm->ranks == 0)
+        comm->ranks = json_get_int(about, "ranks", 0);
+    return comm;
+}
+
+/* Whose way it is: the log's own, or another that the way names by its place. */
+static const json_t *owner_of(const json_t *log, const json_t *way)
+{
+    int64_t other = json_get_int(way, "other", -1);
+
+    return other < 0 ? log
+                     : json_array_get(json_object_get(log, "others"), (size_t)other);
 }
 
 static void place_rank(struct comm *comm, int64_t rank, int node)
@@ -100,8 +118,18 @@ static void place_ranks(struct fold *fold)
         const json_t *item = json_array_get(fold->input->logs, i);
         const json_t *log = json_object_get(item, "log");
 
+        const json_t *others = json_object_get(log, "others");
+
         place_rank(comm_of(fold, log), json_get_int(log, "rank", -1),
                    place_of(fold, item));
+        for (size_t k = 0; k < json_array_size(others); k++) {
+            const json_t *other = json_array_get(others, k);
+
+            /* One that its processes don't name has nobody's ranks. */
+            if (json_object_get(other, "comm"))
+                place_rank(comm_of(fold, other), json_get_int(other, "rank", -1),
+                           place_of(fold, item));
+        }
     }
 }
 
@@ -212,8 +240,12 @@ static void add_ways(struct fold *fold)
         const json_t *ways = json_object_get(log, "transports");
         int node = place_of(fold, item);
 
-        for (size_t k = 0; node >= 0 && k < json_array_size(ways); k++)
-            add_way(fold, node, comm_of(fold, log), json_array_get(ways, k));
+        for (size_t k = 0; node >= 0 && k < json_array_size(ways); k++) {
+            const json_t *way = json_array_get(ways, k), *owner = owner_of(log, way);
+            bool is_known = owner == log || json_object_get(owner, "comm");
+
+            add_way(fold, node, is_known ? comm_of(fold, owner) : NULL, way);
+        }
     }
 }
 
@@ -351,6 +383,41 @@ static void add_facts(json_t *out, const json_t *log)
     add_unread(out, log);
 }
 
+/* How many of its ranks were heard, and on how many nodes. */
+static json_t *comm_json(const struct fold *fold, const struct comm *comm)
+{
+    bool *has = calloc(fold->input->n_nodes, sizeof(*has));
+    int64_t heard = 0, nodes = 0;
+
+    for (size_t i = 0; has && i < comm->n; i++) {
+        int node = comm->node_of[i];
+
+        if (node < 0)
+            continue;
+        heard++;
+        nodes += !has[node];
+        has[node] = true;
+    }
+    free(has);
+    return json_pack("{s:s, s:I, s:I, s:I}", "comm", comm->id, "ranks", comm->ranks,
+                     "heard", heard, "nodes", nodes);
+}
+
+/* Where there are several. */
+static void put_comms(const struct fold *fold, json_t *out)
+{
+    json_t *comms = json_array();
+
+    for (size_t i = 0; i < fold->n_comms && i < COMMS_SHOWN; i++)
+        json_array_append_new(comms, comm_json(fold, &fold->comms[i]));
+    if (fold->n_comms > 1) {
+        json_object_set(out, "communicators", comms);
+        json_object_set_new(out, "n_communicators",
+                            json_integer((json_int_t)fold->n_comms));
+    }
+    json_decref(comms);
+}
+
 static json_t *names_of(const struct transport_input *input)
 {
     json_t *names = json_array();
@@ -420,6 +487,7 @@ static json_t *fold_sorted(struct fold *fold)
                   sorted(fold->ways, compare_ways), "networks", "connected", "settings");
     for (size_t i = 0; i < json_array_size(input->logs); i++)
         add_facts(out, json_object_get(json_array_get(input->logs, i), "log"));
+    put_comms(fold, out);
     json_object_set_new(out, "verdicts", transport_verdicts(input, out));
     return out;
 }
@@ -483,13 +551,17 @@ json_t *transport_fold(const struct transport_input *input)
     by_rank.logs = logs;
     fold->input = &by_rank;
     fold->ways = json_array();
-    out = fold_sorted(fold);
+    fold->places = json_object();
+    fold->comms = calloc(COMMS_MAX, sizeof(*fold->comms));
+    out = fold->comms ? fold_sorted(fold) : NULL;
     for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++)
         free(fold->pairs[i]);
     for (size_t i = 0; i < fold->n_comms; i++) {
         free(fold->comms[i].node_of);
         free(fold->comms[i].next_node);
     }
+    free(fold->comms);
+    json_decref(fold->places);
     json_decref(fold->ways);
     json_decref(logs);
     free(fold);

@@ -61,7 +61,7 @@ static json_t *fold(const struct ncclog_set *set, const json_t *ports)
         json_t *log = ncclog_set_json(set, i);
         size_t place = place_of(nodes, &input.n_nodes, set->items[i]->host);
 
-        if (set->items[i]->log.comm.rank == 0 && json_array_size(ports) > 0)
+        if (json_get_int(log, "rank", -1) == 0 && json_array_size(ports) > 0)
             nodes[place].inventory = inventory;
         if (log)
             json_array_append_new(

@@ -149,7 +149,7 @@ static void devices_are_numbered_by_their_place(void **state)
 }
 
 /* Ranks of a smaller communicator are numbered anew: they are no ranks of the job. */
-static void the_largest_communicator_counts(void **state)
+static void communicators_are_told_apart(void **state)
 {
     (void)state;
     expect(INFO
@@ -157,12 +157,58 @@ static void the_largest_communicator_counts(void **state)
            "busId 1 commId 0x7 - Init START\n" INFO
            "Channel 00/0 : 5[0] -> 6[1] via P2P/CUMEM\n" INFO
            "ncclCommSplit comm 0x2 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1 "
-           "parent 0x1 splitCount 1 color 0 key 0- Init START\n" INFO
+           "parent 0x1 splitCount 1 color 3 key 0- Init START\n" INFO
            "comm 0x2 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" INFO
            "Channel 00/0 : 0[0] -> 1[1] via SHM/direct\n",
            "{\"comm\":\"0x7\",\"rank\":5,\"ranks\":8,\"init\":\"begun\",\"transports\":[{"
-           "\"via\":"
-           "\"P2P/CUMEM\",\"to\":\"6\",\"channels\":1}]}");
+           "\"via\":\"P2P/CUMEM\",\"to\":\"6\",\"channels\":1},{\"via\":\"SHM/direct\","
+           "\"to\":\"1\",\"channels\":1,\"other\":0}],\"others\":[{\"comm\":\"0x7/1.3\","
+           "\"rank\":0,\"ranks\":2,\"nodes\":1,\"local_ranks\":2,\"init\":\"begun\"}]}");
+}
+
+/* From 2.22 on links are made by the first call: long after another was named. */
+static void a_late_link_is_of_the_communicator_that_it_fits(void **state)
+{
+    (void)state;
+    expect(INFO
+           "ncclCommInitRankConfig comm 0x1 rank 5 nranks 8 cudaDev 0 nvmlDev 0 busId 1 "
+           "commId 0x7 - Init COMPLETE\n" INFO
+           "ncclCommSplit comm 0x2 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 1 "
+           "parent 0x1 splitCount 1 color 3 key 0 - Init COMPLETE\n" INFO
+           "Channel 00/0 : 5[0] -> 6[1] via P2P/CUMEM\n" INFO
+           "Connected all rings, use ring PXN 0 GDR 1\n" INFO
+           "Channel 00/0 : 0[0] -> 1[1] [receive] via NET/Socket/0\n" INFO
+           "Channel 00/0 : 7[0] -> 6[1] via P2P/CUMEM\n",
+           "{\"comm\":\"0x7\",\"rank\":5,\"ranks\":8,\"init\":\"complete\","
+           "\"connected\":[\"ring\"],\"ring_gdr\":1,\"transports\":[{\"via\":\"P2P/"
+           "CUMEM\",\"to\":\"6\",\"channels\":1},{\"via\":\"NET/Socket\",\"device\":0,"
+           "\"gdr\":false,\"from\":\"0\",\"channels\":1,\"other\":0}],\"others\":[{"
+           "\"comm\":\"0x7/1.3\",\"rank\":1,\"ranks\":2,\"init\":\"complete\"}],"
+           "\"links_unplaced\":1}");
+}
+
+static void communicators_beyond_the_limit_are_counted(void **state)
+{
+    struct ncclog log;
+    json_t *json;
+
+    (void)state;
+    ncclog_init(&log);
+    for (int i = 0; i < NCCLOG_COMMS_MAX + 3; i++) {
+        char line[200];
+        int len = snprintf(line, sizeof(line),
+                           INFO "comm 0x%x rank 0 nranks 2 cudaDev 0 busId 1 commId "
+                                "0x9%d - Init START",
+                           16 + i, i);
+
+        assert_int_equal(ncclog_line(&log, line, (size_t)len), NCCLOG_INFO);
+    }
+    json = ncclog_json(&log);
+    assert_int_equal(json_array_size(json_object_get(json, "others")),
+                     NCCLOG_COMMS_MAX - 1);
+    assert_int_equal(json_integer_value(json_object_get(json, "others_left_out")), 3);
+    json_decref(json);
+    ncclog_release(&log);
 }
 
 static void the_last_warning_is_kept(void **state)
@@ -368,7 +414,9 @@ int main(void)
         cmocka_unit_test(a_form_that_nearly_fits_is_soon_left),
         cmocka_unit_test(a_communicator_inside_a_node_is_told),
         cmocka_unit_test(devices_are_numbered_by_their_place),
-        cmocka_unit_test(the_largest_communicator_counts),
+        cmocka_unit_test(communicators_are_told_apart),
+        cmocka_unit_test(a_late_link_is_of_the_communicator_that_it_fits),
+        cmocka_unit_test(communicators_beyond_the_limit_are_counted),
         cmocka_unit_test(the_last_warning_is_kept),
         cmocka_unit_test(what_is_not_nccl_s_says_nothing),
         cmocka_unit_test(there_is_a_limit_to_names_and_lines),

@@ -99,6 +99,54 @@ static void jobs_logs_come_to_verdicts(void **state)
     assert_null(nccl_log_read("no log\n", 7));
 }
 
+/* Two nodes of two ranks: tensor parallel pairs inside the nodes, data parallel ones
+ * between them, and the job's own communicator, which connects last. */
+static void groups_of_a_job_are_told_apart(void **state)
+{
+    char text[8000] = "";
+    json_t *folded, *comms;
+
+    (void)state;
+    for (int rank = 0; rank < 4; rank++) {
+        int node = rank / 2, local = rank % 2;
+
+        snprintf(
+            text + strlen(text), sizeof(text) - strlen(text),
+#define LINE "node-%1$d:%2$d:1 [%3$d] NCCL INFO "
+            LINE
+            "NET/Socket : Using [0]eth0:10.0.0.%1$d<0>\n" LINE
+            "ncclCommInitRank comm 0xa rank %2$d nranks 4 cudaDev %3$d nvmlDev "
+            "%3$d busId 1 commId 0x5 - Init COMPLETE\n" LINE
+            "ncclCommSplit comm 0xb rank %3$d nranks 2 cudaDev %3$d nvmlDev "
+            "%3$d busId 1 parent 0xa splitCount 1 color %1$d key 0- Init START\n" LINE
+            "comm 0xb rank %3$d nRanks 2 nNodes 1 localRanks 2 localRank %3$d "
+            "MNNVL 0\n" LINE
+            "Channel 00/0 : %3$d[%3$d] -> %4$d[%4$d] via P2P/CUMEM\n" LINE
+            "ncclCommSplit comm 0xc rank %1$d nranks 2 cudaDev %3$d nvmlDev "
+            "%3$d busId 1 parent 0xa splitCount 2 color %3$d key 0- Init START\n" LINE
+            "comm 0xc rank %1$d nRanks 2 nNodes 2 localRanks 1 localRank 0 "
+            "MNNVL 0\n" LINE
+            "Channel 00/0 : %1$d[%3$d] -> %5$d[%3$d] [send] via NET/Socket/0\n" LINE
+            "Channel 00/0 : %2$d[%3$d] -> %6$d[%4$d] via SHM/direct/direct\n",
+#undef LINE
+            node, rank, local, 1 - local, 1 - node, 2 * node + 1 - local);
+    }
+    folded = nccl_log_read(text, strlen(text));
+    expect_ways(folded, "sockets over eth0, 1 channel [[0,1]]; peer to peer "
+                        "(P2P/CUMEM), 1 channel [[0,0],[1,1]]; shared memory "
+                        "(SHM/direct/direct), 1 channel [[0,0],[1,1]]");
+    comms = json_loads("[{\"comm\":\"0x5\",\"ranks\":4,\"heard\":4,\"nodes\":2},"
+                       "{\"comm\":\"0x5/1.0\",\"ranks\":2,\"heard\":2,\"nodes\":1},"
+                       "{\"comm\":\"0x5/2.0\",\"ranks\":2,\"heard\":2,\"nodes\":2},"
+                       "{\"comm\":\"0x5/2.1\",\"ranks\":2,\"heard\":2,\"nodes\":2},"
+                       "{\"comm\":\"0x5/1.1\",\"ranks\":2,\"heard\":2,\"nodes\":1}]",
+                       0, NULL);
+    assert_true(json_equal(json_object_get(folded, "communicators"), comms));
+    assert_null(json_object_get(folded, "unread"));
+    json_decref(comms);
+    json_decref(folded);
+}
+
 /* ---- cases ---- */
 
 struct example {
@@ -371,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_logs_come_to_verdicts),
+        cmocka_unit_test(groups_of_a_job_are_told_apart),
         cmocka_unit_test(what_is_well_is_said_in_one_sentence),
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
         cmocka_unit_test(what_keeps_gpudirect_off_is_said),
