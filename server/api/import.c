@@ -246,12 +246,11 @@ static json_t *answer_of(const struct import *import, json_t *transports)
     return answer;
 }
 
-/* transports: of NCCL's log between the lines; or NULL. */
 static void take(struct api *api, struct http_request *request, struct import *import,
-                 struct imported *what, json_t *transports)
+                 struct imported *what)
 {
     struct store_write *write = store_write_create();
-    json_t *answer = answer_of(import, transports);
+    json_t *answer = answer_of(import, what->transports);
     struct error err;
 
     if (write && answer && !write_runs(write, import, what, answer, &err)) {
@@ -271,7 +270,7 @@ void api_import(struct http_request *request, void *arg)
     struct imported what = {.n_tables = 0};
     struct import_hints hints;
     struct import import;
-    json_t *labels = NULL, *transports, *answer;
+    json_t *labels = NULL, *answer;
     struct error err;
     const char *text;
     bool is_read;
@@ -284,18 +283,18 @@ void api_import(struct http_request *request, void *arg)
         return;
     }
     text = http_request_body(request, &len);
-    transports = nccl_log_read(text, len);
+    what.transports = nccl_log_read(text, len);
     is_read = import_read(text, len, &import, &err) == 0;
-    if (!is_read && import.n_tables == 0 && transports) {
-        answer = answer_of(&import, transports);
+    if (!is_read && import.n_tables == 0 && what.transports) {
+        answer = answer_of(&import, what.transports);
         reply(request, 200, answer);
         json_decref(answer);
     } else if (!is_read || import_settle(&import, &hints, &err)) {
         http_reply_error(request, &err);
     } else {
-        take(api, request, &import, &what, transports);
+        take(api, request, &import, &what);
     }
     import_release(&import);
-    json_decref(transports);
+    json_decref(what.transports);
     json_decref(labels);
 }

@@ -265,13 +265,16 @@ static int put_placed(struct writer *writer)
 }
 
 static int put_case(struct writer *writer, size_t index, enum case_state state,
-                    const char *reason)
+                    const char *reason, json_t *transports)
 {
-    return put(writer, "case",
-               json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
-                         run_matrix_repeat(writer->run->spec, index), "attempt", 1,
-                         "state", case_state_name(state), "reason",
-                         json_clean_string(reason)));
+    json_t *body =
+        json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
+                  run_matrix_repeat(writer->run->spec, index), "attempt", 1, "state",
+                  case_state_name(state), "reason", json_clean_string(reason));
+
+    if (body && transports)
+        json_object_set(body, "transports", transports);
+    return put(writer, "case", body);
 }
 
 static void add_figures(json_t *body, const struct import_table *table,
@@ -348,15 +351,16 @@ static int put_table(struct writer *writer, size_t index, size_t *n_failed)
 
     fault_of(table, fault, sizeof(fault));
     *n_failed += *fault != '\0';
-    if (put_case(writer, index, CASE_RUNNING, NULL))
+    if (put_case(writer, index, CASE_RUNNING, NULL, NULL))
         return -1;
     for (size_t i = 0; i < table->n_rows; i++)
         if (put_row(writer, index, i))
             return -1;
     if (table->n_unread > 0 && put_unread(writer, index, table->n_unread))
         return -1;
+    /* The log is of the whole file: once is enough. */
     return put_case(writer, index, *fault ? CASE_FAILED : CASE_COMPLETED,
-                    *fault ? fault : NULL);
+                    *fault ? fault : NULL, index == 0 ? writer->what->transports : NULL);
 }
 
 static int put_end(struct writer *writer, size_t n_failed)

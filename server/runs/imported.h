@@ -17,6 +17,7 @@ struct imported {
     size_t n_tables;
     const char *name, *file; /* either may be "" */
     const json_t *labels;    /* an object, or NULL */
+    json_t *transports;      /* what NCCL's log in the file says, or NULL */
     int64_t time_ms;         /* of its events */
 };
 

@@ -141,6 +141,16 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
   assert.equal(both.status, 201, both.text);
   assert.equal(both.json.transports.ways[0].kind, 'roce');
   assert.equal((await server.get('/api/v1/runs')).runs.length, both.json.runs.length);
+  await server.killHard();
+  const again = await server.startAgain();
+  for (const { id } of both.json.runs) {
+    const run = await again.getRun(id);
+    assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Run' }, run), []);
+    assert.deepEqual(run.cases.map((one) => one.transports), run.cases.map((_, i) => (i ? undefined : both.json.transports)));
+    const ends = (await again.events(id)).filter(({ type, transports }) => type === 'case' && transports);
+    assert.deepEqual(ends.map((end) => [end.case, end.transports]), [[0, both.json.transports]]);
+    assert.match(await again.get(`/api/v1/runs/${id}/events?format=text`), /^# NCCL: pgpu25 and pgpu27: RoCE mlx5_0/m);
+  }
 });
 
 test('of more nodes than are looked at the answer says so', limit, async (t) => {
