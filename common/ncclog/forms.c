@@ -296,7 +296,7 @@ static void read_via(const struct piece *piece, struct ncclog_way *way)
     way->device = -1;
     if (strncmp(text, "P2P/indirect", 12) == 0)
         text[12] = '\0';
-    if (pattern_fits("$/$/#*", text, &net)) {
+    if (pattern_fits("$/*/#*", text, &net)) {
         const char *rest = net.at[3].text;
 
         way->device = net.at[2].number;

@@ -133,7 +133,7 @@ static void put_ranks(json_t *out, const char *key, const struct ncclog_ranks *r
 /* The device that a way's number stands for. */
 static json_t *device_of(const struct ncclog *log, const struct ncclog_way *way)
 {
-    json_t *list = strcmp(way->via, "NET/IB") == 0       ? log->hcas
+    json_t *list = ncclog_is_of_ib(way->via)             ? log->hcas
                    : strcmp(way->via, "NET/Socket") == 0 ? log->interfaces
                                                          : NULL;
 

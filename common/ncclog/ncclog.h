@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define NCCLOG_WAYS_MAX 64 /* of a communicator */
 #define NCCLOG_COMMS_MAX 64
@@ -70,6 +71,13 @@ struct ncclog {
 };
 
 enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };
+
+/* Of NET/IB, or of a plugin made of it (HPC-X: NET/IBext_v8), which numbers HCAs as it
+ * does. */
+static inline bool ncclog_is_of_ib(const char *via)
+{
+    return strncmp(via, "NET/IB", 6) == 0;
+}
 
 void ncclog_init(struct ncclog *log);
 void ncclog_release(struct ncclog *log);

@@ -11,6 +11,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
+#include "common/ncclog/ncclog.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
@@ -23,7 +24,7 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
 {
     const char *via = json_get_str(way, "via", "");
 
-    if (strcmp(via, "NET/IB") == 0)
+    if (ncclog_is_of_ib(via))
         return transport_rdma_kind(node, way);
     if (strcmp(via, "NET/Socket") == 0)
         return transport_net_kind(node, json_get_str(way, "name", ""));
@@ -256,7 +257,8 @@ static void put_text(json_t *way)
 {
     const char *kind = json_get_str(way, "kind", ""), *via = json_get_str(way, "via", "");
     const char *name = json_get_str(way, "name", NULL);
-    bool is_rdma = strcmp(via, "NET/IB") == 0;
+    bool may_have_gdr = ncclog_is_of_ib(via) ||
+                        (strcmp(kind, "plugin") == 0 && json_object_get(way, "gdr"));
     long channels = (long)json_get_int(way, "channels", 0);
     char shown[100] = "", count[40] = "";
 
@@ -269,12 +271,13 @@ static void put_text(json_t *way)
         snprintf(shown, sizeof(shown), " %.90s", name);
     else
         snprintf(shown, sizeof(shown), " (%.90s)", via);
-    json_object_set_new(
-        way, "text",
-        json_sprintf("%s%s%s%s%s", transport_kind_text(kind), shown,
-                     json_get_bool(way, "gdr", false) ? ", GPUDirect"
-                                                      : (is_rdma ? ", no GPUDirect" : ""),
-                     json_get_bool(way, "pxn", false) ? ", PXN" : "", count));
+    json_object_set_new(way, "text",
+                        json_sprintf("%s%s%s%s%s", transport_kind_text(kind), shown,
+                                     json_get_bool(way, "gdr", false)
+                                         ? ", GPUDirect"
+                                         : (may_have_gdr ? ", no GPUDirect" : ""),
+                                     json_get_bool(way, "pxn", false) ? ", PXN" : "",
+                                     count));
 }
 
 /* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "12 pairs of nodes" */

@@ -7,6 +7,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/ncclog/ncclog.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
@@ -220,17 +221,23 @@ static void check_sockets(struct findings *findings, const struct said *said)
 {
     const char *disabled = json_get_str(said->settings, "NCCL_IB_DISABLE", "0");
     const char *hca = json_get_str(said->settings, "NCCL_IB_HCA", "");
+    const char *net = json_get_str(said->settings, "NCCL_NET", "");
     const json_t *port = active_port(said->node, hca);
-    char sockets[120];
+    char sockets[120], beside[100] = "";
 
     if (strcmp(json_get_str(said->log, "network", ""), "Socket") != 0 ||
         json_get_int(said->log, "nodes", 2) < 2)
         return;
     say_sockets(said, sockets, sizeof(sockets));
+    if (port)
+        snprintf(beside, sizeof(beside), ", while %.60s is active",
+                 json_get_str(port, "name", "?"));
     if (atoi(disabled) != 0)
-        found(findings, "no_rdma", said->place, NULL, "NCCL_IB_DISABLE=%.20s: %s%s%s%s",
-              disabled, sockets, port ? ", while " : "",
-              port ? json_get_str(port, "name", "?") : "", port ? " is active" : "");
+        found(findings, "no_rdma", said->place, NULL, "NCCL_IB_DISABLE=%.20s: %s%s",
+              disabled, sockets, beside);
+    else if (strcasecmp(net, "Socket") == 0)
+        found(findings, "no_rdma", said->place, NULL, "NCCL_NET=%.20s: %s%s", net,
+              sockets, beside);
     else if (port)
         found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
               "NCCL took no RDMA device, though %s is active: %s",
@@ -350,8 +357,8 @@ static void check_gdr(struct findings *findings, const struct said *said)
         const json_t *way = json_array_get(said->ways, i);
         const char *name = json_get_str(way, "name", "its HCA");
 
-        if (!is_via(way, "NET/IB") || json_get_bool(way, "gdr", false) ||
-            only_sends(said, way))
+        if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
+            json_get_bool(way, "gdr", false) || only_sends(said, way))
             continue;
         if (support)
             found(findings, "no_gdr", said->place, support,
@@ -452,13 +459,33 @@ static void check_unread(struct findings *findings, const json_t *folded)
 
 /* ---- who differs, and who failed ---- */
 
-static void check_odd(struct findings *findings, const struct said *said, size_t n_rdma,
-                      size_t n_said)
+static bool goes_by_sockets(const json_t *log)
 {
-    if (strcmp(json_get_str(said->log, "network", ""), "Socket") == 0 &&
-        2 * n_rdma > n_said)
+    return strcmp(json_get_str(log, "network", ""), "Socket") == 0;
+}
+
+/* The network of most logs, "NET/IB" for instance; NULL where that is sockets or none. */
+static const char *usual_network(const struct transport_input *input)
+{
+    size_t n = 0, n_logs = json_array_size(input->logs);
+    const char *usual = NULL;
+
+    for (size_t i = 0; i < n_logs; i++) {
+        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
+        const char *network = json_get_str(log, "network", NULL);
+
+        n += network && !goes_by_sockets(log);
+        usual = network && !goes_by_sockets(log) ? network : usual;
+    }
+    return 2 * n > n_logs ? usual : NULL;
+}
+
+static void check_odd(struct findings *findings, const struct said *said,
+                      const char *usual)
+{
+    if (usual && goes_by_sockets(said->log))
         found(findings, "odd_node", said->place, NULL,
-              "goes by sockets, while most go by NET/IB");
+              "by sockets, while most go by NET/%.60s", usual);
 }
 
 static void check_init(struct findings *findings, const struct said *said)
@@ -496,18 +523,6 @@ static bool read_said(const struct transport_input *input, size_t i, struct said
     return true;
 }
 
-static size_t count_rdma(const struct transport_input *input)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < json_array_size(input->logs); i++) {
-        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
-
-        n += strcmp(json_get_str(log, "network", ""), "IB") == 0;
-    }
-    return n;
-}
-
 static bool crosses_nodes(const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
@@ -521,14 +536,15 @@ static bool crosses_nodes(const json_t *folded)
 static void look(struct findings *findings, const json_t *folded)
 {
     const struct transport_input *input = findings->input;
-    size_t n = json_array_size(input->logs), n_rdma = count_rdma(input);
+    const char *usual = usual_network(input);
+    size_t n = json_array_size(input->logs);
     struct said said;
 
     for (size_t i = 0; i < n; i++) {
         if (!read_said(input, i, &said))
             continue;
         check_init(findings, &said);
-        check_odd(findings, &said, n_rdma, n);
+        check_odd(findings, &said, usual);
         check_sockets(findings, &said);
         check_gdr(findings, &said);
         check_settings(findings, &said);
@@ -571,7 +587,8 @@ static json_t *finding_verdict(const struct findings *findings, const json_t *on
     buf_init(&sentence, 8192);
     names = name_nodes(findings, json_object_get(one, "nodes"), &nodes);
     if (strcmp(about, "odd_node") == 0)
-        buf_printf(&sentence, "%s %s", nodes.data ? nodes.data : "", what);
+        buf_printf(&sentence, "%s %s %s", nodes.data ? nodes.data : "",
+                   json_array_size(names) == 1 ? "goes" : "go", what);
     else
         buf_printf(&sentence, "%s%s%s", what, nodes.len ? " on " : "",
                    nodes.data ? nodes.data : "");
@@ -582,6 +599,21 @@ static json_t *finding_verdict(const struct findings *findings, const json_t *on
     buf_release(&nodes);
     buf_release(&sentence);
     return verdict;
+}
+
+/* Why there is no more than sockets, as the log says it. */
+static void add_why(const struct transport_input *input, struct buf *sentence,
+                    json_t *lines)
+{
+    for (size_t i = 0; i < json_array_size(input->logs); i++) {
+        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
+        const char *why = goes_by_sockets(log) ? reason_about(log, "ib") : NULL;
+
+        if (why && json_array_size(lines) == 0)
+            buf_printf(sentence, " (%.200s)", why);
+        if (why)
+            append_line(lines, why);
+    }
 }
 
 /* The ways between nodes, else those inside of them. */
@@ -604,6 +636,7 @@ static json_t *good_verdict(const struct findings *findings, const json_t *folde
                        json_get_str(way, "text", ""));
     }
     evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
+    add_why(findings->input, &sentence, json_object_get(evidence, "log"));
     verdict = verdict_json(VERDICT_TRANSPORT, n ? VERDICT_OK : VERDICT_NOT_ENOUGH_DATA,
                            n && sentence.data ? sentence.data
                                               : "NCCL's log says nothing of its ways",

@@ -325,6 +325,21 @@ static void what_stands_before_a_line_is_none_of_it(void **state)
     }
 }
 
+static void a_plugin_of_nccl_s_own_has_its_names(void **state)
+{
+    (void)state;
+    expect(INFO "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>\n" INFO
+                "Using network IBext_v8\n" INFO
+                "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IBext_v8/0/GDRDMA\n",
+           "{\"network\":\"IBext_v8\",\"rank\":0,\"transports\":[{\"via\":"
+           "\"NET/IBext_v8\",\"device\":0,\"gdr\":true,\"name\":\"mlx5_0\",\"link\":"
+           "\"IB\",\"to\":\"1\",\"channels\":1}],\"hcas\":[{\"name\":\"mlx5_0\","
+           "\"port\":1,\"link\":\"IB\"}]}");
+    expect(INFO "Channel 00/0 : 0[0] -> 1[0] [send] via NET/AWS Libfabric/3/GDRDMA\n",
+           "{\"rank\":0,\"transports\":[{\"via\":\"NET/AWS Libfabric\",\"device\":3,"
+           "\"gdr\":true,\"to\":\"1\",\"channels\":1}]}");
+}
+
 static void the_version_stands_behind_a_label(void **state)
 {
     (void)state;
@@ -422,6 +437,7 @@ int main(void)
         cmocka_unit_test(there_is_a_limit_to_names_and_lines),
         cmocka_unit_test(all_peers_of_a_large_job_stand_in_one_way),
         cmocka_unit_test(what_stands_before_a_line_is_none_of_it),
+        cmocka_unit_test(a_plugin_of_nccl_s_own_has_its_names),
         cmocka_unit_test(the_version_stands_behind_a_label),
         cmocka_unit_test(real_logs_are_understood),
     };

@@ -293,6 +293,63 @@ static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **stat
     check(&off);
 }
 
+#define NET(rank, to, network, via, more)                                                \
+    "{\"rank\":" rank ",\"ranks\":4,\"nodes\":4,\"network\":\"" network                  \
+    "\",\"init\":\"complete\",\"transports\":[{\"via\":\"" via                           \
+    "\",\"device\":0,\"to\":\"" to "\",\"channels\":2" more
+#define EXT(rank, to)                                                                    \
+    NET(rank, to, "IBext_v8", "NET/IBext_v8",                                            \
+        ",\"name\":\"mlx5_0\",\"link\":\"IB\",\"gdr\":true}]}")
+
+/* HPC-X's is NCCL's own InfiniBand, by another name. */
+static void plugins_are_held_to_the_same(void **state)
+{
+    static const struct example odd = {
+        {EXT("0", "1"), EXT("1", "0"), SOCKET("2", "0"), EXT("3", "0")},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,3]]; sockets over eth0, 2 "
+        "channels [[0,2]]",
+        {"node-3 goes by sockets, while most go by NET/IBext_v8"}};
+    static const struct example tcp = {
+        {NET("0", "1", "FasTrak", "NET/FasTrak", ",\"gdr\":false}]}"),
+         NET("1", "0", "FasTrak", "NET/FasTrak", ",\"gdr\":false}]}")},
+        {NULL},
+        NULL,
+        "plugin (NET/FasTrak), no GPUDirect, 2 channels [[0,1]]",
+        {"NCCL goes by plugin (NET/FasTrak), no GPUDirect, 2 channels"}};
+
+    (void)state;
+    check(&odd);
+    check(&tcp);
+}
+
+/* A wish of the job's, and a machine that has none. */
+static void why_there_are_only_sockets_is_told(void **state)
+{
+#define ONLY_SOCKETS(rank, to, more)                                                     \
+    NET(rank, to, "Socket", "NET/Socket", ",\"name\":\"eth0\"}]," more "}")
+#define WISHED "\"settings\":{\"NCCL_NET\":\"Socket\"}"
+#define NONE "\"reasons\":[{\"about\":\"ib\",\"text\":\"NET/IB : No device found.\"}]"
+    static const struct example wished = {
+        {ONLY_SOCKETS("0", "1", WISHED), ONLY_SOCKETS("1", "0", WISHED)},
+        {ACTIVE, NULL},
+        NULL,
+        "sockets over eth0, 2 channels [[0,1]]",
+        {"NCCL_NET=Socket: sockets over eth0, while mlx5_0 is active on node-1",
+         "NCCL_NET=Socket: sockets over eth0 on node-2"}};
+    static const struct example none = {
+        {ONLY_SOCKETS("0", "1", NONE), ONLY_SOCKETS("1", "0", NONE)},
+        {NULL},
+        NULL,
+        "sockets over eth0, 2 channels [[0,1]]",
+        {"NCCL goes by sockets over eth0, 2 channels (NET/IB : No device found.)"}};
+
+    (void)state;
+    check(&wished);
+    check(&none);
+}
+
 static void a_warning_after_init_is_told(void **state)
 {
     static const struct example example = {
@@ -424,6 +481,8 @@ int main(void)
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
         cmocka_unit_test(what_keeps_gpudirect_off_is_said),
         cmocka_unit_test(a_gpu_that_sends_from_the_host_is_none_without_gpudirect),
+        cmocka_unit_test(plugins_are_held_to_the_same),
+        cmocka_unit_test(why_there_are_only_sockets_is_told),
         cmocka_unit_test(a_warning_after_init_is_told),
         cmocka_unit_test(a_port_that_is_not_wanted_may_be_down),
         cmocka_unit_test(a_level_is_blamed_only_where_it_restricts),
