@@ -131,6 +131,17 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   const {id} = await server.run({sizes: [8], backend: 'host', nodes: {names: ['sick-1', 'well']}});
   await page.goto(`${server.url}/runs/${id}`);
   await sees(page, '1 finding: cgroup: sick-1: its cgroup leaves 1.5 of');
+  /* Its inventory beside that of the run's other node, and beside its own in another run. */
+  await server.runEnds(id);
+  const again = await server.run({name: 'again', sizes: [8], backend: 'host', nodes: {names: ['sick-1', 'well']}});
+  await server.runEnds(again.id);
+  await page.goto(`${server.url}/nodes/sick-1`);
+  await page.getByText('Inventory compared', {exact: true}).click();
+  const found = page.getByRole('region', {name: 'Differences of inventories'});
+  await found.getByRole('row', {name: /^limits\.cgroup_cpus .*1\.5/}).waitFor();
+  await page.getByLabel('Held against').selectOption({index: 1});
+  await sees(page, 'In nothing that is known of them.');
+  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
 });
 
 test('points arrive while they are measured', LIMIT, async t => {

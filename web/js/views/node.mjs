@@ -5,6 +5,7 @@ import {answerPill, head, labelChips, outcome, statePill, timeOf} from '../parts
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
 import {formatAddress} from '../url_state.mjs';
+import {nodeCompare} from './node_compare.mjs';
 import {preflight} from './preflight.mjs';
 import {whatCell} from './runs.mjs';
 
@@ -30,11 +31,12 @@ export default function view(root, app, {id}) {
     h('a', {href: formatAddress({view: 'runs', query: {node: id}})}, 'the list of runs'), '.');
   const changes = h('ol.timeline');
   const past = h('section.card', h('h2', 'Its past'), changes);
+  const compared = nodeCompare(app, id);
   const note = h('p.muted', 'Asking the server…');
   root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
     h('div.title', h('h1', shorten(id, 200)), state), note,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
-    preflight(app, id), devices, named, h('h2', 'Runs here'), history, more,
+    preflight(app, id), devices, compared.element, named, h('h2', 'Runs here'), history, more,
     h('p', h('a', {href: formatAddress({view: 'trends', query: {nodes: id}})},
       'Trends of runs on this node alone')), past);
   let drawn = '', drawnInventory = '';
@@ -67,6 +69,7 @@ export default function view(root, app, {id}) {
       ...parts.facts);
     backends.replaceChildren(...parts.backends);
     drawDevices(node.inventory ?? {});
+    compared.update(runs);
     history.replaceChildren(runs.length ? runTable(runs) : h('p.muted', 'None.'));
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
