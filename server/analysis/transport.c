@@ -49,8 +49,9 @@ struct fold {
     const struct transport_input *input;
     struct comm *comms; /* COMMS_MAX; in the order in which they were named */
     size_t n_comms;
-    json_t *places; /* of them, by id */
-    json_t *ways;   /* pairs are in: */
+    json_t *places;     /* of them, by id */
+    json_t *way_places; /* of ways, by way_key */
+    json_t *ways;       /* pairs are in: */
     uint64_t *pairs[TRANSPORT_WAYS_MAX];
 };
 
@@ -147,10 +148,20 @@ static void find_next_nodes(struct comm *comm)
 
 /* ---- ways ---- */
 
-static json_t *new_way(const struct transport_node *node, const json_t *way)
+/* What tells ways apart, as one text: there are many of few. */
+static void way_key(const char *kind, const json_t *way, char *out, size_t size)
+{
+    const json_t *gdr = json_object_get(way, "gdr"), *pxn = json_object_get(way, "pxn");
+
+    snprintf(out, size, "%s %d %d %.200s\n%.200s", kind, gdr ? json_is_true(gdr) : -1,
+             pxn ? json_is_true(pxn) : -1, json_get_str(way, "via", ""),
+             json_get_str(way, "name", ""));
+}
+
+static json_t *new_way(const char *kind, const json_t *way)
 {
     static const char *const kept[] = {"via", "name", "gdr", "pxn"};
-    json_t *out = json_pack("{s:s}", "kind", kind_of(node, way));
+    json_t *out = json_pack("{s:s}", "kind", kind);
 
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (json_object_get(way, kept[i]))
@@ -158,32 +169,24 @@ static json_t *new_way(const struct transport_node *node, const json_t *way)
     return out;
 }
 
-static bool is_same_way(const json_t *a, const json_t *b)
+/* Its place; a new one where there is none. -1: too many, or memory is out. */
+static int find_way(struct fold *fold, int node, const json_t *way)
 {
-    static const char *const keys[] = {"kind", "via", "name", "gdr", "pxn"};
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
-
-        if (x != y && !(x && y && json_equal(x, y)))
-            return false;
-    }
-    return true;
-}
-
-/* The way's place among the folded ones; -1: there are too many. */
-static int find_way(struct fold *fold, json_t *wanted)
-{
+    const char *kind = kind_of(&fold->input->nodes[node], way);
     size_t n = json_array_size(fold->ways);
+    char key[500];
+    int64_t place;
 
-    for (size_t i = 0; i < n; i++)
-        if (is_same_way(json_array_get(fold->ways, i), wanted))
-            return (int)i;
+    way_key(kind, way, key, sizeof(key));
+    place = json_get_int(fold->way_places, key, -1);
+    if (place >= 0)
+        return (int)place;
     if (n == TRANSPORT_WAYS_MAX)
         return -1;
     fold->pairs[n] = calloc(words_of(fold), sizeof(uint64_t));
-    if (!fold->pairs[n] || json_array_append(fold->ways, wanted))
+    if (!fold->pairs[n] || json_array_append_new(fold->ways, new_way(kind, way)))
         return -1;
+    json_object_set_new(fold->way_places, key, json_integer((json_int_t)n));
     return (int)n;
 }
 
@@ -219,8 +222,7 @@ static void raise(json_t *object, const char *key, int64_t value)
 static void add_way(struct fold *fold, int node, const struct comm *comm,
                     const json_t *way)
 {
-    json_t *wanted = new_way(&fold->input->nodes[node], way);
-    int at = wanted ? find_way(fold, wanted) : -1;
+    int at = find_way(fold, node, way);
 
     if (at >= 0) {
         json_t *out = json_array_get(fold->ways, (size_t)at);
@@ -230,7 +232,6 @@ static void add_way(struct fold *fold, int node, const struct comm *comm,
         add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "to", NULL));
         add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "from", NULL));
     }
-    json_decref(wanted);
 }
 
 static void add_ways(struct fold *fold)
@@ -437,40 +438,48 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+struct sort_item {
+    int64_t node, rank; /* of logs */
+    json_t *value;
+};
+
 static int compare_logs(const void *a, const void *b)
 {
-    const json_t *const *x = a, *const *y = b;
-    int by_node =
-        compare_numbers(json_get_int(*x, "node", 0), json_get_int(*y, "node", 0));
+    const struct sort_item *x = a, *y = b;
+    int by_node = compare_numbers(x->node, y->node);
 
-    return by_node ? by_node
-                   : compare_numbers(json_get_int(json_object_get(*x, "log"), "rank", 0),
-                                     json_get_int(json_object_get(*y, "log"), "rank", 0));
+    return by_node ? by_node : compare_numbers(x->rank, y->rank);
 }
 
 static int compare_ways(const void *a, const void *b)
 {
-    const json_t *const *x = a, *const *y = b;
-    int by_kind =
-        compare_numbers(transport_kind_place(json_get_str(*x, "kind", "other")),
-                        transport_kind_place(json_get_str(*y, "kind", "other")));
+    const json_t *x = ((const struct sort_item *)a)->value;
+    const json_t *y = ((const struct sort_item *)b)->value;
+    int by_kind = compare_numbers(transport_kind_place(json_get_str(x, "kind", "other")),
+                                  transport_kind_place(json_get_str(y, "kind", "other")));
 
     return by_kind ? by_kind
-                   : strcmp(json_get_str(*x, "text", ""), json_get_str(*y, "text", ""));
+                   : strcmp(json_get_str(x, "text", ""), json_get_str(y, "text", ""));
 }
 
 /* A new array of the same values. */
 static json_t *sorted(const json_t *list, int (*compare)(const void *, const void *))
 {
     size_t n = json_array_size(list);
-    json_t **items = calloc(n + 1, sizeof(*items)), *out = json_array();
+    struct sort_item *items = calloc(n + 1, sizeof(*items));
+    json_t *out = json_array();
 
-    for (size_t i = 0; items && i < n; i++)
-        items[i] = json_array_get(list, i);
+    for (size_t i = 0; items && i < n; i++) {
+        json_t *value = json_array_get(list, i);
+
+        items[i] = (struct sort_item){
+            json_get_int(value, "node", 0),
+            json_get_int(json_object_get(value, "log"), "rank", 0), value};
+    }
     if (items)
         qsort(items, n, sizeof(*items), compare);
     for (size_t i = 0; items && i < n; i++)
-        json_array_append(out, items[i]);
+        json_array_append(out, items[i].value);
     free(items);
     return out;
 }
@@ -555,6 +564,7 @@ json_t *transport_fold(const struct transport_input *input)
     fold->input = &by_rank;
     fold->ways = json_array();
     fold->places = json_object();
+    fold->way_places = json_object();
     fold->comms = calloc(COMMS_MAX, sizeof(*fold->comms));
     out = fold->comms ? fold_sorted(fold) : NULL;
     for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++)
@@ -565,6 +575,7 @@ json_t *transport_fold(const struct transport_input *input)
     }
     free(fold->comms);
     json_decref(fold->places);
+    json_decref(fold->way_places);
     json_decref(fold->ways);
     json_decref(logs);
     free(fold);
