@@ -266,14 +266,23 @@ static bool is_named(const char *what, const char *subject)
     return !*subject || strstr(what, subject);
 }
 
+static bool concerns(const struct judging *judging, const char *subject)
+{
+    return !judging->check->concerns ||
+           judging->check->concerns(judging->use->env, subject);
+}
+
 static void count(struct judging *judging, const struct crowd *crowd, const json_t *facts,
                   size_t fact)
 {
     const char *what = word(facts, fact, 0), *subject = word(facts, fact, 2);
-    json_t *entry = object_in(object_in(judging->counted, what), word(facts, fact, 1));
     bool is_alone = judging->n == 1;
     char on[2 * PREFLIGHT_NAME_MAX];
+    json_t *entry;
 
+    if (!concerns(judging, subject))
+        return;
+    entry = object_in(object_in(judging->counted, what), word(facts, fact, 1));
     json_object_set_new(entry, "n",
                         json_integer(json_get_int(entry, "n", 0) + (json_int_t)crowd->n));
     if (json_object_get(entry, "on"))
@@ -296,7 +305,7 @@ static void tell(struct judging *judging, const json_t *decided,
     bool is_silent = is_named(what, subject);
     struct preflight_said said = {.answer = VERDICT_FINDING, .is_split = split != NULL};
 
-    if (!right || (most && strcmp(value, most) == 0))
+    if (!right || (most && strcmp(value, most) == 0) || !concerns(judging, subject))
         return;
     snprintf(said.subject, sizeof(said.subject), "%s", subject);
     snprintf(said.most, sizeof(said.most), "%s", most ? most : "");

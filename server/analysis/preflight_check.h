@@ -41,6 +41,9 @@ struct preflight_check {
     const char *good;         /* of that: whoever has it is not accused; or NULL */
     bool is_of_now;           /* looked at anew each time */
     const char *variables[2]; /* of a run, with which it is looked at anew; or NULL */
+    /* Whether what was gathered of a subject concerns a run with these variables, which
+     * may be NULL. Or NULL: always. */
+    bool (*concerns)(const json_t *env, const char *subject);
 };
 
 extern const struct preflight_check preflight_checks[];

@@ -11,6 +11,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/spec/nccl_ifname.h"
+#include "server/analysis/nccl_hca.h"
 #include "server/analysis/node_setting.h"
 #include "server/analysis/preflight_check.h"
 
@@ -74,28 +75,60 @@ static const char *name_of(const json_t *device)
 
 /* ---- RDMA ---- */
 
-/* A port is to be as the same one of other nodes is; of one node, as most of the same
- * board and link layer are: a card of another kind may well be unused. */
+/* Whether most ports of the same board and link layer of the node are active: the others
+ * are to be, too, and not only where another node has them active. */
+static bool is_of_used_board(const json_t *ports, const json_t *like)
+{
+    size_t n = 0, n_active = 0;
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (json_object_get(port, "physfn") ||
+            !is(port, "board", json_get_str(like, "board", "")) ||
+            !is(port, "link_layer", json_get_str(like, "link_layer", "")))
+            continue;
+        n++;
+        n_active += is(port, "state", "active");
+    }
+    return 2 * n_active > n;
+}
+
+/* A port is to be as most of the same board and link layer are, if those of the node
+ * are in use, for a card of another kind may well be unused; else, if there are other
+ * nodes, as the same one of these. */
 static void gather_ports(const struct preflight_node *node, struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma");
+    const char *hca = node_setting(node->inventory, NULL, "NCCL_IB_HCA", NULL);
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
         const char *layer = json_get_str(port, "link_layer", "RDMA");
+        int number = (int)json_get_int(port, "port", 1);
+        bool is_used = is_of_used_board(ports, port);
         char what[128];
 
-        if (json_object_get(port, "physfn")) /* SR-IOV: one that nobody uses is down */
+        /* SR-IOV: one that nobody uses is down. */
+        if (json_object_get(port, "physfn") ||
+            !nccl_hca_allows(hca ? hca : "", name_of(port), number))
             continue;
-        if (facts->is_alone)
-            snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
-                     json_object_get(port, "board") ? " of " : "",
-                     json_get_str(port, "board", ""));
-        else
-            snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer,
-                     (int)json_get_int(port, "port", 1), name_of(port));
-        add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
+        snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
+                 json_object_get(port, "board") ? " of " : "",
+                 json_get_str(port, "board", ""));
+        if (facts->is_alone || is_used)
+            add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
+        snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer, number,
+                 name_of(port));
+        if (!facts->is_alone && (!is_used || is(port, "state", "active")))
+            add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
     }
+}
+
+/* Of a run that names its ports. */
+static bool is_port_wanted(const json_t *env, const char *device)
+{
+    return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, -1);
 }
 
 /* RoCE ports that carry traffic. */
@@ -677,28 +710,28 @@ static void look_at_clock(const struct preflight_node *node,
 
 /* clang-format off */
 const struct preflight_check preflight_checks[] = {
-    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version, NULL, false, {NULL}},
-    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl, NULL, false, {NULL}},
-    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL, NULL, false, {NULL}},
-    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", NULL, gather_ports, "active", false, {NULL}},
-    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", look_at_gids, NULL, NULL, false, {NULL}},
-    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids, NULL, false, {NULL}},
-    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus, NULL, false, {NULL}},
-    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL, false, {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}},
-    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}},
-    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}},
-    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL, false, {NULL}},
-    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL, false, {NULL}},
-    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL, false, {NULL}},
-    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL, NULL, false, {NULL}},
-    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL, NULL, false, {NULL}},
-    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL, NULL, false, {NULL}},
-    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL, NULL, false, {NULL}},
-    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL, NULL, false, {NULL}},
-    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL, NULL, false, {NULL}},
-    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL, NULL, false, {NULL}},
-    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL, NULL, false, {NULL}},
-    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL, NULL, true, {NULL}},
+    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version, NULL, false, {NULL}, NULL},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl, NULL, false, {NULL}, NULL},
+    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL, NULL, false, {NULL}, NULL},
+    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", NULL, gather_ports, "active", false, {NULL}, is_port_wanted},
+    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", look_at_gids, NULL, NULL, false, {NULL}, NULL},
+    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids, NULL, false, {NULL}, NULL},
+    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus, NULL, false, {NULL}, NULL},
+    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL, false, {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}, NULL},
+    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}, NULL},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}, NULL},
+    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL, false, {NULL}, NULL},
+    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL, false, {NULL}, NULL},
+    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL, false, {NULL}, NULL},
+    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL, NULL, false, {NULL}, NULL},
+    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL, NULL, false, {NULL}, NULL},
+    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL, NULL, false, {NULL}, NULL},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL, NULL, false, {NULL}, NULL},
+    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL, NULL, false, {NULL}, NULL},
+    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL, NULL, false, {NULL}, NULL},
+    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL, NULL, false, {NULL}, NULL},
+    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL, NULL, false, {NULL}, NULL},
+    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL, NULL, true, {NULL}, NULL},
 };
 /* clang-format on */
 

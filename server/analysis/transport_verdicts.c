@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/ncclog/ncclog.h"
+#include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
@@ -131,27 +132,16 @@ static bool is_active(const json_t *port)
     return strcasecmp(json_get_str(port, "state", ""), "active") == 0;
 }
 
-/* Whether NCCL_IB_HCA has the port in its list, "[^][=]NAME[:PORT],...": names match by
- * their beginning, those behind `=` as a whole, and all of them where that is wanted. */
 static bool is_listed(const char *value, const json_t *port, bool is_whole)
 {
-    const char *device = json_get_str(port, "name", ""), *at = value + (*value == '^');
-
-    is_whole = is_whole || *at == '=';
-    for (at += *at == '='; *at; at += strcspn(at, ","), at += *at == ',') {
-        size_t len = strcspn(at, ":,");
-
-        if (len > 0 && strncmp(device, at, len) == 0 && !(is_whole && device[len]) &&
-            (at[len] != ':' || atoi(at + len + 1) == json_get_int(port, "port", 1)))
-            return true;
-    }
-    return false;
+    return nccl_hca_has(value, json_get_str(port, "name", ""),
+                        (int)json_get_int(port, "port", 1), is_whole);
 }
 
-/* Whether NCCL_IB_HCA, or "" for none, lets NCCL take the port. */
 static bool is_wanted(const char *hca, const json_t *port)
 {
-    return !*hca || is_listed(hca, port, false) != (*hca == '^');
+    return nccl_hca_allows(hca, json_get_str(port, "name", ""),
+                           (int)json_get_int(port, "port", 1));
 }
 
 /* The first that NCCL_IB_HCA lets NCCL take. */

@@ -476,6 +476,48 @@ static void of_two_that_differ_neither_is_accused(void **state)
     }
 }
 
+/* A rail that is down everywhere, which no node has otherwise. */
+static void a_port_that_is_down_on_all_nodes_is_found(void **state)
+{
+    static const char sick[] =
+        NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",
+                            "16") "," PORT("mlx5_2", "down", "ens3", "3", "16"),
+             NETS, ADDRESSES, VERSIONS);
+    const char *nodes[] = {sick, sick};
+
+    (void)state;
+    assert_found(judge(nodes, 2), "rdma_port",
+                 "a and 1 more: the state of ethernet ports is down (mlx5_2), most have "
+                 "active",
+                 "mlxlink -d mlx5_2 --port_state UP");
+}
+
+/* A run may do without it. */
+static void a_port_that_the_run_leaves_out_may_be_down(void **state)
+{
+    static const char *const wishes[] = {"mlx5_0,mlx5_1", "=mlx5_0", "^mlx5_2"};
+    json_t *well = json_loads(NODE(PORTS, NETS, ADDRESSES, VERSIONS), 0, NULL),
+           *sick = json_loads(
+               NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",
+                                   "16") "," PORT("mlx5_2", "down", "ens3", "3", "16"),
+                    NETS, ADDRESSES, VERSIONS),
+               0, NULL);
+    struct preflight_node nodes[] = {{.name = "a", .inventory = well},
+                                     {.name = "b", .inventory = sick}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+        json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i]), *verdict;
+
+        verdict = preflight_judge(nodes, 2, &(struct preflight_use){"nccl", env}, true);
+        assert_string_not_equal(answer_of(verdict, "rdma_port"), "finding");
+        json_decref(verdict);
+        json_decref(env);
+    }
+    json_decref(well);
+    json_decref(sick);
+}
+
 /* A storage card that nobody has cabled, on one node or on all. */
 static void ports_that_nobody_uses_are_not_found(void **state)
 {
@@ -710,6 +752,8 @@ int main(void)
         cmocka_unit_test(nccl_looks_past_virbr),
         cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
         cmocka_unit_test(of_two_that_differ_neither_is_accused),
+        cmocka_unit_test(a_port_that_is_down_on_all_nodes_is_found),
+        cmocka_unit_test(a_port_that_the_run_leaves_out_may_be_down),
         cmocka_unit_test(ports_that_nobody_uses_are_not_found),
         cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
         cmocka_unit_test(no_node_of_many_vanishes),
