@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "common/base/buf.h"
+
 #define GOLDEN_PATH_MAX 1024
 #define GOLDEN_FILE_MAX (256 * 1024)
 
@@ -54,6 +56,25 @@ static inline void golden_compare(const char *name, const char *got)
     if (strcmp(want, got) != 0)
         fail_msg("%s: wanted\n%s\ngot\n%s", name, want, got);
     free(want);
+}
+
+/* A page of the docs, with what stands between two marks as `put` writes it. */
+static inline void golden_compare_part(const char *page, const char *begin,
+                                       const char *end, void (*put)(struct buf *out))
+{
+    char *text = golden_read(page);
+    const char *first = strstr(text, begin), *last = strstr(text, end);
+    struct buf out;
+
+    assert_non_null(first);
+    assert_non_null(last);
+    buf_init(&out, GOLDEN_FILE_MAX);
+    buf_append(&out, text, (size_t)(first + strlen(begin) - text));
+    put(&out);
+    buf_append_str(&out, last);
+    golden_compare(page, out.data);
+    buf_release(&out);
+    free(text);
 }
 
 #endif
