@@ -8,56 +8,22 @@
 
 #include <cmocka.h>
 
-#include "server/rendezvous/tcpstore_kv.h"
-#include "tests/unit/tcpstore_requests.h"
+#include "tests/unit/tcpstore_fake.h"
 
 #define CLIENTS 4
 #define LIMITS(keys, bytes, waits)                                                       \
     ((struct tcpstore_limits){.max_keys = keys, .max_bytes = bytes, .max_waits = waits})
-
-enum {
-    SET = 1,
-    CAS,
-    GET,
-    ADD,
-    CHECK,
-    WAIT,
-    NUMKEYS,
-    DELETE,
-    APPEND,
-    MULTI_GET,
-    MULTI_SET,
-    CANCEL,
-    PING,
-    PUSH,
-    POP,
-    LEN,
-    LIST,
-    BARRIER
-};
-
-struct fake {
-    struct tcpstore_client client;
-    struct tcpstore_out out;
-};
 
 struct bench {
     struct tcpstore_kv *kv;
     struct fake fakes[CLIENTS];
 };
 
-static void on_wake(struct tcpstore_client *client)
-{
-    struct fake *fake = (struct fake *)client;
-
-    assert_int_equal(tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING), 0);
-}
-
 static void bench_init(struct bench *bench, struct tcpstore_limits limits)
 {
     bench->kv = tcpstore_kv_create(&limits);
     for (int i = 0; i < CLIENTS; i++) {
-        tcpstore_client_init(&bench->fakes[i].client, bench->kv, on_wake);
+        tcpstore_client_init(&bench->fakes[i].client, bench->kv, fake_on_wake);
         tcpstore_out_init(&bench->fakes[i].out, REQUEST_MAX);
     }
 }
@@ -95,24 +61,6 @@ static size_t used_bytes(const struct bench *bench)
     return usage.bytes;
 }
 
-/* Execute the one request in bytes as client i; returns as tcpstore_kv_execute. */
-static int execute(struct bench *bench, int i, struct buf *bytes, struct error *err)
-{
-    struct tcpstore_slice input = {(const unsigned char *)bytes->data, bytes->len};
-    struct tcpstore_request request;
-    struct tcpstore_parser parser;
-    int rc;
-
-    tcpstore_parser_init(&parser, REQUEST_MAX);
-    parser.version = TCPSTORE_V2;
-    assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
-    rc =
-        tcpstore_kv_execute(&bench->fakes[i].client, &request, &bench->fakes[i].out, err);
-    tcpstore_parser_release(&parser);
-    buf_release(bytes);
-    return rc;
-}
-
 /* Send a request as client i; it must (not) be answered by closing the connection. */
 #define SEND(i, ...) send_expecting(bench, i, 0, __LINE__, __VA_ARGS__)
 #define SEND_BAD(i, ...) send_expecting(bench, i, -1, __LINE__, __VA_ARGS__)
@@ -122,7 +70,7 @@ static int execute(struct bench *bench, int i, struct buf *bytes, struct error *
         struct error err;                                                                \
         buf_init(&bytes, REQUEST_MAX);                                                   \
         put_request(&bytes, type, __VA_ARGS__);                                          \
-        if (execute(bench, i, &bytes, &err) != (rc))                                     \
+        if (fake_execute(&(bench)->fakes[i], &bytes, &err) != (rc))                      \
             fail_msg("line %d: %s", line, err.text);                                     \
     } while (0)
 

@@ -10,20 +10,11 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "server/rendezvous/tcpstore_kv.h"
-#include "tests/unit/tcpstore_requests.h"
+#include "tests/unit/tcpstore_fake.h"
 
 #define CLIENTS 4
 #define TTL_MS 3600000
 #define HOUR_MS 3600000
-
-enum { SET = 1, CAS, GET, ADD, CHECK, WAIT, NUMKEYS, DELETE, APPEND, MULTI_GET };
-enum { MULTI_SET = 11, CANCEL, PING, PUSH, POP, LEN, LIST, BARRIER };
-
-struct fake {
-    struct tcpstore_client client;
-    struct tcpstore_out out;
-};
 
 /* Clients 0 and 1 are of one address, 2 and 3 of another. */
 struct bench {
@@ -32,19 +23,12 @@ struct bench {
     int64_t now_ms;
 };
 
-static void on_wake(struct tcpstore_client *client)
-{
-    struct fake *fake = (struct fake *)client;
-
-    assert_int_equal(tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING), 0);
-}
-
 static void enter(struct bench *bench, int i)
 {
     const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, (unsigned char)(i / 2)};
     struct error err;
 
-    tcpstore_client_init(&bench->fakes[i].client, bench->kv, on_wake);
+    tcpstore_client_init(&bench->fakes[i].client, bench->kv, fake_on_wake);
     if (tcpstore_client_enter(&bench->fakes[i].client, address, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -103,23 +87,6 @@ static void pass(struct bench *bench, int64_t ms)
         continue;
 }
 
-static int execute(struct bench *bench, int i, struct buf *bytes, struct error *err)
-{
-    struct tcpstore_slice input = {(const unsigned char *)bytes->data, bytes->len};
-    struct tcpstore_request request;
-    struct tcpstore_parser parser;
-    int rc;
-
-    tcpstore_parser_init(&parser, REQUEST_MAX);
-    parser.version = TCPSTORE_V2;
-    assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
-    rc =
-        tcpstore_kv_execute(&bench->fakes[i].client, &request, &bench->fakes[i].out, err);
-    tcpstore_parser_release(&parser);
-    buf_release(bytes);
-    return rc;
-}
-
 #define SEND(i, ...) send_expecting(bench, i, "", __LINE__, __VA_ARGS__)
 /* The request is refused with these words. */
 #define SEND_BAD(i, words, ...) send_expecting(bench, i, words, __LINE__, __VA_ARGS__)
@@ -129,7 +96,7 @@ static int execute(struct bench *bench, int i, struct buf *bytes, struct error *
         struct error err = {ERROR_NONE, ""};                                             \
         buf_init(&bytes, REQUEST_MAX);                                                   \
         put_request(&bytes, type, __VA_ARGS__);                                          \
-        if (execute(bench, i, &bytes, &err) != (*(words) ? -1 : 0) ||                    \
+        if (fake_execute(&(bench)->fakes[i], &bytes, &err) != (*(words) ? -1 : 0) ||     \
             !strstr(err.text, words))                                                    \
             fail_msg("line %d: %s", line, err.text);                                     \
     } while (0)
@@ -320,7 +287,7 @@ static void run_job(struct bench *bench, int number)
     char key[64];
 
     tcpstore_client_release(&fake->client);
-    tcpstore_client_init(&fake->client, bench->kv, on_wake);
+    tcpstore_client_init(&fake->client, bench->kv, fake_on_wake);
     assert_int_equal(tcpstore_client_enter(&fake->client, address, NULL), 0);
     for (int i = 0; i < 20; i++) {
         snprintf(key, sizeof(key), "/torch.rendezvous.job%d.%d/%d", rand(), number, i);
@@ -401,7 +368,7 @@ static void an_address_has_so_many_clients(void **state)
     void *here = bench;
 
     (void)state;
-    tcpstore_client_init(&third, bench->kv, on_wake);
+    tcpstore_client_init(&third, bench->kv, fake_on_wake);
     assert_int_equal(tcpstore_client_enter(&third, address, &err), -1);
     assert_string_equal(err.text, "its address has reached its limit of connections");
     tcpstore_client_release(&third);

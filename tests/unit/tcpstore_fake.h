@@ -1,0 +1,68 @@
+/* tcpstore_fake.h - a client of the store's keys that has no socket */
+#ifndef RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H
+#define RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/rendezvous/tcpstore_kv.h"
+#include "tests/unit/tcpstore_requests.h"
+
+/* The types of requests, from the protocol. */
+enum {
+    SET = 1,
+    CAS,
+    GET,
+    ADD,
+    CHECK,
+    WAIT,
+    NUMKEYS,
+    DELETE,
+    APPEND,
+    MULTI_GET,
+    MULTI_SET,
+    CANCEL,
+    PING,
+    PUSH,
+    POP,
+    LEN,
+    LIST,
+    BARRIER
+};
+
+/* `client` comes first: on_wake gets no more than that. */
+struct fake {
+    struct tcpstore_client client;
+    struct tcpstore_out out;
+};
+
+static inline void fake_on_wake(struct tcpstore_client *client)
+{
+    struct fake *fake = (struct fake *)client;
+
+    assert_int_equal(tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING), 0);
+}
+
+/* Execute the one request in bytes, which are released; returns as tcpstore_kv_execute.
+ */
+static inline int fake_execute(struct fake *fake, struct buf *bytes, struct error *err)
+{
+    struct tcpstore_slice input = {(const unsigned char *)bytes->data, bytes->len};
+    struct tcpstore_request request;
+    struct tcpstore_parser parser;
+    int rc;
+
+    tcpstore_parser_init(&parser, REQUEST_MAX);
+    parser.version = TCPSTORE_V2;
+    assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
+    rc = tcpstore_kv_execute(&fake->client, &request, &fake->out, err);
+    tcpstore_parser_release(&parser);
+    buf_release(bytes);
+    return rc;
+}
+
+#endif
