@@ -39,16 +39,24 @@ function lineOf(run, name, check, end, x, theme) {
   };
 }
 
-/* What the links allow, over all sizes, or the memory, over those beyond the caches. */
+/* What the links allow, over all sizes, or the memory, over those beyond the caches. All charts
+ * have one legend: it says of which collectives a figure is, where others have another. */
 export function ceilingOf({ceiling}, figure, collective, [low, high], theme) {
-  const y = ceiling?.evidence.busbw_gbs?.[collective];
-  const x = [Math.max(low, ceiling?.evidence.from_bytes?.[collective] ?? low), high];
-  return y && figure === 'busbw_gbs' && x[0] < x[1] ? [{
-    key: 'ceiling',
-    label: `at most ${Number(y.toPrecision(4))} GB/s: ${ceiling.evidence.limit}`,
+  const {busbw_gbs: figures = {}, from_bytes: from, limit} = ceiling?.evidence ?? {};
+  const x = [Math.max(low, from?.[collective] ?? low), high];
+  if (!figures[collective] || figure !== 'busbw_gbs' || x[0] >= x[1]) {
+    return [];
+  }
+  const text = name => String(Number(figures[name].toPrecision(4)));
+  const all = Object.keys(figures);
+  const alike = all.filter(name => text(name) === text(collective));
+  const whose = alike.length < all.length ? `${alike.join(', ')}: ` : '';
+  return [{
+    key: `ceiling ${text(collective)}`,
+    label: `${whose}at most ${text(collective)} GB/s: ${limit}`,
     colour: referenceColour('', theme),
-    points: x.map(at => ({x: at, y}))
-  }] : [];
+    points: x.map(at => ({x: at, y: figures[collective]}))
+  }];
 }
 
 /* Both ends of the sizes that a check is about, as far as they are shown; a single size is a
