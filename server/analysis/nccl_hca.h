@@ -1,5 +1,5 @@
 /* nccl_hca.h - NCCL_IB_HCA, "[^][=]NAME[:PORT],...": which RDMA ports NCCL may take.
- * Names match by their beginning, those behind `=` as a whole (NCCL, src/misc/socket.cc,
+ * Names match by their beginning, those behind `=` as a whole (NCCL, src/misc/utils.cc,
  * parseStringList and matchIfList). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H
 #define RINGBENCH_SERVER_ANALYSIS_NCCL_HCA_H

@@ -685,6 +685,7 @@ static void look_at_cuda(const struct preflight_node *node,
 {
     const char *runtime = json_get_str(nccl_of(node), "cuda_runtime", NULL);
     const char *driver = json_get_str(nccl_of(node), "cuda_driver", NULL);
+    const char *built = json_get_str(nccl_of(node), "nccl_cuda", NULL);
 
     (void)use;
     if (!runtime || !driver)
@@ -692,6 +693,9 @@ static void look_at_cuda(const struct preflight_node *node,
     pass(said);
     if (strtol(runtime, NULL, 10) > strtol(driver, NULL, 10))
         find(said, runtime, "the CUDA runtime is %.20s, the driver can do %.20s", runtime,
+             driver);
+    if (built && strtol(built, NULL, 10) > strtol(driver, NULL, 10))
+        find(said, built, "NCCL is built for CUDA %.20s, the driver can do %.20s", built,
              driver);
 }
 

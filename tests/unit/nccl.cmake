@@ -1,6 +1,7 @@
 unit_test(run_spec_nccl rb_common)
 if(TARGET rb_worker_nccl)
     unit_test(nccl_identity rb_worker_nccl)
+    unit_test(nccl_lib rb_worker_nccl)
     unit_test(nccl_profiler rb_worker_nccl)
     unit_test(nccl_table rb_worker_nccl)
     unit_test(nccl_pattern rb_worker)

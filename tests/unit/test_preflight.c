@@ -227,6 +227,12 @@ static void each_sickness_has_its_own_finding_and_command(void **state)
          "install a driver for CUDA 13.0 or newer, or a libcudart and libnccl for an "
          "older "
          "CUDA"},
+        {NODE(
+             PORTS, NETS, ADDRESSES,
+             "\"cuda_driver\":\"12.4\",\"cuda_runtime\":\"12.4\",\"nccl_cuda\":\"13.0\""),
+         "cuda", "NCCL is built for CUDA 13.0, the driver can do 12.4",
+         "install a driver for CUDA 13.0 or newer, or a libcudart and libnccl for an "
+         "older CUDA"},
     };
 
     (void)state;

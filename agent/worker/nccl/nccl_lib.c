@@ -1,9 +1,13 @@
 /* nccl_lib.c - NCCL, loaded at run time */
 #include "agent/worker/nccl/nccl_lib.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/worker/base/shared_object.h"
 
@@ -128,4 +132,46 @@ const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX])
 
     snprintf(text, NCCL_VERSION_TEXT_MAX, "%d.%d.%d", major, minor, version % 100);
     return text;
+}
+
+/* "NCCL version 2.28.9+cuda13.0" */
+static bool read_cuda(const char *at, const char *end, char text[NCCL_CUDA_TEXT_MAX])
+{
+    static const char numbers[] = "0123456789.", mark[] = "+cuda";
+    size_t len = 0;
+
+    while (at < end && *at && strchr(numbers, *at))
+        at++;
+    if ((size_t)(end - at) < sizeof(mark) || memcmp(at, mark, sizeof(mark) - 1) != 0)
+        return false;
+    for (at += sizeof(mark) - 1; at < end && *at && strchr(numbers, *at); at++)
+        if (len + 1 < NCCL_CUDA_TEXT_MAX)
+            text[len++] = *at;
+    text[len] = '\0';
+    return len > 0;
+}
+
+int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX])
+{
+    static const char words[] = "NCCL version ";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat;
+    char *start = MAP_FAILED;
+    bool is_found = false;
+
+    if (file >= 0 && fstat(file, &stat) == 0 && stat.st_size > 0)
+        start = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (file >= 0)
+        close(file);
+    if (start == MAP_FAILED)
+        return -1;
+    for (const char *at = start, *end = start + stat.st_size; !is_found;) {
+        at = memmem(at, (size_t)(end - at), words, sizeof(words) - 1);
+        if (!at)
+            break;
+        at += sizeof(words) - 1;
+        is_found = read_cuda(at, end, text);
+    }
+    munmap(start, (size_t)stat.st_size);
+    return is_found ? 0 : -1;
 }

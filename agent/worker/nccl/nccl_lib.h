@@ -57,6 +57,11 @@ struct nccl_lib {
 /* RINGBENCH_NCCL_LIB names the file instead of libnccl.so.2. Refuses what is too old. */
 int nccl_lib_load(struct nccl_lib *nccl, struct error *err);
 
+/* The CUDA that a libnccl is built for and has in it, "13.0", from the version that it
+ * would print. -1: the file can't be read, or does not have it. Reads all of it. */
+#define NCCL_CUDA_TEXT_MAX 16
+int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX]);
+
 /* -1 with "what: NCCL's words (result N), its last error". */
 int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
                 struct error *err);

@@ -68,12 +68,14 @@ static json_t *describe_device(const struct cuda_lib *cuda, int index)
 static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
                                const struct nccl_lib *nccl)
 {
-    char text[NCCL_VERSION_TEXT_MAX];
+    char text[NCCL_VERSION_TEXT_MAX], cuda_of[NCCL_CUDA_TEXT_MAX];
 
     if (nccl->version) {
         json_object_set_new(probe, "nccl_version",
                             json_string(nccl_version_text(nccl->version, text)));
         json_object_set_new(probe, "nccl_library", json_string(nccl->path));
+        if (nccl_lib_cuda(nccl->path, cuda_of) == 0)
+            json_object_set_new(probe, "nccl_cuda", json_string(cuda_of));
     }
     if (cuda->runtime) {
         json_object_set_new(probe, "cuda_runtime",
