@@ -1,6 +1,10 @@
 /* pairs.mjs - what each pair of nodes came to, of a run whose pattern is pairs. No DOM. */
 import {headlineOfCases} from './book.mjs';
+import {compare} from './node_list.mjs';
 import {median} from './stats.mjs';
+
+/* Above any place's id, so that two ids make one key. */
+const PLACES_MAX = 2 ** 20;
 
 /* {names, middle, size, cells}: the nodes, slowest first by the median over their partners;
  * `cells` has for "i,j" {found, figure, part, of, failed}: the case that ended last, its GB/s,
@@ -9,33 +13,55 @@ import {median} from './stats.mjs';
  * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of. */
 export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
   const figures = headlineOfCases(state);
-  const endsOf = ({nodes}) => (rackOf ? nodes.map(rackOf) : nodes);
-  const pairs = [...state.cases.values()].filter(
-    ({nodes}) => nodes?.length === 2 && nodes.every(only));
+  const placeOf = placesOf(rackOf ?? (name => name), only);
   const middle = median([...figures.values()].map(({busbw_gbs: value}) => value));
   const byName = new Map();
   const byPair = new Map();
-  for (const found of pairs) {
+  for (const found of state.cases.values()) {
+    const [one, other] = found.nodes?.length === 2 ? found.nodes.map(placeOf) : [];
+    if (!one || !other) {
+      continue;
+    }
     const value = figures.get(found.case)?.busbw_gbs ?? null;
-    const ends = [...new Set(endsOf(found))].sort();
-    ends.forEach(name => push(byName, name, value));
-    const cell = push(byPair, ends.join('\n'), value);
+    const ends = one.name <= other.name ? [one, other] : [other, one];
+    push(byName, one.name, value);
+    if (one !== other) {
+      push(byName, other.name, value);
+    }
+    const cell = push(byPair, ends[0].id * PLACES_MAX + ends[1].id, value);
     Object.assign(cell, {found, ends, failed: (cell.failed ?? 0) + (found.state === 'failed')});
   }
   const stands = rackOf ? least : median;
   const speeds = new Map([...byName].map(([name, {values}]) => [name, stands(values)]));
   const names = [...speeds.keys()].sort((a, b) => (speeds.get(a) ?? Infinity) -
-    (speeds.get(b) ?? Infinity) || a.localeCompare(b, undefined, {numeric: true}));
-  const places = new Map(names.map((name, i) => [name, i]));
+    (speeds.get(b) ?? Infinity) || compare(a, b));
+  const order = new Map(names.map((name, i) => [name, i]));
   const cells = new Map();
   for (const {found, ends, values, failed, last} of byPair.values()) {
     const figure = rackOf ? least(values) : last;
-    const [i, j] = [places.get(ends[0]), places.get(ends.at(-1))];
+    const [i, j] = ends.map(({name}) => order.get(name));
     const cell = {found, figure, part: figure === null ? null : figure / middle - 1,
       of: values.length, failed};
     cells.set(`${i},${j}`, cell).set(`${j},${i}`, cell);
   }
   return {names, middle, size: [...figures.values()][0]?.size ?? null, cells};
+}
+
+/* Of a node's name the one {name, id} of where it is, null if it is left out; there are far
+ * more pairs than nodes, so each node is asked about once. */
+function placesOf(rackOf, only) {
+  const places = new Map();
+  const nodes = new Map();
+  return node => {
+    if (!nodes.has(node)) {
+      const name = rackOf(node);
+      if (!places.has(name)) {
+        places.set(name, {name, id: places.size});
+      }
+      nodes.set(node, only(node) ? places.get(name) : null);
+    }
+    return nodes.get(node);
+  };
 }
 
 const least = values => (values.length > 0 ? Math.min(...values) : null);
