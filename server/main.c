@@ -17,6 +17,7 @@
 #include "server/api/api.h"
 #include "server/config.h"
 #include "server/http/auth.h"
+#include "server/http/static_files.h"
 #include "server/launch/jobs.h"
 #include "server/runs/retention.h"
 #include "server/store/store_backup.h"
@@ -393,6 +394,17 @@ static int run(struct server *server)
     return result;
 }
 
+/* Whether the UI that is asked for can be served. */
+static int check_web(const char *dir, struct error *err)
+{
+    struct static_files *files = dir ? static_files_load(dir, err) : NULL;
+
+    if (dir && !files)
+        return -1;
+    static_files_destroy(files);
+    return 0;
+}
+
 /* What is done in place of serving. */
 static int do_once(struct server *server)
 {
@@ -402,6 +414,7 @@ static int do_once(struct server *server)
 
     if (load_secrets(config, &server->secrets, &err) ||
         launcher_list_load(&launchers, config->launchers, &err) ||
+        check_web(config->web_dir, &err) ||
         (config->backup && store_backup(config->data_dir, config->backup, &err))) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         return 1;

@@ -73,6 +73,10 @@ test('a configuration is looked at without a start', limit, (t) => {
   assert.deepEqual([check().status, check().stdout],
     [0, 'the options and the files that they name are in order\n']);
   assert.ok(!fs.existsSync(`${dir}/data`));
+  fs.writeFileSync(config, `web-dir = ${dir}/none\n`);
+  assert.equal(check().status, 1);
+  assert.match(check().stderr, /web directory .*\/none: No such file/);
+  fs.writeFileSync(config, `listen = 0.0.0.0:8080\ntoken-file = ${tokens}\n`);
   fs.writeFileSync(tokens, 'king 0123456789abcdef\n', { mode: 0o600 });
   assert.equal(check().status, 1);
   assert.match(check().stderr, /line 1: the role is/);
