@@ -20,8 +20,8 @@ static const char *const others[] = {
     "ADDRESS", "CASE", "CPUS", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "NVML_LIB", "RANKS_PER_NCCL_ID",
     /* those of scripts/ and tests/ */
-    "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "SKIP_DEPS", "TEST_*",
-    "WRITE_GOLDEN",
+    "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "ROOT", "SKIP_DEPS",
+    "TEST_*", "WRITE_GOLDEN",
     /* Kubernetes', for a service of the name ringbench */
     "PORT", "PORT_*", "SERVICE_*"};
 

@@ -73,7 +73,7 @@ export const answerPill = answer => signPill(ANSWERS, answer);
 
 /* The checks that a verdict rests on. */
 export const checkList = checks => h('ul.checks', checks.map(one => h('li', answerPill(one.answer),
-  ` ${one.check}: `, one.sentence, one.command ? [' ', h('code', one.command)] : null)));
+  ` ${one.check}`, one.sentence && [': ', one.sentence], one.command ? [' ', h('code', one.command)] : null)));
 
 /* A run that was not measured here says so. */
 export const unrealPill = run =>

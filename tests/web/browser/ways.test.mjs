@@ -87,6 +87,10 @@ for (const width of [1280, 400]) {
       server.add(withChoices(runOf({sizes: [8, 64, 512, 4096, 65536], repeats: 2})));
       await open(path);
       const mixed = '1 × RING, LL128, predicted; 1 × RING, SIMPLE';
+      const head = page.locator('details.run-verdict', {hasText: 'goes by sockets over ib0'});
+      await head.locator('summary').click();
+      assert.deepEqual((await head.locator('.checks li').allInnerTexts()).map(text => text.replace(/^!\s*/, '')),
+        transports.verdicts.map(({sentence}) => `finding NCCL: ${sentence}`));
       const strip = page.getByRole('img', {name: `: TREE, LL from 8; ${mixed} from 512; RING, SIMPLE from 64K`});
       await until(async () => await strip.count() === 2, 'a strip under each chart');
       const rows = await figureRows(page);

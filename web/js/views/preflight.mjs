@@ -29,8 +29,11 @@ function verdictParts({answer, sentence, evidence}, name) {
   const found = evidence.checks.filter(one => one.answer === 'finding');
   const rest = evidence.checks.filter(one => one.answer !== 'finding');
   return [h('p', answerPill(answer), ` ${sentence}`),
-    name === null && found.length > 0 ? matrix(found) : null, checkList(found),
-    h('details.fold', h('summary', 'The other checks'), checkList(rest))].filter(Boolean);
+    name === null && found.length > 0
+      ? [matrix(found), h('p.muted', '–: nothing is found there, or it can\'t be told')]
+      : null,
+    checkList(found),
+    h('details.fold', h('summary', 'The other checks'), checkList(rest))].flat().filter(Boolean);
 }
 
 /* Nodes of which the same is found are one row: [{nodes, found}], those with most first. */

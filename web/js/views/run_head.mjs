@@ -167,7 +167,8 @@ function drawAnswer(parts, source, state, change) {
   const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
   const sick = state.preflight?.answer === 'finding' ? state.preflight : null;
-  const verdicts = [sick, isSaid ? null : hang, culprit, lateness, traffic, verdict].filter(Boolean);
+  const verdicts = [sick, againstWays(state.cases), isSaid ? null : hang, culprit, lateness, traffic, verdict]
+    .filter(Boolean);
   const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
@@ -181,6 +182,26 @@ function drawAnswer(parts, source, state, change) {
   parts.verdicts.replaceChildren(...verdicts.map(verdictInWords));
 }
 
+/* What NCCL's log speaks against in any case, as one verdict; or null. */
+const WAYS_NAMED = 20;
+
+function againstWays(cases) {
+  const found = new Map();
+  for (const {transports} of cases.values()) {
+    for (const one of transports?.verdicts ?? []) {
+      if (one.answer === 'finding' && found.size < WAYS_NAMED) {
+        found.set(one.sentence, {...one, check: 'NCCL'});
+      }
+    }
+  }
+  const [first, ...others] = found.values();
+  return first ? {
+    answer: first.answer,
+    sentence: first.sentence + (others.length > 0 ? `; ${others.length} more` : ''),
+    evidence: {checks: [...found.values()]}
+  } : null;
+}
+
 /* A verdict in a line, which opens to its whole sentence and its checks. */
 function verdictInWords({answer, sentence, evidence}) {
   const checks = evidence?.checks ?? [];
@@ -188,7 +209,9 @@ function verdictInWords({answer, sentence, evidence}) {
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
   return h('details.run-verdict',
     h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
-    checkList(checks), waysTable(evidence?.ways ?? []));
+    checkList(checks.length === 1 && words.includes(checks[0].sentence)
+        ? [{...checks[0], sentence: null}]
+        : checks), waysTable(evidence?.ways ?? []));
 }
 
 /* Who could not reach whom. */
