@@ -30,6 +30,17 @@ static const struct field device_fields[] = {
     {"board", "board_id", FIELD_TEXT},
 };
 
+/* What ails the link, of PortCounters (InfiniBand Architecture Specification): those that
+ * count at all. What the port carries is left out, which changes all the time. */
+static const struct field error_fields[] = {
+    {"link_downed", "counters/link_downed", FIELD_NUMBER},
+    {"link_error_recovery", "counters/link_error_recovery", FIELD_NUMBER},
+    {"symbol_error", "counters/symbol_error", FIELD_NUMBER},
+    {"local_link_integrity_errors", "counters/local_link_integrity_errors", FIELD_NUMBER},
+    {"port_rcv_errors", "counters/port_rcv_errors", FIELD_NUMBER},
+    {"port_xmit_discards", "counters/port_xmit_discards", FIELD_NUMBER},
+};
+
 struct port {
     const char *root;
     char dir[FIELDS_PATH_MAX];
@@ -104,12 +115,29 @@ static void match_netdev(void *arg, const char *name)
     json_decref(object);
 }
 
+static void add_errors(const struct port *port)
+{
+    json_t *all = json_object(), *errors = json_object(), *count;
+    const char *name;
+
+    fields_read(all, port->root, port->dir, error_fields,
+                sizeof(error_fields) / sizeof(error_fields[0]));
+    json_object_foreach (all, name, count)
+        if (json_number_value(count) > 0)
+            json_object_set(errors, name, count);
+    if (json_object_size(errors) > 0)
+        json_object_set(port->json, "errors", errors);
+    json_decref(errors);
+    json_decref(all);
+}
+
 static void describe_port(struct port *port, const char *device)
 {
     char dir[FIELDS_PATH_MAX];
 
     fields_read(port->json, port->root, port->dir, port_fields,
                 sizeof(port_fields) / sizeof(port_fields[0]));
+    add_errors(port);
     snprintf(dir, sizeof(dir), "%s/gids", port->dir);
     fields_each(port->root, dir, add_gid, port);
     if (port->n_gids > GIDS_MAX)

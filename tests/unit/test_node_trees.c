@@ -98,6 +98,16 @@ static void a_large_machine_is_told_in_full(void **state)
     json_decref(all);
 }
 
+static void errors_of_a_port_are_those_that_it_had(void **state)
+{
+    json_t *all = inventory_of("roce");
+
+    (void)state;
+    assert_string_equal(at(all, "rdma/0/errors"), "{\"link_downed\":2}");
+    assert_string_equal(at(all, "rdma/1/errors"), "nothing");
+    json_decref(all);
+}
+
 /* 8 GPUs, 10 HCAs with all their GIDs, 500 interfaces: a server takes 128 KiB. */
 static void a_crowded_machine_has_room(void **state)
 {
@@ -185,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(each_fault_shows_in_one_place),
         T(a_large_machine_is_told_in_full),
+        T(errors_of_a_port_are_those_that_it_had),
         T(a_crowded_machine_has_room),
         T(what_all_but_root_see_of_a_bridge_says_nothing),
         T(the_machines_nccl_conf_is_told_without_comments),

@@ -15,6 +15,9 @@ const modes = gpu =>
 const gids = port => port.gids.map(({index, type, address}) => `${index} ${type} ${address}`)
   .concat(port.gids_left_out ? `and ${port.gids_left_out} more` : []);
 
+/* "link_downed 2" */
+const errors = port => Object.entries(port.errors ?? {}).map(([name, count]) => `${name} ${count}`);
+
 /* A group's list in the inventory, and the columns of its table; true: of numbers. */
 const GROUPS = [
   {
@@ -35,7 +38,7 @@ const GROUPS = [
       ['Gb/s', port => port.rate_gbps, true],
       ['Link', port => WORDS[port.link_layer] ?? port.link_layer],
       ['Interface', port => port.netdev], ['PCIe', pcie], ['NUMA', port => port.numa, true],
-      ['Firmware', port => port.firmware], ['GIDs', gids]
+      ['Firmware', port => port.firmware], ['Errors', errors], ['GIDs', gids]
     ]
   },
   {
