@@ -89,6 +89,21 @@ __attribute__((format(printf, 5, 6))) static void found(struct findings *finding
         append_line(json_object_get(one, "log"), line);
 }
 
+static bool read_said(const struct transport_input *input, size_t i, struct said *said)
+{
+    const json_t *item = json_array_get(input->logs, i);
+    int64_t place = json_get_int(item, "node", -1);
+
+    if (place < 0 || place >= (int64_t)input->n_nodes)
+        return false;
+    said->place = (int)place;
+    said->node = &input->nodes[place];
+    said->log = json_object_get(item, "log");
+    said->settings = json_object_get(said->log, "settings");
+    said->ways = json_object_get(said->log, "transports");
+    return true;
+}
+
 static const char *reason_about(const json_t *log, const char *about)
 {
     const json_t *reasons = json_object_get(log, "reasons");
@@ -316,20 +331,34 @@ static bool is_restricted(const char *level)
     return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
 }
 
-/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
- * GPU's when it receives (NCCL, src/graph/paths.cc, NCCL_NET_GDR_READ). */
-static bool only_sends(const struct said *said, const json_t *way)
+/* Whether a process of the node receives by GPUDirect over a network like this way's. */
+static bool receives_by_gdr(const struct said *said, const char *via)
 {
-    if (json_object_get(way, "from"))
-        return false;
     for (size_t i = 0; i < json_array_size(said->ways); i++) {
-        const json_t *other = json_array_get(said->ways, i);
+        const json_t *way = json_array_get(said->ways, i);
 
-        if (json_get_bool(other, "gdr", false) && json_object_get(other, "from") &&
-            is_via(other, json_get_str(way, "via", "")) &&
-            json_equal(json_object_get(other, "device"), json_object_get(way, "device")))
+        if (json_get_bool(way, "gdr", false) && json_object_get(way, "from") &&
+            is_via(way, via))
             return true;
     }
+    return false;
+}
+
+/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
+ * GPU's when it receives, which another process of the node may do (NCCL,
+ * src/graph/paths.cc, ncclTopoCheckGdr). */
+static bool only_sends(const struct transport_input *input, const struct said *said,
+                       const json_t *way)
+{
+    struct said other;
+
+    if (json_object_get(way, "from") ||
+        json_get_str(said->settings, "NCCL_NET_GDR_READ", NULL))
+        return false;
+    for (size_t i = 0; i < json_array_size(input->logs); i++)
+        if (read_said(input, i, &other) && other.place == said->place &&
+            receives_by_gdr(&other, json_get_str(way, "via", "")))
+            return true;
     return false;
 }
 
@@ -348,7 +377,7 @@ static void check_gdr(struct findings *findings, const struct said *said)
         const char *name = json_get_str(way, "name", "its HCA");
 
         if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
-            json_get_bool(way, "gdr", false) || only_sends(said, way))
+            json_get_bool(way, "gdr", false) || only_sends(findings->input, said, way))
             continue;
         if (support)
             found(findings, "no_gdr", said->place, support,
@@ -362,6 +391,11 @@ static void check_gdr(struct findings *findings, const struct said *said)
         else if (is_missing)
             found(findings, "no_gdr", said->place, NULL,
                   "GPUDirect is off over %s: nvidia_peermem is not loaded", name);
+        else if (strcmp(json_get_str(said->settings, "NCCL_NET_GDR_READ", ""), "0") ==
+                     0 &&
+                 !json_object_get(way, "from"))
+            found(findings, "no_gdr", said->place, NULL,
+                  "GPUDirect is off over %s to send: NCCL_NET_GDR_READ=0", name);
         else if (is_restricted(level))
             found(findings, "no_gdr", said->place, NULL,
                   "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s", name, level);
@@ -496,21 +530,6 @@ static void check_init(struct findings *findings, const struct said *said)
             name);
     else
         found(findings, "init", said->place, warning, "NCCL's init failed: %s", warning);
-}
-
-static bool read_said(const struct transport_input *input, size_t i, struct said *said)
-{
-    const json_t *item = json_array_get(input->logs, i);
-    int64_t place = json_get_int(item, "node", -1);
-
-    if (place < 0 || place >= (int64_t)input->n_nodes)
-        return false;
-    said->place = (int)place;
-    said->node = &input->nodes[place];
-    said->log = json_object_get(item, "log");
-    said->settings = json_object_get(said->log, "settings");
-    said->ways = json_object_get(said->log, "transports");
-    return true;
 }
 
 static bool crosses_nodes(const json_t *folded)

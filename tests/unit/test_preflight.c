@@ -501,7 +501,8 @@ static void a_port_that_is_down_on_all_nodes_is_found(void **state)
 /* A run may do without it. */
 static void a_port_that_the_run_leaves_out_may_be_down(void **state)
 {
-    static const char *const wishes[] = {"mlx5_0,mlx5_1", "=mlx5_0", "^mlx5_2"};
+    static const char *const wishes[] = {"mlx5_0,mlx5_1", "=mlx5_0", "^mlx5_2",
+                                         "mlx5_0:1,mlx5_1:1"};
     json_t *well = json_loads(NODE(PORTS, NETS, ADDRESSES, VERSIONS), 0, NULL),
            *sick = json_loads(
                NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",

@@ -279,17 +279,31 @@ static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **stat
         "GPUDirect, 2 channels [[0,1]]",
         {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels; InfiniBand mlx5_0, no "
          "GPUDirect, 2 channels"}};
-    static const struct example off = {
-        {IB("0", "1", RECEIVES("true", "1", "1")),
-         IB("1", "0", RECEIVES("false", "0", "0"))},
+    /* One GPU of the node receives, the other sends. */
+    static const struct example in_turn = {
+        {IB("0", "1", ",\"gdr\":false}]}"), IB("1", "0", RECEIVES("true", "0", "0"))},
         {NULL},
         NULL,
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
         "GPUDirect, 2 channels [[0,1]]",
-        {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1, node-2"}};
+        {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1"}};
+    static const struct example off = {
+        {IB("0", "1", RECEIVES("false", "0", "1")),
+         IB("1", "0",
+            ",\"gdr\":false},{\"via\":\"NET/"
+            "IB\",\"device\":0,\"name\":\"mlx5_0\",\"link\":"
+            "\"IB\",\"from\":\"0\",\"channels\":2,\"gdr\":true}],\"settings\":{"
+            "\"NCCL_NET_GDR_READ\":\"0\"}}")},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
+        "GPUDirect, 2 channels [[0,1]]",
+        {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1",
+         "GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on node-2"}};
 
     (void)state;
     check(&well);
+    check(&in_turn);
     check(&off);
 }
 
