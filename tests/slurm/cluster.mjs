@@ -43,6 +43,8 @@ SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 SchedulerParameters=bf_interval=1,sched_interval=2
 ReturnToService=2
 StateSaveLocation=${dir}/state
@@ -60,6 +62,7 @@ CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 NodeName=n[1-4] NodeHostname=${host} NodeAddr=127.0.0.1 Port=[${ports[1]}-${ports[1] + 3}] CPUs=2 RealMemory=500 Feature=usual State=UNKNOWN
 NodeName=n5 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1] + 4} CPUs=1 RealMemory=500 Feature=other State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=urgent Nodes=ALL PriorityTier=10 MaxTime=INFINITE State=UP
 `;
 }
 
@@ -146,7 +149,7 @@ export class Slurm {
 
   states() {
     try {
-      return this.call('sinfo', '--noheader', '--Node', '--format=%T').split('\n');
+      return this.call('sinfo', '--partition=main', '--noheader', '--Node', '--format=%T').split('\n');
     } catch {
       return [];
     }

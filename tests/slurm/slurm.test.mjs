@@ -151,7 +151,7 @@ test('a second agent under a name that is taken says so, and the first goes on',
 test('one curl: nodes come, the table is printed, nodes go', limit, async () => {
   const { stdout } = await promisify(execFile)('curl', ['-sSN', '-H', 'Accept: text/plain', `${server.url}/api/v1/runs`,
     '-d', JSON.stringify({ sizes: ['8', '64K', '1M'], nodes: { count: 2, wait_s: 60 }, launch: { name: 'slurm', args: { time: '00:05:00' } } })]);
-  assert.match(stdout, /launching: job \d+ of slurm is (starting|pending)/);
+  assert.match(stdout, /launching: job \S+ of slurm is (starting|pending)/);
   assert.match(stdout, /completed: 6 rows/, stdout);
   if (process.env.RINGBENCH_TRANSCRIPT) fs.writeFileSync(process.env.RINGBENCH_TRANSCRIPT, stdout);
   const [job] = (await server.get('/api/v1/jobs')).jobs;
@@ -185,6 +185,34 @@ test('a job that is out of time says so in its run', limit, async () => {
   const run = await server.runEnds(timed, 150000);
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /; job \d+ of slurm has ended: TIMEOUT TimeLimit/);
+});
+
+// Slurm would put it back into its queue, for a run that has ended.
+test('a job that is preempted, or loses its node, says so in its run', limit, async () => {
+  const launched = async () => {
+    const { id } = await server.run({
+      ...long, backend: 'host', nodes: { count: 1, wait_s: 60 }, launch: { name: 'slurm', args: { constraint: 'usual' } },
+    });
+    await stateIs(id, 'running', /.?/);
+    const { job } = (await server.get('/api/v1/jobs')).jobs.find((found) => found.run === id);
+    return { id, job };
+  };
+  const preempted = await launched();
+  const urgent = slurm.submit({}, '--partition=urgent', '--nodes=4', '--exclusive', '--constraint=usual', '--wrap=sleep 1');
+  const first = await server.runEnds(preempted.id, 60000);
+  assert.equal(first.state, 'failed');
+  assert.match(first.reason, /; job \d+ of slurm has ended: PREEMPTED [^,]*, \d+ s after it began to run$/);
+  await waitFor(() => slurm.call('squeue', '--noheader', `--jobs=${urgent}`) === '', () => slurm.call('squeue'), 60000);
+
+  const { id, job } = await launched();
+  const node = slurm.call('squeue', '--noheader', '--format=%N', `--jobs=${job}`).trim();
+  slurm.call('scontrol', 'update', `nodename=${node}`, 'state=down', 'reason=test');
+  const second = await server.runEnds(id, 60000);
+  // It may have come again by itself.
+  if (/down/i.test(slurm.call('sinfo', '--noheader', '--format=%T', `--nodes=${node}`)))
+    slurm.call('scontrol', 'update', `nodename=${node}`, 'state=resume');
+  assert.equal(second.state, 'failed');
+  assert.match(second.reason, /; job \d+ of slurm has ended: NODE_FAIL [^,]*, \d+ s after it began to run$/);
 });
 
 test('of the jobs nothing is left', limit, async () => {
