@@ -178,13 +178,36 @@ function waysOf(transports) {
     return [];
   }
   const {ways, verdicts} = transports;
+  const matrix = waysMatrix(transports);
   return [
     h('h3', 'How NCCL connected'),
     h('ul.whys', verdicts.map(({answer, sentence}) =>
       h('li', {class: answer === 'finding' ? 'warn' : 'muted'}, sentence))),
     region('Ways', 'scroll', h('table.lanes', head(['Way', 'Between']),
-      h('tbody', ways.map(({text, between}) => h('tr', h('td', text), h('td', between))))))
-  ].slice(0, ways.length ? 3 : 2);
+      h('tbody', ways.map(({text, between}, i) =>
+        h('tr', h('td', matrix ? `${i + 1}: ${text}` : text), h('td', between)))))),
+    matrix
+  ].slice(0, ways.length ? 4 : 2).filter(Boolean);
+}
+
+/* Node by node the numbers of their ways; null where there are too many nodes to be read. */
+const NODES_IN_MATRIX = 32;
+
+function waysMatrix({nodes = [], ways}) {
+  const numbers = new Map();
+  ways.forEach(({pairs = []}, i) => pairs.forEach(([a, b]) => {
+    for (const key of new Set([`${a} ${b}`, `${b} ${a}`])) {
+      numbers.set(key, [...numbers.get(key) ?? [], i + 1]);
+    }
+  }));
+  if (nodes.length < 2 || nodes.length > NODES_IN_MATRIX || numbers.size === 0) {
+    return null;
+  }
+  const cell = found => h('td', {title: found.map(i => ways[i - 1].text).join('\n') || null}, found.join(', ') || '–');
+  return region('Ways by nodes', 'scroll', h('table.lanes',
+    head(['Node', ...nodes.map(name => shorten(name, 20))]),
+    h('tbody', nodes.map((name, a) => h('tr', h('th', {scope: 'row'}, shorten(name, 40)),
+      nodes.map((_, b) => cell(numbers.get(`${a} ${b}`) ?? [])))))));
 }
 
 /* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */
