@@ -327,12 +327,14 @@ int jobs_assign(struct jobs *jobs, struct run_spec *spec)
 }
 
 /* The last: one before it has ended. */
-static struct job *find_group(const struct jobs *jobs, const char *group)
+/* The last one that was made by then. */
+static struct job *find_group(const struct jobs *jobs, const char *group,
+                              int64_t until_ms)
 {
     struct job *job;
 
     TAILQ_FOREACH_REVERSE(job, &jobs->list, job_list, entry)
-    if (group && strcmp(job->group, group) == 0)
+    if (group && strcmp(job->group, group) == 0 && job->created_ms <= until_ms)
         return job;
     return NULL;
 }
@@ -382,7 +384,7 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text)
 {
-    struct job *job = find_group(jobs, spec->nodes.group);
+    struct job *job = find_group(jobs, spec->nodes.group, INT64_MAX);
 
     if (!job || (!job_is_alive(job) && strcmp(job->run, run) != 0))
         job = new_job(jobs, spec, run);
@@ -417,9 +419,10 @@ void jobs_tend(struct jobs *jobs)
     }
 }
 
-void jobs_ask(struct jobs *jobs, const char *group, jobs_told *told, void *arg)
+void jobs_ask(struct jobs *jobs, const char *group, int64_t began_ms, jobs_told *told,
+              void *arg)
 {
-    struct job *job = find_group(jobs, group);
+    struct job *job = find_group(jobs, group, began_ms);
     bool is_known = job && !job->trouble[0];
     struct ask *ask = is_known && job_is_alive(job) ? calloc(1, sizeof(*ask)) : NULL;
     char sentence[JOB_TEXT_MAX];

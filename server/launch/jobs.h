@@ -83,9 +83,11 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
 /* Called now and then: stop the jobs whose group nobody needs. */
 void jobs_tend(struct jobs *jobs);
 
-/* Find out what became of the group's job: `told` runs on the loop, after some seconds at
+/* Find out what became of the group's job, that which was there when a run began (wall
+ * clock): another may have replaced it. `told` runs on the loop, after some seconds at
  * most, and at once where that can't be found out now. */
-void jobs_ask(struct jobs *jobs, const char *group, jobs_told *told, void *arg);
+void jobs_ask(struct jobs *jobs, const char *group, int64_t began_ms, jobs_told *told,
+              void *arg);
 
 /* The group that agents with this token may join, borrowed; NULL: it is no job's. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token);

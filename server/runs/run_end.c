@@ -283,5 +283,5 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
     active->is_judged = active->is_asking = true;
     active->pending++;
     scheduler_hold(active->scheduler);
-    jobs_ask(jobs, spec->nodes.group, on_told, inquest);
+    jobs_ask(jobs, spec->nodes.group, active->run->started_ms, on_told, inquest);
 }

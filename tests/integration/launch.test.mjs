@@ -269,9 +269,10 @@ test('a run that waits for kept nodes gets others when their job ends', limit, a
   launchers.say('answer', 'job 8\n');
   launchers.say('status-8', 'PENDING Resources\n');
   launchers.say('status', 'TIMEOUT TimeLimit\n');
+  // The job that replaces it may be there before its agents leave.
+  await stateIs(server, second.id, 'launching', /job 8 of engine is pending: PENDING Resources/);
   agent.signal('SIGTERM');
   assert.match((await server.runEnds(first.id)).reason, /job 7 of engine has ended: TIMEOUT/);
-  await stateIs(server, second.id, 'launching', /job 8 of engine is pending: PENDING Resources/);
   const jobs = await jobsOf(server);
   assert.deepEqual(jobs.map((job) => job.run), [second.id, first.id]);
   assert.equal(jobs[0].group, jobs[1].group);
