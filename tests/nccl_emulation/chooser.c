@@ -2,6 +2,7 @@
  */
 #include "tests/nccl_emulation/chooser.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -73,7 +74,7 @@ const char *chooser_protocol(int proto)
 }
 
 /* Read once, as NCCL's level is, and again when it is told to. */
-static bool logs_tuning;
+static atomic_bool logs_tuning;
 
 void chooser_begin(void)
 {

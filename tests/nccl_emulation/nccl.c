@@ -1,6 +1,7 @@
 /* nccl.c - the emulated NCCL: communicators, groups, and its calls */
 #include "tests/nccl_emulation/nccl.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,12 @@ static char last_error[256]; /* as NCCL's, of the whole process */
 
 int emulated_fail(int result, const char *text)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const char *level = getenv("NCCL_DEBUG");
 
+    pthread_mutex_lock(&lock);
     snprintf(last_error, sizeof(last_error), "%s", text);
+    pthread_mutex_unlock(&lock);
     if (level && *level) {
         printf("emulated:%d:%d [0] nccl.c:1 NCCL WARN %s\n", getpid(), getpid(), text);
         fflush(stdout);

@@ -120,32 +120,36 @@ static int library_version(void)
 }
 
 /* The newest that this version of NCCL knows; 2.29 and 2.30 would take a sixth first. */
-static void find_plugin(void)
+static const struct plugin *find_plugin(void)
 {
     const char *name = getenv("NCCL_PROFILER_PLUGIN");
     int newest = library_version() / 100 - 222;
+    const struct plugin *found = NULL;
     void *handle;
 
-    plugin = NULL;
     if (library_version() < 22300 || !name || !*name ||
         strncasecmp(name, "STATIC_PLUGIN", strlen(name)) != 0)
-        return;
+        return NULL;
     newest = newest > 2 ? newest - 1 : newest; /* 2.24 and 2.25 have the second */
     handle = dlopen(NULL, RTLD_NOW | RTLD_LOCAL);
-    for (int i = newest > 5 ? 5 : newest; i > 0 && !plugin; i--) {
+    for (int i = newest > 5 ? 5 : newest; i > 0 && !found; i--) {
         char symbol[32];
         snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", i);
-        plugin = dlsym(handle, symbol);
+        found = dlsym(handle, symbol);
         plugin_version = i;
     }
     dlclose(handle);
+    return found;
 }
 
 void profiler_begin(struct ncclComm *comm)
 {
-    find_plugin();
-    if (!plugin)
+    const struct plugin *found = find_plugin();
+
+    /* Without one, ranks may be threads. */
+    if (!found)
         return;
+    plugin = found;
     if (plugin_version < 4)
         ((init_1 *)plugin->init)(&context, &mask);
     else if (plugin_version == 4)
@@ -157,7 +161,9 @@ void profiler_begin(struct ncclComm *comm)
 void profiler_end(struct ncclComm *comm)
 {
     (void)comm;
-    if (plugin && context)
+    if (!plugin)
+        return;
+    if (context)
         plugin->finalize(context);
     plugin = NULL;
 }
