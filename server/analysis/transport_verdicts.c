@@ -20,7 +20,8 @@
 /* What was found, each sentence once with the nodes that it holds for. */
 struct findings {
     const struct transport_input *input;
-    json_t *all; /* [{"about","what","nodes":[place],"log":[line]}] */
+    json_t *all;    /* [{"about","what","nodes":[place],"log":[line]}] */
+    bool *receives; /* by GPUDirect, by node; NULL when memory is out */
 };
 
 /* One node's log. */
@@ -331,35 +332,39 @@ static bool is_restricted(const char *level)
     return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
 }
 
-/* Whether a process of the node receives by GPUDirect over a network like this way's. */
-static bool receives_by_gdr(const struct said *said, const char *via)
+static bool receives_by_gdr(const struct said *said)
 {
     for (size_t i = 0; i < json_array_size(said->ways); i++) {
         const json_t *way = json_array_get(said->ways, i);
 
         if (json_get_bool(way, "gdr", false) && json_object_get(way, "from") &&
-            is_via(way, via))
+            ncclog_is_of_ib(json_get_str(way, "via", "")))
             return true;
     }
     return false;
 }
 
+/* By node, once for all logs: each of thousands would look through all of them. */
+static bool *find_receivers(const struct transport_input *input)
+{
+    bool *receives = calloc(input->n_nodes + 1, sizeof(*receives));
+    struct said said;
+
+    for (size_t i = 0; receives && i < json_array_size(input->logs); i++)
+        if (read_said(input, i, &said))
+            receives[said.place] = receives[said.place] || receives_by_gdr(&said);
+    return receives;
+}
+
 /* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
  * GPU's when it receives, which another process of the node may do (NCCL,
  * src/graph/paths.cc, ncclTopoCheckGdr). */
-static bool only_sends(const struct transport_input *input, const struct said *said,
+static bool only_sends(const struct findings *findings, const struct said *said,
                        const json_t *way)
 {
-    struct said other;
-
-    if (json_object_get(way, "from") ||
-        json_get_str(said->settings, "NCCL_NET_GDR_READ", NULL))
-        return false;
-    for (size_t i = 0; i < json_array_size(input->logs); i++)
-        if (read_said(input, i, &other) && other.place == said->place &&
-            receives_by_gdr(&other, json_get_str(way, "via", "")))
-            return true;
-    return false;
+    return !json_object_get(way, "from") && findings->receives &&
+           findings->receives[said->place] &&
+           !json_get_str(said->settings, "NCCL_NET_GDR_READ", NULL);
 }
 
 static void check_gdr(struct findings *findings, const struct said *said)
@@ -377,7 +382,7 @@ static void check_gdr(struct findings *findings, const struct said *said)
         const char *name = json_get_str(way, "name", "its HCA");
 
         if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
-            json_get_bool(way, "gdr", false) || only_sends(findings->input, said, way))
+            json_get_bool(way, "gdr", false) || only_sends(findings, said, way))
             continue;
         if (support)
             found(findings, "no_gdr", said->place, support,
@@ -656,7 +661,7 @@ static json_t *good_verdict(const struct findings *findings, const json_t *folde
 
 json_t *transport_verdicts(const struct transport_input *input, const json_t *folded)
 {
-    struct findings findings = {input, json_array()};
+    struct findings findings = {input, json_array(), find_receivers(input)};
     json_t *verdicts = json_array();
 
     look(&findings, folded);
@@ -666,5 +671,6 @@ json_t *transport_verdicts(const struct transport_input *input, const json_t *fo
     if (json_array_size(verdicts) == 0)
         json_array_append_new(verdicts, good_verdict(&findings, folded));
     json_decref(findings.all);
+    free(findings.receives);
     return verdicts;
 }
