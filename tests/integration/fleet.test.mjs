@@ -159,9 +159,10 @@ test('a rank that hangs is named as the one behind, with the operation', limit, 
 });
 
 test('a rank that comes late is told from a node whose transfers are slow', limit, async (t) => {
+  // The link is one that rings and trees have: with it slow they give half of their 48 GB/s.
   const isolated = sim({
     timing: 'isolated', collectives: ['all_reduce', 'sendrecv'], sizes: { min: 64, max: '256M', factor: 4 },
-    thresholds: { large: { figure: 'busbw_gbs', collective: 'all_reduce', size: '256M', min: 45 } },
+    thresholds: { large: { figure: 'busbw_gbs', collective: 'all_reduce', size: '256M', min: 36 } },
   });
   const one = { ...isolated, collectives: ['all_reduce'] };
   for (const [faults, spec, answer, sentence] of [
@@ -169,9 +170,9 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
       /^rank 6 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/],
     [[], isolated, 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
     [['slow_node=sim-2:0.25'], isolated, 'slow_transfer', /^what sim-2 exchanges with its neighbours is slow: /],
-    [['slow_link=sim-3-sim-4:0.5'], isolated, 'slow_transfer', /^what sim-3 and sim-4 exchange is slow: /],
-    [['slow_link=sim-3-sim-4:0.5'], one, 'slow_transfer',
-      /^no rank is late: .* the transfer is slow \(.*45 GB\/s.*\); whose cannot be told .*: its follow-up finds it/],
+    [['slow_link=sim-1-sim-2:0.5'], isolated, 'slow_transfer', /^what sim-1 and sim-2 exchange is slow: /],
+    [['slow_link=sim-1-sim-2:0.5'], one, 'slow_transfer',
+      /^no rank is late: .* the transfer is slow \(.*36 GB\/s.*\); whose cannot be told .*: its follow-up finds it/],
   ]) {
     const server = await startServer(t);
     const fleet = await startFleet(t, server, 8, ['--ranks', '3', ...faults.flatMap((fault) => ['--fault', fault])]);

@@ -1,8 +1,7 @@
 /* pairs.test.mjs - a run of pairs of nodes is a map that shows who is slow */
 import assert from 'node:assert/strict';
-import {readFile} from 'node:fs/promises';
 import {after} from 'node:test';
-import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
+import {closeBrowser, LIMIT, pageTest as test, sees, setUp, taken, until} from '../lib/page.mjs';
 import {sampleRun} from '../lib/sample.mjs';
 
 after(closeBrowser);
@@ -164,15 +163,13 @@ test('above 64 nodes racks come first, and open', LIMIT, async t => {
   await page.reload();
   await page.getByRole('button', {name: 'All racks'}).click();
   await sees(page, /^rack-0, rack-\d|^Slowest: rack-0/);
-  const save = async name => {
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', {name}).click();
-    return readFile(await (await saved).path(), 'utf8');
-  };
-  const picture = await save('SVG');
+  /* The map is drawn while the run's cases still come. */
+  const picture = await until(async () => {
+    const {text} = await taken(page, 'SVG');
+    return text.match(/M\d+ \d+h/g)?.length === 6 * 6 && text;
+  }, 'the map with all racks');
   assert.match(picture, /^<svg .*<title>Pairs of nodes, busbw at .*<text [^>]*>rack-5<.*<\/svg>$/s);
-  assert.equal(picture.match(/M\d+ \d+h/g).length, 6 * 6);
-  const text = await save('CSV');
+  const {text} = await taken(page, 'CSV');
   assert.match(text, /^a,b,busbw_gbs,off_median,pairs\r\nrack-0,rack-0,5,/);
   assert.equal(text.trim().split('\r\n').length, 1 + 21);
 });
