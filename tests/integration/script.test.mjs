@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import {
   faulty, long, quick, startAgent, startCluster, startServer,
 } from './lib/cluster.mjs';
-import { Program, binDir, freePort, patience, tempDir } from './lib/fixture.mjs';
+import { Program, binDir, freePort, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 const script = path.join(binDir, 'ringbench');
@@ -439,6 +439,37 @@ test('a server that is not there, and one whose certificate nobody vouches for',
   assert.match((await call(t, server, ['ls'], { env })).err, /^ringbench: no answer from https:.*certificate/);
   const { code, err } = await call(t, server, ['ls'], { env: { ...env, RINGBENCH_CA_FILE: cert } });
   assert.equal(code, 0, err);
+});
+
+test('a line gets nodes from a launcher, keeps them and gives them back', limit, async (t) => {
+  const launchers = tempDir(t), jobs = tempDir(t);
+  for (const file of ['local.json', 'local-agents'])
+    fs.copyFileSync(new URL(`deploy/launchers.d/${file}`, root), path.join(launchers, file));
+  const server = await startServer(t, {
+    args: ['--launchers', launchers],
+    env: { PATH: `${binDir}:${process.env.PATH}`, LOCAL_AGENTS_DIR: jobs },
+  });
+  const said = async (...args) => {
+    const { code, out, err } = await call(t, server, args, { shell: shells[0] });
+    assert.equal(code, 0, out + err);
+    return out;
+  };
+  assert.match(await said('launchers'), /^NAME +.*\nlocal /);
+  const out = await said('run', 'broadcast', '-b8', '-e8', '-n1', '--nodes', '1', '--wait', '60', '--launch', 'local',
+    '--launch-arg', 'ranks:=3', '--keep', '600');
+  assert.match(out, /^completed: /m);
+  const { spec, world_size } = await server.getRun(firstRun(out));
+  assert.equal(world_size, 3);
+  assert.deepEqual([spec.launch, spec.nodes.wait_s], [{ name: 'local', args: { ranks: 3 }, keep_s: 600 }, 60]);
+
+  const [, job] = (await said('jobs')).match(/^ID .*\n(\S+) .*running/);
+  assert.equal(await said('words', 'stop'), job);
+  await said('stop', job);
+  await waitFor(async () => / ended /.test(await said('jobs')), () => 'it has not ended', 20000);
+  const refused = await call(t, server, ['run', 'broadcast', '--launch', 'local', '--launch-arg', 'ranks=3']);
+  assert.equal(refused.code, 3);
+  assert.match(refused.err, /\/launch\/args\/ranks: must be an integer/);
+  assert.match((await call(t, server, ['stop', 'none'])).err, /^ringbench: .*none/);
 });
 
 test('completion in bash knows commands, options and runs', limit, async (t) => {
