@@ -332,6 +332,12 @@ static const char *place_of(const json_t *device)
     return json_get_str(device, "pci", name_of(device));
 }
 
+/* The name of a GPU is that of its model. */
+static const char *which(const json_t *device, bool is_gpu)
+{
+    return is_gpu ? place_of(device) : name_of(device);
+}
+
 /* A GPU that has nothing to do lowers its link's speed, but not how many lanes it has. */
 static void look_at_link(const json_t *device, bool is_gpu, struct preflight_said *said)
 {
@@ -345,10 +351,10 @@ static void look_at_link(const json_t *device, bool is_gpu, struct preflight_sai
     pass(said);
     if (width < width_max)
         find(said, place_of(device), "the PCIe link of %.60s has %d of %d lanes",
-             name_of(device), (int)width, (int)width_max);
+             which(device, is_gpu), (int)width, (int)width_max);
     else if (gts < gts_max && !is_gpu)
         find(said, place_of(device), "the PCIe link of %.60s has %g of %g GT/s",
-             name_of(device), gts, gts_max);
+             which(device, is_gpu), gts, gts_max);
 }
 
 /* What runs over the bus between a GPU and others. */
@@ -415,7 +421,7 @@ static void look_at_acs(const struct preflight_node *node,
                 find(said, json_string_value(json_array_get(bridges, 0)),
                      "ACS of the PCIe bridges above %.60s sends what devices say to each "
                      "other by way of the CPU",
-                     name_of(json_array_get(list, i)));
+                     which(json_array_get(list, i), devices[k].is_gpu));
         }
     }
 }

@@ -114,10 +114,11 @@ static json_t *slowed_by(unsigned long long reasons)
         const char *name;
         unsigned long long bit;
     } names[] = {{"power cap", NVML_SLOW_POWER_CAP},
-                 {"hardware", NVML_SLOW_HARDWARE},
                  {"heat", NVML_SLOW_HEAT},
                  {"heat, by the hardware", NVML_SLOW_HARDWARE_HEAT},
-                 {"power brake", NVML_SLOW_POWER_BRAKE}};
+                 {"power brake", NVML_SLOW_POWER_BRAKE},
+                 /* With either of the two before, too. */
+                 {"hardware", NVML_SLOW_HARDWARE}};
     json_t *list = json_array();
 
     for (size_t i = 0; i < COUNT(names); i++)
