@@ -130,12 +130,12 @@ test('a rank of NCCL keeps to the memory domain of its GPU', {
   const server = await startServer(t);
   // Two domains of one CPU each, and the first GPU in the second of them.
   const topology = { HWLOC_XMLFILE: path.join(vectors, 'a_gpu_in_each_domain.xml') };
-  const agent = await startAgent(t, server, 'n', { env: { ...machine(), ...emulated, ...topology, RINGBENCH_ROOT: nodeTree(t, 'two_gpus') } });
+  const agent = await startAgent(t, server, 'n', { env: { ...machine(), ...emulated, ...topology, RINGBENCH_ROOT: nodeTree(t, 'two_gpus_hot') } });
   // What the bus says of a GPU and what the driver does are one.
   const { gpus, backends } = (await server.node('n')).inventory;
   assert.deepEqual(gpus.map(({ pcie, nvlink, persistence, p2p, now }) => [pcie.width, nvlink, persistence, p2p, now.slowed_by]), [
-    [16, { active: 4, inactive: [], to: { '0000:02:00.0': 4 } }, true, { '0000:02:00.0': 'ok' }, []],
-    [16, { active: 3, inactive: [3], to: { '0000:01:00.0': 3 } }, false, { '0000:01:00.0': 'ok' }, ['heat']],
+    [16, { active: 4, inactive: [], to: { '0000:02:00.0': 4 } }, false, { '0000:02:00.0': 'ok' }, []],
+    [16, { active: 4, inactive: [], to: { '0000:01:00.0': 4 } }, false, { '0000:01:00.0': 'ok' }, ['heat']],
   ]);
   assert.equal(backends.nccl.gpus, undefined);
   const { id } = await server.run({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });

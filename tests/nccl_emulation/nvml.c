@@ -1,13 +1,20 @@
-/* nvml.c - stands in for NVML: two GPUs with four links between them, of which the second
- * is hot and has lost a link */
+/* nvml.c - stands in for NVML: it says what a folder says of the machine's GPUs, `nvml`
+ * in RINGBENCH_ROOT, with a folder for each by its place on the bus and in that a file
+ * for each fact (tests/data/nodes). What has no file is not supported. Without the folder
+ * two GPUs are there, of which nothing is known but what their links carried. */
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/nccl_emulation/settings.h"
 
 #define NOT_SUPPORTED 3
-#define LINKS 4
+#define NOT_FOUND 6
+#define GPUS_MAX 16
+#define TEXT_MAX 1024
 
 /* nvmlPciInfo_t */
 struct pci_info {
@@ -15,24 +22,6 @@ struct pci_info {
     unsigned domain, bus, device, device_id, subsystem_id;
     char bus_id[32];
 };
-
-int nvmlInit_v2(void);
-int nvmlDeviceGetCount_v2(unsigned *count);
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
-int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info);
-int nvmlDeviceGetName(void *device, char *text, unsigned size);
-int nvmlDeviceGetPersistenceMode(void *device, unsigned *is_on);
-int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later);
-int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later);
-int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz);
-int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active);
-int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
-                                        struct pci_info *info);
-int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level);
-int nvmlDeviceGetP2PStatus(void *device, void *peer, int capability, int *status);
-int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device);
-int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
 
 /* nvmlFieldValue_t */
 struct field_value {
@@ -42,54 +31,132 @@ struct field_value {
     unsigned long long value;
 };
 
+/* nvmlGpuFabricInfo_t */
+struct fabric_info {
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+};
+
+/* nvmlMemory_t */
+struct memory {
+    unsigned long long total, free, used;
+};
+
+int nvmlInit_v2(void);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device);
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info);
+int nvmlDeviceGetName(void *device, char *text, unsigned size);
+int nvmlDeviceGetPersistenceMode(void *device, unsigned *is_on);
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later);
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later);
+int nvmlDeviceGetTotalEccErrors(void *device, int type, int since,
+                                unsigned long long *count);
+int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz);
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory);
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
+                                        struct pci_info *info);
+int nvmlDeviceGetGpuFabricInfo(void *device, struct fabric_info *info);
+int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level);
+int nvmlDeviceGetP2PStatus(void *device, void *peer, int capability, int *status);
 int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values);
 
 struct gpu {
-    unsigned mhz; /* falls with each look at it */
-    unsigned long long reasons;
+    char bus_id[16];
+    unsigned looks;              /* at its clock, which falls with each */
     unsigned long long link_kib; /* grows with each look at it */
 };
 
-static struct gpu gpus[] = {{1980, 0x1, 0}, {1500, 0x20, 0}};
+static struct gpu gpus[GPUS_MAX];
+static unsigned n_gpus;
+
+/* ---- what is written down of a GPU ---- */
+
+static bool read_fact(const struct gpu *gpu, const char *name, char text[TEXT_MAX])
+{
+    const char *root = getenv("RINGBENCH_ROOT");
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/nvml/%s/%s", root ? root : "", gpu->bus_id, name);
+    file = root ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    text[fread(text, 1, TEXT_MAX - 1, file)] = '\0';
+    fclose(file);
+    return true;
+}
+
+static int large_number(void *gpu, const char *name, unsigned long long *value)
+{
+    char text[TEXT_MAX];
+
+    if (!read_fact(gpu, name, text))
+        return NOT_SUPPORTED;
+    *value = strtoull(text, NULL, 0);
+    return 0;
+}
+
+static int number(void *gpu, const char *name, unsigned *value)
+{
+    unsigned long long large;
+
+    if (large_number(gpu, name, &large))
+        return NOT_SUPPORTED;
+    *value = (unsigned)large;
+    return 0;
+}
+
+/* ---- which GPUs there are ---- */
+
+static int is_gpu(const struct dirent *entry)
+{
+    return strchr(entry->d_name, ':') != NULL;
+}
+
+static void add(const char *bus_id)
+{
+    if (n_gpus < GPUS_MAX)
+        snprintf(gpus[n_gpus++].bus_id, sizeof(gpus->bus_id), "%s", bus_id);
+}
 
 int nvmlInit_v2(void)
 {
-    return 0;
-}
+    const char *root = getenv("RINGBENCH_ROOT");
+    struct dirent **entries;
+    char path[4096];
+    int n;
 
-int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
-{
-    if (strcmp(bus_id, "0000:01:00.0") == 0)
-        *device = &gpus[0];
-    else if (strcmp(bus_id, "0000:02:00.0") == 0)
-        *device = &gpus[1];
-    else
-        return 6; /* NVML_ERROR_NOT_FOUND */
-    return 0;
-}
-
-int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
-{
-    struct gpu *gpu = device;
-
-    if (type != 1) /* NVML_CLOCK_SM */
-        return 2;
-    *mhz = gpu->mhz;
-    gpu->mhz -= 30;
-    return 0;
-}
-
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
-{
-    const struct gpu *gpu = device;
-
-    *reasons = gpu->reasons;
+    if (n_gpus > 0)
+        return 0;
+    snprintf(path, sizeof(path), "%s/nvml", root ? root : "");
+    n = root ? scandir(path, &entries, is_gpu, alphasort) : -1;
+    for (int i = 0; i < n; i++) {
+        add(entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0) {
+        free(entries);
+    } else {
+        add("0000:01:00.0");
+        add("0000:02:00.0");
+    }
     return 0;
 }
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
-    *count = 2;
+    *count = n_gpus;
     return 0;
 }
 
@@ -99,65 +166,174 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
     return 0;
 }
 
-int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info)
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device)
+{
+    for (unsigned i = 0; i < n_gpus; i++) {
+        if (strcmp(gpus[i].bus_id, bus_id) == 0) {
+            *device = &gpus[i];
+            return 0;
+        }
+    }
+    return NOT_FOUND;
+}
+
+static int place(const char *bus_id, struct pci_info *info)
 {
     memset(info, 0, sizeof(*info));
-    info->bus = device == &gpus[0] ? 1 : 2;
-    return 0;
+    return sscanf(bus_id, "%x:%x:%x", &info->domain, &info->bus, &info->device) == 3
+               ? 0
+               : NOT_SUPPORTED;
 }
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info)
+{
+    const struct gpu *gpu = device;
+
+    return place(gpu->bus_id, info);
+}
+
+/* ---- what a GPU is ---- */
 
 int nvmlDeviceGetName(void *device, char *text, unsigned size)
 {
-    snprintf(text, size, "Emulated GPU %d", device == &gpus[0] ? 0 : 1);
+    char name[TEXT_MAX];
+
+    if (!read_fact(device, "name", name))
+        return NOT_SUPPORTED;
+    snprintf(text, size, "%s", name);
     return 0;
 }
 
 int nvmlDeviceGetPersistenceMode(void *device, unsigned *is_on)
 {
-    *is_on = device == &gpus[0];
-    return 0;
+    return number(device, "persistence", is_on);
 }
 
 int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later)
 {
-    (void)device;
-    *now = *later = 1;
-    return 0;
+    *later = 0;
+    return number(device, "ecc", now);
 }
 
 int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later)
 {
-    (void)device;
-    (void)now;
-    (void)later;
-    return NOT_SUPPORTED;
+    *later = 0;
+    return number(device, "mig", now);
 }
 
+/* type 1: those that could not be mended. */
+int nvmlDeviceGetTotalEccErrors(void *device, int type, int since,
+                                unsigned long long *count)
+{
+    (void)since;
+    return type == 1 ? large_number(device, "ecc_errors", count) : NOT_SUPPORTED;
+}
+
+/* NVML_CLOCK_SM is 1. */
 int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz)
 {
-    (void)device;
-    *mhz = type == 1 ? 1980 : 2619;
+    return number(device, type == 1 ? "sm_mhz_max" : "memory_mhz_max", mhz);
+}
+
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
+{
+    struct gpu *gpu = device;
+
+    if (number(device, type == 1 ? "sm_mhz" : "memory_mhz", mhz))
+        return NOT_SUPPORTED;
+    if (type == 1)
+        *mhz -= 30 * gpu->looks++;
     return 0;
 }
 
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
+{
+    (void)sensor;
+    return number(device, "temperature_c", celsius);
+}
+
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
+{
+    return number(device, "power_mw", milliwatts);
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
+{
+    return number(device, "power_limit_mw", milliwatts);
+}
+
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory)
+{
+    return large_number(device, "memory_bytes", &memory->total);
+}
+
+/* The bits of nvml.h. */
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+    return large_number(device, "slowed", reasons);
+}
+
+int nvmlDeviceGetGpuFabricInfo(void *device, struct fabric_info *info)
+{
+    unsigned state;
+
+    if (number(device, "fabric", &state))
+        return NOT_SUPPORTED;
+    memset(info, 0, sizeof(*info));
+    info->state = (unsigned char)state;
+    return 0;
+}
+
+/* ---- its links, and the way to others ---- */
+
+/* inactive: numbers with blanks between. */
 int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active)
 {
-    *is_active = link + 1 < LINKS || device == &gpus[0];
-    return link < LINKS ? 0 : NOT_SUPPORTED;
+    char inactive[TEXT_MAX] = "", *at, *rest;
+    unsigned n;
+
+    if (number(device, "links", &n) || link >= n)
+        return NOT_SUPPORTED;
+    *is_active = 1;
+    read_fact(device, "inactive", inactive);
+    for (at = strtok_r(inactive, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+        if (strtoul(at, NULL, 10) == link)
+            *is_active = 0;
+    return 0;
+}
+
+/* to: a GPU's place on the bus, or "switch" */
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+    char to[TEXT_MAX];
+
+    (void)link;
+    if (!read_fact(device, "to", to))
+        return NOT_SUPPORTED;
+    *type = strcmp(to, "switch") == 0 ? 2 : 0;
+    return 0;
 }
 
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
                                         struct pci_info *info)
 {
+    char to[TEXT_MAX];
+
     (void)link;
-    return nvmlDeviceGetPciInfo_v3(device == &gpus[0] ? &gpus[1] : &gpus[0], info);
+    return read_fact(device, "to", to) ? place(to, info) : NOT_SUPPORTED;
 }
 
+/* paths: a line for each other GPU, its place and nvmlGpuTopologyLevel_t. */
 int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level)
 {
-    (void)device;
-    (void)peer;
-    *level = 30; /* NVML_TOPOLOGY_HOSTBRIDGE */
+    const struct gpu *other = peer;
+    char paths[TEXT_MAX];
+    const char *at =
+        read_fact(device, "paths", paths) ? strstr(paths, other->bus_id) : NULL;
+
+    if (!at)
+        return NOT_SUPPORTED;
+    *level = atoi(at + strlen(other->bus_id));
     return 0;
 }
 

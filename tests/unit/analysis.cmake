@@ -5,11 +5,11 @@ foreach(noun budget carried case_values compare compare_cases culprit gate hang 
 endforeach()
 unit_test(compare_level rb_analysis rb_worker_sim m)
 unit_test(projection rb_analysis rb_worker_sim m)
-foreach(noun ceiling preflight)
-    unit_test(${noun} rb_analysis rb_agent m)
-    target_compile_definitions(test_${noun} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-        NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
-endforeach()
+unit_test(ceiling rb_analysis rb_agent m)
+target_compile_definitions(test_ceiling PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
+unit_test(preflight rb_analysis m)
+target_compile_definitions(test_preflight PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 unit_test(topology rb_analysis)
 target_compile_definitions(test_topology PRIVATE TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")
 unit_test(transport rb_import rb_analysis)

@@ -1,8 +1,16 @@
 /* test_preflight.c - a node that is well has no finding, a sick one its own */
-#include "agent/inventory/inventory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_check.h"
-#include "tests/unit/node_tree.h"
 
 /* A node of 2023: two RoCE ports, each with an interface of its own. */
 #define PORT(name, state, netdev, index, lanes)                                          \
@@ -640,91 +648,6 @@ static void a_clock_that_is_far_off_is_found(void **state)
     json_decref(inventory);
 }
 
-/* What the agent says of a machine of tests/data/nodes; the kernel, its CPUs and
- * addresses are of where the test runs. */
-static json_t *judge_tree(const char *tree)
-{
-    static const struct preflight_use use = {NULL, NULL};
-    struct preflight_node node = {.name = "a"};
-    json_t *inventory, *verdict;
-    char file[128];
-
-    set_up(NULL);
-    snprintf(file, sizeof(file), "%s.tree", tree);
-    put_tree(file);
-    inventory = inventory_read(root);
-    tear_down(NULL);
-    json_object_set_new(inventory, "kernel", json_string("5.15.0"));
-    json_object_set_new(inventory, "cpus", json_string("0-19"));
-    json_object_del(inventory, "addresses");
-    node.inventory = inventory;
-    verdict = preflight_judge(&node, 1, &use, true);
-    json_decref(inventory);
-    return verdict;
-}
-
-static void machines_that_are_well_have_no_finding(void **state)
-{
-    static const char *const trees[] = {"dgx",      "roce",     "roce_sriov",
-                                        "two_gpus", "cloud_vm", "laptop"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
-        json_t *verdict = judge_tree(trees[i]);
-
-        if (strcmp(json_get_str(verdict, "answer", ""), "ok") != 0)
-            fail_msg("%s: %s", trees[i], json_get_str(verdict, "sentence", ""));
-        json_decref(verdict);
-    }
-}
-
-static void each_sick_twin_has_its_one_finding(void **state)
-{
-    static const struct {
-        const char *tree, *check, *sentence, *command;
-    } twins[] = {
-        {"dgx_acs", "acs",
-         "ACS of the PCIe bridges above 0000:1b:00.0 sends what devices say to each "
-         "other by "
-         "way of the CPU",
-         "setpci -s 0000:17:02.0 ECAP_ACS+6.w=0000, for each bridge"},
-        {"dgx_governor", "governor", "the CPUs' governor is powersave",
-         "cpupower frequency-set -g performance"},
-        {"dgx_memlock", "memlock",
-         "64 KiB of memory may be locked, and what RDMA sends is",
-         "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1"},
-        {"dgx_no_peermem", "peermem",
-         "nvidia_peermem is not loaded: no HCA can reach a GPU's memory",
-         "modprobe nvidia_peermem"},
-        {"dgx_port_down", "rdma_port",
-         "the state of infiniband ports is down (mlx5_3), most have active",
-         "mlxlink -d mlx5_3 --port_state UP"},
-        {"dgx_slow_pcie", "pcie", "the PCIe link of mlx5_1 has 8 of 16 lanes",
-         "lspci -vv -s 0000:3a:00.0: reseat it, or look at the slot in the BIOS"},
-        {"roce_mtu", "mtu",
-         "the MTU of ethernet ports differs: 9000 on ens1np0, 1500 on ens3np0", NULL},
-        {"roce_no_gids", "rdma_gid",
-         "mlx5_1 has no RoCE v2 GID of an address: its interface ens3np0 has none",
-         "ip address add ADDRESS/PREFIX dev ens3np0"},
-        {"two_gpus_iommu", "iommu",
-         "the IOMMU translates what devices send each other (DMA-FQ)",
-         "iommu=pt on the kernel's command line"},
-        {"two_gpus_numa_balancing", "numa_balancing",
-         "the kernel moves pages between NUMA nodes",
-         "sysctl -w kernel.numa_balancing=0"},
-        {"cloud_vm_shm", "shm",
-         "/dev/shm has 64 MiB, in which ranks of a node exchange data",
-         "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g"},
-        {"laptop_cgroup", "cgroup", "its cgroup leaves 1.5 of 20 CPUs: more is held back",
-         "give the job or container all CPUs of the node"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
-        assert_found(judge_tree(twins[i].tree), twins[i].check, twins[i].sentence,
-                     twins[i].command);
-}
-
 /* A line for each: | `check` | severity | ... */
 static void the_page_lists_the_checks(void **state)
 {
@@ -767,8 +690,6 @@ int main(void)
         cmocka_unit_test(of_many_nodes_a_run_names_some),
         cmocka_unit_test(the_host_backend_asks_only_what_concerns_it),
         cmocka_unit_test(a_clock_that_is_far_off_is_found),
-        cmocka_unit_test(machines_that_are_well_have_no_finding),
-        cmocka_unit_test(each_sick_twin_has_its_one_finding),
         cmocka_unit_test(the_page_lists_the_checks),
     };
 

@@ -1,5 +1,5 @@
 /* node_tree.mjs - the machines of tests/data/nodes as folders (its README.md has the form) */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -36,4 +36,18 @@ export function nodeTree(t, name) {
   t.after(() => rmSync(root, { recursive: true, force: true }));
   fill(root, `${name}.tree`);
   return root;
+}
+
+/* All of them: {name, base: what it begins with, finding: what preflight finds of it, beside: what it finds of it beside two
+ * of its base}. */
+export function nodeTrees() {
+  return readdirSync(NODES).filter(file => file.endsWith('.tree')).map(file => {
+    const lines = readFileSync(join(NODES, file), 'utf8').split('\n');
+    const rest = mark => lines.find(line => line.startsWith(mark))?.slice(mark.length);
+    const finding = mark => {
+      const [check, severity, sentence, command] = rest(mark)?.split('\t') ?? [];
+      return check && { check, severity, sentence, command };
+    };
+    return { name: file.slice(0, -5), base: rest('< ')?.slice(0, -5), finding: finding('= '), beside: finding('+ ') };
+  });
 }
