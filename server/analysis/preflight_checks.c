@@ -39,11 +39,11 @@ static void find(struct preflight_said *said, const char *subject, const char *f
     va_end(args);
 }
 
-/* A value of NULL says nothing. */
+/* A value of NULL or "" says nothing. */
 static void add_fact(struct preflight_facts *facts, const char *what, const char *value,
                      const char *subject)
 {
-    if (value)
+    if (value && *value)
         facts->take(facts, what, value, subject);
 }
 
@@ -521,6 +521,27 @@ static void look_at_slowed(const struct preflight_node *node,
     look_at_gpus(node, said, look_at_clocks);
 }
 
+/* Since the driver was loaded; a reset has it do without the rows. */
+static void look_at_errors(const json_t *gpu, struct preflight_said *said)
+{
+    int64_t n = json_get_int(json_object_get(gpu, "now"), "ecc_errors", -1);
+
+    if (n >= 0)
+        pass(said);
+    if (n > 0)
+        find(said, place_of(gpu),
+             "the memory of GPU %.40s had %lld error%s that could not "
+             "be mended",
+             place_of(gpu), (long long)n, n == 1 ? "" : "s");
+}
+
+static void look_at_ecc(const struct preflight_node *node,
+                        const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    look_at_gpus(node, said, look_at_errors);
+}
+
 static void look_at_state(const json_t *gpu, struct preflight_said *said)
 {
     const char *state = json_get_str(gpu, "fabric", NULL);
@@ -680,7 +701,9 @@ static void gather_nccl(const struct preflight_node *node, struct preflight_fact
     static const char *const names[][2] = {{"NCCL", "nccl_version"},
                                            {"the CUDA driver", "cuda_driver"},
                                            {"the CUDA runtime", "cuda_runtime"}};
+    const json_t *modules = member(node, "modules");
 
+    add_fact(facts, "the NVIDIA driver", json_get_str(modules, "nvidia", NULL), "");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL), "");
 }
@@ -731,6 +754,7 @@ const struct preflight_check preflight_checks[] = {
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}, NULL},
     {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}, NULL},
     {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL, false, {NULL}, NULL},
+    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", look_at_ecc, NULL, NULL, false, {NULL}, NULL},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL, false, {NULL}, NULL},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL, false, {NULL}, NULL},
     {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL, NULL, false, {NULL}, NULL},
