@@ -39,7 +39,7 @@ export function nodeTree(t, name) {
 }
 
 /* All of them: {name, base: what it begins with, finding: what preflight finds of it, beside: what it finds of it beside two
- * of its base}. */
+ * of its base, interfaces: a namespace needs these}. */
 export function nodeTrees() {
   return readdirSync(NODES).filter(file => file.endsWith('.tree')).map(file => {
     const lines = readFileSync(join(NODES, file), 'utf8').split('\n');
@@ -48,6 +48,7 @@ export function nodeTrees() {
       const [check, severity, sentence, command] = rest(mark)?.split('\t') ?? [];
       return check && { check, severity, sentence, command };
     };
-    return { name: file.slice(0, -5), base: rest('< ')?.slice(0, -5), finding: finding('= '), beside: finding('+ ') };
+    return { name: file.slice(0, -5), base: rest('< ')?.slice(0, -5), finding: finding('= '), beside: finding('+ '),
+      interfaces: rest('/\tinterfaces=')?.split(' ').filter(Boolean) };
   });
 }
