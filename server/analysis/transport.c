@@ -1,4 +1,4 @@
-/* transport.c - by which ways NCCL sent a case's bytes, by pair of nodes */
+/* transport.c - by which ways a case's bytes went, by pair of nodes */
 #include "server/analysis/transport.h"
 
 #include <assert.h>
@@ -12,6 +12,7 @@
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
 #include "common/ncclog/ncclog.h"
+#include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
@@ -23,7 +24,10 @@
 static const char *kind_of(const struct transport_node *node, const json_t *way)
 {
     const char *via = json_get_str(way, "via", "");
+    const char *host = transport_host_kind(node, way);
 
+    if (host)
+        return host;
     if (ncclog_is_of_ib(via))
         return transport_rdma_kind(node, way);
     if (strcmp(via, "NET/Socket") == 0)
@@ -229,6 +233,8 @@ static void add_way(struct fold *fold, int node, const struct comm *comm,
 
         raise(out, "channels", json_get_int(way, "channels", 0));
         raise(out, "p2p_channels", json_get_int(way, "p2p_channels", 0));
+        raise(out, "sockets", json_get_int(way, "sockets", 0));
+        raise(out, "threads", json_get_int(way, "threads", 0));
         add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "to", NULL));
         add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "from", NULL));
     }
@@ -262,7 +268,12 @@ static void put_text(json_t *way)
                         (strcmp(kind, "plugin") == 0 && json_object_get(way, "gdr"));
     long channels = (long)json_get_int(way, "channels", 0);
     char shown[100] = "", count[40] = "";
+    json_t *host = transport_host_text(way);
 
+    if (host) {
+        json_object_set_new(way, "text", host);
+        return;
+    }
     if (channels == 0)
         channels = (long)json_get_int(way, "p2p_channels", 0);
     if (channels > 0)
@@ -484,6 +495,11 @@ static json_t *sorted(const json_t *list, int (*compare)(const void *, const voi
     return out;
 }
 
+static const char *by_of(const struct transport_input *input)
+{
+    return input->host ? "host" : "nccl";
+}
+
 static json_t *fold_sorted(struct fold *fold)
 {
     const struct transport_input *input = fold->input;
@@ -494,9 +510,9 @@ static json_t *fold_sorted(struct fold *fold)
         find_next_nodes(&fold->comms[i]);
     add_ways(fold);
     finish_ways(fold);
-    out =
-        json_pack("{s:o, s:o, s:[], s:[], s:{}}", "nodes", names_of(input), "ways",
-                  sorted(fold->ways, compare_ways), "networks", "connected", "settings");
+    out = json_pack("{s:s, s:o, s:o, s:[], s:[], s:{}}", "by", by_of(input), "nodes",
+                    names_of(input), "ways", sorted(fold->ways, compare_ways), "networks",
+                    "connected", "settings");
     for (size_t i = 0; i < json_array_size(input->logs); i++)
         add_facts(out, json_object_get(json_array_get(input->logs, i), "log"));
     put_comms(fold, out);
@@ -510,8 +526,8 @@ static json_t *without_ways(const struct transport_input *input, const char *abo
 {
     json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", about, "nodes", "log");
 
-    return json_pack("{s:[], s:[], s:[], s:[], s:{}, s:[o]}", "nodes", "ways", "networks",
-                     "connected", "settings", "verdicts",
+    return json_pack("{s:s, s:[], s:[], s:[], s:[], s:{}, s:[o]}", "by", by_of(input),
+                     "nodes", "ways", "networks", "connected", "settings", "verdicts",
                      verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA, sentence,
                                   input->mark, evidence));
 }

@@ -1,4 +1,4 @@
-/* transport_verdicts.c - what speaks against the ways that NCCL took */
+/* transport_verdicts.c - what speaks against the ways that were taken */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/ncclog/ncclog.h"
 #include "server/analysis/nccl_hca.h"
+#include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
@@ -537,12 +538,39 @@ static void check_init(struct findings *findings, const struct said *said)
         found(findings, "init", said->place, warning, "NCCL's init failed: %s", warning);
 }
 
-static bool crosses_nodes(const json_t *folded)
+/* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
+ * and nobody asked for sockets. */
+static void check_host(struct findings *findings, const struct said *said)
+{
+    const json_t *port = active_port(said->node, "");
+
+    if (!port || findings->input->host->transport == HOST_TRANSPORT_TCP)
+        return;
+    for (size_t i = 0; i < json_array_size(said->ways); i++) {
+        const json_t *way = json_array_get(said->ways, i);
+        const char *name = json_get_str(way, "name", "?");
+        bool is_ucx = is_via(way, "ucx/tcp");
+
+        if (is_ucx || is_via(way, "tcp"))
+            found(findings, "no_rdma", said->place, NULL, "%s%s %s, while %s is active",
+                  is_ucx ? "UCX goes by " : "",
+                  transport_kind_text(transport_net_kind(said->node, name)), name,
+                  json_get_str(port, "name", "?"));
+    }
+}
+
+static bool is_network(const struct transport_input *input, const json_t *way)
+{
+    return input->host ? transport_host_leaves(way)
+                       : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
+}
+
+static bool crosses_nodes(const struct transport_input *input, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
 
     for (size_t i = 0; i < json_array_size(ways); i++)
-        if (strncmp(json_get_str(json_array_get(ways, i), "via", ""), "NET/", 4) == 0)
+        if (is_network(input, json_array_get(ways, i)))
             return true;
     return false;
 }
@@ -557,13 +585,17 @@ static void look(struct findings *findings, const json_t *folded)
     for (size_t i = 0; i < n; i++) {
         if (!read_said(input, i, &said))
             continue;
+        if (input->host) {
+            check_host(findings, &said);
+            continue;
+        }
         check_init(findings, &said);
         check_odd(findings, &said, usual);
         check_sockets(findings, &said);
         check_gdr(findings, &said);
         check_settings(findings, &said);
     }
-    if (crosses_nodes(folded))
+    if (!input->host && crosses_nodes(input, folded))
         check_all_ports(findings, folded);
     check_unread(findings, folded);
 }
@@ -634,7 +666,8 @@ static void add_why(const struct transport_input *input, struct buf *sentence,
 static json_t *good_verdict(const struct findings *findings, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
-    bool crosses = crosses_nodes(folded);
+    const struct transport_input *input = findings->input;
+    bool crosses = crosses_nodes(input, folded);
     json_t *verdict, *evidence;
     struct buf sentence;
     size_t n = 0;
@@ -643,18 +676,21 @@ static json_t *good_verdict(const struct findings *findings, const json_t *folde
     for (size_t i = 0; i < json_array_size(ways); i++) {
         const json_t *way = json_array_get(ways, i);
 
-        if (crosses && strncmp(json_get_str(way, "via", ""), "NET/", 4) != 0)
+        if (crosses && !is_network(input, way))
             continue;
         if (n++ < NODES_NAMED)
-            buf_printf(&sentence, "%s%s", n > 1 ? "; " : "NCCL goes by ",
+            buf_printf(&sentence, "%s%s",
+                       n > 1         ? "; "
+                       : input->host ? "ranks go by "
+                                     : "NCCL goes by ",
                        json_get_str(way, "text", ""));
     }
     evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
-    add_why(findings->input, &sentence, json_object_get(evidence, "log"));
+    add_why(input, &sentence, json_object_get(evidence, "log"));
     verdict = verdict_json(VERDICT_TRANSPORT, n ? VERDICT_OK : VERDICT_NOT_ENOUGH_DATA,
                            n && sentence.data ? sentence.data
                                               : "NCCL's log says nothing of its ways",
-                           findings->input->mark, evidence);
+                           input->mark, evidence);
     buf_release(&sentence);
     return verdict;
 }

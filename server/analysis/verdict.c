@@ -33,7 +33,7 @@ static const struct {
     [VERDICT_HANG] = {"hang", "who holds up a case in which no rank gets on",
                       HAS(VERDICT_LAGGING_RANK) | HAS(VERDICT_NO_RANK) |
                           HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_TRANSPORT] = {"transport", "whether NCCL went by the ways that it could",
+    [VERDICT_TRANSPORT] = {"transport", "whether bytes went by the ways that they could",
                            HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
                                HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_PREFLIGHT] = {"preflight", "what keeps nodes from what they could do",

@@ -1,4 +1,4 @@
-/* transport_text.c - by which ways NCCL went, as comment lines */
+/* transport_text.c - by which ways a case's bytes went, as comment lines */
 #include "server/render/transport_text.h"
 
 #include <string.h>
@@ -18,17 +18,19 @@ void transport_text(const json_t *transports, struct buf *out)
     const json_t *ways = json_object_get(transports, "ways");
     const json_t *verdicts = json_object_get(transports, "verdicts");
     bool is_put_together = json_array_size(json_object_get(transports, "nodes")) > 0;
+    const char *by =
+        strcmp(json_get_str(transports, "by", ""), "host") == 0 ? "host" : "NCCL";
     size_t n = json_array_size(ways);
 
     for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
-        buf_append_str(out, "# NCCL: ");
+        buf_printf(out, "# %s: ", by);
         put_shown(out, json_get_str(json_array_get(ways, i), "between", "?"));
         buf_append_str(out, ": ");
         put_shown(out, json_get_str(json_array_get(ways, i), "text", "?"));
         buf_append_str(out, "\n");
     }
     if (n > WAYS_SHOWN)
-        buf_printf(out, "# NCCL: %zu more ways\n", n - WAYS_SHOWN);
+        buf_printf(out, "# %s: %zu more ways\n", by, n - WAYS_SHOWN);
     for (size_t i = 0; i < json_array_size(verdicts); i++) {
         const json_t *one = json_array_get(verdicts, i);
 

@@ -1,4 +1,4 @@
-/* transport_text.h - by which ways NCCL went, as comment lines */
+/* transport_text.h - by which ways a case's bytes went, as comment lines */
 #ifndef RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
 #define RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
 

@@ -16,6 +16,7 @@
 #include "server/analysis/memory_ceiling.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
+#include "server/runs/case_transport.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -80,8 +81,8 @@ static int parse_spawn(struct action *action, const struct node *node, json_t *l
 /* What a worker says of itself, as it says it. */
 static void pass_on(json_t *body, const json_t *line)
 {
-    static const char *const keys[] = {"transport",    "seconds", "init_s", "gpu_memory",
-                                       "registration", "sockets", "threads"};
+    static const char *const keys[] = {"transport",  "seconds",      "init_s",
+                                       "gpu_memory", "registration", "ways"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const json_t *value = json_object_get(line, keys[i]);
@@ -611,8 +612,11 @@ static void perform_rank(struct action *action)
                                  .reason = action->reason,
                                  .peer = action->peer};
 
-    if (live)
+    if (live) {
+        case_transport_take_ways(live, action->rank,
+                                 json_object_get(action->body, "ways"));
         live_case_rank(live, &report);
+    }
 }
 
 void action_apply(const struct action *action)

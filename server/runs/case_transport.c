@@ -36,6 +36,23 @@ void case_transport_take(struct live_case *live, int rank, json_t *log)
         json_pack("{s:i, s:O}", "node", (int)(node - live->on.items), "log", log));
 }
 
+bool case_transport_is_host(const struct run *run)
+{
+    return !run->spec->program.name && run->backend && strcmp(run->backend, "host") == 0;
+}
+
+void case_transport_take_ways(struct live_case *live, int rank, json_t *ways)
+{
+    json_t *log;
+
+    if (json_array_size(ways) == 0)
+        return;
+    log = json_pack("{s:i, s:i, s:O}", "rank", rank, "ranks", live->on.world_size,
+                    "transports", ways);
+    case_transport_take(live, rank, log);
+    json_decref(log);
+}
+
 static struct transport_node *nodes_of(const struct live_case *live)
 {
     struct transport_node *nodes = calloc(live->on.n, sizeof(*nodes));
@@ -60,6 +77,8 @@ json_t *case_transport_fold(const struct live_case *live, bool has_run)
                                     .nodes = nodes,
                                     .n_nodes = live->on.n,
                                     .env = env,
+                                    .host = case_transport_is_host(run) ? &run->spec->host
+                                                                        : NULL,
                                     .mark = verdict_mark(run->backend, run->is_emulated)};
     const char *key;
 

@@ -6,13 +6,20 @@
 #include <stdbool.h>
 
 struct live_case;
+struct run;
 
 /* What NCCL's log said of a rank; the last that its process told counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log);
 
+/* Whether the ranks say it of themselves, and not NCCL's log of them. */
+bool case_transport_is_host(const struct run *run);
+
+/* `ways` that a rank of the host backend says of itself; NULL: it says none. */
+void case_transport_take_ways(struct live_case *live, int rank, json_t *ways);
+
 /* `transports` of docs/api.md for the end of the case. has_run: it went through to its
  * end, so that ranks which said nothing are worth a word. A new object, or NULL: there is
- * nothing to say, as of what does not use NCCL. */
+ * nothing to say, as of a program that does not use NCCL. */
 json_t *case_transport_fold(const struct live_case *live, bool has_run);
 
 #endif

@@ -55,7 +55,7 @@ struct live_case {
     int64_t stalled_ns; /* since then it is stopped for that; 0: it is not */
     json_t *unreached;  /* who cannot reach whom (unreached.h), or NULL */
     json_t *ras;        /* what NCCL said of it then, or NULL */
-    json_t *nccl_logs;  /* what its log said of ranks (case_transport.h), or NULL */
+    json_t *nccl_logs;  /* or what ranks said themselves (case_transport.h); or NULL */
     enum case_state end_state;
     char *end_reason; /* or what says `blamed` */
     json_t *blamed;   /* whom its end names, or NULL */

@@ -5,6 +5,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/runs/active_run.h"
+#include "server/runs/case_transport.h"
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/live_case.h"
@@ -34,28 +35,35 @@ static void resume_cases(struct active_run *active)
     }
 }
 
-static void on_nccl(void *arg, int64_t time_ms, const json_t *body)
+/* An event `nccl` or `rank`. */
+static void on_ways(void *arg, int64_t time_ms, const json_t *body)
 {
     int case_no = (int)json_get_int(body, "case", -1);
     int attempt = (int)json_get_int(body, "attempt", -1);
+    int rank = (int)json_get_int(body, "rank", -1);
     struct live_case *live = active_run_live(arg, case_no);
+    json_t *log = json_object_get(body, "log");
 
     (void)time_ms;
-    if (live && live_case_is(live, case_no, attempt))
-        live_case_nccl(live, (int)json_get_int(body, "rank", -1),
-                       json_object_get(body, "log"));
+    if (!live || !live_case_is(live, case_no, attempt))
+        return;
+    if (log)
+        live_case_nccl(live, rank, log);
+    else
+        case_transport_take_ways(live, rank, json_object_get(body, "ways"));
 }
 
-/* A rank's log is told once, so that what is known of its ways is in the store alone. */
-static int recall_logs(struct active_run *active, struct store_recall *recall,
+/* A rank's ways are told once, so that what is known of them is in the store alone. */
+static int recall_ways(struct active_run *active, struct store_recall *recall,
                        struct error *err)
 {
     const struct run *run = active->run;
-    struct store_said said = {run->id, "nccl", run->spec->pattern != PATTERN_ALL};
+    struct store_said said = {run->id, case_transport_is_host(run) ? "rank" : "nccl",
+                              run->spec->pattern != PATTERN_ALL};
 
     return LIST_EMPTY(&active->live)
                ? 0
-               : store_recall_said(recall, &said, on_nccl, active, err);
+               : store_recall_said(recall, &said, on_ways, active, err);
 }
 
 /* Time that passed while no server ran does not count, whatever the clock says of it:
@@ -130,7 +138,7 @@ static int take_up(void *arg, struct store_recall *recall,
     active->deadline_ns = deadline_ns(run, found, scheduler_now(scheduler).monotonic_ns);
     emit_message(active, "warn", "the server restarted");
     resume_cases(active);
-    return recall_logs(active, recall, err);
+    return recall_ways(active, recall, err);
 }
 
 /* What earlier runs took, the oldest first. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import {
   Lines, assertNumbered, assertProblem, assertWholeRows, faulty, isFinal, long, noWorkersLeft, parseSse,
-  quick, startAgent, startAgents, startCluster, startServer,
+  quick, startAgent, startAgents, startCluster, startHosts, startServer,
 } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
 
@@ -476,16 +476,6 @@ test('nodes show what they are', limit, async (t) => {
   assertProblem(await server.request('GET', '/api/v1/nodes/none'), 404);
 });
 
-async function startHosts(t, options) {
-  const server = await startServer(t, options?.server);
-  const agents = [];
-  for (const i of [1, 2]) {
-    const env = { ...options?.agent?.env, RINGBENCH_HOSTID: `host-${i}` };
-    agents.push(await startAgent(t, server, `node-${i}`, { ranks: 2, env }));
-  }
-  return { server, agents };
-}
-
 const several = {
   ...quick, sizes: [8, '64K', '1M'],
   collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall', 'gather',
@@ -497,11 +487,12 @@ async function worksOver(server, carrier, spec) {
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 4);
   for (const row of await server.rows(run.id)) assert.ok(!row.wrong, JSON.stringify(row));
-  const connected = (await server.events(run.id)).find((each) => each.type === 'rank' &&
+  const { transport, ways } = (await server.events(run.id)).find((each) => each.type === 'rank' &&
     each.state === 'connected' && each.rank === 0);
-  if (!spec.split) assert.deepEqual(connected.transport, { 1: 'shm', 2: carrier, 3: carrier });
-  else assert.equal(connected.transport, carrier);
-  return connected;
+  const via = ways.map((way) => [way.via.split('/')[0], way.to]);
+  assert.deepEqual(via, spec.split ? [[carrier, '2']] : [['shm', '1'], [carrier, '2-3']]);
+  assert.equal(transport, spec.split ? carrier : `shm, ${carrier}`);
+  return ways.at(-1);
 }
 
 /* Of a rank whose agent can tell nobody, nor can the server tell the others to stop. */
@@ -538,8 +529,8 @@ test('over several sockets with a helper, where a rank that dies is noticed as s
   const { server, agents } = await startHosts(t, faulty);
   /* In place, blocks that others are sent are received into by another thread: nothing that is
    * checked, but a race. */
-  const connected = await worksOver(server, 'tcp', { ...helped, in_place: false });
-  assert.deepEqual([connected.sockets, connected.threads], [3, 2]);
+  const { sockets, threads } = await worksOver(server, 'tcp', { ...helped, in_place: false });
+  assert.deepEqual([sockets, threads], [3, 2]);
   await worksOver(server, 'tcp', { ...helped, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
   await noticesDeath(server, agents, helped);
   const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });

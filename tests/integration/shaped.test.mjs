@@ -99,6 +99,24 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     }, gigabit / 25);
   });
 
+  it('what carried the bytes between them is in the results, with its interface', async (t) => {
+    const hosts = await startHosts(t, null, 2);
+    const carried = async (host) => {
+      const curl = post(t, hosts, { sizes: ['64K'], iters: 2, warmup: 1, host });
+      await curl.ended();
+      const { state, reason } = eventsOf(curl).findLast((event) => event.type === 'state');
+      if (state === 'failed' && /Debian: libucx/.test(reason)) return null;
+      assert.equal(state, 'completed', reason);
+      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs?limit=1'));
+      const { nodes, ways } = JSON.parse(await get(t, hosts, `/runs/${id}`)).cases[0].transports;
+      return [nodes, ways.map(({ via, name, pairs }) => [via, name, pairs])];
+    };
+    const over = (via) => [['node-1', 'node-2'], [[via, 'eth0', [[0, 1]]]]];
+    assert.deepEqual(await carried({ transport: 'tcp', sockets: 2 }), over('tcp'));
+    const ucx = await carried({ transport: 'ucx' });
+    if (ucx) assert.deepEqual(ucx, over('ucx/tcp'));
+  });
+
   // Each pair waits for its slower link, so an all-reduce over all cannot say whose it is.
   it('a host at a tenth of the rate is named, and of sound ones none', async (t) => {
     const hosts = await startHosts(t, '200mbit', 8);

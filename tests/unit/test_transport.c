@@ -1,5 +1,5 @@
-/* test_transport.c - by which ways NCCL went, by pair of nodes, and what speaks against
- * them */
+/* test_transport.c - by which ways NCCL and the host backend went, by pair of nodes, and
+ * what speaks against them */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -155,13 +155,14 @@ struct example {
     const char *ways, *sentences[SENTENCES_MAX];
 };
 
-static void check(const struct example *example)
+static void check_of(const struct example *example, const struct host_options *host)
 {
     static const char *const names[] = {"node-1", "node-2", "node-3", "node-4"};
     struct transport_node nodes[4];
     json_t *logs = json_array(), *inventories[4] = {NULL}, *folded;
     json_t *env = example->env ? json_loads(example->env, 0, NULL) : NULL;
-    struct transport_input input = {.logs = logs, .nodes = nodes, .env = env};
+    struct transport_input input = {
+        .logs = logs, .nodes = nodes, .env = env, .host = host};
 
     for (size_t i = 0; i < 4 && example->logs[i]; i++) {
         const char *inventory = example->inventories[i];
@@ -181,6 +182,11 @@ static void check(const struct example *example)
     json_decref(env);
     for (size_t i = 0; i < 4; i++)
         json_decref(inventories[i]);
+}
+
+static void check(const struct example *example)
+{
+    check_of(example, NULL);
 }
 
 #define IB(rank, to, more)                                                               \
@@ -486,6 +492,71 @@ static void settings_without_effect_are_told(void **state)
     check(&example);
 }
 
+/* ---- the host backend ---- */
+
+#define HOST(rank, ways) "{\"rank\":" rank ",\"ranks\":3,\"transports\":[" ways "]}"
+#define MLX5                                                                             \
+    "{\"name\":\"mlx5_0\",\"port\":1,\"state\":\"active\",\"link_layer\":\"ethernet\"}"
+#define ETH0 "{\"net\":[{\"name\":\"eth0\",\"kind\":\"ethernet\"}],\"rdma\":["
+#define ETH0_TO(to, more)                                                                \
+    "{\"via\":\"tcp\",\"name\":\"eth0\",\"to\":\"" to                                    \
+    "\",\"sockets\":4,\"threads\":" more "}"
+
+static const struct host_options as_it_comes = {.transport = HOST_TRANSPORT_AUTO};
+
+static void hosts_say_what_carries_their_bytes(void **state)
+{
+    static const struct example examples[] = {
+        {.logs = {HOST("0", ETH0_TO("1-2", "1")), HOST("1", ETH0_TO("0,2", "3")),
+                  HOST("2", ETH0_TO("0-1", "1"))},
+         .inventories = {ETH0 "]}", ETH0 "]}", ETH0 "]}"},
+         .ways = "sockets over Ethernet eth0, 4 per pair of ranks, 3 threads "
+                 "[[0,1],[0,2],[1,2]]",
+         .sentences = {"ranks go by sockets over Ethernet eth0, 4 per pair of ranks, 3 "
+                       "threads"}},
+        {.logs = {HOST("0", "{\"via\":\"ucx/rc_mlx5\",\"name\":\"mlx5_0\",\"to\":\"1\"},"
+                            "{\"via\":\"shm\",\"to\":\"2\"}"),
+                  HOST("1",
+                       "{\"via\":\"ucx/dc_mlx5\",\"name\":\"mlx5_0\",\"to\":\"0\"}")},
+         .inventories = {ETH0 MLX5 "]}"},
+         .ways = "RoCE mlx5_0, UCX rc_mlx5 [[0,1]]; RDMA mlx5_0, UCX dc_mlx5 [[0,1]]; "
+                 "shared memory []",
+         .sentences = {"ranks go by RoCE mlx5_0, UCX rc_mlx5; RDMA mlx5_0, UCX dc_mlx5"}},
+        {.logs = {HOST("0", "{\"via\":\"ucx\",\"to\":\"1\"}"),
+                  HOST("1", "{\"via\":\"ucx/gdr_copy\",\"name\":\"x\",\"to\":\"0\"}")},
+         .ways = "UCX [[0,1]]; other x, UCX gdr_copy [[0,1]]",
+         .sentences = {"ranks go by UCX; other x, UCX gdr_copy"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+        check_of(&examples[i], &as_it_comes);
+}
+
+static void sockets_beside_rdma_are_found_unless_asked_for(void **state)
+{
+    static const struct host_options asked = {.transport = HOST_TRANSPORT_TCP};
+    struct example example = {
+        .logs = {HOST("0", ETH0_TO("1", "1")), HOST("1", ETH0_TO("0", "1"))},
+        .inventories = {ETH0 MLX5 "]}", ETH0 MLX5 "]}"},
+        .ways = "sockets over Ethernet eth0, 4 per pair of ranks [[0,1]]",
+        .sentences = {"sockets over Ethernet eth0, while mlx5_0 is active on node-1, "
+                      "node-2"}};
+    struct example by_ucx = {
+        .logs = {HOST("0", "{\"via\":\"ucx/tcp\",\"name\":\"eth0\",\"to\":\"1\"}"),
+                 HOST("1", "")},
+        .inventories = {ETH0 MLX5 "]}"},
+        .ways = "sockets over Ethernet eth0, UCX tcp [[0,1]]",
+        .sentences = {"UCX goes by sockets over Ethernet eth0, while mlx5_0 is active on "
+                      "node-1"}};
+
+    (void)state;
+    check_of(&example, &as_it_comes);
+    check_of(&by_ucx, &as_it_comes);
+    example.sentences[0] = "ranks go by sockets over Ethernet eth0, 4 per pair of ranks";
+    check_of(&example, &asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +574,8 @@ int main(void)
         cmocka_unit_test(a_wish_for_ports_is_read_as_nccl_does),
         cmocka_unit_test(a_port_that_was_asked_for_and_is_down_is_told),
         cmocka_unit_test(settings_without_effect_are_told),
+        cmocka_unit_test(hosts_say_what_carries_their_bytes),
+        cmocka_unit_test(sockets_beside_rdma_are_found_unless_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ unit_test(stacks rb_worker)
 unit_test(rendezvous_client rb_worker rb_worker_fixture)
 unit_test(reduce rb_worker_host)
 unit_test(host_memory rb_worker_host)
+unit_test(ucx_lanes rb_worker_host)
 # Real processes, more of them than there are cores.
 unit_test(sockets rb_worker_host rb_worker_fixture)
 unit_test(host_collectives rb_worker_host rb_worker_fixture)

@@ -182,7 +182,7 @@ function applyRank(run, event) {
   rank.state = event.state;
   rank.reason = event.reason ?? null;
   rank.times[event.state] ??= event.time;
-  rank.transport = event.transport ?? rank.transport;
+  rank.transport = event.ways?.map(({via}) => via) ?? event.transport ?? rank.transport;
   rank.initSeconds = event.init_s ?? rank.initSeconds;
   Object.assign(rank.memory, event.gpu_memory);
 }

@@ -189,7 +189,7 @@ struct backend {
     /* End without waiting for anyone, also while work hangs. */
     void (*abort)(struct backend_comm *comm);
 
-    /* A summary for the event `phase: connected`: {"PEER": "shm"} or a string. */
+    /* A summary for the event `phase: connected`: a string. */
     json_t *(*transport)(struct backend_comm *comm);
     /* Optional: further keys of that event, a new object. */
     json_t *(*details)(struct backend_comm *comm);

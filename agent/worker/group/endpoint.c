@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/worker/group/attempt.h"
+
 #define QUEUE_BYTES 131072
 #define NEAR_US 1000
 
@@ -39,7 +41,25 @@ static void tcp_close(struct endpoint *endpoint)
     endpoint->fd = -1;
 }
 
-static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close};
+json_t *endpoint_tcp_ways(int fd, int sockets, int threads)
+{
+    char name[ATTEMPT_INTERFACE_MAX];
+    json_t *way = json_pack("{s:s, s:i, s:i}", "via", "tcp", "sockets", sockets,
+                            "threads", threads);
+
+    attempt_interface(fd, name);
+    if (name[0])
+        json_object_set_new(way, "name", json_string(name));
+    return json_pack("[o]", way);
+}
+
+static json_t *tcp_ways(const struct endpoint *endpoint)
+{
+    return endpoint_tcp_ways(endpoint->fd, 1, 1);
+}
+
+static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close,
+                                               tcp_ways};
 
 static ssize_t shm_send(struct endpoint *endpoint, const void *data, size_t len)
 {
@@ -75,7 +95,14 @@ static void shm_close(struct endpoint *endpoint)
     endpoint->out = endpoint->in = NULL;
 }
 
-static const struct transport transport_shm = {"shm", shm_send, shm_recv, shm_close};
+static json_t *shm_ways(const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    return json_pack("[{s:s}]", "via", "shm");
+}
+
+static const struct transport transport_shm = {"shm", shm_send, shm_recv, shm_close,
+                                               shm_ways};
 
 void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd)
 {

@@ -6,6 +6,7 @@
 #ifndef RINGBENCH_WORKER_GROUP_ENDPOINT_H
 #define RINGBENCH_WORKER_GROUP_ENDPOINT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,6 +20,9 @@ struct transport {
     ssize_t (*send)(struct endpoint *endpoint, const void *data, size_t len);
     ssize_t (*recv)(struct endpoint *endpoint, void *data, size_t len);
     void (*close)(struct endpoint *endpoint);
+    /* What carries the bytes, as far as it is known: a new array of one
+     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. */
+    json_t *(*ways)(const struct endpoint *endpoint);
 };
 
 struct endpoint {
@@ -34,6 +38,9 @@ void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd);
 void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *out,
                        struct shm_queue *in);
 void endpoint_close(struct endpoint *endpoint);
+
+/* `ways` of a peer that is reached over so many sockets as `fd` is one of. */
+json_t *endpoint_tcp_ways(int fd, int sockets, int threads);
 
 /* No delay for small messages, and a probe of idle connections each second. */
 void endpoint_tune_socket(int fd);

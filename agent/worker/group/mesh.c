@@ -285,25 +285,3 @@ int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
     }
     return status ? watch_reason(&mesh->watch, err) : 0;
 }
-
-json_t *mesh_describe(const struct mesh *mesh)
-{
-    json_t *peers = json_object();
-    const char *only = NULL;
-    bool is_mixed = false;
-
-    for (int i = 0; i < mesh->world_size; i++) {
-        char key[16];
-        if (i == mesh->rank)
-            continue;
-        const char *name = mesh->data[i].transport->name;
-        is_mixed = is_mixed || (only && strcmp(only, name) != 0);
-        only = name;
-        snprintf(key, sizeof(key), "%d", watch_name(&mesh->watch, i));
-        json_object_set_new(peers, key, json_string(name));
-    }
-    if (is_mixed)
-        return peers;
-    json_decref(peers);
-    return json_string(only ? only : "self");
-}

@@ -7,7 +7,6 @@
 #ifndef RINGBENCH_WORKER_GROUP_MESH_H
 #define RINGBENCH_WORKER_GROUP_MESH_H
 
-#include <jansson.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,10 +55,6 @@ int mesh_barrier(struct mesh *mesh, struct error *err);
 /* `len` bytes of each rank, by rank; all: world_size * len bytes. */
 int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
                    struct error *err);
-
-/* {"PEER": "shm" | "tcp" | "ucx"} of this rank; one of them if all are alike. New
- * reference. */
-json_t *mesh_describe(const struct mesh *mesh);
 
 /* A transfer under way. */
 struct flow {

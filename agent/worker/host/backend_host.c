@@ -9,6 +9,7 @@
 #include "agent/worker/host/sockets.h"
 #include "agent/worker/host/ucx.h"
 #include "agent/worker/bench/case_file.h"
+#include "agent/worker/group/mesh_ways.h"
 #include "common/base/clock.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
@@ -169,10 +170,7 @@ static json_t *host_transport(struct backend_comm *comm)
 
 static json_t *host_details(struct backend_comm *comm)
 {
-    return comm->sockets
-               ? json_pack("{s:i, s:i}", "sockets", sockets_count(comm->sockets),
-                           "threads", sockets_threads(comm->sockets))
-               : json_object();
+    return json_pack("{s:o}", "ways", mesh_ways(comm->mesh));
 }
 
 static int host_memory(struct backend_comm *comm, struct backend_memory *out,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/worker/host/ucx_lanes.h"
 #include "agent/worker/host/ucx_lib.h"
 
 #define SEND_BYTES 262144 /* at a time: one such send is under way per peer */
@@ -110,7 +111,24 @@ static void ucx_close(struct endpoint *endpoint)
     (void)endpoint;
 }
 
-static const struct transport transport_ucx = {"ucx", ucx_send, ucx_recv, ucx_close};
+static json_t *ucx_ways(const struct endpoint *endpoint)
+{
+    const struct peer *peer = endpoint->own;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    if (out) {
+        peer->ucx->lib.ep_print(peer->ep, out);
+        fclose(out);
+    }
+    json_t *ways = ucx_lanes(text ? text : "");
+    free(text);
+    return ways;
+}
+
+static const struct transport transport_ucx = {"ucx", ucx_send, ucx_recv, ucx_close,
+                                               ucx_ways};
 
 static void progress(void *arg)
 {

@@ -20,6 +20,7 @@
     X(flush, ucp_worker_flush_nbx)                                                       \
     X(ep_create, ucp_ep_create)                                                          \
     X(ep_close, ucp_ep_close_nbx)                                                        \
+    X(ep_print, ucp_ep_print_info)                                                       \
     X(send, ucp_stream_send_nbx)                                                         \
     X(recv, ucp_stream_recv_data_nb)                                                     \
     X(release, ucp_stream_data_release)                                                  \

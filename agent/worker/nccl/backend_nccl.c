@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/worker/bench/case_file.h"
+#include "agent/worker/group/mesh_ways.h"
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"

@@ -255,6 +255,17 @@ export async function startCluster(t, n, { server = {}, agent = {} } = {}) {
   return { server: started, agents: await startAgents(t, started, n, agent) };
 }
 
+// Two nodes of two ranks that are another host each to their ranks.
+export async function startHosts(t, options) {
+  const server = await startServer(t, options?.server);
+  const agents = [];
+  for (const i of [1, 2]) {
+    const env = { ...options?.agent?.env, RINGBENCH_HOSTID: `host-${i}` };
+    agents.push(await startAgent(t, server, `node-${i}`, { ranks: 2, env }));
+  }
+  return { server, agents };
+}
+
 // Runs may misbehave.
 export const faulty = {
   server: { args: ['--allow-faults'] },

@@ -1,4 +1,4 @@
-/* ways.test.mjs - what a run's page says of how NCCL did it: by which ways it connected, and
+/* ways.test.mjs - what a run's page says of how NCCL or the host backend did it: by which ways it connected, and
  * which algorithm it took by size, of runs that are drawn row by row and of such that are drawn
  * from a summary */
 import assert from 'node:assert/strict';
@@ -132,6 +132,29 @@ test('which way leads from node to node is read in a matrix', LIMIT, async t => 
   assert.match(await page.getByRole('region', {name: 'Ways', exact: true}).innerText(), /2: sockets over eth0/);
   assert.deepEqual((await axe(page)).map(({id}) => id), []);
   await picture(page, 'ways-matrix');
+});
+
+test('so is what carried the host backend, with what speaks against it', LIMIT, async t => {
+  const {server, page, open} = await setUp(t, {width: 1280});
+  const run = sampleRun({sizes: [8], nodes: 2, ranks: 2});
+  const sentence = 'sockets over Ethernet eth0, while mlx5_0 is active on node-1, node-2';
+  run.events.findLast(event => event.type === 'case').transports = {
+    by: 'host', nodes: ['node-1', 'node-2'],
+    ways: [
+      {text: 'sockets over Ethernet eth0, 4 per pair of ranks', between: 'node-1 and node-2', pairs: [[0, 1]]},
+      {text: 'shared memory', between: 'inside 2 nodes', pairs: [[0, 0], [1, 1]]}
+    ],
+    verdicts: [{answer: 'finding', sentence}]
+  };
+  server.add(run);
+  await open(`${path}?tab=ranks`);
+  await page.getByRole('heading', {name: 'How ranks connected'}).waitFor();
+  assert.deepEqual(await page.getByRole('region', {name: 'Ways by nodes'}).locator('tbody tr').allInnerTexts(),
+    ['node-1\t2\t1', 'node-2\t1\t2']);
+  await page.locator('details.run-verdict', {hasText: sentence}).locator('summary').click();
+  assert.match(await page.locator('.checks li').innerText(), /finding transport$/);
+  assert.deepEqual((await axe(page)).map(({id}) => id), []);
+  await picture(page, 'ways-host');
 });
 
 test('of a run that is drawn from a summary all of it is there', LIMIT, async t => {

@@ -165,6 +165,10 @@ test('what carries the bytes is said in a word or by peer', () => {
     [{transport: 'shm'}, {transport: null}, {transport: {1: 'tcp', 2: 'shm'}}];
   assert.equal(transports(ranks), 'shm, tcp');
   assert.equal(transports([{transport: null}]), '');
+  const log = new EventLog();
+  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'connected', transport: 'shm, ucx',
+    ways: [{via: 'shm', to: '1'}, {via: 'ucx/tcp', name: 'eth0', to: '2-3'}]});
+  assert.equal(transports([...replay(log.events).cases.get(0).ranks.values(), {transport: 'shm'}]), 'shm, ucx/tcp');
   const run = replay(sampleRun({sizes: [8]}).events);
   assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
 });

@@ -182,7 +182,7 @@ function drawAnswer(parts, source, state, change) {
   parts.verdicts.replaceChildren(...verdicts.map(verdictInWords));
 }
 
-/* What NCCL's log speaks against in any case, as one verdict; or null. */
+/* What speaks against the ways of any case, as one verdict; or null. */
 const WAYS_NAMED = 20;
 
 function againstWays(cases) {
@@ -190,7 +190,7 @@ function againstWays(cases) {
   for (const {transports} of cases.values()) {
     for (const one of transports?.verdicts ?? []) {
       if (one.answer === 'finding' && found.size < WAYS_NAMED) {
-        found.set(one.sentence, {...one, check: 'NCCL'});
+        found.set(one.sentence, {...one, check: transports.by === 'host' ? 'transport' : 'NCCL'});
       }
     }
   }

@@ -172,15 +172,15 @@ function whyOf(rank, {blamed}) {
   return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
 }
 
-/* By which ways NCCL went, and what speaks against them, in the server's words. */
+/* By which ways the bytes went, and what speaks against them, in the server's words. */
 function waysOf(transports) {
   if (!transports) {
     return [];
   }
-  const {ways, verdicts} = transports;
+  const {by, ways, verdicts} = transports;
   const matrix = waysMatrix(transports);
   return [
-    h('h3', 'How NCCL connected'),
+    h('h3', by === 'host' ? 'How ranks connected' : 'How NCCL connected'),
     h('ul.whys', verdicts.map(({answer, sentence}) =>
       h('li', {class: answer === 'finding' ? 'warn' : 'muted'}, sentence))),
     region('Ways', 'scroll', h('table.lanes', head(['Way', 'Between']),
