@@ -10,7 +10,6 @@
 
 #define LINE_MAX_BYTES ((size_t)4096)
 #define CHUNK_BYTES 65536
-#define QUIET_MS 1000
 
 struct log_pipe {
     uv_pipe_t pipe;
@@ -55,7 +54,7 @@ static void on_quiet(uv_timer_t *timer)
 static void take(struct log_pipe *log, size_t n)
 {
     lines_feed(&log->lines, log->chunk, n, log->handlers.on_line, log->handlers.arg);
-    uv_timer_start(&log->quiet, on_quiet, QUIET_MS, 0);
+    uv_timer_start(&log->quiet, on_quiet, log->handlers.quiet_ms, 0);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)

@@ -15,20 +15,25 @@ struct log_pipe;
 
 struct log_pipe_handlers {
     lines_fn on_line;
-    /* Nothing has come for a while, after something did. */
+    /* Nothing has come for quiet_ms, after something did. */
     void (*on_quiet)(void *arg);
+    uint64_t quiet_ms;
     void *arg;
 };
 
-/* Make it, and read. What is at the path is replaced. NULL with the reason. */
+/* Make it, and read. What is at the path is replaced. Who opens it to write never waits,
+ * and who writes waits only while it is full, until the loop's next turn takes it all.
+ * NULL with the reason. */
 struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
                                const struct log_pipe_handlers *handlers,
                                struct error *err);
 
-/* Those who write have ended: take what is in it, and remove it. */
+/* Those who write have ended: take what is in it, and remove it. Nobody is heard any
+ * more; who is left and writes on waits once it is full. */
 void log_pipe_end(struct log_pipe *log);
 
-/* Remove and free it; no handler is called any more. NULL is fine. */
+/* Remove and free it; no handler is called any more, and who still writes gets SIGPIPE.
+ * NULL is fine. */
 void log_pipe_destroy(struct log_pipe *log);
 
 #endif

@@ -24,6 +24,7 @@
 #define TAIL_LINE_MAX ((size_t)400)
 #define LAST_LINE_MAX ((size_t)300)
 #define NCCL_PROCESSES_MAX 64 /* that a program starts */
+#define NCCL_QUIET_MS 1000    /* silence after which what is known is told */
 #define BAD_LINES_MAX 20      /* reported one by one; the rest as a number at the end */
 
 struct rank {
@@ -349,7 +350,8 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
 {
     struct rank *rank = calloc(1, sizeof(*rank));
     struct process_handlers handlers = {on_data, on_end, rank};
-    const struct log_pipe_handlers nccl_handlers = {on_nccl_line, tell_ncclog, rank};
+    const struct log_pipe_handlers nccl_handlers = {on_nccl_line, tell_ncclog,
+                                                    NCCL_QUIET_MS, rank};
 
     if (!rank) {
         error_set(err, ERROR_MEMORY, "out of memory");

@@ -1,7 +1,9 @@
 // program.test.mjs - programs of the nodes' administrators: offered, started without a
 // shell, watched, and their figures as results
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
@@ -438,6 +440,88 @@ test('where nothing is heard of a program\'s NCCL that is said', limit, async (t
   ]);
   const [file] = fs.readdirSync(dir).filter((name) => name.startsWith('own.'));
   assert.match(fs.readFileSync(path.join(dir, file), 'utf8'), /NCCL INFO Channel/);
+});
+
+// What the program was told of NCCL's log; then it prints as NCCL does that cannot open the file which it was given.
+const printer = `
+  for (const name of ['NCCL_DEBUG', 'NCCL_DEBUG_SUBSYS', 'NCCL_DEBUG_FILE']) console.log(name + '=' + (process.env[name] ?? '-'));
+  console.log('node:1:1 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>');
+  console.log('node:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0');
+  console.log('node:1:1 [0] NCCL WARN something is odd');
+`;
+
+async function printed(server, env = {}) {
+  const { id } = await server.run({ program: { name: 'printer' }, env });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  return { text: await output(server, id), ways: run.cases[0].transports.ways.map(({ text }) => text) };
+}
+
+const heard = ['sockets over Ethernet eth0, 1 channel'];
+
+test("NCCL's log in a program's output is read where no file takes it, and not shown", limit, async (t) => {
+  const { server } = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1 } });
+  const { text, ways } = await printed(server);
+  assert.match(text, /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=\/.*\.nccl-0\nnode:1:1 \[0\] NCCL WARN something is odd\n$/);
+  assert.deepEqual(ways, heard);
+
+  // NCCL would put something else in the place of a percent sign.
+  const spool = path.join(tempDir(t), 'a%b');
+  fs.mkdirSync(spool);
+  const dir = configDir(t, { printer: { script: printer, ranks_per_node: 1 } });
+  const other = await startCluster(t, 1, { agent: { args: ['--config-dir', dir, '--spool-dir', spool] } });
+  const odd = await printed(other.server);
+  assert.match(odd.text, /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=-\nnode:1:1 \[0\] NCCL WARN something is odd\n$/);
+  assert.deepEqual(odd.ways, heard);
+});
+
+test("what NCCL's files say of its log is the program's own choice", limit, async (t) => {
+  const home = tempDir(t);
+  const file = path.join(home, 'nccl.conf');
+  const own = path.join(home, '.nccl.conf');
+  const { server } = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: home } } });
+  const told = async (env) => (await printed(server, env)).text.split('\n').filter((line) => /^NCCL_DEBUG/.test(line))
+    .map((line) => line.replace(/=\/.*/, '=FILE'));
+  const none = ['NCCL_DEBUG=-', 'NCCL_DEBUG_SUBSYS=-', 'NCCL_DEBUG_FILE=-'];
+  for (const line of ['NCCL_DEBUG=WARN', 'NCCL_DEBUG_FILE=/tmp/nccl.%p']) {
+    fs.writeFileSync(own, `# of the user\n${line}\n`);
+    assert.deepEqual(await told(), none, line);
+  }
+  // The whole of what the program prints is shown then.
+  assert.match((await printed(server)).text, /NCCL INFO Channel 00/);
+  fs.writeFileSync(own, '#NCCL_DEBUG=WARN\nNCCL_DEBUG_SUBSYS=ALL\nNCCL_DEBUG_FILES=no\n');
+  assert.deepEqual(await told(), ['NCCL_DEBUG=INFO', 'NCCL_DEBUG_SUBSYS=-', 'NCCL_DEBUG_FILE=FILE']);
+
+  // Another file of the user's takes the place of that in the home.
+  fs.writeFileSync(file, 'NCCL_DEBUG_FILE=/dev/null\n');
+  const named = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: home, NCCL_CONF_FILE: file } } });
+  const other = await printed(named.server);
+  assert.match(other.text, /^NCCL_DEBUG=-\nNCCL_DEBUG_SUBSYS=-\nNCCL_DEBUG_FILE=-\n/);
+});
+
+// An agent whose /etc has one more file, for which it needs a mount of its own.
+const inEtc = (dir) => ['unshare', '--mount', 'sh', '-c', `mount -t overlay -o lowerdir=${dir}:/etc overlay /etc && exec "$@"`, 'sh'];
+
+function whyNoEtc() {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'rb-etc-'));
+  try {
+    execFileSync(inEtc(dir)[0], [...inEtc(dir).slice(1), 'true'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'no mounts of its own here';
+  } finally {
+    fs.rmSync(dir, { recursive: true });
+  }
+}
+
+test("so is what the machine's nccl.conf says", { ...limit, skip: whyNoEtc() }, async (t) => {
+  const etc = tempDir(t);
+  fs.writeFileSync(path.join(etc, 'nccl.conf'), 'NCCL_DEBUG_FILE=/var/log/nccl.%h.%p\n');
+  const dir = configDir(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: '/nonexistent' } } });
+  const { server } = await startCluster(t, 1, { agent: { args: ['--config-dir', dir], within: inEtc(etc) } });
+  const { text, ways } = await printed(server);
+  assert.match(text, /^NCCL_DEBUG=-\nNCCL_DEBUG_SUBSYS=-\nNCCL_DEBUG_FILE=-\nnode:1:1 \[0\] NCCL INFO NET/);
+  assert.deepEqual(ways, heard);
 });
 
 test('a program\'s ways are known while it runs', limit, async (t) => {
