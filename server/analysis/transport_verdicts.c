@@ -1,5 +1,5 @@
-/* transport_verdicts.c - what speaks against the ways that were taken */
-#include <stdarg.h>
+/* transport_verdicts.c - what speaks against the ways that were taken, of all processes
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,9 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "common/ncclog/ncclog.h"
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_host.h"
-#include "server/analysis/transport_kind.h"
+#include "server/analysis/transport_state.h"
 #include "server/analysis/verdict.h"
 
 #define NODES_NAMED 4
@@ -18,135 +17,102 @@
 #define WHAT_MAX 600
 #define FINDINGS_MAX 64
 
-/* What was found, each sentence once with the nodes that it holds for. */
+/* A sentence, with the nodes that it holds for, in their order. */
+struct finding {
+    json_t *what;
+    int *nodes;
+    size_t n_nodes;
+    int lines[LINES_QUOTED]; /* of t->texts */
+    size_t n_lines;
+};
+
 struct findings {
+    const struct transport *t;
     const struct transport_input *input;
-    json_t *all;    /* [{"about","what","nodes":[place],"log":[line]}] */
-    bool *receives; /* by GPUDirect, by node; NULL when memory is out */
+    const size_t *order;
+    const json_t *names; /* of the nodes */
+    struct finding all[FINDINGS_MAX];
+    size_t n;
+    int *place_of;  /* by t->whats, from 1; 0: not found yet */
+    bool *receives; /* by GPUDirect, by node */
 };
 
-/* One node's log. */
-struct said {
-    const struct transport_node *node;
-    int place;
-    const json_t *log, *settings, *ways;
-};
-
-static json_t *finding_of(struct findings *findings, const char *about, const char *what)
+static struct finding *new_finding(struct findings *findings, json_t *what)
 {
-    json_t *new;
+    struct finding *one = &findings->all[findings->n];
 
-    for (size_t i = 0; i < json_array_size(findings->all); i++) {
-        json_t *one = json_array_get(findings->all, i);
-
-        if (strcmp(json_get_str(one, "what", ""), what) == 0)
-            return one;
-    }
-    if (json_array_size(findings->all) == FINDINGS_MAX)
+    if (findings->n == FINDINGS_MAX)
         return NULL;
-    new = json_pack("{s:s, s:o, s:[], s:[]}", "about", about, "what",
-                    json_clean_string(what), "nodes", "log");
-    json_array_append_new(findings->all, new);
-    return new;
+    one->nodes = calloc(findings->t->n_nodes + 1, sizeof(*one->nodes));
+    if (!one->nodes)
+        return NULL;
+    one->what = json_incref(what);
+    findings->n++;
+    return one;
 }
 
 /* Logs come by node. */
-static void append_node(json_t *nodes, int place)
+static void add_node(struct finding *one, int node)
 {
-    size_t n = json_array_size(nodes);
-
-    if (n == 0 || json_integer_value(json_array_get(nodes, n - 1)) != place)
-        json_array_append_new(nodes, json_integer(place));
+    if (one && (one->n_nodes == 0 || one->nodes[one->n_nodes - 1] != node))
+        one->nodes[one->n_nodes++] = node;
 }
 
-static void append_line(json_t *lines, const char *line)
+static void add_line(struct finding *one, int line)
 {
-    json_t *text = json_clean_string(line);
-    bool has_it = json_array_size(lines) == LINES_QUOTED;
+    bool has_it = line == TRANSPORT_NONE || one->n_lines == LINES_QUOTED;
 
-    for (size_t i = 0; i < json_array_size(lines); i++)
-        has_it = has_it || json_equal(json_array_get(lines, i), text);
+    for (size_t i = 0; i < one->n_lines; i++)
+        has_it = has_it || one->lines[i] == line;
     if (!has_it)
-        json_array_append(lines, text);
-    json_decref(text);
+        one->lines[one->n_lines++] = line;
 }
 
-/* line: of the log that says so, or NULL. */
-__attribute__((format(printf, 5, 6))) static void found(struct findings *findings,
-                                                        const char *about, int place,
-                                                        const char *line,
-                                                        const char *format, ...)
+static void add_found(struct findings *findings, const struct transport_said *said,
+                      const struct transport_found *found)
 {
-    char what[WHAT_MAX];
-    json_t *one;
-    va_list args;
+    const json_t *whats = findings->t->whats.all;
+    int *place;
 
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
-    one = finding_of(findings, about, what);
-    if (place >= 0)
-        append_node(json_object_get(one, "nodes"), place);
-    if (line)
-        append_line(json_object_get(one, "log"), line);
+    if (found->what == TRANSPORT_NONE ||
+        (found->unless_receives && findings->receives[said->node]))
+        return;
+    place = &findings->place_of[found->what];
+    if (*place == 0 && new_finding(findings, json_array_get(whats, (size_t)found->what)))
+        *place = (int)findings->n;
+    if (*place == 0)
+        return;
+    add_node(&findings->all[*place - 1], said->node);
+    add_line(&findings->all[*place - 1], found->line);
 }
 
-static bool read_said(const struct transport_input *input, size_t i, struct said *said)
+/* Of what no single process said. NULL: there are too many, or memory is out. */
+static struct finding *finding_of(struct findings *findings, const char *about,
+                                  const char *text)
 {
-    const json_t *item = json_array_get(input->logs, i);
-    int64_t place = json_get_int(item, "node", -1);
+    json_t *what =
+        json_pack("{s:s, s:o}", "about", about, "text", json_clean_string(text));
+    struct finding *one = NULL;
 
-    if (place < 0 || place >= (int64_t)input->n_nodes)
-        return false;
-    said->place = (int)place;
-    said->node = &input->nodes[place];
-    said->log = json_object_get(item, "log");
-    said->settings = json_object_get(said->log, "settings");
-    said->ways = json_object_get(said->log, "transports");
-    return true;
+    for (size_t i = 0; !one && i < findings->n; i++)
+        if (json_equal(findings->all[i].what, what))
+            one = &findings->all[i];
+    if (!one)
+        one = new_finding(findings, what);
+    json_decref(what);
+    return one;
 }
 
-static const char *reason_about(const json_t *log, const char *about)
+/* ---- the ports of all nodes ---- */
+
+static const json_t *port_at(const struct transport *t, int place)
 {
-    const json_t *reasons = json_object_get(log, "reasons");
-
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const json_t *one = json_array_get(reasons, i);
-
-        if (strcmp(json_get_str(one, "about", ""), about) == 0)
-            return json_get_str(one, "text", "");
-    }
-    return NULL;
+    return json_array_get(t->ports.all, (size_t)place);
 }
 
-static bool is_via(const json_t *way, const char *via)
+static bool is_state(const json_t *port, const char *state)
 {
-    return strcmp(json_get_str(way, "via", ""), via) == 0;
-}
-
-/* ---- sockets where there could be more ---- */
-
-/* "IP over InfiniBand ib0"; where nothing is connected yet of the first interface. */
-static void say_sockets(const struct said *said, char *out, size_t size)
-{
-    const char *name = NULL;
-
-    for (size_t i = 0; !name && i < json_array_size(said->ways); i++)
-        if (is_via(json_array_get(said->ways, i), "NET/Socket"))
-            name = json_get_str(json_array_get(said->ways, i), "name", NULL);
-    if (!name)
-        name = json_get_str(json_array_get(json_object_get(said->log, "interfaces"), 0),
-                            "name", NULL);
-    if (name)
-        snprintf(out, size, "%s %s",
-                 transport_kind_text(transport_net_kind(said->node, name)), name);
-    else
-        snprintf(out, size, "sockets");
-}
-
-static bool is_active(const json_t *port)
-{
-    return strcasecmp(json_get_str(port, "state", ""), "active") == 0;
+    return strcasecmp(json_get_str(port, "state", ""), state) == 0;
 }
 
 static bool is_listed(const char *value, const json_t *port, bool is_whole)
@@ -155,108 +121,52 @@ static bool is_listed(const char *value, const json_t *port, bool is_whole)
                         (int)json_get_int(port, "port", 1), is_whole);
 }
 
-static bool is_wanted(const char *hca, const json_t *port)
+static bool explain_by(const json_t *port, const char *hca, const char *name, char *out,
+                       size_t size)
 {
-    return nccl_hca_allows(hca, json_get_str(port, "name", ""),
-                           (int)json_get_int(port, "port", 1));
+    const char *device = json_get_str(port, "name", "?");
+
+    if (is_listed(hca, port, false) && !is_state(port, "active"))
+        snprintf(out, size, "%s is %s", device, json_get_str(port, "state", "?"));
+    else if (strcmp(json_get_str(port, "netdev", ""), name) == 0)
+        snprintf(out, size, "%s is the network interface of %s", name, device);
+    else
+        return false;
+    return true;
 }
 
-/* The first that NCCL_IB_HCA lets NCCL take. */
-static const json_t *active_port(const struct transport_node *node, const char *hca)
+/* What a value of NCCL_IB_HCA names, `name` first, by the first node where that is
+ * known; of the ports there are few that differ. */
+static void explain_hca(const struct transport *t, const char *hca, const char *name,
+                        char *out, size_t size)
 {
-    const json_t *ports = json_object_get(node->inventory, "rdma");
+    size_t n = t->ports.texts.n;
+    bool *is_none = calloc(n + 1, sizeof(*is_none));
 
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *port = json_array_get(ports, i);
-
-        if (is_active(port) && is_wanted(hca, port))
-            return port;
-    }
-    return NULL;
+    for (size_t i = 0; is_none && !out[0] && i < t->n_nodes; i++)
+        for (const int *at = t->node_ports[i]; at && !out[0] && *at != TRANSPORT_NONE;
+             at++)
+            if (!is_none[*at])
+                is_none[*at] = !explain_by(port_at(t, *at), hca, name, out, size);
+    free(is_none);
 }
 
-/* What NCCL_IB_HCA names, `name` first, where it is known. */
-static bool explain_hca(const struct transport_node *node, const char *hca,
-                        const char *name, char *out, size_t size)
+/* Of what was found that has to be explained: the whole text. */
+static void tell_what(const struct transport *t, const json_t *what, struct buf *out)
 {
-    const json_t *ports = json_object_get(node->inventory, "rdma");
+    const char *hca = json_get_str(what, "hca", NULL);
+    const char *name = json_get_str(what, "name", "");
+    char why[200] = "";
 
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *port = json_array_get(ports, i);
-        const char *device = json_get_str(port, "name", "?");
-
-        if (is_listed(hca, port, false) && !is_active(port))
-            snprintf(out, size, "%s is %s", device, json_get_str(port, "state", "?"));
-        else if (strcmp(json_get_str(port, "netdev", ""), name) == 0)
-            snprintf(out, size, "%s is the network interface of %s", name, device);
-        else
-            continue;
-        return true;
-    }
-    return false;
-}
-
-static bool is_interface(const struct said *said, const char *name)
-{
-    const json_t *list = json_object_get(said->log, "interfaces");
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
-            return true;
-    return false;
-}
-
-static void check_hca(struct findings *findings, const struct said *said,
-                      const char *value, const char *sockets)
-{
-    const char *line = reason_about(said->log, "ib");
-    bool is_exact = *value == '=';
-    char name[64], why[200] = "";
-
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(value + is_exact, ":,"),
-             value + is_exact);
-    for (size_t i = 0; !why[0] && i < findings->input->n_nodes; i++)
-        explain_hca(&findings->input->nodes[i], value, name, why, sizeof(why));
-    if (!why[0] && is_interface(said, name))
-        snprintf(why, sizeof(why), "%s is a network interface", name);
-    found(findings, "no_rdma", said->place, line,
-          "NCCL_IB_HCA=%.100s names no active RDMA port%s%s%s: %s", value,
-          why[0] ? " (" : "", why, why[0] ? ")" : "", sockets);
-}
-
-static void check_sockets(struct findings *findings, const struct said *said)
-{
-    const char *disabled = json_get_str(said->settings, "NCCL_IB_DISABLE", "0");
-    const char *hca = json_get_str(said->settings, "NCCL_IB_HCA", "");
-    const char *net = json_get_str(said->settings, "NCCL_NET", "");
-    const json_t *port = active_port(said->node, hca);
-    char sockets[120], beside[100] = "";
-
-    if (strcmp(json_get_str(said->log, "network", ""), "Socket") != 0 ||
-        json_get_int(said->log, "nodes", 2) < 2)
+    buf_printf(out, "%s", json_get_str(what, "text", ""));
+    if (!hca)
         return;
-    say_sockets(said, sockets, sizeof(sockets));
-    if (port)
-        snprintf(beside, sizeof(beside), ", while %.60s is active",
-                 json_get_str(port, "name", "?"));
-    if (atoi(disabled) != 0)
-        found(findings, "no_rdma", said->place, NULL, "NCCL_IB_DISABLE=%.20s: %s%s",
-              disabled, sockets, beside);
-    else if (strcasecmp(net, "Socket") == 0)
-        found(findings, "no_rdma", said->place, NULL, "NCCL_NET=%.20s: %s%s", net,
-              sockets, beside);
-    else if (port)
-        found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
-              "NCCL took no RDMA device, though %s is active: %s",
-              json_get_str(port, "name", "?"), sockets);
-    else if (*hca && *hca != '^')
-        check_hca(findings, said, hca, sockets);
-    else if (active_port(said->node, ""))
-        found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
-              "NCCL_IB_HCA=%.100s excludes every active RDMA port: %s", hca, sockets);
+    explain_hca(t, hca, name, why, sizeof(why));
+    if (!why[0] && json_get_bool(what, "is_interface", false))
+        snprintf(why, sizeof(why), "%s is a network interface", name);
+    buf_printf(out, "%s%s%s: %s", why[0] ? " (" : "", why, why[0] ? ")" : "",
+               json_get_str(what, "rest", ""));
 }
-
-/* ---- ports ---- */
 
 static void port_key(const json_t *port, char *out, size_t size)
 {
@@ -264,195 +174,77 @@ static void port_key(const json_t *port, char *out, size_t size)
              (int)json_get_int(port, "port", 1));
 }
 
-/* By port, on how many nodes it is active. */
-static json_t *count_active(const struct transport_input *input)
+/* On how many nodes each is active: ports of one name, whatever else they are. */
+static json_t *count_active(const struct transport *t)
 {
-    json_t *counts = json_object();
-    char key[80];
+    size_t n = t->ports.texts.n;
+    int64_t *counts = calloc(n + 1, sizeof(*counts));
+    json_t *by_name = json_object();
 
-    for (size_t i = 0; i < input->n_nodes; i++) {
-        const json_t *ports = json_object_get(input->nodes[i].inventory, "rdma");
+    for (size_t i = 0; counts && i < t->n_nodes; i++)
+        for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++)
+            counts[*at]++;
+    for (size_t i = 0; counts && i < n; i++) {
+        const json_t *port = port_at(t, (int)i);
+        char key[80];
 
-        for (size_t k = 0; k < json_array_size(ports); k++) {
-            port_key(json_array_get(ports, k), key, sizeof(key));
-            if (is_active(json_array_get(ports, k)))
-                json_object_set_new(counts, key,
-                                    json_integer(json_get_int(counts, key, 0) + 1));
-        }
+        port_key(port, key, sizeof(key));
+        if (is_state(port, "active"))
+            json_object_set_new(by_name, key,
+                                json_integer(json_get_int(by_name, key, 0) + counts[i]));
     }
-    return counts;
+    free(counts);
+    return by_name;
 }
 
 /* A card may lie unused: a port counts that was asked for by its name, or that most
  * others use. */
-static void check_ports(struct findings *findings, int place, const char *hca,
-                        const json_t *counts)
+static bool *ports_missed(const struct transport *t, const char *hca)
 {
-    const struct transport_input *input = findings->input;
-    const json_t *ports = json_object_get(input->nodes[place].inventory, "rdma");
-    char key[80];
+    size_t n = t->ports.texts.n;
+    bool *is_missed = calloc(n + 1, sizeof(*is_missed));
+    json_t *counts = count_active(t);
 
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *port = json_array_get(ports, i);
+    for (size_t i = 0; is_missed && i < n; i++) {
+        const json_t *port = port_at(t, (int)i);
+        char key[80];
 
         port_key(port, key, sizeof(key));
-        if (strcasecmp(json_get_str(port, "state", ""), "down") == 0 &&
-            is_wanted(hca, port) &&
-            ((*hca != '^' && is_listed(hca, port, true)) ||
-             2 * json_get_int(counts, key, 0) > (int64_t)input->n_nodes - 1))
-            found(findings, "port_down", place, NULL, "%s is DOWN",
-                  json_get_str(port, "name", "?"));
+        is_missed[i] = is_state(port, "down") &&
+                       nccl_hca_allows(hca, json_get_str(port, "name", ""),
+                                       (int)json_get_int(port, "port", 1)) &&
+                       ((*hca != '^' && is_listed(hca, port, true)) ||
+                        2 * json_get_int(counts, key, 0) > (int64_t)t->n_nodes - 1);
     }
-}
-
-static void check_all_ports(struct findings *findings, const json_t *folded)
-{
-    const struct transport_input *input = findings->input;
-    const char *hca = json_get_str(json_object_get(folded, "settings"), "NCCL_IB_HCA",
-                                   json_get_str(input->env, "NCCL_IB_HCA", ""));
-    json_t *counts = count_active(input);
-
-    for (size_t i = 0; i < input->n_nodes; i++)
-        check_ports(findings, (int)i, hca, counts);
     json_decref(counts);
+    return is_missed;
 }
 
-/* ---- GPUDirect ---- */
-
-static bool is_word_of(const char *words, const char *name, size_t len)
+static void check_ports(struct findings *findings, const json_t *folded)
 {
-    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == len && strncasecmp(at, name, len) == 0)
-            return true;
-    return false;
-}
+    const struct transport *t = findings->t;
+    const char *hca = json_get_str(json_object_get(folded, "settings"), "NCCL_IB_HCA",
+                                   json_get_str(findings->input->env, "NCCL_IB_HCA", ""));
+    struct finding **down = calloc(t->ports.texts.n + 1, sizeof(struct finding *));
+    bool *is_missed = ports_missed(t, hca);
 
-/* Nearer than NCCL's own, which is PXB; as words or as numbers. */
-static bool is_restricted(const char *level)
-{
-    return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
-}
+    for (size_t i = 0; down && is_missed && i < t->n_nodes; i++)
+        for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++) {
+            char text[100];
 
-static bool receives_by_gdr(const struct said *said)
-{
-    for (size_t i = 0; i < json_array_size(said->ways); i++) {
-        const json_t *way = json_array_get(said->ways, i);
-
-        if (json_get_bool(way, "gdr", false) && json_object_get(way, "from") &&
-            ncclog_is_of_ib(json_get_str(way, "via", "")))
-            return true;
-    }
-    return false;
-}
-
-/* By node, once for all logs: each of thousands would look through all of them. */
-static bool *find_receivers(const struct transport_input *input)
-{
-    bool *receives = calloc(input->n_nodes + 1, sizeof(*receives));
-    struct said said;
-
-    for (size_t i = 0; receives && i < json_array_size(input->logs); i++)
-        if (read_said(input, i, &said))
-            receives[said.place] = receives[said.place] || receives_by_gdr(&said);
-    return receives;
-}
-
-/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
- * GPU's when it receives, which another process of the node may do (NCCL,
- * src/graph/paths.cc, ncclTopoCheckGdr). */
-static bool only_sends(const struct findings *findings, const struct said *said,
-                       const json_t *way)
-{
-    return !json_object_get(way, "from") && findings->receives &&
-           findings->receives[said->place] &&
-           !json_get_str(said->settings, "NCCL_NET_GDR_READ", NULL);
-}
-
-static void check_gdr(struct findings *findings, const struct said *said)
-{
-    const char *support = reason_about(said->log, "gdr_support");
-    const char *distance = reason_about(said->log, "gdr_distance");
-    const char *level = json_get_str(said->settings, "NCCL_NET_GDR_LEVEL", "");
-    const json_t *modules = json_object_get(said->node->inventory, "modules");
-    bool is_missing = json_is_object(modules) &&
-                      !json_object_get(modules, "nvidia_peermem") &&
-                      !json_object_get(modules, "nv_peer_mem");
-
-    for (size_t i = 0; i < json_array_size(said->ways); i++) {
-        const json_t *way = json_array_get(said->ways, i);
-        const char *name = json_get_str(way, "name", "its HCA");
-
-        if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
-            json_get_bool(way, "gdr", false) || only_sends(findings, said, way))
-            continue;
-        if (support)
-            found(findings, "no_gdr", said->place, support,
-                  "GPUDirect is off over %s: %s", name,
-                  is_missing ? "nvidia_peermem is not loaded"
-                             : "NCCL finds neither nvidia_peermem nor DMA-BUF");
-        else if (distance)
-            found(findings, "no_gdr", said->place, distance,
-                  "GPUDirect is off over %s: it is too far from the GPU %s", name,
-                  distance + strcspn(distance, "("));
-        else if (is_missing)
-            found(findings, "no_gdr", said->place, NULL,
-                  "GPUDirect is off over %s: nvidia_peermem is not loaded", name);
-        else if (strcmp(json_get_str(said->settings, "NCCL_NET_GDR_READ", ""), "0") ==
-                     0 &&
-                 !json_object_get(way, "from"))
-            found(findings, "no_gdr", said->place, NULL,
-                  "GPUDirect is off over %s to send: NCCL_NET_GDR_READ=0", name);
-        else if (is_restricted(level))
-            found(findings, "no_gdr", said->place, NULL,
-                  "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s", name, level);
-        else
-            found(findings, "no_gdr", said->place, NULL,
-                  "GPUDirect is off over %s (the log does not say why)", name);
-    }
+            if (!is_missed[*at])
+                continue;
+            snprintf(text, sizeof(text), "%.80s is DOWN",
+                     json_get_str(port_at(t, *at), "name", "?"));
+            if (!down[*at])
+                down[*at] = finding_of(findings, "port_down", text);
+            add_node(down[*at], (int)i);
+        }
+    free(is_missed);
+    free(down);
 }
 
 /* ---- settings ---- */
-
-/* Names that no version knows are passed over without a word. */
-static void check_words(struct findings *findings, const struct said *said,
-                        const char *setting, const char *words)
-{
-    const char *value = json_get_str(said->settings, setting, "");
-
-    for (const char *at = value; *at; at += strspn(at, ",;:^ ")) {
-        size_t len = strcspn(at, ",;:^ ");
-
-        if (len > 0 && !is_word_of(words, at, len)) {
-            found(findings, "setting", said->place, NULL, "%s=%.100s: NCCL knows no %.*s",
-                  setting, value, (int)(len < 60 ? len : 60), at);
-            return;
-        }
-        at += len;
-    }
-}
-
-static void check_reasons(struct findings *findings, const struct said *said)
-{
-    const json_t *reasons = json_object_get(said->log, "reasons");
-
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const json_t *one = json_array_get(reasons, i);
-
-        if (strcmp(json_get_str(one, "about", ""), "setting") == 0)
-            found(findings, "setting", said->place, json_get_str(one, "text", ""),
-                  "a setting had no effect: %s", json_get_str(one, "text", ""));
-    }
-}
-
-static void check_settings(struct findings *findings, const struct said *said)
-{
-#define FUNCTIONS " broadcast reduce allgather reducescatter allreduce"
-    check_words(
-        findings, said, "NCCL_ALGO",
-        "tree ring collnet collnetdirect collnetchain nvls nvlstree pat" FUNCTIONS);
-    check_words(findings, said, "NCCL_PROTO", "ll ll128 simple" FUNCTIONS);
-    check_reasons(findings, said);
-}
 
 /* NCCL says of a variable that it takes it when it looks it up; some it does not tell. */
 static bool is_told(const char *name)
@@ -480,194 +272,163 @@ static void check_unread(struct findings *findings, const json_t *folded)
     if (json_object_size(settings) == 0)
         return;
     json_object_foreach (findings->input->env, name, value) {
-        if (json_is_string(value) && is_told(name) && !json_object_get(settings, name))
-            found(findings, "setting", -1, NULL,
-                  "%s=%.100s was set, and NCCL's log does not mention it", name,
-                  json_string_value(value));
+        char text[WHAT_MAX];
+
+        if (!json_is_string(value) || !is_told(name) || json_object_get(settings, name))
+            continue;
+        snprintf(text, sizeof(text),
+                 "%.200s=%.100s was set, and NCCL's log does not mention it", name,
+                 json_string_value(value));
+        finding_of(findings, "setting", text);
     }
 }
 
-/* ---- who differs, and who failed ---- */
+/* ---- who differs ---- */
 
-static bool goes_by_sockets(const json_t *log)
+/* The network of most processes, "NET/IB" for instance; NULL where that is sockets or
+ * none. */
+static const char *usual_network(const struct transport *t, const size_t *order)
 {
-    return strcmp(json_get_str(log, "network", ""), "Socket") == 0;
-}
+    int usual = TRANSPORT_NONE;
+    size_t n = 0;
 
-/* The network of most logs, "NET/IB" for instance; NULL where that is sockets or none. */
-static const char *usual_network(const struct transport_input *input)
-{
-    size_t n = 0, n_logs = json_array_size(input->logs);
-    const char *usual = NULL;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct transport_said *said = &t->said[order[i]];
 
-    for (size_t i = 0; i < n_logs; i++) {
-        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
-        const char *network = json_get_str(log, "network", NULL);
-
-        n += network && !goes_by_sockets(log);
-        usual = network && !goes_by_sockets(log) ? network : usual;
+        if (said->network == TRANSPORT_NONE || said->by_sockets)
+            continue;
+        usual = said->network;
+        n++;
     }
-    return 2 * n > n_logs ? usual : NULL;
+    return 2 * n > t->keys.n ? t->texts.at[usual] : NULL;
 }
 
-static void check_odd(struct findings *findings, const struct said *said,
+static void check_odd(struct findings *findings, const struct transport_said *said,
                       const char *usual)
 {
-    if (usual && goes_by_sockets(said->log))
-        found(findings, "odd_node", said->place, NULL,
-              "by sockets, while most go by NET/%.60s", usual);
-}
+    char text[120];
 
-static void check_init(struct findings *findings, const struct said *said)
-{
-    const char *warning = json_get_str(said->log, "warning", NULL);
-    const char *name = json_get_str(said->settings, "NCCL_SOCKET_IFNAME", NULL);
-    bool is_ended = strcmp(json_get_str(said->log, "init", ""), "complete") == 0;
-
-    if (!warning || (is_ended && !json_get_bool(said->log, "late_warning", false)))
+    if (!usual || !said->by_sockets)
         return;
-    if (is_ended)
-        found(findings, "warning", said->place, warning, "NCCL warned after its init: %s",
-              warning);
-    else if (name && strstr(warning, "no socket interface"))
-        found(
-            findings, "init", said->place, warning,
-            "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",
-            name);
-    else
-        found(findings, "init", said->place, warning, "NCCL's init failed: %s", warning);
+    snprintf(text, sizeof(text), "by sockets, while most go by NET/%.60s", usual);
+    add_node(finding_of(findings, "odd_node", text), said->node);
 }
 
-/* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
- * and nobody asked for sockets. */
-static void check_host(struct findings *findings, const struct said *said)
+static bool is_network(const struct transport *t, const json_t *way)
 {
-    const json_t *port = active_port(said->node, "");
-
-    if (!port || findings->input->host->transport == HOST_TRANSPORT_TCP)
-        return;
-    for (size_t i = 0; i < json_array_size(said->ways); i++) {
-        const json_t *way = json_array_get(said->ways, i);
-        const char *name = json_get_str(way, "name", "?");
-        bool is_ucx = is_via(way, "ucx/tcp");
-
-        if (is_ucx || is_via(way, "tcp"))
-            found(findings, "no_rdma", said->place, NULL, "%s%s %s, while %s is active",
-                  is_ucx ? "UCX goes by " : "",
-                  transport_kind_text(transport_net_kind(said->node, name)), name,
-                  json_get_str(port, "name", "?"));
-    }
+    return t->host ? transport_host_leaves(way)
+                   : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
 }
 
-static bool is_network(const struct transport_input *input, const json_t *way)
-{
-    return input->host ? transport_host_leaves(way)
-                       : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
-}
-
-static bool crosses_nodes(const struct transport_input *input, const json_t *folded)
+static bool crosses_nodes(const struct transport *t, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
 
     for (size_t i = 0; i < json_array_size(ways); i++)
-        if (is_network(input, json_array_get(ways, i)))
+        if (is_network(t, json_array_get(ways, i)))
             return true;
     return false;
 }
 
 static void look(struct findings *findings, const json_t *folded)
 {
-    const struct transport_input *input = findings->input;
-    const char *usual = usual_network(input);
-    size_t n = json_array_size(input->logs);
-    struct said said;
+    const struct transport *t = findings->t;
+    const char *usual = usual_network(t, findings->order);
 
-    for (size_t i = 0; i < n; i++) {
-        if (!read_said(input, i, &said))
-            continue;
-        if (input->host) {
-            check_host(findings, &said);
-            continue;
-        }
-        check_init(findings, &said);
-        check_odd(findings, &said, usual);
-        check_sockets(findings, &said);
-        check_gdr(findings, &said);
-        check_settings(findings, &said);
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->said[i].receives)
+            findings->receives[t->said[i].node] = true;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct transport_said *said = &t->said[findings->order[i]];
+
+        for (size_t k = 0; k < said->n_first; k++)
+            add_found(findings, said, &said->found[k]);
+        check_odd(findings, said, usual);
+        for (size_t k = said->n_first; k < said->n_found; k++)
+            add_found(findings, said, &said->found[k]);
     }
-    if (!input->host && crosses_nodes(input, folded))
-        check_all_ports(findings, folded);
+    if (!t->host && crosses_nodes(t, folded))
+        check_ports(findings, folded);
     check_unread(findings, folded);
 }
 
 /* ---- as verdicts ---- */
 
 /* " on node-1, node-2 and 3 more": nothing where it is of no node. */
-static json_t *name_nodes(const struct findings *findings, const json_t *places,
+static json_t *name_nodes(const struct findings *findings, const struct finding *one,
                           struct buf *out)
 {
-    size_t n = json_array_size(places);
+    size_t n = one->n_nodes;
     json_t *names = json_array();
 
     for (size_t i = 0; i < n; i++) {
-        size_t place = (size_t)json_integer_value(json_array_get(places, i));
-        json_t *name = json_clean_string(findings->input->nodes[place].name);
+        json_t *name = json_array_get(findings->names, (size_t)one->nodes[i]);
 
         if (i < NODES_NAMED)
             buf_printf(out, "%s%s", i == 0 ? "" : ", ", json_string_value(name));
-        json_array_append_new(names, name);
+        json_array_append(names, name);
     }
     if (n > NODES_NAMED)
         buf_printf(out, " and %zu more", n - NODES_NAMED);
     return names;
 }
 
-static json_t *finding_verdict(const struct findings *findings, const json_t *one)
+static json_t *lines_json(const struct findings *findings, const int *lines, size_t n)
 {
-    const char *about = json_get_str(one, "about", ""),
-               *what = json_get_str(one, "what", "");
-    struct buf nodes, sentence;
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, json_clean_string(findings->t->texts.at[lines[i]]));
+    return out;
+}
+
+static json_t *finding_verdict(const struct findings *findings, const struct finding *one)
+{
+    const char *about = json_get_str(one->what, "about", "");
+    struct buf nodes, what, sentence;
     json_t *names, *verdict;
 
     buf_init(&nodes, 4096);
+    buf_init(&what, 4096);
     buf_init(&sentence, 8192);
-    names = name_nodes(findings, json_object_get(one, "nodes"), &nodes);
+    tell_what(findings->t, one->what, &what);
+    names = name_nodes(findings, one, &nodes);
     if (strcmp(about, "odd_node") == 0)
         buf_printf(&sentence, "%s %s %s", nodes.data ? nodes.data : "",
-                   json_array_size(names) == 1 ? "goes" : "go", what);
+                   one->n_nodes == 1 ? "goes" : "go", what.data ? what.data : "");
     else
-        buf_printf(&sentence, "%s%s%s", what, nodes.len ? " on " : "",
-                   nodes.data ? nodes.data : "");
-    verdict = verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING,
-                           sentence.data ? sentence.data : what, findings->input->mark,
-                           json_pack("{s:s, s:o, s:O}", "about", about, "nodes", names,
-                                     "log", json_object_get(one, "log")));
+        buf_printf(&sentence, "%s%s%s", what.data ? what.data : "",
+                   nodes.len ? " on " : "", nodes.data ? nodes.data : "");
+    verdict =
+        verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING,
+                     sentence.data ? sentence.data : about, findings->input->mark,
+                     json_pack("{s:s, s:o, s:o}", "about", about, "nodes", names, "log",
+                               lines_json(findings, one->lines, one->n_lines)));
     buf_release(&nodes);
+    buf_release(&what);
     buf_release(&sentence);
     return verdict;
 }
 
 /* Why there is no more than sockets, as the log says it. */
-static void add_why(const struct transport_input *input, struct buf *sentence,
-                    json_t *lines)
+static json_t *say_why(const struct findings *findings, struct buf *sentence)
 {
-    for (size_t i = 0; i < json_array_size(input->logs); i++) {
-        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
-        const char *why = goes_by_sockets(log) ? reason_about(log, "ib") : NULL;
+    const struct transport *t = findings->t;
+    struct finding why = {.n_lines = 0};
 
-        if (why && json_array_size(lines) == 0)
-            buf_printf(sentence, " (%.200s)", why);
-        if (why)
-            append_line(lines, why);
-    }
+    for (size_t i = 0; i < t->keys.n; i++)
+        add_line(&why, t->said[findings->order[i]].why);
+    if (why.n_lines > 0)
+        buf_printf(sentence, " (%.200s)", t->texts.at[why.lines[0]]);
+    return lines_json(findings, why.lines, why.n_lines);
 }
 
 /* The ways between nodes, else those inside of them. */
 static json_t *good_verdict(const struct findings *findings, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
-    const struct transport_input *input = findings->input;
-    bool crosses = crosses_nodes(input, folded);
+    const struct transport *t = findings->t;
+    bool crosses = crosses_nodes(t, folded);
     json_t *verdict, *evidence;
     struct buf sentence;
     size_t n = 0;
@@ -676,37 +437,57 @@ static json_t *good_verdict(const struct findings *findings, const json_t *folde
     for (size_t i = 0; i < json_array_size(ways); i++) {
         const json_t *way = json_array_get(ways, i);
 
-        if (crosses && !is_network(input, way))
+        if (crosses && !is_network(t, way))
             continue;
         if (n++ < NODES_NAMED)
             buf_printf(&sentence, "%s%s",
-                       n > 1         ? "; "
-                       : input->host ? "ranks go by "
-                                     : "NCCL goes by ",
+                       n > 1     ? "; "
+                       : t->host ? "ranks go by "
+                                 : "NCCL goes by ",
                        json_get_str(way, "text", ""));
     }
-    evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
-    add_why(input, &sentence, json_object_get(evidence, "log"));
+    evidence = json_pack("{s:s, s:[], s:o}", "about", "ways", "nodes", "log",
+                         say_why(findings, &sentence));
     verdict = verdict_json(VERDICT_TRANSPORT, n ? VERDICT_OK : VERDICT_NOT_ENOUGH_DATA,
                            n && sentence.data ? sentence.data
                                               : "NCCL's log says nothing of its ways",
-                           input->mark, evidence);
+                           findings->input->mark, evidence);
     buf_release(&sentence);
     return verdict;
 }
 
-json_t *transport_verdicts(const struct transport_input *input, const json_t *folded)
+static void fill(struct findings *findings, const json_t *folded, json_t *verdicts)
 {
-    struct findings findings = {input, json_array(), find_receivers(input)};
+    look(findings, folded);
+    for (size_t i = 0; i < findings->n; i++)
+        json_array_append_new(verdicts, finding_verdict(findings, &findings->all[i]));
+    if (json_array_size(verdicts) == 0)
+        json_array_append_new(verdicts, good_verdict(findings, folded));
+}
+
+json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
+                           const size_t *order, const json_t *folded)
+{
+    struct findings *findings = calloc(1, sizeof(*findings));
     json_t *verdicts = json_array();
 
-    look(&findings, folded);
-    for (size_t i = 0; i < json_array_size(findings.all); i++)
-        json_array_append_new(
-            verdicts, finding_verdict(&findings, json_array_get(findings.all, i)));
-    if (json_array_size(verdicts) == 0)
-        json_array_append_new(verdicts, good_verdict(&findings, folded));
-    json_decref(findings.all);
-    free(findings.receives);
+    if (!findings)
+        return verdicts;
+    *findings = (struct findings){
+        .t = t,
+        .input = input,
+        .order = order,
+        .names = json_object_get(folded, "nodes"),
+        .place_of = calloc(t->whats.texts.n + 1, sizeof(*findings->place_of)),
+        .receives = calloc(t->n_nodes + 1, sizeof(*findings->receives))};
+    if (findings->place_of && findings->receives)
+        fill(findings, folded, verdicts);
+    for (size_t i = 0; i < findings->n; i++) {
+        json_decref(findings->all[i].what);
+        free(findings->all[i].nodes);
+    }
+    free(findings->place_of);
+    free(findings->receives);
+    free(findings);
     return verdicts;
 }

@@ -51,26 +51,50 @@ static size_t place_of(struct transport_node *nodes, size_t *n, const char *host
     return (*n)++;
 }
 
-static json_t *fold(const struct ncclog_set *set, const json_t *ports)
+/* logs: by their places in the set. */
+static json_t *fold(const struct ncclog_set *set, const json_t *logs,
+                    const json_t *inventory)
 {
     struct transport_node *nodes = calloc(set->n, sizeof(*nodes));
-    json_t *logs = json_array(), *inventory = json_pack("{s:O}", "rdma", ports), *out;
-    struct transport_input input = {.logs = logs, .nodes = nodes, .mark = " (imported)"};
+    struct transport_input input = {.nodes = nodes, .mark = " (imported)"};
+    struct transport *transport;
+    json_t *out;
 
     for (size_t i = 0; nodes && i < set->n; i++) {
-        json_t *log = ncclog_set_json(set, i);
         size_t place = place_of(nodes, &input.n_nodes, set->items[i]->host);
 
-        if (json_get_int(log, "rank", -1) == 0 && json_array_size(ports) > 0)
+        if (json_get_int(json_array_get(logs, i), "rank", -1) == 0)
             nodes[place].inventory = inventory;
-        if (log)
-            json_array_append_new(
-                logs, json_pack("{s:i, s:o}", "node", (int)place, "log", log));
     }
-    out = nodes ? transport_fold(&input) : NULL;
-    json_decref(logs);
-    json_decref(inventory);
+    transport = nodes ? transport_create(input.n_nodes, set->n, NULL) : NULL;
+    for (size_t i = 0; transport && i < set->n; i++) {
+        size_t place = place_of(nodes, &input.n_nodes, set->items[i]->host);
+        struct transport_speaker speaker = {(int)i, (int)place, nodes[place].inventory};
+
+        if (json_is_object(json_array_get(logs, i)))
+            transport_take(transport, &speaker, json_array_get(logs, i));
+    }
+    out = transport_fold(transport, &input);
+    transport_destroy(transport);
     free(nodes);
+    return out;
+}
+
+/* ports: of the node of rank 0. */
+static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
+{
+    json_t *inventory =
+        json_array_size(ports) > 0 ? json_pack("{s:O}", "rdma", ports) : NULL;
+    json_t *logs = json_array(), *out;
+
+    for (size_t i = 0; i < set->n; i++) {
+        json_t *log = ncclog_set_json(set, i);
+
+        json_array_append_new(logs, log ? log : json_null());
+    }
+    out = fold(set, logs, inventory);
+    json_decref(inventory);
+    json_decref(logs);
     return out;
 }
 
@@ -90,7 +114,7 @@ json_t *nccl_log_read(const char *text, size_t len)
         at += length + 1;
     }
     if (set.n > 0)
-        out = fold(&set, ports);
+        out = fold_set(&set, ports);
     ncclog_set_release(&set);
     json_decref(ports);
     return out;

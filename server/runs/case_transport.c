@@ -17,28 +17,80 @@
 /* A program may start a process or some of its own, each with a log. */
 #define LOGS_OF_RANK 4
 
-void case_transport_take(struct live_case *live, int rank, json_t *log)
-{
-    const struct run_node *node = run_nodes_of_rank(&live->on, rank);
-    char key[48];
-
-    if (!node)
-        return;
-    snprintf(key, sizeof(key), "%d.%lld", rank, (long long)json_get_int(log, "pid", 0));
-    if (!live->nccl_logs)
-        live->nccl_logs = json_object();
-    if (json_object_size(live->nccl_logs) >=
-            (size_t)LOGS_OF_RANK * (size_t)live->on.world_size &&
-        !json_object_get(live->nccl_logs, key))
-        return;
-    json_object_set_new(
-        live->nccl_logs, key,
-        json_pack("{s:i, s:O}", "node", (int)(node - live->on.items), "log", log));
-}
-
 bool case_transport_is_host(const struct run *run)
 {
     return !run->spec->program.name && run->backend && strcmp(run->backend, "host") == 0;
+}
+
+/* NULL: memory is out. */
+static struct transport *transport_of(struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    bool is_own = !run->spec->program.name;
+
+    if (live->transport)
+        return live->transport;
+    live->transport =
+        transport_create(live->on.n, (size_t)LOGS_OF_RANK * (size_t)live->on.world_size,
+                         case_transport_is_host(run) ? &run->spec->host : NULL);
+    for (size_t i = 0; is_own && live->transport && i < live->on.n; i++)
+        for (int k = 0; k < live->on.items[i].ranks; k++)
+            transport_place(live->transport, live->on.items[i].first_rank + k, (int)i);
+    return live->transport;
+}
+
+static const json_t *inventory_of(const struct live_case *live, size_t i)
+{
+    const struct node *node =
+        node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+
+    return node ? node->inventory : NULL;
+}
+
+static void take(struct live_case *live, const struct run_node *on, int rank,
+                 const json_t *log)
+{
+    size_t place = (size_t)(on - live->on.items);
+    struct transport_speaker speaker = {rank, (int)place, inventory_of(live, place)};
+    struct transport *transport = transport_of(live);
+
+    if (transport)
+        transport_take(transport, &speaker, log);
+}
+
+/* After a restart of the server logs come before the nodes: they wait for what these are,
+ * and what follows them too, since the last counts. */
+void case_transport_take(struct live_case *live, int rank, json_t *log)
+{
+    const struct run_node *on = run_nodes_of_rank(&live->on, rank);
+
+    if (!on)
+        return;
+    if (!live->early_logs && inventory_of(live, (size_t)(on - live->on.items))) {
+        take(live, on, rank, log);
+        return;
+    }
+    if (!live->early_logs)
+        live->early_logs = json_array();
+    if (json_array_size(live->early_logs) <
+        (size_t)LOGS_OF_RANK * (size_t)live->on.world_size)
+        json_array_append_new(live->early_logs,
+                              json_pack("{s:i, s:O}", "rank", rank, "log", log));
+}
+
+/* Whether there is any, with those. */
+static bool take_early(struct live_case *live)
+{
+    for (size_t i = 0; i < json_array_size(live->early_logs); i++) {
+        const json_t *item = json_array_get(live->early_logs, i);
+        int rank = (int)json_get_int(item, "rank", -1);
+
+        take(live, run_nodes_of_rank(&live->on, rank), rank,
+             json_object_get(item, "log"));
+    }
+    json_decref(live->early_logs);
+    live->early_logs = NULL;
+    return live->transport != NULL;
 }
 
 void case_transport_take_ways(struct live_case *live, int rank, json_t *ways)
@@ -55,42 +107,32 @@ void case_transport_take_ways(struct live_case *live, int rank, json_t *ways)
 
 static struct transport_node *nodes_of(const struct live_case *live)
 {
-    struct transport_node *nodes = calloc(live->on.n, sizeof(*nodes));
+    struct transport_node *nodes = calloc(live->on.n + 1, sizeof(*nodes));
 
     for (size_t i = 0; nodes && i < live->on.n; i++) {
-        const struct node *node =
-            node_find(&live->active->scheduler->nodes, live->on.items[i].name);
-
         nodes[i].name = live->on.items[i].name;
-        nodes[i].inventory = node ? node->inventory : NULL;
+        nodes[i].inventory = inventory_of(live, i);
     }
     return nodes;
 }
 
-json_t *case_transport_fold(const struct live_case *live, bool has_run)
+json_t *case_transport_fold(struct live_case *live, bool has_run)
 {
     const struct run *run = live->active->run;
     bool is_program = run->spec->program.name != NULL;
-    struct transport_node *nodes = live->nccl_logs ? nodes_of(live) : NULL;
-    json_t *logs = json_array(), *env = case_start_env(live), *log, *out = NULL;
-    struct transport_input input = {.logs = logs,
-                                    .nodes = nodes,
+    struct transport_node *nodes = take_early(live) ? nodes_of(live) : NULL;
+    json_t *env = case_start_env(live), *out = NULL;
+    struct transport_input input = {.nodes = nodes,
                                     .n_nodes = live->on.n,
                                     .env = env,
-                                    .host = case_transport_is_host(run) ? &run->spec->host
-                                                                        : NULL,
                                     .mark = verdict_mark(run->backend, run->is_emulated)};
-    const char *key;
 
-    json_object_foreach (live->nccl_logs, key, log)
-        json_array_append(logs, log);
     if (nodes)
-        out = transport_fold(&input);
-    else if (!live->nccl_logs && has_run &&
+        out = transport_fold(live->transport, &input);
+    else if (!live->transport && has_run &&
              (is_program || strcmp(run->backend, "nccl") == 0))
         out = transport_unheard(&input, is_program);
     free(nodes);
-    json_decref(logs);
     json_decref(env);
     return out;
 }

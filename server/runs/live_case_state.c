@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "server/analysis/transport.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
@@ -50,7 +51,8 @@ void live_case_free(struct live_case *live)
     json_decref(live->lost);
     json_decref(live->unreached);
     json_decref(live->ras);
-    json_decref(live->nccl_logs);
+    json_decref(live->early_logs);
+    transport_destroy(live->transport);
     json_decref(live->blamed);
     free(live);
 }

@@ -52,10 +52,11 @@ struct live_case {
     json_t *lost;              /* the nodes that were lost, as a blame; or NULL */
     bool is_blamed_lost;       /* a lost node explains what the ranks say */
     bool wants_stacks;
-    int64_t stalled_ns; /* since then it is stopped for that; 0: it is not */
-    json_t *unreached;  /* who cannot reach whom (unreached.h), or NULL */
-    json_t *ras;        /* what NCCL said of it then, or NULL */
-    json_t *nccl_logs;  /* or what ranks said themselves (case_transport.h); or NULL */
+    int64_t stalled_ns;          /* since then it is stopped for that; 0: it is not */
+    json_t *unreached;           /* who cannot reach whom (unreached.h), or NULL */
+    json_t *ras;                 /* what NCCL said of it then, or NULL */
+    struct transport *transport; /* what ranks said of it (case_transport.h), or NULL */
+    json_t *early_logs; /* what they said before their nodes were there, or NULL */
     enum case_state end_state;
     char *end_reason; /* or what says `blamed` */
     json_t *blamed;   /* whom its end names, or NULL */

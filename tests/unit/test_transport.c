@@ -159,29 +159,36 @@ static void check_of(const struct example *example, const struct host_options *h
 {
     static const char *const names[] = {"node-1", "node-2", "node-3", "node-4"};
     struct transport_node nodes[4];
-    json_t *logs = json_array(), *inventories[4] = {NULL}, *folded;
+    json_t *logs[4] = {NULL}, *inventories[4] = {NULL}, *folded;
     json_t *env = example->env ? json_loads(example->env, 0, NULL) : NULL;
-    struct transport_input input = {
-        .logs = logs, .nodes = nodes, .env = env, .host = host};
+    struct transport_input input = {.nodes = nodes, .env = env};
+    struct transport *transport;
 
     for (size_t i = 0; i < 4 && example->logs[i]; i++) {
         const char *inventory = example->inventories[i];
-        json_t *log = json_loads(example->logs[i], 0, NULL);
 
-        assert_non_null(log);
+        logs[i] = json_loads(example->logs[i], 0, NULL);
+        assert_non_null(logs[i]);
         inventories[i] = inventory ? json_loads(inventory, 0, NULL) : NULL;
         nodes[input.n_nodes++] = (struct transport_node){names[i], inventories[i]};
-        json_array_append_new(logs, json_pack("{s:i, s:o}", "node", (int)i, "log", log));
     }
-    folded = transport_fold(&input);
+    transport = transport_create(input.n_nodes, 4, host);
+    for (size_t i = input.n_nodes; i-- > 0;) {
+        struct transport_speaker speaker = {(int)i, (int)i, inventories[i]};
+
+        transport_take(transport, &speaker, logs[i]);
+    }
+    folded = transport_fold(transport, &input);
     assert_non_null(folded);
     expect_ways(folded, example->ways);
     expect_sentences(folded, example->sentences);
     json_decref(folded);
-    json_decref(logs);
+    transport_destroy(transport);
     json_decref(env);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
+        json_decref(logs[i]);
         json_decref(inventories[i]);
+    }
 }
 
 static void check(const struct example *example)
@@ -557,6 +564,43 @@ static void sockets_beside_rdma_are_found_unless_asked_for(void **state)
     check_of(&example, &asked);
 }
 
+/* A process tells more when it ends; its peers' ranks may be known before they speak. */
+static void what_a_process_tells_last_counts(void **state)
+{
+    static const struct transport_node nodes[] = {{"node-1", NULL}, {"node-2", NULL}};
+    static const char *const logs[] = {
+        "{\"rank\":0,\"ranks\":4,\"warning\":\"no route\",\"init\":\"begun\","
+        "\"unread\":{\"lines\":3,\"first\":[\"x\"]}}",
+        IB("0", "2-3",
+           ",\"gdr\":true}],\"unread\":{\"lines\":4,\"first\":[\"x\",\"y\"]}}")};
+    const struct transport_input input = {.nodes = nodes, .n_nodes = 2};
+
+    (void)state;
+    for (int is_placed = 0; is_placed < 2; is_placed++) {
+        const struct transport_speaker speaker = {.rank = 0, .node = 0};
+        struct transport *transport = transport_create(2, 4, NULL);
+        json_t *folded;
+
+        for (int rank = 0; is_placed && rank < 4; rank++)
+            transport_place(transport, rank, rank / 2);
+        for (size_t i = 0; i < 2; i++) {
+            json_t *log = json_loads(logs[i], 0, NULL);
+
+            transport_take(transport, &speaker, log);
+            json_decref(log);
+        }
+        folded = transport_fold(transport, &input);
+        expect_ways(folded, is_placed ? "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]"
+                                      : "InfiniBand mlx5_0, GPUDirect, 2 channels []");
+        expect_sentences(folded,
+                         (const char *const[SENTENCES_MAX]){
+                             "NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"});
+        assert_int_equal(json_get_int(json_object_get(folded, "unread"), "lines", 0), 4);
+        json_decref(folded);
+        transport_destroy(transport);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +620,7 @@ int main(void)
         cmocka_unit_test(settings_without_effect_are_told),
         cmocka_unit_test(hosts_say_what_carries_their_bytes),
         cmocka_unit_test(sockets_beside_rdma_are_found_unless_asked_for),
+        cmocka_unit_test(what_a_process_tells_last_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

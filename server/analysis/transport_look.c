@@ -1,0 +1,365 @@
+/* transport_look.c - what speaks against the ways of one process, by its log */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/base/json_util.h"
+#include "common/ncclog/ncclog.h"
+#include "server/analysis/nccl_hca.h"
+#include "server/analysis/transport_kind.h"
+#include "server/analysis/transport_state.h"
+
+#define WHAT_MAX 600
+#define FOUND_MAX 128 /* of a process */
+
+struct look {
+    struct transport *t;
+    struct transport_said *said;
+    struct transport_node node;
+    const json_t *log, *settings, *ways;
+    bool only_sends; /* what is looked at */
+};
+
+/* line: of the log that says so, or NULL. what: an object, which is taken. */
+static void add_found(struct look *look, const char *line, json_t *what)
+{
+    struct transport_said *said = look->said;
+    struct transport_found *found =
+        said->n_found < FOUND_MAX
+            ? realloc(said->found, (said->n_found + 1) * sizeof(*found))
+            : NULL;
+
+    if (found) {
+        said->found = found;
+        found[said->n_found++] = (struct transport_found){
+            .what = transport_value_of(&look->t->whats, what),
+            .line = line ? transport_text_of(&look->t->texts, line) : TRANSPORT_NONE,
+            .unless_receives = look->only_sends};
+    }
+    json_decref(what);
+}
+
+__attribute__((format(printf, 4, 5))) static void
+found(struct look *look, const char *about, const char *line, const char *format, ...)
+{
+    char what[WHAT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    add_found(look, line,
+              json_pack("{s:s, s:o}", "about", about, "text", json_clean_string(what)));
+}
+
+static const char *reason_about(const json_t *log, const char *about)
+{
+    const json_t *reasons = json_object_get(log, "reasons");
+
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const json_t *one = json_array_get(reasons, i);
+
+        if (strcmp(json_get_str(one, "about", ""), about) == 0)
+            return json_get_str(one, "text", "");
+    }
+    return NULL;
+}
+
+static bool is_via(const json_t *way, const char *via)
+{
+    return strcmp(json_get_str(way, "via", ""), via) == 0;
+}
+
+/* ---- sockets where there could be more ---- */
+
+/* "IP over InfiniBand ib0"; where nothing is connected yet of the first interface. */
+static void say_sockets(const struct look *look, char *out, size_t size)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; !name && i < json_array_size(look->ways); i++)
+        if (is_via(json_array_get(look->ways, i), "NET/Socket"))
+            name = json_get_str(json_array_get(look->ways, i), "name", NULL);
+    if (!name)
+        name = json_get_str(json_array_get(json_object_get(look->log, "interfaces"), 0),
+                            "name", NULL);
+    if (name)
+        snprintf(out, size, "%s %s",
+                 transport_kind_text(transport_net_kind(&look->node, name)), name);
+    else
+        snprintf(out, size, "sockets");
+}
+
+static bool is_active(const json_t *port)
+{
+    return strcasecmp(json_get_str(port, "state", ""), "active") == 0;
+}
+
+static bool is_wanted(const char *hca, const json_t *port)
+{
+    return nccl_hca_allows(hca, json_get_str(port, "name", ""),
+                           (int)json_get_int(port, "port", 1));
+}
+
+/* The first that NCCL_IB_HCA lets NCCL take. */
+static const json_t *active_port(const struct transport_node *node, const char *hca)
+{
+    const json_t *ports = json_object_get(node->inventory, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (is_active(port) && is_wanted(hca, port))
+            return port;
+    }
+    return NULL;
+}
+
+static bool is_interface(const struct look *look, const char *name)
+{
+    const json_t *list = json_object_get(look->log, "interfaces");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
+            return true;
+    return false;
+}
+
+/* What it does name is looked for in the end, among the ports of all nodes. */
+static void check_hca(struct look *look, const char *value, const char *sockets)
+{
+    bool is_exact = *value == '=';
+    char name[64], text[WHAT_MAX];
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(value + is_exact, ":,"),
+             value + is_exact);
+    snprintf(text, sizeof(text), "NCCL_IB_HCA=%.100s names no active RDMA port", value);
+    add_found(look, reason_about(look->log, "ib"),
+              json_pack("{s:s, s:o, s:o, s:o, s:o, s:b}", "about", "no_rdma", "text",
+                        json_clean_string(text), "hca", json_clean_string(value), "name",
+                        json_clean_string(name), "rest", json_clean_string(sockets),
+                        "is_interface", is_interface(look, name)));
+}
+
+static void check_sockets(struct look *look)
+{
+    const char *disabled = json_get_str(look->settings, "NCCL_IB_DISABLE", "0");
+    const char *hca = json_get_str(look->settings, "NCCL_IB_HCA", "");
+    const char *net = json_get_str(look->settings, "NCCL_NET", "");
+    const json_t *port = active_port(&look->node, hca);
+    char sockets[120], beside[100] = "";
+
+    if (strcmp(json_get_str(look->log, "network", ""), "Socket") != 0 ||
+        json_get_int(look->log, "nodes", 2) < 2)
+        return;
+    say_sockets(look, sockets, sizeof(sockets));
+    if (port)
+        snprintf(beside, sizeof(beside), ", while %.60s is active",
+                 json_get_str(port, "name", "?"));
+    if (atoi(disabled) != 0)
+        found(look, "no_rdma", NULL, "NCCL_IB_DISABLE=%.20s: %s%s", disabled, sockets,
+              beside);
+    else if (strcasecmp(net, "Socket") == 0)
+        found(look, "no_rdma", NULL, "NCCL_NET=%.20s: %s%s", net, sockets, beside);
+    else if (port)
+        found(look, "no_rdma", reason_about(look->log, "ib"),
+              "NCCL took no RDMA device, though %s is active: %s",
+              json_get_str(port, "name", "?"), sockets);
+    else if (*hca && *hca != '^')
+        check_hca(look, hca, sockets);
+    else if (active_port(&look->node, ""))
+        found(look, "no_rdma", reason_about(look->log, "ib"),
+              "NCCL_IB_HCA=%.100s excludes every active RDMA port: %s", hca, sockets);
+}
+
+/* ---- GPUDirect ---- */
+
+static bool is_word_of(const char *words, const char *name, size_t len)
+{
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == len && strncasecmp(at, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* Nearer than NCCL's own, which is PXB; as words or as numbers. */
+static bool is_restricted(const char *level)
+{
+    return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
+}
+
+static bool receives_by_gdr(const struct look *look)
+{
+    for (size_t i = 0; i < json_array_size(look->ways); i++) {
+        const json_t *way = json_array_get(look->ways, i);
+
+        if (json_get_bool(way, "gdr", false) && json_object_get(way, "from") &&
+            ncclog_is_of_ib(json_get_str(way, "via", "")))
+            return true;
+    }
+    return false;
+}
+
+/* Of GPUs before sm80 without NVLink NCCL reads host memory to send, and writes to the
+ * GPU's when it receives, which another process of the node may do (NCCL,
+ * src/graph/paths.cc, ncclTopoCheckGdr). */
+static bool only_sends(const struct look *look, const json_t *way)
+{
+    return !json_object_get(way, "from") &&
+           !json_get_str(look->settings, "NCCL_NET_GDR_READ", NULL);
+}
+
+static void check_gdr(struct look *look)
+{
+    const char *support = reason_about(look->log, "gdr_support");
+    const char *distance = reason_about(look->log, "gdr_distance");
+    const char *level = json_get_str(look->settings, "NCCL_NET_GDR_LEVEL", "");
+    const json_t *modules = json_object_get(look->node.inventory, "modules");
+    bool is_missing = json_is_object(modules) &&
+                      !json_object_get(modules, "nvidia_peermem") &&
+                      !json_object_get(modules, "nv_peer_mem");
+
+    for (size_t i = 0; i < json_array_size(look->ways); i++) {
+        const json_t *way = json_array_get(look->ways, i);
+        const char *name = json_get_str(way, "name", "its HCA");
+
+        if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
+            json_get_bool(way, "gdr", false))
+            continue;
+        look->only_sends = only_sends(look, way);
+        if (support)
+            found(look, "no_gdr", support, "GPUDirect is off over %s: %s", name,
+                  is_missing ? "nvidia_peermem is not loaded"
+                             : "NCCL finds neither nvidia_peermem nor DMA-BUF");
+        else if (distance)
+            found(look, "no_gdr", distance,
+                  "GPUDirect is off over %s: it is too far from the GPU %s", name,
+                  distance + strcspn(distance, "("));
+        else if (is_missing)
+            found(look, "no_gdr", NULL,
+                  "GPUDirect is off over %s: nvidia_peermem is not loaded", name);
+        else if (strcmp(json_get_str(look->settings, "NCCL_NET_GDR_READ", ""), "0") ==
+                     0 &&
+                 !json_object_get(way, "from"))
+            found(look, "no_gdr", NULL,
+                  "GPUDirect is off over %s to send: NCCL_NET_GDR_READ=0", name);
+        else if (is_restricted(level))
+            found(look, "no_gdr", NULL, "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s",
+                  name, level);
+        else
+            found(look, "no_gdr", NULL,
+                  "GPUDirect is off over %s (the log does not say why)", name);
+    }
+    look->only_sends = false;
+}
+
+/* ---- settings ---- */
+
+/* Names that no version knows are passed over without a word. */
+static void check_words(struct look *look, const char *setting, const char *words)
+{
+    const char *value = json_get_str(look->settings, setting, "");
+
+    for (const char *at = value; *at; at += strspn(at, ",;:^ ")) {
+        size_t len = strcspn(at, ",;:^ ");
+
+        if (len > 0 && !is_word_of(words, at, len)) {
+            found(look, "setting", NULL, "%s=%.100s: NCCL knows no %.*s", setting, value,
+                  (int)(len < 60 ? len : 60), at);
+            return;
+        }
+        at += len;
+    }
+}
+
+static void check_reasons(struct look *look)
+{
+    const json_t *reasons = json_object_get(look->log, "reasons");
+
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const json_t *one = json_array_get(reasons, i);
+
+        if (strcmp(json_get_str(one, "about", ""), "setting") == 0)
+            found(look, "setting", json_get_str(one, "text", ""),
+                  "a setting had no effect: %s", json_get_str(one, "text", ""));
+    }
+}
+
+static void check_settings(struct look *look)
+{
+#define FUNCTIONS " broadcast reduce allgather reducescatter allreduce"
+    check_words(
+        look, "NCCL_ALGO",
+        "tree ring collnet collnetdirect collnetchain nvls nvlstree pat" FUNCTIONS);
+    check_words(look, "NCCL_PROTO", "ll ll128 simple" FUNCTIONS);
+    check_reasons(look);
+}
+
+static void check_init(struct look *look)
+{
+    const char *warning = json_get_str(look->log, "warning", NULL);
+    const char *name = json_get_str(look->settings, "NCCL_SOCKET_IFNAME", NULL);
+    bool is_ended = strcmp(json_get_str(look->log, "init", ""), "complete") == 0;
+
+    if (!warning || (is_ended && !json_get_bool(look->log, "late_warning", false)))
+        return;
+    if (is_ended)
+        found(look, "warning", warning, "NCCL warned after its init: %s", warning);
+    else if (name && strstr(warning, "no socket interface"))
+        found(
+            look, "init", warning,
+            "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",
+            name);
+    else
+        found(look, "init", warning, "NCCL's init failed: %s", warning);
+}
+/* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
+ * and nobody asked for sockets. */
+static void check_host(struct look *look)
+{
+    const json_t *port = active_port(&look->node, "");
+
+    if (!port || look->t->host->transport == HOST_TRANSPORT_TCP)
+        return;
+    for (size_t i = 0; i < json_array_size(look->ways); i++) {
+        const json_t *way = json_array_get(look->ways, i);
+        const char *name = json_get_str(way, "name", "?");
+        bool is_ucx = is_via(way, "ucx/tcp");
+
+        if (is_ucx || is_via(way, "tcp"))
+            found(look, "no_rdma", NULL, "%s%s %s, while %s is active",
+                  is_ucx ? "UCX goes by " : "",
+                  transport_kind_text(transport_net_kind(&look->node, name)), name,
+                  json_get_str(port, "name", "?"));
+    }
+}
+
+void transport_look(struct transport *t, struct transport_said *said,
+                    const json_t *inventory, const json_t *log)
+{
+    struct look look = {.t = t,
+                        .said = said,
+                        .node = {.inventory = inventory},
+                        .log = log,
+                        .settings = json_object_get(log, "settings"),
+                        .ways = json_object_get(log, "transports")};
+    const char *network = json_get_str(log, "network", NULL);
+    const char *why = reason_about(log, "ib");
+
+    said->by_sockets = network && strcmp(network, "Socket") == 0;
+    said->network = network ? transport_text_of(&t->texts, network) : TRANSPORT_NONE;
+    said->why =
+        said->by_sockets && why ? transport_text_of(&t->texts, why) : TRANSPORT_NONE;
+    if (t->host) {
+        check_host(&look);
+        return;
+    }
+    said->receives = receives_by_gdr(&look);
+    check_init(&look);
+    said->n_first = said->n_found;
+    check_sockets(&look);
+    check_gdr(&look);
+    check_settings(&look);
+}

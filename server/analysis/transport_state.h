@@ -1,0 +1,95 @@
+/* transport_state.h - the struct behind transport.h, for the files that make it up
+ *
+ * What a log says is made small when it comes: texts become numbers, and what speaks
+ * against its ways is found then. So the end of a case of 10,000 processes goes over
+ * numbers alone. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
+#define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
+
+#include <stdint.h>
+
+#include "server/analysis/transport.h"
+#include "server/analysis/transport_texts.h"
+
+/* A communicator, and on which node each of its ranks is. */
+struct transport_comm {
+    const char *id;
+    int64_t ranks; /* as it says; 0: it does not */
+    size_t n;
+    int *node_of; /* by rank; -1: not known */
+    unsigned
+        *next_node; /* the first rank behind it on another node; once all are placed */
+};
+
+void transport_comm_place(struct transport_comm *comm, int64_t rank, int node);
+void transport_comm_finish(struct transport_comm *comm);
+void transport_comm_release(struct transport_comm *comm);
+
+struct transport_member {
+    int comm; /* of t->ids */
+    int64_t rank, ranks;
+};
+
+/* Peers of a way that stand where their communicator's logs will say. */
+struct transport_peers {
+    int way, comm;
+    char *ranks; /* "1,8-15" */
+};
+
+struct transport_found {
+    int what, line;       /* of t->whats and t->texts; TRANSPORT_NONE */
+    bool unless_receives; /* no finding where another of the node receives by GPUDirect */
+};
+
+/* One process. */
+struct transport_said {
+    int node;
+    int64_t rank; /* the order of what is told */
+    struct transport_member *members;
+    struct transport_peers *peers;
+    struct transport_found *found;
+    size_t n_members, n_peers, n_found;
+    size_t n_first;   /* of these, before who goes another way than most */
+    int network, why; /* of t->texts; TRANSPORT_NONE */
+    bool by_sockets, receives;
+    int facts, unread; /* of t->facts and t->unread; TRANSPORT_NONE */
+    int64_t unread_lines;
+    double init_s;
+};
+
+struct transport_way {
+    json_t *json;    /* without its texts and pairs */
+    uint64_t *pairs; /* a bit each, of the lower node's row */
+};
+
+struct transport {
+    size_t n_nodes, max;
+    const struct host_options *host; /* NULL: NCCL's */
+    bool has_logs;
+    struct transport_texts keys; /* of processes, in the order of: */
+    struct transport_said *said; /* NULL: there are too many nodes */
+    struct transport_comm world; /* the case's own ranks, where they are known */
+    struct transport_texts texts, ids, way_keys;
+    /* whats: {"about","text"} as verdicts have it; with "hca", between "text" and "rest"
+     * stands what that names, where it is known. */
+    struct transport_values facts, unread, ports, whats;
+    int **node_ports; /* by node, ended by TRANSPORT_NONE; NULL: not looked at */
+    struct transport_way ways[TRANSPORT_WAYS_MAX];
+};
+
+void transport_add_pairs(struct transport *t, int way, int node,
+                         const struct transport_comm *comm, const char *peers);
+
+/* What speaks against the ways of a process, into `said`. */
+void transport_look(struct transport *t, struct transport_said *said,
+                    const json_t *inventory, const json_t *log);
+
+/* The ports of a node, if they were not looked at. */
+void transport_see_ports(struct transport *t, int node, const json_t *inventory);
+
+/* The verdicts of kind `transport` on what was folded; order: places of said, by node and
+ * rank. A new array. */
+json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
+                           const size_t *order, const json_t *folded);
+
+#endif

@@ -1,0 +1,392 @@
+/* transport_take.c - what a process said of its ways, made small when it comes */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cpu_list.h"
+#include "common/base/json_util.h"
+#include "common/ncclog/ncclog.h"
+#include "server/analysis/transport_host.h"
+#include "server/analysis/transport_kind.h"
+#include "server/analysis/transport_state.h"
+
+#define RANKS_MAX 65536
+
+/* ---- which rank is where ---- */
+
+void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
+{
+    if (!comm || rank < 0 || rank >= RANKS_MAX)
+        return;
+    if ((size_t)rank >= comm->n) {
+        size_t n = 2 * ((size_t)rank + 1);
+        int *node_of = realloc(comm->node_of, n * sizeof(*node_of));
+
+        if (!node_of)
+            return;
+        for (size_t i = comm->n; i < n; i++)
+            node_of[i] = -1;
+        comm->node_of = node_of;
+        comm->n = n;
+    }
+    comm->node_of[rank] = node;
+}
+
+/* Ranks of a node stand together: what is said of one is said of them. */
+void transport_comm_finish(struct transport_comm *comm)
+{
+    if (comm->n > 0)
+        comm->next_node = calloc(comm->n, sizeof(*comm->next_node));
+    for (size_t i = comm->n; comm->next_node && i-- > 0;)
+        comm->next_node[i] = i + 1 < comm->n && comm->node_of[i] == comm->node_of[i + 1]
+                                 ? comm->next_node[i + 1]
+                                 : (unsigned)i + 1;
+}
+
+void transport_comm_release(struct transport_comm *comm)
+{
+    free(comm->node_of);
+    free(comm->next_node);
+}
+
+void transport_place(struct transport *t, int rank, int node)
+{
+    transport_comm_place(&t->world, rank, node);
+    t->world.ranks = rank >= t->world.ranks ? rank + 1 : t->world.ranks;
+}
+
+/* The same number in all processes. */
+static void add_member(struct transport *t, struct transport_said *said,
+                       const json_t *about)
+{
+    struct transport_member *member = &said->members[said->n_members];
+
+    member->comm = transport_text_of(&t->ids, json_get_str(about, "comm", ""));
+    member->rank = json_get_int(about, "rank", -1);
+    member->ranks = json_get_int(about, "ranks", 0);
+    said->n_members += member->comm != TRANSPORT_NONE;
+}
+
+static void take_members(struct transport *t, struct transport_said *said,
+                         const json_t *log)
+{
+    const json_t *others = json_object_get(log, "others");
+    size_t n = json_array_size(others);
+
+    said->members = calloc(n + 1, sizeof(*said->members));
+    if (!said->members)
+        return;
+    add_member(t, said, log);
+    for (size_t i = 0; i < n; i++)
+        /* One that its processes don't name has nobody's ranks. */
+        if (json_object_get(json_array_get(others, i), "comm"))
+            add_member(t, said, json_array_get(others, i));
+}
+
+/* ---- ways ---- */
+
+static const char *kind_of(const struct transport_node *node, const json_t *way)
+{
+    const char *via = json_get_str(way, "via", "");
+    const char *host = transport_host_kind(node, way);
+
+    if (host)
+        return host;
+    if (ncclog_is_of_ib(via))
+        return transport_rdma_kind(node, way);
+    if (strcmp(via, "NET/Socket") == 0)
+        return transport_net_kind(node, json_get_str(way, "name", ""));
+    return strncmp(via, "NET/", 4) == 0   ? "plugin"
+           : strncmp(via, "P2P/", 4) == 0 ? "p2p"
+           : strncmp(via, "SHM", 3) == 0  ? "shm"
+                                          : "other";
+}
+
+/* What tells ways apart, as one text: there are many of few. */
+static void way_key(const char *kind, const json_t *way, char *out, size_t size)
+{
+    const json_t *gdr = json_object_get(way, "gdr"), *pxn = json_object_get(way, "pxn");
+
+    snprintf(out, size, "%s %d %d %.200s\n%.200s", kind, gdr ? json_is_true(gdr) : -1,
+             pxn ? json_is_true(pxn) : -1, json_get_str(way, "via", ""),
+             json_get_str(way, "name", ""));
+}
+
+static json_t *new_way(const char *kind, const json_t *way)
+{
+    static const char *const kept[] = {"via", "name", "gdr", "pxn"};
+    json_t *out = json_pack("{s:s}", "kind", kind);
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (json_object_get(way, kept[i]))
+            json_object_set(out, kept[i], json_object_get(way, kept[i]));
+    return out;
+}
+
+/* Its place; a new one where there is none. TRANSPORT_NONE: too many, or memory is out.
+ */
+static int find_way(struct transport *t, const struct transport_node *node,
+                    const json_t *way)
+{
+    const char *kind = kind_of(node, way);
+    char key[500];
+    int place;
+
+    way_key(kind, way, key, sizeof(key));
+    if (t->way_keys.n == TRANSPORT_WAYS_MAX && !json_object_get(t->way_keys.places, key))
+        return TRANSPORT_NONE;
+    place = transport_text_of(&t->way_keys, key);
+    if (place != TRANSPORT_NONE && !t->ways[place].json) {
+        t->ways[place].json = new_way(kind, way);
+        t->ways[place].pairs =
+            calloc((t->n_nodes * t->n_nodes + 63) / 64, sizeof(uint64_t));
+    }
+    return place != TRANSPORT_NONE && t->ways[place].pairs ? place : TRANSPORT_NONE;
+}
+
+void transport_add_pairs(struct transport *t, int way, int node,
+                         const struct transport_comm *comm, const char *peers)
+{
+    uint64_t *pairs = t->ways[way].pairs;
+    unsigned first, last, next = 0;
+
+    /* They rise: who repeats them is heard once. */
+    while (comm->next_node && cpu_list_next(&peers, &first, &last) && first >= next) {
+        next = last + 1;
+        for (unsigned rank = first; rank <= last && rank < comm->n;
+             rank = comm->next_node[rank]) {
+            int other = comm->node_of[rank];
+            size_t low = (size_t)(other < node ? other : node);
+            size_t high = (size_t)(other < node ? node : other);
+            size_t bit = low * t->n_nodes + high;
+
+            if (other >= 0)
+                pairs[bit / 64] |= UINT64_C(1) << (bit % 64);
+        }
+    }
+}
+
+static void raise(json_t *object, const char *key, int64_t value)
+{
+    if (value > json_get_int(object, key, 0))
+        json_object_set_new(object, key, json_integer(value));
+}
+
+/* comm: TRANSPORT_NONE where the ranks are the case's own. */
+static void add_peers(struct transport *t, struct transport_said *said, int way, int comm,
+                      const char *ranks)
+{
+    struct transport_peers *peers = &said->peers[said->n_peers];
+
+    if (!ranks)
+        return;
+    if (comm == TRANSPORT_NONE) {
+        transport_add_pairs(t, way, said->node, &t->world, ranks);
+        return;
+    }
+    *peers = (struct transport_peers){way, comm, strdup(ranks)};
+    said->n_peers += peers->ranks != NULL;
+}
+
+/* Whose way it is: the log's own, or another that the way names by its place. */
+static const json_t *owner_of(const json_t *log, const json_t *way)
+{
+    int64_t other = json_get_int(way, "other", -1);
+
+    return other < 0 ? log
+                     : json_array_get(json_object_get(log, "others"), (size_t)other);
+}
+
+static void take_way(struct transport *t, struct transport_said *said,
+                     const struct transport_node *node, bool is_placed, const json_t *log,
+                     const json_t *way)
+{
+    const json_t *owner = owner_of(log, way);
+    int at = find_way(t, node, way), comm = TRANSPORT_NONE;
+
+    if (at == TRANSPORT_NONE)
+        return;
+    raise(t->ways[at].json, "channels", json_get_int(way, "channels", 0));
+    raise(t->ways[at].json, "p2p_channels", json_get_int(way, "p2p_channels", 0));
+    raise(t->ways[at].json, "sockets", json_get_int(way, "sockets", 0));
+    raise(t->ways[at].json, "threads", json_get_int(way, "threads", 0));
+    if (owner != log && !json_object_get(owner, "comm"))
+        return;
+    if (owner != log || !is_placed) {
+        comm = transport_text_of(&t->ids, json_get_str(owner, "comm", ""));
+        if (comm == TRANSPORT_NONE)
+            return;
+    }
+    add_peers(t, said, at, comm, json_get_str(way, "to", NULL));
+    add_peers(t, said, at, comm, json_get_str(way, "from", NULL));
+}
+
+static void take_ways(struct transport *t, struct transport_said *said,
+                      const struct transport_speaker *speaker, const json_t *log)
+{
+    struct transport_node node = {.inventory = speaker->inventory};
+    const json_t *ways = json_object_get(log, "transports");
+    size_t n = json_array_size(ways);
+    bool is_placed = t->world.ranks > 0 &&
+                     json_get_int(log, "ranks", 0) == t->world.ranks &&
+                     json_get_int(log, "rank", -1) == speaker->rank;
+
+    said->peers = calloc(2 * n + 1, sizeof(*said->peers));
+    for (size_t i = 0; said->peers && i < n; i++)
+        take_way(t, said, &node, is_placed, log, json_array_get(ways, i));
+}
+
+/* ---- the rest ---- */
+
+static void take_facts(struct transport *t, struct transport_said *said,
+                       const json_t *log)
+{
+    static const char *const kept[] = {"version",   "channels", "cuda_driver",
+                                       "connected", "network",  "settings"};
+    json_t *facts = json_object(), *unread = json_object_get(log, "unread");
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (json_object_get(log, kept[i]))
+            json_object_set(facts, kept[i], json_object_get(log, kept[i]));
+    said->facts = transport_value_of(&t->facts, facts);
+    json_decref(facts);
+    said->init_s = json_get_num(log, "init_s", -1.0);
+    said->unread_lines = json_get_int(unread, "lines", 0);
+    said->unread = unread
+                       ? transport_value_of(&t->unread, json_object_get(unread, "first"))
+                       : TRANSPORT_NONE;
+}
+
+/* ---- ports ---- */
+
+/* By node, of thousands there are few that differ. */
+static json_t *port_value(const json_t *port)
+{
+    return json_pack("{s:o, s:I, s:o, s:o}", "name",
+                     json_clean_string(json_get_str(port, "name", "?")), "port",
+                     (json_int_t)json_get_int(port, "port", 1), "state",
+                     json_clean_string(json_get_str(port, "state", "?")), "netdev",
+                     json_clean_string(json_get_str(port, "netdev", "")));
+}
+
+void transport_see_ports(struct transport *t, int node, const json_t *inventory)
+{
+    const json_t *ports = json_object_get(inventory, "rdma");
+    size_t n = json_array_size(ports), kept = 0;
+    int *places;
+
+    if (t->node_ports[node] || !inventory)
+        return;
+    places = calloc(n + 1, sizeof(*places));
+    for (size_t i = 0; places && i < n; i++) {
+        json_t *value = port_value(json_array_get(ports, i));
+
+        places[kept] = transport_value_of(&t->ports, value);
+        kept += places[kept] != TRANSPORT_NONE;
+        json_decref(value);
+    }
+    if (places)
+        places[kept] = TRANSPORT_NONE;
+    t->node_ports[node] = places;
+}
+
+/* ---- one log ---- */
+
+static void release_said(struct transport_said *said)
+{
+    for (size_t i = 0; i < said->n_peers; i++)
+        free(said->peers[i].ranks);
+    free(said->members);
+    free(said->peers);
+    free(said->found);
+}
+
+/* Of a process that has told before, what it tells now counts alone. */
+static struct transport_said *
+said_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
+{
+    struct transport_said *said;
+    char key[48];
+    int place;
+
+    snprintf(key, sizeof(key), "%d.%lld", speaker->rank,
+             (long long)json_get_int(log, "pid", 0));
+    if (t->keys.n == t->max && !json_object_get(t->keys.places, key))
+        return NULL;
+    place = transport_text_of(&t->keys, key);
+    if (place == TRANSPORT_NONE)
+        return NULL;
+    said = &t->said[place];
+    release_said(said);
+    *said = (struct transport_said){.node = speaker->node,
+                                    .rank = json_get_int(log, "rank", 0)};
+    return said;
+}
+
+void transport_take(struct transport *t, const struct transport_speaker *speaker,
+                    const json_t *log)
+{
+    struct transport_said *said;
+
+    t->has_logs = true;
+    if (!t->said || speaker->node < 0 || (size_t)speaker->node >= t->n_nodes)
+        return;
+    if (t->world.n > 0 && !t->world.next_node)
+        transport_comm_finish(&t->world);
+    said = said_of(t, speaker, log);
+    if (!said)
+        return;
+    take_members(t, said, log);
+    take_ways(t, said, speaker, log);
+    take_facts(t, said, log);
+    transport_see_ports(t, speaker->node, speaker->inventory);
+    transport_look(t, said, speaker->inventory, log);
+}
+
+/* ---- all of them ---- */
+
+struct transport *transport_create(size_t n_nodes, size_t max,
+                                   const struct host_options *host)
+{
+    struct transport *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->n_nodes = n_nodes;
+    t->max = max;
+    t->host = host;
+    if (n_nodes > TRANSPORT_NODES_MAX)
+        return t;
+    t->said = calloc(max + 1, sizeof(*t->said));
+    t->node_ports = calloc(n_nodes + 1, sizeof(*t->node_ports));
+    if (t->said && t->node_ports)
+        return t;
+    transport_destroy(t);
+    return NULL;
+}
+
+void transport_destroy(struct transport *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; t->said && i < t->keys.n; i++)
+        release_said(&t->said[i]);
+    for (size_t i = 0; t->node_ports && i < t->n_nodes; i++)
+        free(t->node_ports[i]);
+    for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++) {
+        json_decref(t->ways[i].json);
+        free(t->ways[i].pairs);
+    }
+    free(t->said);
+    free(t->node_ports);
+    transport_comm_release(&t->world);
+    transport_texts_release(&t->keys);
+    transport_texts_release(&t->texts);
+    transport_texts_release(&t->ids);
+    transport_texts_release(&t->way_keys);
+    transport_values_release(&t->facts);
+    transport_values_release(&t->unread);
+    transport_values_release(&t->ports);
+    transport_values_release(&t->whats);
+    free(t);
+}
