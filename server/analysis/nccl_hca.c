@@ -13,7 +13,7 @@ bool nccl_hca_has(const char *value, const char *device, int port, bool is_whole
         size_t len = strcspn(at, ":,");
 
         if (len > 0 && strncmp(device, at, len) == 0 && !(is_whole && device[len]) &&
-            (at[len] != ':' || (port < 0 && *value != '^') || atoi(at + len + 1) == port))
+            (at[len] != ':' || atoi(at + len + 1) == port))
             return true;
     }
     return false;

@@ -6,9 +6,8 @@
 
 #include <stdbool.h>
 
-/* Whether a port of a device is in the list, whatever is to become of it. port: -1 where
- * it is not known: one that a list excludes does not count then. is_whole: names match as
- * a whole in any case. */
+/* Whether a port of a device is in the list, whatever is to become of it. is_whole: names
+ * match as a whole in any case. */
 bool nccl_hca_has(const char *value, const char *device, int port, bool is_whole);
 
 /* Whether NCCL may take it; "" is no list. */

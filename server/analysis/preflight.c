@@ -173,17 +173,18 @@ static void put_names(const struct judging *judging, json_t *item)
 /* Who writes down what all nodes are to have in common. */
 struct seeing {
     struct preflight_facts facts; /* the first: it is what checks hand back */
-    json_t *list;                 /* [what, value, subject], one behind the other */
+    json_t *list;                 /* [what, value, subject, port], one after the other */
 };
 
 static void write_down(struct preflight_facts *facts, const char *what, const char *value,
-                       const char *subject)
+                       const char *subject, int port)
 {
     const struct seeing *seeing = (const struct seeing *)facts;
 
     json_array_append_new(seeing->list, json_clean_string(what));
     json_array_append_new(seeing->list, json_clean_string(value));
     json_array_append_new(seeing->list, json_clean_string(subject));
+    json_array_append_new(seeing->list, json_integer(port));
 }
 
 static void look(const struct preflight_check *check, const struct preflight_node *node,
@@ -238,15 +239,20 @@ static void read_said(const json_t *seen, struct preflight_said *said)
              json_string_value(json_array_get(seen, 2)));
 }
 
-/* Of one of a crowd's facts: the n-th of [what, value, subject]. */
+/* Of one of a crowd's facts: the n-th of [what, value, subject, port]. */
+static const json_t *part(const json_t *facts, size_t fact, size_t n)
+{
+    return json_array_get(facts, 4 * fact + n);
+}
+
 static const char *word(const json_t *facts, size_t fact, size_t n)
 {
-    return json_string_value(json_array_get(facts, 3 * fact + n));
+    return json_string_value(part(facts, fact, n));
 }
 
 static size_t n_facts(const json_t *facts)
 {
-    return json_array_size(facts) / 3;
+    return json_array_size(facts) / 4;
 }
 
 /* ---- What all nodes are to have in common ---- */
@@ -266,10 +272,11 @@ static bool is_named(const char *what, const char *subject)
     return !*subject || strstr(what, subject);
 }
 
-static bool concerns(const struct judging *judging, const char *subject)
+static bool concerns(const struct judging *judging, const json_t *facts, size_t fact)
 {
     return !judging->check->concerns ||
-           judging->check->concerns(judging->use->env, subject);
+           judging->check->concerns(judging->use->env, word(facts, fact, 2),
+                                    (int)json_integer_value(part(facts, fact, 3)));
 }
 
 static void count(struct judging *judging, const struct crowd *crowd, const json_t *facts,
@@ -280,7 +287,7 @@ static void count(struct judging *judging, const struct crowd *crowd, const json
     char on[2 * PREFLIGHT_NAME_MAX];
     json_t *entry;
 
-    if (!concerns(judging, subject))
+    if (!concerns(judging, facts, fact))
         return;
     entry = object_in(object_in(judging->counted, what), word(facts, fact, 1));
     json_object_set_new(entry, "n",
@@ -305,7 +312,7 @@ static void tell(struct judging *judging, const json_t *decided,
     bool is_silent = is_named(what, subject);
     struct preflight_said said = {.answer = VERDICT_FINDING, .is_split = split != NULL};
 
-    if (!right || (most && strcmp(value, most) == 0) || !concerns(judging, subject))
+    if (!right || (most && strcmp(value, most) == 0) || !concerns(judging, facts, fact))
         return;
     snprintf(said.subject, sizeof(said.subject), "%s", subject);
     snprintf(said.most, sizeof(said.most), "%s", most ? most : "");

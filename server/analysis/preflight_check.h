@@ -23,9 +23,9 @@ enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 
 /* Who hears what nodes say that all are to have in common. */
 struct preflight_facts {
-    /* subject: what of the node it is, or "". */
+    /* subject: what of the node it is, or ""; port: which port of that, or 0. */
     void (*take)(struct preflight_facts *facts, const char *what, const char *value,
-                 const char *subject);
+                 const char *subject, int port);
     bool is_alone; /* there is one node */
 };
 
@@ -43,7 +43,7 @@ struct preflight_check {
     const char *variables[2]; /* of a run, with which it is looked at anew; or NULL */
     /* Whether what was gathered of a subject concerns a run with these variables, which
      * may be NULL. Or NULL: always. */
-    bool (*concerns)(const json_t *env, const char *subject);
+    bool (*concerns)(const json_t *env, const char *subject, int port);
 };
 
 extern const struct preflight_check preflight_checks[];

@@ -40,11 +40,17 @@ static void find(struct preflight_said *said, const char *subject, const char *f
 }
 
 /* A value of NULL or "" says nothing. */
+static void add_fact_of_port(struct preflight_facts *facts, const char *what,
+                             const char *value, const char *subject, int port)
+{
+    if (value && *value)
+        facts->take(facts, what, value, subject, port);
+}
+
 static void add_fact(struct preflight_facts *facts, const char *what, const char *value,
                      const char *subject)
 {
-    if (value && *value)
-        facts->take(facts, what, value, subject);
+    add_fact_of_port(facts, what, value, subject, 0);
 }
 
 static void pass(struct preflight_said *said)
@@ -117,18 +123,20 @@ static void gather_ports(const struct preflight_node *node, struct preflight_fac
                  json_object_get(port, "board") ? " of " : "",
                  json_get_str(port, "board", ""));
         if (facts->is_alone || is_used)
-            add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
+            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
+                             name_of(port), number);
         snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer, number,
                  name_of(port));
         if (!facts->is_alone && (!is_used || is(port, "state", "active")))
-            add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
+            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
+                             name_of(port), number);
     }
 }
 
 /* Of a run that names its ports. */
-static bool is_port_wanted(const json_t *env, const char *device)
+static bool is_port_wanted(const json_t *env, const char *device, int port)
 {
-    return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, -1);
+    return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, port);
 }
 
 /* RoCE ports that carry traffic. */

@@ -533,6 +533,37 @@ static void a_port_that_the_run_leaves_out_may_be_down(void **state)
     json_decref(sick);
 }
 
+/* Two ports of a device of which a run names one; its agents say that both are seen. */
+static void a_run_may_name_one_port_of_a_device(void **state)
+{
+#define SECOND(state)                                                                    \
+    "{\"name\":\"mlx5_0\",\"port\":2,\"state\":\"" state                                 \
+    "\",\"link_layer\":\"ethernet\",\"netdev\":\"ens1\"}"
+    static const struct {
+        const char *hca, *answer;
+    } wishes[] = {{"mlx5_0:1", "ok"},      {"=mlx5_0:1", "ok"},
+                  {"^mlx5_0:2", "ok"},     {"mlx5_0:2", "finding"},
+                  {"mlx5_0", "finding"},   {"^=mlx5_0:1", "finding"},
+                  {"^mlx5_1:2", "finding"}};
+    const char *nodes[] = {
+        NODE(PORTS "," SECOND("active"), NETS, ADDRESSES, VERSIONS),
+        NODE(PORTS "," SECOND("active"), NETS, ADDRESSES, VERSIONS),
+        NODE(PORTS "," SECOND("down"), NETS, ADDRESSES, VERSIONS),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+        json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i].hca);
+        json_t *verdict = judge_as(nodes, 3, &(struct preflight_use){"nccl", env});
+
+        if (strcmp(answer_of(verdict, "rdma_port"), wishes[i].answer) != 0)
+            fail_msg("NCCL_IB_HCA=%s: %s", wishes[i].hca,
+                     answer_of(verdict, "rdma_port"));
+        json_decref(verdict);
+        json_decref(env);
+    }
+}
+
 /* A storage card that nobody has cabled, on one node or on all. */
 static void ports_that_nobody_uses_are_not_found(void **state)
 {
@@ -684,6 +715,7 @@ int main(void)
         cmocka_unit_test(of_two_that_differ_neither_is_accused),
         cmocka_unit_test(a_port_that_is_down_on_all_nodes_is_found),
         cmocka_unit_test(a_port_that_the_run_leaves_out_may_be_down),
+        cmocka_unit_test(a_run_may_name_one_port_of_a_device),
         cmocka_unit_test(ports_that_nobody_uses_are_not_found),
         cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
         cmocka_unit_test(no_node_of_many_vanishes),
