@@ -169,27 +169,12 @@ static struct link_term pcie_of(const json_t *gpu, int n)
     return known(n * gts * width / 8 * PCIE_CODE, "PCIe %g GT/s x%d", gts, width);
 }
 
-/* What leaves the node has been in a GPU that a rank has, and left that over its PCIe. */
-static struct link_term fed_of(const struct ceiling_node *node)
+static struct link_term links_of(const json_t *gpu, int n)
 {
-    const json_t *gpu = json_array_get(json_object_get(node->inventory, "gpus"), 0);
-    struct link_term fed = pcie_of(gpu, node->ranks);
-
-    if (fed.gbs > 0 && node->ranks > 1)
-        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
-                 " of %d GPUs", node->ranks);
-    else if (fed.gbs > 0)
-        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
-                 " of the GPU");
-    return fed;
-}
-
-static struct link_term gpu_of(const json_t *inventory)
-{
-    const json_t *gpu = json_array_get(json_object_get(inventory, "gpus"), 0);
     const char *name = json_get_str(gpu, "name", "the GPU");
     int links = (int)json_get_int(json_object_get(gpu, "nvlink"), "active", 0);
 
+    (void)n;
     if (links > 0 && nvlink_gbs(name) == 0)
         return unknown("how fast an NVLink of %.60s is, is not known", name);
     if (links > 0)
@@ -198,6 +183,53 @@ static struct link_term gpu_of(const json_t *inventory)
     if (!json_object_get(gpu, "name"))
         return unknown("whether a node's GPUs have NVLink is not known");
     return pcie_of(gpu, 1);
+}
+
+/* Of a node's GPUs that with the least: rings wait for it. Ranks have all of them, or
+ * any where they are alike; parts of one (MIG) share what it has. */
+static struct link_term slowest_of(const struct ceiling_node *node, int n,
+                                   struct link_term (*of)(const json_t *gpu, int n))
+{
+    const json_t *gpus = json_object_get(node->inventory, "gpus");
+    struct link_term least = of(json_array_get(gpus, 0), n);
+    bool is_mixed = false, is_split = false;
+
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        struct link_term own = of(json_array_get(gpus, i), n);
+
+        is_split = is_split || json_get_bool(json_array_get(gpus, i), "mig", false);
+        is_mixed = is_mixed || strcmp(own.text, least.text) != 0;
+        if (own.gbs < least.gbs)
+            least = own;
+    }
+    if (is_split)
+        return unknown("GPUs of a node are split (MIG), and ranks share their links");
+    if (is_mixed && (size_t)node->ranks < json_array_size(gpus))
+        return unknown("a node's GPUs differ, and which of them its ranks have is not "
+                       "known");
+    return least;
+}
+
+static int gpus_used(const struct ceiling_node *node)
+{
+    int n = (int)json_array_size(json_object_get(node->inventory, "gpus"));
+
+    return node->ranks < n ? node->ranks : n;
+}
+
+/* What leaves the node has been in a GPU that a rank has, and left that over its PCIe. */
+static struct link_term fed_of(const struct ceiling_node *node)
+{
+    int n = gpus_used(node);
+    struct link_term fed = slowest_of(node, n, pcie_of);
+
+    if (fed.gbs > 0 && n > 1)
+        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
+                 " of %d GPUs", n);
+    else if (fed.gbs > 0)
+        snprintf(fed.text + strlen(fed.text), sizeof(fed.text) - strlen(fed.text),
+                 " of the GPU");
+    return fed;
 }
 
 /* ---- Of all nodes ---- */
@@ -251,7 +283,7 @@ static struct link_term least_within(const struct ceiling_node *nodes, size_t n)
     struct link_term least = {.gbs = 0};
 
     for (size_t i = 0; i < n; i++) {
-        struct link_term own = gpu_of(nodes[i].inventory);
+        struct link_term own = slowest_of(&nodes[i], 1, links_of);
 
         if (i == 0 || own.gbs < least.gbs)
             least = own;

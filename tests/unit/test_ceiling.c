@@ -13,7 +13,14 @@
 #define H100 "{\"name\":\"NVIDIA H100 80GB HBM3\",\"nvlink\":{\"active\":18}," X16(32) "}"
 #define L40 "{\"name\":\"NVIDIA L40\"," X16(16) "}"
 #define NODE(ports, gpu) "{\"rdma\":[" ports "],\"gpus\":[" gpu "]}"
-#define DGX NODE(SEVEN "," IB "," ROCE "," ROCE, H100)
+#define X4(gpu) gpu "," gpu "," gpu "," gpu
+#define X8(gpu) X4(gpu) "," X4(gpu)
+#define DGX NODE(SEVEN "," IB "," ROCE "," ROCE, X8(H100))
+#define SLOW_H100                                                                        \
+    "{\"name\":\"NVIDIA H100 80GB HBM3\",\"nvlink\":{\"active\":12}," X16(16) "}"
+#define SPLIT_H100                                                                       \
+    "{\"name\":\"NVIDIA H100 80GB HBM3\",\"mig\":true,\"nvlink\":{\"active\":18}," X16(  \
+        32) "}"
 #define HOST(kind, mbps)                                                                 \
     "{\"net\":[{\"name\":\"eth0\",\"kind\":\"" kind "\",\"speed_mbps\":" mbps            \
     ",\"addresses\":[\"10.0.0.1\"]}]}"
@@ -61,6 +68,52 @@ static const struct example examples[] = {
      "what the links allow is not known: a node does not say how fast its GPUs' PCIe "
      "links are"},
     {"nccl",
+     {DGX, NODE(IB, H100 "," SLOW_H100)},
+     2,
+     NULL,
+     50,
+     37.5,
+     "rings reach 50 GB/s of bus bandwidth at most: 1 x 400 Gb/s NIC of each node"},
+    {"nccl",
+     {NODE(SEVEN, H100 "," SLOW_H100), NODE(SEVEN, SLOW_H100 "," H100)},
+     2,
+     NULL,
+     63.02,
+     47.26,
+     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 16 GT/s x16 of 2 GPUs of "
+     "each node"},
+    {"nccl",
+     {NODE(SEVEN, H100 "," SLOW_H100), NULL},
+     2,
+     NULL,
+     300,
+     300,
+     "rings reach 300 GB/s of bus bandwidth at most: 12 NVLinks of 25 GB/s of each GPU"},
+    {"nccl",
+     {NODE(SEVEN, H100 "," H100 "," SLOW_H100), NULL},
+     2,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: a node's GPUs differ, and which of them its "
+     "ranks have is not known"},
+    {"nccl",
+     {NODE(SEVEN, H100), NODE(SEVEN, SPLIT_H100)},
+     1,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: GPUs of a node are split (MIG), and ranks share "
+     "their links"},
+    {"nccl",
+     {NODE(SEVEN, H100), NODE(SEVEN, H100)},
+     2,
+     NULL,
+     63.02,
+     47.26,
+     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of the GPU of "
+     "each node"},
+    {"nccl",
      {DGX, NULL},
      8,
      NULL,
@@ -68,14 +121,14 @@ static const struct example examples[] = {
      450,
      "rings reach 450 GB/s of bus bandwidth at most: 18 NVLinks of 25 GB/s of each GPU"},
     {"nccl",
-     {DGX, NODE(SEVEN "," IB_DOWN, H100)},
+     {DGX, NODE(SEVEN "," IB_DOWN, X8(H100))},
      8,
      NULL,
      350,
      82.03,
      "rings reach 350 GB/s of bus bandwidth at most: 7 x 400 Gb/s NIC of each node"},
     {"nccl",
-     {NODE(SEVEN, L40), NODE(SEVEN, L40)},
+     {NODE(SEVEN, L40 "," L40), NODE(SEVEN, L40 "," L40)},
      2,
      NULL,
      31.51,
@@ -191,7 +244,7 @@ static void virtual_functions_are_no_ports_of_their_own(void **state)
         struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 4},
                                         {inventory, "10.0.0.2", 4}};
 
-        json_object_set_new(inventory, "gpus", json_loads("[" H100 "]", 0, NULL));
+        json_object_set_new(inventory, "gpus", json_loads("[" X4(H100) "]", 0, NULL));
         verdict = ceiling_verdict("nccl", nodes, 2, NULL);
         assert_string_equal(json_get_str(verdict, "sentence", ""),
                             "rings reach 100 GB/s of bus bandwidth at most: 2 x 400 "
@@ -216,7 +269,7 @@ static void virtual_functions_of_one_port_are_one_wire(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
         json_t *inventory = json_pack("{s:[], s:o}", "rdma", "gpus",
-                                      json_loads("[" H100 "]", 0, NULL)),
+                                      json_loads("[" X4(H100) "]", 0, NULL)),
                *verdict;
         struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 4},
                                         {inventory, "10.0.0.2", 4}};
