@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/json_util.h"
 #include "server/analysis/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
+#include "server/launch/jobs.h"
 #include "server/rendezvous/tcpstore_wire.h"
 #include "server/runs/last_checks.h"
 
@@ -33,6 +35,20 @@ static void sample(struct buf *out, const char *name, const char *label,
                    const char *label_value, double value)
 {
     buf_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, label_value, value);
+}
+
+static void put_commands(const struct api *api, struct buf *out)
+{
+    json_t *launchers = jobs_launchers_json(api->jobs), *launcher;
+    size_t i;
+
+    family(out, "ringbench_launcher_commands", "gauge",
+           "Commands under way that ask an engine for nodes, by launcher.");
+    json_array_foreach (launchers, i, launcher)
+        sample(out, "ringbench_launcher_commands", "launcher",
+               json_get_str(launcher, "name", ""),
+               (double)json_get_int(launcher, "commands", 0));
+    json_decref(launchers);
 }
 
 static void put_runs(const struct api *api, struct buf *out)
@@ -268,6 +284,7 @@ void api_metrics(struct http_request *request, void *arg)
     buf_init(&out, TEXT_MAX);
     put_process(api, &out);
     put_runs(api, &out);
+    put_commands(api, &out);
     put_checks(api, &out);
     put_http(api, &out);
     put_rendezvous(api, &out);

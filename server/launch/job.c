@@ -13,6 +13,8 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/sync_file.h"
+#include "common/base/this_machine.h"
 #include "common/base/utf8.h"
 
 int64_t job_now_at(const struct job *job)
@@ -98,12 +100,67 @@ void job_path(const struct job *job, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%s/%s.json", job->jobs->dir, job->id);
 }
 
+/* Beside the loop: a disk may take seconds. */
+struct job_sync {
+    uv_work_t work;
+    struct job *job; /* NULL: it is gone */
+    unsigned version;
+    int error;
+    char path[PATH_MAX];
+};
+
+static void do_sync(uv_work_t *work)
+{
+    struct job_sync *sync = work->data;
+
+    sync->error = sync_file(sync->path) || sync_folder_of(sync->path) ? errno : 0;
+}
+
+static void begin_sync(struct job *job);
+
+static void on_synced(uv_work_t *work, int status)
+{
+    struct job_sync *sync = work->data;
+    struct job *job = sync->job;
+
+    (void)status;
+    if (job) {
+        job->sync = NULL;
+        job->synced = sync->version;
+        if (sync->error && !job->sync_errno)
+            log_error("job %s is not safe from a loss of power: %s", job->id,
+                      strerror(sync->error));
+        job->sync_errno = sync->error;
+        if (job->synced != job->kept)
+            begin_sync(job);
+    }
+    free(sync);
+}
+
+static void begin_sync(struct job *job)
+{
+    struct job_sync *sync;
+
+    if (job->sync)
+        return;
+    sync = calloc(1, sizeof(*sync));
+    if (!sync) {
+        job->synced = job->kept;
+        job->sync_errno = ENOMEM;
+        return;
+    }
+    *sync = (struct job_sync){.work.data = sync, .job = job, .version = job->kept};
+    job_path(job, sync->path);
+    job->sync = sync;
+    uv_queue_work(job->jobs->loop, &sync->work, do_sync, on_synced);
+}
+
 /* Beside what the API shows, what only the server is to know; its own reason without what
  * is in the way now. */
-int job_keep(const struct job *job)
+int job_keep(struct job *job)
 {
     json_t *doc = job_json(job);
-    char path[PATH_MAX];
+    char path[PATH_MAX], boot[ID_UUID_LENGTH + 1] = "";
     struct error err;
     int result;
 
@@ -111,6 +168,10 @@ int job_keep(const struct job *job)
     json_object_set_new(doc, "token", json_string(job->token));
     json_object_set_new(doc, "asked", time_json(job->asked_ms));
     json_object_set_new(doc, "start_pid", json_integer(job->start_pid));
+    json_object_set_new(doc, "boot_id",
+                        json_string(this_machine_boot_id(boot, sizeof(boot))));
+    json_object_set_new(doc, "started_at", json_integer(job->started_at));
+    json_object_set_new(doc, "idle_at", json_integer(job->idle_at));
     if (job->token_path)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
     if (job->who)
@@ -120,6 +181,8 @@ int job_keep(const struct job *job)
     if (result)
         log_error("job %s is not remembered after a restart: %s", job->id, err.text);
     json_decref(doc);
+    job->kept++;
+    begin_sync(job);
     return result;
 }
 
@@ -185,8 +248,9 @@ void job_free(struct job *job)
 {
     tell_all(job, NULL);
     if (job->call)
-        engine_call_abandon(job->call);
-    launcher_unref(job->called);
+        engine_call_forget(job->call);
+    if (job->sync)
+        job->sync->job = NULL;
     free(job->launcher);
     free(job->run);
     free(job->token_path);
@@ -211,7 +275,7 @@ static bool put_words(char words[JOB_WORDS_MAX], const char *text)
     return is_news;
 }
 
-static void tell_news(const struct job *job)
+static void tell_news(struct job *job)
 {
     char sentence[JOB_TEXT_MAX];
 
@@ -287,11 +351,17 @@ static int64_t time_of(const json_t *doc, const char *key)
     return clock_parse_ms(json_get_str(doc, key, NULL));
 }
 
-/* When that was by the loop's clock; what lies ahead is now: the clock was set back. */
-static int64_t at_of(const struct job *job, int64_t ms)
+/* When that was by the loop's clock, which goes on from server to server until the
+ * machine is started anew: then the wall clock tells, and what lies ahead is now. */
+static int64_t at_of(const struct job *job, const json_t *doc, const char *key,
+                     int64_t wall_ms)
 {
-    int64_t ago = clock_wall_ms() - ms;
+    char boot[ID_UUID_LENGTH + 1] = "";
+    int64_t ago = clock_wall_ms() - wall_ms;
 
+    this_machine_boot_id(boot, sizeof(boot));
+    if (boot[0] && strcmp(boot, json_get_str(doc, "boot_id", "")) == 0)
+        return json_get_int(doc, key, 0);
     return job_now_at(job) - (ago > 0 ? ago : 0);
 }
 
@@ -302,9 +372,10 @@ static void restore_times(struct job *job, const json_t *doc)
     job->ended_ms = time_of(doc, "ended");
     job->idle_ms = time_of(doc, "idle_since");
     job->asked_ms = time_of(doc, "asked");
+    job->is_begun = job->asked_ms != 0;
     job->start_pid = (int)json_get_int(doc, "start_pid", 0);
-    job->started_at = at_of(job, job->started_ms);
-    job->idle_at = at_of(job, job->idle_ms);
+    job->started_at = at_of(job, doc, "started_at", job->started_ms);
+    job->idle_at = at_of(job, doc, "idle_at", job->idle_ms);
 }
 
 /* By a variable that only this job's commands have: another may have the number by now.

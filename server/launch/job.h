@@ -1,6 +1,7 @@
 /* job.h - one job of an engine: what is known of it, its files, and what the engine is
  * asked of it. Private to server/launch. Times in `_ms` are of the wall clock, for people
- * and the next server; those in `_at` are the loop's (uv_now), by which things are due.
+ * and the next server; those in `_at` are the loop's (uv_now, since the machine's start),
+ * by which things are due.
  */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOB_H
 #define RINGBENCH_SERVER_LAUNCH_JOB_H
@@ -52,6 +53,7 @@ struct job {
     int64_t created_ms, started_ms, ended_ms;
     int64_t asked_ms;            /* for; 0: it waits for its turn */
     int64_t asked_at;            /* the same */
+    bool is_begun;               /* its start was begun, by this server or one before */
     int start_pid;               /* of the command, while it is under way; else 0 */
     int64_t may_come_until_at;   /* its start may have an effect yet */
     int64_t idle_ms;             /* since when nobody needs it; 0: somebody does */
@@ -59,8 +61,10 @@ struct job {
     int64_t due_at;              /* the next question */
     char token[JOB_TOKEN_SIZE];
     struct engine_call *call;
-    struct launcher *called;       /* who knows the answer's words, also when gone */
-    enum launcher_command command; /* of the call */
+    enum launcher_command command; /* of the call, or the last one */
+    unsigned kept, synced; /* versions of its file: written, and safe on the disk */
+    int sync_errno;        /* 0: it was */
+    struct job_sync *sync; /* under way, or NULL */
     STAILQ_HEAD(, ask) asks;
 };
 
@@ -73,6 +77,7 @@ struct jobs {
     bool has_tokens;
     struct jobs_nodes nodes;
     struct launcher_list launchers;
+    struct engine_calls calls;
     struct job_list list; /* the oldest first */
 };
 
@@ -103,9 +108,9 @@ void job_free(struct job *job);
 
 /* Its file. */
 void job_path(const struct job *job, char out[PATH_MAX]);
-/* Write it, so that the next server knows it. -1 after saying in the log that it will
- * not. */
-int job_keep(const struct job *job);
+/* Write it, so that the next server knows it, and soon also after a loss of power. -1
+ * after saying in the log that it will not. */
+int job_keep(struct job *job);
 
 /* The credential of its agents, in a file that its engine's nodes can read. */
 int job_write_token(struct job *job, struct error *err);
@@ -124,8 +129,16 @@ void job_set_idle(struct job *job, bool is_idle);
 /* One more answer that is no end, for those who asked; without `is_answer` the time. */
 void job_tell_asks(struct job *job, bool is_answer);
 
-/* What is due of it. */
+/* What is due of it, but for the engine. */
 void job_tick(struct job *job);
+
+/* Whether a command is due that asks the engine, and which. */
+bool job_wants_call(const struct job *job);
+enum launcher_command job_next_command(const struct job *job);
+/* Run it. Whether there is one more command under way: it may have to wait for its turn.
+ */
+bool job_call(struct job *job);
+
 void job_stop(struct job *job, const char *reason);
 /* A person wants it stopped, though it is to stop already. */
 void job_stop_again(struct job *job);

@@ -234,14 +234,11 @@ static void take_answer(struct job *job, const struct launcher *launcher,
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct job *job = arg;
-    struct launcher *launcher = job->called;
 
     job->call = NULL;
-    job->called = NULL;
     job->due_at = job_now_at(job);
     if (job_is_alive(job)) /* else it was given up */
-        take_answer(job, launcher, answer);
-    launcher_unref(launcher);
+        take_answer(job, answer->launcher, answer);
 }
 
 /* ---- Calls ---- */
@@ -277,47 +274,63 @@ static int call(struct job *job, struct launcher *launcher, enum launcher_comman
         env = launcher_env(launcher, values, err);
     job->command = command;
     if (env)
-        job->call = engine_call_start(job->jobs->loop, argv, env,
-                                      ms_of(launcher->command_s), on_answer, job, err);
+        job->call = engine_call_start(&job->jobs->calls, launcher, argv, env, on_answer,
+                                      job, err);
     command_template_free(argv);
     command_template_free(env);
     json_decref(values);
-    if (!job->call)
-        return -1;
-    job->called = launcher_ref(launcher);
-    return 0;
+    return job->call ? 0 : -1;
 }
 
-static size_t count_asked(const struct jobs *jobs, const char *launcher)
+static bool may_be_asked_for(const struct job *job, const struct launcher *launcher)
 {
-    const struct job *job;
-    size_t n = 0;
+    const struct job *other;
+    long n = 0;
 
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        n += job_is_alive(job) && job->asked_ms && strcmp(job->launcher, launcher) == 0;
-    return n;
+    TAILQ_FOREACH (other, &job->jobs->list, entry) {
+        n += job_is_alive(other) && other->asked_ms &&
+             strcmp(other->launcher, job->launcher) == 0;
+        if (n >= launcher->most_jobs)
+            return false;
+    }
+    return true;
 }
 
 /* Kept before its command runs, or not started: a server that is killed meanwhile looks
  * for it. */
-static void start(struct job *job, struct launcher *launcher)
+static void prepare(struct job *job, const struct launcher *launcher)
 {
     struct error err;
 
-    if (count_asked(job->jobs, job->launcher) >= (size_t)launcher->most_jobs)
-        return;
-    job->asked_ms = clock_wall_ms();
-    job->asked_at = job_now_at(job);
-    if (job_keep(job)) {
-        job_enter(job, JOB_ENDED,
-                  "it was not started: it could not be written down, as the log says");
+    if (!may_be_asked_for(job, launcher)) {
+        job_enter(job, JOB_STARTING, "waits for another of its launcher to end");
         return;
     }
+    job->asked_ms = clock_wall_ms();
+    job->asked_at = job_now_at(job);
     if (job->jobs->has_tokens && job_write_token(job, &err)) {
         job_enter(job, JOB_ENDED, err.text);
         return;
     }
     job_enter(job, JOB_STARTING, "");
+    if (job_keep(job))
+        job_enter(job, JOB_ENDED,
+                  "it was not started: it could not be written down, as the log says");
+}
+
+static void start(struct job *job, struct launcher *launcher)
+{
+    char why[JOB_WORDS_MAX];
+    struct error err;
+
+    if (job->sync_errno) {
+        snprintf(why, sizeof(why), "it was not started: the disk did not take it: %s",
+                 strerror(job->sync_errno));
+        job_enter(job, JOB_ENDED, why);
+        return;
+    }
+    job->is_begun = true;
+    job->asked_at = job_now_at(job);
     if (call(job, launcher, LAUNCHER_START, &err)) {
         job_enter(job, JOB_ENDED, err.text);
         return;
@@ -328,8 +341,10 @@ static void start(struct job *job, struct launcher *launcher)
 
 /* One that is to stop is told so until the engine takes it, and asked after in between:
  * it may have ended. */
-static enum launcher_command next_command(const struct job *job)
+enum launcher_command job_next_command(const struct job *job)
 {
+    if (!job->is_begun)
+        return LAUNCHER_START;
     if (!job->engine_id[0])
         return LAUNCHER_FIND;
     return job->state == JOB_STOPPING && !job->is_stopped && job->command != LAUNCHER_STOP
@@ -344,7 +359,7 @@ static void ask(struct job *job, struct launcher *launcher)
 
     if (job->is_stopped && job_now_at(job) - job->stopped_at >= STOP_AGAIN_MS)
         job->is_stopped = false;
-    command = next_command(job);
+    command = job_next_command(job);
     job->due_at = job_now_at(job) + ms_of(launcher->every_s);
     if (!launcher->argv[command])
         be_unnamed(job, launcher, job->reason, true);
@@ -363,6 +378,11 @@ static void limit_hours(struct job *job, const struct launcher *launcher)
     job_stop(job, why);
 }
 
+static bool is_due(const struct job *job)
+{
+    return job_is_alive(job) && !job->call && job_now_at(job) >= job->due_at;
+}
+
 void job_tick(struct job *job)
 {
     struct launcher *launcher = job_launcher(job);
@@ -370,20 +390,46 @@ void job_tick(struct job *job)
     job_tell_asks(job, false);
     if (launcher)
         limit_hours(job, launcher);
-    if (!job_is_alive(job) || job->call || job_now_at(job) < job->due_at)
+    if (!is_due(job))
         return;
     if (!launcher)
         job_be_unknown(job, "its launcher is not among this server's any more");
     else if (!job->asked_ms)
-        start(job, launcher);
-    else
+        prepare(job, launcher);
+}
+
+bool job_wants_call(const struct job *job)
+{
+    bool is_prepared = job->is_begun || (job->asked_ms && job->synced == job->kept);
+
+    return is_due(job) && is_prepared && job_launcher(job);
+}
+
+bool job_call(struct job *job)
+{
+    struct launcher *launcher = job_launcher(job);
+
+    if (job->is_begun)
         ask(job, launcher);
+    else
+        start(job, launcher);
+    return job->call != NULL;
+}
+
+/* Now, whatever its state would have been. */
+static void hurry(struct job *job)
+{
+    if (job->call && job->command == LAUNCHER_STATUS) {
+        engine_call_cancel(job->call);
+        job->call = NULL;
+    }
+    job->due_at = job_now_at(job);
 }
 
 void job_stop(struct job *job, const char *reason)
 {
-    job_enter(job, job->asked_ms ? JOB_STOPPING : JOB_ENDED, reason);
-    job->due_at = job_now_at(job);
+    job_enter(job, job->is_begun ? JOB_STOPPING : JOB_ENDED, reason);
+    hurry(job);
     job_tick(job);
 }
 
@@ -398,6 +444,6 @@ void job_stop_again(struct job *job)
         return;
     }
     job->is_stopped = false;
-    job->command = LAUNCHER_STATUS; /* not twice one behind the other, see next_command */
-    job->due_at = job_now_at(job);
+    hurry(job);
+    job->command = LAUNCHER_STATUS; /* the next is a stop, see job_next_command */
 }

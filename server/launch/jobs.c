@@ -13,6 +13,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/program_schema.h"
+#include "server/launch/call_queue.h"
 #include "server/launch/job.h"
 
 #define FILE_MAX ((size_t)256 << 10)
@@ -52,6 +53,7 @@ static void on_tick(uv_timer_t *timer)
         job_tick(job);
         is_any = is_any || job_is_alive(job);
     }
+    call_queue_run(jobs);
     forget_oldest(jobs);
     if (!is_any)
         uv_timer_stop(timer);
@@ -95,6 +97,7 @@ static void jobs_free(struct jobs *jobs)
 {
     struct job *job;
 
+    engine_calls_abandon(&jobs->calls);
     while ((job = TAILQ_FIRST(&jobs->list))) {
         TAILQ_REMOVE(&jobs->list, job, entry);
         job_free(job);
@@ -134,6 +137,7 @@ struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
     }
     jobs->loop = loop;
     TAILQ_INIT(&jobs->list);
+    engine_calls_init(&jobs->calls, loop);
     if (open_all(jobs, config, err)) {
         jobs_free(jobs);
         return NULL;
@@ -326,7 +330,6 @@ int jobs_assign(struct jobs *jobs, struct run_spec *spec)
     return 0;
 }
 
-/* The last: one before it has ended. */
 /* The last one that was made by then. */
 static struct job *find_group(const struct jobs *jobs, const char *group,
                               int64_t until_ms)
@@ -373,8 +376,6 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
     job->created_ms = clock_wall_ms();
     job->keep_s = spec->launch.keep_s;
     make_token(job);
-    snprintf(job->reason, sizeof(job->reason),
-             "waits for another of its launcher to end");
     job_keep(job);
     run_timer(jobs);
     job_tick(job);
@@ -467,8 +468,15 @@ json_t *jobs_launchers_json(const struct jobs *jobs)
 {
     json_t *out = json_array();
 
-    for (size_t i = 0; i < jobs->launchers.n; i++)
-        json_array_append_new(out, launcher_to_json(jobs->launchers.items[i]));
+    for (size_t i = 0; i < jobs->launchers.n; i++) {
+        const struct launcher *launcher = jobs->launchers.items[i];
+        json_t *one = launcher_to_json(launcher);
+
+        json_object_set_new(
+            one, "commands",
+            json_integer((json_int_t)engine_calls_count(&jobs->calls, launcher->name)));
+        json_array_append_new(out, one);
+    }
     return out;
 }
 

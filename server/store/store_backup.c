@@ -2,14 +2,13 @@
 #include "server/store/store_backup.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/sync_file.h"
 #include "server/store/store_sql.h"
 
 /* VACUUM INTO reads as of one commit, and in WAL mode no writer waits for a reader. It
@@ -33,23 +32,10 @@ static int copy(const char *from, const char *to, struct error *err)
     return result;
 }
 
-static int sync_path(const char *path, int flags)
-{
-    int fd = open(path, flags | O_CLOEXEC), rc = fd < 0 ? -1 : fsync(fd);
-
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 /* Under its name there is never half of one, whatever ends us. */
 static int put_in_place(const char *part, const char *file, struct error *err)
 {
-    char folder[PATH_MAX];
-
-    snprintf(folder, sizeof(folder), "%s", file);
-    if (sync_path(part, O_RDONLY) || link(part, file) ||
-        sync_path(dirname(folder), O_RDONLY | O_DIRECTORY))
+    if (sync_file(part) || link(part, file) || sync_folder_of(file))
         return error_set_errno(err, ERROR_IO, errno, "can't put the copy at %s", file);
     return 0;
 }

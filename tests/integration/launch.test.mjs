@@ -13,13 +13,13 @@ const limit = { timeout: 180000 * patience };
 const shipped = fileURLToPath(new URL('../../deploy/launchers.d', import.meta.url));
 const admin = 'admin-0123456789abcdef';
 
-// An engine that says what stands in files: `answer` to START, `status` to STATUS; and notes what
-// it was asked.
+// An engine that says what stands in files: `answer` to START, where @ is a number that no other
+// job has, `status` to STATUS; and notes what it was asked.
 const engineScript = `#!/bin/bash
 dir="$(dirname "$0")"
 echo "$*" >>"$dir/asked"
 case "$1" in
-start) cat "$dir/answer" ;;
+start) sed "s/@/$$/" "$dir/answer" ;;
 status) [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
 stop) [[ ! -e "$dir/stuck" ]] || { rm "$dir/stuck"; echo "not now" >&2; exit 1; }
     echo "CANCELLED by us" >"$dir/status" ;;
@@ -336,6 +336,28 @@ test('a server that was killed knows its jobs, and ends those that nobody needs'
   assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 51']);
 });
 
+test('the hours of a job are not counted by a clock that was set meanwhile', limit, async (t) => {
+  const { server: first, launchers } = await start(t, [], { limits: { hours: 24 } });
+  let server = first;
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  await server.run({ ...quick, nodes: { count: 1, wait_s: 600 }, launch: { name: 'engine' } });
+  const { id } = await jobIs(server, 'running');
+  const file = path.join(server.options.dataDir, 'jobs', `${id}.json`);
+  const again = async (change) => {
+    await server.killHard();
+    fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file)), ...change }));
+    server = await server.startAgain();
+  };
+  await again({ started: '2020-01-01T00:00:00.000Z' });
+  const asked = launchers.asked().length;
+  await waitFor(() => launchers.asked().length >= asked + 3, () => 'not asked');
+  assert.equal((await jobsOf(server))[0].state, 'running');
+  // Nothing else tells where the machine was started anew.
+  await again({ boot_id: '00000000-0000-4000-8000-000000000000' });
+  assert.match((await jobIs(server, 'ended')).sentence, /its 24 hours were over/);
+});
+
 test('a job that was being started is found by its name', limit, async (t) => {
   const { server, launchers, left } = await start(t);
   launchers.say('status', 'PENDING\n');
@@ -388,6 +410,38 @@ test('a start that failed is looked for a while: the engine may have it late', l
 });
 
 const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
+
+test('an engine that hangs holds up a few commands, and no stop', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { limits: { jobs: 24 }, command_s: 3600 });
+  launchers.say('answer', 'job @\n');
+  launchers.say('status', 'PENDING\n');
+  launchers.say('hangs', '');
+  const runs = await Promise.all(Array.from({ length: 24 }, () =>
+    server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })));
+  const commands = async () => (await server.get('/api/v1/launchers')).launchers[0].commands;
+  const askedFor = (what) => launchers.asked().filter((line) => line.startsWith(what)).length;
+  await waitFor(() => askedFor('status') === 12, () => `${askedFor('start')} starts, ${askedFor('status')} hang`);
+  assert.equal(await commands(), 12);
+  assert.match((await server.request('GET', '/metrics')).text, /^ringbench_launcher_commands\{launcher="engine"\} 12$/m);
+
+  // Those of the jobs that are to stop are not waited for.
+  await Promise.all(runs.map(({ id }) => server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' })));
+  await waitFor(async () => (await jobsOf(server)).every(({ state }) => ['stopping', 'ended'].includes(state)), () => 'not stopping');
+  const stopped = async () => (await jobsOf(server)).every(({ job }) => !job || launchers.asked().includes(`stop ${job}`));
+  await waitFor(stopped, () => `${stopsOf(launchers).length} stops`, 20000);
+  assert.ok(await commands() <= 16);
+
+  // Nor by who stops one again, which no start has to wait for.
+  const hung = (await jobsOf(server)).filter(({ state }) => state === 'stopping');
+  const stops = (job) => launchers.asked().filter((line) => line === `stop ${job}`).length;
+  await waitFor(async () => await commands() === 12, async () => `${await commands()} commands`);
+  await Promise.all(hung.map(({ id }) => server.request('DELETE', `/api/v1/jobs/${id}`)));
+  await waitFor(() => hung.every(({ job }) => stops(job) >= 2), () => JSON.stringify(hung.map(({ job }) => stops(job))), 20000);
+  fs.rmSync(path.join(launchers.dir, 'hangs'));
+  await Promise.all(hung.map(({ id }) => server.request('DELETE', `/api/v1/jobs/${id}`)));
+  await waitFor(async () => (await jobsOf(server)).every(({ state }) => state === 'ended'), async () => JSON.stringify(await jobsOf(server)), 20000);
+  await waitFor(async () => await commands() === 0, async () => `${await commands()} commands`);
+});
 
 test('of several jobs of one name none is taken or stopped', limit, async (t) => {
   const { server, launchers } = await start(t);

@@ -1,0 +1,167 @@
+/* test_jobs.c - a job is started when the disk has its record, and not before */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <uv.h>
+
+#include "common/base/json_util.h"
+#include "server/launch/jobs.h"
+
+/* A disk that takes its time: it is waited for until it may answer, with disk_errno. */
+static uv_sem_t disk;
+static int disk_errno, asked_disk;
+
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    __atomic_add_fetch(&asked_disk, 1, __ATOMIC_SEQ_CST);
+    uv_sem_wait(&disk);
+    uv_sem_post(&disk); /* from now on */
+    errno = disk_errno;
+    return disk_errno ? -1 : 0;
+}
+
+static char launcher[] = "engine", group[] = "job-000000000000";
+
+struct fixture {
+    char dir[32], launchers[64], started[96];
+    uv_loop_t loop;
+    struct jobs *jobs;
+    struct run_spec spec;
+};
+
+static bool is_needed(void *arg, const char *of)
+{
+    (void)arg;
+    (void)of;
+    return true;
+}
+
+static long wanted(void *arg, const char *of)
+{
+    (void)arg;
+    (void)of;
+    return 1;
+}
+
+static void write_launcher(const struct fixture *f)
+{
+    char path[96];
+    json_t *file =
+        json_pack("{s:{s:[s,s,s], s:s}, s:{s:[s,s]}, s:{s:[s,s]}, s:{s:s}}", "start",
+                  "argv", "/bin/sh", "-c", "touch {config_dir}/started; echo 7", "job",
+                  "([0-9]+)", "status", "argv", "/bin/echo", "PENDING", "stop", "argv",
+                  "/bin/echo", "{job}", "states", "PENDING", "pending");
+    struct error err;
+
+    snprintf(path, sizeof(path), "%s/engine.json", f->launchers);
+    assert_int_equal(json_write_file(file, path, &err), 0);
+    json_decref(file);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    const struct jobs_nodes nodes = {.is_needed = is_needed, .wanted = wanted};
+    struct jobs_config config;
+    struct error err;
+
+    assert_non_null(f);
+    snprintf(f->dir, sizeof(f->dir), "jobs-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->launchers, sizeof(f->launchers), "%s/launchers", f->dir);
+    snprintf(f->started, sizeof(f->started), "%s/started", f->launchers);
+    assert_int_equal(mkdir(f->launchers, 0700), 0);
+    write_launcher(f);
+    uv_sem_init(&disk, 0);
+    disk_errno = asked_disk = 0;
+    uv_loop_init(&f->loop);
+    config = (struct jobs_config){.dir = f->dir, .launchers = f->launchers};
+    f->jobs = jobs_create(&f->loop, &config, &err);
+    if (!f->jobs)
+        fail_msg("%s", err.text);
+    jobs_set_nodes(f->jobs, &nodes);
+    f->spec.launch.name = launcher;
+    f->spec.nodes.group = group;
+    f->spec.nodes.count = 1;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char command[64];
+
+    uv_sem_post(&disk);
+    jobs_close(f->jobs);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    uv_sem_destroy(&disk);
+    snprintf(command, sizeof(command), "rm -r %s", f->dir);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+static enum job_state need(struct fixture *f, char *text)
+{
+    return jobs_need(f->jobs, &f->spec, "000000000001", text);
+}
+
+static void a_job_is_started_when_the_disk_has_it(void **state)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+
+    need(f, text);
+    for (int turns = 0; turns < 5 || !__atomic_load_n(&asked_disk, __ATOMIC_SEQ_CST);
+         turns++)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_int_equal(need(f, text), JOB_STARTING);
+    assert_int_equal(access(f->started, F_OK), -1);
+
+    uv_sem_post(&disk);
+    while (need(f, text) == JOB_STARTING)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_string_equal(text, "job 7 of engine is pending");
+    assert_int_equal(access(f->started, F_OK), 0);
+}
+
+static void a_job_that_the_disk_does_not_take_is_not_started(void **state)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+
+    disk_errno = EIO;
+    uv_sem_post(&disk);
+    while (need(f, text) == JOB_STARTING)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_non_null(strstr(text,
+                           "has ended: it was not started: the disk did not take it: "
+                           "Input/output error"));
+    assert_int_equal(access(f->started, F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_job_is_started_when_the_disk_has_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_the_disk_does_not_take_is_not_started,
+                                        set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
