@@ -170,12 +170,10 @@ static void take_setting(struct ncclog *log, const struct pieces *pieces,
     }
 }
 
-/* The whole line, once. */
-static void take_reason(struct ncclog *log, const struct pieces *pieces,
-                        const char *about)
+/* Once. */
+static void add_reason(struct ncclog *log, const char *about, const struct piece *line)
 {
-    json_t *reason =
-        json_pack("{s:s, s:o}", "about", about, "text", text_of(&pieces->at[0]));
+    json_t *reason = json_pack("{s:s, s:o}", "about", about, "text", text_of(line));
 
     for (size_t i = 0; i < json_array_size(log->reasons); i++)
         if (json_equal(json_array_get(log->reasons, i), reason)) {
@@ -186,6 +184,27 @@ static void take_reason(struct ncclog *log, const struct pieces *pieces,
         json_array_append_new(log->reasons, reason);
     else
         json_decref(reason);
+}
+
+/* The whole line. */
+static void take_reason(struct ncclog *log, const struct pieces *pieces,
+                        const char *about)
+{
+    add_reason(log, about, &pieces->at[0]);
+}
+
+/* What a setting says that decides over ways is a reason for what is found of them. */
+static void quote_setting(struct ncclog *log, const struct piece *name, const char *text)
+{
+    static const char *const deciding[] = {
+        "NCCL_IB_DISABLE",   "NCCL_IB_HCA",        "NCCL_NET",  "NCCL_NET_GDR_LEVEL",
+        "NCCL_NET_GDR_READ", "NCCL_SOCKET_IFNAME", "NCCL_ALGO", "NCCL_PROTO"};
+    const struct piece line = {.text = text, .len = strlen(text)};
+
+    for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
+        if (name->len == strlen(deciding[i]) &&
+            memcmp(name->text, deciding[i], name->len) == 0)
+            add_reason(log, deciding[i], &line);
 }
 
 /* ---- communicators ---- */
@@ -547,6 +566,8 @@ bool ncclog_take(struct ncclog *log, const char *text)
             pieces.at[0].text = text;
             pieces.at[0].len = strlen(text);
         }
+        if (forms[i].take == take_setting)
+            quote_setting(log, &pieces.at[0], text);
         if (forms[i].take)
             forms[i].take(log, &pieces, forms[i].about);
         return true;

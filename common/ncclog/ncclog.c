@@ -29,6 +29,7 @@ void ncclog_init(struct ncclog *log)
     log->settings = json_object();
     log->reasons = json_array();
     log->unread = json_array();
+    log->late = json_array();
 }
 
 void ncclog_release(struct ncclog *log)
@@ -39,6 +40,7 @@ void ncclog_release(struct ncclog *log)
     json_decref(log->settings);
     json_decref(log->reasons);
     json_decref(log->unread);
+    json_decref(log->late);
     memset(log, 0, sizeof(*log));
 }
 
@@ -51,6 +53,26 @@ static void take_info(struct ncclog *log, const char *text)
     if (json_array_size(log->unread) < NCCLOG_UNREAD_MAX)
         json_array_append_new(log->unread,
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
+}
+
+/* The last is why a process ends, most often; the first of those after init say what
+ * began it. Each once. */
+static void take_warning(struct ncclog *log, const char *text)
+{
+    json_t *line = clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX));
+    size_t n = json_array_size(log->late);
+    bool has_it = n == NCCLOG_LATE_MAX;
+
+    log->n_lines++;
+    snprintf(log->warning, sizeof(log->warning), "%s", text);
+    if (log->n_comms > 0 && log->comms[log->now].has_ended) {
+        log->n_late++;
+        for (size_t i = 0; i < n; i++)
+            has_it = has_it || json_equal(json_array_get(log->late, i), line);
+        if (!has_it)
+            json_array_append(log->late, line);
+    }
+    json_decref(line);
 }
 
 /* Whether nothing stands before a line, or what a launcher puts there. */
@@ -77,9 +99,7 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
     text[len] = '\0';
     at = strstr(text, warn);
     if (at) {
-        log->n_lines++;
-        snprintf(log->warning, sizeof(log->warning), "%s", at + sizeof(warn) - 1);
-        log->is_late_warning = log->n_comms > 0 && log->comms[log->now].has_ended;
+        take_warning(log, at + sizeof(warn) - 1);
         return NCCLOG_WARN;
     }
     at = strstr(text, info);
@@ -273,8 +293,10 @@ json_t *ncclog_json(const struct ncclog *log)
     put_some(out, "settings", log->settings);
     put_some(out, "reasons", log->reasons);
     put_text(out, "warning", log->warning);
-    if (log->is_late_warning)
-        json_object_set_new(out, "late_warning", json_true());
+    if (log->n_late > 0)
+        json_object_set_new(out, "late_warnings",
+                            json_pack("{s:I, s:o}", "lines", (json_int_t)log->n_late,
+                                      "first", json_copy(log->late)));
     if (log->n_unread > 0)
         json_object_set_new(
             out, "unread",

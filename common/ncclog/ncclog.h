@@ -21,6 +21,7 @@
 #define NCCLOG_RANKS_MAX 65536
 #define NCCLOG_LIST_MAX 128 /* devices, settings, reasons: of each */
 #define NCCLOG_UNREAD_MAX 8 /* lines that are kept of those that are not understood */
+#define NCCLOG_LATE_MAX 4   /* warnings after init */
 #define NCCLOG_TEXT_MAX 400
 
 /* Ranks, a bit each; grows with the largest. */
@@ -67,7 +68,8 @@ struct ncclog {
     json_t *unread;
     long n_lines, n_unread;        /* of NCCL */
     char warning[NCCLOG_TEXT_MAX]; /* the last one */
-    bool is_late_warning;          /* it came when init was complete */
+    json_t *late; /* the first warnings that came when init was complete */
+    long n_late;  /* and how many did */
 };
 
 enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };

@@ -256,27 +256,37 @@ static void put_facts(const struct fold *fold, json_t *out)
     free(is_heard);
 }
 
-static void put_unread(const struct fold *fold, json_t *out)
+static const struct transport_lines *unread_of(const struct transport_said *said)
+{
+    return &said->unread;
+}
+
+static const struct transport_lines *late_of(const struct transport_said *said)
+{
+    return &said->late;
+}
+
+static void put_lines(const struct fold *fold, json_t *out, const char *key,
+                      const struct transport_lines *(*of)(const struct transport_said *))
 {
     const struct transport *t = fold->t;
-    bool *is_heard = calloc(t->unread.texts.n + 1, sizeof(*is_heard));
+    bool *is_heard = calloc(t->lines.texts.n + 1, sizeof(*is_heard));
     json_t *first = json_array();
-    int64_t lines = 0;
+    int64_t n = 0;
 
     for (size_t i = 0; is_heard && i < t->keys.n; i++) {
-        const struct transport_said *said = &t->said[fold->order[i]];
-        const json_t *some = is_new(is_heard, said->unread)
-                                 ? json_array_get(t->unread.all, (size_t)said->unread)
+        const struct transport_lines *lines = of(&t->said[fold->order[i]]);
+        const json_t *some = is_new(is_heard, lines->first)
+                                 ? json_array_get(t->lines.all, (size_t)lines->first)
                                  : NULL;
 
-        lines += said->unread_lines;
+        n += lines->n;
         for (size_t k = 0; k < json_array_size(some); k++)
             append_once(first, json_array_get(some, k));
     }
-    if (lines > 0)
+    if (n > 0)
         json_object_set_new(
-            out, "unread",
-            json_pack("{s:I, s:O}", "lines", (json_int_t)lines, "first", first));
+            out, key, json_pack("{s:I, s:O}", "lines", (json_int_t)n, "first", first));
     json_decref(first);
     free(is_heard);
 }
@@ -383,7 +393,8 @@ static json_t *fold_ordered(struct fold *fold)
                     names_of(fold->input), "ways", sorted_ways(fold->ways), "networks",
                     "connected", "settings");
     put_facts(fold, out);
-    put_unread(fold, out);
+    put_lines(fold, out, "unread", unread_of);
+    put_lines(fold, out, "late_warnings", late_of);
     put_comms(fold, out);
     json_object_set_new(out, "verdicts",
                         transport_verdicts(fold->t, fold->input, fold->order, out));

@@ -159,10 +159,11 @@ static void check_sockets(struct look *look)
         snprintf(beside, sizeof(beside), ", while %.60s is active",
                  json_get_str(port, "name", "?"));
     if (atoi(disabled) != 0)
-        found(look, "no_rdma", NULL, "NCCL_IB_DISABLE=%.20s: %s%s", disabled, sockets,
-              beside);
+        found(look, "no_rdma", reason_about(look->log, "NCCL_IB_DISABLE"),
+              "NCCL_IB_DISABLE=%.20s: %s%s", disabled, sockets, beside);
     else if (strcasecmp(net, "Socket") == 0)
-        found(look, "no_rdma", NULL, "NCCL_NET=%.20s: %s%s", net, sockets, beside);
+        found(look, "no_rdma", reason_about(look->log, "NCCL_NET"),
+              "NCCL_NET=%.20s: %s%s", net, sockets, beside);
     else if (port)
         found(look, "no_rdma", reason_about(look->log, "ib"),
               "NCCL took no RDMA device, though %s is active: %s",
@@ -243,11 +244,11 @@ static void check_gdr(struct look *look)
         else if (strcmp(json_get_str(look->settings, "NCCL_NET_GDR_READ", ""), "0") ==
                      0 &&
                  !json_object_get(way, "from"))
-            found(look, "no_gdr", NULL,
+            found(look, "no_gdr", reason_about(look->log, "NCCL_NET_GDR_READ"),
                   "GPUDirect is off over %s to send: NCCL_NET_GDR_READ=0", name);
         else if (is_restricted(level))
-            found(look, "no_gdr", NULL, "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s",
-                  name, level);
+            found(look, "no_gdr", reason_about(look->log, "NCCL_NET_GDR_LEVEL"),
+                  "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s", name, level);
         else
             found(look, "no_gdr", NULL,
                   "GPUDirect is off over %s (the log does not say why)", name);
@@ -266,7 +267,8 @@ static void check_words(struct look *look, const char *setting, const char *word
         size_t len = strcspn(at, ",;:^ ");
 
         if (len > 0 && !is_word_of(words, at, len)) {
-            found(look, "setting", NULL, "%s=%.100s: NCCL knows no %.*s", setting, value,
+            found(look, "setting", reason_about(look->log, setting),
+                  "%s=%.100s: NCCL knows no %.*s", setting, value,
                   (int)(len < 60 ? len : 60), at);
             return;
         }
@@ -301,13 +303,10 @@ static void check_init(struct look *look)
 {
     const char *warning = json_get_str(look->log, "warning", NULL);
     const char *name = json_get_str(look->settings, "NCCL_SOCKET_IFNAME", NULL);
-    bool is_ended = strcmp(json_get_str(look->log, "init", ""), "complete") == 0;
 
-    if (!warning || (is_ended && !json_get_bool(look->log, "late_warning", false)))
+    if (!warning || strcmp(json_get_str(look->log, "init", ""), "complete") == 0)
         return;
-    if (is_ended)
-        found(look, "warning", warning, "NCCL warned after its init: %s", warning);
-    else if (name && strstr(warning, "no socket interface"))
+    if (name && strstr(warning, "no socket interface"))
         found(
             look, "init", warning,
             "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",
@@ -315,6 +314,20 @@ static void check_init(struct look *look)
     else
         found(look, "init", warning, "NCCL's init failed: %s", warning);
 }
+
+static void check_late(struct look *look)
+{
+    const json_t *first =
+        json_object_get(json_object_get(look->log, "late_warnings"), "first");
+
+    for (size_t i = 0; i < json_array_size(first); i++) {
+        const char *warning = json_string_value(json_array_get(first, i));
+
+        if (warning)
+            found(look, "warning", warning, "NCCL warned after its init: %s", warning);
+    }
+}
+
 /* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
  * and nobody asked for sockets. */
 static void check_host(struct look *look)
@@ -358,6 +371,7 @@ void transport_look(struct transport *t, struct transport_said *said,
     }
     said->receives = receives_by_gdr(&look);
     check_init(&look);
+    check_late(&look);
     said->n_first = said->n_found;
     check_sockets(&look);
     check_gdr(&look);

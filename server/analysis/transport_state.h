@@ -41,6 +41,12 @@ struct transport_found {
     bool unless_receives; /* no finding where another of the node receives by GPUDirect */
 };
 
+/* Of which it keeps the first. */
+struct transport_lines {
+    int first; /* of t->lines; TRANSPORT_NONE */
+    int64_t n;
+};
+
 /* One process. */
 struct transport_said {
     int node;
@@ -52,8 +58,8 @@ struct transport_said {
     size_t n_first;   /* of these, before who goes another way than most */
     int network, why; /* of t->texts; TRANSPORT_NONE */
     bool by_sockets, receives;
-    int facts, unread; /* of t->facts and t->unread; TRANSPORT_NONE */
-    int64_t unread_lines;
+    int facts; /* of t->facts; TRANSPORT_NONE */
+    struct transport_lines unread, late;
     double init_s;
 };
 
@@ -72,7 +78,7 @@ struct transport {
     struct transport_texts texts, ids, way_keys;
     /* whats: {"about","text"} as verdicts have it; with "hca", between "text" and "rest"
      * stands what that names, where it is known. */
-    struct transport_values facts, unread, ports, whats;
+    struct transport_values facts, lines, ports, whats;
     int **node_ports; /* by node, ended by TRANSPORT_NONE; NULL: not looked at */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
 };

@@ -238,12 +238,21 @@ static void take_ways(struct transport *t, struct transport_said *said,
 
 /* ---- the rest ---- */
 
+static struct transport_lines lines_of(struct transport *t, const json_t *lines)
+{
+    json_t *first = json_object_get(lines, "first");
+
+    return (struct transport_lines){first ? transport_value_of(&t->lines, first)
+                                          : TRANSPORT_NONE,
+                                    json_get_int(lines, "lines", 0)};
+}
+
 static void take_facts(struct transport *t, struct transport_said *said,
                        const json_t *log)
 {
     static const char *const kept[] = {"version",   "channels", "cuda_driver",
                                        "connected", "network",  "settings"};
-    json_t *facts = json_object(), *unread = json_object_get(log, "unread");
+    json_t *facts = json_object();
 
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (json_object_get(log, kept[i]))
@@ -251,10 +260,8 @@ static void take_facts(struct transport *t, struct transport_said *said,
     said->facts = transport_value_of(&t->facts, facts);
     json_decref(facts);
     said->init_s = json_get_num(log, "init_s", -1.0);
-    said->unread_lines = json_get_int(unread, "lines", 0);
-    said->unread = unread
-                       ? transport_value_of(&t->unread, json_object_get(unread, "first"))
-                       : TRANSPORT_NONE;
+    said->unread = lines_of(t, json_object_get(log, "unread"));
+    said->late = lines_of(t, json_object_get(log, "late_warnings"));
 }
 
 /* ---- ports ---- */
@@ -385,7 +392,7 @@ void transport_destroy(struct transport *t)
     transport_texts_release(&t->ids);
     transport_texts_release(&t->way_keys);
     transport_values_release(&t->facts);
-    transport_values_release(&t->unread);
+    transport_values_release(&t->lines);
     transport_values_release(&t->ports);
     transport_values_release(&t->whats);
     free(t);

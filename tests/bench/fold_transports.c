@@ -104,7 +104,9 @@ static json_t *log_of(const struct job *job, int n, int ranks, int rank)
         json_object_set_new(json_object_get(log, "settings"), "NCCL_HOSTID",
                             json_sprintf("%d", rank));
         json_object_set_new(log, "warning", json_sprintf("Call to %d failed", rank));
-        json_object_set_new(log, "late_warning", json_true());
+        json_object_set_new(log, "late_warnings",
+                            json_pack("{s:i, s:[o]}", "lines", 1, "first",
+                                      json_sprintf("Call to %d failed", rank)));
         json_object_set_new(log, "unread",
                             json_pack("{s:i, s:i, s:[o]}", "lines", 1, "of", 100, "first",
                                       json_sprintf("line of %d", rank)));

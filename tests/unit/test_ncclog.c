@@ -125,9 +125,14 @@ static void devices_are_numbered_by_their_place(void **state)
         {"Bootstrap: Using eth0:10.0.0.1<0>", "{\"bootstrap\":\"eth0\"}"},
         {"Using network AWS Libfabric", "{\"network\":\"AWS Libfabric\"}"},
         {"NCCL_IB_DISABLE set by environment to 0.",
-         "{\"settings\":{\"NCCL_IB_DISABLE\":\"0\"}}"},
-        {"NCCL_IB_HCA set to =mlx5_0:1",
-         "{\"settings\":{\"NCCL_IB_HCA\":\"=mlx5_0:1\"}}"},
+         "{\"settings\":{\"NCCL_IB_DISABLE\":\"0\"},\"reasons\":[{\"about\":\"NCCL_IB_"
+         "DISABLE\","
+         "\"text\":\"NCCL_IB_DISABLE set by environment to 0.\"}]}"},
+        {"NCCL_IB_HCA set to =mlx5_0:1", "{\"settings\":{\"NCCL_IB_HCA\":\"=mlx5_0:1\"},"
+                                         "\"reasons\":[{\"about\":\"NCCL_IB_HCA\","
+                                         "\"text\":\"NCCL_IB_HCA set to =mlx5_0:1\"}]}"},
+        {"NCCL_BUFFSIZE set by environment to 1.",
+         "{\"settings\":{\"NCCL_BUFFSIZE\":\"1\"}}"},
         {"Warning: ENV NCCL_X is unused. Setting it has no effect.",
          "{\"reasons\":[{\"about\":\"setting\",\"text\":\"Warning: ENV NCCL_X is unused. "
          "Setting it has no effect.\"}]}"},
@@ -219,6 +224,20 @@ static void the_last_warning_is_kept(void **state)
            "found\n" INFO "Bootstrap : Using eth0:10.0.0.1<0>\n",
            "{\"bootstrap\":\"eth0\",\"warning\":\"Bootstrap : no socket interface "
            "found\"}");
+}
+
+/* What began it stands before what it ends with; what repeats is counted. */
+static void the_first_warnings_after_init_are_kept(void **state)
+{
+#define WARN "node-1:1:2 [0] x.cc:1 NCCL WARN "
+    (void)state;
+    expect(WARN "before\n" INFO
+                "ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1 "
+                "commId 0x5 - Init COMPLETE\n" WARN "a\n" WARN "a\n" WARN "b\n" WARN
+                "c\n" WARN "d\n" WARN "e\n",
+           "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":1,\"init\":\"complete\",\"warning\":"
+           "\"e\",\"late_warnings\":{\"lines\":6,\"first\":[\"a\",\"b\",\"c\","
+           "\"d\"]}}");
 }
 
 static void what_is_not_nccl_s_says_nothing(void **state)
@@ -433,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_late_link_is_of_the_communicator_that_it_fits),
         cmocka_unit_test(communicators_beyond_the_limit_are_counted),
         cmocka_unit_test(the_last_warning_is_kept),
+        cmocka_unit_test(the_first_warnings_after_init_are_kept),
         cmocka_unit_test(what_is_not_nccl_s_says_nothing),
         cmocka_unit_test(there_is_a_limit_to_names_and_lines),
         cmocka_unit_test(all_peers_of_a_large_job_stand_in_one_way),

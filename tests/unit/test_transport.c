@@ -48,6 +48,60 @@ static void expect_ways(const json_t *folded, const char *wanted)
 
 /* ---- logs that jobs printed ---- */
 
+static const char *first_line(const json_t *folded)
+{
+    const json_t *first = json_array_get(json_object_get(folded, "verdicts"), 0);
+    const json_t *lines = json_object_get(json_object_get(first, "evidence"), "log");
+    const char *line = json_string_value(json_array_get(lines, 0));
+
+    return line ? line : "(none)";
+}
+
+/* A setting that decides over the ways of two processes, and the line that tells it. */
+static void what_a_setting_does_is_told_with_its_line(void **state)
+{
+    static const struct {
+        const char *line, *ways, *sentence;
+    } cases[] = {
+        {"NCCL_IB_DISABLE set by environment to 1.", "NET/Socket",
+         "NCCL_IB_DISABLE=1: sockets over eth0 on n1, n2 (imported)"},
+        {"NCCL_NET set by environment to Socket.", "NET/Socket",
+         "NCCL_NET=Socket: sockets over eth0 on n1, n2 (imported)"},
+        {"NCCL_NET_GDR_LEVEL set by environment to LOC", "NET/IB",
+         "GPUDirect is off over mlx5_0: NCCL_NET_GDR_LEVEL=LOC on n1, n2 (imported)"},
+        {"NCCL_NET_GDR_READ set by environment to 0.", "NET/IB",
+         "GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on n1, n2 "
+         "(imported)"},
+        {"NCCL_ALGO set by environment to Foo", "NET/IB/0/GDRDMA",
+         "NCCL_ALGO=Foo: NCCL knows no Foo on n1, n2 (imported)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bool is_ib = strncmp(cases[i].ways, "NET/IB", 6) == 0;
+        char text[4000] = "";
+        json_t *folded;
+
+        for (int rank = 0; rank < 2; rank++)
+            snprintf(text + strlen(text), sizeof(text) - strlen(text),
+#define LINE "n%1$d:7:7 [0] NCCL INFO "
+                     LINE
+                     "%3$s\n" LINE "Using network %4$s\n" LINE
+                     "NET/Socket : Using [0]eth0:10.0.0.1<0>\n" LINE
+                     "NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>\n" LINE
+                     "ncclCommInitRank comm 0xa rank %2$d nranks 2 cudaDev 0 nvmlDev 0 "
+                     "busId 1 commId 0x5 - Init COMPLETE\n" LINE
+                     "Channel 00/0 : %2$d[0] -> %5$d[0] [send] via %6$s%7$s\n",
+#undef LINE
+                     rank + 1, rank, cases[i].line, is_ib ? "IB" : "Socket", 1 - rank,
+                     cases[i].ways, strchr(cases[i].ways + 4, '/') ? "" : "/0");
+        folded = nccl_log_read(text, strlen(text));
+        expect_sentences(folded, (const char *const[SENTENCES_MAX]){cases[i].sentence});
+        assert_string_equal(first_line(folded), cases[i].line);
+        json_decref(folded);
+    }
+}
+
 static void jobs_logs_come_to_verdicts(void **state)
 {
     static const struct {
@@ -381,13 +435,14 @@ static void a_warning_after_init_is_told(void **state)
 {
     static const struct example example = {
         {IB("0", "1",
-            ",\"gdr\":true}],\"warning\":\"Got completion with status=12\","
-            "\"late_warning\":true}"),
+            ",\"gdr\":true}],\"warning\":\"the last\",\"late_warnings\":{\"lines\":9,"
+            "\"first\":[\"Got completion with status=12\",\"the last\"]}}"),
          IB("1", "0", ",\"gdr\":true}],\"warning\":\"found no plugin\"}")},
         {NULL},
         NULL,
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]",
-        {"NCCL warned after its init: Got completion with status=12 on node-1"}};
+        {"NCCL warned after its init: Got completion with status=12 on node-1",
+         "NCCL warned after its init: the last on node-1"}};
 
     (void)state;
     check(&example);
@@ -605,6 +660,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_logs_come_to_verdicts),
+        cmocka_unit_test(what_a_setting_does_is_told_with_its_line),
         cmocka_unit_test(groups_of_a_job_are_told_apart),
         cmocka_unit_test(what_is_well_is_said_in_one_sentence),
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
