@@ -1,11 +1,13 @@
 /* main.c - start the server's parts in order, run the loop, stop them in reverse */
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -405,6 +407,27 @@ static int check_web(const char *dir, struct error *err)
     return 0;
 }
 
+/* Whether the database can be there, as far as a look tells: nothing is made. */
+static int check_data(const char *dir, struct error *err)
+{
+    char path[PATH_MAX], *there = path;
+    struct stat status;
+
+    snprintf(path, sizeof(path), "%s", dir);
+    while (stat(there, &status)) {
+        if (errno != ENOENT || strcmp(there, ".") == 0)
+            return error_set_errno(err, ERROR_IO, errno, "can't look at %s", there);
+        there = dirname(there);
+    }
+    if (!S_ISDIR(status.st_mode))
+        return error_set(err, ERROR_INVALID, "--data-dir %s: %s is no directory", dir,
+                         there);
+    if (access(there, R_OK | W_OK | X_OK))
+        return error_set_errno(err, ERROR_IO, errno, "--data-dir %s: can't write to %s",
+                               dir, there);
+    return 0;
+}
+
 /* What is done in place of serving. */
 static int do_once(struct server *server)
 {
@@ -415,6 +438,7 @@ static int do_once(struct server *server)
     if (load_secrets(config, &server->secrets, &err) ||
         launcher_list_load(&launchers, config->launchers, &err) ||
         check_web(config->web_dir, &err) ||
+        (!config->backup && check_data(config->data_dir, &err)) ||
         (config->backup && store_backup(config->data_dir, config->backup, &err))) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         return 1;

@@ -82,4 +82,16 @@ test('a configuration is looked at without a start', limit, (t) => {
   assert.match(check().stderr, /line 1: the role is/);
   fs.writeFileSync(config, 'keep-runs = many\n');
   assert.match(check().stderr, /keep-runs/);
+  assert.match(once('--data-dir', tokens, '--check-config').stderr, /--data-dir \S+tokens: \S+tokens is no directory/);
+  assert.match(once('--data-dir', `${tokens}/a`, '--check-config').stderr, /can't look at .*\/a: Not a directory/);
+});
+
+test('a data directory that its user may not write to is found before the start', {
+  ...limit, skip: process.getuid() !== 0 && 'only root can be somebody else',
+}, (t) => {
+  const dir = tempDir(t);
+  fs.chmodSync(dir, 0o755);
+  const check = (uid) => spawnSync(program, ['--data-dir', `${dir}/new/data`, '--check-config'], { uid, encoding: 'utf8' });
+  assert.equal(check(0).status, 0, check(0).stderr);
+  assert.match(check(65534).stderr, /--data-dir \S+: can't write to \S+: Permission denied/);
 });
