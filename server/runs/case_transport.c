@@ -116,6 +116,27 @@ static struct transport_node *nodes_of(const struct live_case *live)
     return nodes;
 }
 
+static const char *first_sentence(const json_t *transports)
+{
+    return json_get_str(json_array_get(json_object_get(transports, "verdicts"), 0),
+                        "sentence", "");
+}
+
+/* That nothing was heard is mostly so of all cases of a run: the first says it. */
+static json_t *once(const struct live_case *live, json_t *unheard)
+{
+    const struct run *run = live->active->run;
+
+    for (size_t i = 0; unheard && i < run->n_cases; i++)
+        if (i != live->index && run->cases[i].transports &&
+            strcmp(first_sentence(run->cases[i].transports), first_sentence(unheard)) ==
+                0) {
+            json_decref(unheard);
+            return NULL;
+        }
+    return unheard;
+}
+
 json_t *case_transport_fold(struct live_case *live, bool has_run)
 {
     const struct run *run = live->active->run;
@@ -131,7 +152,7 @@ json_t *case_transport_fold(struct live_case *live, bool has_run)
         out = transport_fold(live->transport, &input);
     else if (!live->transport && has_run &&
              (is_program || strcmp(run->backend, "nccl") == 0))
-        out = transport_unheard(&input, is_program);
+        out = once(live, transport_unheard(&input, is_program));
     free(nodes);
     json_decref(env);
     return out;

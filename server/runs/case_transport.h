@@ -19,7 +19,7 @@ void case_transport_take_ways(struct live_case *live, int rank, json_t *ways);
 
 /* `transports` of docs/api.md for the end of the case. has_run: it went through to its
  * end, so that ranks which said nothing are worth a word. A new object, or NULL: there is
- * nothing to say, as of a program that does not use NCCL. */
+ * nothing to say, or another case of the run says already that nothing was heard. */
 json_t *case_transport_fold(struct live_case *live, bool has_run);
 
 #endif
