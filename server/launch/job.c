@@ -17,6 +17,9 @@
 #include "common/base/this_machine.h"
 #include "common/base/utf8.h"
 
+#define NEWS_MAX 20         /* changes of words that are told at once, */
+#define NEWS_EVERY_MS 60000 /* and one more so often */
+
 int64_t job_now_at(const struct job *job)
 {
     return (int64_t)uv_now(job->jobs->loop);
@@ -260,19 +263,30 @@ void job_free(struct job *job)
     free(job);
 }
 
-/* As one line; words that are cut end with a whole character. Whether they are others
- * than before. */
-static bool put_words(char words[JOB_WORDS_MAX], const char *text)
+/* As one line; words that are cut end with a whole character. */
+static void put_words(char words[JOB_WORDS_MAX], const char *text)
 {
     char cut[JOB_WORDS_MAX];
-    bool is_news;
 
     snprintf(cut, sizeof(cut), "%.*s", utf8_fit(text, JOB_WORDS_MAX - 1), text);
     for (char *at = cut; (at = strchr(at, '\n'));)
         *at = ' ';
-    is_news = strcmp(words, cut) != 0;
     memcpy(words, cut, sizeof(cut));
-    return is_news;
+}
+
+/* Whether there is room for one more change of words: each is a line of the log, a write
+ * of the file and an event of the runs that wait, and an engine may say something else
+ * whenever it is asked. */
+static bool take_turn(struct job *job)
+{
+    int64_t n = (job_now_at(job) - job->news_at) / NEWS_EVERY_MS;
+
+    job->news_at += n * NEWS_EVERY_MS;
+    job->news_left = n < NEWS_MAX - job->news_left ? job->news_left + (int)n : NEWS_MAX;
+    if (job->news_left == 0)
+        return false;
+    job->news_left--;
+    return true;
 }
 
 static void tell_news(struct job *job)
@@ -286,21 +300,25 @@ static void tell_news(struct job *job)
 
 void job_enter(struct job *job, enum job_state state, const char *reason)
 {
-    bool is_news = job->state != state || job->trouble[0] != '\0';
-    char sentence[JOB_TEXT_MAX];
+    bool is_other = job->state != state, is_told;
+    char sentence[JOB_TEXT_MAX], words[JOB_WORDS_MAX];
 
     if (state == JOB_RUNNING && !job->started_ms) {
         job->started_ms = clock_wall_ms();
         job->started_at = job_now_at(job);
     }
-    if (state == JOB_ENDED && job->state != JOB_ENDED) {
+    if (state == JOB_ENDED && is_other) {
         job->ended_ms = clock_wall_ms();
         job_forget_token(job);
     }
     job->state = state;
-    is_news = put_words(job->reason, reason) || is_news;
+    put_words(words, reason);
+    is_told = is_other ||
+              ((job->trouble[0] || strcmp(job->reason, words) != 0) && take_turn(job));
+    if (is_told)
+        memcpy(job->reason, words, sizeof(words));
     job->trouble[0] = '\0';
-    if (is_news)
+    if (is_told)
         tell_news(job);
     if (state != JOB_ENDED)
         return;
@@ -310,8 +328,17 @@ void job_enter(struct job *job, enum job_state state, const char *reason)
 
 void job_be_unknown(struct job *job, const char *trouble)
 {
-    if (put_words(job->trouble, trouble))
-        tell_news(job);
+    char words[JOB_WORDS_MAX];
+
+    put_words(words, trouble);
+    if (strcmp(job->trouble, words) != 0) {
+        bool is_told = take_turn(job);
+
+        if (is_told || !job->trouble[0])
+            memcpy(job->trouble, words, sizeof(words));
+        if (is_told)
+            tell_news(job);
+    }
     tell_all(job, NULL);
 }
 
@@ -332,6 +359,8 @@ struct job *job_create(struct jobs *jobs, const char *id, const char *group,
     if (!job)
         return NULL;
     job->jobs = jobs;
+    job->news_left = NEWS_MAX;
+    job->news_at = job_now_at(job);
     STAILQ_INIT(&job->asks);
     snprintf(job->group, sizeof(job->group), "%s", group);
     snprintf(job->id, sizeof(job->id), "%s", id);

@@ -48,6 +48,8 @@ struct job {
     enum job_state state;
     char reason[JOB_WORDS_MAX];  /* the engine's own, or why it is stopped */
     char trouble[JOB_WORDS_MAX]; /* why the engine can't be asked; "": it can */
+    int news_left;               /* changes of these alone that may be told yet, */
+    int64_t news_at;             /* counted then */
     bool is_stopped;             /* the engine has taken that it is to stop, */
     int64_t stopped_at;          /* then */
     int64_t created_ms, started_ms, ended_ms;
@@ -117,10 +119,12 @@ int job_write_token(struct job *job, struct error *err);
 void job_forget_token(struct job *job);
 
 /* It is now so, and can be asked: logged, and kept, if that is news. The reason may be
- * its own. One that has ended tells all who asked. */
+ * its own; where it says something else each time, and the state stays, only some of that
+ * is taken. One that has ended tells all who asked. */
 void job_enter(struct job *job, enum job_state state, const char *reason);
 
-/* What it is cannot be found out now. Who asked does not wait for it. */
+/* What it is cannot be found out now, for a trouble of which as much is taken. Who asked
+ * does not wait for it. */
 void job_be_unknown(struct job *job, const char *trouble);
 
 /* Nobody needs it since now, or somebody does. */

@@ -20,7 +20,8 @@ dir="$(dirname "$0")"
 echo "$*" >>"$dir/asked"
 case "$1" in
 start) sed "s/@/$$/" "$dir/answer" ;;
-status) [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
+status) [[ ! -e "$dir/babbles" ]] || { echo "no controller since $EPOCHREALTIME" >&2; exit 1; }
+    [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
 stop) [[ ! -e "$dir/stuck" ]] || { rm "$dir/stuck"; echo "not now" >&2; exit 1; }
     echo "CANCELLED by us" >"$dir/status" ;;
 find) [[ ! -e "$dir/slow" ]] || cat "$dir/slow"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; }; cat "$dir/found" 2>/dev/null || true ;;
@@ -213,6 +214,23 @@ test('a run says that its job was ended under it', limit, async (t) => {
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /; job 7 of engine has ended: TIMEOUT TimeLimit/);
+});
+
+test('a job that runs for longer than its launcher allows is stopped, and its run says so', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { limits: { hours: 0.0002 } });
+  assert.equal((await server.get('/api/v1/launchers')).launchers[0].limits.hours, 0.0002);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'PENDING\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 1, wait_s: 600 }, launch: { name: 'engine' } });
+  // A second of waiting for the engine is none of running.
+  await stateIs(server, id, 'launching', /job 7 of engine is pending/);
+  const asked = launchers.asked().length;
+  await waitFor(() => launchers.asked().length >= asked + 12, () => 'not asked');
+  assert.deepEqual(stopsOf(launchers), []);
+  launchers.say('status', 'RUNNING\n');
+  const run = await server.runEnds(id);
+  assert.match(run.reason, /^job 7 of engine has ended: its 0\.0002 hours were over, \d+ s after it began to run$/);
+  assert.deepEqual(stopsOf(launchers), ['stop 7']);
 });
 
 test('a failed run ends though nobody can say what became of its job', limit, async (t) => {
@@ -522,6 +540,22 @@ test('an engine that says no UTF-8 is quoted once', limit, async (t) => {
   await waitFor(() => launchers.asked().length >= asked + 10, () => 'not asked');
   const said = (await server.events(id)).filter((event) => /PENDING/.test(event.reason ?? ''));
   assert.equal(said.length, 1);
+});
+
+test('an engine that says something else each time is quoted for a while', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'PENDING\n');
+  launchers.say('babbles', '');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await waitFor(() => launchers.asked().length >= 60, () => `asked ${launchers.asked().length} times`);
+  const said = (await server.events(id)).filter((event) => /no controller since/.test(event.reason ?? '')).length;
+  const logged = server.errors.filter((line) => /no controller since/.test(line)).length;
+  for (const n of [said, logged]) assert.ok(n >= 1 && n <= 40, `${said} events, ${logged} lines`);
+  // What is more than other words is said all the same.
+  fs.rmSync(path.join(launchers.dir, 'babbles'));
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  assert.match((await server.runEnds(id)).reason, /job 7 of engine has ended: TIMEOUT TimeLimit/);
 });
 
 test('a job whose run is cancelled while it is being started is stopped, and again until it is', limit, async (t) => {
