@@ -1,6 +1,8 @@
 /* nccl_log.c - NCCL's own log that a job printed */
 #include "server/import/nccl_log.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,14 @@
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
 #include "server/analysis/transport.h"
+#include "server/import/nccl_jobs.h"
 
 #define PORTS_MAX 64
 #define PROCESSES_MAX 4096
 #define LINE_SIZE 200
+#define JOBS_MAX 64 /* that are judged */
+#define COMMS_SHOWN 4
+#define ALL_JOBS SIZE_MAX
 
 /* "mlx5_0 port 1 ==> ens13np0 (Up)" */
 static void take_port(json_t *ports, const char *line, size_t len)
@@ -51,28 +57,47 @@ static size_t place_of(struct transport_node *nodes, size_t *n, const char *host
     return (*n)++;
 }
 
-/* logs: by their places in the set. */
-static json_t *fold(const struct ncclog_set *set, const json_t *logs,
-                    const json_t *inventory)
+/* What the file has: the processes, in the order in which they spoke first. */
+struct file_logs {
+    const struct ncclog_set *set;
+    json_t *logs;      /* of them, or null */
+    json_t *inventory; /* of the node of rank 0; or NULL */
+    size_t *job_of, n_jobs;
+};
+
+static bool is_of(const struct file_logs *file, size_t i, size_t job)
 {
+    return job == ALL_JOBS || file->job_of[i] == job;
+}
+
+/* Of one of its jobs, or of all. */
+static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
+{
+    const struct ncclog_set *set = file->set;
     struct transport_node *nodes = calloc(set->n, sizeof(*nodes));
-    struct transport_input input = {.nodes = nodes, .mark = " (imported)"};
+    struct transport_input input = {.nodes = nodes, .mark = mark};
     struct transport *transport;
     json_t *out;
 
     for (size_t i = 0; nodes && i < set->n; i++) {
-        size_t place = place_of(nodes, &input.n_nodes, set->items[i]->host);
+        size_t place = is_of(file, i, job)
+                           ? place_of(nodes, &input.n_nodes, set->items[i]->host)
+                           : 0;
 
-        if (json_get_int(json_array_get(logs, i), "rank", -1) == 0)
-            nodes[place].inventory = inventory;
+        if (is_of(file, i, job) &&
+            json_get_int(json_array_get(file->logs, i), "rank", -1) == 0)
+            nodes[place].inventory = file->inventory;
     }
     transport = nodes ? transport_create(input.n_nodes, set->n, NULL) : NULL;
     for (size_t i = 0; transport && i < set->n; i++) {
-        size_t place = place_of(nodes, &input.n_nodes, set->items[i]->host);
-        struct transport_speaker speaker = {(int)i, (int)place, nodes[place].inventory};
+        const json_t *log = json_array_get(file->logs, i);
+        struct transport_speaker speaker = {.rank = (int)i};
 
-        if (json_is_object(json_array_get(logs, i)))
-            transport_take(transport, &speaker, json_array_get(logs, i));
+        if (!is_of(file, i, job) || !json_is_object(log))
+            continue;
+        speaker.node = (int)place_of(nodes, &input.n_nodes, set->items[i]->host);
+        speaker.inventory = nodes[speaker.node].inventory;
+        transport_take(transport, &speaker, log);
     }
     out = transport_fold(transport, &input);
     transport_destroy(transport);
@@ -80,21 +105,71 @@ static json_t *fold(const struct ncclog_set *set, const json_t *logs,
     return out;
 }
 
+static json_t *job_json(const struct file_logs *file, size_t job, const json_t *folded)
+{
+    json_t *comms = json_array();
+    size_t n = 0;
+
+    for (size_t i = 0; i < file->set->n; i++) {
+        json_t *comm = json_object_get(json_array_get(file->logs, i), "comm");
+        bool has_it = !comm || !is_of(file, i, job);
+
+        n += is_of(file, i, job);
+        for (size_t k = 0; k < json_array_size(comms) && !has_it; k++)
+            has_it = json_equal(json_array_get(comms, k), comm);
+        if (!has_it && json_array_size(comms) < COMMS_SHOWN)
+            json_array_append(comms, comm);
+    }
+    return json_pack("{s:I, s:O?, s:o}", "processes", (json_int_t)n, "nodes",
+                     json_object_get(folded, "nodes"), "communicators", comms);
+}
+
+/* What is usual in one job is none of another's: each is judged by itself. */
+static void judge_jobs(const struct file_logs *file, json_t *out)
+{
+    json_t *verdicts = json_array(), *jobs = json_array();
+
+    for (size_t job = 0; job < file->n_jobs && job < JOBS_MAX; job++) {
+        char mark[60];
+        json_t *folded;
+
+        snprintf(mark, sizeof(mark), " (job %zu of %zu, imported)", job + 1,
+                 file->n_jobs);
+        folded = fold(file, job, mark);
+        json_array_append_new(jobs, job_json(file, job, folded));
+        json_array_extend(verdicts, json_object_get(folded, "verdicts"));
+        json_decref(folded);
+    }
+    json_object_set_new(out, "jobs", jobs);
+    json_object_set_new(out, "n_jobs", json_integer((json_int_t)file->n_jobs));
+    json_object_set_new(out, "verdicts", verdicts);
+}
+
 /* ports: of the node of rank 0. */
 static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
 {
-    json_t *inventory =
-        json_array_size(ports) > 0 ? json_pack("{s:O}", "rdma", ports) : NULL;
-    json_t *logs = json_array(), *out;
+    struct file_logs file = {.set = set,
+                             .logs = json_array(),
+                             .inventory = json_array_size(ports) > 0
+                                              ? json_pack("{s:O}", "rdma", ports)
+                                              : NULL,
+                             .job_of = calloc(set->n, sizeof(*file.job_of))};
+    json_t *out = NULL;
 
     for (size_t i = 0; i < set->n; i++) {
         json_t *log = ncclog_set_json(set, i);
 
-        json_array_append_new(logs, log ? log : json_null());
+        json_array_append_new(file.logs, log ? log : json_null());
     }
-    out = fold(set, logs, inventory);
-    json_decref(inventory);
-    json_decref(logs);
+    if (file.job_of)
+        file.n_jobs = nccl_jobs_find(file.logs, file.job_of);
+    if (file.n_jobs > 0)
+        out = fold(&file, ALL_JOBS, " (imported)");
+    if (out && file.n_jobs > 1)
+        judge_jobs(&file, out);
+    json_decref(file.logs);
+    json_decref(file.inventory);
+    free(file.job_of);
     return out;
 }
 

@@ -21,7 +21,11 @@ void transport_text(const json_t *transports, struct buf *out)
     const char *by =
         strcmp(json_get_str(transports, "by", ""), "host") == 0 ? "host" : "NCCL";
     size_t n = json_array_size(ways);
+    long n_jobs = (long)json_get_int(transports, "n_jobs", 1);
 
+    if (n_jobs > 1)
+        buf_printf(out, "# %s: the log is of %ld jobs, which share no communicator\n", by,
+                   n_jobs);
     for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
         buf_printf(out, "# %s: ", by);
         put_shown(out, json_get_str(json_array_get(ways, i), "between", "?"));

@@ -136,6 +136,12 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
   assert.match(verdicts[0].sentence, /^NCCL_IB_HCA=ib0 names no active RDMA port \(ib0 is the network interface of mlx5_1\)/);
   const text = await server.request('POST', '/api/v1/import?format=text', { body: log('1.ens17np0') });
   assert.match(text.text, /^# NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up on pgpu25/m);
+  const two = log('0.mlx5_0') + log('1.ib0').replaceAll(/(pgpu\d+):(\d+)/g, '$1:1$2').replaceAll('commId 0x', 'commId 0xb');
+  const jobs = await server.request('POST', '/api/v1/import', { body: two });
+  assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Imported' }, jobs.json), []);
+  assert.deepEqual(jobs.json.transports.jobs.map(({ processes, nodes }) => [processes, nodes]), [[2, ['pgpu25', 'pgpu27']], [2, ['pgpu25', 'pgpu27']]]);
+  assert.ok(jobs.json.transports.verdicts.some(({ sentence }) => /^NCCL_IB_DISABLE=1: .* \(job 2 of 2, imported\)$/.test(sentence)));
+  assert.match((await server.request('POST', '/api/v1/import?format=text', { body: two })).text, /^# NCCL: the log is of 2 jobs/m);
   const name = 'nccl-2.18-three-calls.txt';
   const both = await server.request('POST', '/api/v1/import', { body: `${log('0.mlx5_0')}${fileOf(name)}` });
   assert.equal(both.status, 201, both.text);

@@ -201,6 +201,53 @@ static void groups_of_a_job_are_told_apart(void **state)
     json_decref(folded);
 }
 
+/* Two jobs one after the other: three nodes by InfiniBand, then two that have none; and
+ * a process that ends before it has a communicator. */
+static void jobs_of_one_file_are_judged_apart(void **state)
+{
+    char text[8000] = "";
+    json_t *folded, *jobs;
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        int n = i < 3 ? 3 : 2, rank = i % 3;
+
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+#define LINE "n%1$d:7:7 [0] NCCL INFO "
+                 LINE
+                 "Using network %2$s\n" LINE
+                 "NET/Socket : Using [0]eth0:10.0.0.1<0>\n" LINE
+                 "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n" LINE
+                 "ncclCommInitRank comm 0xa rank %3$d nranks %4$d cudaDev 0 nvmlDev 0 "
+                 "busId 1 commId 0x%5$d - Init COMPLETE\n" LINE
+                 "Channel 00/0 : %3$d[0] -> %6$d[0] [send] via NET/%2$s/0%7$s\n",
+                 i + 1, i < 3 ? "IB" : "Socket", rank, n, i < 3 ? 5 : 6, (rank + 1) % n,
+                 i < 3 ? "/GDRDMA" : "");
+    }
+    folded = nccl_log_read(text, strlen(text));
+    expect_ways(folded, "InfiniBand mlx5_0, GPUDirect, 1 channel [[0,1],[0,2],[1,2]]; "
+                        "sockets over eth0, 1 channel [[3,4]]");
+    expect_sentences(folded,
+                     (const char *const[SENTENCES_MAX]){
+                         "NCCL goes by InfiniBand mlx5_0, GPUDirect, 1 channel (job 1 of "
+                         "2, imported)",
+                         "NCCL goes by sockets over eth0, 1 channel (job 2 of 2, "
+                         "imported)"});
+    jobs = json_loads("[{\"processes\":3,\"nodes\":[\"n1\",\"n2\",\"n3\"],"
+                      "\"communicators\":[\"0x5\"]},{\"processes\":2,\"nodes\":[\"n4\","
+                      "\"n5\"],\"communicators\":[\"0x6\"]}]",
+                      0, NULL);
+    assert_true(json_equal(json_object_get(folded, "jobs"), jobs));
+    json_decref(folded);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text),
+             "n1:9:9 [0] init.cc:1 NCCL WARN no device\n" LINE "Using network IB\n", 1);
+#undef LINE
+    folded = nccl_log_read(text, strlen(text));
+    assert_int_equal(json_get_int(folded, "n_jobs", 0), 3);
+    json_decref(folded);
+    json_decref(jobs);
+}
+
 /* ---- cases ---- */
 
 struct example {
@@ -662,6 +709,7 @@ int main(void)
         cmocka_unit_test(jobs_logs_come_to_verdicts),
         cmocka_unit_test(what_a_setting_does_is_told_with_its_line),
         cmocka_unit_test(groups_of_a_job_are_told_apart),
+        cmocka_unit_test(jobs_of_one_file_are_judged_apart),
         cmocka_unit_test(what_is_well_is_said_in_one_sentence),
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
         cmocka_unit_test(what_keeps_gpudirect_off_is_said),
