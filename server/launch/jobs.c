@@ -308,6 +308,16 @@ static struct job *find_like(const struct jobs *jobs, const struct run_spec *spe
     return found;
 }
 
+char *jobs_foresee(const struct jobs *jobs, const struct run_spec *spec, char *text)
+{
+    const struct job *job = find_like(jobs, spec);
+
+    text[0] = '\0';
+    if (job && job->state != JOB_RUNNING)
+        job_sentence(job, text);
+    return job ? strdup(job->group) : NULL;
+}
+
 /* One that is kept is kept so much longer: the run has yet to be stored. */
 int jobs_assign(struct jobs *jobs, struct run_spec *spec)
 {
@@ -340,6 +350,13 @@ static struct job *find_group(const struct jobs *jobs, const char *group,
     if (group && strcmp(job->group, group) == 0 && job->created_ms <= until_ms)
         return job;
     return NULL;
+}
+
+bool jobs_has(const struct jobs *jobs, const char *group)
+{
+    const struct job *job = find_group(jobs, group, INT64_MAX);
+
+    return job && job_is_alive(job);
 }
 
 /* Two UUIDs of 122 random bits each. */

@@ -74,6 +74,14 @@ int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
  * is out. */
 int jobs_assign(struct jobs *jobs, struct run_spec *spec);
 
+/* The group that jobs_assign would give such a spec: that of a job which is kept; yours,
+ * NULL where a new job is asked for. *text (JOB_TEXT_MAX bytes) says what it waits for,
+ * "" once it runs. */
+char *jobs_foresee(const struct jobs *jobs, const struct run_spec *spec, char *text);
+
+/* Whether a job of the group is there that has not ended. */
+bool jobs_has(const struct jobs *jobs, const char *group);
+
 /* A run that has not begun needs its job, which is started if there is none of the group,
  * or if that was started for another run and has ended. Its state; *text
  * (JOB_TEXT_MAX bytes) says more. */

@@ -390,6 +390,20 @@ bool node_supports(const struct node *node, const char *backend, const char *lis
     return false;
 }
 
+bool node_has_labels(const struct node *node, json_t *wanted)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (wanted, key, value) {
+        const char *label = json_get_str(node->labels, key, NULL);
+
+        if (!label || strcmp(label, json_string_value(value)) != 0)
+            return false;
+    }
+    return true;
+}
+
 static const char *shown_state(const struct node *node)
 {
     if (node->state == NODE_LOST)

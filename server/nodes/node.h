@@ -137,6 +137,9 @@ bool node_is_free(const struct node *node, bool shared);
  * gets the reason (borrowed). */
 long node_offers(const struct node *node, const char *backend, const char **why);
 
+/* Whether it has all labels of the object (NULL: none are wanted). */
+bool node_has_labels(const struct node *node, json_t *wanted);
+
 /* Whether the node's worker for `backend` lists `name` under "collectives", "dtypes" or
  * "redops". */
 bool node_supports(const struct node *node, const char *backend, const char *list,

@@ -25,20 +25,6 @@ struct candidate {
     long ranks;                     /* that the run would get there */
 };
 
-static bool has_labels(const struct node *node, json_t *wanted)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach (wanted, key, value) {
-        const char *label = json_get_str(node->labels, key, NULL);
-
-        if (!label || strcmp(label, json_string_value(value)) != 0)
-            return false;
-    }
-    return true;
-}
-
 /* Whether the run's selector, but for its names, picks the node. One that a run got from
  * an engine goes when that run needs it no more: others have to name it or its group. */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
@@ -48,7 +34,7 @@ static bool is_selected(const struct run_spec *spec, const struct node *node)
         return false;
     if (!spec->nodes.group && !spec->nodes.names && job_group(node->group))
         return false;
-    return !spec->nodes.labels || has_labels(node, spec->nodes.labels);
+    return node_has_labels(node, spec->nodes.labels);
 }
 
 /* The ranks that the run would get on the node, 0 after saying why none. */
@@ -183,6 +169,7 @@ static void explain_unknown(const struct run_spec *spec,
     refusals_append(refused, &text);
     if (refused->n == 0 && found == 0)
         unmatched_explain(spec, registry, &text);
+    unmatched_explain_lent(spec, registry, &text);
     list_missing(spec, registry, &text);
     for (size_t i = 0; spec->nodes.names && i < registry->count; i++) {
         if (registry->nodes[i]->state == NODE_ALIVE) {

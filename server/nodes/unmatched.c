@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
+#include "common/spec/batch_group.h"
 
 #define VALUES_NAMED_MAX 8
 
@@ -129,4 +130,23 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
         explain_label(registry, key, json_string_value(wanted), out);
     if (out->len == before && (spec->nodes.group || spec->nodes.labels))
         put_all(spec, out);
+}
+
+void unmatched_explain_lent(const struct run_spec *spec,
+                            const struct node_registry *registry, struct buf *out)
+{
+    struct tally tally = {.n = 0};
+
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct node *node = registry->nodes[i];
+
+        if (node->state == NODE_ALIVE && job_group(node->group) &&
+            node_has_labels(node, spec->nodes.labels))
+            count(&tally, node->group);
+    }
+    if (tally.n == 0 || spec->nodes.group || spec->nodes.names)
+        return;
+    buf_append_str(out, "; nodes that runs got by `launch` serve others only by their "
+                        "group (nodes.group): ");
+    put_tally(&tally, out);
 }

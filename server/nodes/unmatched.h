@@ -12,4 +12,9 @@
 void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
                        struct buf *out);
 
+/* Append a clause of the same form that names the jobs whose live nodes the selector
+ * leaves out, since it asks for no group or names, and would pick otherwise. */
+void unmatched_explain_lent(const struct run_spec *spec,
+                            const struct node_registry *registry, struct buf *out);
+
 #endif

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/utf8.h"
 #include "common/spec/run_matrix.h"
+#include "server/launch/jobs.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
@@ -21,16 +23,6 @@ static const char *const outcomes[] = {
     [PLACEMENT_UNKNOWN] = "unknown",
     [PLACEMENT_IMPOSSIBLE] = "impossible",
 };
-
-/* Those that an engine will give are none of these here. */
-static int choose_none(const struct run_spec *spec, struct placement *placement)
-{
-    memset(placement, 0, sizeof(*placement));
-    placement->outcome = PLACEMENT_UNKNOWN;
-    snprintf(placement->reason, sizeof(placement->reason), "%s is asked for them",
-             spec->launch.name);
-    return 0;
-}
 
 /* Choose nodes as the next tick would: after the runs that are served before. */
 static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
@@ -169,6 +161,42 @@ static int look_behind_queue(const struct scheduler *scheduler,
     return 0;
 }
 
+static int place(const struct scheduler *scheduler, const struct run_spec *spec,
+                 struct placement *placement)
+{
+    if (choose(scheduler, spec, placement))
+        return -1;
+    if (placement->outcome != PLACEMENT_BUSY ||
+        look_behind_queue(scheduler, spec, placement) == 0)
+        return 0;
+    placement_release(placement);
+    return -1;
+}
+
+/* On nodes of a job that is kept; those that an engine has yet to give are none of these
+ * here. */
+static int place_launched(const struct scheduler *scheduler, const struct run_spec *spec,
+                          struct placement *placement)
+{
+    const struct jobs *jobs = scheduler->config.jobs;
+    struct run_spec own = *spec;
+    char text[JOB_TEXT_MAX] = "";
+    int result = 0;
+
+    own.nodes.group = jobs ? jobs_foresee(jobs, spec, text) : NULL;
+    if (own.nodes.group && !text[0]) {
+        result = place(scheduler, &own, placement);
+    } else {
+        memset(placement, 0, sizeof(*placement));
+        placement->outcome = PLACEMENT_UNKNOWN;
+        snprintf(placement->reason, sizeof(placement->reason), "%s%s",
+                 text[0] ? text : spec->launch.name, text[0] ? "" : " is asked for them");
+        utf8_trim(placement->reason);
+    }
+    free(own.nodes.group);
+    return result;
+}
+
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
                          struct problems *problems)
 {
@@ -200,14 +228,9 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     int world_size;
     size_t count;
 
-    if (spec->launch.name ? choose_none(spec, &placement)
-                          : choose(scheduler, spec, &placement))
+    if (spec->launch.name ? place_launched(scheduler, spec, &placement)
+                          : place(scheduler, spec, &placement))
         return NULL;
-    if (placement.outcome == PLACEMENT_BUSY &&
-        look_behind_queue(scheduler, spec, &placement)) {
-        placement_release(&placement);
-        return NULL;
-    }
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);

@@ -362,6 +362,25 @@ static long most_wanted(void *arg, const char *group)
     return most;
 }
 
+/* Nodes of a job that has ended never come back. A run that needs them yet says how they
+ * went. */
+static void forget_launched(struct scheduler *scheduler)
+{
+    struct error err;
+
+    for (size_t i = scheduler->nodes.count; i-- > 0;) {
+        const struct node *node = scheduler->nodes.nodes[i];
+        char name[256];
+
+        if (node->state == NODE_ALIVE || !job_group(node->group) ||
+            jobs_has(scheduler->config.jobs, node->group) ||
+            is_group_needed(scheduler, node->group))
+            continue;
+        snprintf(name, sizeof(name), "%s", node->name);
+        scheduler_forget_node(scheduler, name, &err); /* or later: it is being stored */
+    }
+}
+
 /* Nobody was silent or late while we did not listen. */
 static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
 {
@@ -413,8 +432,10 @@ void scheduler_tick(struct scheduler *scheduler)
     excuse_absence(scheduler, now.monotonic_ns);
     expire_agents(scheduler, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
-    if (scheduler->config.jobs)
+    if (scheduler->config.jobs) {
         jobs_tend(scheduler->config.jobs);
+        forget_launched(scheduler);
+    }
 }
 
 static void on_tick(uv_timer_t *timer)

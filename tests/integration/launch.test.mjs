@@ -147,10 +147,59 @@ test('kept nodes serve others only by the name of their group', limit, async (t)
   assert.equal(lent.state, 'completed', lent.reason);
   const plain = await server.runEnds((await server.run({ ...quick, nodes: { count: 1, wait_s: 0 } })).id);
   assert.equal(plain.state, 'failed');
-  assert.match(plain.reason, /waiting_for_nodes/);
+  assert.ok(plain.reason.includes(`waiting_for_nodes: 0 of 1 nodes are there; nodes that runs got by \`launch\` serve others only by their group (nodes.group): ${lent.spec.nodes.group} (1)`), plain.reason);
   const named = await server.runEnds((await server.run(
     { ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } })).id);
   assert.equal(named.state, 'completed', named.reason);
+});
+
+const placementOf = async (server, spec) => {
+  const answer = await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json.placement;
+};
+
+test('it is foreseen that kept nodes would serve a run', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'PENDING Resources\n');
+  const spec = { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
+  assert.deepEqual(await placementOf(server, spec), { outcome: 'unknown', reason: 'engine is asked for them', backend: null, world_size: 0, nodes: [] });
+  const first = await server.run(spec);
+  await stateIs(server, first.id, 'launching', /job 7 of engine is pending: PENDING Resources/);
+  assert.equal((await placementOf(server, spec)).reason, 'job 7 of engine is pending: PENDING Resources');
+  launchers.say('status', 'RUNNING\n');
+  await startAgent(t, server, 'lent', { args: ['--group', first.spec.nodes.group], ready: false });
+  assert.equal((await server.runEnds(first.id)).state, 'completed');
+  const { outcome, nodes } = await placementOf(server, spec);
+  assert.deepEqual([outcome, nodes.map(({ name }) => name)], ['ready', ['lent']]);
+  // What has other arguments, or needs more, gets nodes of its own.
+  for (const other of [{ launch: { ...spec.launch, args: { queue: 'fast' } } }, { nodes: { count: 2 } }]) {
+    assert.equal((await placementOf(server, { ...spec, ...other })).reason, 'engine is asked for them');
+  }
+  // Nothing was begun or stored.
+  assert.deepEqual([(await server.get('/api/v1/runs')).runs.length, (await jobsOf(server)).length], [1, 1]);
+  assert.equal((await server.run(spec)).spec.nodes.group, first.spec.nodes.group);
+});
+
+test('nodes of a job that has ended are forgotten, and those of others are not', limit, async (t) => {
+  const { server, launchers } = await start(t, ['--lease-s', '2', '--poll-s', '1']);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const first = await server.run({ ...quick, nodes: { count: 3, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } });
+  const args = ['--group', first.spec.nodes.group];
+  const [left, lost] = await Promise.all(['left', 'lost', 'stays'].map((name) => startAgent(t, server, name, { args, ready: false })));
+  const own = await startAgent(t, server, 'own', { ready: false });
+  assert.equal((await server.runEnds(first.id)).state, 'completed');
+  const nodes = async () => Object.fromEntries((await server.get('/api/v1/nodes')).nodes.map(({ name, state }) => [name, state]));
+  const nodesAre = (expected) => waitFor(async () => JSON.stringify(await nodes()) === JSON.stringify(expected), async () => JSON.stringify(await nodes()), 20000);
+  left.signal('SIGTERM');
+  lost.signal('SIGKILL');
+  own.signal('SIGTERM');
+  // As long as the job is there they may come back.
+  await nodesAre({ left: 'left', lost: 'lost', own: 'left', stays: 'idle' });
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  await nodesAre({ own: 'left', stays: 'idle' });
 });
 
 test('what the engine says is shown as it changes, and how a job ends', limit, async (t) => {

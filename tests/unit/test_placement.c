@@ -205,6 +205,33 @@ static void a_filter_lists_some_of_very_many_values(void **state)
     node_registry_release(&registry);
 }
 
+static void nodes_of_jobs_that_would_do_are_told(void **state)
+{
+    static const char *const lent[][4] = {{"l1", "job-1", "2", ""},
+                                          {"l2", "job-1", "2", "busy"},
+                                          {"l3", "job-2", "2", ""},
+                                          {"l4", "job-2", "2", "lost"},
+                                          {"n1", "cpu", "2", ""}};
+    static const struct expectation expected[] = {
+        {"{\"nodes\":{\"count\":2}}", PLACEMENT_UNKNOWN, NULL, NULL,
+         "1 of 2 nodes are there; nodes that runs got by `launch` serve others only by "
+         "their group (nodes.group): job-1 (2), job-2 (1)"},
+        {"{\"nodes\":{\"labels\":{\"group\":\"job-2\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
+         "by their group (nodes.group): job-2 (1)"},
+        {"{\"nodes\":{\"count\":1}}", PLACEMENT_READY, "n1:2", "host", NULL},
+        {"{\"nodes\":{\"group\":\"job-2\"}}", PLACEMENT_READY, "l3:2", "host", NULL},
+        {"{\"nodes\":{\"names\":[\"l1\"]}}", PLACEMENT_READY, "l1:2", "host", NULL},
+    };
+    struct node_registry registry = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lent) / sizeof(lent[0]); i++)
+        add(&registry, lent[i], i);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        check(&expected[i], &registry);
+    node_registry_release(&registry);
+}
+
 /* Text is cut at 60 bytes, and the whole at 511: of characters of two bytes at each. */
 static void a_reason_is_cut_between_characters(void **state)
 {
@@ -267,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_spec_gets_what_it_should),
         cmocka_unit_test(a_filter_lists_some_of_very_many_values),
+        cmocka_unit_test(nodes_of_jobs_that_would_do_are_told),
         cmocka_unit_test(a_reason_is_cut_between_characters),
         cmocka_unit_test(reserved_nodes_are_not_taken),
     };
