@@ -3,17 +3,22 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/worker/base/affinity.h"
 #include "agent/worker/group/mesh_join.h"
+#include "common/base/clock.h"
 
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
 #define POLLS_CROWDED 2
 #define BLOCKS_TRIED 64 /* sleeps between two tries at polling */
 #define BLOCK_MS 5
+#define YIELDS_CROWDED 10
+#define LONG_TURN_NS 500000 /* of whoever was given way to */
+#define BLOCKS_SPARED 1024  /* after one without giving way */
 
 static int connect_all(struct mesh *mesh, const struct mesh_config *config,
                        struct error *err)
@@ -100,12 +105,30 @@ int mesh_pull(struct mesh *mesh, struct flow *flow)
  * then keeps from answering: polling that was in vain is seldom tried again. */
 static void spin_less(struct mesh *mesh)
 {
+    mesh->blocks++;
     if (mesh->watch.is_crowded)
         mesh->polls = POLLS_CROWDED;
-    else if (affinity_is_given() || mesh->blocks++ % BLOCKS_TRIED == 0)
+    else if (affinity_is_given() || mesh->blocks % BLOCKS_TRIED == 1)
         mesh->polls = POLLS_ALONE;
     else
         mesh->polls = mesh->polls / 4 + POLLS_CROWDED;
+}
+
+/* Where ranks share cores the one that is awaited likely waits for this one, and to let
+ * it go on costs half of what sleeping and being woken does. Who has a long turn is no
+ * such rank: with other work on the core sleeping is cheaper. */
+static bool give_way(struct mesh *mesh, const struct watch_idle *idle)
+{
+    int64_t start_ns;
+
+    if (!mesh->watch.is_crowded || idle->polls > mesh->polls + YIELDS_CROWDED ||
+        mesh->blocks < mesh->yields_from)
+        return false;
+    start_ns = clock_monotonic_ns();
+    sched_yield();
+    if (clock_monotonic_ns() - start_ns > LONG_TURN_NS)
+        mesh->yields_from = mesh->blocks + BLOCKS_SPARED;
+    return true;
 }
 
 /* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever
@@ -123,6 +146,8 @@ static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, 
         watch_relax();
         return 0;
     }
+    if (give_way(mesh, idle))
+        return 0;
     spin_less(mesh);
     return poll(fds, n, BLOCK_MS) == 0 || idle->polls % 64 == 0
                ? watch_check(&mesh->watch)
