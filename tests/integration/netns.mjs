@@ -9,6 +9,18 @@ const bridgeAddress = '02:00:00:00:00:fe';
 
 const run = (...argv) => execFileSync(argv[0], argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
 
+// A class of its own for each port that a host may listen on.
+const firstPort = 40000;
+const ports = Array.from({ length: 256 }, (_, i) => firstPort + i);
+
+// Ranks connect to lower ones: host 0 is told by the port that it sends from, others by the one that
+// they send to.
+const cappedFlows = (i, rate) => ['qdisc replace dev eth0 root handle 1: htb default 0', ...ports.flatMap((port, k) => [
+    `class add dev eth0 parent 1: classid 1:${(k + 1).toString(16)} htb rate ${rate} burst 16k cburst 16k quantum 60000`,
+    `filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip ${i === 0 ? 'sport' : 'dport'} ${port} 0xffff `
+        + `flowid 1:${(k + 1).toString(16)}`,
+])].join('\n');
+
 /** Why namespaces cannot be made here, or null. */
 export function whyNot() {
     if (process.getuid() !== 0) {
@@ -37,11 +49,12 @@ export function whyNot() {
  * n hosts with one address each on one switch, every link limited to `rate` (tc's spelling, for
  * example "1gbit"; null: unlimited) in the direction away from the host.
  *
- * Gives {hosts: [{namespace, address, exec}], hub: {namespace, address, exec}, setRate(i, rate),
+ * Gives {hosts: [{namespace, address, exec}], hub: {namespace, address, exec}, setRate(i, rate), capFlows(rate),
  * cut(i), deafen(i), strand(i), teardown()}; exec is what to put before a command to run it there. The hub is
- * the switch's own namespace, reachable from all hosts: the place for a server. After cut(i) a host's
- * packets vanish in silence, both ways; after deafen(i) those that go to it do; after strand(i) all
- * but those that it sends to the hub.
+ * the switch's own namespace, reachable from all hosts: the place for a server. After capFlows(rate), of two
+ * hosts before anything is started in them, each connection between them gets so much at most and all
+ * together are not limited, as where links are bonded. After cut(i) a host's packets vanish in silence,
+ * both ways; after deafen(i) those that go to it do; after strand(i) all but those that it sends to the hub.
  */
 export function setup(n, rate) {
     const prefix = `rb${process.pid}`;
@@ -93,6 +106,10 @@ export function setup(n, rate) {
     const cut = (i) => {
         run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'nomaster');
     };
+    const capFlows = (rate) => hosts.forEach(({ namespace, exec }, i) => {
+        run(...exec, 'sh', '-c', `echo ${ports[0]} ${ports.at(-1)} >/proc/sys/net/ipv4/ip_local_port_range`);
+        execFileSync('tc', ['-n', namespace, '-batch', '-'], { input: cappedFlows(i, rate), stdio: ['pipe', 'pipe', 'pipe'] });
+    });
     // A port outside the bridge brings the hub what is sent to the port's own address.
     const strand = (i) => {
         cut(i);
@@ -103,5 +120,5 @@ export function setup(n, rate) {
         run('tc', '-n', hub.namespace, 'qdisc', 'replace', 'dev', `p${i}`, 'root', 'tbf',
             'rate', '8bit', 'burst', '1', 'limit', '1');
     };
-    return { hosts, hub, setRate, cut, deafen, strand, teardown };
+    return { hosts, hub, setRate, capFlows, cut, deafen, strand, teardown };
 }

@@ -19,9 +19,10 @@ const gigabit = 0.125 * (1448 / 1514);
 const startIn = (t, where, file, args, options) =>
   new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
 
-async function startHosts(t, rate, count = 4, ranks = 1) {
+async function startHosts(t, rate, count = 4, ranks = 1, shape = () => {}) {
   const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
+  shape(net);
   const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
     '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t),
     '--poll-s', '1', '--lease-s', '4']);
@@ -115,6 +116,20 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     assert.deepEqual(await carried({ transport: 'tcp', sockets: 2 }), over('tcp'));
     const ucx = await carried({ transport: 'ucx' });
     if (ucx) assert.deepEqual(ucx, over('ucx/tcp'));
+  });
+
+  // What one connection gets is a fraction of what is there: the factor depends on no core's load.
+  it('several sockets carry several times what one does where connections are limited', async (t) => {
+    const hosts = await startHosts(t, null, 2, 1, (net) => net.capFlows('100mbit'));
+    const busbw = async (sockets) => (await measure(t, hosts,
+      { sizes: ['4M'], iters: 3, warmup: 1, in_place: false, check: 0, host: { transport: 'tcp', sockets } }))[0].busbw_gbs;
+    const one = await busbw(1);
+    assert.ok(one < gigabit / 10 * 1.05, `one: ${one} GB/s`);
+    for (const sockets of [2, 4]) {
+      const gain = await busbw(sockets) / one;
+      t.diagnostic(`${sockets} sockets: ${gain.toFixed(2)} times one of ${one.toFixed(4)} GB/s`);
+      assert.ok(gain > sockets * 0.75, `${sockets} sockets: ${gain} times`);
+    }
   });
 
   // Each pair waits for its slower link, so an all-reduce over all cannot say whose it is.
