@@ -14,3 +14,9 @@ if(RINGBENCH_WERROR)
     list(APPEND RINGBENCH_WARNINGS -Werror)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${RINGBENCH_WARNINGS}>")
+
+# What distributions build with. Sanitizers see more than these do.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT RINGBENCH_FUZZ)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fstack-protector-strong;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+    add_link_options(-Wl,-z,relro,-z,now)
+endif()

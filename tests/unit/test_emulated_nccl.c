@@ -175,7 +175,8 @@ static void assert_aborts(void (*act)(nccl_comm comm, void *memory))
     if (child == 0) {
         nccl_comm comm = form_one();
         void *memory;
-        freopen("/dev/null", "w", stderr);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
         if (ncclMemAlloc(&memory, BYTES))
             _exit(3);
         act(comm, memory);
