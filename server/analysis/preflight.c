@@ -6,38 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "server/analysis/preflight_check.h"
+#include "server/analysis/preflight_seen.h"
 
 #define ITEMS_MAX 32 /* of one check: what nodes say each in words of its own */
 #define COMMAND_MAX 600
+#define AHEAD 8      /* crowds that are fetched before it is their turn */
 #define NAMES_MAX 32 /* of one finding, where only findings are asked for */
 
-/* Nodes of which the same was seen: most of thousands. */
+/* Nodes of which a check has seen the same: most of thousands. */
 struct crowd {
-    const json_t *seen;    /* of preflight_see(), or one check of it */
+    const struct preflight_sight *sight;
     const size_t *members; /* places among the nodes, the first one first */
     size_t n;
 };
 
-/* Of what one check has seen. */
+/* In the order of their first nodes. */
 struct crowds {
     struct crowd *items;
     size_t n;
     size_t *places; /* all members */
 };
 
+/* What nodes say alike. */
+struct item {
+    char sentence[PREFLIGHT_TEXT_MAX];
+    enum verdict_answer answer;
+    json_t *command; /* or NULL */
+    bool *has;       /* by node; NULL: it is of nobody */
+    size_t n;        /* nodes that it has */
+};
+
 /* One check. */
 struct judging {
     const struct preflight_node *nodes;
     size_t n;
-    struct crowds crowds;
+    struct preflight_seen *const *seen; /* by node */
+    bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
-    json_t *items; /* of the check: what several nodes say alike is one */
-    size_t n_well;
-    json_t *counted; /* {WHAT: {VALUE: {"n", "on": who has it first}}} */
+    const struct preflight_sights *sights;
+    struct crowds crowds;
+    struct item items[ITEMS_MAX + 1]; /* the last is of all that there are too many of */
+    size_t n_items, n_well;
+    json_t *found; /* in the end: findings; else that it is well, or why nobody knows */
 };
 
 static unsigned backend_of(const char *name)
@@ -92,303 +104,310 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
     return json_clean_string(text);
 }
 
-static json_t *same_item(const struct judging *judging, const char *sentence)
+static struct item *same_item(struct judging *judging, const char *sentence)
 {
-    json_t *item, *found = NULL, *text = json_clean_string(sentence);
-    size_t i;
-
-    json_array_foreach (judging->items, i, item)
-        if (json_equal(json_object_get(item, "sentence"), text))
-            found = item;
-    json_decref(text);
-    return found;
+    for (size_t i = 0; i < judging->n_items; i++)
+        if (strcmp(judging->items[i].sentence, sentence) == 0)
+            return &judging->items[i];
+    return NULL;
 }
 
-/* The item that says the same, or a new one; the last is of all that there are too many
- * of. */
-static json_t *item_of(struct judging *judging, const struct preflight_said *said)
+/* The item that says the same, or a new one. */
+static struct item *item_of(struct judging *judging, const struct preflight_said *said)
 {
     static const struct preflight_said others = {
         VERDICT_FINDING, "the same check finds something else", "NAME", "VALUE", false};
-    const struct preflight_check *check = judging->check;
-    bool is_found = said->answer == VERDICT_FINDING;
-    json_t *item = same_item(judging, said->sentence);
+    struct item *item = same_item(judging, said->sentence);
 
     if (item)
         return item;
-    if (json_array_size(judging->items) >= ITEMS_MAX && said != &others)
+    if (judging->n_items >= ITEMS_MAX && said != &others)
         return item_of(judging, &others);
-    item = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o*, s:[]}", "check", check->id, "severity",
-        check->severity, "answer", verdict_answer_name(said->answer), "sentence",
-        json_clean_string(said->sentence), "command",
-        is_found && !said->is_split ? command_json(check->command, said) : NULL, "nodes");
-    json_array_append_new(judging->items, item);
+    item = &judging->items[judging->n_items++];
+    item->answer = said->answer;
+    snprintf(item->sentence, sizeof(item->sentence), "%s", said->sentence);
+    if (said->answer == VERDICT_FINDING && !said->is_split)
+        item->command = command_json(judging->check->command, said);
     return item;
 }
 
-/* Of so many nodes, by their places, which put_names() makes names of. That nothing is
- * known is told once, and of nobody. */
+static void add_members(const struct judging *judging, struct item *item,
+                        const size_t *members, size_t n)
+{
+    if (!item->has)
+        item->has = calloc(judging->n, sizeof(*item->has));
+    for (size_t i = 0; item->has && i < n; i++) {
+        item->n += !item->has[members[i]];
+        item->has[members[i]] = true;
+    }
+}
+
+/* Of so many nodes, by their places. That nothing is known is told once, and of nobody.
+ */
 static void add(struct judging *judging, const size_t *members, size_t n,
                 const struct preflight_said *said)
 {
-    json_t *places;
+    struct item *item;
 
     judging->n_well += said->answer == VERDICT_OK ? n : 0;
     if (said->answer == VERDICT_OK ||
-        (said->answer == VERDICT_NOT_EVALUATED && json_array_size(judging->items) > 0))
+        (said->answer == VERDICT_NOT_EVALUATED && judging->n_items > 0))
         return;
-    places = json_object_get(item_of(judging, said), "nodes");
-    for (size_t i = 0; said->answer == VERDICT_FINDING && i < n; i++)
-        json_array_append_new(places, json_integer((json_int_t)members[i]));
+    item = item_of(judging, said);
+    if (said->answer == VERDICT_FINDING)
+        add_members(judging, item, members, n);
 }
 
-static int by_place(const void *a, const void *b)
+/* All; of a run's document some: of thousands of nodes not all names. */
+static json_t *names_json(const struct judging *judging, const struct item *item)
 {
-    const size_t *one = a, *other = b;
-
-    return *one < *other ? -1 : *one > *other;
-}
-
-/* Of two devices of a node the same may be said. */
-static void put_names(const struct judging *judging, json_t *item)
-{
-    const json_t *list = json_object_get(item, "nodes");
-    size_t n = json_array_size(list), *places = calloc(n + 1, sizeof(*places));
+    size_t most = judging->is_whole ? judging->n : NAMES_MAX;
     json_t *names = json_array();
 
-    for (size_t i = 0; places && i < n; i++)
-        places[i] = (size_t)json_integer_value(json_array_get(list, i));
-    if (places)
-        qsort(places, n, sizeof(*places), by_place);
-    for (size_t i = 0; places && i < n; i++)
-        if (i == 0 || places[i] != places[i - 1])
-            json_array_append_new(names, json_string(judging->nodes[places[i]].name));
-    free(places);
-    json_object_set_new(item, "nodes", names);
-}
-
-/* ---- What is seen of a node by itself ---- */
-
-/* Who writes down what all nodes are to have in common. */
-struct seeing {
-    struct preflight_facts facts; /* the first: it is what checks hand back */
-    json_t *list;                 /* [what, value, subject, port], one after the other */
-};
-
-static void write_down(struct preflight_facts *facts, const char *what, const char *value,
-                       const char *subject, int port)
-{
-    const struct seeing *seeing = (const struct seeing *)facts;
-
-    json_array_append_new(seeing->list, json_clean_string(what));
-    json_array_append_new(seeing->list, json_clean_string(value));
-    json_array_append_new(seeing->list, json_clean_string(subject));
-    json_array_append_new(seeing->list, json_integer(port));
-}
-
-static void look(const struct preflight_check *check, const struct preflight_node *node,
-                 const struct preflight_use *use, struct preflight_said *said)
-{
-    *said = (struct preflight_said){.answer = VERDICT_NOT_EVALUATED,
-                                    .sentence = "the node's agent does not say"};
-    check->look(node, use, said);
-}
-
-static json_t *see_check(const struct preflight_check *check,
-                         const struct preflight_node *node, bool is_alone)
-{
-    static const struct preflight_use use = {NULL, NULL};
-    struct seeing seeing = {{write_down, is_alone}, json_array()};
-    struct preflight_said said;
-
-    if (check->is_of_now)
-        return seeing.list;
-    if (!check->look) {
-        check->gather(node, &seeing.facts);
-        return seeing.list;
-    }
-    look(check, node, &use, &said);
-    json_array_append_new(seeing.list, json_integer(said.answer));
-    json_array_append_new(seeing.list, json_clean_string(said.sentence));
-    json_array_append_new(seeing.list, json_clean_string(said.subject));
-    return seeing.list;
-}
-
-static json_t *see(const struct preflight_node *node, bool is_alone)
-{
-    json_t *seen = json_array();
-
-    for (size_t i = 0; i < preflight_n_checks; i++)
-        json_array_append_new(seen, see_check(&preflight_checks[i], node, is_alone));
-    return seen;
-}
-
-json_t *preflight_see(const struct preflight_node *node)
-{
-    return see(node, false);
-}
-
-static void read_said(const json_t *seen, struct preflight_said *said)
-{
-    *said = (struct preflight_said){
-        .answer = (enum verdict_answer)json_integer_value(json_array_get(seen, 0))};
-    snprintf(said->sentence, sizeof(said->sentence), "%s",
-             json_string_value(json_array_get(seen, 1)));
-    snprintf(said->subject, sizeof(said->subject), "%s",
-             json_string_value(json_array_get(seen, 2)));
-}
-
-/* Of one of a crowd's facts: the n-th of [what, value, subject, port]. */
-static const json_t *part(const json_t *facts, size_t fact, size_t n)
-{
-    return json_array_get(facts, 4 * fact + n);
-}
-
-static const char *word(const json_t *facts, size_t fact, size_t n)
-{
-    return json_string_value(part(facts, fact, n));
-}
-
-static size_t n_facts(const json_t *facts)
-{
-    return json_array_size(facts) / 4;
+    for (size_t i = 0; item->has && i < judging->n && json_array_size(names) < most; i++)
+        if (item->has[i])
+            json_array_append_new(names, json_string(judging->nodes[i].name));
+    return names;
 }
 
 /* ---- What all nodes are to have in common ---- */
 
-static json_t *object_in(json_t *object, const char *key)
-{
-    json_t *inner = json_object_get(object, key);
+/* Of one value, and of what it is. */
+struct counted {
+    size_t n;     /* nodes that have it */
+    int first;    /* fact that has it */
+    size_t on;    /* node of that */
+    int item;     /* that told it last, from 1; 0: none has */
+    bool is_most; /* of what it is */
+};
 
-    if (inner)
-        return inner;
-    json_object_set_new_nocheck(object, key, json_object());
-    return json_object_get(object, key);
-}
+struct decided {
+    size_t n, n_values, best;
+    int most; /* value, from 1 */
+    bool is_told, is_split;
+    char *split; /* what is said of all */
+    int item;
+};
+
+struct comparing {
+    struct judging *judging;
+    struct counted *values;
+    int *order; /* of values, as they came */
+    size_t n_values;
+    struct decided *whats;
+    char *concerns; /* facts: 1: yes; 2: no; 0: not asked yet */
+    int *items;     /* that tell them, from 1; 0: none yet */
+};
 
 static bool is_named(const char *what, const char *subject)
 {
     return !*subject || strstr(what, subject);
 }
 
-static bool concerns(const struct judging *judging, const json_t *facts, size_t fact)
+/* Most runs have no variables, and of each fact it is asked once. */
+static bool concerns(const struct comparing *comparing, int fact)
 {
-    return !judging->check->concerns ||
-           judging->check->concerns(judging->use->env, word(facts, fact, 2),
-                                    (int)json_integer_value(part(facts, fact, 3)));
+    const struct judging *judging = comparing->judging;
+    const struct preflight_text *text = &judging->sights->facts.items[fact];
+    char *known = &comparing->concerns[fact];
+
+    if (!judging->check->concerns || json_object_size(judging->use->env) == 0)
+        return true;
+    if (!*known)
+        *known = judging->check->concerns(judging->use->env, text->word, text->b) ? 1 : 2;
+    return *known == 1;
 }
 
-static void count(struct judging *judging, const struct crowd *crowd, const json_t *facts,
-                  size_t fact)
+static void count(struct comparing *comparing, const struct crowd *crowd, int fact)
 {
-    const char *what = word(facts, fact, 0), *subject = word(facts, fact, 2);
-    bool is_alone = judging->n == 1;
-    char on[2 * PREFLIGHT_NAME_MAX];
-    json_t *entry;
+    int value = comparing->judging->sights->facts.items[fact].a;
+    struct counted *counted = &comparing->values[value];
 
-    if (!concerns(judging, facts, fact))
+    if (!concerns(comparing, fact))
         return;
-    entry = object_in(object_in(judging->counted, what), word(facts, fact, 1));
-    json_object_set_new(entry, "n",
-                        json_integer(json_get_int(entry, "n", 0) + (json_int_t)crowd->n));
-    if (json_object_get(entry, "on"))
-        return;
-    snprintf(on, sizeof(on),
-             is_alone || is_named(what, subject) ? "%.60s" : "%.60s (%.60s)",
-             is_alone ? subject : judging->nodes[crowd->members[0]].name, subject);
-    json_object_set_new(entry, "on", json_clean_string(on));
-}
-
-/* decided: {WHAT: "most" | ["what is said of all"]} */
-static void tell(struct judging *judging, const json_t *decided,
-                 const struct crowd *crowd, const json_t *facts, size_t fact)
-{
-    const char *what = word(facts, fact, 0), *value = word(facts, fact, 1);
-    const char *subject = word(facts, fact, 2);
-    const json_t *right = json_object_get(decided, what);
-    const char *most = json_string_value(right);
-    const char *split = json_string_value(json_array_get(right, 0));
-    bool is_silent = is_named(what, subject);
-    struct preflight_said said = {.answer = VERDICT_FINDING, .is_split = split != NULL};
-
-    if (!right || (most && strcmp(value, most) == 0) || !concerns(judging, facts, fact))
-        return;
-    snprintf(said.subject, sizeof(said.subject), "%s", subject);
-    snprintf(said.most, sizeof(said.most), "%s", most ? most : "");
-    if (split)
-        snprintf(said.sentence, sizeof(said.sentence), "%s", split);
-    else
-        snprintf(said.sentence, sizeof(said.sentence),
-                 "%s is %.80s%s%.80s%s, most have %.80s", what, value,
-                 is_silent ? "" : " (", is_silent ? "" : subject, is_silent ? "" : ")",
-                 most);
-    add(judging, crowd->members, crowd->n, &said);
-}
-
-/* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
-static json_t *split_json(const char *what, json_t *values)
-{
-    char text[PREFLIGHT_TEXT_MAX];
-    int len = snprintf(text, sizeof(text), "%.80s differs", what);
-    const char *value, *before = ":";
-    json_t *entry;
-
-    json_object_foreach (values, value, entry) {
-        int more = (int)json_get_int(entry, "n", 1) - 1;
-
-        if (len > (int)sizeof(text) - PREFLIGHT_NAME_MAX)
-            break;
-        len += snprintf(text + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s", before,
-                        value, json_get_str(entry, "on", ""));
-        if (more > 0)
-            len += snprintf(text + len, 24, " and %d more", more);
-        before = ",";
+    if (counted->n == 0) {
+        counted->first = fact;
+        counted->on = crowd->members[0];
+        comparing->order[comparing->n_values++] = value;
     }
-    return json_pack("[o]", json_clean_string(text));
+    counted->n += crowd->n;
 }
 
 /* What more than half of them have is right, where no check knows better. */
-static json_t *decide(struct judging *judging, const char *what, json_t *values)
+static void decide(struct comparing *comparing)
 {
-    const char *value, *most = NULL, *good = judging->check->good;
-    json_int_t n = 0, best = 0;
-    json_t *entry;
+    const struct preflight_sights *sights = comparing->judging->sights;
+    const char *good = comparing->judging->check->good;
 
-    json_object_foreach (values, value, entry) {
-        json_int_t own = json_get_int(entry, "n", 0);
+    for (size_t i = 0; i < comparing->n_values; i++) {
+        int value = comparing->order[i];
+        struct decided *what = &comparing->whats[sights->values.items[value].a];
 
-        most = own > best ? value : most;
-        best = own > best ? own : best;
-        n += own;
+        what->n_values++;
+        what->n += comparing->values[value].n;
+        if (comparing->values[value].n > what->best) {
+            what->best = comparing->values[value].n;
+            what->most = value + 1;
+        }
     }
-    judging->n_well += n > 1;
-    if (json_object_size(values) < 2)
-        return NULL;
-    if (best * 2 <= n && (!good || judging->n > 1))
-        return split_json(what, values);
-    if (most && best * 2 > n && (!good || strcmp(most, good) == 0))
-        return json_string_nocheck(most);
-    return NULL;
+    for (size_t i = 0; i < sights->whats.n; i++) {
+        struct decided *what = &comparing->whats[i];
+        bool has_most = what->best * 2 > what->n;
+        const char *most = what->most ? sights->values.items[what->most - 1].word : NULL;
+
+        comparing->judging->n_well += what->n > 1;
+        if (what->n_values < 2)
+            continue;
+        what->is_split = !has_most && (!good || comparing->judging->n > 1);
+        what->is_told =
+            what->is_split || (has_most && (!good || strcmp(most, good) == 0));
+        if (what->is_told && has_most)
+            comparing->values[what->most - 1].is_most = true;
+    }
+}
+
+static void say_on(const struct comparing *comparing, const struct counted *counted,
+                   const char *what, char *out, size_t size)
+{
+    const struct judging *judging = comparing->judging;
+    const char *subject = judging->sights->facts.items[counted->first].word;
+    bool is_alone = judging->n == 1;
+
+    snprintf(out, size, is_alone || is_named(what, subject) ? "%.60s" : "%.60s (%.60s)",
+             is_alone ? subject : judging->nodes[counted->on].name, subject);
+}
+
+/* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
+static void add_to_split(const struct comparing *comparing, int value)
+{
+    const struct preflight_text *text = &comparing->judging->sights->values.items[value];
+    const struct counted *counted = &comparing->values[value];
+    struct decided *decided = &comparing->whats[text->a];
+    const char *what = comparing->judging->sights->whats.items[text->a].word;
+    char on[2 * PREFLIGHT_NAME_MAX], *out;
+    bool is_first = !decided->split;
+    int len;
+
+    if (is_first)
+        decided->split = calloc(1, PREFLIGHT_TEXT_MAX);
+    out = decided->split;
+    if (!out)
+        return;
+    if (is_first)
+        snprintf(out, PREFLIGHT_TEXT_MAX, "%.80s differs", what);
+    len = (int)strlen(out);
+    if (len > PREFLIGHT_TEXT_MAX - PREFLIGHT_NAME_MAX)
+        return;
+    say_on(comparing, counted, what, on, sizeof(on));
+    len += snprintf(out + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s",
+                    is_first ? ":" : ",", text->word, on);
+    if (counted->n > 1)
+        snprintf(out + len, 24, " and %zu more", counted->n - 1);
+}
+
+static void say(const struct comparing *comparing, int fact, struct preflight_said *said)
+{
+    const struct preflight_sights *sights = comparing->judging->sights;
+    const struct preflight_text *own = &sights->facts.items[fact];
+    const struct preflight_text *value = &sights->values.items[own->a];
+    const struct decided *decided = &comparing->whats[value->a];
+    const char *what = sights->whats.items[value->a].word;
+    const char *most = sights->values.items[decided->most - 1].word;
+    bool is_silent = is_named(what, own->word);
+
+    *said =
+        (struct preflight_said){.answer = VERDICT_FINDING, .is_split = decided->is_split};
+    snprintf(said->subject, sizeof(said->subject), "%s", own->word);
+    if (decided->is_split) {
+        snprintf(said->sentence, sizeof(said->sentence), "%s",
+                 decided->split ? decided->split : what);
+        return;
+    }
+    snprintf(said->most, sizeof(said->most), "%s", most);
+    snprintf(said->sentence, sizeof(said->sentence),
+             "%s is %.80s%s%.80s%s, most have %.80s", what, value->word,
+             is_silent ? "" : " (", is_silent ? "" : own->word, is_silent ? "" : ")",
+             most);
+}
+
+/* The item that tells a fact, from 1. What comes when there are too many is not even put
+ * into words. */
+static int item_for(struct comparing *comparing, int fact, struct counted *counted,
+                    struct decided *decided)
+{
+    struct judging *judging = comparing->judging;
+    int *item = decided->is_split ? &decided->item : &comparing->items[fact];
+    struct preflight_said said;
+
+    if (*item == 0 && !decided->is_split && judging->n_items > ITEMS_MAX &&
+        (counted->item == 0 || counted->item > ITEMS_MAX))
+        *item = ITEMS_MAX + 1;
+    if (*item == 0) {
+        say(comparing, fact, &said);
+        *item = (int)(item_of(judging, &said) - judging->items) + 1;
+    }
+    counted->item = *item;
+    return *item;
+}
+
+static void tell(struct comparing *comparing, const struct crowd *crowd, int fact)
+{
+    struct judging *judging = comparing->judging;
+    int value = judging->sights->facts.items[fact].a;
+    struct counted *counted = &comparing->values[value];
+    struct decided *decided = &comparing->whats[judging->sights->values.items[value].a];
+    int item;
+
+    if (!decided->is_told || counted->is_most || !concerns(comparing, fact))
+        return;
+    item = item_for(comparing, fact, counted, decided);
+    add_members(judging, &judging->items[item - 1], crowd->members, crowd->n);
+}
+
+typedef void taking(struct comparing *comparing, const struct crowd *crowd, int fact);
+
+static void each_fact(struct comparing *comparing, taking *take)
+{
+    const struct crowds *crowds = &comparing->judging->crowds;
+
+    /* Of thousands that differ each lies somewhere else in memory. */
+    for (size_t i = 0; i < crowds->n; i++) {
+        if (i + 2 * AHEAD < crowds->n)
+            __builtin_prefetch(crowds->items[i + 2 * AHEAD].sight);
+        if (i + AHEAD < crowds->n)
+            __builtin_prefetch(crowds->items[i + AHEAD].sight->facts);
+        for (size_t k = 0; k < crowds->items[i].sight->n_facts; k++)
+            take(comparing, &crowds->items[i], crowds->items[i].sight->facts[k]);
+    }
 }
 
 static void compare_all(struct judging *judging)
 {
-    json_t *all = json_object(), *values, *decided;
-    const char *what;
+    const struct preflight_sights *sights = judging->sights;
+    struct comparing comparing = {
+        .judging = judging,
+        .values = calloc(sights->values.n + 1, sizeof(*comparing.values)),
+        .order = calloc(sights->values.n + 1, sizeof(*comparing.order)),
+        .whats = calloc(sights->whats.n + 1, sizeof(*comparing.whats)),
+        .concerns = calloc(sights->facts.n + 1, 1),
+        .items = calloc(sights->facts.n + 1, sizeof(*comparing.items))};
 
-    json_object_foreach (judging->counted, what, values) {
-        decided = decide(judging, what, values);
-        if (decided)
-            json_object_set_new_nocheck(all, what, decided);
+    if (comparing.values && comparing.order && comparing.whats && comparing.concerns &&
+        comparing.items) {
+        each_fact(&comparing, count);
+        decide(&comparing);
+        for (size_t i = 0; i < comparing.n_values; i++)
+            if (comparing.whats[sights->values.items[comparing.order[i]].a].is_split)
+                add_to_split(&comparing, comparing.order[i]);
+        each_fact(&comparing, tell);
     }
-    for (size_t i = 0; json_object_size(all) > 0 && i < judging->crowds.n; i++) {
-        const json_t *facts = judging->crowds.items[i].seen;
-
-        for (size_t k = 0; k < n_facts(facts); k++)
-            tell(judging, all, &judging->crowds.items[i], facts, k);
-    }
-    json_decref(all);
+    for (size_t i = 0; comparing.whats && i < sights->whats.n; i++)
+        free(comparing.whats[i].split);
+    free(comparing.values);
+    free(comparing.order);
+    free(comparing.whats);
+    free(comparing.concerns);
+    free(comparing.items);
 }
 
 /* ---- All checks ---- */
@@ -406,74 +425,69 @@ static bool is_asked_anew(const struct judging *judging)
 
 static void look_at(struct judging *judging, const struct crowd *crowd)
 {
-    const json_t *seen = crowd->seen;
-    struct preflight_said said;
+    struct preflight_said said = {.answer = crowd->sight->answer};
 
-    if (!judging->check->look) {
-        for (size_t i = 0; i < n_facts(seen); i++)
-            count(judging, crowd, seen, i);
-    } else if (!is_asked_anew(judging)) {
-        read_said(seen, &said);
+    if (!is_asked_anew(judging)) {
+        snprintf(said.sentence, sizeof(said.sentence), "%s",
+                 crowd->sight->sentence ? crowd->sight->sentence : "");
+        snprintf(said.subject, sizeof(said.subject), "%s",
+                 crowd->sight->subject ? crowd->sight->subject : "");
         add(judging, crowd->members, crowd->n, &said);
-    } else {
-        for (size_t i = 0; i < crowd->n; i++) {
-            look(judging->check, &judging->nodes[crowd->members[i]], judging->use, &said);
-            add(judging, &crowd->members[i], 1, &said);
-        }
+        return;
+    }
+    for (size_t i = 0; i < crowd->n; i++) {
+        preflight_look(judging->check, &judging->nodes[crowd->members[i]], judging->use,
+                       &said);
+        add(judging, &crowd->members[i], 1, &said);
     }
 }
 
-/* Whom a sentence is of, where it is not of the only node, or names them itself. */
-static void name_nodes(const struct judging *judging, json_t *item)
+/* Whom it is of, where it is not of the only node, or names them itself. */
+static json_t *sentence_json(const struct judging *judging, const struct item *item,
+                             const json_t *names)
 {
-    const json_t *nodes = json_object_get(item, "nodes");
     char text[PREFLIGHT_TEXT_MAX + 400], more[32] = "";
 
-    if (judging->n == 1 || !json_object_get(item, "command"))
-        return;
-    if (json_array_size(nodes) > 1)
-        snprintf(more, sizeof(more), " and %zu more", json_array_size(nodes) - 1);
-    snprintf(text, sizeof(text), "%s%s: %s", json_string_value(json_array_get(nodes, 0)),
-             more, json_get_str(item, "sentence", ""));
-    json_object_set_new(item, "sentence", json_clean_string(text));
+    if (judging->n == 1 || !item->command)
+        return json_clean_string(item->sentence);
+    if (item->n > 1)
+        snprintf(more, sizeof(more), " and %zu more", item->n - 1);
+    snprintf(text, sizeof(text), "%s%s: %s", json_string_value(json_array_get(names, 0)),
+             more, item->sentence);
+    return json_clean_string(text);
 }
 
-static bool is_finding(const json_t *item)
+static json_t *item_json(const struct judging *judging, const struct item *item)
 {
-    return strcmp(json_get_str(item, "answer", ""),
-                  verdict_answer_name(VERDICT_FINDING)) == 0;
+    json_t *names = names_json(judging, item);
+    json_t *sentence = sentence_json(judging, item, names);
+    json_t *n_nodes = judging->is_whole ? NULL : json_integer((json_int_t)item->n);
+
+    return json_pack("{s:s, s:s, s:s, s:o, s:O*, s:o, s:o*}", "check", judging->check->id,
+                     "severity", judging->check->severity, "answer",
+                     verdict_answer_name(item->answer), "sentence", sentence, "command",
+                     item->command, "nodes", names, "n_nodes", n_nodes);
 }
 
-/* Findings; else that it is well, or why nobody knows. */
 static json_t *judge_check(struct judging *judging)
 {
-    json_t *found = json_array(), *item;
-    size_t i;
+    json_t *found = json_array();
 
-    compare_all(judging);
-    json_array_foreach (judging->items, i, item) {
-        if (!is_finding(item))
-            continue;
-        put_names(judging, item);
-        name_nodes(judging, item);
-        json_array_append(found, item);
-    }
+    for (size_t i = 0; i < judging->n_items; i++)
+        if (judging->items[i].answer == VERDICT_FINDING)
+            json_array_append_new(found, item_json(judging, &judging->items[i]));
     if (json_array_size(found) == 0) {
-        const char *why = json_get_str(json_array_get(judging->items, 0), "sentence",
-                                       "there is nothing to hold it against");
         bool is_well = judging->n_well > 0;
+        const char *why = judging->n_items ? judging->items[0].sentence
+                                           : "there is nothing to hold it against";
 
         json_array_append_new(
             found,
-            json_pack("{s:s, s:s, s:s, s:s}", "check", judging->check->id, "severity",
+            json_pack("{s:s, s:s, s:s, s:o}", "check", judging->check->id, "severity",
                       judging->check->severity, "answer",
                       verdict_answer_name(is_well ? VERDICT_OK : VERDICT_NOT_EVALUATED),
-                      "sentence", is_well ? "nothing is wrong" : why));
+                      "sentence", json_clean_string(is_well ? "nothing is wrong" : why)));
     }
-    json_decref(judging->items);
-    json_decref(judging->counted);
-    free(judging->crowds.items);
-    free(judging->crowds.places);
     return found;
 }
 
@@ -502,198 +516,130 @@ static json_t *conclude(const char *backend, json_t *checks,
                                   (int)n[VERDICT_NOT_EVALUATED], "checks", checks));
 }
 
-/* Of a run's document: of thousands of nodes not all names. */
-static void shorten(json_t *checks)
-{
-    json_t *check;
-    size_t i;
-
-    json_array_foreach (checks, i, check) {
-        json_t *nodes = json_object_get(check, "nodes");
-
-        json_object_set_new(check, "n_nodes",
-                            json_integer((json_int_t)json_array_size(nodes)));
-        while (json_array_size(nodes) > NAMES_MAX)
-            json_array_remove(nodes, json_array_size(nodes) - 1);
-    }
-}
-
 /* ---- Crowds ---- */
 
-/* The nodes, so that those of a crowd stand side by side. */
-struct grouping {
-    struct grouped {
-        const json_t *seen;
-        size_t place;
-    } * nodes;
-    size_t *places;
-    struct crowd *crowds;
-    size_t n_crowds;
-    json_t *own; /* what nobody had seen before */
-};
-
-static int by_seen(const void *a, const void *b)
+/* Those of whom the check has seen the same: nodes that differ, even all of them, do so
+ * in few checks. */
+static void group(struct judging *judging, size_t check)
 {
-    const struct grouped *one = a, *other = b;
+    size_t n = judging->n, n_sights = judging->sights->all.n, filled = 0;
+    size_t *crowd_of = calloc(n_sights + 1, sizeof(*crowd_of)); /* from 1 */
+    struct crowds *crowds = &judging->crowds;
 
-    if (one->seen != other->seen)
-        return (uintptr_t)one->seen < (uintptr_t)other->seen ? -1 : 1;
-    return one->place < other->place ? -1 : one->place > other->place;
-}
+    crowds->items = calloc((n < n_sights ? n : n_sights) + 1, sizeof(*crowds->items));
+    crowds->places = calloc(n + 1, sizeof(*crowds->places));
+    for (size_t i = 0; crowd_of && crowds->items && crowds->places && i < n; i++) {
+        int sight = judging->seen[i]->sights[check];
 
-static int by_first(const void *a, const void *b)
-{
-    const struct crowd *one = a, *other = b;
-
-    return one->members[0] < other->members[0] ? -1 : 1;
-}
-
-static void release_grouping(struct grouping *grouping)
-{
-    free(grouping->nodes);
-    free(grouping->places);
-    free(grouping->crowds);
-    json_decref(grouping->own);
-}
-
-static int group(struct grouping *grouping, const struct preflight_node *nodes, size_t n)
-{
-    *grouping = (struct grouping){.nodes = calloc(n + 1, sizeof(*grouping->nodes)),
-                                  .places = calloc(n + 1, sizeof(*grouping->places)),
-                                  .crowds = calloc(n + 1, sizeof(*grouping->crowds)),
-                                  .own = json_array()};
-    if (!grouping->nodes || !grouping->places || !grouping->crowds || !grouping->own)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        const json_t *seen = n > 1 ? nodes[i].seen : NULL;
-
-        if (!seen) {
-            json_t *own = see(&nodes[i], n == 1);
-
-            json_array_append_new(grouping->own, own);
-            seen = own;
-        }
-        grouping->nodes[i] = (struct grouped){seen, i};
-    }
-    qsort(grouping->nodes, n, sizeof(*grouping->nodes), by_seen);
-    for (size_t i = 0; i < n; i++) {
-        grouping->places[i] = grouping->nodes[i].place;
-        if (i == 0 || grouping->nodes[i].seen != grouping->nodes[i - 1].seen)
-            grouping->crowds[grouping->n_crowds++] =
-                (struct crowd){grouping->nodes[i].seen, &grouping->places[i], 0};
-        grouping->crowds[grouping->n_crowds - 1].n++;
-    }
-    qsort(grouping->crowds, grouping->n_crowds, sizeof(*grouping->crowds), by_first);
-    return 0;
-}
-
-static size_t slot_of(const size_t *table, size_t n_slots, const struct crowds *among,
-                      const json_t *seen)
-{
-    size_t at = ((uintptr_t)seen >> 4) * 2654435761u % n_slots;
-
-    while (table[at] && among->items[table[at] - 1].seen != seen)
-        at = (at + 1) % n_slots;
-    return at;
-}
-
-/* Those of whom check `check` has seen the same, in the order of their first ones: nodes
- * that differ, even all of them, do so in few checks. */
-static int merge(const struct grouping *grouping, size_t n, size_t check,
-                 struct crowds *out)
-{
-    size_t n_slots = 2 * grouping->n_crowds + 1, filled = 0;
-    size_t *table = calloc(n_slots, sizeof(*table));
-    size_t *merged = calloc(grouping->n_crowds + 1, sizeof(*merged));
-    bool has_memory;
-
-    *out = (struct crowds){
-        .items = calloc(grouping->n_crowds + 1, sizeof(*out->items)),
-        .places = calloc(n + 1, sizeof(*out->places)),
-    };
-    has_memory = table && merged && out->items && out->places;
-    for (size_t i = 0; has_memory && i < grouping->n_crowds; i++) {
-        const json_t *seen = json_array_get(grouping->crowds[i].seen, check);
-        size_t slot = slot_of(table, n_slots, out, seen);
-
-        if (!table[slot]) {
-            out->items[out->n].seen = seen;
-            table[slot] = ++out->n;
-        }
-        merged[i] = table[slot] - 1;
-        out->items[merged[i]].n += grouping->crowds[i].n;
-    }
-    for (size_t i = 0; i < out->n; i++) {
-        out->items[i].members = out->places + filled;
-        filled += out->items[i].n;
-        out->items[i].n = 0;
-    }
-    for (size_t i = 0; has_memory && i < grouping->n_crowds; i++) {
-        const struct crowd *from = &grouping->crowds[i];
-        struct crowd *to = &out->items[merged[i]];
-
-        memcpy(out->places + (to->members - out->places) + to->n, from->members,
-               from->n * sizeof(*from->members));
-        to->n += from->n;
-    }
-    free(table);
-    free(merged);
-    return has_memory ? 0 : -1;
-}
-
-static size_t look_at_all(struct judging *all, const struct judging *of,
-                          const struct grouping *grouping, unsigned backend)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < preflight_n_checks; i++) {
-        if (!(preflight_checks[i].backends & backend))
+        if (sight < 0)
             continue;
-        all[n] = *of;
-        all[n].check = &preflight_checks[i];
-        all[n].items = json_array();
-        all[n].counted = json_object();
-        if (merge(grouping, of->n, i, &all[n].crowds))
-            all[n].crowds.n = 0;
-        for (size_t k = 0; k < all[n].crowds.n; k++)
-            look_at(&all[n], &all[n].crowds.items[k]);
-        n++;
+        if (!crowd_of[sight]) {
+            crowds->items[crowds->n].sight = &judging->sights->sights[sight];
+            crowd_of[sight] = ++crowds->n;
+        }
+        crowds->items[crowd_of[sight] - 1].n++;
     }
-    return n;
+    for (size_t i = 0; i < crowds->n; i++) {
+        crowds->items[i].members = crowds->places + filled;
+        filled += crowds->items[i].n;
+        crowds->items[i].n = 0;
+    }
+    for (size_t i = 0; crowds->n > 0 && i < n; i++) {
+        int sight = judging->seen[i]->sights[check];
+        struct crowd *crowd = sight < 0 ? NULL : &crowds->items[crowd_of[sight] - 1];
+
+        if (crowd)
+            crowds->places[crowd->members - crowds->places + (ptrdiff_t)crowd->n++] = i;
+    }
+    free(crowd_of);
+}
+
+static void judge_one(struct judging *judging, size_t check)
+{
+    judging->check = &preflight_checks[check];
+    if (judging->n > 0) {
+        judging->sights = &judging->seen[0]->memory->checks[check];
+        group(judging, check);
+    }
+    if (judging->n > 0 && !judging->check->look)
+        compare_all(judging);
+    else
+        for (size_t k = 0; k < judging->crowds.n; k++)
+            look_at(judging, &judging->crowds.items[k]);
+    judging->found = judge_check(judging);
+    for (size_t i = 0; i < judging->n_items; i++) {
+        json_decref(judging->items[i].command);
+        free(judging->items[i].has);
+    }
+    free(judging->crowds.items);
+    free(judging->crowds.places);
+}
+
+static json_t *judge_all(const struct judging *of, const char *backend)
+{
+    struct judging *judging = malloc(sizeof(*judging));
+    json_t *checks = json_array(), *rest = json_array(), *verdict;
+    size_t counts[VERDICT_ANSWERS] = {0};
+
+    for (size_t i = 0; judging && i < preflight_n_checks; i++) {
+        if (!(preflight_checks[i].backends & backend_of(backend)))
+            continue;
+        *judging = *of;
+        judge_one(judging, i);
+        if (json_object_get(json_array_get(judging->found, 0), "nodes")) {
+            counts[VERDICT_FINDING] += json_array_size(judging->found);
+            json_array_extend(checks, judging->found);
+        } else {
+            counts[judging->n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
+            json_array_extend(rest, judging->found);
+        }
+        json_decref(judging->found);
+    }
+    if (of->is_whole)
+        json_array_extend(checks, rest);
+    verdict = judging ? conclude(backend, checks, counts) : NULL;
+    free(judging);
+    json_decref(checks);
+    json_decref(rest);
+    return verdict;
+}
+
+/* What was seen of the nodes; all is seen anew where it was not kept of each, and of a
+ * node that is alone. */
+static struct preflight_memory *see_all(const struct preflight_node *nodes, size_t n,
+                                        struct preflight_seen **seen)
+{
+    struct preflight_memory *own = NULL;
+    bool is_kept = n > 1;
+
+    for (size_t i = 0; i < n; i++) {
+        is_kept = is_kept && nodes[i].seen;
+        seen[i] = nodes[i].seen;
+    }
+    if (!is_kept)
+        own = preflight_memory_create();
+    for (size_t i = 0; own && i < n; i++)
+        seen[i] = preflight_see_as(own, &nodes[i], n == 1);
+    return own;
 }
 
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
-    const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
-    struct grouping grouping;
-    bool is_grouped = group(&grouping, nodes, n) == 0;
-    const struct judging of = {.nodes = nodes, .n = n, .use = use};
-    struct judging *all = is_grouped ? calloc(preflight_n_checks, sizeof(*all)) : NULL;
-    size_t counts[VERDICT_ANSWERS] = {0};
-    size_t n_checks = all ? look_at_all(all, &of, &grouping, backend_of(backend)) : 0;
-    json_t *checks = json_array(), *rest = json_array(), *verdict;
+    struct preflight_seen **seen = calloc(n + 1, sizeof(struct preflight_seen *));
+    struct preflight_memory *own = seen ? see_all(nodes, n, seen) : NULL;
+    const struct judging of = {
+        .nodes = nodes, .n = n, .seen = seen, .is_whole = is_whole, .use = use};
+    bool is_seen = seen != NULL;
+    json_t *verdict = NULL;
 
-    for (size_t i = 0; i < n_checks; i++) {
-        json_t *said = judge_check(&all[i]);
-
-        if (is_finding(json_array_get(said, 0))) {
-            counts[VERDICT_FINDING] += json_array_size(said);
-            json_array_extend(checks, said);
-        } else {
-            counts[all[i].n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
-            json_array_extend(rest, said);
-        }
-        json_decref(said);
-    }
-    if (is_whole)
-        json_array_extend(checks, rest);
-    else
-        shorten(checks);
-    verdict = all ? conclude(backend, checks, counts) : NULL;
-    free(all);
-    release_grouping(&grouping);
-    json_decref(checks);
-    json_decref(rest);
+    for (size_t i = 0; is_seen && i < n; i++)
+        is_seen = seen[i] != NULL;
+    if (is_seen)
+        verdict = judge_all(&of, use->backend ? use->backend : usual_backend(nodes, n));
+    for (size_t i = 0; own && i < n; i++)
+        preflight_forget(seen[i]);
+    preflight_memory_destroy(own);
+    free(seen);
     return verdict;
 }

@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct preflight_seen;
+
 /* A node as it registered. All is borrowed. */
 struct preflight_node {
     const char *name, *version;
     const char *address; /* at which others reach it; or NULL */
     const json_t *inventory;
-    const json_t *seen; /* of preflight_see(), the same where it is equal; or NULL */
+    struct preflight_seen *seen; /* of preflight_see(); or NULL */
     bool has_clock;
     double ahead_s; /* its clock of the server's; below 0 it is behind */
 };
@@ -24,9 +26,22 @@ struct preflight_use {
     const json_t *env;   /* of the run: strings by name; or NULL */
 };
 
-/* What checks see of a node by itself, whatever it is to do: to be kept as long as name,
- * address and inventory are the same. A new array; equal where the same is to be said. */
-json_t *preflight_see(const struct preflight_node *node);
+/* What checks see of nodes by themselves, whatever they are to do: to be kept as long as
+ * name, address and inventory are the same. What several nodes say alike is there once.
+ */
+struct preflight_memory;
+
+/* NULL: memory is out. Destroyed when all that was seen is forgotten. */
+struct preflight_memory *preflight_memory_create(void);
+void preflight_memory_destroy(struct preflight_memory *memory);
+
+/* How many texts it keeps. */
+size_t preflight_memory_count(const struct preflight_memory *memory);
+
+/* Of nodes that are judged together all is of one memory. NULL: memory is out. */
+struct preflight_seen *preflight_see(struct preflight_memory *memory,
+                                     const struct preflight_node *node);
+void preflight_forget(struct preflight_seen *seen);
 
 /* The verdict: {"kind": "preflight", "answer": "ok|finding|not_evaluated", "sentence",
  * "evidence": {"backend", "ok", "not_evaluated", "checks": [{"check", "severity",

@@ -23,7 +23,7 @@ static void node_destroy(struct node *node)
     free(node->leaving);
     json_decref(node->labels);
     json_decref(node->inventory);
-    json_decref(node->seen);
+    preflight_forget(node->seen);
     json_decref(node->commands);
     free(node->occupants);
     free(node);
@@ -35,8 +35,7 @@ void node_registry_release(struct node_registry *registry)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
     free(registry->by_agent);
-    json_decref(registry->seen.by_text);
-    json_decref(registry->seen_by_check.by_text);
+    preflight_memory_destroy(registry->memory);
     memset(registry, 0, sizeof(*registry));
 }
 

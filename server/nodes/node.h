@@ -40,7 +40,7 @@ struct node {
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
-    json_t *seen; /* by a preflight (preflight_nodes.h); of nodes alike the same */
+    struct preflight_seen *seen; /* (preflight_nodes.h) */
     uint64_t
         machine; /* of the inventory's, to be told from others without a look at it */
     char kept[DIGEST_TEXT_SIZE]; /* of the inventory that the store has; "": not yet */
@@ -69,11 +69,8 @@ struct node_registry {
     size_t count;
     struct node **by_agent; /* the same, by `agent`: each request of one looks it up */
     size_t n_by_agent;
-    size_t cost; /* of all of them */
-    struct node_seen_texts {
-        json_t *by_text;   /* or NULL */
-        size_t n_kept;     /* when it was last looked for what no node has any more */
-    } seen, seen_by_check; /* what preflights see of nodes, and each check by itself */
+    size_t cost;                     /* of all of them */
+    struct preflight_memory *memory; /* what preflights see of nodes; or NULL */
 };
 
 void node_registry_release(struct node_registry *registry);

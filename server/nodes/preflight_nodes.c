@@ -5,8 +5,6 @@
 
 #include "server/analysis/ceiling.h"
 
-#define UNUSED_MAX 64 /* what no node has any more, before it is looked for */
-
 static const char *address_of(const struct node *node)
 {
     return node->advertise ? node->advertise : node->peer;
@@ -23,52 +21,17 @@ static struct preflight_node describe(const struct node *node)
                                    .ahead_s = (double)node->ahead_ms / 1e3};
 }
 
-static void forget_unused(struct node_seen_texts *texts)
-{
-    const char *text;
-    json_t *seen;
-    void *next;
-
-    json_object_foreach_safe(texts->by_text, next, text, seen) if (seen->refcount == 1)
-        json_object_del(texts->by_text, text);
-    texts->n_kept = json_object_size(texts->by_text);
-}
-
-/* The one that is kept of those that are equal; takes seen over. A new reference, or NULL
- * when memory is out. */
-static json_t *kept_of(struct node_seen_texts *texts, json_t *seen)
-{
-    char *text = json_dumps(seen, JSON_COMPACT);
-    json_t *known = NULL;
-
-    if (!texts->by_text)
-        texts->by_text = json_object();
-    if (json_object_size(texts->by_text) > 2 * texts->n_kept + UNUSED_MAX)
-        forget_unused(texts);
-    if (text)
-        known = json_object_get(texts->by_text, text);
-    if (!known && text && !json_object_set(texts->by_text, text, seen))
-        known = seen;
-    json_incref(known);
-    json_decref(seen);
-    free(text);
-    return known;
-}
-
 void preflight_nodes_see(struct node_registry *registry, struct node *node)
 {
     const struct preflight_node described = describe(node);
-    json_t *seen = preflight_see(&described);
+    struct preflight_seen *seen;
 
-    for (size_t i = 0; i < json_array_size(seen); i++) {
-        json_t *own = json_incref(json_array_get(seen, i));
-        json_t *kept = kept_of(&registry->seen_by_check, own);
-
-        if (kept)
-            json_array_set_new(seen, i, kept);
-    }
-    json_decref(node->seen);
-    node->seen = kept_of(&registry->seen, seen);
+    if (!registry->memory)
+        registry->memory = preflight_memory_create();
+    seen = registry->memory ? preflight_see(registry->memory, &described) : NULL;
+    /* The old one last: what is the same stays. */
+    preflight_forget(node->seen);
+    node->seen = seen;
 }
 
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,

@@ -114,27 +114,21 @@ static json_t *judge_kept(const char *const *inventories, size_t n,
 {
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     struct preflight_node nodes[5] = {{.name = NULL}};
-    json_t *read[5], *seen[5], *verdict;
+    struct preflight_memory *memory = preflight_memory_create();
+    json_t *read[5], *verdict;
 
     for (size_t i = 0; i < n; i++) {
         read[i] = json_loads(inventories[i], 0, NULL);
         nodes[i] = (struct preflight_node){
             .name = names[i], .inventory = read[i], .has_clock = true, .ahead_s = 9};
-        seen[i] = preflight_see(&nodes[i]);
-        nodes[i].seen = is_kept ? seen[i] : NULL;
-        for (size_t k = 0; is_kept && k < i; k++) {
-            if (json_equal(seen[k], seen[i]))
-                nodes[i].seen = nodes[k].seen;
-            for (size_t c = 0; c < preflight_n_checks; c++)
-                if (json_equal(json_array_get(seen[k], c), json_array_get(seen[i], c)))
-                    json_array_set(seen[i], c, json_array_get(seen[k], c));
-        }
+        nodes[i].seen = is_kept ? preflight_see(memory, &nodes[i]) : NULL;
     }
     verdict = preflight_judge(nodes, n, use, true);
     for (size_t i = 0; i < n; i++) {
         json_decref(read[i]);
-        json_decref(seen[i]);
+        preflight_forget(nodes[i].seen);
     }
+    preflight_memory_destroy(memory);
     return verdict;
 }
 
@@ -176,13 +170,15 @@ static void inventories_are_not_read_again(void **state)
     enum { N = 10000 };
     const struct preflight_use use = {.backend = "nccl"};
     struct preflight_node *nodes = calloc(N, sizeof(*nodes));
-    json_t *inventory = json_loads(DOWN, 0, NULL), *seen, *verdict;
+    struct preflight_memory *memory = preflight_memory_create();
+    struct preflight_seen *seen;
+    json_t *inventory = json_loads(DOWN, 0, NULL), *verdict;
     const json_t *found;
 
     (void)state;
     assert_non_null(nodes);
     nodes[0].inventory = inventory;
-    seen = preflight_see(&nodes[0]);
+    seen = preflight_see(memory, &nodes[0]);
     for (size_t i = 0; i < N; i++)
         nodes[i] = (struct preflight_node){.name = "n", .seen = seen};
     verdict = preflight_judge(nodes, N, &use, false);
@@ -192,7 +188,8 @@ static void inventories_are_not_read_again(void **state)
                         "n and 9999 more: the PCIe link of mlx5_0 has 8 of 16 lanes");
     assert_int_equal(json_get_int(found, "n_nodes", 0), N);
     json_decref(verdict);
-    json_decref(seen);
+    preflight_forget(seen);
+    preflight_memory_destroy(memory);
     json_decref(inventory);
     free(nodes);
 }

@@ -1,2 +1,0 @@
-add_executable(fold_transports fold_transports.c)
-target_link_libraries(fold_transports PRIVATE rb_analysis m)
