@@ -98,6 +98,20 @@ void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX])
     freeifaddrs(list);
 }
 
+const char *attempt_interface_again(int fd, struct attempt_found *last)
+{
+    union address own = {.any.sa_family = AF_UNSPEC}, known = {.room = last->own};
+    socklen_t len = sizeof(own);
+
+    if (fd < 0 || getsockname(fd, &own.any, &len))
+        return "";
+    if (!is_same(&own.any, &known)) {
+        attempt_interface(fd, last->interface);
+        last->own = own.room;
+    }
+    return last->interface;
+}
+
 /* The kernel's choice, of which nothing is sent. */
 static void find_route(const struct attempt_place *place, char out[ATTEMPT_INTERFACE_MAX])
 {

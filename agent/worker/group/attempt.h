@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "common/base/error.h"
 
@@ -51,5 +52,14 @@ void attempt_tell(const struct attempt *attempt, const char *over, int name,
 
 /* The interface of a bound socket's own address; "": not known. */
 void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX]);
+
+/* An address, and what was found for it; zeroed before the first. */
+struct attempt_found {
+    struct sockaddr_storage own;
+    char interface[ATTEMPT_INTERFACE_MAX];
+};
+
+/* The same of many sockets, most of which have one address: it is looked for once. */
+const char *attempt_interface_again(int fd, struct attempt_found *last);
 
 #endif

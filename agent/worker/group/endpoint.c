@@ -41,21 +41,20 @@ static void tcp_close(struct endpoint *endpoint)
     endpoint->fd = -1;
 }
 
-json_t *endpoint_tcp_ways(int fd, int sockets, int threads)
+json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found *last)
 {
-    char name[ATTEMPT_INTERFACE_MAX];
+    const char *name = attempt_interface_again(fd, last);
     json_t *way = json_pack("{s:s, s:i, s:i}", "via", "tcp", "sockets", sockets,
                             "threads", threads);
 
-    attempt_interface(fd, name);
     if (name[0])
         json_object_set_new(way, "name", json_string(name));
     return json_pack("[o]", way);
 }
 
-static json_t *tcp_ways(const struct endpoint *endpoint)
+static json_t *tcp_ways(const struct endpoint *endpoint, struct attempt_found *last)
 {
-    return endpoint_tcp_ways(endpoint->fd, 1, 1);
+    return endpoint_tcp_ways(endpoint->fd, 1, 1, last);
 }
 
 static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close,
@@ -95,9 +94,10 @@ static void shm_close(struct endpoint *endpoint)
     endpoint->out = endpoint->in = NULL;
 }
 
-static json_t *shm_ways(const struct endpoint *endpoint)
+static json_t *shm_ways(const struct endpoint *endpoint, struct attempt_found *last)
 {
     (void)endpoint;
+    (void)last;
     return json_pack("[{s:s}]", "via", "shm");
 }
 

@@ -13,6 +13,7 @@
 
 #include "agent/worker/group/shm_group.h"
 
+struct attempt_found;
 struct endpoint;
 
 struct transport {
@@ -21,8 +22,9 @@ struct transport {
     ssize_t (*recv)(struct endpoint *endpoint, void *data, size_t len);
     void (*close)(struct endpoint *endpoint);
     /* What carries the bytes, as far as it is known: a new array of one
-     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. */
-    json_t *(*ways)(const struct endpoint *endpoint);
+     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. last: of the
+     * peer before. */
+    json_t *(*ways)(const struct endpoint *endpoint, struct attempt_found *last);
 };
 
 struct endpoint {
@@ -40,7 +42,7 @@ void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *ou
 void endpoint_close(struct endpoint *endpoint);
 
 /* `ways` of a peer that is reached over so many sockets as `fd` is one of. */
-json_t *endpoint_tcp_ways(int fd, int sockets, int threads);
+json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found *last);
 
 /* No delay for small messages, and a probe of idle connections each second. */
 void endpoint_tune_socket(int fd);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/worker/group/attempt.h"
 #include "common/base/buf.h"
 
 #define WAYS_MAX 64
@@ -70,12 +71,14 @@ static void add(struct told *all, size_t *n, const json_t *way, int rank)
 json_t *mesh_ways(const struct mesh *mesh)
 {
     struct told all[WAYS_MAX];
+    struct attempt_found last = {.interface = ""};
     json_t *out = json_array();
     size_t n = 0;
 
     for (int i = 0; i < mesh->world_size; i++) {
         const struct endpoint *endpoint = &mesh->data[i];
-        json_t *ways = i == mesh->rank ? NULL : endpoint->transport->ways(endpoint);
+        json_t *ways =
+            i == mesh->rank ? NULL : endpoint->transport->ways(endpoint, &last);
         for (size_t k = 0; k < json_array_size(ways); k++)
             add(all, &n, json_array_get(ways, k), watch_name(&mesh->watch, i));
         json_decref(ways);

@@ -170,12 +170,12 @@ static void sockets_close(struct endpoint *endpoint)
     (void)endpoint;
 }
 
-static json_t *sockets_ways(const struct endpoint *endpoint)
+static json_t *sockets_ways(const struct endpoint *endpoint, struct attempt_found *last)
 {
     const struct peer *peer = endpoint->own;
 
     return endpoint_tcp_ways(peer->lanes[0].fd, sockets_count(peer->sockets),
-                             sockets_threads(peer->sockets));
+                             sockets_threads(peer->sockets), last);
 }
 
 static const struct transport transport_sockets = {"tcp", sockets_send, sockets_recv,

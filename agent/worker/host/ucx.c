@@ -111,13 +111,14 @@ static void ucx_close(struct endpoint *endpoint)
     (void)endpoint;
 }
 
-static json_t *ucx_ways(const struct endpoint *endpoint)
+static json_t *ucx_ways(const struct endpoint *endpoint, struct attempt_found *last)
 {
     const struct peer *peer = endpoint->own;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
 
+    (void)last;
     if (out) {
         peer->ucx->lib.ep_print(peer->ep, out);
         fclose(out);
