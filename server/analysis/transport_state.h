@@ -17,8 +17,9 @@ struct transport_comm {
     int64_t ranks; /* as it says; 0: it does not */
     size_t n;
     int *node_of; /* by rank; -1: not known */
-    unsigned
-        *next_node; /* the first rank behind it on another node; once all are placed */
+    /* Once all are placed: ranks that follow each other on a node are a block. */
+    unsigned *block_of; /* by rank */
+    int *block_nodes;
 };
 
 void transport_comm_place(struct transport_comm *comm, int64_t rank, int node);

@@ -32,21 +32,27 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
     comm->node_of[rank] = node;
 }
 
-/* Ranks of a node stand together: what is said of one is said of them. */
+/* What is said of one rank of a node is said of those beside it. */
 void transport_comm_finish(struct transport_comm *comm)
 {
-    if (comm->n > 0)
-        comm->next_node = calloc(comm->n, sizeof(*comm->next_node));
-    for (size_t i = comm->n; comm->next_node && i-- > 0;)
-        comm->next_node[i] = i + 1 < comm->n && comm->node_of[i] == comm->node_of[i + 1]
-                                 ? comm->next_node[i + 1]
-                                 : (unsigned)i + 1;
+    unsigned n = 0;
+
+    if (comm->n == 0)
+        return;
+    comm->block_of = calloc(comm->n, sizeof(*comm->block_of));
+    comm->block_nodes = calloc(comm->n, sizeof(*comm->block_nodes));
+    for (size_t i = 0; comm->block_of && comm->block_nodes && i < comm->n; i++) {
+        if (i == 0 || comm->node_of[i] != comm->node_of[i - 1])
+            comm->block_nodes[n++] = comm->node_of[i];
+        comm->block_of[i] = n - 1;
+    }
 }
 
 void transport_comm_release(struct transport_comm *comm)
 {
     free(comm->node_of);
-    free(comm->next_node);
+    free(comm->block_of);
+    free(comm->block_nodes);
 }
 
 void transport_place(struct transport *t, int rank, int node)
@@ -150,12 +156,15 @@ void transport_add_pairs(struct transport *t, int way, int node,
     uint64_t *pairs = t->ways[way].pairs;
     unsigned first, last, next = 0;
 
+    if (!comm->block_of || !comm->block_nodes)
+        return;
     /* They rise: who repeats them is heard once. */
-    while (comm->next_node && cpu_list_next(&peers, &first, &last) && first >= next) {
+    while (cpu_list_next(&peers, &first, &last) && first >= next && first < comm->n) {
+        unsigned end = comm->block_of[last < comm->n ? last : comm->n - 1];
+
         next = last + 1;
-        for (unsigned rank = first; rank <= last && rank < comm->n;
-             rank = comm->next_node[rank]) {
-            int other = comm->node_of[rank];
+        for (unsigned block = comm->block_of[first]; block <= end; block++) {
+            int other = comm->block_nodes[block];
             size_t low = (size_t)(other < node ? other : node);
             size_t high = (size_t)(other < node ? node : other);
             size_t bit = low * t->n_nodes + high;
@@ -338,7 +347,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
     t->has_logs = true;
     if (!t->said || speaker->node < 0 || (size_t)speaker->node >= t->n_nodes)
         return;
-    if (t->world.n > 0 && !t->world.next_node)
+    if (t->world.n > 0 && !t->world.block_of)
         transport_comm_finish(&t->world);
     said = said_of(t, speaker, log);
     if (!said)
