@@ -98,9 +98,19 @@ json_t *job_json(const struct job *job)
 
 /* ---- Its files ---- */
 
-void job_path(const struct job *job, char out[PATH_MAX])
+void job_path(const struct job *job, const char *kind, char out[PATH_MAX])
 {
-    snprintf(out, PATH_MAX, "%s/%s.json", job->jobs->dir, job->id);
+    snprintf(out, PATH_MAX, "%s/%s.%s", job->jobs->dir, job->id, kind);
+}
+
+void job_remove_files(const struct job *job)
+{
+    char path[PATH_MAX];
+
+    job_path(job, "json", path);
+    unlink(path);
+    job_path(job, "safe", path);
+    unlink(path);
 }
 
 /* Beside the loop: a disk may take seconds. */
@@ -109,14 +119,15 @@ struct job_sync {
     struct job *job; /* NULL: it is gone */
     unsigned version;
     int error;
-    char path[PATH_MAX];
+    char path[PATH_MAX], safe[PATH_MAX];
 };
 
 static void do_sync(uv_work_t *work)
 {
     struct job_sync *sync = work->data;
 
-    sync->error = sync_file(sync->path) || sync_folder_of(sync->path) ? errno : 0;
+    sync->error =
+        sync_file_as(sync->path, sync->safe) || sync_folder_of(sync->path) ? errno : 0;
 }
 
 static void begin_sync(struct job *job);
@@ -153,7 +164,8 @@ static void begin_sync(struct job *job)
         return;
     }
     *sync = (struct job_sync){.work.data = sync, .job = job, .version = job->kept};
-    job_path(job, sync->path);
+    job_path(job, "json", sync->path);
+    job_path(job, "safe", sync->safe);
     job->sync = sync;
     uv_queue_work(job->jobs->loop, &sync->work, do_sync, on_synced);
 }
@@ -179,7 +191,7 @@ int job_keep(struct job *job)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
     if (job->who)
         json_object_set(doc, "who", job->who);
-    job_path(job, path);
+    job_path(job, "json", path);
     result = json_write_file(doc, path, &err);
     if (result)
         log_error("job %s is not remembered after a restart: %s", job->id, err.text);

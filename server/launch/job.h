@@ -108,8 +108,10 @@ void job_restore(struct jobs *jobs, const json_t *doc);
 /* It is in no list any more. */
 void job_free(struct job *job);
 
-/* Its file. */
-void job_path(const struct job *job, char out[PATH_MAX]);
+/* Its file: "json", as it was kept last, or "safe", as the disk surely has it. */
+void job_path(const struct job *job, const char *kind, char out[PATH_MAX]);
+/* Both of one that has ended. */
+void job_remove_files(const struct job *job);
 /* Write it, so that the next server knows it, and soon also after a loss of power. -1
  * after saying in the log that it will not. */
 int job_keep(struct job *job);

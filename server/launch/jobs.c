@@ -26,7 +26,6 @@
 static void forget_oldest(struct jobs *jobs)
 {
     struct job *job, *oldest = NULL;
-    char path[PATH_MAX];
     size_t n = 0;
 
     TAILQ_FOREACH (job, &jobs->list, entry) {
@@ -34,11 +33,10 @@ static void forget_oldest(struct jobs *jobs)
         if (!job_is_alive(job) && (!oldest || job->ended_ms < oldest->ended_ms))
             oldest = job;
     }
-    if (n <= ENDED_KEPT)
+    if (n <= ENDED_KEPT || oldest->sync)
         return;
     TAILQ_REMOVE(&jobs->list, oldest, entry);
-    job_path(oldest, path);
-    unlink(path);
+    job_remove_files(oldest);
     job_free(oldest);
 }
 
@@ -69,6 +67,24 @@ static int is_job_file(const struct dirent *entry)
            strcmp(entry->d_name + ID_RUN_LENGTH, ".json") == 0;
 }
 
+/* What a loss of power left nothing of, while it was replaced, is as it was before. */
+static json_t *read_job(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+    struct error err, no_other;
+    json_t *doc;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    doc = json_read_file(path, FILE_MAX, &err);
+    if (doc)
+        return doc;
+    snprintf(path, sizeof(path), "%s/%.*s.safe", dir, ID_RUN_LENGTH, name);
+    doc = json_read_file(path, FILE_MAX, &no_other);
+    log_error("a job is %s: %s", doc ? "known as it was before" : "not known any more",
+              err.text);
+    return doc;
+}
+
 /* Ids sort by the second in which they were made. */
 static int restore_all(struct jobs *jobs, struct error *err)
 {
@@ -78,13 +94,8 @@ static int restore_all(struct jobs *jobs, struct error *err)
     if (n < 0)
         return error_set_errno(err, ERROR_IO, errno, "can't read %s", jobs->dir);
     for (int i = 0; i < n; i++) {
-        char path[PATH_MAX];
-        json_t *doc;
+        json_t *doc = read_job(jobs->dir, entries[i]->d_name);
 
-        snprintf(path, sizeof(path), "%s/%s", jobs->dir, entries[i]->d_name);
-        doc = json_read_file(path, FILE_MAX, err);
-        if (!doc)
-            log_error("a job is not known any more: %s", err->text);
         job_restore(jobs, doc);
         json_decref(doc);
         free(entries[i]);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -40,13 +41,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    char path[PATH_MAX];
 
-    job_path(f->job, path);
-    remove(path);
-    remove(f->dir);
-    job_free(f->job);
     uv_run(&f->loop, UV_RUN_DEFAULT);
+    job_remove_files(f->job);
+    assert_int_equal(rmdir(f->dir), 0);
+    job_free(f->job);
     assert_int_equal(uv_loop_close(&f->loop), 0);
     free(f);
     return 0;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <uv.h>
 
+#include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/launch/jobs.h"
 
@@ -154,6 +155,63 @@ static void a_job_that_the_disk_does_not_take_is_not_started(void **state)
     assert_int_equal(access(f->started, F_OK), -1);
 }
 
+/* What the jobs' directory has of the only job: "" while it has nothing. */
+static void read_safe(const struct fixture *f, const char *id, char *job, size_t size)
+{
+    char path[96];
+    struct error err;
+    json_t *doc;
+
+    snprintf(path, sizeof(path), "%s/%s.safe", f->dir, id);
+    doc = json_read_file(path, 4096, &err);
+    snprintf(job, size, "%s", json_get_str(doc, "job", ""));
+    json_decref(doc);
+}
+
+static void open_again(struct fixture *f)
+{
+    const struct jobs_config config = {.dir = f->dir, .launchers = f->launchers};
+    struct error err;
+
+    jobs_close(f->jobs);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    f->jobs = jobs_create(&f->loop, &config, &err);
+    assert_non_null(f->jobs);
+}
+
+/* A loss of power may leave nothing of a file that has replaced one which the disk had.
+ */
+static void a_record_that_was_lost_as_it_was_replaced_is_there_as_before(void **state)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], id[ID_RUN_LENGTH + 1], job[16] = "", path[96], empty[96];
+    json_t *jobs;
+    FILE *file;
+
+    uv_sem_post(&disk);
+    while (need(f, text) == JOB_STARTING)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    jobs = jobs_json(f->jobs);
+    snprintf(id, sizeof(id), "%s", json_get_str(json_array_get(jobs, 0), "id", ""));
+    json_decref(jobs);
+    for (int turns = 0; strcmp(job, "7") != 0 && turns < 100; turns++) {
+        uv_run(&f->loop, UV_RUN_ONCE);
+        read_safe(f, id, job, sizeof(job));
+    }
+    snprintf(path, sizeof(path), "%s/%s.json", f->dir, id);
+    snprintf(empty, sizeof(empty), "%s/empty", f->dir);
+    file = fopen(empty, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(rename(empty, path), 0);
+
+    open_again(f);
+    jobs = jobs_json(f->jobs);
+    assert_int_equal(json_array_size(jobs), 1);
+    assert_string_equal(json_get_str(json_array_get(jobs, 0), "job", ""), "7");
+    json_decref(jobs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +219,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_the_disk_does_not_take_is_not_started,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_record_that_was_lost_as_it_was_replaced_is_there_as_before, set_up,
+            tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
