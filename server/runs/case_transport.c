@@ -16,6 +16,7 @@
 
 /* A program may start a process or some of its own, each with a log. */
 #define LOGS_OF_RANK 4
+#define EARLY_AT_ONCE 64
 
 bool case_transport_is_host(const struct run *run)
 {
@@ -78,18 +79,42 @@ void case_transport_take(struct live_case *live, int rank, json_t *log)
                               json_pack("{s:i, s:O}", "rank", rank, "log", log));
 }
 
-/* Whether there is any, with those. */
-static bool take_early(struct live_case *live)
+/* The next of those that wait, unless its node is to be waited for and not there. False:
+ * it was not taken. */
+static bool take_next_early(struct live_case *live, bool waits_for_node)
 {
-    for (size_t i = 0; i < json_array_size(live->early_logs); i++) {
-        const json_t *item = json_array_get(live->early_logs, i);
-        int rank = (int)json_get_int(item, "rank", -1);
+    const json_t *item = json_array_get(live->early_logs, live->n_early_taken);
+    int rank = (int)json_get_int(item, "rank", -1);
+    const struct run_node *on = item ? run_nodes_of_rank(&live->on, rank) : NULL;
 
-        take(live, run_nodes_of_rank(&live->on, rank), rank,
-             json_object_get(item, "log"));
-    }
+    if (!on || (waits_for_node && !inventory_of(live, (size_t)(on - live->on.items))))
+        return false;
+    take(live, on, rank, json_object_get(item, "log"));
+    live->n_early_taken++;
+    return true;
+}
+
+static void drop_early(struct live_case *live)
+{
     json_decref(live->early_logs);
     live->early_logs = NULL;
+    live->n_early_taken = 0;
+}
+
+void case_transport_go_on(struct live_case *live)
+{
+    for (int i = 0; i < EARLY_AT_ONCE && take_next_early(live, true);)
+        i++;
+    if (live->n_early_taken == json_array_size(live->early_logs))
+        drop_early(live);
+}
+
+/* Whether anything was told at all. */
+static bool take_early(struct live_case *live)
+{
+    while (take_next_early(live, false))
+        ;
+    drop_early(live);
     return live->transport != NULL;
 }
 

@@ -11,6 +11,9 @@ struct run;
 /* What NCCL's log said of a rank; the last that its process told counts. */
 void case_transport_take(struct live_case *live, int rank, json_t *log);
 
+/* Some of what was told before its nodes were there, after a restart of the server. */
+void case_transport_go_on(struct live_case *live);
+
 /* Whether the ranks say it of themselves, and not NCCL's log of them. */
 bool case_transport_is_host(const struct run *run);
 

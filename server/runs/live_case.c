@@ -418,6 +418,8 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
 
     if (rank < 0 || rank >= live->on.world_size || live->stage == STAGE_ENDING)
         return;
+    if (live->early_logs)
+        case_transport_go_on(live);
     r = &live->ranks[rank];
     r->heard_ns = time_ns(live);
     if (op != r->op || done != r->done || checked != r->checked || links != r->links)

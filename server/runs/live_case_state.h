@@ -57,6 +57,7 @@ struct live_case {
     json_t *ras;                 /* what NCCL said of it then, or NULL */
     struct transport *transport; /* what ranks said of it (case_transport.h), or NULL */
     json_t *early_logs; /* what they said before their nodes were there, or NULL */
+    size_t n_early_taken;
     enum case_state end_state;
     char *end_reason; /* or what says `blamed` */
     json_t *blamed;   /* whom its end names, or NULL */
