@@ -531,6 +531,7 @@ test('over several sockets with a helper, where a rank that dies is noticed as s
    * checked, but a race. */
   const { sockets, threads } = await worksOver(server, 'tcp', { ...helped, in_place: false });
   assert.deepEqual([sockets, threads], [3, 2]);
+  await worksOver(server, 'tcp', { host: { transport: 'tcp', sockets: 8 }, collectives: ['all_reduce'], sizes: ['3M', '9M'] });
   await worksOver(server, 'tcp', { ...helped, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
   await noticesDeath(server, agents, helped);
   const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });

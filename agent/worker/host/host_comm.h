@@ -11,8 +11,9 @@
 
 #define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
 #define HOST_SLICE_BYTES 131072 /* forwarded, or reduced, at a time between hosts */
-#define HOST_PIECE_BYTES 524288 /* of an all-reduce at a time, per rank */
-#define HOST_SMALL_BYTES 65536  /* up to here the number of steps counts, not bytes */
+#define HOST_PIECE_BYTES                                                                 \
+    524288 /* of an all-reduce at a time, per rank; more for many sockets */
+#define HOST_SMALL_BYTES 65536 /* up to here the number of steps counts, not bytes */
 _Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {

@@ -7,6 +7,7 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "agent/worker/host/ring.h"
+#include "agent/worker/host/sockets.h"
 
 struct plan {
     const struct mesh *mesh;
@@ -249,6 +250,14 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     return 0;
 }
 
+/* No more than the caches hold, but a chunk for each socket. */
+static size_t longest_piece(const struct backend_comm *comm)
+{
+    size_t chunks = (size_t)sockets_count(comm->sockets) * SOCKETS_CHUNK_BYTES;
+
+    return chunks > HOST_PIECE_BYTES ? chunks : HOST_PIECE_BYTES;
+}
+
 static int all_reduce(struct backend_comm *comm, const struct backend_call *call,
                       struct plan *plan)
 {
@@ -258,7 +267,7 @@ static int all_reduce(struct backend_comm *comm, const struct backend_call *call
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_all_reduce(comm, call, plan->bytes);
-    plan->piece = piece < HOST_PIECE_BYTES ? piece : HOST_PIECE_BYTES;
+    plan->piece = piece < longest_piece(comm) ? piece : longest_piece(comm);
     size_t block = plan->piece * (size_t)plan->n;
     size_t blocks = (plan->bytes + block - 1) / block;
     return run_ring(comm, call, plan_all_reduce, plan, blocks * steps);
