@@ -32,6 +32,7 @@ struct api {
     bool is_playing;
     unsigned reports;               /* being written */
     unsigned comparisons;           /* being made */
+    unsigned imports;               /* being read */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
 };
 

@@ -18,6 +18,7 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 #define TEXT_LINES_MAX 100 /* runs that the text tells of */
+#define IMPORTS_MAX 2      /* files that are read at once, each beside the loop */
 
 enum { FORM_JSON, FORM_TEXT };
 
@@ -26,6 +27,27 @@ static const struct params_format formats[] = {
     [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
 };
+
+/* A file that another thread reads, which takes a second where it is large. */
+struct reading {
+    uv_work_t work;
+    struct api *api;
+    struct parked *parked;
+    char *text;
+    size_t len;
+    struct import import; /* read, if is_read; else err says why not */
+    bool is_read;
+    struct error err;
+    json_t *transports; /* of NCCL's log in it, or NULL */
+};
+
+static void reading_free(struct reading *reading)
+{
+    import_release(&reading->import);
+    json_decref(reading->transports);
+    free(reading->text);
+    free(reading);
+}
 
 /* An answer on its way. */
 struct import_wait {
@@ -264,37 +286,91 @@ static void take(struct api *api, struct http_request *request, struct import *i
     json_decref(answer);
 }
 
+static void answer(struct reading *reading, struct http_request *request)
+{
+    struct import *import = &reading->import;
+    struct imported what = {.transports = reading->transports};
+    struct import_hints hints;
+    json_t *labels = NULL, *doc;
+    struct error err = reading->err;
+
+    if (!read_hints(request, &hints) || !read_params(request, &what, &labels)) {
+        json_decref(labels);
+        return;
+    }
+    if (!reading->is_read && import->n_tables == 0 && what.transports) {
+        doc = answer_of(import, what.transports);
+        reply(request, 200, doc);
+        json_decref(doc);
+    } else if (!reading->is_read || import_settle(import, &hints, &err)) {
+        http_reply_error(request, &err);
+    } else {
+        take(reading->api, request, import, &what);
+    }
+    json_decref(labels);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+    struct reading *reading = work->data;
+    struct http_request *request = parked_take(reading->parked);
+
+    reading->api->imports--;
+    if (request && status)
+        http_reply_problem(request, 503, NULL, "the server stops");
+    else if (request)
+        answer(reading, request);
+    reading_free(reading);
+}
+
+static void do_read(uv_work_t *work)
+{
+    struct reading *reading = work->data;
+
+    reading->transports = nccl_log_read(reading->text, reading->len);
+    reading->is_read =
+        import_read(reading->text, reading->len, &reading->import, &reading->err) == 0;
+}
+
+static void begin(struct api *api, struct http_request *request)
+{
+    struct reading *reading = calloc(1, sizeof(*reading));
+
+    if (reading)
+        reading->text = http_request_take_body(request, &reading->len);
+    if (!reading || !reading->text) {
+        free(reading);
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return;
+    }
+    reading->api = api;
+    reading->parked = parked_create(api, request);
+    if (!reading->parked) {
+        reading_free(reading);
+        return;
+    }
+    reading->work.data = reading;
+    api->imports++;
+    uv_queue_work(api->loop, &reading->work, do_read, on_read);
+}
+
 void api_import(struct http_request *request, void *arg)
 {
     struct api *api = arg;
     struct imported what = {.n_tables = 0};
     struct import_hints hints;
-    struct import import;
-    json_t *labels = NULL, *answer;
-    struct error err;
-    const char *text;
-    bool is_read;
-    size_t len;
+    json_t *labels = NULL;
+    bool is_asked;
     int form;
 
-    if (!params_format(request, formats, &form) || !read_hints(request, &hints) ||
-        !read_params(request, &what, &labels) || !api_can_keep(api, request)) {
-        json_decref(labels);
-        return;
-    }
-    text = http_request_body(request, &len);
-    what.transports = nccl_log_read(text, len);
-    is_read = import_read(text, len, &import, &err) == 0;
-    if (!is_read && import.n_tables == 0 && what.transports) {
-        answer = answer_of(&import, what.transports);
-        reply(request, 200, answer);
-        json_decref(answer);
-    } else if (!is_read || import_settle(&import, &hints, &err)) {
-        http_reply_error(request, &err);
-    } else {
-        take(api, request, &import, &what);
-    }
-    import_release(&import);
-    json_decref(what.transports);
+    is_asked = params_format(request, formats, &form) && read_hints(request, &hints) &&
+               read_params(request, &what, &labels) && api_can_keep(api, request);
     json_decref(labels);
+    if (is_asked && api->imports >= IMPORTS_MAX) {
+        http_reply_header(request, "Retry-After", "2");
+        http_reply_problem(request, 503, NULL,
+                           "%d files are being read, which is the most", IMPORTS_MAX);
+    } else if (is_asked) {
+        begin(api, request);
+    }
 }

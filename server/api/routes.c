@@ -1,8 +1,8 @@
 /* routes.c - which handler answers what, for whom, and how much it reads */
 #include "server/api/handlers.h"
+#include "server/import/import.h"
 
 #define RUN_BODY_MAX (1 << 20)
-#define IMPORT_BODY_MAX (2 << 20)         /* 10,000 rows and what stands between them */
 #define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
 #define BUDGET_BODY_MAX 16384
@@ -15,7 +15,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}/verdict", ROLE_VIEWER, 0, api_run_verdict},
     {"GET", "/api/v1/runs/{id}/projection", ROLE_VIEWER, 0, api_run_projection},
     {"POST", "/api/v1/budget", ROLE_VIEWER, BUDGET_BODY_MAX, api_budget},
-    {"POST", "/api/v1/import", ROLE_OPERATOR, IMPORT_BODY_MAX, api_import},
+    {"POST", "/api/v1/import", ROLE_OPERATOR, IMPORT_BYTES_MAX, api_import},
     {"GET", "/api/v1/runs/{id}/summary", ROLE_VIEWER, 0, api_run_summary},
     {"POST", "/api/v1/runs/validate", ROLE_VIEWER, RUN_BODY_MAX, api_run_validate},
     {"GET", "/api/v1/runs", ROLE_VIEWER, 0, api_run_list},

@@ -109,6 +109,9 @@ void http_request_query_each(const struct http_request *request, const char *nam
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
+/* The same, to be freed by the caller, also when the client has left; NULL when memory is
+ * out. The request has none from then on. */
+char *http_request_take_body(struct http_request *request, size_t *len);
 const struct sockaddr *http_request_peer(const struct http_request *request);
 /* Whether who asks could ask for what takes this role; anybody, where no tokens are. */
 bool http_request_may(const struct http_request *request, enum http_role role);

@@ -77,6 +77,12 @@ const char *http_request_body(const struct http_request *request, size_t *len)
     return request->body.len ? request->body.data : "";
 }
 
+char *http_request_take_body(struct http_request *request, size_t *len)
+{
+    request->server->body_bytes -= request->body.len;
+    return buf_detach(&request->body, len);
+}
+
 const struct sockaddr *http_request_peer(const struct http_request *request)
 {
     const union MHD_ConnectionInfo *info;

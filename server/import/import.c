@@ -131,7 +131,11 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
         return error_set(err, ERROR_MEMORY, "out of memory");
     while (blank < len && isspace((unsigned char)text[blank]))
         blank++;
-    if (blank < len && text[blank] == '{')
+    if (blank < len && text[blank] == '{' && len > IMPORT_JSON_MAX)
+        result =
+            error_set(err, ERROR_LIMIT, "JSON of %zu bytes is more than the %zu allowed",
+                      len, IMPORT_JSON_MAX);
+    else if (blank < len && text[blank] == '{')
         result = nccl_json_read(out, text + blank, len - blank, err);
     else
         result = read_text(out, text, len, err);

@@ -12,6 +12,8 @@
 
 #include "common/base/error.h"
 
+#define IMPORT_BYTES_MAX ((size_t)64 << 20) /* of a log of thousands of processes, */
+#define IMPORT_JSON_MAX ((size_t)2 << 20)   /* and of JSON, which is larger when read */
 #define IMPORT_ROWS_MAX 10000
 #define IMPORT_TABLES_MAX 1000
 #define IMPORT_NODES_MAX 4096

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import { test } from 'node:test';
 
 import { assertNumbered, assertProblem, startServer } from './lib/cluster.mjs';
-import { binDir, patience } from './lib/fixture.mjs';
+import { binDir, patience, waitFor } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const limit = { timeout: 60000 * patience };
@@ -88,7 +89,8 @@ test('what is no such file, or lacks what is needed, is refused and nothing is s
   assertProblem(await post(server, 'nccl-2.18.json', '&time=yesterday'), 422, /^the parameter time must be when/);
   assertProblem(await post(server, 'README.md'), 400, /^there is no row of nccl-tests or of OSU's collectives, and no line of NCCL's log .*, in it$/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /^there is no row/);
-  assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((2 << 20) + 1) }), 413);
+  assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((64 << 20) + 1) }), 413);
+  assertProblem(await server.request('POST', '/api/v1/import', { body: `{${' '.repeat(2 << 20)}}` }), 422, /^JSON of 2097154 bytes is more than the 2097152 allowed$/);
   assert.deepEqual((await server.get('/api/v1/runs')).runs, []);
 });
 
@@ -157,6 +159,24 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
     assert.deepEqual(ends.map((end) => [end.case, end.transports]), [[0, both.json.transports]]);
     assert.match(await again.get(`/api/v1/runs/${id}/events?format=text`), /^# NCCL: pgpu25 and pgpu27: RoCE mlx5_0/m);
   }
+});
+
+test('the log of a large job is read beside all else, also when nobody waits for the answer', limit, async (t) => {
+  const server = await startServer(t);
+  const log = fs.readFileSync(new URL('../data/nccl/a800.0.mlx5_0.txt', import.meta.url), 'utf8');
+  const large = Array.from({ length: 400 }, (_, i) => log.replaceAll(/(pgpu\d+):(\d+)/g, `$1-${i}:$2`)).join('');
+  assert.ok(large.length > 2 << 20);
+  const answer = await server.request('POST', '/api/v1/import', { body: large });
+  assert.equal(answer.status, 200, answer.text.slice(0, 500));
+  assert.equal(answer.json.transports.nodes.length, 800);
+  for (let i = 0; i < 4; i += 1) {
+    const request = http.request(`${server.url}/api/v1/import`, { method: 'POST', headers: { 'Content-Type': 'text/plain' } });
+    request.on('error', () => {});
+    await new Promise((sent) => { request.end(large, sent); });
+    request.destroy();
+  }
+  // Two are read at a time: who comes too early is told so.
+  await waitFor(async () => (await server.request('POST', '/api/v1/import', { body: log })).status === 200, () => 'still busy');
 });
 
 test('of more nodes than are looked at the answer says so', limit, async (t) => {
