@@ -82,9 +82,9 @@ static void what_a_setting_does_is_told_with_its_line(void **state)
         char text[4000] = "";
         json_t *folded;
 
+#define LINE "n%1$d:7:7 [0] NCCL INFO "
         for (int rank = 0; rank < 2; rank++)
             snprintf(text + strlen(text), sizeof(text) - strlen(text),
-#define LINE "n%1$d:7:7 [0] NCCL INFO "
                      LINE
                      "%3$s\n" LINE "Using network %4$s\n" LINE
                      "NET/Socket : Using [0]eth0:10.0.0.1<0>\n" LINE
@@ -92,9 +92,9 @@ static void what_a_setting_does_is_told_with_its_line(void **state)
                      "ncclCommInitRank comm 0xa rank %2$d nranks 2 cudaDev 0 nvmlDev 0 "
                      "busId 1 commId 0x5 - Init COMPLETE\n" LINE
                      "Channel 00/0 : %2$d[0] -> %5$d[0] [send] via %6$s%7$s\n",
-#undef LINE
                      rank + 1, rank, cases[i].line, is_ib ? "IB" : "Socket", 1 - rank,
                      cases[i].ways, strchr(cases[i].ways + 4, '/') ? "" : "/0");
+#undef LINE
         folded = nccl_log_read(text, strlen(text));
         expect_sentences(folded, (const char *const[SENTENCES_MAX]){cases[i].sentence});
         assert_string_equal(first_line(folded), cases[i].line);
@@ -164,9 +164,9 @@ static void groups_of_a_job_are_told_apart(void **state)
     for (int rank = 0; rank < 4; rank++) {
         int node = rank / 2, local = rank % 2;
 
+#define LINE "node-%1$d:%2$d:1 [%3$d] NCCL INFO "
         snprintf(
             text + strlen(text), sizeof(text) - strlen(text),
-#define LINE "node-%1$d:%2$d:1 [%3$d] NCCL INFO "
             LINE
             "NET/Socket : Using [0]eth0:10.0.0.%1$d<0>\n" LINE
             "ncclCommInitRank comm 0xa rank %2$d nranks 4 cudaDev %3$d nvmlDev "
@@ -182,8 +182,8 @@ static void groups_of_a_job_are_told_apart(void **state)
             "MNNVL 0\n" LINE
             "Channel 00/0 : %1$d[%3$d] -> %5$d[%3$d] [send] via NET/Socket/0\n" LINE
             "Channel 00/0 : %2$d[%3$d] -> %6$d[%4$d] via SHM/direct/direct\n",
-#undef LINE
             node, rank, local, 1 - local, 1 - node, 2 * node + 1 - local);
+#undef LINE
     }
     folded = nccl_log_read(text, strlen(text));
     expect_ways(folded, "sockets over eth0, 1 channel [[0,1]]; peer to peer "
