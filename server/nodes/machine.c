@@ -37,7 +37,7 @@ static const char *device_name(const json_t *devices, size_t i)
     return json_get_str(json_array_get(devices, i), "name", "unknown GPU");
 }
 
-/* Runs of equal names, as "8 x NVIDIA H100". */
+/* Runs of equal names, as "8 x NVIDIA H100", behind what is there. */
 static void put_devices(const json_t *devices, struct buf *out)
 {
     size_t n = json_array_size(devices), end;
@@ -47,7 +47,7 @@ static void put_devices(const json_t *devices, struct buf *out)
 
         for (end = i + 1; end < n && strcmp(device_name(devices, end), name) == 0;)
             end++;
-        buf_printf(out, "; %zu x %s", end - i, name);
+        buf_printf(out, "%s%zu x %s", out->len ? "; " : "", end - i, name);
     }
 }
 
@@ -60,6 +60,18 @@ static json_t *hardware_json(const struct node *node)
     put_cpu(json_object_get(node->inventory, "cpu"), &out);
     put_devices(json_object_get(nccl_of(node), "devices"), &out);
     text = json_clean_string(out.len ? out.data : "");
+    buf_release(&out);
+    return text;
+}
+
+json_t *machine_gpus_json(const struct node *node)
+{
+    struct buf out;
+    json_t *text;
+
+    buf_init(&out, HARDWARE_MAX);
+    put_devices(json_object_get(node->inventory, "gpus"), &out);
+    text = out.len ? json_clean_string(out.data) : NULL;
     buf_release(&out);
     return text;
 }

@@ -13,4 +13,8 @@ json_t *machines_json(const struct node *const *nodes, size_t n, const char *ncc
 /* Of one node, without names: {"hardware","versions"}. A new reference. */
 json_t *machine_json(const struct node *node, const char *nccl_lib);
 
+/* The GPUs on its bus, whether NCCL can use them or not: "8 x NVIDIA H100". A new
+ * string; NULL: none are known. */
+json_t *machine_gpus_json(const struct node *node);
+
 #endif

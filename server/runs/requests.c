@@ -216,8 +216,11 @@ bool scheduler_program_fits(const struct scheduler *scheduler,
 static json_t *node_json(const struct node *node)
 {
     json_t *out = node_to_json(node), *machine = machine_json(node, NULL);
+    json_t *gpus = machine_gpus_json(node);
 
     json_object_update(out, machine);
+    if (gpus)
+        json_object_set_new(out, "gpus", gpus);
     json_decref(machine);
     return out;
 }

@@ -93,6 +93,26 @@ static void gpus_and_the_librarys_version_are_named(void **state)
     release(&node);
 }
 
+static void gpus_that_nccl_cannot_use_are_there_all_the_same(void **state)
+{
+    struct node node =
+        node_of("a", "1.0",
+                "{\"gpus\": [{\"pci\": \"0000:01:00.0\", \"name\": \"A2\"}, {\"name\": "
+                "\"A2\"}, {\"pci\": \"0000:41:00.0\"}], \"backends\": {\"nccl\": "
+                "{\"available\": false}}}");
+    json_t *gpus = machine_gpus_json(&node), *machine = machine_json(&node, NULL);
+
+    (void)state;
+    assert_string_equal(json_string_value(gpus), "2 x A2; 1 x unknown GPU");
+    assert_string_equal(json_get_str(machine, "hardware", ""), "unknown CPU");
+    json_decref(gpus);
+    json_decref(machine);
+    release(&node);
+    node = node_of("b", "1.0", plain);
+    assert_null(machine_gpus_json(&node));
+    release(&node);
+}
+
 #define DEVICES                                                                          \
     "\"net\": [{\"name\": \"eno1\", \"kind\": \"ethernet\", \"state\": \"up\", "         \
     "\"mtu\": 1500},"                                                                    \
@@ -158,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_that_are_alike_are_one_machine),
         cmocka_unit_test(gpus_and_the_librarys_version_are_named),
+        cmocka_unit_test(gpus_that_nccl_cannot_use_are_there_all_the_same),
         cmocka_unit_test(what_a_figure_may_depend_on_is_the_system),
         cmocka_unit_test(nodes_of_many_kinds_are_told_briefly),
     };

@@ -4,9 +4,9 @@ import {plural} from './units.mjs';
 /* What needs somebody comes first. */
 export const NODE_STATES = ['lost', 'busy', 'idle', 'left'];
 
-/* The hardware names the CPU first, and what GPUs there are. */
+/* The hardware names the CPU first, and the GPUs that NCCL can use; else those on the bus are told. */
 const cpuOf = node => (node.hardware ?? '').split('; ')[0];
-const gpusOf = node => (node.hardware ?? '').split('; ').slice(1).join('; ');
+const gpusOf = node => (node.hardware ?? '').split('; ').slice(1).join('; ') || (node.gpus ?? '');
 
 /* What nodes are, and may agree on: [key, title, value]. */
 export const FACTS = [
@@ -26,7 +26,7 @@ const KEYS = {
 /* Whether all words are somewhere in what the list shows of a node, and it has the labels. */
 export function nodeFits(node, {q, labels = [], states = []}, suspects = new Map()) {
   const own = labelTexts(node);
-  const text = [node.name, node.group, node.address, node.hardware, node.version,
+  const text = [node.name, node.group, node.address, node.hardware, node.gpus, node.version,
     ...Object.values(node.versions ?? {}), ...own]
                  .join(' ')
                  .toLowerCase();

@@ -118,6 +118,11 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   }
   await startAgent(t, server, 'well', {env: {RINGBENCH_ROOT: nodeTree(t, 'laptop')}});
   await page.goto(`${server.url}/nodes`);
+  /* NCCL can use none of the GPUs on their buses. */
+  await until(async () => await page.locator('table.nodes tbody tr').count() === 3, 'three nodes');
+  const column = (await page.locator('table.nodes th[scope=col]').allInnerTexts()).findIndex(text => text.trim().startsWith('GPUs'));
+  const gpus = page.locator(`table.nodes tbody tr > :nth-child(${column + 1})`);
+  assert.deepEqual(await gpus.allInnerTexts(), ['1 x unknown GPU', '1 x unknown GPU', '1 x unknown GPU']);
   await page.getByText('Preflight', {exact: true}).click();
   /* Whose findings are alike are one row; who is well has none. */
   const rows = page.getByRole('region', {name: 'Nodes by checks'}).locator('tbody tr');
