@@ -438,6 +438,8 @@ static void take_first_probe(struct agent *agent)
         log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
     json_object_set_new(agent->inventory, "containment", json_string(held));
     agent->probe_wait_ms = PROBE_AGAIN_MS;
+    /* Not before: looking at GPUs may take longer than it may be idle. */
+    watch_idle(agent);
     if (agent->n_leftovers == 0)
         go_on_alone(agent);
     else
@@ -660,7 +662,6 @@ int agent_run(const struct agent_config *config, struct error *err)
         agent.status = 1;
         goto out;
     }
-    watch_idle(&agent);
     if (start_probe(&agent)) {
         fail(&agent, "out of memory");
         goto out;

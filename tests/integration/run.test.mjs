@@ -600,8 +600,8 @@ test('an agent told to stay for one run leaves after it', limit, async (t) => {
 
 test('an idle agent leaves after its time', limit, async (t) => {
   const server = await startServer(t);
-  const agent = await startAgent(t, server, 'node-1', { args: ['--idle-exit', '1'], ready: false });
-  assert.deepEqual(await agent.ended(20000), { code: 0, signal: null });
+  const agent = await startAgent(t, server, 'node-1', { args: ['--idle-exit', String(patience)], ready: false });
+  assert.deepEqual(await agent.ended(20000), { code: 0, signal: null }, agent.describe());
   await server.nodeIs('node-1', 'left');
 });
 
