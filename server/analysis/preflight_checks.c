@@ -505,6 +505,26 @@ static void look_at_nvlink(const struct preflight_node *node,
     }
 }
 
+/* Of two GPUs that have lost the link between them neither has fewer than the other. */
+static void gather_nvlinks(const struct preflight_node *node,
+                           struct preflight_facts *facts)
+{
+    const json_t *gpus = member(node, "gpus"), *first = json_array_get(gpus, 0);
+    const char *name = json_get_str(first, "name", "");
+    char what[PREFLIGHT_NAME_MAX], links[24];
+
+    for (size_t i = 0; i < json_array_size(gpus); i++)
+        if (!is(json_array_get(gpus, i), "name", name) ||
+            links_of(json_array_get(gpus, i)) != links_of(first))
+            return;
+    if (links_of(first) < 0)
+        return;
+    snprintf(what, sizeof(what), "the number of active NVLinks of each of its %zu %.30s",
+             json_array_size(gpus), name);
+    snprintf(links, sizeof(links), "%d", (int)links_of(first));
+    add_fact(facts, what, links, "");
+}
+
 /* That it is at its power limit is how it is run. */
 static void look_at_clocks(const json_t *gpu, struct preflight_said *said)
 {
@@ -761,6 +781,7 @@ const struct preflight_check preflight_checks[] = {
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL, false, {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}, NULL},
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}, NULL},
     {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}, NULL},
+    {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", NULL, gather_nvlinks, NULL, false, {NULL}, NULL},
     {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL, false, {NULL}, NULL},
     {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", look_at_ecc, NULL, NULL, false, {NULL}, NULL},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL, false, {NULL}, NULL},

@@ -75,7 +75,7 @@ test('each machine that is well has no finding, each sick twin its one', limit, 
   });
   assert.deepEqual([paths['0000:1b:00.0'], paths['0000:dd:00.0'], p2p['0000:dd:00.0']], ['NODE', 'SYS', 'ok']);
   const { checks } = (await server.get('/api/v1/nodes/dgx/preflight')).evidence;
-  assert.deepEqual(checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check), ['versions', 'nccl_versions', 'clock']);
+  assert.deepEqual(checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check), ['versions', 'nccl_versions', 'nvlinks', 'clock']);
 
   const inTrees = new Set(nodeTrees().flatMap(({ finding, beside }) => [finding, beside].filter(Boolean).map(({ check }) => check)));
   assert.deepEqual(checks.map(({ check }) => check).sort(), [...inTrees, ...Object.keys(elsewhere)].sort(),
