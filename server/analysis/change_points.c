@@ -11,7 +11,7 @@
 #include "common/base/order_stat.h"
 
 /* The 99 % quantile of the highest score in series of n independent values: from
- * tests/bench/change_threshold, see docs/method.md. Between the entries it goes with the
+ * bench/change_threshold, see docs/method.md. Between the entries it goes with the
  * logarithm of n. */
 static const struct {
     double n, threshold;

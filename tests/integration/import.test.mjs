@@ -198,7 +198,7 @@ test('of more nodes than are looked at the answer says so', limit, async (t) => 
 test('run_nccl_table has a row for each way of each log', limit, () => {
   const logs = new URL('../data/nccl/', import.meta.url).pathname;
   const files = fs.readdirSync(logs).filter((name) => name.endsWith('.txt')).sort();
-  const table = (...names) => spawnSync(new URL('../bench/run_nccl_table', import.meta.url).pathname,
+  const table = (...names) => spawnSync(new URL('../../bench/run_nccl_table', import.meta.url).pathname,
     ['--bin', binDir, ...names], { encoding: 'utf8' });
   const { stdout, stderr, status } = table(...files.map((name) => logs + name));
   assert.equal(status, 0, stderr);

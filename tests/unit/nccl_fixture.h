@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #define RANKS 4
 #define QUIET_MS 60000

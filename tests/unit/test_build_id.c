@@ -10,7 +10,7 @@
 
 #include "agent/worker/bench/build_id.h"
 #include "common/base/version.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 static struct rendezvous_client *open_store(struct rendezvous_stub *stub)
 {

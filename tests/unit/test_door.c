@@ -17,7 +17,7 @@
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #define WAIT_MS 60000
 #define STRANGERS 200

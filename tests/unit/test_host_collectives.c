@@ -18,7 +18,7 @@
 #include "agent/worker/host/host_comm.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"

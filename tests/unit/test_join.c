@@ -12,7 +12,7 @@
 
 #include "agent/worker/group/join.h"
 #include "common/base/clock.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 #define RANKS 4
 

@@ -16,7 +16,7 @@
 
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 struct fixture {
     struct rendezvous_stub stub;

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/sim/hub.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 #define RANKS 24
 #define BIG 200000 /* more than a socket takes at once, times the ranks */

@@ -15,7 +15,7 @@
 #include "near.h"
 
 #include "common/base/json_util.h"
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #define RANKS 4
 #define QUIET_MS 60000

@@ -14,7 +14,7 @@
 
 #include "agent/worker/host/sockets.h"
 #include "common/base/clock.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 #define BYTES ((size_t)5 << 20)
 #define PATIENCE_NS INT64_C(20000000000) /* within a second, but for a busy machine */

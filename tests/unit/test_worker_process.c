@@ -15,7 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #define RANKS 4
 #define QUIET_MS 60000

@@ -1,8 +1,3 @@
-if(NOT TARGET rb_worker_fixture)
-    add_library(rb_worker_fixture STATIC
-        ${CMAKE_CURRENT_LIST_DIR}/../bench/rendezvous_stub.c
-        ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
-endif()
 
 unit_test(numeric rb_worker)
 unit_test(pattern rb_worker_host)

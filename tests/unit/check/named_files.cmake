@@ -1,12 +1,12 @@
 # cmake -D SOURCE=DIR -P named_files.cmake: each file of ours that the docs name in `backticks`,
 # or a source in a comment, is there: by its whole path, or by the end of it.
 cmake_minimum_required(VERSION 3.25)
-set(roots "agent|common|server|web|tests|scripts|deploy|cmake|docs|\\.ci")
+set(roots "agent|bench|common|server|web|tests|scripts|deploy|cmake|docs|\\.ci")
 set(not_ours cuda_runtime_api.h nvml.h src/include/device.h plugins/tuner/example/plugin.c
     drivers/infiniband/hw/mlx5/mad.c noun.c noun.h test_noun.c)
 
 file(GLOB_RECURSE all RELATIVE ${SOURCE} ${SOURCE}/agent/* ${SOURCE}/common/* ${SOURCE}/server/*
-    ${SOURCE}/tests/*)
+    ${SOURCE}/tests/* ${SOURCE}/bench/*)
 file(GLOB_RECURSE page RELATIVE ${SOURCE} ${SOURCE}/web/js/*.mjs)
 string(JOIN "\n" paths "" ${all} ${page} "")
 

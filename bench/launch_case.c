@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #define QUIET_MS 60000
 

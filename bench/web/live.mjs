@@ -5,9 +5,9 @@
  * the rows, while they come for half of the time and once the last is there. Tabs take turns,
  * and the list is visited. */
 import {loadavg} from 'node:os';
-import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
-import {FakeServer} from '../lib/fake_server.mjs';
-import {sampleRun, sizesUpTo} from '../lib/sample.mjs';
+import {openBrowser, whyNoBrowser} from '../../tests/web/lib/browser.mjs';
+import {FakeServer} from '../../tests/web/lib/fake_server.mjs';
+import {sampleRun, sizesUpTo} from '../../tests/web/lib/sample.mjs';
 
 const heapMinutes = process.argv[2] === '--heap' ? Number(process.argv[3] ?? 30) : 0;
 const SECONDS = Number(process.argv[2] ?? 20);

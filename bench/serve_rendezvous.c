@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 int main(int argc, char **argv)
 {

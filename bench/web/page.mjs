@@ -2,11 +2,11 @@
  * points, and how long a run of many events takes to open. Prints a table. */
 import {readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {quick, startCluster} from '../../integration/lib/cluster.mjs';
-import {buildDir} from '../../integration/lib/fixture.mjs';
-import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
-import {FakeServer} from '../lib/fake_server.mjs';
-import {sampleNode, sampleRun} from '../lib/sample.mjs';
+import {quick, startCluster} from '../../tests/integration/lib/cluster.mjs';
+import {buildDir} from '../../tests/integration/lib/fixture.mjs';
+import {openBrowser, whyNoBrowser} from '../../tests/web/lib/browser.mjs';
+import {FakeServer} from '../../tests/web/lib/fake_server.mjs';
+import {sampleNode, sampleRun} from '../../tests/web/lib/sample.mjs';
 
 const WEB = path.join(buildDir, 'share/ringbench/web');
 const REPEATS = 5;

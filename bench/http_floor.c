@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/bench/floor.h"
+#include "bench/floor.h"
 
 #define EVENTS 64
 #define ACCEPTS 64

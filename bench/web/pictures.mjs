@@ -7,9 +7,9 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {faulty, startAgents, startServer} from '../../integration/lib/cluster.mjs';
-import {binDir, Program} from '../../integration/lib/fixture.mjs';
-import {openBrowser} from '../lib/browser.mjs';
+import {faulty, startAgents, startServer} from '../../tests/integration/lib/cluster.mjs';
+import {binDir, Program} from '../../tests/integration/lib/fixture.mjs';
+import {openBrowser} from '../../tests/web/lib/browser.mjs';
 
 const WIDTHS = [400, 1600];
 const SCHEMES = ['light', 'dark'];

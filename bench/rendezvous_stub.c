@@ -1,5 +1,5 @@
 /* rendezvous_stub.c - a TCPStore for tests and benchmarks that run without the server */
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/rendezvous_stub.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

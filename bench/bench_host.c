@@ -20,8 +20,8 @@
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/triad.h"
 #include "agent/worker/host/host_comm.h"
-#include "tests/bench/loop.h"
-#include "tests/bench/rendezvous_stub.h"
+#include "bench/loop.h"
+#include "bench/rendezvous_stub.h"
 
 #define HUB "10.77.0.254"
 

@@ -1,5 +1,5 @@
 /* worker_group.c - worker processes on a case, without server and agent */
-#include "tests/bench/worker_group.h"
+#include "bench/worker_group.h"
 
 #include <poll.h>
 #include <signal.h>

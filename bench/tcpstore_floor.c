@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/bench/floor.h"
+#include "bench/floor.h"
 
 #define EVENTS 1024
 #define REPLY_BYTES 72 /* a length and 64 bytes */

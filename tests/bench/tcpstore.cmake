@@ -1,7 +1,0 @@
-add_executable(tcpstore_load tcpstore_load.c)
-target_link_libraries(tcpstore_load PRIVATE rb_common)
-add_executable(tcpstore_floor tcpstore_floor.c)
-if(NOT TARGET tcpstore_serve)
-    add_executable(tcpstore_serve tcpstore_serve.c)
-    target_link_libraries(tcpstore_serve PRIVATE rb_rendezvous)
-endif()
