@@ -3,13 +3,13 @@
  * trends with a change, a search for the slow node, 500 nodes and 10,000 runs. Real
  * servers and agents; what is measured is simulated. Files NAME-WIDTH-SCHEME.png, those
  * whose name begins with a PART alone if there is one. */
-import {spawnSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {faulty, startAgents, startServer} from '../../tests/integration/lib/cluster.mjs';
-import {binDir, Program} from '../../tests/integration/lib/fixture.mjs';
-import {openBrowser} from '../../tests/web/lib/browser.mjs';
+import { faulty, startAgents, startServer } from '../../tests/integration/lib/cluster.mjs';
+import { binDir, Program } from '../../tests/integration/lib/fixture.mjs';
+import { openBrowser } from '../../tests/web/lib/browser.mjs';
 
 const WIDTHS = [400, 1600];
 const SCHEMES = ['light', 'dark'];
@@ -20,22 +20,27 @@ if (!dir) {
   console.error('usage: pictures.mjs DIR [PART...]');
   process.exit(2);
 }
-const wanted = name => parts.length === 0 || parts.some(part => name.startsWith(part));
+const wanted = (name) => parts.length === 0 || parts.some((part) => name.startsWith(part));
 
 const undo = [];
-const t = {after: one => undo.push(one)};
+const t = { after: (one) => undo.push(one) };
 const sim = (name, more = {}, env = {}) => ({
   name,
   backend: 'sim',
-  nodes: {count: 4},
-  sizes: {min: 8, max: '256M'},
+  nodes: { count: 4 },
+  sizes: { min: 8, max: '256M' },
   ...more,
-  env: {SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', ...env}
+  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', ...env },
 });
 
 async function startFleet(server, nodes, args) {
-  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'),
-    ['--server', server.url, '--nodes', String(nodes), ...args]);
+  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
+    '--server',
+    server.url,
+    '--nodes',
+    String(nodes),
+    ...args,
+  ]);
   await fleet.line(/registered/);
   return fleet;
 }
@@ -44,36 +49,40 @@ async function startFleet(server, nodes, args) {
 async function smallCluster() {
   const server = await startServer(t, faulty.server);
   await startAgents(t, server, 4, faulty.agent);
-  const ended = async spec => (await server.runEnds((await server.run(spec)).id)).id;
-  const healthy = await ended(sim('healthy', {repeats: 5}));
-  const noisy = await ended(sim('noisy', {repeats: 5}, {SIM_NOISE: '0.4'}));
-  const wrong = await ended(sim('wrong data', {fault: {kind: 'wrong', rank: 2, row: 4}}));
-  const hang =
-    await ended(sim('hang', {stall_s: 5, fault: {kind: 'hang', rank: 2, row: 4}}));
-  const slower =
-    await ended(sim('slower links', {repeats: 5}, {SIM_BANDWIDTH_GBS: '40', SIM_SEED: '8'}));
-  const again = await ended(sim('healthy again', {repeats: 5}, {SIM_SEED: '9'}));
+  const ended = async (spec) => (await server.runEnds((await server.run(spec)).id)).id;
+  const healthy = await ended(sim('healthy', { repeats: 5 }));
+  const noisy = await ended(sim('noisy', { repeats: 5 }, { SIM_NOISE: '0.4' }));
+  const wrong = await ended(sim('wrong data', { fault: { kind: 'wrong', rank: 2, row: 4 } }));
+  const hang = await ended(sim('hang', { stall_s: 5, fault: { kind: 'hang', rank: 2, row: 4 } }));
+  const slower = await ended(sim('slower links', { repeats: 5 }, { SIM_BANDWIDTH_GBS: '40', SIM_SEED: '8' }));
+  const again = await ended(sim('healthy again', { repeats: 5 }, { SIM_SEED: '9' }));
   /* Nothing that they ask for changes, but the links of a node do. */
   for (const fault of ['sim-1:0.99', 'sim-1:0.88']) {
     const fleet = await startFleet(server, 4, ['--fault', `slow_node=${fault}`]);
     for (let i = 0; i < 10; i += 1) {
       await ended({
-        ...sim('nightly', {repeats: 3, labels: {job: 'nightly'}}),
-        nodes: {names: ['sim-1', 'sim-2', 'sim-3', 'sim-4']},
-        env: {SIM_SLEEP_FRACTION: '0'}
+        ...sim('nightly', { repeats: 3, labels: { job: 'nightly' } }),
+        nodes: { names: ['sim-1', 'sim-2', 'sim-3', 'sim-4'] },
+        env: { SIM_SLEEP_FRACTION: '0' },
       });
     }
     fleet.signal('SIGTERM');
     await fleet.ended();
   }
   const views = [
-    ...['table', 'ranks', 'cases', 'logs', 'spec'].map(
-      tab => [`healthy-${tab}`, `/runs/${healthy}?tab=${tab}`]),
-    ['noisy', `/runs/${noisy}`], ['wrong', `/runs/${wrong}`], ['hang', `/runs/${hang}`],
+    ...['table', 'ranks', 'cases', 'logs', 'spec'].map((tab) => [
+      `healthy-${tab}`,
+      `/runs/${healthy}?tab=${tab}`,
+    ]),
+    ['noisy', `/runs/${noisy}`],
+    ['wrong', `/runs/${wrong}`],
+    ['hang', `/runs/${hang}`],
     ['compare-slower', `/compare?base=${healthy}&head=${slower}`],
     ['compare-alike', `/compare?base=${healthy}&head=${again}`],
     ['overlay', `/runs/${healthy}?with=${slower}`],
-    ['trends', '/trends'], ['new', '/new'], ['nodes-few', '/nodes']
+    ['trends', '/trends'],
+    ['new', '/new'],
+    ['nodes-few', '/nodes'],
   ];
   return views.map(([name, to]) => [name, server.url + to]);
 }
@@ -81,10 +90,10 @@ async function smallCluster() {
 async function bigFleet() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'ringbench-pictures-'));
   const made = spawnSync(path.join(binDir, 'make_trends'), [dataDir, String(MANY), '250']);
-  const server = await startServer(t, {dataDir});
+  const server = await startServer(t, { dataDir });
   await startFleet(server, FLEET, ['--racks', '16', '--fault', 'slow_node=sim-6:0.5']);
   const search = async (name, count, pattern) => {
-    const {id} = await server.run(sim(name, {nodes: {count}, sizes: ['64M'], pattern}));
+    const { id } = await server.run(sim(name, { nodes: { count }, sizes: ['64M'], pattern }));
     await server.runEnds(id);
     return [`fleet-${pattern}-${count}`, `/runs/${id}`];
   };
@@ -93,17 +102,19 @@ async function bigFleet() {
     await search('which rack?', 96, 'pairs'),
     await search('which of 500?', FLEET, 'bisect'),
     await search('how does it scale?', 64, 'scaling'),
-    ['fleet-nodes', '/nodes'], ['fleet-node', '/nodes/sim-6'], ['fleet-new', '/new'],
-    [made.status === 0 ? 'fleet-runs' : 'fleet-runs-few', '/']
+    ['fleet-nodes', '/nodes'],
+    ['fleet-node', '/nodes/sim-6'],
+    ['fleet-new', '/new'],
+    [made.status === 0 ? 'fleet-runs' : 'fleet-runs-few', '/'],
   ];
   return views.map(([name, to]) => [name, server.url + to]);
 }
 
 async function take(page, name, url) {
   for (const scheme of SCHEMES) {
-    await page.emulateMedia({colorScheme: scheme, reducedMotion: 'reduce'});
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     for (const width of WIDTHS) {
-      await page.setViewportSize({width, height: 900});
+      await page.setViewportSize({ width, height: 900 });
       await page.goto(url);
       /* Drawn once the last of it has come. */
       await page.waitForLoadState('load');
@@ -112,20 +123,23 @@ async function take(page, name, url) {
       await page.screenshot({
         path: path.join(dir, `${name}-${width}-${scheme}.png`),
         fullPage: true,
-        clip: {x: 0, y: 0, width, height: Math.min(height, 3000)}
+        clip: { x: 0, y: 0, width, height: Math.min(height, 3000) },
       });
       console.log(`${name} ${width} ${scheme}: ${height} px high`);
     }
   }
 }
 
-mkdirSync(dir, {recursive: true});
+mkdirSync(dir, { recursive: true });
 const browser = await openBrowser();
 const page = await browser.context.newPage();
 try {
-  for (const [prefix, make] of [['', smallCluster], ['fleet', bigFleet]]) {
-    const needed = parts.length === 0 ||
-      parts.some(part => part.startsWith('fleet') === (prefix === 'fleet'));
+  for (const [prefix, make] of [
+    ['', smallCluster],
+    ['fleet', bigFleet],
+  ]) {
+    const needed =
+      parts.length === 0 || parts.some((part) => part.startsWith('fleet') === (prefix === 'fleet'));
     for (const [name, url] of needed ? await make() : []) {
       if (wanted(name)) {
         await take(page, name, url);

@@ -8,9 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { FakeServer } from './lib/fake_server.mjs';
-import {
-  Program, binDir, isAlive, patience, processesWithEnv, tempDir, waitFor,
-} from './lib/fixture.mjs';
+import { Program, binDir, isAlive, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const fakeWorker = path.join(here, 'lib/fake_worker.sh');
@@ -25,10 +23,24 @@ function startAgent(t, url, extra = [], env = {}, bin = binDir) {
   fs.mkdirSync(path.join(dir, 'workers'));
   fs.mkdirSync(path.join(dir, 'config'));
   fs.copyFileSync(fakeWorker, path.join(dir, 'workers/ringbench-worker-fake'));
-  const agent = new Program(t, path.join(bin, 'ringbench-agent'), [
-    '--server', url, '--name', 'node-1', '--worker-dir', path.join(dir, 'workers'),
-    '--spool-dir', path.join(dir, 'spool'), '--config-dir', path.join(dir, 'config'), ...extra,
-  ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
+  const agent = new Program(
+    t,
+    path.join(bin, 'ringbench-agent'),
+    [
+      '--server',
+      url,
+      '--name',
+      'node-1',
+      '--worker-dir',
+      path.join(dir, 'workers'),
+      '--spool-dir',
+      path.join(dir, 'spool'),
+      '--config-dir',
+      path.join(dir, 'config'),
+      ...extra,
+    ],
+    { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } },
+  );
   agent.dir = dir;
   agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
   return agent;
@@ -36,10 +48,20 @@ function startAgent(t, url, extra = [], env = {}, bin = binDir) {
 
 function startCommand(mode, { run = 'r1', number = 0, ranks = [0], env = {}, ...rest } = {}) {
   return {
-    type: 'start', run, case: number, attempt: 1, backend: 'fake',
-    master_addr: '127.0.0.1', master_port: 4000, world_size: 4, group_rank: 1,
-    group_world_size: 2, ranks: ranks.map((rank, i) => ({ rank, local_rank: i })),
-    env: { HOST_MODE: mode, ...env }, spec: { run, case: number, sizes: [8] }, ...rest,
+    type: 'start',
+    run,
+    case: number,
+    attempt: 1,
+    backend: 'fake',
+    master_addr: '127.0.0.1',
+    master_port: 4000,
+    world_size: 4,
+    group_rank: 1,
+    group_world_size: 2,
+    ranks: ranks.map((rank, i) => ({ rank, local_rank: i })),
+    env: { HOST_MODE: mode, ...env },
+    spec: { run, case: number, sizes: [8] },
+    ...rest,
   };
 }
 
@@ -51,26 +73,42 @@ async function up(t, options = {}, extra = [], env = {}, bin = binDir) {
 }
 
 async function registered(server, agent, times = 1) {
-  await waitFor(() => {
-    assert.equal(agent.status, null, agent.describe());
-    return server.registrations.length >= times && server.waiting.length > 0;
-  }, () => `no registration ${times}: ${agent.describe()}`);
+  await waitFor(
+    () => {
+      assert.equal(agent.status, null, agent.describe());
+      return server.registrations.length >= times && server.waiting.length > 0;
+    },
+    () => `no registration ${times}: ${agent.describe()}`,
+  );
 }
 
 const gone = (server, n = 1) =>
-  waitFor(() => server.ofType('gone').length >= n,
-    () => `no ${n} gone in ${JSON.stringify(server.events).slice(0, 3000)}`, 15000);
+  waitFor(
+    () => server.ofType('gone').length >= n,
+    () => `no ${n} gone in ${JSON.stringify(server.events).slice(0, 3000)}`,
+    15000,
+  );
 
-const running = (server) =>
-  waitFor(() => server.ofType('phase').length > 0, 'no worker is running');
+const running = (server) => waitFor(() => server.ofType('phase').length > 0, 'no worker is running');
 
 function assertNumbered(events) {
-  assert.deepEqual(events.map((event) => event.seq), events.map((_, i) => i + 1));
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, i) => i + 1),
+  );
 }
 
 test('registers with what the host is', limit, async (t) => {
-  const { server } = await up(t, {}, ['--label', 'rack=7', '--group', 'g', '--ranks', '3',
-    '--advertise', '10.0.0.9']);
+  const { server } = await up(t, {}, [
+    '--label',
+    'rack=7',
+    '--group',
+    'g',
+    '--ranks',
+    '3',
+    '--advertise',
+    '10.0.0.9',
+  ]);
   const [body] = server.registrations;
   assert.equal(body.protocol, 1);
   assert.equal(body.name, 'node-1');
@@ -91,9 +129,12 @@ test('registers with what the host is', limit, async (t) => {
 test('takes its group and name from Slurm', limit, async (t) => {
   const server = await new FakeServer(t).listen();
   const dir = tempDir(t);
-  const agent = new Program(t, path.join(binDir, 'ringbench-agent'),
+  const agent = new Program(
+    t,
+    path.join(binDir, 'ringbench-agent'),
     ['--server', server.url, '--worker-dir', dir, '--spool-dir', path.join(dir, 's')],
-    { env: { ...process.env, SLURM_JOB_ID: '8123', SLURMD_NODENAME: 'n3' } });
+    { env: { ...process.env, SLURM_JOB_ID: '8123', SLURMD_NODENAME: 'n3' } },
+  );
   await registered(server, agent);
   assert.equal(server.registrations[0].group, 'slurm-8123');
   assert.equal(server.registrations[0].name, 'n3');
@@ -121,9 +162,11 @@ test('a worker whose probe fails is reported as unavailable', limit, async (t) =
 test('a backend that fails is probed again, and the server hears when it does well', limit, async (t) => {
   const server = await new FakeServer(t).listen();
   const dir = tempDir(t);
-  fs.writeFileSync(path.join(dir, 'ringbench-worker-late'),
+  fs.writeFileSync(
+    path.join(dir, 'ringbench-worker-late'),
     `#!/bin/sh\n[ -e ${dir}/loaded ] && echo '{"available":true}' && exit\ntouch ${dir}/loaded\nexit 1\n`,
-    { mode: 0o755 });
+    { mode: 0o755 },
+  );
   const agent = startAgent(t, server.url, ['--worker-dir', dir]);
   await registered(server, agent);
   assert.match(server.registrations[0].inventory.backends.late.reason, /status 1/);
@@ -138,8 +181,10 @@ test('says so and exits when its name is held', limit, async (t) => {
   server.answer = () => ({ status: 409, body: { detail: 'agent a-7 has it since 10:00' } });
   const agent = startAgent(t, server.url);
   assert.deepEqual(await agent.ended(), { code: 1, signal: null });
-  assert.match(agent.errors.join('\n'),
-    /the name 'node-1' is held by another live agent.*agent a-7 has it since 10:00/);
+  assert.match(
+    agent.errors.join('\n'),
+    /the name 'node-1' is held by another live agent.*agent a-7 has it since 10:00/,
+  );
 });
 
 test('exits with the detail when its token is refused', limit, async (t) => {
@@ -163,7 +208,10 @@ test('refuses a token file that anybody can read', limit, async (t) => {
   fs.chmodSync(file, 0o644);
   const agent = startAgent(t, 'http://127.0.0.1:1', ['--token-file', file]);
   assert.equal((await agent.ended()).code, 1);
-  assert.match(agent.errors.join('\n'), /token file .* can be read or changed by others \(mode 0644\): chmod 600/);
+  assert.match(
+    agent.errors.join('\n'),
+    /token file .* can be read or changed by others \(mode 0644\): chmod 600/,
+  );
 });
 
 test('refuses a second agent on the same spool directory', limit, async (t) => {
@@ -199,35 +247,58 @@ test('runs a case and reports it whole', limit, async (t) => {
   assert.equal(server.ofType('gone').length, 1);
 });
 
-test('gives a worker the environment, descriptors and case file of the contract', limit,
-  async (t) => {
-    const token = path.join(tempDir(t), 'token');
-    fs.writeFileSync(token, 's3cret\n', { mode: 0o600 });
-    const { server, agent } = await up(t, {}, [], {
-      RINGBENCH_TOKEN_FILE: token, RINGBENCH_LOG_LEVEL: 'debug', RINGBENCH_HOSTID: 'h7',
-      NCCL_ALGO: 'Ring', NCCL_PROTO: 'LL',
-    });
-    server.command(startCommand('env', { ranks: [2, 3], env: { NCCL_ALGO: 'Tree', NCCL_PROTO: null } }));
-    await gone(server);
-    const text = server.events.filter((event) => event.type === 'output' && event.rank === 3)
-      .map((event) => event.text).join('');
-    const lines = text.split('\n');
-    for (const line of ['RANK=3', 'WORLD_SIZE=4', 'LOCAL_RANK=1', 'LOCAL_WORLD_SIZE=2',
-      'GROUP_RANK=1', 'GROUP_WORLD_SIZE=2', 'MASTER_ADDR=127.0.0.1', 'MASTER_PORT=4000',
-      'TORCHELASTIC_USE_AGENT_STORE=True', 'TORCHELASTIC_RESTART_COUNT=0',
-      'TORCHELASTIC_MAX_RESTARTS=0', 'RINGBENCH_NODE=node-1', 'RINGBENCH_ADDRESS=127.0.0.1',
-      'RINGBENCH_HOSTID=h7', 'NCCL_ALGO=Tree', 'HOST_MODE=env']) {
-      assert.ok(lines.includes(line), `no ${line} in\n${text}`);
-    }
-    assert.ok(!/RINGBENCH_TOKEN_FILE|RINGBENCH_LOG_LEVEL|NCCL_PROTO/.test(text), text);
-    assert.ok(text.includes('{"run":"r1","case":0,"sizes":[8]}'), text);
-    const fds = lines.map((line) => line.match(/ (\d+) -> (.*)/)).filter(Boolean);
-    assert.deepEqual(fds.filter(([, , target]) => !target.startsWith('/proc/'))
-      .map(([, fd]) => Number(fd)), [0, 1, 2, 3]);
-    assert.equal(fds[0][2], '/dev/null');
-    assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(),
-      ['events.ndjson', 'identity', 'lock', 'reapers']);
+test('gives a worker the environment, descriptors and case file of the contract', limit, async (t) => {
+  const token = path.join(tempDir(t), 'token');
+  fs.writeFileSync(token, 's3cret\n', { mode: 0o600 });
+  const { server, agent } = await up(t, {}, [], {
+    RINGBENCH_TOKEN_FILE: token,
+    RINGBENCH_LOG_LEVEL: 'debug',
+    RINGBENCH_HOSTID: 'h7',
+    NCCL_ALGO: 'Ring',
+    NCCL_PROTO: 'LL',
   });
+  server.command(startCommand('env', { ranks: [2, 3], env: { NCCL_ALGO: 'Tree', NCCL_PROTO: null } }));
+  await gone(server);
+  const text = server.events
+    .filter((event) => event.type === 'output' && event.rank === 3)
+    .map((event) => event.text)
+    .join('');
+  const lines = text.split('\n');
+  for (const line of [
+    'RANK=3',
+    'WORLD_SIZE=4',
+    'LOCAL_RANK=1',
+    'LOCAL_WORLD_SIZE=2',
+    'GROUP_RANK=1',
+    'GROUP_WORLD_SIZE=2',
+    'MASTER_ADDR=127.0.0.1',
+    'MASTER_PORT=4000',
+    'TORCHELASTIC_USE_AGENT_STORE=True',
+    'TORCHELASTIC_RESTART_COUNT=0',
+    'TORCHELASTIC_MAX_RESTARTS=0',
+    'RINGBENCH_NODE=node-1',
+    'RINGBENCH_ADDRESS=127.0.0.1',
+    'RINGBENCH_HOSTID=h7',
+    'NCCL_ALGO=Tree',
+    'HOST_MODE=env',
+  ]) {
+    assert.ok(lines.includes(line), `no ${line} in\n${text}`);
+  }
+  assert.ok(!/RINGBENCH_TOKEN_FILE|RINGBENCH_LOG_LEVEL|NCCL_PROTO/.test(text), text);
+  assert.ok(text.includes('{"run":"r1","case":0,"sizes":[8]}'), text);
+  const fds = lines.map((line) => line.match(/ (\d+) -> (.*)/)).filter(Boolean);
+  assert.deepEqual(
+    fds.filter(([, , target]) => !target.startsWith('/proc/')).map(([, fd]) => Number(fd)),
+    [0, 1, 2, 3],
+  );
+  assert.equal(fds[0][2], '/dev/null');
+  assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(), [
+    'events.ndjson',
+    'identity',
+    'lock',
+    'reapers',
+  ]);
+});
 
 test('between the ranks that it starts it is heard of', limit, async (t) => {
   const { server } = await up(t);
@@ -281,7 +352,10 @@ test('of a flood the beginning and the end are kept and the cut is said', limit,
   const { server } = await up(t);
   server.command(startCommand('flood'));
   await gone(server);
-  const text = server.ofType('output').map((event) => event.text).join('');
+  const text = server
+    .ofType('output')
+    .map((event) => event.text)
+    .join('');
   const total = 100000 * 33 + 'the very end\n'.length;
   assert.ok(text.length < 1024 * 1024, `${text.length} bytes`);
   const cut = text.match(/\[ringbench: (\d+) bytes of stderr are left out here\]\n/);
@@ -308,7 +382,10 @@ test('of progress only the latest is sent, without a number', limit, async (t) =
   const { server } = await up(t);
   server.command(startCommand('progress'));
   await running(server);
-  await waitFor(() => server.progress.at(-1)?.op === 3, () => JSON.stringify(server.progress));
+  await waitFor(
+    () => server.progress.at(-1)?.op === 3,
+    () => JSON.stringify(server.progress),
+  );
   assert.equal(server.progress[0].rank, 0);
   assertNumbered(server.events);
 });
@@ -380,10 +457,14 @@ test('refuses what it can not or must not start', limit, async (t) => {
   const { server, agent } = await up(t);
   const cases = [
     [startCommand('done', { env: { LD_PRELOAD: '/x' } }), /LD_PRELOAD is not among/],
-    [startCommand('done', { env: { NCCL_NET_PLUGIN: 'x' } }),
-      /NCCL_NET_PLUGIN makes the library load code and needs this node's consent: a line.* allow_env/],
-    [startCommand('done', { env: { UCX_FROM_TOMORROW: '1' } }),
-      /UCX_FROM_TOMORROW is not among the library's .* harmless and needs this node's consent/],
+    [
+      startCommand('done', { env: { NCCL_NET_PLUGIN: 'x' } }),
+      /NCCL_NET_PLUGIN makes the library load code and needs this node's consent: a line.* allow_env/,
+    ],
+    [
+      startCommand('done', { env: { UCX_FROM_TOMORROW: '1' } }),
+      /UCX_FROM_TOMORROW is not among the library's .* harmless and needs this node's consent/,
+    ],
     [startCommand('done', { env: { RINGBENCH_ALLOW_FAULTS: '1' } }), /RINGBENCH_ALLOW_FAULTS/],
     [startCommand('done', { backend: 'none' }), /No such file/],
     [startCommand('done', { backend: '../x' }), /names no backend/],
@@ -410,8 +491,7 @@ test('a list of allowed variables that others can change is refused', limit, asy
   fs.chmodSync(path.join(config, 'allow_env'), 0o666);
   const agent = startAgent(t, 'http://127.0.0.1:1', ['--config-dir', config]);
   assert.notEqual((await agent.ended()).code, 0);
-  assert.match(agent.errors.join('\n'),
-    /allow_env can be changed by others \(mode 0666\): chmod 644 it/);
+  assert.match(agent.errors.join('\n'), /allow_env can be changed by others \(mode 0666\): chmod 644 it/);
 });
 
 test('its own configuration allows more variables', limit, async (t) => {
@@ -420,10 +500,12 @@ test('its own configuration allows more variables', limit, async (t) => {
   fs.writeFileSync(path.join(config, 'allow_env'), '# ours\nNCCL_NET_PLUGIN\n', { mode: 0o644 });
   const agent = startAgent(t, server.url, ['--config-dir', config], { RINGBENCH_ALLOW_FAULTS: '1' });
   await registered(server, agent);
-  server.command(startCommand('env',
-    { env: { NCCL_NET_PLUGIN: 'aws', RINGBENCH_ALLOW_FAULTS: '1' } }));
+  server.command(startCommand('env', { env: { NCCL_NET_PLUGIN: 'aws', RINGBENCH_ALLOW_FAULTS: '1' } }));
   await gone(server);
-  const text = server.ofType('output').map((event) => event.text).join('');
+  const text = server
+    .ofType('output')
+    .map((event) => event.text)
+    .join('');
   assert.match(text, /^NCCL_NET_PLUGIN=aws$/m);
   assert.match(text, /^RINGBENCH_ALLOW_FAULTS=1$/m);
 });
@@ -456,8 +538,10 @@ test('an agent after a killed one delivers what that left', limit, async (t) => 
   assert.deepEqual(after.cases, [{ run: 'r1', case: 0, attempt: 1 }]);
   await gone(server, 2);
   assertNumbered(server.events);
-  assert.deepEqual(server.ofType('result').map((event) => event.row),
-    Array.from({ length: 300 }, (_, i) => i));
+  assert.deepEqual(
+    server.ofType('result').map((event) => event.row),
+    Array.from({ length: 300 }, (_, i) => i),
+  );
   await second.errorLine(/going on after an agent that was killed: \d+ events of it are left/);
 });
 
@@ -487,11 +571,16 @@ test('an agent after a killed one says that its workers are gone', limit, async 
 test('a name whose agent seems gone is waited for', limit, async (t) => {
   const server = await new FakeServer(t).listen();
   let refusals = 0;
-  server.answer = (request) => (request.url === '/api/v1/agents' && refusals++ < 2
-    ? { status: 409, body: { detail: 'it may be free in 9 s', retry_after_s: 9 } } : undefined);
+  server.answer = (request) =>
+    request.url === '/api/v1/agents' && refusals++ < 2
+      ? { status: 409, body: { detail: 'it may be free in 9 s', retry_after_s: 9 } }
+      : undefined;
   const agent = startAgent(t, server.url);
   await registered(server, agent);
-  assert.equal(agent.errors.filter((line) => /waiting for the name 'node-1': it may be free in 9 s/.test(line)).length, 1);
+  assert.equal(
+    agent.errors.filter((line) => /waiting for the name 'node-1': it may be free in 9 s/.test(line)).length,
+    1,
+  );
 });
 
 test('goes on where it was after the server was away', limit, async (t) => {
@@ -508,26 +597,27 @@ test('goes on where it was after the server was away', limit, async (t) => {
   await gone(server);
   assert.ok(server.acked > before);
   assertNumbered(server.events);
-  assert.deepEqual(server.ofType('result').map((event) => event.row),
-    Array.from({ length: 300 }, (_, i) => i));
+  assert.deepEqual(
+    server.ofType('result').map((event) => event.row),
+    Array.from({ length: 300 }, (_, i) => i),
+  );
   assert.equal(server.ofType('spawn').length, 1);
   await agent.errorLine(/reconnected to .* after \d+\.\d s/);
 });
 
-test('an end that the server has not heard of is told at the next registration', limit,
-  async (t) => {
-    const { server, agent } = await up(t);
-    server.command(startCommand('rows', { env: { HOST_ROWS: '20', HOST_PAUSE: '0.2' } }));
-    await waitFor(() => server.ofType('result').length > 0, 'no rows');
-    await server.die();
-    await waitFor(() => agent.workers().length === 0, 'the worker does not end');
-    await server.comeBack();
-    await registered(server, agent, 2);
-    assert.deepEqual(server.registrations[1].cases, [{ run: 'r1', case: 0, attempt: 1 }]);
-    await gone(server);
-    assertNumbered(server.events);
-    assert.equal(server.ofType('result').length, 20);
-  });
+test('an end that the server has not heard of is told at the next registration', limit, async (t) => {
+  const { server, agent } = await up(t);
+  server.command(startCommand('rows', { env: { HOST_ROWS: '20', HOST_PAUSE: '0.2' } }));
+  await waitFor(() => server.ofType('result').length > 0, 'no rows');
+  await server.die();
+  await waitFor(() => agent.workers().length === 0, 'the worker does not end');
+  await server.comeBack();
+  await registered(server, agent, 2);
+  assert.deepEqual(server.registrations[1].cases, [{ run: 'r1', case: 0, attempt: 1 }]);
+  await gone(server);
+  assertNumbered(server.events);
+  assert.equal(server.ofType('result').length, 20);
+});
 
 test('nothing is lost or counted twice when answers are lost', limit, async (t) => {
   const { server } = await up(t);
@@ -613,8 +703,10 @@ test('after a reconnect a held name is waited for', limit, async (t) => {
   const { server, agent } = await up(t);
   let refusals = 0;
   await server.die();
-  server.answer = (request) => (request.url === '/api/v1/agents' && refusals++ < 3
-    ? { status: 409, body: { detail: 'held' } } : undefined);
+  server.answer = (request) =>
+    request.url === '/api/v1/agents' && refusals++ < 3
+      ? { status: 409, body: { detail: 'held' } }
+      : undefined;
   await server.comeBack();
   await registered(server, agent, 2);
   assert.equal(agent.status, null);
@@ -699,14 +791,20 @@ test('a reaper of another build is refused by name', limit, async (t) => {
   }
   const { server } = await up(t, {}, [], {}, bin);
   fs.rmSync(reaper);
-  fs.writeFileSync(reaper, `#!/usr/bin/perl
+  fs.writeFileSync(
+    reaper,
+    `#!/usr/bin/perl
 open(my $agent, "+<&=", 3);
 syswrite($agent, pack("l4 Z1000", 1, 0, 0, 0, ""));
-sleep(1) while 1;`, { mode: 0o755 });
+sleep(1) while 1;`,
+    { mode: 0o755 },
+  );
   server.command(startCommand('done'));
   await gone(server);
-  assert.match(JSON.stringify(server.events),
-    /ringbench-reaper is of another build than this agent: restart the agent/);
+  assert.match(
+    JSON.stringify(server.events),
+    /ringbench-reaper is of another build than this agent: restart the agent/,
+  );
   assert.deepEqual(server.ofType('spawn'), []);
 });
 
@@ -742,9 +840,29 @@ test('waits for a server that is not there yet, but not past --idle-exit', limit
 function certificate(t) {
   const dir = tempDir(t);
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt',
-    'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert, '-days', '2',
-    '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'ignore' });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+    ],
+    { stdio: 'ignore' },
+  );
   return { file: cert, tls: { key: fs.readFileSync(key), cert: fs.readFileSync(cert) } };
 }
 
@@ -769,14 +887,14 @@ test('exits when the certificate is not to be trusted', limit, async (t) => {
 test('a full disk makes workers wait, and nothing is lost', limit, async (t) => {
   const { server, agent } = await up(t);
   // No file of the agent may grow beyond this: writes then fail as on a full disk.
-  const limitFile = (bytes) => new Program(t, 'prlimit',
-    ['--pid', String(agent.pid), `--fsize=${bytes}:unlimited`]).ended();
+  const limitFile = (bytes) =>
+    new Program(t, 'prlimit', ['--pid', String(agent.pid), `--fsize=${bytes}:unlimited`]).ended();
   await limitFile(20000);
   await server.die();
   await agent.errorLine(/lost the server/);
   await server.comeBack();
-  server.answer = (request) => (request.url.endsWith('/events')
-    ? { status: 503, body: { detail: 'not now' } } : undefined);
+  server.answer = (request) =>
+    request.url.endsWith('/events') ? { status: 503, body: { detail: 'not now' } } : undefined;
   await registered(server, agent, 2);
   server.command(startCommand('rows', { env: { HOST_ROWS: '3000' } }));
   await agent.errorLine(/no room for events in .*: workers wait/);

@@ -19,9 +19,13 @@ function near(value, wanted, what) {
 
 // The same sums as the server's, from the rows themselves.
 function assertAddsUp(summary, rows) {
-  const env = new Map(summary.combinations.flatMap(({ combination, cases }) => cases.map((c) => [c, combination])));
+  const env = new Map(
+    summary.combinations.flatMap(({ combination, cases }) => cases.map((c) => [c, combination])),
+  );
   for (const series of summary.series) {
-    const own = rows.filter((row) => row.series === series.series && env.get(row.case) === series.combination);
+    const own = rows.filter(
+      (row) => row.series === series.series && env.get(row.case) === series.combination,
+    );
     assert.equal(series.points_total, new Set(own.map((row) => row.size)).size);
     for (const point of series.points) {
       const behind = own.filter((row) => row.size === point.size);
@@ -46,7 +50,11 @@ async function runToEnd(server, spec) {
 test('a summary is what its rows add up to, also after a restart', limit, async (t) => {
   const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
   const { id } = await runToEnd(server, {
-    ...quick, sizes: [8, 64, 4096], repeats: 3, matrix: { OMP_NUM_THREADS: ['1', '2'] }, ranks_per_node: 2,
+    ...quick,
+    sizes: [8, 64, 4096],
+    repeats: 3,
+    matrix: { OMP_NUM_THREADS: ['1', '2'] },
+    ranks_per_node: 2,
     collectives: ['all_reduce', 'broadcast'],
   });
   const rows = await server.rows(id);
@@ -55,7 +63,10 @@ test('a summary is what its rows add up to, also after a restart', limit, async 
   assert.equal(rows.length, 6 * 3 * 4);
   assert.equal(summary.results, rows.length);
   assert.equal(summary.last_event, events.at(-1).id);
-  assert.deepEqual(summary.combinations.map(({ cases }) => cases.length), [3, 3]);
+  assert.deepEqual(
+    summary.combinations.map(({ cases }) => cases.length),
+    [3, 3],
+  );
   assert.equal(summary.series.length, 8);
   assertAddsUp(summary, rows);
   await server.killHard();
@@ -84,7 +95,7 @@ test('pages of rows are all rows, in order, and are filtered', limit, async (t) 
   const rows = await server.rows(id);
   const at = `/api/v1/runs/${id}/results`;
   const paged = [];
-  for (let next = 0; next !== null;) {
+  for (let next = 0; next !== null; ) {
     const page = await server.get(`${at}?limit=5&after=${next}`);
     assert.ok(page.rows.length <= 5);
     paged.push(...page.rows);
@@ -92,7 +103,10 @@ test('pages of rows are all rows, in order, and are filtered', limit, async (t) 
   }
   assert.deepEqual(paged, rows);
   const some = (await server.get(`${at}?case=1&series=0`)).rows;
-  assert.deepEqual(some, rows.filter((row) => row.case === 1 && row.series === 0));
+  assert.deepEqual(
+    some,
+    rows.filter((row) => row.case === 1 && row.series === 0),
+  );
   const csv = await server.request('GET', `${at}?limit=2&format=csv&size=8`);
   assert.equal(csv.text.trim().split(/\r?\n/).length, 3);
   const [, link] = csv.headers.link.match(/^<(\?[^>]+)>; rel="next"$/);
@@ -103,8 +117,8 @@ test('pages of rows are all rows, in order, and are filtered', limit, async (t) 
 
 test('a spec is validated without a trace, and its cost told', limit, async (t) => {
   const { server } = await startCluster(t, 1);
-  const validate = async (spec) => (await server.request('POST', '/api/v1/runs/validate',
-    { body: JSON.stringify(spec) })).json;
+  const validate = async (spec) =>
+    (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) })).json;
   const spec = { ...quick, nodes: { count: 1 } };
   const before = await validate(spec);
   assert.equal(before.rows, 4);
@@ -119,7 +133,10 @@ test('a spec is validated without a trace, and its cost told', limit, async (t) 
   const after = await validate(spec);
   assert.deepEqual([after.time.basis, after.time.runs], ['runs', [run.id]]);
   const took = (Date.parse(run.ended) - Date.parse(run.started)) / 1000;
-  assert.ok(Math.abs(after.time.seconds - took) < 0.01 + took * 0.01, `${after.time.seconds} s, it took ${took} s`);
+  assert.ok(
+    Math.abs(after.time.seconds - took) < 0.01 + took * 0.01,
+    `${after.time.seconds} s, it took ${took} s`,
+  );
   const missing = await validate({ nodes: { names: ['nobody'] } });
   assert.equal(missing.placement.outcome, 'unknown');
   assert.match(missing.placement.reason, /no node is named 'nobody'/);
@@ -145,10 +162,13 @@ test('a node keeps its history over a restart', limit, async (t) => {
   const { server, agents } = await startCluster(t, 1);
   const became = (at, ...states) => {
     let seen;
-    return waitFor(async () => {
-      seen = (await at.get('/api/v1/nodes/node-1')).history.map(({ state }) => state);
-      return seen.length === states.length && states.every((state, i) => state === seen[i]);
-    }, () => `not ${states}: ${seen}`);
+    return waitFor(
+      async () => {
+        seen = (await at.get('/api/v1/nodes/node-1')).history.map(({ state }) => state);
+        return seen.length === states.length && states.every((state, i) => state === seen[i]);
+      },
+      () => `not ${states}: ${seen}`,
+    );
   };
   await became(server, 'registered');
   agents[0].signal('SIGTERM');
@@ -161,7 +181,10 @@ test('a node keeps its history over a restart', limit, async (t) => {
   const again = await server.startAgain();
   await again.nodeIs('node-1', 'idle');
   await became(again, 'registered', 'replaced', 'left', 'registered');
-  assert.deepEqual((await again.get('/api/v1/runs?node=node-1')).runs.map((run) => run.id), [id]);
+  assert.deepEqual(
+    (await again.get('/api/v1/runs?node=node-1')).runs.map((run) => run.id),
+    [id],
+  );
   assert.deepEqual((await again.get('/api/v1/runs?node=node-2')).runs, []);
   second.signal('SIGTERM');
 });
@@ -184,7 +207,11 @@ test('a server that stops says so to people, and breaks off to programs', limit,
 test('HEAD of a stream ends at once, with its type and nothing else', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const { id } = await server.run({ ...long, nodes: { count: 1 } });
-  for (const [format, type] of [['sse', 'text/event-stream'], ['ndjson', 'application/x-ndjson'], ['text', 'text/plain']]) {
+  for (const [format, type] of [
+    ['sse', 'text/event-stream'],
+    ['ndjson', 'application/x-ndjson'],
+    ['text', 'text/plain'],
+  ]) {
     const answer = await server.request('HEAD', `/api/v1/runs/${id}/events?format=${format}`);
     assert.equal(answer.status, 200);
     assert.equal(answer.type.split(';')[0], type);

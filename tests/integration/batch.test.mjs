@@ -10,22 +10,40 @@ const limit = { timeout: 60000 * patience };
 
 // As mpirun starts them: the same command for all, each with its number on the node.
 const startCopies = (t, server, n, args = () => []) => {
-  const env = { ...process.env, XDG_RUNTIME_DIR: tempDir(t), SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '8', SLURM_LOCALID: '0' };
-  return Array.from({ length: n }, (_, i) => new Program(t, path.join(binDir, 'ringbench-agent'),
-    ['--server', server.url, ...args(i)], { env: { ...env, OMPI_COMM_WORLD_LOCAL_RANK: String(i) } }));
+  const env = {
+    ...process.env,
+    XDG_RUNTIME_DIR: tempDir(t),
+    SLURMD_NODENAME: 'n7',
+    SLURM_JOB_ID: '8',
+    SLURM_LOCALID: '0',
+  };
+  return Array.from(
+    { length: n },
+    (_, i) =>
+      new Program(t, path.join(binDir, 'ringbench-agent'), ['--server', server.url, ...args(i)], {
+        env: { ...env, OMPI_COMM_WORLD_LOCAL_RANK: String(i) },
+      }),
+  );
 };
 
-test('of several copies on a node the first offers it, and the others leave without failure', limit, async (t) => {
-  const server = await startServer(t);
-  const [first, ...others] = startCopies(t, server, 3);
-  for (const [i, other] of others.entries()) {
-    assert.deepEqual(await other.ended(), { code: 0, signal: null });
-    assert.match(other.errors.join('\n'), new RegExp(`OMPI_COMM_WORLD_LOCAL_RANK is ${i + 1}: the first of these processes offers node n7`));
-  }
-  await server.nodeIs('n7', 'idle');
-  first.signal('SIGTERM');
-  assert.deepEqual(await first.ended(), { code: 0, signal: null });
-});
+test(
+  'of several copies on a node the first offers it, and the others leave without failure',
+  limit,
+  async (t) => {
+    const server = await startServer(t);
+    const [first, ...others] = startCopies(t, server, 3);
+    for (const [i, other] of others.entries()) {
+      assert.deepEqual(await other.ended(), { code: 0, signal: null });
+      assert.match(
+        other.errors.join('\n'),
+        new RegExp(`OMPI_COMM_WORLD_LOCAL_RANK is ${i + 1}: the first of these processes offers node n7`),
+      );
+    }
+    await server.nodeIs('n7', 'idle');
+    first.signal('SIGTERM');
+    assert.deepEqual(await first.ended(), { code: 0, signal: null });
+  },
+);
 
 test('copies with names of their own are nodes of their own', limit, async (t) => {
   const server = await startServer(t);

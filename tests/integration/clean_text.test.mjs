@@ -24,32 +24,46 @@ function configDir(t, script) {
   const dir = tempDir(t);
   fs.mkdirSync(path.join(dir, 'programs.d'));
   fs.writeFileSync(path.join(dir, 'hostile.mjs'), script);
-  fs.writeFileSync(path.join(dir, 'programs.d', 'hostile.json'), JSON.stringify({
-    argv: [process.execPath, path.join(dir, 'hostile.mjs')],
-    metrics: [{ name: 'speed', unit: 'x/s', json: 'speed', higher_is_better: true, labels: ['note'] }],
-    ranks_per_node: 1,
-  }));
+  fs.writeFileSync(
+    path.join(dir, 'programs.d', 'hostile.json'),
+    JSON.stringify({
+      argv: [process.execPath, path.join(dir, 'hostile.mjs')],
+      metrics: [{ name: 'speed', unit: 'x/s', json: 'speed', higher_is_better: true, labels: ['note'] }],
+      ranks_per_node: 1,
+    }),
+  );
   return dir;
 }
 
-test('a program cannot write on the reader\'s terminal, nor lines of others', limit, async (t) => {
-  const dir = configDir(t, `
+test("a program cannot write on the reader's terminal, nor lines of others", limit, async (t) => {
+  const dir = configDir(
+    t,
+    `
     console.log(JSON.stringify({ speed: 1, note: 'a\\ncompleted: 1 figure\\u001b[31m\\u009b31m' }));
     console.log('red \\u001b[31m title \\u001b]0;owned\\u0007 turned \\u202e back');
     process.stdout.write(Buffer.from([0x62, 0x9b, 0xff, 0x0a]));
     console.error('last words \\u001b[2J');
     console.error(${JSON.stringify(forged)});
     process.exitCode = 3;
-  `);
+  `,
+  );
   const { server, agents } = await startCluster(t, 1, { agent: { args: ['--config-dir', dir] } });
   const stream = await server.followText({ program: { name: 'hostile' } });
   const id = stream.headers.location.split('/').pop();
   const lines = await stream.ended();
   assertClean(lines.join('\n'), 'the text stream');
-  assert.ok(lines.some((line) => /^speed .*note=a\\ncompleted: 1 figure\\u001b\[31m\\u009b31m$/.test(line)),
-    stream.describe());
-  assert.ok(lines.some((line) => /^#.*last words \\u001b\[2J/.test(line)), stream.describe());
-  assert.deepEqual(lines.filter((line) => /^(completed|failed|cancelled):/.test(line)), [lines.at(-1)]);
+  assert.ok(
+    lines.some((line) => /^speed .*note=a\\ncompleted: 1 figure\\u001b\[31m\\u009b31m$/.test(line)),
+    stream.describe(),
+  );
+  assert.ok(
+    lines.some((line) => /^#.*last words \\u001b\[2J/.test(line)),
+    stream.describe(),
+  );
+  assert.deepEqual(
+    lines.filter((line) => /^(completed|failed|cancelled):/.test(line)),
+    [lines.at(-1)],
+  );
   assert.match(lines.at(-1), /^failed: /);
   for (const target of ['logs?format=text', 'results?format=text']) {
     assertClean(await server.get(`/api/v1/runs/${id}/${target}`), target);
@@ -66,7 +80,7 @@ test('a program cannot write on the reader\'s terminal, nor lines of others', li
   }
 });
 
-test('an agent\'s words stay in one line of the server\'s log', limit, async (t) => {
+test("an agent's words stay in one line of the server's log", limit, async (t) => {
   const server = await startServer(t);
   const agent = new FakeAgent(server, 'me');
   assert.equal((await agent.register()).status, 201);
@@ -76,38 +90,59 @@ test('an agent\'s words stay in one line of the server\'s log', limit, async (t)
   await server.runEnds(id);
   await server.errorLine(new RegExp(`run ${id} failed: `));
   assert.equal(server.errors.includes(forged), false, server.describe());
-  assertClean(server.errors.join('\n'), 'the server\'s log');
-  assert.ok(server.errors.some((line) => line.includes(`no\\n${forged}\\u001b[2J\\u009b`)), server.describe());
+  assertClean(server.errors.join('\n'), "the server's log");
+  assert.ok(
+    server.errors.some((line) => line.includes(`no\\n${forged}\\u001b[2J\\u009b`)),
+    server.describe(),
+  );
 });
 
 test('names with characters that nobody sees are refused, and the character is named', limit, async (t) => {
   const { server } = await startCluster(t, 1);
-  for (const [character, called] of [['\x1b', 'U+001B'], ['\n', 'U+000A'], ['\x7f', 'U+007F'], ['\u009b', 'U+009B'],
-    ['\u202e', 'U+202E'], ['\u2066', 'U+2066'], ['\u2028', 'U+2028'], ['\u200b', 'U+200B'], ['\u{e0041}', 'U+E0041']]) {
+  for (const [character, called] of [
+    ['\x1b', 'U+001B'],
+    ['\n', 'U+000A'],
+    ['\x7f', 'U+007F'],
+    ['\u009b', 'U+009B'],
+    ['\u202e', 'U+202E'],
+    ['\u2066', 'U+2066'],
+    ['\u2028', 'U+2028'],
+    ['\u200b', 'U+200B'],
+    ['\u{e0041}', 'U+E0041'],
+  ]) {
     const name = `a${character}b`;
     for (const [spec, pointer] of [
-      [{ name }, '/name'], [{ labels: { k: name } }, '/labels/k'], [{ labels: { [name]: 'v' } }, `/labels/${name}`],
-      [{ nodes: { names: [name] } }, '/nodes/names/0'], [{ nodes: { group: name } }, '/nodes/group'],
+      [{ name }, '/name'],
+      [{ labels: { k: name } }, '/labels/k'],
+      [{ labels: { [name]: 'v' } }, `/labels/${name}`],
+      [{ nodes: { names: [name] } }, '/nodes/names/0'],
+      [{ nodes: { group: name } }, '/nodes/group'],
       [{ nodes: { labels: { k: name } } }, '/nodes/labels/k'],
     ]) {
       const { errors } = assertProblem(await server.post({ ...quick, ...spec }), 422);
       assert.deepEqual(errors, [{ pointer, detail: `must not contain ${called}` }]);
     }
     for (const [more, pointer] of [
-      [{ group: name }, '/group'], [{ labels: { k: name } }, '/labels/k'], [{ labels: { [name]: 'v' } }, `/labels/${name}`],
+      [{ group: name }, '/group'],
+      [{ labels: { k: name } }, '/labels/k'],
+      [{ labels: { [name]: 'v' } }, `/labels/${name}`],
     ]) {
       const answer = await new FakeAgent(server, 'me').register(more);
-      assert.deepEqual(assertProblem(answer, 422).errors, [{ pointer, detail: `must not contain ${called}` }]);
+      assert.deepEqual(assertProblem(answer, 422).errors, [
+        { pointer, detail: `must not contain ${called}` },
+      ]);
     }
   }
   const { name, labels } = await server.run({ ...quick, name: 'späte Übung 後 🙂', labels: { ort: 'Köln' } });
   assert.deepEqual([name, labels], ['späte Übung 後 🙂', { ort: 'Köln' }]);
-  for (const [args, said] of [[['--group', 'a\u202eb'], /--group: must not contain U\+202E/],
+  for (const [args, said] of [
+    [['--group', 'a\u202eb'], /--group: must not contain U\+202E/],
     [['--label', 'k=a\x1bb'], /--label: must not contain U\+001B/],
-    [['--label', 'k\u009b=v'], /--label: must not contain U\+009B/]]) {
+    [['--label', 'k\u009b=v'], /--label: must not contain U\+009B/],
+  ]) {
     const agent = await startAgent(t, server, 'node-2', { args, ready: false });
     await agent.errorLine(said);
-    assertClean(agent.errors.join('\n'), 'the agent\'s refusal');
+    assertClean(agent.errors.join('\n'), "the agent's refusal");
     assert.notEqual((await agent.ended()).code, 0);
   }
 });

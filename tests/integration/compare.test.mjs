@@ -8,8 +8,13 @@ import { patience } from './lib/fixture.mjs';
 const limit = { timeout: 180000 * patience };
 
 const sim = (more = {}, env = {}) => ({
-  backend: 'sim', sizes: { max: '16M' }, iters: 5, warmup: 1, repeats: 5,
-  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', SIM_CASE_NOISE: '0.002', ...env }, ...more,
+  backend: 'sim',
+  sizes: { max: '16M' },
+  iters: 5,
+  warmup: 1,
+  repeats: 5,
+  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', SIM_CASE_NOISE: '0.002', ...env },
+  ...more,
 });
 
 async function finished(server, spec) {
@@ -32,17 +37,26 @@ test('a slower link is worse where it counts, in every format alike', limit, asy
   assert.match(verdict.sentence, /^head .* % slower from 4M up \(.*\); no difference up to 16K$/);
   assert.equal(verdict.evidence.paired, true);
   assert.deepEqual(verdict.evidence.warnings, []);
-  assert.deepEqual(verdict.evidence.differences,
-    [{ what: 'env.SIM_BANDWIDTH_GBS', base: '50', head: '40', alike: true }]);
+  assert.deepEqual(verdict.evidence.differences, [
+    { what: 'env.SIM_BANDWIDTH_GBS', base: '50', head: '40', alike: true },
+  ]);
   const [latency, , bandwidth] = verdict.evidence.bands;
   assert.equal(latency.answer, 'same');
   assert.equal(bandwidth.answer, 'worse');
   assert.ok(bandwidth.interval[0] < -0.13 && bandwidth.interval[1] > -0.2, bandwidth.interval);
-  assert.deepEqual(base.runs.map(({ id: run, name, backend, world_size: ranks }) => [run, name, backend, ranks]),
-    [[id, '', 'sim', 2]]);
+  assert.deepEqual(
+    base.runs.map(({ id: run, name, backend, world_size: ranks }) => [run, name, backend, ranks]),
+    [[id, '', 'sim', 2]],
+  );
   // Every second repeat goes backwards.
-  assert.deepEqual(base.cases.map((one) => one.case), [0, 3, 4, 7, 8]);
-  assert.deepEqual(head.cases.map((one) => one.case), [1, 2, 5, 6, 9]);
+  assert.deepEqual(
+    base.cases.map((one) => one.case),
+    [0, 3, 4, 7, 8],
+  );
+  assert.deepEqual(
+    head.cases.map((one) => one.case),
+    [1, 2, 5, 6, 9],
+  );
   assert.equal(sizes.length, 2 * 22);
   assert.equal(total, 2 * 22);
 
@@ -56,7 +70,10 @@ test('a slower link is worse where it counts, in every format alike', limit, asy
   assert.match(csv[1], /^band,all_reduce float32 sum,latency,/);
 
   // The other way round it is better.
-  const back = await compare(server, `head=${id}&base=${id}&head_env=SIM_BANDWIDTH_GBS=50&base_env=SIM_BANDWIDTH_GBS=40`);
+  const back = await compare(
+    server,
+    `head=${id}&base=${id}&head_env=SIM_BANDWIDTH_GBS=50&base_env=SIM_BANDWIDTH_GBS=40`,
+  );
   assert.equal(back.verdict.answer, 'better');
 });
 
@@ -69,19 +86,30 @@ test('runs that are not alike are compared with a warning in front', limit, asyn
   const { verdict: back } = await compare(server, `base=${second}&head=${first}`);
   assert.match(back.sentence, /^not alike in ranks, nodes: 'two nodes' /);
   assert.equal(verdict.evidence.paired, false);
-  assert.match(verdict.evidence.warnings.join('\n'), /not alike in ranks: base 2, head 1\n.*\n?the cases did not take turns/);
+  assert.match(
+    verdict.evidence.warnings.join('\n'),
+    /not alike in ranks: base 2, head 1\n.*\n?the cases did not take turns/,
+  );
   const text = await compare(server, `base=${first}&head=${second}&format=text`);
   assert.match(text, /^# warning: not alike in ranks/);
 });
 
 test('a machine with two states is no setting that differs', limit, async (t) => {
   const { server } = await startCluster(t, 1);
-  const id = await finished(server, sim({ sizes: [8], matrix: { HOST_SIDE: ['a', 'b'] } },
-    { SIM_STATES: '0.5', SIM_STATE_CASES: '1', SIM_SEED: '3' }));
+  const id = await finished(
+    server,
+    sim(
+      { sizes: [8], matrix: { HOST_SIDE: ['a', 'b'] } },
+      { SIM_STATES: '0.5', SIM_STATE_CASES: '1', SIM_SEED: '3' },
+    ),
+  );
   const { verdict } = await compare(server, `base=${id}&base_env=HOST_SIDE=a&head_env=HOST_SIDE=b`);
   assert.equal(verdict.answer, 'not_enough_data', verdict.sentence);
   assert.equal(verdict.evidence.bands[0].reason, 'two_states');
-  assert.match(verdict.sentence, /two states 3\.0x apart in \w+, which 5 repeats can't tell from settings and 8 might/);
+  assert.match(
+    verdict.sentence,
+    /two states 3\.0x apart in \w+, which 5 repeats can't tell from settings and 8 might/,
+  );
 });
 
 test('few cases are no verdict, and wrong questions are told what is there', limit, async (t) => {
@@ -113,7 +141,10 @@ test('a run is compared with the baseline that it is like', limit, async (t) => 
   assertProblem(await ask('head=nobody'), 404, /nobody/);
   assertProblem(await ask(''), 422, /needs head/);
   const last = (await ask(`head=${second}&last=3`)).json;
-  assert.deepEqual(last.base.runs.map((run) => run.id), [first]);
+  assert.deepEqual(
+    last.base.runs.map((run) => run.id),
+    [first],
+  );
   for (const run of [first, other]) {
     const body = JSON.stringify({ run, by: 'ann', why: 'as delivered' });
     assert.equal((await server.request('POST', '/api/v1/baselines', { body })).status, 201);
@@ -136,7 +167,11 @@ test('cases that failed are left out, and it is said', limit, async (t) => {
 
 test('control figures are compared as rows are', limit, async (t) => {
   const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
-  const spec = sim({ collectives: [], control: { series: ['barrier'], iters: 20 }, matrix: { SIM_BASE_US: ['8', '16'] } });
+  const spec = sim({
+    collectives: [],
+    control: { series: ['barrier'], iters: 20 },
+    matrix: { SIM_BASE_US: ['8', '16'] },
+  });
   const id = await finished(server, spec);
   const { verdict } = await compare(server, `base=${id}&base_env=SIM_BASE_US=8&head_env=SIM_BASE_US=16`);
   const [band] = verdict.evidence.bands;

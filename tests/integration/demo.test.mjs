@@ -15,12 +15,18 @@ function startDemo(t, ...args) {
   const mark = `${process.pid}-demo-${serial++}`;
   const demo = new Program(t, script, args, {
     env: {
-      ...process.env, RINGBENCH_BIN_DIR: binDir, RINGBENCH_PORT: '0',
-      TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK',
+      ...process.env,
+      RINGBENCH_BIN_DIR: binDir,
+      RINGBENCH_PORT: '0',
+      TEST_MARK: mark,
+      RINGBENCH_PASS_ENV: 'TEST_MARK',
     },
   });
-  demo.nothingLeft = () => waitFor(() => processesWithEnv('TEST_MARK', mark).length === 0,
-    () => `left: ${processesWithEnv('TEST_MARK', mark)}`);
+  demo.nothingLeft = () =>
+    waitFor(
+      () => processesWithEnv('TEST_MARK', mark).length === 0,
+      () => `left: ${processesWithEnv('TEST_MARK', mark)}`,
+    );
   return demo;
 }
 
@@ -29,7 +35,10 @@ test('the demo shows a run across four agents and cleans up', limit, async (t) =
   assert.deepEqual(await demo.ended(120000), { code: 0, signal: null }, demo.describe());
   assert.match(demo.lines[0], /^\$ curl -N -H 'Accept: text\/plain' -d '\{"name":"demo"/);
   assert.ok(demo.lines.includes('# 4 of 4 ranks joined'), demo.describe());
-  assert.ok(demo.lines.some((line) => /^ +16777216 +4194304 +float /.test(line)), demo.describe());
+  assert.ok(
+    demo.lines.some((line) => /^ +16777216 +4194304 +float /.test(line)),
+    demo.describe(),
+  );
   assert.match(demo.lines.at(-1), /^completed: 44 rows/);
   await demo.nothingLeft();
 });
@@ -37,9 +46,15 @@ test('the demo shows a run across four agents and cleans up', limit, async (t) =
 test('it stays until Ctrl-C, and the four can play hosts of their own', limit, async (t) => {
   const demo = startDemo(t, '--hosts');
   const [, url] = await demo.line(/^In a browser: (http:\S+)$/, 120000);
-  assert.ok(demo.lines.some((line) => line.startsWith('completed')), demo.describe());
+  assert.ok(
+    demo.lines.some((line) => line.startsWith('completed')),
+    demo.describe(),
+  );
   const { nodes } = await (await fetch(new URL('api/v1/nodes', url))).json();
-  assert.deepEqual(nodes.map((node) => node.state), ['idle', 'idle', 'idle', 'idle']);
+  assert.deepEqual(
+    nodes.map((node) => node.state),
+    ['idle', 'idle', 'idle', 'idle'],
+  );
   assert.equal(new Set(nodes.map((node) => node.inventory.hostid)).size, 4);
   demo.signal('SIGINT');
   assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
@@ -52,8 +67,11 @@ test('a played fleet: its slow node is named, and nothing is left', limit, async
   const slow = /^12 simulated nodes .*; (sim-\d+) has half of its bandwidth$/.exec(demo.lines[0])?.[1];
   assert.ok(slow, demo.describe());
   const end = demo.lines.find((line) => line.startsWith('completed'));
-  assert.match(end ?? '', new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
-    demo.describe());
+  assert.match(
+    end ?? '',
+    new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
+    demo.describe(),
+  );
   const url = new URL(page);
   const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
   assert.equal(run.pattern, 'bisect');

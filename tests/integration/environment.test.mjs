@@ -15,9 +15,12 @@ async function startNode(t, { allow = '', args = [], env = {} } = {}) {
   const dir = tempDir(t);
   fs.mkdirSync(path.join(dir, 'programs.d'));
   fs.writeFileSync(path.join(dir, 'allow_env'), allow, { mode: 0o644 });
-  fs.writeFileSync(path.join(dir, 'programs.d', 'show.json'), JSON.stringify({
-    argv: [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'],
-  }));
+  fs.writeFileSync(
+    path.join(dir, 'programs.d', 'show.json'),
+    JSON.stringify({
+      argv: [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'],
+    }),
+  );
   return startCluster(t, 1, { agent: { args: ['--config-dir', dir, ...args], env } });
 }
 
@@ -30,7 +33,8 @@ async function environments(server, spec) {
 }
 
 const risky = {
-  NCCL_IBVERBS_LIB: /NCCL_IBVERBS_LIB makes the library load code and needs this node's consent: a line .*allow_env/,
+  NCCL_IBVERBS_LIB:
+    /NCCL_IBVERBS_LIB makes the library load code and needs this node's consent: a line .*allow_env/,
   FI_LOG_LOCATION: /FI_LOG_LOCATION makes the library write files and needs/,
   FI_UCX_CONFIG: /FI_UCX_CONFIG sets variables that would not be checked and needs/,
   NCCL_RAS_ADDR: /NCCL_RAS_ADDR makes the library listen for others and needs/,
@@ -58,19 +62,39 @@ test('with the consent of the node it reaches the process', limit, async (t) => 
   assert.deepEqual([first[name], second[name]], ['a', 'b']);
 });
 
-test('processes inherit what the site\'s software needs, and no secrets', limit, async (t) => {
+test("processes inherit what the site's software needs, and no secrets", limit, async (t) => {
   const passed = {
-    LD_LIBRARY_PATH: '/opt/lib', CONDA_PREFIX: '/opt/conda', MODULEPATH: '/opt/modules', LC_ALL: 'C',
-    SLURM_JOB_NODELIST: 'n[1-2]', OMPI_COMM_WORLD_SIZE: '2', NCCL_IB_HCA: 'mlx5', UCX_IB_PKEY: '1',
-    FI_CXI_PROV_KEY_CACHE: '0', CUDA_PATH: '/opt/cuda', OMP_NUM_THREADS: '3', RINGBENCH_HOSTID: 'h',
-    SITE_LICENSE: 'a', OUR_KEY: 'b', // that the administrator adds
+    LD_LIBRARY_PATH: '/opt/lib',
+    CONDA_PREFIX: '/opt/conda',
+    MODULEPATH: '/opt/modules',
+    LC_ALL: 'C',
+    SLURM_JOB_NODELIST: 'n[1-2]',
+    OMPI_COMM_WORLD_SIZE: '2',
+    NCCL_IB_HCA: 'mlx5',
+    UCX_IB_PKEY: '1',
+    FI_CXI_PROV_KEY_CACHE: '0',
+    CUDA_PATH: '/opt/cuda',
+    OMP_NUM_THREADS: '3',
+    RINGBENCH_HOSTID: 'h',
+    SITE_LICENSE: 'a',
+    OUR_KEY: 'b', // that the administrator adds
   };
   const kept = {
-    AWS_SECRET_ACCESS_KEY: 'hush', GITHUB_TOKEN: 'hush', https_proxy: 'http://me:hush@proxy', DB_URL: 'hush',
-    SLURM_JWT: 'hush', HF_TOKEN: 'hush', NVIDIA_API_KEY: 'hush', CUDA_password: 'hush',
-    PBS_JOBCOOKIE: 'hush', SITE_TOKEN: 'hush',
+    AWS_SECRET_ACCESS_KEY: 'hush',
+    GITHUB_TOKEN: 'hush',
+    https_proxy: 'http://me:hush@proxy',
+    DB_URL: 'hush',
+    SLURM_JWT: 'hush',
+    HF_TOKEN: 'hush',
+    NVIDIA_API_KEY: 'hush',
+    CUDA_password: 'hush',
+    PBS_JOBCOOKIE: 'hush',
+    SITE_TOKEN: 'hush',
   };
-  const { server, agents: [agent] } = await startNode(t, {
+  const {
+    server,
+    agents: [agent],
+  } = await startNode(t, {
     args: ['--pass-env', 'SITE_*', '--pass-env', 'OUR_KEY', '--pass-env', 'TEST_MARK'],
     env: { ...passed, ...kept },
   });

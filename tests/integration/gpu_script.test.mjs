@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { Program, binDir, buildDir, patience, root, tempDir } from './lib/fixture.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'launch_case')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'launch_case')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const deadline = 200000 * patience;
 const limit = { timeout: deadline, skip: !isBuilt && 'built without the NCCL worker' };
 
@@ -68,26 +68,36 @@ async function runScript(t, args, env = {}, cwd = root) {
   const programs = putPrograms(t);
   const out = path.join(tempDir(t), 'out');
   const seen = path.join(tempDir(t), 'seen');
-  const script = new Program(t, path.join(root, 'tests/gpu/run'),
-    ['--out', out, '--nccl-tests', programs, ...args], { cwd, env: {
-      ...process.env,
-      PATH: `${programs}:${process.env.PATH}`,
-      RINGBENCH_BIN_DIR: binDir,
-      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-      RINGBENCH_EMULATION: 'devices=1',
-      DRY_OUT: out,
-      DRY_SEEN: seen,
-      ...env,
-    } });
+  const script = new Program(
+    t,
+    path.join(root, 'tests/gpu/run'),
+    ['--out', out, '--nccl-tests', programs, ...args],
+    {
+      cwd,
+      env: {
+        ...process.env,
+        PATH: `${programs}:${process.env.PATH}`,
+        RINGBENCH_BIN_DIR: binDir,
+        RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+        RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+        RINGBENCH_EMULATION: 'devices=1',
+        DRY_OUT: out,
+        DRY_SEEN: seen,
+        ...env,
+      },
+    },
+  );
   const { code } = await script.ended(deadline);
   const starts = fs.existsSync(seen) ? fs.readFileSync(seen, 'utf8').trim().split('\n') : [];
   return { script, code, out, starts: starts.map((line) => line.split(' ')) };
 }
 
 function sizesOf(table) {
-  return table.split('\n').map((line) => line.match(/^\| (\d+) \| (?:yes|no) \|/))
-    .filter(Boolean).map((match) => Number(match[1]));
+  return table
+    .split('\n')
+    .map((line) => line.match(/^\| (\d+) \| (?:yes|no) \|/))
+    .filter(Boolean)
+    .map((match) => Number(match[1]));
 }
 
 test('on one GPU all that can be tried is, and passes', limit, async (t) => {
@@ -101,26 +111,47 @@ test('on one GPU all that can be tried is, and passes', limit, async (t) => {
   assert.match(text, /^ok {6}SIGTERM ends a rank whose peer never gets through init/m);
   assert.match(text, /^ok {6}a killed rank of 4 is noticed/m);
   assert.match(text, /^\d+ ok, 0 failed/m);
-  for (const file of ['summary.txt', 'machine.txt', 'nvidia-smi.txt', 'probe.json',
-    'all-1.events', 'all-1.case.json', 'shared-4.events', 'hang.events'])
+  for (const file of [
+    'summary.txt',
+    'machine.txt',
+    'nvidia-smi.txt',
+    'probe.json',
+    'all-1.events',
+    'all-1.case.json',
+    'shared-4.events',
+    'hang.events',
+  ])
     assert.ok(fs.statSync(path.join(out, file)).size > 0, file);
 });
 
 test('ringbench and nccl-tests take turns, a process per rank', limit, async (t) => {
-  const { script, code, out, starts } =
-    await runScript(t, ['--parts', 'beside,beside-shared', '--most', '16384']);
+  const { script, code, out, starts } = await runScript(t, [
+    '--parts',
+    'beside,beside-shared',
+    '--most',
+    '16384',
+  ]);
   assert.equal(code, 0, script.describe());
   for (const kind of kinds) {
-    for (const [n, name] of [[1, `${kind}-1`], [2, `${kind}-2-shared`], [4, `${kind}-4-shared`]]) {
+    for (const [n, name] of [
+      [1, `${kind}-1`],
+      [2, `${kind}-2-shared`],
+      [4, `${kind}-4-shared`],
+    ]) {
       const table = fs.readFileSync(path.join(out, `beside-${name}.md`), 'utf8');
       const sizes = [1024, 2048, 4096, 8192, 16384];
-      assert.deepEqual(sizesOf(table), sizes.flatMap((size) => [size, size]));
+      assert.deepEqual(
+        sizesOf(table),
+        sizes.flatMap((size) => [size, size]),
+      );
       assert.ok(fs.readFileSync(path.join(out, 'summary.txt'), 'utf8').includes(table.trim()));
       const own = starts.filter((start) => start[0] === kind && start[2] === String(n));
       assert.equal(own.length, 3 * n);
       // Ours goes first, then theirs, then ours.
-      assert.deepEqual(own.filter((start) => start[1] === '0').map((start) => start[5]),
-        ['1', '1', '3']);
+      assert.deepEqual(
+        own.filter((start) => start[1] === '0').map((start) => start[5]),
+        ['1', '1', '3'],
+      );
       const hosts = new Set(own.map((start) => start[4]));
       assert.equal(hosts.size, n);
       assert.ok(own.every((start) => start[3] === (n === 1 ? 'none' : '0')));
@@ -146,9 +177,15 @@ test('a comparison fails when either fails or ours is wrong', limit, async (t) =
 
 test('without a GPU it says why; paths are relative to the caller', limit, async (t) => {
   const folder = tempDir(t);
-  const { script, code } = await runScript(t, ['--out', 'logs'], {
-    RINGBENCH_EMULATION: 'no_driver', RINGBENCH_BIN_DIR: path.relative(folder, binDir),
-  }, folder);
+  const { script, code } = await runScript(
+    t,
+    ['--out', 'logs'],
+    {
+      RINGBENCH_EMULATION: 'no_driver',
+      RINGBENCH_BIN_DIR: path.relative(folder, binDir),
+    },
+    folder,
+  );
   assert.equal(code, 77, script.describe());
   assert.match(script.lines.join('\n'), /skipped: no NVIDIA driver is loaded here/);
   assert.ok(fs.existsSync(path.join(folder, 'logs/probe.json')));

@@ -6,13 +6,20 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { assertWholeRows, assertProblem, quick, startAgent, startAgents, startServer } from './lib/cluster.mjs';
+import {
+  assertWholeRows,
+  assertProblem,
+  quick,
+  startAgent,
+  startAgents,
+  startServer,
+} from './lib/cluster.mjs';
 import { atEnd, binDir, buildDir, patience, Program, tempDir } from './lib/fixture.mjs';
 import * as netns from './netns.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000 * patience };
 const nccl = { ...limit, skip: !isBuilt && 'built without the NCCL worker' };
 const library = path.join(dir, 'libnccl.so.2');
@@ -56,7 +63,20 @@ test('groups of host ranks work at once, and every row says whose it is', limit,
   const server = await startServer(t);
   await startAgents(t, server, 2, { ranks: 2 });
   for (const [split, groups] of [
-    ['node', [[0, 1], [2, 3]]], ['local_rank', [[0, 2], [1, 3]]],
+    [
+      'node',
+      [
+        [0, 1],
+        [2, 3],
+      ],
+    ],
+    [
+      'local_rank',
+      [
+        [0, 2],
+        [1, 3],
+      ],
+    ],
     [{ by: 'mod', value: 3 }, [[0, 3], [1], [2]]],
   ]) {
     const result = await completes(server, { backend: 'host', split, ...both });
@@ -72,8 +92,14 @@ test('groups of emulated GPUs and of simulated ranks do the same', nccl, async (
   const server = await startServer(t);
   await startAgents(t, server, 2, { ranks: 2, ...emulated('devices=2') });
   for (const backend of ['nccl', 'sim']) {
-    assertGroups(await completes(server, { backend, split: 'local_rank', ...both }), [[0, 2], [1, 3]]);
-    assertGroups(await completes(server, { backend, split: 'node', in_place: false }), [[0, 1], [2, 3]]);
+    assertGroups(await completes(server, { backend, split: 'local_rank', ...both }), [
+      [0, 2],
+      [1, 3],
+    ]);
+    assertGroups(await completes(server, { backend, split: 'node', in_place: false }), [
+      [0, 1],
+      [2, 3],
+    ]);
     await completes(server, { backend, ...both, traffic: { spread: 0.5 }, dtypes: ['int8', 'float64'] });
   }
 });
@@ -82,7 +108,11 @@ test('a root beyond the smallest group is refused', limit, async (t) => {
   const server = await startServer(t);
   await startAgents(t, server, 1, { ranks: 3 });
   const run = await end(server, {
-    backend: 'host', collectives: ['broadcast'], root: 1, split: { by: 'mod', value: 2 }, nodes: { count: 1 },
+    backend: 'host',
+    collectives: ['broadcast'],
+    root: 1,
+    split: { by: 'mod', value: 2 },
+    nodes: { count: 1 },
   });
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /root is 1, but the smallest group has 1 ranks/);
@@ -98,13 +128,28 @@ test('hypercube is for a power of two of ranks', limit, async (t) => {
 test('a traffic matrix says who sends how much', limit, async (t) => {
   const server = await startServer(t);
   await startAgents(t, server, 1, { ranks: 3 });
-  const matrix = [[0, 4096, 0], [1024, 0, 64], [0, 0, 2048]];
+  const matrix = [
+    [0, 4096, 0],
+    [1024, 0, 64],
+    [0, 0, 2048],
+  ];
   const { rows } = await completes(server, {
-    backend: 'host', collectives: ['alltoallv'], sizes: ['8K'], traffic: { matrix },
+    backend: 'host',
+    collectives: ['alltoallv'],
+    sizes: ['8K'],
+    traffic: { matrix },
   });
   assert.equal(rows[0].size, 4096);
   const small = await end(server, {
-    backend: 'host', collectives: ['alltoallv'], sizes: ['8K'], traffic: { matrix: [[0, 16], [16, 0]] },
+    backend: 'host',
+    collectives: ['alltoallv'],
+    sizes: ['8K'],
+    traffic: {
+      matrix: [
+        [0, 16],
+        [16, 0],
+      ],
+    },
   });
   assert.match(small.reason, /traffic matrix is of 2 ranks, but there are 3/);
   for (const [spec, pointer] of [
@@ -126,15 +171,20 @@ test('a traffic matrix says who sends how much', limit, async (t) => {
 test('a run chooses devices, by node or for all', nccl, async (t) => {
   const server = await startServer(t);
   await startAgents(t, server, 2, emulated('devices=4'));
-  const device = async (run, rank) => (await server.events(run.id))
-    .find((event) => event.type === 'rank' && event.rank === rank && event.pci_bus_id)?.pci_bus_id;
+  const device = async (run, rank) =>
+    (await server.events(run.id)).find(
+      (event) => event.type === 'rank' && event.rank === rank && event.pci_bus_id,
+    )?.pci_bus_id;
   const all = await completes(server, { devices: [3, 1] });
   assert.equal(all.run.backend, 'nccl');
   assert.equal(all.run.world_size, 4);
   const one = await completes(server, {
     devices: { 'node-1': [2], 'node-2': [0, 1, 3] },
   });
-  assert.deepEqual(one.run.nodes, [{ name: 'node-1', ranks: 1 }, { name: 'node-2', ranks: 3 }]);
+  assert.deepEqual(one.run.nodes, [
+    { name: 'node-1', ranks: 1 },
+    { name: 'node-2', ranks: 3 },
+  ]);
   if (await device(all.run, 0)) {
     assert.notEqual(await device(all.run, 0), await device(all.run, 1));
     assert.equal(await device(one.run, 1), await device(one.run, 1));
@@ -146,20 +196,43 @@ test('a run chooses devices, by node or for all', nccl, async (t) => {
 
 test('two versions of NCCL are two cases of a run', nccl, async (t) => {
   const old = path.join(dir, 'old/libnccl.so.2');
-  const oldLibrary = fs.existsSync(old) ? old :
-    fs.readdirSync(dir).map((name) => path.join(dir, name)).find((name) => /old/.test(name));
+  const oldLibrary = fs.existsSync(old)
+    ? old
+    : fs
+        .readdirSync(dir)
+        .map((name) => path.join(dir, name))
+        .find((name) => /old/.test(name));
   const server = await startServer(t);
-  await startAgent(t, server, 'node-1', emulated('devices=2',
-    ['--nccl-libs', library, '--nccl-libs', oldLibrary, '--nccl-libs', '/nonexistent/libnccl.so.2']));
+  await startAgent(
+    t,
+    server,
+    'node-1',
+    emulated('devices=2', [
+      '--nccl-libs',
+      library,
+      '--nccl-libs',
+      oldLibrary,
+      '--nccl-libs',
+      '/nonexistent/libnccl.so.2',
+    ]),
+  );
   const { libraries } = (await server.node('node-1')).inventory.backends.nccl;
-  assert.deepEqual(libraries.map((one) => one.path).sort(),
-    [library, oldLibrary, '/nonexistent/libnccl.so.2'].sort());
+  assert.deepEqual(
+    libraries.map((one) => one.path).sort(),
+    [library, oldLibrary, '/nonexistent/libnccl.so.2'].sort(),
+  );
   assert.equal(libraries.find((one) => one.path === library).version, '2.28.9');
   assert.equal(libraries.find((one) => one.path === oldLibrary).version, '2.18.5');
   assert.match(libraries.find((one) => /nonexistent/.test(one.path)).reason, /nonexistent/);
 
-  const { run } = await completes(server, { backend: 'nccl', matrix: { nccl_lib: [library, oldLibrary, null] } });
-  assert.deepEqual(run.cases.map((one) => one.env.nccl_lib), [library, oldLibrary, null]);
+  const { run } = await completes(server, {
+    backend: 'nccl',
+    matrix: { nccl_lib: [library, oldLibrary, null] },
+  });
+  assert.deepEqual(
+    run.cases.map((one) => one.env.nccl_lib),
+    [library, oldLibrary, null],
+  );
   assert.equal((await completes(server, { nccl_lib: oldLibrary })).run.backend, 'nccl');
   const versions = (await server.events(run.id))
     .filter((event) => event.type === 'rank' && event.rank === 0 && event.nccl_version)
@@ -178,8 +251,10 @@ test('two versions of NCCL are two cases of a run', nccl, async (t) => {
 test("what NCCL's own log says is in the run's events", nccl, async (t) => {
   const server = await startServer(t);
   await startAgents(t, server, 1, emulated('devices=2'));
-  const logs = async (spec) => (await server.events((await completes(server, { backend: 'nccl', ...spec })).run.id))
-    .filter((event) => event.type === 'nccl');
+  const logs = async (spec) =>
+    (await server.events((await completes(server, { backend: 'nccl', ...spec })).run.id)).filter(
+      (event) => event.type === 'nccl',
+    );
   assert.deepEqual(await logs({ env: { NCCL_DEBUG: 'WARN' } }), []);
   const said = await logs({});
   assert.deepEqual(said.map((event) => event.rank).sort(), [0, 1]);
@@ -210,7 +285,8 @@ test('workers of another build are refused', limit, async (t) => {
 });
 
 test('nodes that do not reach each other where NCCL will try are named', {
-  timeout: 120000 * patience, skip: nccl.skip || (netns.whyNot() ?? false),
+  timeout: 120000 * patience,
+  skip: nccl.skip || (netns.whyNot() ?? false),
 }, async (t) => {
   const net = netns.setup(2, null);
   atEnd(t, () => net.teardown());
@@ -224,28 +300,55 @@ test('nodes that do not reach each other where NCCL will try are named', {
   const startIn = (where, file, args, options) =>
     new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
   const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
-    '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t), '--poll-s', '1']);
+    '--listen',
+    `${net.hub.address}:0`,
+    '--insecure',
+    '--data-dir',
+    tempDir(t),
+    '--poll-s',
+    '1',
+  ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
-  const agents = net.hosts.map((host, i) => startIn(host, path.join(binDir, 'ringbench-agent'), [
-    '--server', url, '--name', `node-${i + 1}`, '--spool-dir', tempDir(t)],
-  { env: { ...process.env, ...emulated('devices=1').env, RINGBENCH_HOSTID: `host-${i}` } }));
+  const agents = net.hosts.map((host, i) =>
+    startIn(
+      host,
+      path.join(binDir, 'ringbench-agent'),
+      ['--server', url, '--name', `node-${i + 1}`, '--spool-dir', tempDir(t)],
+      { env: { ...process.env, ...emulated('devices=1').env, RINGBENCH_HOSTID: `host-${i}` } },
+    ),
+  );
   await Promise.all(agents.map((agent) => agent.errorLine(/registered with/)));
   let last;
   const reason = async (env) => {
-    const curl = startIn(net.hub, 'curl', ['-sN', '-H', 'Accept: application/x-ndjson', '-d',
-      JSON.stringify({ ...quick, backend: 'nccl', env }), `${url}/api/v1/runs`]);
+    const curl = startIn(net.hub, 'curl', [
+      '-sN',
+      '-H',
+      'Accept: application/x-ndjson',
+      '-d',
+      JSON.stringify({ ...quick, backend: 'nccl', env }),
+      `${url}/api/v1/runs`,
+    ]);
     await curl.ended(60000 * patience);
     const events = curl.lines.filter(Boolean).map((line) => JSON.parse(line));
     last = events.filter((event) => event.type === 'case').at(-1);
     return last.reason;
   };
   const begin = Date.now();
-  assert.match(await reason({}),
-    /node-[12] cannot reach node-[12] at 10\.9\.[01]\.1 \(ib0\), where NCCL will listen: (No route to host|Network is unreachable|no answer in \d+ s)/);
+  assert.match(
+    await reason({}),
+    /node-[12] cannot reach node-[12] at 10\.9\.[01]\.1 \(ib0\), where NCCL will listen: (No route to host|Network is unreachable|no answer in \d+ s)/,
+  );
   const [check] = last.blamed.verdict.evidence.checks;
   assert.match(check.command, /NCCL_SOCKET_IFNAME/);
-  assert.deepEqual(last.blamed.verdict.evidence.ways.map(({ from, to, address, interface: device, over }) => [from, to, address, device, over]).sort(),
-    [['node-1', 'node-2', '10.9.1.1', 'ib0', 'nccl'], ['node-2', 'node-1', '10.9.0.1', 'ib0', 'nccl']]);
+  assert.deepEqual(
+    last.blamed.verdict.evidence.ways
+      .map(({ from, to, address, interface: device, over }) => [from, to, address, device, over])
+      .sort(),
+    [
+      ['node-1', 'node-2', '10.9.1.1', 'ib0', 'nccl'],
+      ['node-2', 'node-1', '10.9.0.1', 'ib0', 'nccl'],
+    ],
+  );
   assert.ok(Date.now() - begin < 15000 * patience);
   assert.equal(await reason({ NCCL_SOCKET_IFNAME: 'eth' }), null);
   assert.match(await reason({ NCCL_SOCKET_IFNAME: 'mlx' }), /NCCL_SOCKET_IFNAME=mlx/);
@@ -255,7 +358,11 @@ test('an agent starts hundreds of ranks', limit, async (t) => {
   const server = await startServer(t);
   await startAgent(t, server, 'node-1', { ranks: 400 });
   const { run } = await completes(server, {
-    backend: 'sim', env: { SIM_SLEEP_FRACTION: '0' }, sizes: [64], iters: 1, timeout_s: 100 * patience,
+    backend: 'sim',
+    env: { SIM_SLEEP_FRACTION: '0' },
+    sizes: [64],
+    iters: 1,
+    timeout_s: 100 * patience,
   });
   assert.equal(run.world_size, 400);
   assert.equal(run.cases[0].attempt, 1);

@@ -6,9 +6,28 @@ import { isFinal, quick, startCluster, startHosts } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
-const inside = { kind: 'shm', via: 'shm', text: 'shared memory', between: 'inside 2 nodes', pairs: [[0, 0], [1, 1]], n_pairs: 0, inside: 2 };
+const inside = {
+  kind: 'shm',
+  via: 'shm',
+  text: 'shared memory',
+  between: 'inside 2 nodes',
+  pairs: [
+    [0, 0],
+    [1, 1],
+  ],
+  n_pairs: 0,
+  inside: 2,
+};
 const between = { between: 'node-1 and node-2', pairs: [[0, 1]], n_pairs: 1, inside: 0 };
-const tcp = { ...between, kind: 'loopback', via: 'tcp', name: 'lo', sockets: 1, threads: 1, text: 'sockets over loopback lo, 1 per pair of ranks' };
+const tcp = {
+  ...between,
+  kind: 'loopback',
+  via: 'tcp',
+  name: 'lo',
+  sockets: 1,
+  threads: 1,
+  text: 'sockets over loopback lo, 1 per pair of ranks',
+};
 
 async function carried(server, spec) {
   const run = await server.runEnds((await server.run({ ...quick, ...spec })).id);
@@ -17,7 +36,11 @@ async function carried(server, spec) {
   const { transports } = (await server.getRun(run.id)).cases[0];
   const end = (await server.events(run.id)).findLast(({ type }) => type === 'case');
   assert.deepEqual(end.transports, transports);
-  return { id: run.id, ...transports, sentences: transports?.verdicts.map(({ answer, sentence }) => [answer, sentence]) };
+  return {
+    id: run.id,
+    ...transports,
+    sentences: transports?.verdicts.map(({ answer, sentence }) => [answer, sentence]),
+  };
 }
 
 test('sockets and shared memory are in the results, as text too, and after a restart', limit, async (t) => {
@@ -26,7 +49,12 @@ test('sockets and shared memory are in the results, as text too, and after a res
   assert.deepEqual([one.by, one.nodes, one.ways], ['host', ['node-1', 'node-2'], [tcp, inside]]);
   assert.deepEqual(one.sentences, [['ok', 'ranks go by sockets over loopback lo, 1 per pair of ranks']]);
   const several = await carried(server, { host: { transport: 'tcp', sockets: 3, threads: 2 } });
-  const helped = { ...tcp, sockets: 3, threads: 2, text: 'sockets over loopback lo, 3 per pair of ranks, 2 threads' };
+  const helped = {
+    ...tcp,
+    sockets: 3,
+    threads: 2,
+    text: 'sockets over loopback lo, 3 per pair of ranks, 2 threads',
+  };
   assert.deepEqual(several.ways, [helped, inside]);
   const split = await carried(server, { split: { by: 'mod', value: 2 } });
   assert.deepEqual(split.ways, [tcp]);
@@ -34,8 +62,13 @@ test('sockets and shared memory are in the results, as text too, and after a res
   assert.deepEqual(shm.ways, [inside]);
   assert.deepEqual(shm.sentences, [['ok', 'ranks go by shared memory']]);
   const text = await server.get(`/api/v1/runs/${several.id}/events?format=text`);
-  assert.ok(text.includes('# host: node-1 and node-2: sockets over loopback lo, 3 per pair of ranks, 2 threads\n' +
-    '# host: inside 2 nodes: shared memory\n'), text);
+  assert.ok(
+    text.includes(
+      '# host: node-1 and node-2: sockets over loopback lo, 3 per pair of ranks, 2 threads\n' +
+        '# host: inside 2 nodes: shared memory\n',
+    ),
+    text,
+  );
   await server.killHard();
   const again = await server.startAgain();
   assert.deepEqual((await again.getRun(several.id)).cases[0].transports.ways, [helped, inside]);
@@ -49,11 +82,30 @@ test("UCX's transports and devices are", limit, async (t) => {
     t.skip(overTcp.reason);
     return;
   }
-  assert.deepEqual(overTcp.ways, [{ ...between, kind: 'loopback', via: 'ucx/tcp', name: 'lo', text: 'sockets over loopback lo, UCX tcp' }, inside]);
+  assert.deepEqual(overTcp.ways, [
+    { ...between, kind: 'loopback', via: 'ucx/tcp', name: 'lo', text: 'sockets over loopback lo, UCX tcp' },
+    inside,
+  ]);
   assert.deepEqual(overTcp.sentences, [['ok', 'ranks go by sockets over loopback lo, UCX tcp']]);
-  const overMemory = await carried(server, { ...ucx, env: { UCX_TLS: 'sysv,self', UCX_MM_ERROR_HANDLING: 'y' } });
-  assert.deepEqual(overMemory.ways.map(({ via, kind, text, pairs }) => [via, kind, text, pairs]), [
-    ['shm', 'shm', 'shared memory', [[0, 0], [1, 1]]], ['ucx/sysv', 'shm', 'shared memory, UCX sysv', [[0, 1]]]]);
+  const overMemory = await carried(server, {
+    ...ucx,
+    env: { UCX_TLS: 'sysv,self', UCX_MM_ERROR_HANDLING: 'y' },
+  });
+  assert.deepEqual(
+    overMemory.ways.map(({ via, kind, text, pairs }) => [via, kind, text, pairs]),
+    [
+      [
+        'shm',
+        'shm',
+        'shared memory',
+        [
+          [0, 0],
+          [1, 1],
+        ],
+      ],
+      ['ucx/sysv', 'shm', 'shared memory, UCX sysv', [[0, 1]]],
+    ],
+  );
 });
 
 test('kill -9 of the server: what ranks told before is in the end of the case', limit, async (t) => {

@@ -29,9 +29,16 @@ test('every answer is as described, and events replay', limit, async (t) => {
   const { schemas } = document.components;
   const fits = (schema, value) => assert.deepEqual(new Schemas(document).faults(schema, value), []);
   for (const name of fs.readdirSync(folder).filter((file) => /\.(txt|json)$/.test(file))) {
-    const answer = await imported(server, name, `${/no-name/.test(name) ? '&collective=all_reduce' : ''}${/^osu/.test(name) ? '&ranks=4' : ''}`);
+    const answer = await imported(
+      server,
+      name,
+      `${/no-name/.test(name) ? '&collective=all_reduce' : ''}${/^osu/.test(name) ? '&ranks=4' : ''}`,
+    );
     fits(schemas.Imported, answer);
-    assert.equal(answer.rows, answer.runs.reduce((sum, run) => sum + run.rows_done, 0));
+    assert.equal(
+      answer.rows,
+      answer.runs.reduce((sum, run) => sum + run.rows_done, 0),
+    );
     for (const brief of answer.runs) {
       const run = await server.getRun(brief.id);
       fits(schemas.Run, run);
@@ -54,52 +61,129 @@ test('every answer is as described, and events replay', limit, async (t) => {
 
 test('calls that are alike are repeats, others runs of their own', limit, async (t) => {
   const server = await startServer(t);
-  const { runs } = await imported(server, 'nccl-2.18-three-calls.txt', '&name=three&label=site=a&time=2026-01-31T12:00:00.000Z');
+  const { runs } = await imported(
+    server,
+    'nccl-2.18-three-calls.txt',
+    '&name=three&label=site=a&time=2026-01-31T12:00:00.000Z',
+  );
   const [first, second] = await Promise.all(runs.map(({ id }) => server.getRun(id)));
-  assert.deepEqual([first.state, first.reason, first.name, first.labels, first.created, first.cases.length, first.spec.repeats],
-    ['completed', 'imported from nccl-tests', 'three', { site: 'a' }, '2026-01-31T12:00:00.000Z', 2, 2]);
-  assert.deepEqual([second.state, second.reason, second.collectives, second.rows_done],
-    ['failed', 'imported from nccl-tests: the file breaks off after 6 rows', ['broadcast'], 6]);
+  assert.deepEqual(
+    [
+      first.state,
+      first.reason,
+      first.name,
+      first.labels,
+      first.created,
+      first.cases.length,
+      first.spec.repeats,
+    ],
+    ['completed', 'imported from nccl-tests', 'three', { site: 'a' }, '2026-01-31T12:00:00.000Z', 2, 2],
+  );
+  assert.deepEqual(
+    [second.state, second.reason, second.collectives, second.rows_done],
+    ['failed', 'imported from nccl-tests: the file breaks off after 6 rows', ['broadcast'], 6],
+  );
   const { series } = await server.get(`/api/v1/runs/${first.id}/summary`);
-  assert.deepEqual(series.map(({ in_place, points }) => [in_place, points.length, points[1].rows]), [[false, 2, 2], [true, 2, 2]]);
+  assert.deepEqual(
+    series.map(({ in_place, points }) => [in_place, points.length, points[1].rows]),
+    [
+      [false, 2, 2],
+      [true, 2, 2],
+    ],
+  );
   assert.ok(Math.abs(series[0].points[1].time_us - 50.5) < 1e-9);
 });
 
 test('a line that cannot be read is named, and the rest is taken', limit, async (t) => {
   const server = await startServer(t);
   const text = await post(server, 'nccl-2.19-mpirun-labels.txt', '', { Accept: 'text/plain' });
-  assert.match(text.text, new RegExp('^\\S+ {2}6 rows of all_reduce, 4 ranks: failed, imported from nccl-tests 2\\.19\\.6: 3 elements were wrong, says the file\n' +
-    'not read: line 17: .*\n6 rows read, 1 line not\n$'));
+  assert.match(
+    text.text,
+    new RegExp(
+      '^\\S+ {2}6 rows of all_reduce, 4 ranks: failed, imported from nccl-tests 2\\.19\\.6: 3 elements were wrong, says the file\n' +
+        'not read: line 17: .*\n6 rows read, 1 line not\n$',
+    ),
+  );
   const { runs, unread } = await imported(server, 'nccl-2.19-per-iter.txt');
-  assert.deepEqual(unread.map(({ line }) => line), [11]);
+  assert.deepEqual(
+    unread.map(({ line }) => line),
+    [11],
+  );
   const run = await server.getRun(runs[0].id);
   assert.deepEqual([run.state, run.rows_done, run.rows_total], ['completed', 2, 3]);
   const events = await server.events(run.id);
-  assert.ok(events.some((event) => event.type === 'message' && event.text === '1 line of the file could not be read'));
-  assert.deepEqual(run.machines, [{ hardware: '2 x NVIDIA Imaginary 1', versions: { 'nccl-tests': '2.19.6', nccl: '2.18.5' }, nodes: ['node-a'] }]);
+  assert.ok(
+    events.some((event) => event.type === 'message' && event.text === '1 line of the file could not be read'),
+  );
+  assert.deepEqual(run.machines, [
+    {
+      hardware: '2 x NVIDIA Imaginary 1',
+      versions: { 'nccl-tests': '2.19.6', nccl: '2.18.5' },
+      nodes: ['node-a'],
+    },
+  ]);
 });
 
 test('what is no such file, or lacks what is needed, is refused and nothing is stored', limit, async (t) => {
   const server = await startServer(t);
-  assertProblem(await post(server, 'nccl-2.10-no-name.txt'), 400, /^the file does not say which collective .*would suit all_reduce/);
-  assertProblem(await post(server, 'osu-5.9-plain.txt'), 400, /^the file does not say how many ranks .*\?ranks=/);
+  assertProblem(
+    await post(server, 'nccl-2.10-no-name.txt'),
+    400,
+    /^the file does not say which collective .*would suit all_reduce/,
+  );
+  assertProblem(
+    await post(server, 'osu-5.9-plain.txt'),
+    400,
+    /^the file does not say how many ranks .*\?ranks=/,
+  );
   assertProblem(await post(server, 'nccl-2.10-no-name.txt', '&collective=all_reduce&ranks=x'), 400, /ranks/);
-  assertProblem(await post(server, 'nccl-2.10-no-name.txt', '&collective=allreduce'), 422, /^the parameter collective must be one of/);
-  assertProblem(await post(server, 'nccl-2.18.json', '&label=x'), 422, /^the parameter label must be KEY=VALUE$/);
-  assertProblem(await post(server, 'nccl-2.18.json', '&time=yesterday'), 422, /^the parameter time must be when/);
-  assertProblem(await post(server, 'README.md'), 400, /^there is no row of nccl-tests or of OSU's collectives, and no line of NCCL's log .*, in it$/);
-  assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /^there is no row/);
+  assertProblem(
+    await post(server, 'nccl-2.10-no-name.txt', '&collective=allreduce'),
+    422,
+    /^the parameter collective must be one of/,
+  );
+  assertProblem(
+    await post(server, 'nccl-2.18.json', '&label=x'),
+    422,
+    /^the parameter label must be KEY=VALUE$/,
+  );
+  assertProblem(
+    await post(server, 'nccl-2.18.json', '&time=yesterday'),
+    422,
+    /^the parameter time must be when/,
+  );
+  assertProblem(
+    await post(server, 'README.md'),
+    400,
+    /^there is no row of nccl-tests or of OSU's collectives, and no line of NCCL's log .*, in it$/,
+  );
+  assertProblem(
+    await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }),
+    400,
+    /^there is no row/,
+  );
   assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((64 << 20) + 1) }), 413);
-  assertProblem(await server.request('POST', '/api/v1/import', { body: `{${' '.repeat(2 << 20)}}` }), 422, /^JSON of 2097154 bytes is more than the 2097152 allowed$/);
+  assertProblem(
+    await server.request('POST', '/api/v1/import', { body: `{${' '.repeat(2 << 20)}}` }),
+    422,
+    /^JSON of 2097154 bytes is more than the 2097152 allowed$/,
+  );
   assert.deepEqual((await server.get('/api/v1/runs')).runs, []);
 });
 
 test('imported runs are compared as others are', limit, async (t) => {
   const server = await startServer(t);
-  const call = (us) => ['# Collective test starting: all_gather_perf', '# Rank 0 Pid 1 on a device 0 [0] X',
-    '# Rank 1 Pid 2 on a device 1 [0] X', ...[5, 50].map((time, i) =>
-      ` ${1024 ** (i + 1)} 1 float none -1 ${(time * us).toFixed(2)} 0.00 0.00 N/A ${(time * us).toFixed(2)} 0.00 0.00 N/A`),
-    '# Avg bus bandwidth : 1'].join('\n');
+  const call = (us) =>
+    [
+      '# Collective test starting: all_gather_perf',
+      '# Rank 0 Pid 1 on a device 0 [0] X',
+      '# Rank 1 Pid 2 on a device 1 [0] X',
+      ...[5, 50].map(
+        (time, i) =>
+          ` ${1024 ** (i + 1)} 1 float none -1 ${(time * us).toFixed(2)} 0.00 0.00 N/A ${(time * us).toFixed(2)} 0.00 0.00 N/A`,
+      ),
+      '# Avg bus bandwidth : 1',
+    ].join('\n');
   const ids = [];
   for (const factor of [1, 2]) {
     const body = [1, 1.001, 0.999, 1.002].map((noise) => call(factor * noise)).join('\n');
@@ -111,12 +195,17 @@ test('imported runs are compared as others are', limit, async (t) => {
   const answer = await server.request('GET', `/api/v1/compare?base=${ids[0]}&head=${ids[1]}&format=text`);
   assert.equal(answer.headers['ringbench-verdict'], 'worse', answer.text);
   assert.doesNotMatch(answer.text, /not alike/);
-  assert.match(answer.text, /^\S+ takes 100 % more time up to 16K .* and takes 100 % more time between 16K and 4M/m);
+  assert.match(
+    answer.text,
+    /^\S+ takes 100 % more time up to 16K .* and takes 100 % more time between 16K and 4M/m,
+  );
 });
 
 test('imported runs outlive a restart, and are deleted as others are', limit, async (t) => {
   const server = await startServer(t);
-  const { runs: [{ id }] } = await imported(server, 'nccl-2.18.json');
+  const {
+    runs: [{ id }],
+  } = await imported(server, 'nccl-2.18.json');
   const before = await server.getRun(id);
   server.signal('SIGTERM');
   await server.ended();
@@ -125,7 +214,7 @@ test('imported runs outlive a restart, and are deleted as others are', limit, as
   assert.equal((await again.request('DELETE', `/api/v1/runs/${id}`)).status, 204);
 });
 
-test('a job\'s NCCL log is answered with the ways it took, and what speaks against them', limit, async (t) => {
+test("a job's NCCL log is answered with the ways it took, and what speaks against them", limit, async (t) => {
   const server = await startServer(t);
   const schema = new Schemas(await server.get('/openapi.json'));
   const log = (name) => fs.readFileSync(new URL(`../data/nccl/a800.${name}.txt`, import.meta.url), 'utf8');
@@ -133,17 +222,43 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Imported' }, answer.json), []);
   const { ways, verdicts, settings } = answer.json.transports;
-  assert.deepEqual(ways.map(({ text, between }) => `${text}: ${between}`), ['IP over InfiniBand ib0, 2 channels: pgpu25 and pgpu27']);
+  assert.deepEqual(
+    ways.map(({ text, between }) => `${text}: ${between}`),
+    ['IP over InfiniBand ib0, 2 channels: pgpu25 and pgpu27'],
+  );
   assert.equal(settings.NCCL_IB_HCA, 'ib0');
-  assert.match(verdicts[0].sentence, /^NCCL_IB_HCA=ib0 names no active RDMA port \(ib0 is the network interface of mlx5_1\)/);
+  assert.match(
+    verdicts[0].sentence,
+    /^NCCL_IB_HCA=ib0 names no active RDMA port \(ib0 is the network interface of mlx5_1\)/,
+  );
   const text = await server.request('POST', '/api/v1/import?format=text', { body: log('1.ens17np0') });
-  assert.match(text.text, /^# NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up on pgpu25/m);
-  const two = log('0.mlx5_0') + log('1.ib0').replaceAll(/(pgpu\d+):(\d+)/g, '$1:1$2').replaceAll('commId 0x', 'commId 0xb');
+  assert.match(
+    text.text,
+    /^# NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up on pgpu25/m,
+  );
+  const two =
+    log('0.mlx5_0') +
+    log('1.ib0')
+      .replaceAll(/(pgpu\d+):(\d+)/g, '$1:1$2')
+      .replaceAll('commId 0x', 'commId 0xb');
   const jobs = await server.request('POST', '/api/v1/import', { body: two });
   assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Imported' }, jobs.json), []);
-  assert.deepEqual(jobs.json.transports.jobs.map(({ processes, nodes }) => [processes, nodes]), [[2, ['pgpu25', 'pgpu27']], [2, ['pgpu25', 'pgpu27']]]);
-  assert.ok(jobs.json.transports.verdicts.some(({ sentence }) => /^NCCL_IB_DISABLE=1: .* \(job 2 of 2, imported\)$/.test(sentence)));
-  assert.match((await server.request('POST', '/api/v1/import?format=text', { body: two })).text, /^# NCCL: the log is of 2 jobs/m);
+  assert.deepEqual(
+    jobs.json.transports.jobs.map(({ processes, nodes }) => [processes, nodes]),
+    [
+      [2, ['pgpu25', 'pgpu27']],
+      [2, ['pgpu25', 'pgpu27']],
+    ],
+  );
+  assert.ok(
+    jobs.json.transports.verdicts.some(({ sentence }) =>
+      /^NCCL_IB_DISABLE=1: .* \(job 2 of 2, imported\)$/.test(sentence),
+    ),
+  );
+  assert.match(
+    (await server.request('POST', '/api/v1/import?format=text', { body: two })).text,
+    /^# NCCL: the log is of 2 jobs/m,
+  );
   const name = 'nccl-2.18-three-calls.txt';
   const both = await server.request('POST', '/api/v1/import', { body: `${log('0.mlx5_0')}${fileOf(name)}` });
   assert.equal(both.status, 201, both.text);
@@ -154,41 +269,71 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
   for (const { id } of both.json.runs) {
     const run = await again.getRun(id);
     assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Run' }, run), []);
-    assert.deepEqual(run.cases.map((one) => one.transports), run.cases.map((_, i) => (i ? undefined : both.json.transports)));
+    assert.deepEqual(
+      run.cases.map((one) => one.transports),
+      run.cases.map((_, i) => (i ? undefined : both.json.transports)),
+    );
     const ends = (await again.events(id)).filter(({ type, transports }) => type === 'case' && transports);
-    assert.deepEqual(ends.map((end) => [end.case, end.transports]), [[0, both.json.transports]]);
-    assert.match(await again.get(`/api/v1/runs/${id}/events?format=text`), /^# NCCL: pgpu25 and pgpu27: RoCE mlx5_0/m);
+    assert.deepEqual(
+      ends.map((end) => [end.case, end.transports]),
+      [[0, both.json.transports]],
+    );
+    assert.match(
+      await again.get(`/api/v1/runs/${id}/events?format=text`),
+      /^# NCCL: pgpu25 and pgpu27: RoCE mlx5_0/m,
+    );
   }
 });
 
-test('the log of a large job is read beside all else, also when nobody waits for the answer', limit, async (t) => {
-  const server = await startServer(t);
-  const log = fs.readFileSync(new URL('../data/nccl/a800.0.mlx5_0.txt', import.meta.url), 'utf8');
-  const large = Array.from({ length: 400 }, (_, i) => log.replaceAll(/(pgpu\d+):(\d+)/g, `$1-${i}:$2`)).join('');
-  assert.ok(large.length > 2 << 20);
-  const answer = await server.request('POST', '/api/v1/import', { body: large });
-  assert.equal(answer.status, 200, answer.text.slice(0, 500));
-  assert.equal(answer.json.transports.nodes.length, 800);
-  for (let i = 0; i < 4; i += 1) {
-    const request = http.request(`${server.url}/api/v1/import`, { method: 'POST', headers: { 'Content-Type': 'text/plain' } });
-    request.on('error', () => {});
-    await new Promise((sent) => { request.end(large, sent); });
-    request.destroy();
-  }
-  // Two are read at a time: who comes too early is told so.
-  await waitFor(async () => (await server.request('POST', '/api/v1/import', { body: log })).status === 200, () => 'still busy');
-});
+test(
+  'the log of a large job is read beside all else, also when nobody waits for the answer',
+  limit,
+  async (t) => {
+    const server = await startServer(t);
+    const log = fs.readFileSync(new URL('../data/nccl/a800.0.mlx5_0.txt', import.meta.url), 'utf8');
+    const large = Array.from({ length: 400 }, (_, i) =>
+      log.replaceAll(/(pgpu\d+):(\d+)/g, `$1-${i}:$2`),
+    ).join('');
+    assert.ok(large.length > 2 << 20);
+    const answer = await server.request('POST', '/api/v1/import', { body: large });
+    assert.equal(answer.status, 200, answer.text.slice(0, 500));
+    assert.equal(answer.json.transports.nodes.length, 800);
+    for (let i = 0; i < 4; i += 1) {
+      const request = http.request(`${server.url}/api/v1/import`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'text/plain' },
+      });
+      request.on('error', () => {});
+      await new Promise((sent) => {
+        request.end(large, sent);
+      });
+      request.destroy();
+    }
+    // Two are read at a time: who comes too early is told so.
+    await waitFor(
+      async () => (await server.request('POST', '/api/v1/import', { body: log })).status === 200,
+      () => 'still busy',
+    );
+  },
+);
 
 test('of more nodes than are looked at the answer says so', limit, async (t) => {
   const server = await startServer(t);
-  const log = (hosts) => Array.from({ length: hosts }, (_, i) =>
-    `node-${i}:1:1 [0] NCCL INFO Channel 00/0 : ${i}[0] -> ${(i + 1) % hosts}[0] [send] via NET/Socket/0\n`).join('');
+  const log = (hosts) =>
+    Array.from(
+      { length: hosts },
+      (_, i) =>
+        `node-${i}:1:1 [0] NCCL INFO Channel 00/0 : ${i}[0] -> ${(i + 1) % hosts}[0] [send] via NET/Socket/0\n`,
+    ).join('');
   const ask = (hosts, form) => server.request('POST', `/api/v1/import?format=${form}`, { body: log(hosts) });
   const few = (await ask(2048, 'json')).json.transports;
   assert.equal(few.nodes.length, 2048);
   const many = await ask(2049, 'json');
   const document = await server.get('/openapi.json');
-  assert.deepEqual(new Schemas(document).faults(document.components.schemas.Transports, many.json.transports), []);
+  assert.deepEqual(
+    new Schemas(document).faults(document.components.schemas.Transports, many.json.transports),
+    [],
+  );
   const [{ answer, sentence }] = many.json.transports.verdicts;
   assert.equal(answer, 'not_enough_data');
   assert.equal(sentence, 'the ways of 2049 nodes are not put together, those of 2048 at most (imported)');
@@ -197,19 +342,31 @@ test('of more nodes than are looked at the answer says so', limit, async (t) => 
 
 test('run_nccl_table has a row for each way of each log', limit, () => {
   const logs = new URL('../data/nccl/', import.meta.url).pathname;
-  const files = fs.readdirSync(logs).filter((name) => name.endsWith('.txt')).sort();
-  const table = (...names) => spawnSync(new URL('../../bench/run_nccl_table', import.meta.url).pathname,
-    ['--bin', binDir, ...names], { encoding: 'utf8' });
+  const files = fs
+    .readdirSync(logs)
+    .filter((name) => name.endsWith('.txt'))
+    .sort();
+  const table = (...names) =>
+    spawnSync(new URL('../../bench/run_nccl_table', import.meta.url).pathname, ['--bin', binDir, ...names], {
+      encoding: 'utf8',
+    });
   const { stdout, stderr, status } = table(...files.map((name) => logs + name));
   assert.equal(status, 0, stderr);
-  const cells = stdout.trim().split('\n').slice(2).map((line) => line.slice(2, -2).split(' | '));
-  assert.deepEqual(cells.map((row) => row.slice(0, 7).join(' ')), [
-    'a800.0.ib0.txt Socket ipoib ib0 no 1 0',
-    'a800.0.mlx5_0.txt IB roce mlx5_0 no 1 0',
-    'a800.0.not-set.txt IB infiniband mlx5_1 no 1 0',
-    'a800.1.ens17np0.txt - - - - - -',
-    'a800.1.ib0.txt Socket ipoib ib0 no 1 0',
-  ]);
+  const cells = stdout
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((line) => line.slice(2, -2).split(' | '));
+  assert.deepEqual(
+    cells.map((row) => row.slice(0, 7).join(' ')),
+    [
+      'a800.0.ib0.txt Socket ipoib ib0 no 1 0',
+      'a800.0.mlx5_0.txt IB roce mlx5_0 no 1 0',
+      'a800.0.not-set.txt IB infiniband mlx5_1 no 1 0',
+      'a800.1.ens17np0.txt - - - - - -',
+      'a800.1.ib0.txt Socket ipoib ib0 no 1 0',
+    ],
+  );
   assert.match(cells[3][7], /^NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0/);
   assert.ok(cells.every((row) => row[8] === '0'));
   const none = table(`${logs}README.md`);

@@ -12,8 +12,10 @@ const isolated = { timing: 'isolated', iters: 10, sizes: { min: 64, max: '256K',
 
 // A clock that is 1000 s ahead.
 const within = ['unshare', '--time', '--monotonic', '1000', '--fork', '--kill-child', '--'];
-const skip = spawnSync(within[0], [...within.slice(1), 'true']).status === 0 ? false
-  : 'no time namespace: root and Linux 5.6 or newer';
+const skip =
+  spawnSync(within[0], [...within.slice(1), 'true']).status === 0
+    ? false
+    : 'no time namespace: root and Linux 5.6 or newer';
 
 async function startHosts(t, places) {
   const server = await startServer(t, faulty.server);
@@ -31,15 +33,23 @@ async function lateness(server, fault) {
 const here = [{}, {}, {}];
 const apart = here.map((_, i) => ({ within: i === 1 ? within : [], env: { RINGBENCH_HOSTID: `host-${i}` } }));
 
-for (const [what, places, options] of [['that share memory', here, limit],
-  ['whose clocks are 1000 s apart', apart, { ...limit, skip }]]) {
+for (const [what, places, options] of [
+  ['that share memory', here, limit],
+  ['whose clocks are 1000 s apart', apart, { ...limit, skip }],
+]) {
   test(`of ranks ${what} one that is late is named`, options, async (t) => {
     const server = await startHosts(t, places);
     const late = await lateness(server, { kind: 'slow', rank: 1, us: 20000 });
     assert.equal(late.answer, 'late_rank', late.sentence);
-    assert.match(late.sentence, /^rank 1 on node-2 is late in \d+ of \d+ rows: it comes \d{5} us after the middle rank/);
+    assert.match(
+      late.sentence,
+      /^rank 1 on node-2 is late in \d+ of \d+ rows: it comes \d{5} us after the middle rank/,
+    );
     assert.match(late.sentence, places === apart ? /clocks agree within/ : /by one clock/);
-    for (const { late_us: [first, second], late_error_us: error } of late.rows) {
+    for (const {
+      late_us: [first, second],
+      late_error_us: error,
+    } of late.rows) {
       assert.ok(second > 10000 - error && Math.abs(first) < 10000, `${first} ${second} ${error}`);
     }
     const healthy = await lateness(server);

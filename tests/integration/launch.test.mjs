@@ -54,36 +54,59 @@ function makeLaunchers(t, other = {}) {
     fs.writeFileSync(path.join(dir, `${name}.new`), text);
     fs.renameSync(path.join(dir, `${name}.new`), path.join(dir, name));
   };
-  const asked = () => fs.existsSync(path.join(dir, 'asked'))
-    ? fs.readFileSync(path.join(dir, 'asked'), 'utf8').trim().split('\n') : [];
+  const asked = () =>
+    fs.existsSync(path.join(dir, 'asked'))
+      ? fs.readFileSync(path.join(dir, 'asked'), 'utf8').trim().split('\n')
+      : [];
   return { dir, say, asked };
 }
 
 async function start(t, args = [], other = {}) {
-  const launchers = makeLaunchers(t, other), jobs = tempDir(t);
+  const launchers = makeLaunchers(t, other),
+    jobs = tempDir(t);
   const mark = path.basename(jobs);
   const server = await startServer(t, {
     args: ['--launchers', launchers.dir, ...args],
     env: { PATH: `${binDir}:${process.env.PATH}`, LOCAL_AGENTS_DIR: jobs, LAUNCH_MARK: mark },
   });
   const left = () => processesWithEnv('LAUNCH_MARK', mark).filter((pid) => pid !== server.pid);
-  atEnd(t, () => left().forEach((pid) => { try { process.kill(pid, 'SIGKILL'); } catch { /* gone */ } }));
+  atEnd(t, () =>
+    left().forEach((pid) => {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        /* gone */
+      }
+    }),
+  );
   return { server, launchers, left };
 }
 
 function commandOf(pid) {
-  try { return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'); } catch { return ''; }
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 const jobsOf = async (server) => (await server.get('/api/v1/jobs')).jobs;
 
-const jobIs = (server, state, i = 0) => waitFor(async () => {
-  const job = (await jobsOf(server))[i];
-  return job?.state === state && job;
-}, async () => `no job is ${state}: ${JSON.stringify(await jobsOf(server))}`, 20000);
+const jobIs = (server, state, i = 0) =>
+  waitFor(
+    async () => {
+      const job = (await jobsOf(server))[i];
+      return job?.state === state && job;
+    },
+    async () => `no job is ${state}: ${JSON.stringify(await jobsOf(server))}`,
+    20000,
+  );
 
-const stateIs = (server, id, state, reason = /./) => server.event(id,
-  (event) => event.type === 'state' && event.state === state && reason.test(event.reason ?? ''));
+const stateIs = (server, id, state, reason = /./) =>
+  server.event(
+    id,
+    (event) => event.type === 'state' && event.state === state && reason.test(event.reason ?? ''),
+  );
 
 test('one request gets nodes, measures and gives them back', limit, async (t) => {
   const { server, left } = await start(t);
@@ -95,26 +118,41 @@ test('one request gets nodes, measures and gives them back', limit, async (t) =>
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 4);
   assert.match(run.spec.nodes.group, /^job-/);
-  const states = (await server.events(id)).filter((event) => event.type === 'state').map((event) => event.state);
+  const states = (await server.events(id))
+    .filter((event) => event.type === 'state')
+    .map((event) => event.state);
   assert.equal(states[1], 'launching');
   const job = await jobIs(server, 'ended');
   assert.equal(job.run, id);
   assert.match(job.sentence, /has ended/);
-  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+  await waitFor(
+    () => left().length === 0,
+    () => `left: ${left()}`,
+    20000,
+  );
 });
 
 test('kept nodes serve the next run that is alike, and no other', limit, async (t) => {
   const { server, left } = await start(t);
-  const spec = { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', args: { ranks: 2 }, keep_s: 600 } };
+  const spec = {
+    ...quick,
+    nodes: { count: 1, wait_s: 60 },
+    launch: { name: 'local', args: { ranks: 2 }, keep_s: 600 },
+  };
   const first = await server.runEnds((await server.run(spec)).id);
   const second = await server.runEnds((await server.run(spec)).id);
   assert.deepEqual([first.state, second.state], ['completed', 'completed'], second.reason);
   assert.equal(first.spec.nodes.group, second.spec.nodes.group);
   assert.equal((await jobsOf(server)).length, 1);
 
-  const other = await server.runEnds((await server.run({
-    ...spec, launch: { name: 'local', args: { ranks: 3 } },
-  })).id);
+  const other = await server.runEnds(
+    (
+      await server.run({
+        ...spec,
+        launch: { name: 'local', args: { ranks: 3 } },
+      })
+    ).id,
+  );
   assert.equal(other.world_size, 3);
   const [, kept] = await jobsOf(server);
   assert.equal(kept.state, 'running');
@@ -123,7 +161,11 @@ test('kept nodes serve the next run that is alike, and no other', limit, async (
   assert.match((await jobIs(server, 'ended', 1)).sentence, /stopped by a request/);
   assert.equal((await server.request('DELETE', `/api/v1/jobs/${kept.id}`)).status, 409);
   assert.equal((await server.request('DELETE', '/api/v1/jobs/none')).status, 404);
-  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+  await waitFor(
+    () => left().length === 0,
+    () => `left: ${left()}`,
+    20000,
+  );
 });
 
 test('kept nodes that have died do not serve the next run', limit, async (t) => {
@@ -131,10 +173,17 @@ test('kept nodes that have died do not serve the next run', limit, async (t) => 
   const spec = { ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } };
   const first = await server.runEnds((await server.run(spec)).id);
   assert.equal(first.state, 'completed', first.reason);
-  await waitFor(async () => (await jobsOf(server))[0].idle_since, () => 'it is not idle');
+  await waitFor(
+    async () => (await jobsOf(server))[0].idle_since,
+    () => 'it is not idle',
+  );
   const [agent] = left().filter((pid) => /ringbench-agent/.test(commandOf(pid)));
   process.kill(agent, 'SIGTERM');
-  await waitFor(async () => (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length === 1, () => 'both are there');
+  await waitFor(
+    async () =>
+      (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length === 1,
+    () => 'both are there',
+  );
   const second = await server.runEnds((await server.run(spec)).id);
   assert.equal(second.state, 'completed', second.reason);
   assert.notEqual(second.spec.nodes.group, first.spec.nodes.group);
@@ -142,14 +191,22 @@ test('kept nodes that have died do not serve the next run', limit, async (t) => 
 
 test('kept nodes serve others only by the name of their group', limit, async (t) => {
   const { server } = await start(t);
-  const lent = await server.runEnds((await server.run(
-    { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } })).id);
+  const lent = await server.runEnds(
+    (await server.run({ ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } }))
+      .id,
+  );
   assert.equal(lent.state, 'completed', lent.reason);
   const plain = await server.runEnds((await server.run({ ...quick, nodes: { count: 1, wait_s: 0 } })).id);
   assert.equal(plain.state, 'failed');
-  assert.ok(plain.reason.includes(`waiting_for_nodes: 0 of 1 nodes are there; nodes that runs got by \`launch\` serve others only by their group (nodes.group): ${lent.spec.nodes.group} (1)`), plain.reason);
-  const named = await server.runEnds((await server.run(
-    { ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } })).id);
+  assert.ok(
+    plain.reason.includes(
+      `waiting_for_nodes: 0 of 1 nodes are there; nodes that runs got by \`launch\` serve others only by their group (nodes.group): ${lent.spec.nodes.group} (1)`,
+    ),
+    plain.reason,
+  );
+  const named = await server.runEnds(
+    (await server.run({ ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } })).id,
+  );
   assert.equal(named.state, 'completed', named.reason);
 });
 
@@ -164,7 +221,13 @@ test('it is foreseen that kept nodes would serve a run', limit, async (t) => {
   launchers.say('answer', 'job 7\n');
   launchers.say('status', 'PENDING Resources\n');
   const spec = { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
-  assert.deepEqual(await placementOf(server, spec), { outcome: 'unknown', reason: 'engine is asked for them', backend: null, world_size: 0, nodes: [] });
+  assert.deepEqual(await placementOf(server, spec), {
+    outcome: 'unknown',
+    reason: 'engine is asked for them',
+    backend: null,
+    world_size: 0,
+    nodes: [],
+  });
   const first = await server.run(spec);
   await stateIs(server, first.id, 'launching', /job 7 of engine is pending: PENDING Resources/);
   assert.equal((await placementOf(server, spec)).reason, 'job 7 of engine is pending: PENDING Resources');
@@ -186,13 +249,25 @@ test('nodes of a job that has ended are forgotten, and those of others are not',
   const { server, launchers } = await start(t, ['--lease-s', '2', '--poll-s', '1']);
   launchers.say('answer', 'job 7\n');
   launchers.say('status', 'RUNNING\n');
-  const first = await server.run({ ...quick, nodes: { count: 3, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } });
+  const first = await server.run({
+    ...quick,
+    nodes: { count: 3, wait_s: 60 },
+    launch: { name: 'engine', keep_s: 600 },
+  });
   const args = ['--group', first.spec.nodes.group];
-  const [left, lost] = await Promise.all(['left', 'lost', 'stays'].map((name) => startAgent(t, server, name, { args, ready: false })));
+  const [left, lost] = await Promise.all(
+    ['left', 'lost', 'stays'].map((name) => startAgent(t, server, name, { args, ready: false })),
+  );
   const own = await startAgent(t, server, 'own', { ready: false });
   assert.equal((await server.runEnds(first.id)).state, 'completed');
-  const nodes = async () => Object.fromEntries((await server.get('/api/v1/nodes')).nodes.map(({ name, state }) => [name, state]));
-  const nodesAre = (expected) => waitFor(async () => JSON.stringify(await nodes()) === JSON.stringify(expected), async () => JSON.stringify(await nodes()), 20000);
+  const nodes = async () =>
+    Object.fromEntries((await server.get('/api/v1/nodes')).nodes.map(({ name, state }) => [name, state]));
+  const nodesAre = (expected) =>
+    waitFor(
+      async () => JSON.stringify(await nodes()) === JSON.stringify(expected),
+      async () => JSON.stringify(await nodes()),
+      20000,
+    );
   left.signal('SIGTERM');
   lost.signal('SIGKILL');
   own.signal('SIGTERM');
@@ -206,7 +281,11 @@ test('what the engine says is shown as it changes, and how a job ends', limit, a
   const { server, launchers } = await start(t);
   launchers.say('answer', 'Submitted job 41 to the queue\n');
   launchers.say('status', 'PENDING Resources\n');
-  const { id } = await server.run({ ...quick, nodes: { count: 2 }, launch: { name: 'engine', args: { queue: 'fast' } } });
+  const { id } = await server.run({
+    ...quick,
+    nodes: { count: 2 },
+    launch: { name: 'engine', args: { queue: 'fast' } },
+  });
   await stateIs(server, id, 'launching', /job 41 of engine is pending: PENDING Resources/);
   launchers.say('status', 'PENDING Priority\n');
   await stateIs(server, id, 'launching', /Priority/);
@@ -243,12 +322,25 @@ test('what the engine says is shown as it changes, and how a job ends', limit, a
   launchers.say('answer', 'queue main is closed\n');
   const refused = await server.runEnds((await server.run({ ...quick, launch: { name: 'engine' } })).id);
   assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
-  assert.deepEqual([...new Set(launchers.asked().slice(asked).map((line) => line.split(' ')[0]))], ['start', 'find']);
+  assert.deepEqual(
+    [
+      ...new Set(
+        launchers
+          .asked()
+          .slice(asked)
+          .map((line) => line.split(' ')[0]),
+      ),
+    ],
+    ['start', 'find'],
+  );
 });
 
 const long = {
-  sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters: 200, nodes: { count: 1, wait_s: 60 },
-  backend: 'host', launch: { name: 'engine' },
+  sizes: { min: 4096, max: 4096 * 2000, step: 4096 },
+  iters: 200,
+  nodes: { count: 1, wait_s: 60 },
+  backend: 'host',
+  launch: { name: 'engine' },
 };
 
 test('a run says that its job was ended under it', limit, async (t) => {
@@ -265,22 +357,36 @@ test('a run says that its job was ended under it', limit, async (t) => {
   assert.match(run.reason, /; job 7 of engine has ended: TIMEOUT TimeLimit/);
 });
 
-test('a job that runs for longer than its launcher allows is stopped, and its run says so', limit, async (t) => {
-  const { server, launchers } = await start(t, [], { limits: { hours: 0.0002 } });
-  assert.equal((await server.get('/api/v1/launchers')).launchers[0].limits.hours, 0.0002);
-  launchers.say('answer', 'job 7\n');
-  launchers.say('status', 'PENDING\n');
-  const { id } = await server.run({ ...quick, nodes: { count: 1, wait_s: 600 }, launch: { name: 'engine' } });
-  // A second of waiting for the engine is none of running.
-  await stateIs(server, id, 'launching', /job 7 of engine is pending/);
-  const asked = launchers.asked().length;
-  await waitFor(() => launchers.asked().length >= asked + 12, () => 'not asked');
-  assert.deepEqual(stopsOf(launchers), []);
-  launchers.say('status', 'RUNNING\n');
-  const run = await server.runEnds(id);
-  assert.match(run.reason, /^job 7 of engine has ended: its 0\.0002 hours were over, \d+ s after it began to run$/);
-  assert.deepEqual(stopsOf(launchers), ['stop 7']);
-});
+test(
+  'a job that runs for longer than its launcher allows is stopped, and its run says so',
+  limit,
+  async (t) => {
+    const { server, launchers } = await start(t, [], { limits: { hours: 0.0002 } });
+    assert.equal((await server.get('/api/v1/launchers')).launchers[0].limits.hours, 0.0002);
+    launchers.say('answer', 'job 7\n');
+    launchers.say('status', 'PENDING\n');
+    const { id } = await server.run({
+      ...quick,
+      nodes: { count: 1, wait_s: 600 },
+      launch: { name: 'engine' },
+    });
+    // A second of waiting for the engine is none of running.
+    await stateIs(server, id, 'launching', /job 7 of engine is pending/);
+    const asked = launchers.asked().length;
+    await waitFor(
+      () => launchers.asked().length >= asked + 12,
+      () => 'not asked',
+    );
+    assert.deepEqual(stopsOf(launchers), []);
+    launchers.say('status', 'RUNNING\n');
+    const run = await server.runEnds(id);
+    assert.match(
+      run.reason,
+      /^job 7 of engine has ended: its 0\.0002 hours were over, \d+ s after it began to run$/,
+    );
+    assert.deepEqual(stopsOf(launchers), ['stop 7']);
+  },
+);
 
 test('a failed run ends though nobody can say what became of its job', limit, async (t) => {
   const { server, launchers } = await start(t);
@@ -291,7 +397,10 @@ test('a failed run ends though nobody can say what became of its job', limit, as
   await stateIs(server, id, 'running', /.?/);
   fs.rmSync(path.join(launchers.dir, 'engine.json'));
   server.signal('SIGHUP');
-  await waitFor(async () => (await jobsOf(server))[0].sentence.includes('not among'), () => 'still known');
+  await waitFor(
+    async () => (await jobsOf(server))[0].sentence.includes('not among'),
+    () => 'still known',
+  );
   agent.signal('SIGTERM');
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
@@ -300,7 +409,10 @@ test('a failed run ends though nobody can say what became of its job', limit, as
   await jobIs(server, 'stopping');
   const [job] = await jobsOf(server);
   await server.request('DELETE', `/api/v1/jobs/${job.id}`);
-  assert.match((await jobIs(server, 'ended')).sentence, /given up by a request; the engine may have it: its launcher/);
+  assert.match(
+    (await jobIs(server, 'ended')).sentence,
+    /given up by a request; the engine may have it: its launcher/,
+  );
 });
 
 test('a job whose launcher goes while it is being started keeps its id', limit, async (t) => {
@@ -308,18 +420,28 @@ test('a job whose launcher goes while it is being started keeps its id', limit, 
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
   launchers.say('status', 'PENDING\n');
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await waitFor(() => launchers.asked().length > 0, () => 'not started');
-  const config = path.join(launchers.dir, 'engine.json'), file = fs.readFileSync(config);
+  await waitFor(
+    () => launchers.asked().length > 0,
+    () => 'not started',
+  );
+  const config = path.join(launchers.dir, 'engine.json'),
+    file = fs.readFileSync(config);
   fs.rmSync(config);
   server.signal('SIGHUP');
-  await waitFor(async () => (await server.get('/api/v1/launchers')).launchers.length === 1, () => 'still known');
+  await waitFor(
+    async () => (await server.get('/api/v1/launchers')).launchers.length === 1,
+    () => 'still known',
+  );
   fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 7\n');
   await stateIs(server, id, 'launching', /^job 7 of engine is pending: its launcher is not among/);
   fs.writeFileSync(config, file);
   server.signal('SIGHUP');
   await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
   await jobIs(server, 'ended');
-  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 7']);
+  assert.deepEqual(
+    launchers.asked().filter((line) => line.startsWith('stop')),
+    ['stop 7'],
+  );
 });
 
 test('a run that waits for kept nodes gets others when their job ends', limit, async (t) => {
@@ -328,7 +450,10 @@ test('a run that waits for kept nodes gets others when their job ends', limit, a
   launchers.say('status', 'RUNNING\n');
   const spec = { ...long, launch: { name: 'engine', keep_s: 600 } };
   const first = await server.run(spec);
-  const agent = await startAgent(t, server, 'lent', { args: ['--group', first.spec.nodes.group], ready: false });
+  const agent = await startAgent(t, server, 'lent', {
+    args: ['--group', first.spec.nodes.group],
+    ready: false,
+  });
   await stateIs(server, first.id, 'running', /.?/);
   const second = await server.run(spec);
   assert.equal(second.spec.nodes.group, first.spec.nodes.group);
@@ -341,7 +466,10 @@ test('a run that waits for kept nodes gets others when their job ends', limit, a
   agent.signal('SIGTERM');
   assert.match((await server.runEnds(first.id)).reason, /job 7 of engine has ended: TIMEOUT/);
   const jobs = await jobsOf(server);
-  assert.deepEqual(jobs.map((job) => job.run), [second.id, first.id]);
+  assert.deepEqual(
+    jobs.map((job) => job.run),
+    [second.id, first.id],
+  );
   assert.equal(jobs[0].group, jobs[1].group);
 });
 
@@ -352,7 +480,9 @@ test('a job that replaces another has nodes for all that wait for it', limit, as
   const spec = { ...long, nodes: { count: 2, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
   const first = await server.run(spec);
   const args = ['--group', first.spec.nodes.group];
-  const agents = await Promise.all(['a', 'b'].map((name) => startAgent(t, server, name, { args, ready: false })));
+  const agents = await Promise.all(
+    ['a', 'b'].map((name) => startAgent(t, server, name, { args, ready: false })),
+  );
   await stateIs(server, first.id, 'running', /.?/);
   const runs = [await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } }), await server.run(spec)];
   for (const run of runs) assert.equal(run.spec.nodes.group, first.spec.nodes.group);
@@ -361,7 +491,13 @@ test('a job that replaces another has nodes for all that wait for it', limit, as
   launchers.say('status', 'TIMEOUT TimeLimit\n');
   agents.forEach((agent) => agent.signal('SIGTERM'));
   for (const run of runs) await stateIs(server, run.id, 'launching', /job 8 of engine is pending/);
-  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('start')).map((line) => line.split(' ')[2]), ['2', '2']);
+  assert.deepEqual(
+    launchers
+      .asked()
+      .filter((line) => line.startsWith('start'))
+      .map((line) => line.split(' ')[2]),
+    ['2', '2'],
+  );
 });
 
 test('a job in use of which a node has died gets no run that needs it', limit, async (t) => {
@@ -371,16 +507,23 @@ test('a job in use of which a node has died gets no run that needs it', limit, a
   const spec = { ...long, nodes: { count: 2, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
   const first = await server.run({ ...spec, sizes: ['4K'], iters: 1 });
   const group = first.spec.nodes.group;
-  const [, b] = await Promise.all(['a', 'b'].map((name) =>
-    startAgent(t, server, name, { args: ['--group', group], ready: false })));
+  const [, b] = await Promise.all(
+    ['a', 'b'].map((name) => startAgent(t, server, name, { args: ['--group', group], ready: false })),
+  );
   assert.equal((await server.runEnds(first.id)).state, 'completed');
   const busy = await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } });
   await stateIs(server, busy.id, 'running', /.?/);
   b.signal('SIGTERM');
   await b.ended();
-  await waitFor(async () => (await server.get('/api/v1/nodes')).nodes.find(({ name }) => name === 'b').state === 'left', () => 'b is there');
+  await waitFor(
+    async () => (await server.get('/api/v1/nodes')).nodes.find(({ name }) => name === 'b').state === 'left',
+    () => 'b is there',
+  );
   const [one, two] = [await server.run({ ...spec, nodes: { count: 1, wait_s: 60 } }), await server.run(spec)];
-  assert.deepEqual([one, two].map((run) => run.spec.nodes.group === group), [true, false]);
+  assert.deepEqual(
+    [one, two].map((run) => run.spec.nodes.group === group),
+    [true, false],
+  );
 });
 
 test('a server that was killed knows its jobs, and ends those that nobody needs', limit, async (t) => {
@@ -400,7 +543,10 @@ test('a server that was killed knows its jobs, and ends those that nobody needs'
   assert.equal(launchers.asked().filter((line) => line.startsWith('start')).length, 1);
   await again.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
   await jobIs(again, 'ended');
-  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 51']);
+  assert.deepEqual(
+    launchers.asked().filter((line) => line.startsWith('stop')),
+    ['stop 51'],
+  );
 });
 
 test('the hours of a job are not counted by a clock that was set meanwhile', limit, async (t) => {
@@ -418,7 +564,10 @@ test('the hours of a job are not counted by a clock that was set meanwhile', lim
   };
   await again({ started: '2020-01-01T00:00:00.000Z' });
   const asked = launchers.asked().length;
-  await waitFor(() => launchers.asked().length >= asked + 3, () => 'not asked');
+  await waitFor(
+    () => launchers.asked().length >= asked + 3,
+    () => 'not asked',
+  );
   assert.equal((await jobsOf(server))[0].state, 'running');
   // Nothing else tells where the machine was started anew.
   await again({ boot_id: '00000000-0000-4000-8000-000000000000' });
@@ -431,14 +580,23 @@ test('a job that was being started is found by its name', limit, async (t) => {
   // `cat` of a pipe waits: the server is killed while its command runs.
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await waitFor(() => launchers.asked().some((line) => line.startsWith('start')), () => 'not started');
+  await waitFor(
+    () => launchers.asked().some((line) => line.startsWith('start')),
+    () => 'not started',
+  );
   await server.killHard();
   launchers.say('found', '61\n');
   const again = await server.startAgain();
   await stateIs(again, id, 'launching', /job 61 of engine is pending/);
   // What was left of its start has no effect any more.
-  await waitFor(() => !left().some((pid) => /engine\0start/.test(commandOf(pid))), () => 'it goes on');
-  assert.match(launchers.asked().find((line) => line.startsWith('find')), /^find ringbench-\w{12}$/);
+  await waitFor(
+    () => !left().some((pid) => /engine\0start/.test(commandOf(pid))),
+    () => 'it goes on',
+  );
+  assert.match(
+    launchers.asked().find((line) => line.startsWith('find')),
+    /^find ringbench-\w{12}$/,
+  );
   fs.rmSync(path.join(launchers.dir, 'answer'));
 });
 
@@ -448,7 +606,12 @@ test('a job whose start failed or took too long is looked for until the engine a
   launchers.say('status', 'PENDING\n');
   launchers.say('down', '');
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await stateIs(server, id, 'launching', /is starting: whether the engine has it is not known: .*no controller/);
+  await stateIs(
+    server,
+    id,
+    'launching',
+    /is starting: whether the engine has it is not known: .*no controller/,
+  );
   fs.rmSync(path.join(launchers.dir, 'down'));
   await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
   assert.match((await jobIs(server, 'ended')).sentence, /no run needs it any more/);
@@ -457,7 +620,12 @@ test('a job whose start failed or took too long is looked for until the engine a
   fs.rmSync(path.join(launchers.dir, 'answer'));
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
   const late = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await stateIs(server, late.id, 'launching', /is starting: it was not started: the command took too long and was killed/);
+  await stateIs(
+    server,
+    late.id,
+    'launching',
+    /is starting: it was not started: the command took too long and was killed/,
+  );
   launchers.say('found', '62\n');
   await stateIs(server, late.id, 'launching', /job 62 of engine is pending/);
   fs.rmSync(path.join(launchers.dir, 'answer'));
@@ -469,7 +637,10 @@ test('a start that failed is looked for a while: the engine may have it late', l
   launchers.say('status', 'PENDING\n');
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
   const finds = () => launchers.asked().filter((line) => line.startsWith('find')).length;
-  await waitFor(() => finds() >= 2, () => 'not looked for again');
+  await waitFor(
+    () => finds() >= 2,
+    () => 'not looked for again',
+  );
   launchers.say('found', `${'x'.repeat(200)}\n`);
   await stateIs(server, id, 'launching', /this is no id: xxx/);
   launchers.say('found', '62\n');
@@ -483,31 +654,60 @@ test('an engine that hangs holds up a few commands, and no stop', limit, async (
   launchers.say('answer', 'job @\n');
   launchers.say('status', 'PENDING\n');
   launchers.say('hangs', '');
-  const runs = await Promise.all(Array.from({ length: 24 }, () =>
-    server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })));
+  const runs = await Promise.all(
+    Array.from({ length: 24 }, () =>
+      server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } }),
+    ),
+  );
   const commands = async () => (await server.get('/api/v1/launchers')).launchers[0].commands;
   const askedFor = (what) => launchers.asked().filter((line) => line.startsWith(what)).length;
-  await waitFor(() => askedFor('status') === 12, () => `${askedFor('start')} starts, ${askedFor('status')} hang`);
+  await waitFor(
+    () => askedFor('status') === 12,
+    () => `${askedFor('start')} starts, ${askedFor('status')} hang`,
+  );
   assert.equal(await commands(), 12);
-  assert.match((await server.request('GET', '/metrics')).text, /^ringbench_launcher_commands\{launcher="engine"\} 12$/m);
+  assert.match(
+    (await server.request('GET', '/metrics')).text,
+    /^ringbench_launcher_commands\{launcher="engine"\} 12$/m,
+  );
 
   // Those of the jobs that are to stop are not waited for.
-  await Promise.all(runs.map(({ id }) => server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' })));
-  await waitFor(async () => (await jobsOf(server)).every(({ state }) => ['stopping', 'ended'].includes(state)), () => 'not stopping');
-  const stopped = async () => (await jobsOf(server)).every(({ job }) => !job || launchers.asked().includes(`stop ${job}`));
+  await Promise.all(
+    runs.map(({ id }) => server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' })),
+  );
+  await waitFor(
+    async () => (await jobsOf(server)).every(({ state }) => ['stopping', 'ended'].includes(state)),
+    () => 'not stopping',
+  );
+  const stopped = async () =>
+    (await jobsOf(server)).every(({ job }) => !job || launchers.asked().includes(`stop ${job}`));
   await waitFor(stopped, () => `${stopsOf(launchers).length} stops`, 20000);
-  assert.ok(await commands() <= 16);
+  assert.ok((await commands()) <= 16);
 
   // Nor by who stops one again, which no start has to wait for.
   const hung = (await jobsOf(server)).filter(({ state }) => state === 'stopping');
   const stops = (job) => launchers.asked().filter((line) => line === `stop ${job}`).length;
-  await waitFor(async () => await commands() === 12, async () => `${await commands()} commands`);
+  await waitFor(
+    async () => (await commands()) === 12,
+    async () => `${await commands()} commands`,
+  );
   await Promise.all(hung.map(({ id }) => server.request('DELETE', `/api/v1/jobs/${id}`)));
-  await waitFor(() => hung.every(({ job }) => stops(job) >= 2), () => JSON.stringify(hung.map(({ job }) => stops(job))), 20000);
+  await waitFor(
+    () => hung.every(({ job }) => stops(job) >= 2),
+    () => JSON.stringify(hung.map(({ job }) => stops(job))),
+    20000,
+  );
   fs.rmSync(path.join(launchers.dir, 'hangs'));
   await Promise.all(hung.map(({ id }) => server.request('DELETE', `/api/v1/jobs/${id}`)));
-  await waitFor(async () => (await jobsOf(server)).every(({ state }) => state === 'ended'), async () => JSON.stringify(await jobsOf(server)), 20000);
-  await waitFor(async () => await commands() === 0, async () => `${await commands()} commands`);
+  await waitFor(
+    async () => (await jobsOf(server)).every(({ state }) => state === 'ended'),
+    async () => JSON.stringify(await jobsOf(server)),
+    20000,
+  );
+  await waitFor(
+    async () => (await commands()) === 0,
+    async () => `${await commands()} commands`,
+  );
 });
 
 test('of several jobs of one name none is taken or stopped', limit, async (t) => {
@@ -520,7 +720,10 @@ test('of several jobs of one name none is taken or stopped', limit, async (t) =>
   await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
   await jobIs(server, 'stopping');
   const asked = launchers.asked().length;
-  await waitFor(() => launchers.asked().length >= asked + 3, () => 'not looked for again');
+  await waitFor(
+    () => launchers.asked().length >= asked + 3,
+    () => 'not looked for again',
+  );
   assert.deepEqual(stopsOf(launchers), []);
   launchers.say('found', '62\n62\n');
   await jobIs(server, 'ended');
@@ -535,7 +738,10 @@ test('the id of one job is not taken for another', limit, async (t) => {
   const first = await server.run(spec);
   await stateIs(server, first.id, 'launching', /job 7 of engine is pending/);
   const second = await server.runEnds((await server.run(spec)).id);
-  assert.match(second.reason, /whether the engine has it is not known.*the engine gave it the id 7, which job \w{12} has/);
+  assert.match(
+    second.reason,
+    /whether the engine has it is not known.*the engine gave it the id 7, which job \w{12} has/,
+  );
   const [, job] = await jobsOf(server);
   assert.deepEqual([job.state, job.job], ['pending', '7']);
   assert.deepEqual(stopsOf(launchers), []);
@@ -544,7 +750,9 @@ test('the id of one job is not taken for another', limit, async (t) => {
 test('a job that cannot be written down is not started', limit, async (t) => {
   const { server, launchers } = await start(t);
   fs.rmSync(path.join(server.options.dataDir, 'jobs'), { recursive: true });
-  const run = await server.runEnds((await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })).id);
+  const run = await server.runEnds(
+    (await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })).id,
+  );
   assert.match(run.reason, /it was not started: it could not be written down/);
   assert.deepEqual(launchers.asked(), []);
 });
@@ -557,13 +765,27 @@ test('a job that was given up stays so, whatever the engine says later', limit, 
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
   await stateIs(server, id, 'launching', /whether the engine has it is not known/);
   await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
-  await waitFor(async () => /is stopping: .*; whether the engine has it is not known/.test((await jobsOf(server))[0].sentence), () => 'asked');
-  assert.match((await jobsOf(server))[0].reason, /^no run needs it any more; whether the engine has it is not known: .*no controller/);
+  await waitFor(
+    async () =>
+      /is stopping: .*; whether the engine has it is not known/.test((await jobsOf(server))[0].sentence),
+    () => 'asked',
+  );
+  assert.match(
+    (await jobsOf(server))[0].reason,
+    /^no run needs it any more; whether the engine has it is not known: .*no controller/,
+  );
   execFileSync('mkfifo', [path.join(launchers.dir, 'slow')]);
   // A look for it hangs: its pipe can be written to.
-  const pipe = await waitFor(() => {
-    try { return fs.openSync(path.join(launchers.dir, 'slow'), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK); } catch { return 0; }
-  }, () => 'nobody reads');
+  const pipe = await waitFor(
+    () => {
+      try {
+        return fs.openSync(path.join(launchers.dir, 'slow'), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+      } catch {
+        return 0;
+      }
+    },
+    () => 'nobody reads',
+  );
   fs.rmSync(path.join(launchers.dir, 'down'));
   const [job] = await jobsOf(server);
   await server.request('DELETE', `/api/v1/jobs/${job.id}`);
@@ -586,7 +808,10 @@ test('an engine that says no UTF-8 is quoted once', limit, async (t) => {
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
   await stateIs(server, id, 'launching', /PENDING f\?r sp\?ter/);
   const asked = launchers.asked().length;
-  await waitFor(() => launchers.asked().length >= asked + 10, () => 'not asked');
+  await waitFor(
+    () => launchers.asked().length >= asked + 10,
+    () => 'not asked',
+  );
   const said = (await server.events(id)).filter((event) => /PENDING/.test(event.reason ?? ''));
   assert.equal(said.length, 1);
 });
@@ -597,8 +822,13 @@ test('an engine that says something else each time is quoted for a while', limit
   launchers.say('status', 'PENDING\n');
   launchers.say('babbles', '');
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await waitFor(() => launchers.asked().length >= 60, () => `asked ${launchers.asked().length} times`);
-  const said = (await server.events(id)).filter((event) => /no controller since/.test(event.reason ?? '')).length;
+  await waitFor(
+    () => launchers.asked().length >= 60,
+    () => `asked ${launchers.asked().length} times`,
+  );
+  const said = (await server.events(id)).filter((event) =>
+    /no controller since/.test(event.reason ?? ''),
+  ).length;
   const logged = server.errors.filter((line) => /no controller since/.test(line)).length;
   for (const n of [said, logged]) assert.ok(n >= 1 && n <= 40, `${said} events, ${logged} lines`);
   // What is more than other words is said all the same.
@@ -607,83 +837,147 @@ test('an engine that says something else each time is quoted for a while', limit
   assert.match((await server.runEnds(id)).reason, /job 7 of engine has ended: TIMEOUT TimeLimit/);
 });
 
-test('a job whose run is cancelled while it is being started is stopped, and again until it is', limit, async (t) => {
-  const { server, launchers } = await start(t);
-  execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
-  launchers.say('status', 'PENDING\n');
-  launchers.say('stuck', '');
-  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-  await waitFor(() => launchers.asked().some((line) => line.startsWith('start')), () => 'not started');
-  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
-  await server.runEnds(id);
-  await jobIs(server, 'stopping');
-  fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 71\n');
-  await jobIs(server, 'ended');
-  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 71', 'stop 71']);
-});
+test(
+  'a job whose run is cancelled while it is being started is stopped, and again until it is',
+  limit,
+  async (t) => {
+    const { server, launchers } = await start(t);
+    execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
+    launchers.say('status', 'PENDING\n');
+    launchers.say('stuck', '');
+    const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+    await waitFor(
+      () => launchers.asked().some((line) => line.startsWith('start')),
+      () => 'not started',
+    );
+    await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+    await server.runEnds(id);
+    await jobIs(server, 'stopping');
+    fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 71\n');
+    await jobIs(server, 'ended');
+    assert.deepEqual(
+      launchers.asked().filter((line) => line.startsWith('stop')),
+      ['stop 71', 'stop 71'],
+    );
+  },
+);
 
 test('a job has a token of its own, for its group and its time', limit, async (t) => {
   const tokens = path.join(tempDir(t), 'tokens');
   fs.writeFileSync(tokens, `${admin}\n`, { mode: 0o600 });
   const { server, left } = await start(t, ['--token-file', tokens]);
   const headers = { Authorization: `Bearer ${admin}` };
-  const ask = (method, target, body) => request(server.url, method, target,
-    { headers: { ...headers, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
-  const posted = await ask('POST', '/api/v1/runs',
-    { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } });
+  const ask = (method, target, body) =>
+    request(server.url, method, target, {
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+  const posted = await ask('POST', '/api/v1/runs', {
+    ...quick,
+    nodes: { count: 1, wait_s: 60 },
+    launch: { name: 'local', keep_s: 600 },
+  });
   assert.equal(posted.status, 201, posted.text);
   let run;
-  await waitFor(async () => {
-    run = (await ask('GET', `/api/v1/runs/${posted.json.id}`)).json;
-    return isFinal(run.state);
-  }, () => JSON.stringify(run), 60000);
+  await waitFor(
+    async () => {
+      run = (await ask('GET', `/api/v1/runs/${posted.json.id}`)).json;
+      return isFinal(run.state);
+    },
+    () => JSON.stringify(run),
+    60000,
+  );
   assert.equal(run.state, 'completed', run.reason);
 
   const dir = path.join(server.options.dataDir, 'jobs');
-  const file = path.join(dir, fs.readdirSync(dir).find((name) => name.endsWith('.token')));
+  const file = path.join(
+    dir,
+    fs.readdirSync(dir).find((name) => name.endsWith('.token')),
+  );
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   const token = fs.readFileSync(file, 'utf8').trim();
-  const register = (group, bearer = token) => request(server.url, 'POST', '/api/v1/agents', {
-    headers: { Authorization: `Bearer ${bearer}`, 'Ringbench-Agent-Key': 'k'.repeat(40), 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name: 'stranger', boot_id: '00000000-0000-4000-8000-000000000000', protocol: 1, ranks: 1, group }),
-  });
+  const register = (group, bearer = token) =>
+    request(server.url, 'POST', '/api/v1/agents', {
+      headers: {
+        Authorization: `Bearer ${bearer}`,
+        'Ringbench-Agent-Key': 'k'.repeat(40),
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({
+        name: 'stranger',
+        boot_id: '00000000-0000-4000-8000-000000000000',
+        protocol: 1,
+        ranks: 1,
+        group,
+      }),
+    });
   assert.equal((await register('other')).status, 422);
   assert.equal((await register(run.spec.nodes.group)).status, 201);
-  assert.equal((await request(server.url, 'POST', '/api/v1/runs',
-    { headers: { Authorization: `Bearer ${token}` }, body: '{}' })).status, 401);
+  assert.equal(
+    (
+      await request(server.url, 'POST', '/api/v1/runs', {
+        headers: { Authorization: `Bearer ${token}` },
+        body: '{}',
+      })
+    ).status,
+    401,
+  );
 
   const [job] = (await ask('GET', '/api/v1/jobs')).json.jobs;
   assert.ok(!JSON.stringify(job).includes(token));
   assert.equal((await ask('DELETE', `/api/v1/jobs/${job.id}`)).status, 202);
-  await waitFor(async () => (await ask('GET', `/api/v1/jobs/${job.id}`)).json.state === 'ended', () => 'not ended', 20000);
+  await waitFor(
+    async () => (await ask('GET', `/api/v1/jobs/${job.id}`)).json.state === 'ended',
+    () => 'not ended',
+    20000,
+  );
   assert.equal((await register(run.spec.nodes.group)).status, 401);
   assert.ok(!fs.existsSync(file));
-  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+  await waitFor(
+    () => left().length === 0,
+    () => `left: ${left()}`,
+    20000,
+  );
 });
 
 test('a launcher is for whom it says', limit, async (t) => {
   const tokens = path.join(tempDir(t), 'tokens');
   const of = { ann: 'ann-token-0123456789', ben: 'ben-token-0123456789' };
   fs.writeFileSync(tokens, `${admin}\noperator ${of.ann} ann\noperator ${of.ben} ben\n`, { mode: 0o600 });
-  const { server, launchers } = await start(t, ['--token-file', tokens], { limits: { nodes: 4, jobs: 1, who: ['ann'] } });
+  const { server, launchers } = await start(t, ['--token-file', tokens], {
+    limits: { nodes: 4, jobs: 1, who: ['ann'] },
+  });
   launchers.say('answer', 'job 7\n');
   launchers.say('status', 'PENDING\n');
-  const ask = (token, method, target, body) => request(server.url, method, target,
-    { headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
-  const post = (token) => ask(token, 'POST', '/api/v1/runs', { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  const ask = (token, method, target, body) =>
+    request(server.url, method, target, {
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+  const post = (token) =>
+    ask(token, 'POST', '/api/v1/runs', { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
   const refused = [await post(of.ben), await post(admin)];
-  assert.deepEqual(refused.map(({ status }) => status), [403, 403]);
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [403, 403],
+  );
   assert.match(refused[0].json.detail, /the launcher engine is not for ben: its limits.who has other names/);
   assert.match(refused[1].json.detail, /no name stands beside this token/);
   assert.equal((await post(of.ann)).status, 201);
-  await waitFor(() => launchers.asked().length > 0, () => 'not started');
+  await waitFor(
+    () => launchers.asked().length > 0,
+    () => 'not started',
+  );
   const [job] = (await ask(of.ben, 'GET', '/api/v1/jobs')).json.jobs;
   assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
   // Nor for others when it is gone.
   fs.rmSync(path.join(launchers.dir, 'engine.json'));
   await server.killHard();
   await server.startAgain();
-  await waitFor(async () => (await ask(of.ann, 'GET', `/api/v1/jobs/${job.id}`)).json.sentence.includes('not among'), () => 'still known');
+  await waitFor(
+    async () => (await ask(of.ann, 'GET', `/api/v1/jobs/${job.id}`)).json.sentence.includes('not among'),
+    () => 'still known',
+  );
   assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
   assert.equal((await ask(of.ann, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 202);
 });
@@ -704,8 +998,10 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
 };
 
 test('PBS, by its manual', limit, async (t) => {
-  const dir = tempDir(t), bin = tempDir(t);
-  for (const [name, text] of Object.entries(pbs)) fs.writeFileSync(path.join(bin, name), text, { mode: 0o755 });
+  const dir = tempDir(t),
+    bin = tempDir(t);
+  for (const [name, text] of Object.entries(pbs))
+    fs.writeFileSync(path.join(bin, name), text, { mode: 0o755 });
   for (const name of ['pbs-submit', 'agents.pbs']) {
     fs.writeFileSync(path.join(dir, name), fs.readFileSync(path.join(shipped, name)), { mode: 0o755 });
   }
@@ -713,15 +1009,20 @@ test('PBS, by its manual', limit, async (t) => {
   file.status.every_s = 0.1;
   fs.writeFileSync(path.join(dir, 'pbs.json'), JSON.stringify(file));
   const server = await startServer(t, {
-    args: ['--launchers', dir], env: { PATH: `${bin}:${binDir}:${process.env.PATH}`, PBS_DIR: bin },
+    args: ['--launchers', dir],
+    env: { PATH: `${bin}:${binDir}:${process.env.PATH}`, PBS_DIR: bin },
   });
   const { id } = await server.run({
-    ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'pbs', args: { queue: 'gpu', ncpus: 4 } },
+    ...quick,
+    nodes: { count: 1, wait_s: 60 },
+    launch: { name: 'pbs', args: { queue: 'gpu', ncpus: 4 } },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.match(fs.readFileSync(path.join(bin, 'calls'), 'utf8'),
-    /^-V -N ringbench-\w{12} -q gpu -l walltime=01:00:00 -l select=1:ncpus=4:ngpus=0 -l place=scatter:excl -j oe -o \/dev\/null \S+agents.pbs$/m);
+  assert.match(
+    fs.readFileSync(path.join(bin, 'calls'), 'utf8'),
+    /^-V -N ringbench-\w{12} -q gpu -l walltime=01:00:00 -l select=1:ncpus=4:ngpus=0 -l place=scatter:excl -j oe -o \/dev\/null \S+agents.pbs$/m,
+  );
   assert.match((await jobIs(server, 'ended')).sentence, /^job 77.head of pbs has ended/);
 });
 
@@ -734,29 +1035,44 @@ test('what does not fit a launcher is refused by name', limit, async (t) => {
   };
   assert.deepEqual(await faults({ launch: { name: 'none' } }), ['/launch/name']);
   assert.deepEqual(await faults({ launch: {} }), ['/launch/name']);
-  assert.deepEqual((await faults({ launch: { name: 'engine', args: { queue: 'A;rm', x: 1 } } })).sort(),
-    ['/launch/args/queue', '/launch/args/x']);
+  assert.deepEqual((await faults({ launch: { name: 'engine', args: { queue: 'A;rm', x: 1 } } })).sort(), [
+    '/launch/args/queue',
+    '/launch/args/x',
+  ]);
   assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { count: 5 } }), ['/nodes']);
   assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { names: ['a'] } }), ['/nodes/names']);
   assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { group: 'g' } }), ['/nodes/group']);
 });
 
-test('a server does not start with a launcher that is none, or where anybody may add one', limit, async (t) => {
-  const { dir } = makeLaunchers(t);
-  fs.chmodSync(dir, 0o777);
-  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /can be written by anybody/);
-  fs.chmodSync(dir, 0o755);
-  fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }));
-  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/start\/argv\/0: .*can't be a parameter/);
-  fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, limits: { who: [1] } }));
-  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/limits\/who: must have strings only/);
-  // A limit that is written wrongly would be none.
-  for (const [faulty, said] of [
-    [{ limits: { noeds: 4 } }, /bad\.json: \/limits\/noeds: unknown key; known are nodes, jobs, hours, who/],
-    [{ limits: 'none' }, /bad\.json: \/limits: must be an object, not a string/],
-    [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown key/],
-  ]) {
-    fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, ...faulty }));
-    await assert.rejects(startServer(t, { args: ['--launchers', dir] }), said);
-  }
-});
+test(
+  'a server does not start with a launcher that is none, or where anybody may add one',
+  limit,
+  async (t) => {
+    const { dir } = makeLaunchers(t);
+    fs.chmodSync(dir, 0o777);
+    await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /can be written by anybody/);
+    fs.chmodSync(dir, 0o755);
+    fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }));
+    await assert.rejects(
+      startServer(t, { args: ['--launchers', dir] }),
+      /bad\.json: \/start\/argv\/0: .*can't be a parameter/,
+    );
+    fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, limits: { who: [1] } }));
+    await assert.rejects(
+      startServer(t, { args: ['--launchers', dir] }),
+      /bad\.json: \/limits\/who: must have strings only/,
+    );
+    // A limit that is written wrongly would be none.
+    for (const [faulty, said] of [
+      [
+        { limits: { noeds: 4 } },
+        /bad\.json: \/limits\/noeds: unknown key; known are nodes, jobs, hours, who/,
+      ],
+      [{ limits: 'none' }, /bad\.json: \/limits: must be an object, not a string/],
+      [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown key/],
+    ]) {
+      fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, ...faulty }));
+      await assert.rejects(startServer(t, { args: ['--launchers', dir] }), said);
+    }
+  },
+);

@@ -10,8 +10,8 @@ import { binDir, buildDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
 const held = 'killed, but still there: 4242 (ringbench-worke) in state D; it may hold its GPU';
 
@@ -22,13 +22,16 @@ test('a process that does not die keeps NCCL from the node until it has', limit,
     fs.writeFileSync(path.join(root, file), text);
   };
   const server = await startServer(t);
-  await startAgent(t, server, 'node-1', { env: {
-    RINGBENCH_ROOT: root,
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-    RINGBENCH_EMULATION: 'devices=2',
-  } });
-  const ends = async (backend) => server.runEnds((await server.run({ ...quick, backend, nodes: { names: ['node-1'] } })).id);
+  await startAgent(t, server, 'node-1', {
+    env: {
+      RINGBENCH_ROOT: root,
+      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+      RINGBENCH_EMULATION: 'devices=2',
+    },
+  });
+  const ends = async (backend) =>
+    server.runEnds((await server.run({ ...quick, backend, nodes: { names: ['node-1'] } })).id);
   const nccl = async () => (await server.node('node-1')).inventory.backends.nccl;
   const run = await ends('nccl');
   assert.equal(run.state, 'completed', run.reason);

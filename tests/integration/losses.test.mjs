@@ -7,8 +7,16 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-  assertNumbered, assertProblem, assertWholeRows, faulty, long, noWorkersLeft, quick, startAgent,
-  startCluster, startServer,
+  assertNumbered,
+  assertProblem,
+  assertWholeRows,
+  faulty,
+  long,
+  noWorkersLeft,
+  quick,
+  startAgent,
+  startCluster,
+  startServer,
 } from './lib/cluster.mjs';
 import { isAlive, patience, waitFor } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
@@ -18,7 +26,10 @@ const limit = { timeout: 180000 * patience };
 // Some hundred rows that take seconds, whatever else the machine has to do: long enough to be
 // interrupted, short enough to end.
 const some = {
-  backend: 'sim', sizes: { min: 4096, max: 4096 * 150, step: 4096 }, iters: 2, warmup: 0,
+  backend: 'sim',
+  sizes: { min: 4096, max: 4096 * 150, step: 4096 },
+  iters: 2,
+  warmup: 0,
   env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000' },
 };
 
@@ -81,7 +92,10 @@ test('kill -9 of an agent loses its node, not the others', limit, async (t) => {
   await noWorkersLeft(agents);
   assert.equal((await server.nodeIs('node-2', 'lost')).run, null);
   const next = await nextRunWorks(server);
-  assert.deepEqual(next.nodes.map((node) => node.name), ['node-1', 'node-3']);
+  assert.deepEqual(
+    next.nodes.map((node) => node.name),
+    ['node-1', 'node-3'],
+  );
   await startAgent(t, server, 'node-2');
   assert.equal((await nextRunWorks(server)).world_size, 3);
 });
@@ -90,8 +104,10 @@ test('an agent that falls silent for less than its lease loses nothing', limit, 
   const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '30'] } });
   const id = await started(server, some);
   agents[0].signal('SIGSTOP');
-  await waitFor(async () =>
-    Date.now() - Date.parse((await server.node('node-1')).last_seen) > 3000, 'silence');
+  await waitFor(
+    async () => Date.now() - Date.parse((await server.node('node-1')).last_seen) > 3000,
+    'silence',
+  );
   assert.equal((await server.getRun(id)).state, 'running');
   agents[0].signal('SIGCONT');
   const run = await server.runEnds(id);
@@ -122,8 +138,11 @@ test('an agent that is told to leave takes its case with it, by name', limit, as
   assert.equal(run.state, 'failed');
   assert.equal(run.reason, 'node-1: agent left: told to terminate (SIGTERM), job slurm-8');
   await noWorkersLeft(agents);
-  await waitFor(async () => (await server.node('node-1')).history[0].detail ===
-    'told to terminate (SIGTERM), job slurm-8', 'the reason is not in the history');
+  await waitFor(
+    async () =>
+      (await server.node('node-1')).history[0].detail === 'told to terminate (SIGTERM), job slurm-8',
+    'the reason is not in the history',
+  );
 });
 
 test('an agent that is killed as soon as it has said why it leaves has left', limit, async (t) => {
@@ -158,14 +177,18 @@ test('kill -9 of the server: the run goes on where it was', limit, async (t) => 
   const events = await again.events(id);
   assertNumbered(events);
   // What anyone was shown before is what is there now.
-  assert.deepEqual(events.slice(0, seen.length), seen.map((line) => JSON.parse(line)));
+  assert.deepEqual(
+    events.slice(0, seen.length),
+    seen.map((line) => JSON.parse(line)),
+  );
   await noWorkersLeft(agents);
   await nextRunWorks(again);
 });
 
 test('kill -9 of the server while ranks join: the case is tried again', limit, async (t) => {
   const { server, agents } = await startCluster(t, 2, {
-    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '8'] },
+    ...faulty,
+    server: { args: ['--allow-faults', '--join-timeout-s', '8'] },
   });
   const { id } = await server.run({ ...quick, fault: { kind: 'no_join', rank: 1 } });
   await server.event(id, (event) => event.type === 'rank' && event.state === 'joined');
@@ -210,7 +233,9 @@ test('kill -9 of server and agents: the run fails, the next one works', limit, a
 test('a rank that hangs is named when the case stalls', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, faulty);
   const { id } = await server.run({
-    ...quick, stall_s: 5, fault: { kind: 'hang', rank: 1, row: 2 },
+    ...quick,
+    stall_s: 5,
+    fault: { kind: 'hang', rank: 1, row: 2 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
@@ -221,7 +246,10 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
     const { lines } = await server.get(`/api/v1/runs/${id}/logs?rank=${rank}`);
     const log = lines.map(({ text }) => text).join('');
     assert.match(log, /stack: thread \d+ \(main\), state [RS]\n.*stack: {3}#0 \w+\+0x/);
-    assert.match(log, /stack: thread \d+ \(progress\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ run\+0x/);
+    assert.match(
+      log,
+      /stack: thread \d+ \(progress\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ run\+0x/,
+    );
     assert.match(log, /stack: {3}#\d+ bench_run\+0x[0-9a-f]+ \(ringbench-worker-host\+0x/);
     assert.match(log, /stack: end/);
   }
@@ -235,16 +263,32 @@ test('a worker that is stopped is named with its state, whatever it said last', 
   await server.event(id, (event) => event.type === 'result' && event.row >= 3);
   process.kill(agents[1].workers()[0], 'SIGSTOP');
   const run = await server.runEnds(id);
-  assert.match(run.reason, /^stalled: no rank made progress for 4 s; rank 1 on node-2 lags: its process is stopped \(by a signal\), /);
+  assert.match(
+    run.reason,
+    /^stalled: no rank made progress for 4 s; rank 1 on node-2 lags: its process is stopped \(by a signal\), /,
+  );
   assert.match(run.reason, /; 2 ranks wait for it, up to (inside|waiting|done)/);
   const { blamed } = run.cases[0];
   assert.deepEqual([blamed.rank, blamed.node, blamed.count], [1, 'node-2', 1]);
   const { kind, answer, evidence } = blamed.verdict;
-  assert.deepEqual([kind, answer, evidence.by, evidence.ranks[0].state], ['hang', 'lagging_rank', 'stopped', 'T']);
-  assert.deepEqual(evidence.ranks.map(({ rank, lagging }) => [rank, lagging]), [[1, true], [0, false], [2, false]]);
+  assert.deepEqual(
+    [kind, answer, evidence.by, evidence.ranks[0].state],
+    ['hang', 'lagging_rank', 'stopped', 'T'],
+  );
+  assert.deepEqual(
+    evidence.ranks.map(({ rank, lagging }) => [rank, lagging]),
+    [
+      [1, true],
+      [0, false],
+      [2, false],
+    ],
+  );
   assert.equal(run.hang.sentence, blamed.verdict.sentence);
   assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).hang, run.hang);
-  assert.deepEqual(run.suspects.map(({ kind: of, nodes }) => [of, nodes]), [['hang', ['node-2']]]);
+  assert.deepEqual(
+    run.suspects.map(({ kind: of, nodes }) => [of, nodes]),
+    [['hang', ['node-2']]],
+  );
   const schemas = new Schemas(await server.get('/openapi.json'));
   assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/Blame' }, blamed), []);
   await noWorkersLeft(agents);
@@ -257,7 +301,10 @@ test('a run that takes longer than its timeout is ended', limit, async (t) => {
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /timeout of 2 s/);
-  assert.deepEqual(run.cases.map((one) => one.state), ['failed', 'skipped']);
+  assert.deepEqual(
+    run.cases.map((one) => one.state),
+    ['failed', 'skipped'],
+  );
   await noWorkersLeft(agents);
 });
 

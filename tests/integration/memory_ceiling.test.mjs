@@ -17,9 +17,9 @@ function cacheBytes() {
   for (const cpu of fs.readdirSync(cpus).filter((name) => /^cpu\d+$/.test(name))) {
     for (let i = 0; fs.existsSync(`${cpus}/${cpu}/cache/index${i}`); i++) {
       const [level, size, shared] = ['level', 'size', 'shared_cpu_list'].map((name) =>
-        fs.readFileSync(`${cpus}/${cpu}/cache/index${i}/${name}`, 'utf8').trim());
-      if (level > 1)
-        found.set(`${level} ${shared}`, parseInt(size, 10) << 10);
+        fs.readFileSync(`${cpus}/${cpu}/cache/index${i}/${name}`, 'utf8').trim(),
+      );
+      if (level > 1) found.set(`${level} ${shared}`, parseInt(size, 10) << 10);
     }
   }
   return [...found.values()].reduce((sum, one) => sum + one, 0);
@@ -32,7 +32,14 @@ test('memory that ranks share has a ceiling beyond the caches', { ...limit, skip
   const server = await startServer(t);
   await startAgent(t, server, 'node-1', { ranks: 2 });
   const run = async (more) => {
-    const { id } = await server.run({ collectives: ['all_reduce', 'alltoallv'], ranks_per_node: 2, warmup: 1, iters: 2, backend: 'host', ...more });
+    const { id } = await server.run({
+      collectives: ['all_reduce', 'alltoallv'],
+      ranks_per_node: 2,
+      warmup: 1,
+      iters: 2,
+      backend: 'host',
+      ...more,
+    });
     const ended = await server.runEnds(id);
     assert.equal(ended.state, 'completed', ended.reason);
     return { run: ended, events: (await server.events(id)).filter(({ type }) => type === 'triad') };
@@ -45,13 +52,18 @@ test('memory that ranks share has a ceiling beyond the caches', { ...limit, skip
   const best = Math.max(...events.map(({ gbs }) => gbs));
   assert.equal(answer, 'expected');
   assert.equal(evidence.triad_gbs, best, 'of the case that found most');
-  assert.equal(evidence.limit, `memory: triad of 2 ranks, ${best.toFixed(1)} GB/s; `
-    + evidence.limit.slice(evidence.limit.indexOf('not within')));
+  assert.equal(
+    evidence.limit,
+    `memory: triad of 2 ranks, ${best.toFixed(1)} GB/s; ` +
+      evidence.limit.slice(evidence.limit.indexOf('not within')),
+  );
   assert.ok(Math.abs(evidence.busbw_gbs.all_reduce - best / 4) < 1e-6 * best);
   assert.equal(evidence.busbw_gbs.alltoallv, undefined);
   assert.ok(evidence.from_bytes.all_reduce <= largest);
-  assert.match((await server.request('GET', `/api/v1/runs/${large.id}/events?format=text`)).text,
-    /^# ceiling: 2 ranks get [\d.]+ GB\/s out of their memory/m);
+  assert.match(
+    (await server.request('GET', `/api/v1/runs/${large.id}/events?format=text`)).text,
+    /^# ceiling: 2 ranks get [\d.]+ GB\/s out of their memory/m,
+  );
 
   const { run: small, events: none } = await run({ sizes: { min: 65536, max: 65536 } });
   assert.deepEqual([small.ceiling.answer, none], ['not_enough_data', []]);

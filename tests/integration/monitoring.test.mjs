@@ -6,9 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import {
-  assertProblem, quick, startAgent, startCluster, startServer,
-} from './lib/cluster.mjs';
+import { assertProblem, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
 import { binDir, patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
@@ -19,7 +17,8 @@ const own = { up: new Set(), labels: new Set(['job', 'instance']) };
 
 // {name: Map of label name to the set of its values}, and the types by name.
 function parseMetrics(text) {
-  const metrics = new Map(), types = new Map();
+  const metrics = new Map(),
+    types = new Map();
   for (const line of text.split('\n').filter(Boolean)) {
     const type = line.match(/^# TYPE (\w+) (\w+)$/);
     if (type) types.set(type[1], type[2]);
@@ -36,8 +35,9 @@ function parseMetrics(text) {
 
 // Each metric of an expression, with its matchers.
 function selectors(expression) {
-  return [...expression.matchAll(/\b(up|(?:ringbench|process)_\w+)(?:\{([^}]*)\})?/g)]
-    .map(([, name, matchers = '']) => ({ name, matchers: [...matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)] }));
+  return [...expression.matchAll(/\b(up|(?:ringbench|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name, matchers = '']) => ({ name, matchers: [...matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)] }),
+  );
 }
 
 function assertKnown(expression, { metrics, types }) {
@@ -55,7 +55,10 @@ function assertKnown(expression, { metrics, types }) {
   }
   for (const [, labels] of expression.matchAll(/\bby \(([^)]*)\)/g)) {
     for (const label of labels.split(/,\s*/)) {
-      assert.ok(found.every(({ name }) => metrics.get(name).has(label)), `${label} of ${expression}`);
+      assert.ok(
+        found.every(({ name }) => metrics.get(name).has(label)),
+        `${label} of ${expression}`,
+      );
     }
   }
 }
@@ -81,7 +84,10 @@ test('the dashboard draws what there is', limit, async (t) => {
     for (const [, name] of expression.matchAll(/\$\{?(\w+)/g)) assert.ok(variables.has(name), name);
   }
   assert.equal(new Set(board.panels.map(({ id }) => id)).size, board.panels.length);
-  for (const { gridPos: { x, w } } of board.panels) assert.ok(x + w <= 24);
+  for (const {
+    gridPos: { x, w },
+  } of board.panels)
+    assert.ok(x + w <= 24);
   // No data source of somebody's own installation.
   for (const [, uid] of JSON.stringify(board).matchAll(/"uid":"([^"]*)"/g)) {
     assert.ok(['${datasource}', 'ringbench'].includes(uid), uid);
@@ -97,7 +103,12 @@ test('the alerts watch what there is', limit, async (t) => {
     if (text && text !== '>-') expressions.push(text);
     if (text === '>-') {
       const end = lines.findIndex((next, j) => j > i && /^ {8}\S/.test(next));
-      expressions.push(lines.slice(i + 1, end).map((part) => part.trim()).join(' '));
+      expressions.push(
+        lines
+          .slice(i + 1, end)
+          .map((part) => part.trim())
+          .join(' '),
+      );
     }
   });
   assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
@@ -106,7 +117,10 @@ test('the alerts watch what there is', limit, async (t) => {
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-test('Prometheus raises the alerts when it should', { ...limit, skip: !hasPromtool && 'promtool is missing' }, () => {
+test('Prometheus raises the alerts when it should', {
+  ...limit,
+  skip: !hasPromtool && 'promtool is missing',
+}, () => {
   const file = fileURLToPath(new URL('./prometheus_rules.yml', import.meta.url));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
   assert.equal(status, 0, stdout + stderr);
@@ -115,9 +129,13 @@ test('Prometheus raises the alerts when it should', { ...limit, skip: !hasPromto
 // {`NAME/CHECK`: its answer}
 async function checksOf(server) {
   const text = await server.get('/metrics');
-  return Object.fromEntries([...text.matchAll(
-    /^ringbench_check\{run_name="((?:[^"\\]|\\.)*)",check="((?:[^"\\]|\\.)*)",answer="(\w+)"\} 1$/gm)]
-    .map(([, name, check, answer]) => [`${name}/${check}`, answer]));
+  return Object.fromEntries(
+    [
+      ...text.matchAll(
+        /^ringbench_check\{run_name="((?:[^"\\]|\\.)*)",check="((?:[^"\\]|\\.)*)",answer="(\w+)"\} 1$/gm,
+      ),
+    ].map(([, name, check, answer]) => [`${name}/${check}`, answer]),
+  );
 }
 
 test('the last answer of each check is there, after a restart too', limit, async (t) => {
@@ -129,7 +147,11 @@ test('the last answer of each check is there, after a restart too', limit, async
   await ask('nightly', 1);
   await ask('a "b\\', 0, 'c "d\\');
   await server.runEnds((await server.run({ ...quick, name: 'asks for nothing' })).id);
-  const names = { 'nightly/completed': 'pass', 'a \\"b\\\\/completed': 'pass', 'a \\"b\\\\/c \\"d\\\\': 'fail' };
+  const names = {
+    'nightly/completed': 'pass',
+    'a \\"b\\\\/completed': 'pass',
+    'a \\"b\\\\/c \\"d\\\\': 'fail',
+  };
   assert.deepEqual(await checksOf(server), { ...names, 'nightly/one': 'pass' });
   await ask('nightly', 0);
   const latest = await checksOf(server);
@@ -157,7 +179,10 @@ test('nodes that went with their batch job raise no alert', limit, async (t) => 
   assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 1$/m);
   assert.equal((await server.request('DELETE', '/api/v1/nodes/node-2')).status, 204);
   assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 0$/m);
-  assert.deepEqual((await server.get('/api/v1/nodes')).nodes.map(({ name }) => name), ['node-1']);
+  assert.deepEqual(
+    (await server.get('/api/v1/nodes')).nodes.map(({ name }) => name),
+    ['node-1'],
+  );
   // By default they are gone before the alert's time is over.
   const help = execFileSync(path.join(binDir, 'ringbench-server'), ['--help'], { encoding: 'utf8' });
   const [, seconds] = help.match(/--batch-lost-s[^]*?default:? (\d+)/);

@@ -9,8 +9,8 @@ import { assertWholeRows, noWorkersLeft, quick, startAgent, startServer } from '
 import { binDir, buildDir, patience } from './lib/fixture.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
 
 const emulated = (settings = 'devices=2') => ({
@@ -24,8 +24,9 @@ const emulated = (settings = 'devices=2') => ({
 // A server and a node with two GPUs for each of the settings.
 async function startGpus(t, ...settings) {
   const server = await startServer(t);
-  const agents = await Promise.all(settings.map((text, i) =>
-    startAgent(t, server, `node-${i + 1}`, emulated(text))));
+  const agents = await Promise.all(
+    settings.map((text, i) => startAgent(t, server, `node-${i + 1}`, emulated(text))),
+  );
   return { server, agents };
 }
 
@@ -37,7 +38,9 @@ async function end(server, spec) {
 test('a run on GPUs completes, and every row says that they are emulated', limit, async (t) => {
   const { server, agents } = await startGpus(t, 'devices=2', 'devices=2');
   const run = await end(server, {
-    backend: 'auto', dtypes: ['float32', 'bfloat16', 'float8e4m3'], redops: ['sum', 'avg'],
+    backend: 'auto',
+    dtypes: ['float32', 'bfloat16', 'float8e4m3'],
+    redops: ['sum', 'avg'],
     collectives: ['all_reduce', 'alltoall', 'sendrecv'],
   });
   assert.equal(run.state, 'completed', run.reason);
@@ -52,7 +55,7 @@ test('a run on GPUs completes, and every row says that they are emulated', limit
   await noWorkersLeft(agents);
 });
 
-test("what a run asks of NCCL alone reaches the workers", limit, async (t) => {
+test('what a run asks of NCCL alone reaches the workers', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=2', 'devices=2,no_windows,nccl=22902');
   const one = { nodes: { names: ['node-1'] }, nccl: { registration: 'symmetric', stream: 'null' } };
   const run = await end(server, one);
@@ -68,7 +71,10 @@ test('a node shows its GPUs and versions', limit, async (t) => {
   assert.equal(nccl.available, true);
   assert.equal(nccl.emulated, true);
   assert.equal(nccl.nccl_version, '2.28.9');
-  assert.deepEqual(nccl.devices.map((device) => device.name), Array(3).fill('emulated GPU'));
+  assert.deepEqual(
+    nccl.devices.map((device) => device.name),
+    Array(3).fill('emulated GPU'),
+  );
 });
 
 test('a node without a driver says so, and auto takes its CPU', limit, async (t) => {
@@ -83,7 +89,10 @@ test('unequal versions of NCCL end the case with the ranks and nodes', limit, as
   const { server } = await startGpus(t, 'devices=2', 'devices=2,nccl=22803');
   const run = await end(server, {});
   assert.equal(run.state, 'failed');
-  assert.match(run.cases[0].reason, /NCCL versions differ: 2\.28\.9 on ranks 0, 1 \(node-1\); 2\.28\.3 on ranks 2, 3 \(node-2\)/);
+  assert.match(
+    run.cases[0].reason,
+    /NCCL versions differ: 2\.28\.9 on ranks 0, 1 \(node-1\); 2\.28\.3 on ranks 2, 3 \(node-2\)/,
+  );
 });
 
 test('a wrong element is shown with rank, index and values', limit, async (t) => {
@@ -130,7 +139,11 @@ test('a rank that dies is named', limit, async (t) => {
 test('graphs, cycles and unaligned buffers are asked for, and shown', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=2,init_mib=3', 'devices=2,init_mib=3');
   const run = await end(server, {
-    redops: ['sum', 'mulsum'], cycles: 2, unalign: 1, agg_iters: 2, check: 2,
+    redops: ['sum', 'mulsum'],
+    cycles: 2,
+    unalign: 1,
+    agg_iters: 2,
+    check: 2,
     nccl: { graph: 3, registration: 'symmetric' },
   });
   assert.equal(run.state, 'completed', run.reason);
@@ -146,7 +159,9 @@ test('graphs, cycles and unaligned buffers are asked for, and shown', limit, asy
   }
   const csv = await server.get(`/api/v1/runs/${run.id}/results?format=csv`);
   assert.match(csv.split('\r\n')[0], /,emulated,imported,nccl,enqueue_us,cycle,ranks_per_gpu/);
-  const done = (await server.events(run.id)).filter((event) => event.type === 'rank' && event.state === 'done');
+  const done = (await server.events(run.id)).filter(
+    (event) => event.type === 'rank' && event.state === 'done',
+  );
   assert.equal(done.length, 4);
   assert.ok(done.every((event) => event.gpu_memory.init_bytes >= 3 << 20));
 });
@@ -158,7 +173,10 @@ test('the text says how the loop was shaped, each cycle, and the memory', limit,
   const text = stream.lines.join('\n');
   assert.match(text, /^# cycles 2, graph 2$/m);
   assert.match(text, /^# all_reduce float32 sum, cycle 1, emulated/m);
-  assert.match(text, /^# most of any rank: communicator formed in [\d.]+ s; GPU memory: 3\.0 MiB by forming it/m);
+  assert.match(
+    text,
+    /^# most of any rank: communicator formed in [\d.]+ s; GPU memory: 3\.0 MiB by forming it/m,
+  );
   assert.match(text, /^# Avg enqueue time/m);
 });
 
@@ -166,7 +184,14 @@ test('blocking, cycles, iterations and unaligned buffers are for every backend',
   const { server } = await startGpus(t, 'devices=2');
   for (const backend of ['nccl', 'host', 'sim']) {
     for (const blocking of [0, 1, 2, 3]) {
-      const run = await end(server, { backend, blocking, cycles: 2, unalign: 3, redops: ['mulsum'], per_iter: true });
+      const run = await end(server, {
+        backend,
+        blocking,
+        cycles: 2,
+        unalign: 3,
+        redops: ['mulsum'],
+        per_iter: true,
+      });
       assert.equal(run.state, 'completed', `${backend} ${blocking}: ${run.reason}`);
       const rows = await server.rows(run.id, '&samples=1');
       assertWholeRows(run, rows);
@@ -185,7 +210,10 @@ test('what does not go together is refused', limit, async (t) => {
   ]) {
     const answer = await server.post({ ...quick, backend: 'nccl', ...spec });
     assert.equal(answer.status, 422);
-    assert.deepEqual(answer.json.errors.map((error) => error.pointer), [pointer]);
+    assert.deepEqual(
+      answer.json.errors.map((error) => error.pointer),
+      [pointer],
+    );
   }
 });
 

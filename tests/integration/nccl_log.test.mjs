@@ -8,8 +8,8 @@ import { isFinal, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { binDir, buildDir } from './lib/fixture.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
 
 const emulation = (settings) => ({
@@ -46,51 +46,65 @@ test('a warning that comes later is told in the end, with all the rest', limit, 
   const server = await startGpus(t, 'slow_us=20000,warn@1=200,die@1=200');
   const { id } = await server.run({ ...endless, timing: 'isolated' });
   const run = await server.runEnds(id);
-  assert.match(run.reason, /rank 1 on node-1: worker killed by signal 9.*NCCL's last warning: emulated: connection reset/);
+  assert.match(
+    run.reason,
+    /rank 1 on node-1: worker killed by signal 9.*NCCL's last warning: emulated: connection reset/,
+  );
   const logs = (await logsOf(server, id)).filter((event) => event.rank === 1);
   assert.ok(logs.length === 1 || logs.length === 2);
   assert.equal(logs.at(-1).log.warning, 'emulated: connection reset by peer');
   assert.deepEqual(logs.at(-1).log.transports, [{ via: 'P2P/CUMEM', to: '0', channels: 1 }]);
 });
 
-test('the end of a case says by which ways its bytes went, and what speaks against them', limit, async (t) => {
-  const server = await startGpus(t, 'ib=2,gdr');
-  await startAgent(t, server, 'node-2', emulation('ib=2,gdr'));
-  const run = async (spec) => {
-    const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], ...spec });
-    const { state, reason } = await server.runEnds(id);
-    assert.equal(state, 'completed', reason);
-    const { transports } = (await server.getRun(id)).cases[0];
-    const end = (await server.events(id)).findLast((event) => event.type === 'case');
-    assert.deepEqual(end.transports, transports);
-    return transports && { id, ...transports, sentences: transports.verdicts.map((one) => one.sentence) };
-  };
-  const good = await run({});
-  assert.deepEqual(good.ways.map(({ kind, text, between }) => [kind, text, between]), [
-    ['infiniband', 'InfiniBand mlx5_1, GPUDirect, 1 channel', 'node-1 and node-2'],
-    ['p2p', 'peer to peer (P2P/CUMEM), 1 channel', 'inside 2 nodes'],
-  ]);
-  assert.deepEqual(good.sentences, ['NCCL goes by InfiniBand mlx5_1, GPUDirect, 1 channel (emulated)']);
-  assert.match(await server.get(`/api/v1/runs/${good.id}/events?format=text`),
-    /# NCCL: node-1 and node-2: InfiniBand mlx5_1, GPUDirect, 1 channel\n/);
-  const bad = await run({ env: { NCCL_IB_HCA: 'emu0', NCCL_ALGO: 'Foo', NCCL_IB_TC: '106' } });
-  assert.deepEqual(bad.ways[0].kind, 'sockets');
-  assert.deepEqual(bad.sentences, [
-    'NCCL_IB_HCA=emu0 names no active RDMA port (emu0 is a network interface): sockets over emu0 on node-1, node-2 (emulated)',
-    'NCCL_ALGO=Foo: NCCL knows no Foo on node-1, node-2 (emulated)',
-    'NCCL_IB_TC=106 was set, and NCCL\'s log does not mention it (emulated)',
-  ]);
-  assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
-  const unheard = await run({ env: { NCCL_DEBUG: 'WARN' } });
-  assert.deepEqual(unheard.ways, []);
-  assert.deepEqual(unheard.sentences, ["nothing was heard of NCCL's log: NCCL_DEBUG=WARN was set (emulated)"]);
-  await startAgent(t, server, 'node-3', emulation('init_fails'));
-  const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], nodes: { names: ['node-3'] } });
-  assert.equal((await server.runEnds(id)).state, 'failed');
-  const [{ sentence, evidence }] = (await server.getRun(id)).cases[0].transports.verdicts;
-  assert.equal(sentence, "NCCL's init failed: emulated: no socket interface found on node-3");
-  assert.equal(evidence.about, 'init');
-});
+test(
+  'the end of a case says by which ways its bytes went, and what speaks against them',
+  limit,
+  async (t) => {
+    const server = await startGpus(t, 'ib=2,gdr');
+    await startAgent(t, server, 'node-2', emulation('ib=2,gdr'));
+    const run = async (spec) => {
+      const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], ...spec });
+      const { state, reason } = await server.runEnds(id);
+      assert.equal(state, 'completed', reason);
+      const { transports } = (await server.getRun(id)).cases[0];
+      const end = (await server.events(id)).findLast((event) => event.type === 'case');
+      assert.deepEqual(end.transports, transports);
+      return transports && { id, ...transports, sentences: transports.verdicts.map((one) => one.sentence) };
+    };
+    const good = await run({});
+    assert.deepEqual(
+      good.ways.map(({ kind, text, between }) => [kind, text, between]),
+      [
+        ['infiniband', 'InfiniBand mlx5_1, GPUDirect, 1 channel', 'node-1 and node-2'],
+        ['p2p', 'peer to peer (P2P/CUMEM), 1 channel', 'inside 2 nodes'],
+      ],
+    );
+    assert.deepEqual(good.sentences, ['NCCL goes by InfiniBand mlx5_1, GPUDirect, 1 channel (emulated)']);
+    assert.match(
+      await server.get(`/api/v1/runs/${good.id}/events?format=text`),
+      /# NCCL: node-1 and node-2: InfiniBand mlx5_1, GPUDirect, 1 channel\n/,
+    );
+    const bad = await run({ env: { NCCL_IB_HCA: 'emu0', NCCL_ALGO: 'Foo', NCCL_IB_TC: '106' } });
+    assert.deepEqual(bad.ways[0].kind, 'sockets');
+    assert.deepEqual(bad.sentences, [
+      'NCCL_IB_HCA=emu0 names no active RDMA port (emu0 is a network interface): sockets over emu0 on node-1, node-2 (emulated)',
+      'NCCL_ALGO=Foo: NCCL knows no Foo on node-1, node-2 (emulated)',
+      "NCCL_IB_TC=106 was set, and NCCL's log does not mention it (emulated)",
+    ]);
+    assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
+    const unheard = await run({ env: { NCCL_DEBUG: 'WARN' } });
+    assert.deepEqual(unheard.ways, []);
+    assert.deepEqual(unheard.sentences, [
+      "nothing was heard of NCCL's log: NCCL_DEBUG=WARN was set (emulated)",
+    ]);
+    await startAgent(t, server, 'node-3', emulation('init_fails'));
+    const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], nodes: { names: ['node-3'] } });
+    assert.equal((await server.runEnds(id)).state, 'failed');
+    const [{ sentence, evidence }] = (await server.getRun(id)).cases[0].transports.verdicts;
+    assert.equal(sentence, "NCCL's init failed: emulated: no socket interface found on node-3");
+    assert.equal(evidence.about, 'init');
+  },
+);
 
 test('kill -9 of the server: the ways that were told before are in the end of the case', limit, async (t) => {
   const server = await startGpus(t, 'slow_us=20000');
@@ -102,7 +116,8 @@ test('kill -9 of the server: the ways that were told before are in the end of th
   await again.runEnds(id);
   assert.equal((await logsOf(again, id)).length, 2);
   const { transports } = (await again.getRun(id)).cases[0];
-  assert.deepEqual(transports?.ways.map(({ text, between }) => [text, between]), [
-    ['peer to peer (P2P/CUMEM), 1 channel', 'inside 1 node'],
-  ]);
+  assert.deepEqual(
+    transports?.ways.map(({ text, between }) => [text, between]),
+    [['peer to peer (P2P/CUMEM), 1 channel', 'inside 1 node']],
+  );
 });

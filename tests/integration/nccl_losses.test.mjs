@@ -10,21 +10,25 @@ import { binDir, buildDir, freePort } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 180000, skip: !isBuilt && 'built without the NCCL worker' };
 
 // A run of two ranks on each of two nodes, under settings for all of them.
 async function cluster(t, settings, env = {}) {
   const server = await startServer(t);
-  const agents = await Promise.all([1, 2].map((i) => startAgent(t, server, `node-${i}`, {
-    env: {
-      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-      RINGBENCH_EMULATION: `devices=2,${settings}`,
-      ...env,
-    },
-  })));
+  const agents = await Promise.all(
+    [1, 2].map((i) =>
+      startAgent(t, server, `node-${i}`, {
+        env: {
+          RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+          RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+          RINGBENCH_EMULATION: `devices=2,${settings}`,
+          ...env,
+        },
+      }),
+    ),
+  );
   return { server, agents };
 }
 
@@ -37,7 +41,10 @@ async function endOf(t, settings, spec, env) {
   return { ...run.cases[0], events: await server.events(id) };
 }
 
-for (const [split, groups] of [['node', '[0, 1], [2, 3]'], ['local_rank', '[0, 2], [1, 3]']]) {
+for (const [split, groups] of [
+  ['node', '[0, 1], [2, 3]'],
+  ['local_rank', '[0, 2], [1, 3]'],
+]) {
   test(`with groups ${groups} a dead rank is named, by the other group too`, limit, async (t) => {
     const { reason } = await endOf(t, 'die@3=2', { split, stall_s: 60, iters: 50 });
     assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
@@ -45,7 +52,10 @@ for (const [split, groups] of [['node', '[0, 1], [2, 3]'], ['local_rank', '[0, 2
 }
 
 test('a death is named when it finds the other group inside of NCCL', limit, async (t) => {
-  const { reason } = await endOf(t, 'die@3=2,group_hangs@0=3,group_hangs@1=3', { split: 'node', stall_s: 60 });
+  const { reason } = await endOf(t, 'die@3=2,group_hangs@0=3,group_hangs@1=3', {
+    split: 'node',
+    stall_s: 60,
+  });
   assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
 });
 
@@ -63,15 +73,28 @@ test('a stall in one group says who is inside of the collective, and who waits',
 // Three peers one after the other take longer than stall_s, each of them less.
 test('a first call that connects many ranks is no stall as long as it gets on', limit, async (t) => {
   const { server } = await cluster(t, 'connect_ms=4000');
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, collectives: ['alltoall'], sizes: [4096], stall_s: 8 });
+  const { id } = await server.run({
+    ...quick,
+    backend: 'nccl',
+    nodes: { count: 2 },
+    collectives: ['alltoall'],
+    sizes: [4096],
+    stall_s: 8,
+  });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
 });
 
 test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
   const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 5 });
-  assert.match(reason, /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /);
-  assert.deepEqual([blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer], [null, 0, [], 'no_rank']);
+  assert.match(
+    reason,
+    /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /,
+  );
+  assert.deepEqual(
+    [blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer],
+    [null, 0, [], 'no_rank'],
+  );
   assert.equal(blamed.verdict.evidence.ranks.length, 4);
 });
 
@@ -79,8 +102,13 @@ test('where all ranks are inside of the same operation nobody is named', limit, 
 const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 5 }];
 
 test("NCCL's RAS names the rank that has not launched what all have begun", limit, async (t) => {
-  const { reason, blamed } = await endOf(t, ...unlaunched, { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
-  assert.match(reason, /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /);
+  const { reason, blamed } = await endOf(t, ...unlaunched, {
+    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+  });
+  assert.match(
+    reason,
+    /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /,
+  );
   assert.deepEqual([blamed.rank, blamed.verdict.evidence.by], [2, 'unlaunched']);
   const { node, ...ras } = blamed.verdict.evidence.ras;
   assert.match(node, /^node-[12]$/);
@@ -93,12 +121,17 @@ test('without it nobody is named for that', limit, async (t) => {
 });
 
 test('a process that is stopped is asked past, and RAS says that it is out of reach', limit, async (t) => {
-  const { server, agents } = await cluster(t, 'slow_us=100000', { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
+  const { server, agents } = await cluster(t, 'slow_us=100000', {
+    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+  });
   const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
   await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
   await server.event(id, (event) => event.type === 'result');
   process.kill(agents[0].workers()[1], 'SIGSTOP');
-  const { hang, hang: { evidence } } = await server.runEnds(id);
+  const {
+    hang,
+    hang: { evidence },
+  } = await server.runEnds(id);
   const schemas = new Schemas(await server.get('/openapi.json'));
   assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/HangVerdict' }, hang), []);
   assert.equal(evidence.by, 'stopped');
@@ -106,7 +139,9 @@ test('a process that is stopped is asked past, and RAS says that it is out of re
 });
 
 test('what RAS says in text is kept where it is of these processes', limit, async (t) => {
-  const { server, agents } = await cluster(t, 'slow_us=100000,nccl=22605', { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
+  const { server, agents } = await cluster(t, 'slow_us=100000,nccl=22605', {
+    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+  });
   const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
   await server.event(id, (event) => event.type === 'result');
   const stopped = agents[1].workers()[0];
@@ -117,7 +152,9 @@ test('what RAS says in text is kept where it is of these processes', limit, asyn
 
 // An administrator's plugin is left alone, so that the log is read for the first call.
 test('what NCCL warns of in a call from which it never returns is known', limit, async (t) => {
-  const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', { NCCL_PROFILER_PLUGIN: 'inspector' });
+  const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', {
+    NCCL_PROFILER_PLUGIN: 'inspector',
+  });
   const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 3, check: 0 });
   assert.equal((await server.runEnds(id)).state, 'failed');
   const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
@@ -145,7 +182,11 @@ test('a rank stuck inside of CUDA is told from those that wait for it, and says 
   assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
 });
 
-test('a rank that cannot give its memory back is named, though all have done their work', limit, async (t) => {
-  const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
-  assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
-});
+test(
+  'a rank that cannot give its memory back is named, though all have done their work',
+  limit,
+  async (t) => {
+    const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
+    assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
+  },
+);

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import {
-  assertProblem, assertWholeRows, long, quick, startAgent, startServer,
-} from './lib/cluster.mjs';
+import { assertProblem, assertWholeRows, long, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 
@@ -17,7 +15,12 @@ async function join(server, name, options) {
 }
 
 const row = {
-  type: 'result', row: 0, collective: 'all_reduce', dtype: 'float32', size: 8, busbw_gbs: 99999,
+  type: 'result',
+  row: 0,
+  collective: 'all_reduce',
+  dtype: 'float32',
+  size: 8,
+  busbw_gbs: 99999,
 };
 
 // What a node may say of its own ranks only.
@@ -36,7 +39,8 @@ const ofRanks = (rank) => [
 
 // What only a node that takes part may say.
 const ofCase = [
-  { type: 'refused', reason: 'forged' }, { type: 'log', level: 'error', text: 'forged' },
+  { type: 'refused', reason: 'forged' },
+  { type: 'log', level: 'error', text: 'forged' },
 ];
 
 test('a node speaks for its own ranks only', limit, async (t) => {
@@ -59,10 +63,18 @@ test('a node speaks for its own ranks only', limit, async (t) => {
   assert.equal((await first.say(start, { ...row, rank: 0, busbw_gbs: 1 })).status, 200);
   const run = await server.getRun(id);
   assert.equal(run.state, 'rendezvous', JSON.stringify(run));
-  assert.deepEqual(run.cases[0].ranks.map(({ state }) => state), ['spawned', 'assigned']);
-  assert.deepEqual((await server.rows(id)).map((r) => r.busbw_gbs), [1]);
-  assert.doesNotMatch(JSON.stringify([await server.events(id), await server.get(`/api/v1/runs/${id}/logs`)]),
-    /forged/);
+  assert.deepEqual(
+    run.cases[0].ranks.map(({ state }) => state),
+    ['spawned', 'assigned'],
+  );
+  assert.deepEqual(
+    (await server.rows(id)).map((r) => r.busbw_gbs),
+    [1],
+  );
+  assert.doesNotMatch(
+    JSON.stringify([await server.events(id), await server.get(`/api/v1/runs/${id}/logs`)]),
+    /forged/,
+  );
   const said = server.errors.filter((line) => /stranger takes no part/.test(line));
   assert.equal(said.length, 1, 'told once');
   assert.match(await server.get('/metrics'), /^ringbench_event_batches_refused_total 22$/m);
@@ -78,16 +90,21 @@ test('late events of an earlier attempt are taken and dropped', limit, async (t)
   assert.deepEqual(await server.rows(id), []);
 });
 
-test('who has the token does not have the other agents\' keys', limit, async (t) => {
+test("who has the token does not have the other agents' keys", limit, async (t) => {
   const server = await startServer(t);
   const agent = await join(server, 'node-1');
   const thief = new FakeAgent(server, 'node-1');
   for (const headers of [thief.headers, {}]) {
     for (const [method, rest, body] of [
-      ['GET', '/commands?after=0'], ['POST', '/events', '{"seq":1,"type":"gone"}\n'], ['DELETE', ''],
+      ['GET', '/commands?after=0'],
+      ['POST', '/events', '{"seq":1,"type":"gone"}\n'],
+      ['DELETE', ''],
     ]) {
-      assertProblem(await agent.call(method, rest, body, headers), 403,
-        /Ringbench-Agent-Key has not the key with which node-1 registered/);
+      assertProblem(
+        await agent.call(method, rest, body, headers),
+        403,
+        /Ringbench-Agent-Key has not the key with which node-1 registered/,
+      );
     }
   }
   thief.bootId = agent.bootId;
@@ -153,7 +170,11 @@ test('rows that only a killed agent had are stored when it is started again', li
   const args = ['--spool-dir', tempDir(t)];
   const agent = await startAgent(t, server, 'node-1', { args });
   const spec = { ...long, sizes: { min: 4096, max: 4096 * 40, step: 4096 }, in_place: false };
-  const { id } = await server.run({ ...spec, backend: 'sim', env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '500' } });
+  const { id } = await server.run({
+    ...spec,
+    backend: 'sim',
+    env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '500' },
+  });
   await server.event(id, (event) => event.type === 'result' && event.row >= 4);
   await server.killHard();
   await waitFor(() => agent.workers().length === 0, 'the worker does not end');
@@ -170,11 +191,22 @@ test('an address that is a name is refused, not each run on the node', limit, as
   const server = await startServer(t);
   const agent = new FakeAgent(server, 'node-1', { advertise: 'node-1.example' });
   const answer = assertProblem(await agent.register(), 422, /registration/);
-  assert.deepEqual(answer.errors.map(({ pointer }) => pointer), ['/advertise']);
+  assert.deepEqual(
+    answer.errors.map(({ pointer }) => pointer),
+    ['/advertise'],
+  );
   assert.match(answer.errors[0].detail, /must be a numeric address, such as 10\.0\.0\.7/);
-  const inventory = { addresses: [{ interface: 'eth0', address: '10.0.0.7' }, { interface: 'eth1', address: 7 }] };
+  const inventory = {
+    addresses: [
+      { interface: 'eth0', address: '10.0.0.7' },
+      { interface: 'eth1', address: 7 },
+    ],
+  };
   const { errors } = assertProblem(await agent.register({ advertise: null, inventory }), 422);
-  assert.deepEqual(errors.map(({ pointer }) => pointer), ['/inventory/addresses/1/address']);
+  assert.deepEqual(
+    errors.map(({ pointer }) => pointer),
+    ['/inventory/addresses/1/address'],
+  );
   await startAgent(t, server, 'node-2', { args: ['--advertise', 'localhost'] });
   const run = await server.runEnds((await server.run(quick)).id);
   assert.equal(run.state, 'completed', run.reason);

@@ -13,7 +13,8 @@ import { nodeTree, nodeTrees } from './lib/node_tree.mjs';
 import * as netns from './netns.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
+const isBuilt =
+  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
   fs.existsSync(path.join(dir, 'libnvidia-ml.so.1'));
 const limit = { timeout: 240000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
 
@@ -30,7 +31,8 @@ function environment(t, tree) {
   };
 }
 
-const startNode = (t, server, tree, name = tree) => startAgent(t, server, name, { env: environment(t, tree) });
+const startNode = (t, server, tree, name = tree) =>
+  startAgent(t, server, name, { env: environment(t, tree) });
 
 // A few at a time: each starts the probes of all workers.
 async function startNodes(t, server, trees) {
@@ -42,8 +44,16 @@ async function startNodes(t, server, trees) {
 // How many CPUs there are is the machine's on which the test runs.
 const plain = (text) => text.replace(/ of \d+ CPUs/, ' of N CPUs');
 
-const findingsOf = (verdict) => verdict.evidence.checks.filter(({ answer }) => answer === 'finding')
-  .map(({ check, severity, sentence, command, nodes }) => ({ check, severity, sentence: plain(sentence), command, nodes }));
+const findingsOf = (verdict) =>
+  verdict.evidence.checks
+    .filter(({ answer }) => answer === 'finding')
+    .map(({ check, severity, sentence, command, nodes }) => ({
+      check,
+      severity,
+      sentence: plain(sentence),
+      command,
+      nodes,
+    }));
 
 // Checks that no tree can be the sick twin of.
 const elsewhere = {
@@ -54,12 +64,16 @@ const elsewhere = {
 test('each machine that is well has no finding, each sick twin its one', limit, async (t) => {
   const server = await startServer(t);
   const trees = nodeTrees().filter(({ interfaces }) => !interfaces);
-  await startNodes(t, server, trees.map(({ name }) => [name]));
+  await startNodes(
+    t,
+    server,
+    trees.map(({ name }) => [name]),
+  );
   const expected = {};
   const found = {};
   for (const { name, finding } of trees) {
     const verdict = await server.get(`/api/v1/nodes/${name}/preflight`);
-    expected[name] = ['nccl', ...finding ? ['finding', { ...finding, nodes: [name] }] : ['ok']];
+    expected[name] = ['nccl', ...(finding ? ['finding', { ...finding, nodes: [name] }] : ['ok'])];
     found[name] = [verdict.evidence.backend, verdict.answer, ...findingsOf(verdict)];
   }
   assert.deepEqual(found, expected);
@@ -68,30 +82,54 @@ test('each machine that is well has no finding, each sick twin its one', limit, 
   const { gpus } = (await server.node('dgx_nvlink')).inventory;
   const { acs, cpus, numa, pcie, paths, p2p, ...gpu } = gpus[1];
   assert.deepEqual(gpu, {
-    pci: '0000:3d:00.0', name: 'NVIDIA H100 80GB HBM3', memory_bytes: 85520809984, sm_mhz_max: 1980, memory_mhz_max: 2619,
-    power_limit_mw: 700000, persistence: true, ecc: true, mig: false, fabric: 'completed',
+    pci: '0000:3d:00.0',
+    name: 'NVIDIA H100 80GB HBM3',
+    memory_bytes: 85520809984,
+    sm_mhz_max: 1980,
+    memory_mhz_max: 2619,
+    power_limit_mw: 700000,
+    persistence: true,
+    ecc: true,
+    mig: false,
+    fabric: 'completed',
     nvlink: { active: 17, inactive: [7], to: { switch: 17 } },
     now: { sm_mhz: 345, memory_mhz: 2619, temperature_c: 31, power_mw: 72000, slowed_by: [], ecc_errors: 0 },
   });
-  assert.deepEqual([paths['0000:1b:00.0'], paths['0000:dd:00.0'], p2p['0000:dd:00.0']], ['NODE', 'SYS', 'ok']);
+  assert.deepEqual(
+    [paths['0000:1b:00.0'], paths['0000:dd:00.0'], p2p['0000:dd:00.0']],
+    ['NODE', 'SYS', 'ok'],
+  );
   const { checks } = (await server.get('/api/v1/nodes/dgx/preflight')).evidence;
-  assert.deepEqual(checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check), ['versions', 'nccl_versions', 'nvlinks', 'clock']);
+  assert.deepEqual(
+    checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check),
+    ['versions', 'nccl_versions', 'nvlinks', 'clock'],
+  );
 
-  const inTrees = new Set(nodeTrees().flatMap(({ finding, beside }) => [finding, beside].filter(Boolean).map(({ check }) => check)));
-  assert.deepEqual(checks.map(({ check }) => check).sort(), [...inTrees, ...Object.keys(elsewhere)].sort(),
-    'each check has a sick twin, or is among those that are tried elsewhere');
+  const inTrees = new Set(
+    nodeTrees().flatMap(({ finding, beside }) => [finding, beside].filter(Boolean).map(({ check }) => check)),
+  );
+  assert.deepEqual(
+    checks.map(({ check }) => check).sort(),
+    [...inTrees, ...Object.keys(elsewhere)].sort(),
+    'each check has a sick twin, or is among those that are tried elsewhere',
+  );
 });
 
 test('a node that is unlike others is found beside them', limit, async (t) => {
   const odd = nodeTrees().filter(({ beside }) => beside);
   for (const base of new Set(odd.map((tree) => tree.base))) {
     const server = await startServer(t);
-    await startNodes(t, server, [[base, 'one'], [base, 'other']]);
+    await startNodes(t, server, [
+      [base, 'one'],
+      [base, 'other'],
+    ]);
     const verdict = () => server.get('/api/v1/preflight');
     assert.deepEqual(findingsOf(await verdict()), [], base);
     for (const { name, beside } of odd.filter((tree) => tree.base === base)) {
       const agent = await startNode(t, server, name);
-      assert.deepEqual(findingsOf(await verdict()), [{ ...beside, sentence: `${name}: ${beside.sentence}`, nodes: [name] }]);
+      assert.deepEqual(findingsOf(await verdict()), [
+        { ...beside, sentence: `${name}: ${beside.sentence}`, nodes: [name] },
+      ]);
       agent.signal('SIGTERM');
       await server.nodeIs(name, 'left');
     }
@@ -99,61 +137,90 @@ test('a node that is unlike others is found beside them', limit, async (t) => {
 });
 
 test('interfaces that NCCL would take in vain are found where they are', {
-  ...limit, skip: limit.skip || (netns.whyNot() ?? false),
+  ...limit,
+  skip: limit.skip || (netns.whyNot() ?? false),
 }, async (t) => {
   const trees = nodeTrees().filter(({ interfaces }) => interfaces);
   const net = netns.setup(trees.length, null);
   atEnd(t, () => net.teardown());
   const startIn = ({ exec }, file, args, env = {}) =>
     new Program(t, exec[0], [...exec.slice(1), file, ...args], { env: { ...process.env, ...env } });
-  const server = startIn(net.hub, path.join(binDir, 'ringbench-server'),
-    ['--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t), '--poll-s', '1']);
+  const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
+    '--listen',
+    `${net.hub.address}:0`,
+    '--insecure',
+    '--data-dir',
+    tempDir(t),
+    '--poll-s',
+    '1',
+  ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
   const get = async (target) => {
     const curl = startIn(net.hub, 'curl', ['-s', `${url}/api/v1${target}`]);
     await curl.ended();
     return JSON.parse(curl.lines.join('\n'));
   };
-  await Promise.all(trees.map(async ({ name, interfaces }, i) => {
-    for (const [k, one] of interfaces.entries()) {
-      const ip = (...args) => execFileSync('ip', ['-n', net.hosts[i].namespace, ...args]);
-      ip('link', 'add', one, 'type', 'bridge');
-      ip('addr', 'add', `172.${17 + k}.0.1/16`, 'dev', one);
-      ip('link', 'set', one, 'up');
-    }
-    startIn(net.hosts[i], path.join(binDir, 'ringbench-agent'),
-      ['--server', url, '--name', name, '--ranks', '1', '--spool-dir', tempDir(t)], environment(t, name));
-    await waitFor(async () => (await get(`/nodes/${name}`)).state === 'idle', `${name} is not idle`);
-  }));
+  await Promise.all(
+    trees.map(async ({ name, interfaces }, i) => {
+      for (const [k, one] of interfaces.entries()) {
+        const ip = (...args) => execFileSync('ip', ['-n', net.hosts[i].namespace, ...args]);
+        ip('link', 'add', one, 'type', 'bridge');
+        ip('addr', 'add', `172.${17 + k}.0.1/16`, 'dev', one);
+        ip('link', 'set', one, 'up');
+      }
+      startIn(
+        net.hosts[i],
+        path.join(binDir, 'ringbench-agent'),
+        ['--server', url, '--name', name, '--ranks', '1', '--spool-dir', tempDir(t)],
+        environment(t, name),
+      );
+      await waitFor(async () => (await get(`/nodes/${name}`)).state === 'idle', `${name} is not idle`);
+    }),
+  );
   for (const { name, finding } of trees) {
     const verdict = await get(`/nodes/${name}/preflight`);
     assert.deepEqual(findingsOf(verdict), finding ? [{ ...finding, nodes: [name] }] : [], name);
-    assert.equal(verdict.evidence.checks.find(({ check }) => check === 'interface').answer, finding ? 'finding' : 'ok', name);
+    assert.equal(
+      verdict.evidence.checks.find(({ check }) => check === 'interface').answer,
+      finding ? 'finding' : 'ok',
+      name,
+    );
   }
 });
 
 test('another version, and a clock that is off', limit, async (t) => {
   const server = await startServer(t);
-  const [odd] = await Promise.all(['odd', 'one', 'other'].map(async (name) => {
-    const agent = new FakeAgent(server, name, { version: name === 'odd' ? '0.9' : '1.0' });
-    assert.equal((await agent.register()).status, 201);
-    return agent;
-  }));
+  const [odd] = await Promise.all(
+    ['odd', 'one', 'other'].map(async (name) => {
+      const agent = new FakeAgent(server, name, { version: name === 'odd' ? '0.9' : '1.0' });
+      assert.equal((await agent.register()).status, 201);
+      return agent;
+    }),
+  );
   const verdict = () => server.get('/api/v1/preflight');
-  const version = { check: 'versions', severity: 'error', nodes: ['odd'], command: 'install ringbench 1.0 there too',
-    sentence: 'odd: the version of ringbench is 0.9, most have 1.0' };
+  const version = {
+    check: 'versions',
+    severity: 'error',
+    nodes: ['odd'],
+    command: 'install ringbench 1.0 there too',
+    sentence: 'odd: the version of ringbench is 0.9, most have 1.0',
+  };
   assert.deepEqual(findingsOf(await verdict()), [version]);
 
   await server.run({ ...quick, nodes: { names: ['odd'] } });
   const start = await odd.command('start');
   await odd.say(start, { type: 'spawn', rank: 0, pid: 1 });
-  const tell = (ahead) => odd.say(start, { type: 'progress', rank: 0, op: 1, done: 1, time_ms: Date.now() + ahead * 1000 });
+  const tell = (ahead) =>
+    odd.say(start, { type: 'progress', rank: 0, op: 1, done: 1, time_ms: Date.now() + ahead * 1000 });
   await tell(-3600);
   const [, clock] = findingsOf(await verdict());
   assert.match(clock.sentence, /^odd: its clock is 36\d\d\.\d s behind the server's$/);
   assert.deepEqual([clock.check, clock.severity, clock.command], ['clock', 'warn', 'chronyc makestep']);
   await tell(3600);
-  assert.match(findingsOf(await verdict())[1].sentence, /^odd: its clock is 3\d\d\d\.\d s ahead of the server's$/);
+  assert.match(
+    findingsOf(await verdict())[1].sentence,
+    /^odd: its clock is 3\d\d\d\.\d s ahead of the server's$/,
+  );
   await tell(0);
   assert.deepEqual(findingsOf(await verdict()), [version]);
 });

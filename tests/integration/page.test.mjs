@@ -21,7 +21,9 @@ test('the page is small: what it first loads, and all there is', () => {
   const files = named(index);
   assert.equal(files.length, 6, 'icon, style, theme, hub, page, and what its parts share');
   const first = ['index.html', ...files].reduce((sum, file) => sum + zipped(file).length, 0);
-  const all = fs.readdirSync(dir, { recursive: true }).filter((file) => file.endsWith('.gz'))
+  const all = fs
+    .readdirSync(dir, { recursive: true })
+    .filter((file) => file.endsWith('.gz'))
     .reduce((sum, file) => sum + fs.statSync(path.join(dir, file)).size, 0);
   assert.ok(first > 20000 && first <= FIRST_VIEW_MAX, `${first} bytes at first`);
   assert.ok(all >= first && all <= ALL_MAX, `${all} bytes in all`);

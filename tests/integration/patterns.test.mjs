@@ -5,7 +5,14 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 
 import {
-  assertNumbered, assertProblem, assertWholeRows, faulty, long, noWorkersLeft, quick, startCluster,
+  assertNumbered,
+  assertProblem,
+  assertWholeRows,
+  faulty,
+  long,
+  noWorkersLeft,
+  quick,
+  startCluster,
   startServer,
 } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
@@ -14,7 +21,10 @@ const limit = { timeout: 180000 * patience };
 
 // Rows that take a while without using the CPU.
 const slow = {
-  backend: 'sim', sizes: { min: 4096, max: 4096 * 20, step: 4096 }, iters: 2, warmup: 0,
+  backend: 'sim',
+  sizes: { min: 4096, max: 4096 * 20, step: 4096 },
+  iters: 2,
+  warmup: 0,
   env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000', SIM_NOISE: '0' },
 };
 
@@ -34,15 +44,16 @@ const meet = (a, b) => a.nodes.some((node) => b.nodes.includes(node));
 
 function assertAllPairs(run, n) {
   const pairs = new Set(run.cases.map((c) => names(c.nodes)));
-  assert.equal(run.cases.length, n * (n - 1) / 2);
-  assert.equal(pairs.size, n * (n - 1) / 2);
+  assert.equal(run.cases.length, (n * (n - 1)) / 2);
+  assert.equal(pairs.size, (n * (n - 1)) / 2);
   assert.ok(run.cases.every((c) => c.nodes.length === 2));
 }
 
 test('pairs: every node meets every other, all that can at once', limit, async (t) => {
   const { server, agents } = await startCluster(t, 6);
   const spec = { ...slow, pattern: 'pairs' };
-  const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) })).json;
+  const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) }))
+    .json;
   assert.equal(preview.cases, 15);
   const run = await server.runEnds((await server.run(spec)).id);
   assert.equal(run.state, 'completed', run.reason);
@@ -57,17 +68,27 @@ test('pairs: every node meets every other, all that can at once', limit, async (
   for (let round = 0; round < 5; round++) {
     const cases = run.cases.filter((c) => c.round === round);
     assert.equal(cases.length, 3);
-    assert.ok(every(cases, (a, b) => !meet(a, b) && overlap(a, b)), JSON.stringify(cases.map(span)));
+    assert.ok(
+      every(cases, (a, b) => !meet(a, b) && overlap(a, b)),
+      JSON.stringify(cases.map(span)),
+    );
   }
   assert.ok(every(run.cases, (a, b) => !meet(a, b) || !overlap(a, b)));
   const summary = await server.get(`/api/v1/runs/${run.id}/summary`);
   assert.equal(summary.combinations.length, 15);
-  assert.deepEqual(summary.combinations.map((one) => names(one.nodes)), run.cases.map((c) => names(c.nodes)));
+  assert.deepEqual(
+    summary.combinations.map((one) => names(one.nodes)),
+    run.cases.map((c) => names(c.nodes)),
+  );
   assertNumbered(await server.events(run.id));
   await noWorkersLeft(agents);
   // Figures of different nodes are never taken together.
   const compare = (base, head) => server.request('GET', `/api/v1/compare?base=${base}&head=${head}`);
-  assertProblem(await compare(run.id, `${run.id}:0`), 422, /base has cases on different nodes: name one case, as /);
+  assertProblem(
+    await compare(run.id, `${run.id}:0`),
+    422,
+    /base has cases on different nodes: name one case, as /,
+  );
   assert.equal((await compare(`${run.id}:0`, `${run.id}:1`)).status, 200);
   assert.deepEqual((await server.get('/api/v1/trends?band=latency')).points, []);
   const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
@@ -75,8 +96,13 @@ test('pairs: every node meets every other, all that can at once', limit, async (
   // Cases that went side by side have their rows together, each half beside its pair.
   const told = (await server.request('GET', `/api/v1/runs/${run.id}/events?format=text`)).text;
   const rows = run.rows_total / 15 / 2;
-  assert.equal([...told.matchAll(/^# case \d+ on \S+ \S+: completed\n((?:(?:#.*\n){0,6}?(?: .*\n)+)?)/gm)]
-    .filter(([, block]) => block.match(/^ .*$/gm)?.length === rows && !block.includes('  -  ')).length, 15, told);
+  assert.equal(
+    [...told.matchAll(/^# case \d+ on \S+ \S+: completed\n((?:(?:#.*\n){0,6}?(?: .*\n)+)?)/gm)].filter(
+      ([, block]) => block.match(/^ .*$/gm)?.length === rows && !block.includes('  -  '),
+    ).length,
+    15,
+    told,
+  );
 });
 
 test('pairs one after the other, an odd one out', limit, async (t) => {
@@ -84,9 +110,17 @@ test('pairs one after the other, an odd one out', limit, async (t) => {
   const spec = { ...sim, pattern: 'pairs', concurrent: false, repeats: 2 };
   const run = await server.runEnds((await server.run(spec)).id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual(run.cases.map((c) => [c.repeat, names(c.nodes)]),
-    [[0, 'node-2 node-3'], [1, 'node-2 node-3'], [0, 'node-1 node-3'], [1, 'node-1 node-3'],
-      [0, 'node-1 node-2'], [1, 'node-1 node-2']]);
+  assert.deepEqual(
+    run.cases.map((c) => [c.repeat, names(c.nodes)]),
+    [
+      [0, 'node-2 node-3'],
+      [1, 'node-2 node-3'],
+      [0, 'node-1 node-3'],
+      [1, 'node-1 node-3'],
+      [0, 'node-1 node-2'],
+      [1, 'node-1 node-2'],
+    ],
+  );
   assert.ok(every(run.cases, (a, b) => !overlap(a, b)));
 });
 
@@ -94,8 +128,14 @@ test('scaling: 1, 2, 4 and all nodes', limit, async (t) => {
   const { server } = await startCluster(t, 5);
   const run = await server.runEnds((await server.run({ ...quick, pattern: 'scaling' })).id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual(run.cases.map((c) => c.nodes.length), [1, 2, 4, 5]);
-  assert.deepEqual(run.cases.map((c) => c.ranks.length), [0, 0, 0, 0]);
+  assert.deepEqual(
+    run.cases.map((c) => c.nodes.length),
+    [1, 2, 4, 5],
+  );
+  assert.deepEqual(
+    run.cases.map((c) => c.ranks.length),
+    [0, 0, 0, 0],
+  );
 });
 
 test('bisect: what is slow is halved until it is alone, measured again, and named', limit, async (t) => {
@@ -103,7 +143,10 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   const spec = { ...sim, pattern: 'bisect' };
   const sound = await server.runEnds((await server.run(spec)).id);
   assert.equal(sound.state, 'completed', sound.reason);
-  assert.deepEqual(sound.cases.map((c) => c.round), [0, 0, 0, 1, 1, 1]);
+  assert.deepEqual(
+    sound.cases.map((c) => c.round),
+    [0, 0, 0, 1, 1, 1],
+  );
   assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
   const run = await server.runEnds((await server.run(slowly(spec, 'node-5:0.25'))).id);
   assert.equal(run.state, 'completed', run.reason);
@@ -127,7 +170,9 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   assert.deepEqual(await named('suspect=node-5'), [id]);
   assert.deepEqual(await named('suspect=node-4'), []);
   assert.deepEqual(await named('judged=1'), [id, sound.id]);
-  assert.deepEqual(run.suspects, [{ kind: 'culprit', answer: 'slow_node', sentence: run.culprit.sentence, nodes: ['node-5'] }]);
+  assert.deepEqual(run.suspects, [
+    { kind: 'culprit', answer: 'slow_node', sentence: run.culprit.sentence, nodes: ['node-5'] },
+  ]);
   const text = (await server.request('GET', `/api/v1/runs/${id}/events?format=text`)).text;
   assert.match(text, /\ncompleted: .*; culprit: slow_node: node-5 is slow.*\n$/);
 });
@@ -137,7 +182,9 @@ test('pairs name a slow node', limit, async (t) => {
   const run = await server.runEnds((await server.run(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'))).id);
   assert.match(run.culprit.sentence, /^node-2 is slow/);
   assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
-  const totals = (await server.events(run.id)).filter(({ type }) => type === 'plan').map((event) => event.rows_total);
+  const totals = (await server.events(run.id))
+    .filter(({ type }) => type === 'plan')
+    .map((event) => event.rows_total);
   assert.deepEqual([...new Set(totals.slice(0, 5))], [30]);
   assert.ok(totals.at(-1) > 30 && totals.at(-1) === run.rows_total, String(totals));
   assert.deepEqual(run.nodes[0], { name: 'node-1', ranks: 1, labels: { rack: 'r1' } });
@@ -158,7 +205,8 @@ test('a run over all nodes ends with the line that finds the slow one', limit, a
   assert.equal(found.name, offer.spec.name);
   assert.deepEqual([found.pattern, found.backend, found.collectives], ['pairs', 'sim', ['all_gather']]);
   // The same key is the same run; what has no follow-up says so.
-  const again = (id) => server.request('POST', `/api/v1/runs/${id}/follow_up`, { headers: { 'Idempotency-Key': 'k' } });
+  const again = (id) =>
+    server.request('POST', `/api/v1/runs/${id}/follow_up`, { headers: { 'Idempotency-Key': 'k' } });
   const one = (await again(first.id)).json.id;
   assert.equal((await again(first.id)).json.id, one);
   assertProblem(await again(found.id), 409, /has no follow-up/);
@@ -168,13 +216,18 @@ test('a run over all nodes ends with the line that finds the slow one', limit, a
 test('what is too much is refused with what to use', limit, async (t) => {
   const server = await startServer(t);
   const refused = async (spec) => (await server.post(spec)).json.errors;
-  assert.deepEqual(await refused({ pattern: 'pairs', nodes: { count: 1000 } }), [{
-    pointer: '/pattern',
-    detail: 'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use rounds of at most 19 ' +
-      '(confirmations counted), the pattern bisect, or fewer nodes',
-  }]);
-  assert.equal((await refused({ pattern: 'pairs', nodes: { count: 1 } }))[0].detail,
-    'pattern pairs takes 2 nodes or more, not 1');
+  assert.deepEqual(await refused({ pattern: 'pairs', nodes: { count: 1000 } }), [
+    {
+      pointer: '/pattern',
+      detail:
+        'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use rounds of at most 19 ' +
+        '(confirmations counted), the pattern bisect, or fewer nodes',
+    },
+  ]);
+  assert.equal(
+    (await refused({ pattern: 'pairs', nodes: { count: 1 } }))[0].detail,
+    'pattern pairs takes 2 nodes or more, not 1',
+  );
   assert.equal((await refused({ pattern: 'pairs', baseline: {} }))[0].pointer, '/baseline');
   assert.equal((await refused({ pattern: 'rings' }))[0].pointer, '/pattern');
 });
@@ -182,22 +235,29 @@ test('what is too much is refused with what to use', limit, async (t) => {
 test('cancelling ends all that is under way, soon', limit, async (t) => {
   const { server, agents } = await startCluster(t, 6);
   const { id } = await server.run({ ...long, pattern: 'pairs' });
-  await waitFor(async () => (await server.getRun(id)).cases.filter((c) => c.state === 'running').length === 3,
-    'three cases at once');
+  await waitFor(
+    async () => (await server.getRun(id)).cases.filter((c) => c.state === 'running').length === 3,
+    'three cases at once',
+  );
   const begin = Date.now();
   assert.equal((await server.request('POST', `/api/v1/runs/${id}/cancel`)).status, 202);
   const run = await server.runEnds(id);
   assert.ok(Date.now() - begin < 7000 * patience, `${Date.now() - begin} ms`);
   assert.equal(run.state, 'cancelled');
-  assert.deepEqual(run.cases.map((c) => c.state), ['cancelled', 'cancelled', 'cancelled']);
+  assert.deepEqual(
+    run.cases.map((c) => c.state),
+    ['cancelled', 'cancelled', 'cancelled'],
+  );
   await noWorkersLeft(agents);
 });
 
 test('a node that dies takes its pairs along, and is named; the others go on', limit, async (t) => {
   const { server, agents } = await startCluster(t, 5, { server: { args: ['--lease-s', '4'] } });
   const { id } = await server.run({ ...slow, pattern: 'pairs' });
-  await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === 1 && c.state === 'running'),
-    'the second round');
+  await waitFor(
+    async () => (await server.getRun(id)).cases.some((c) => c.round === 1 && c.state === 'running'),
+    'the second round',
+  );
   agents[4].signal('SIGKILL');
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
@@ -213,8 +273,11 @@ test('kill -9 of the server in the middle: the plan goes on, nothing counts twic
   let { server } = await startCluster(t, 6);
   const { id } = await server.run({ ...slow, pattern: 'pairs' });
   for (const round of [1, 3]) {
-    await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
-      `round ${round}`, 60000);
+    await waitFor(
+      async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
+      `round ${round}`,
+      60000,
+    );
     await server.killHard();
     server = await server.startAgain();
   }
@@ -228,10 +291,15 @@ test('kill -9 of the server in the middle: the plan goes on, nothing counts twic
 
 test('kill -9 of the server and of an agent in a bisection: who is slow is still found', limit, async (t) => {
   let { server, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '4'] } });
-  const { id } = await server.run(slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'));
+  const { id } = await server.run(
+    slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'),
+  );
   for (const round of [0, 2]) {
-    await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
-      `round ${round}`, 60000);
+    await waitFor(
+      async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
+      `round ${round}`,
+      60000,
+    );
     await server.killHard();
     server = await server.startAgain();
   }
@@ -239,7 +307,10 @@ test('kill -9 of the server and of an agent in a bisection: who is slow is still
   const run = await server.runEnds(id, 120000);
   assert.match(run.culprit.sentence, /^node-5 is slow/);
   assert.equal((await server.rows(id)).length, run.rows_done);
-  assert.equal(new Set((await server.rows(id)).map((row) => `${row.case} ${row.series}`)).size, run.rows_done);
+  assert.equal(
+    new Set((await server.rows(id)).map((row) => `${row.case} ${row.series}`)).size,
+    run.rows_done,
+  );
   for (const c of run.cases.filter((one) => one.state !== 'completed')) assert.match(c.reason, /node-1/);
   assertNumbered(await server.events(id));
 });

@@ -74,9 +74,18 @@ class Pbs {
     this.dir = tempDir(t);
     fs.mkdirSync(path.join(this.dir, 'bin'));
     fs.mkdirSync(path.join(this.dir, 'jobs'));
-    for (const [name, text] of Object.entries(commands)) fs.writeFileSync(path.join(this.dir, 'bin', name), text, { mode: 0o755 });
+    for (const [name, text] of Object.entries(commands))
+      fs.writeFileSync(path.join(this.dir, 'bin', name), text, { mode: 0o755 });
     this.env = { ...process.env, PATH: `${this.dir}/bin:${binDir}:${process.env.PATH}`, PBS_DIR: this.dir };
-    atEnd(t, () => this.processes().forEach((pid) => { try { process.kill(pid, 'SIGKILL'); } catch { /* gone */ } }));
+    atEnd(t, () =>
+      this.processes().forEach((pid) => {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          /* gone */
+        }
+      }),
+    );
   }
 
   call(...args) {
@@ -97,8 +106,11 @@ class Pbs {
   }
 }
 
-const idleOf = async (server, group) => (await server.get('/api/v1/nodes')).nodes
-  .filter((node) => node.group === group && node.state === 'idle').map((node) => node.name).sort();
+const idleOf = async (server, group) =>
+  (await server.get('/api/v1/nodes')).nodes
+    .filter((node) => node.group === group && node.state === 'idle')
+    .map((node) => node.name)
+    .sort();
 
 const shapes = {
   'chunks on hosts of their own': { select: 'select=2:ncpus=1', hosts: ['h0', 'h1'] },
@@ -107,31 +119,64 @@ const shapes = {
 };
 for (const [name, { select, place, hosts }] of Object.entries(shapes)) {
   test(`${name}: an agent per host, which qdel ends`, limit, async (t) => {
-    const pbs = new Pbs(t), server = await startServer(t);
-    const job = pbs.call('qsub', '-v', `RINGBENCH_SERVER=${server.url}`, '-l', select, ...(place ? ['-l', place] : []),
-      path.join(root, 'pbs/agents.pbs'));
-    await waitFor(async () => (await idleOf(server, `pbs-${job}`)).length === hosts.length, () => pbs.output(job), 20000);
+    const pbs = new Pbs(t),
+      server = await startServer(t);
+    const job = pbs.call(
+      'qsub',
+      '-v',
+      `RINGBENCH_SERVER=${server.url}`,
+      '-l',
+      select,
+      ...(place ? ['-l', place] : []),
+      path.join(root, 'pbs/agents.pbs'),
+    );
+    await waitFor(
+      async () => (await idleOf(server, `pbs-${job}`)).length === hosts.length,
+      () => pbs.output(job),
+      20000,
+    );
     assert.deepEqual(await idleOf(server, `pbs-${job}`), hosts);
     pbs.call('qdel', job);
     for (const host of hosts) await server.nodeIs(host, 'left');
-    await waitFor(() => pbs.processes().length === 0, () => pbs.output(job));
+    await waitFor(
+      () => pbs.processes().length === 0,
+      () => pbs.output(job),
+    );
     assert.doesNotMatch(pbs.output(job), /another agent/);
   });
 }
 
 test('two chunks on one host: the job ends when its agent has left', limit, async (t) => {
-  const pbs = new Pbs(t), server = await startServer(t);
-  const job = pbs.call('qsub', '-v', `RINGBENCH_SERVER=${server.url},RINGBENCH_AGENT_OPTIONS=--once --ranks 2`,
-    '-l', 'select=2', '-l', 'place=pack', path.join(root, 'pbs/agents.pbs'));
-  const run = await server.runEnds((await server.run({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } })).id);
+  const pbs = new Pbs(t),
+    server = await startServer(t);
+  const job = pbs.call(
+    'qsub',
+    '-v',
+    `RINGBENCH_SERVER=${server.url},RINGBENCH_AGENT_OPTIONS=--once --ranks 2`,
+    '-l',
+    'select=2',
+    '-l',
+    'place=pack',
+    path.join(root, 'pbs/agents.pbs'),
+  );
+  const run = await server.runEnds(
+    (await server.run({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } })).id,
+  );
   assert.equal(run.state, 'completed', run.reason);
-  await waitFor(() => pbs.isOver(job), () => pbs.output(job), 20000);
+  await waitFor(
+    () => pbs.isOver(job),
+    () => pbs.output(job),
+    20000,
+  );
 });
 
 test('a job whose qsub the server did not outlive is found by qselect', limit, async (t) => {
-  const pbs = new Pbs(t), launchers = tempDir(t);
+  const pbs = new Pbs(t),
+    launchers = tempDir(t);
   for (const name of ['pbs.json', 'pbs-submit', 'agents.pbs']) {
-    fs.writeFileSync(path.join(launchers, name), fs.readFileSync(path.join(root, 'launchers.d', name)), { mode: 0o755 });
+    fs.writeFileSync(path.join(launchers, name), fs.readFileSync(path.join(root, 'launchers.d', name)), {
+      mode: 0o755,
+    });
   }
   const slow = path.join(pbs.dir, 'slow');
   fs.writeFileSync(slow, '');
@@ -143,5 +188,9 @@ test('a job whose qsub the server did not outlive is found by qselect', limit, a
   const run = await (await server.startAgain()).runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
   assert.deepEqual(fs.readdirSync(path.join(pbs.dir, 'jobs')), ['1']);
-  await waitFor(() => pbs.isOver('1'), () => pbs.output('1'), 20000);
+  await waitFor(
+    () => pbs.isOver('1'),
+    () => pbs.output('1'),
+    20000,
+  );
 });

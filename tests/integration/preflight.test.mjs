@@ -12,30 +12,48 @@ const sentence = /^its cgroup leaves 1\.5 of \d+ CPUs: more is held back$/;
 
 test('what is found of the nodes of a run is in its text, its document and its refusal', limit, async (t) => {
   const server = await startServer(t);
-  for (const [name, tree] of [['well', 'laptop'], ['sick', 'laptop_cgroup'], ['gpus', 'dgx_memlock']])
+  for (const [name, tree] of [
+    ['well', 'laptop'],
+    ['sick', 'laptop_cgroup'],
+    ['gpus', 'dgx_memlock'],
+  ])
     await startAgent(t, server, name, { env: { RINGBENCH_ROOT: nodeTree(t, tree) } });
-  const text = async (target) => (await server.request('GET', target, { headers: { Accept: 'text/plain' } })).text;
+  const text = async (target) =>
+    (await server.request('GET', target, { headers: { Accept: 'text/plain' } })).text;
   const run = async (names, more) => {
     const stream = await server.followText({ ...quick, backend: 'host', nodes: { names }, ...more });
     const lines = await stream.ended();
     const id = lines[0].match(/^# run (\S+)/)[1];
-    return { said: lines.filter((line) => line.startsWith('# preflight')), last: lines.at(-1), run: await server.getRun(id) };
+    return {
+      said: lines.filter((line) => line.startsWith('# preflight')),
+      last: lines.at(-1),
+      run: await server.getRun(id),
+    };
   };
 
   // A node alone: a finding with what mends it, for what the node has.
-  assert.match(await text('/api/v1/nodes/gpus/preflight'),
-    /^finding: 1 finding: memlock: 64 KiB .*\nANSWER +CHECK +WHAT +MEND\nfinding +memlock +64 KiB .* LimitMEMLOCK=infinity/);
+  assert.match(
+    await text('/api/v1/nodes/gpus/preflight'),
+    /^finding: 1 finding: memlock: 64 KiB .*\nANSWER +CHECK +WHAT +MEND\nfinding +memlock +64 KiB .* LimitMEMLOCK=infinity/,
+  );
   assert.match(await text('/api/v1/preflight'), /^finding +memlock +gpus: 64 KiB /m);
   assert.equal((await server.get('/api/v1/nodes/well/preflight')).answer, 'ok');
 
   // What the agent's environment tells NCCL, which its workers get.
-  await startAgent(t, server, 'told', { env: { RINGBENCH_ROOT: nodeTree(t, 'dgx'), NCCL_SOCKET_IFNAME: 'nosuch' } });
-  assert.match(await text('/api/v1/nodes/told/preflight'),
-    /^finding +interface +NCCL_SOCKET_IFNAME=nosuch of the agent's environment names no interface with an address/m);
+  await startAgent(t, server, 'told', {
+    env: { RINGBENCH_ROOT: nodeTree(t, 'dgx'), NCCL_SOCKET_IFNAME: 'nosuch' },
+  });
+  assert.match(
+    await text('/api/v1/nodes/told/preflight'),
+    /^finding +interface +NCCL_SOCKET_IFNAME=nosuch of the agent's environment names no interface with an address/m,
+  );
 
   const sick = await run(['sick', 'well']);
   assert.equal(sick.said.length, 1, sick.said.join('\n'));
-  assert.match(sick.said[0], /^# preflight cgroup: sick: its cgroup .* \(mend: give the job or container all CPUs of the node\)$/);
+  assert.match(
+    sick.said[0],
+    /^# preflight cgroup: sick: its cgroup .* \(mend: give the job or container all CPUs of the node\)$/,
+  );
   assert.equal(sick.run.state, 'completed');
   const [check] = sick.run.preflight.evidence.checks;
   assert.deepEqual([check.check, check.answer, check.nodes], ['cgroup', 'finding', ['sick']]);

@@ -34,10 +34,13 @@ async function nodeWith(t, script, more = []) {
   const server = await startServer(t);
   fs.mkdirSync(path.join(config, 'programs.d'));
   fs.writeFileSync(path.join(config, 'leaving.sh'), script);
-  fs.writeFileSync(path.join(config, 'programs.d/leaving.json'), JSON.stringify({
-    argv: ['sh', '{config_dir}/leaving.sh', '{then}'],
-    parameters: { then: { type: 'enum', values: ['end', 'stay', '0'] } },
-  }));
+  fs.writeFileSync(
+    path.join(config, 'programs.d/leaving.json'),
+    JSON.stringify({
+      argv: ['sh', '{config_dir}/leaving.sh', '{then}'],
+      parameters: { then: { type: 'enum', values: ['end', 'stay', '0'] } },
+    }),
+  );
   const args = ['--config-dir', config, ...more];
   return { server, args, agent: await startAgent(t, server, 'node-1', { args }) };
 }
@@ -55,9 +58,12 @@ async function started(server, then, n = 2) {
 
 // The agent and what is below it, by its command line.
 function reapersOf(agent) {
-  return fs.readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, 'utf8').split(' ')
-    .filter(Boolean).map(Number).filter((pid) => isAlive(pid) &&
-      fs.readFileSync(`/proc/${pid}/comm`, 'utf8') === 'ringbench-reape\n');
+  return fs
+    .readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+    .filter((pid) => isAlive(pid) && fs.readFileSync(`/proc/${pid}/comm`, 'utf8') === 'ringbench-reape\n');
 }
 
 async function idleWithNothingLeft(server, agent, pids) {
@@ -67,7 +73,7 @@ async function idleWithNothingLeft(server, agent, pids) {
   assert.deepEqual(reapersOf(agent), []);
 }
 
-test('a program\'s end ends what it started', limit, async (t) => {
+test("a program's end ends what it started", limit, async (t) => {
   const { server, agent } = await nodeWith(t, leaving);
   const { id, pids } = await started(server, 'end');
   assert.equal((await server.runEnds(id)).state, 'completed');
@@ -88,8 +94,10 @@ test('so does the death of the agent', limit, async (t) => {
   const { pids } = await started(server, 'stay');
   const reapers = reapersOf(agent);
   agent.signal('SIGKILL');
-  await waitFor(() => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
-    () => `these are left: ${agent.workers()}`);
+  await waitFor(
+    () => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
+    () => `these are left: ${agent.workers()}`,
+  );
 });
 
 // The reaper stands still, as one does that waits for a driver to let go of a process.

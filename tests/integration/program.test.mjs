@@ -7,9 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import {
-  assertProblem, noWorkersLeft, startAgent, startCluster, startServer,
-} from './lib/cluster.mjs';
+import { assertProblem, noWorkersLeft, startAgent, startCluster, startServer } from './lib/cluster.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
@@ -77,11 +75,14 @@ async function argvOf(server, id) {
 test('figures show live, in results, CSV, text and the summary', limit, async (t) => {
   const { server, agents } = await clusterWith(t, { figures }, 2);
   const schemas = new Schemas(await server.get('/openapi.json'));
-  const fits = (name, value) => assert.deepEqual(
-    schemas.faults(schemas.document.components.schemas[name], value), [], name);
+  const fits = (name, value) =>
+    assert.deepEqual(schemas.faults(schemas.document.components.schemas[name], value), [], name);
   const offered = await server.get('/api/v1/programs');
   fits('ProgramList', offered);
-  assert.deepEqual(offered.programs.map(({ name, nodes }) => [name, nodes]), [['figures', ['node-1', 'node-2']]]);
+  assert.deepEqual(
+    offered.programs.map(({ name, nodes }) => [name, nodes]),
+    [['figures', ['node-1', 'node-2']]],
+  );
   assert.equal(offered.programs[0].parameters.steps.max, 100);
   assert.equal(offered.programs[0].argv, undefined);
 
@@ -96,7 +97,14 @@ test('figures show live, in results, CSV, text and the summary', limit, async (t
   assert.equal(ended.rows_done, 2 * 2 * 7);
   const speed = ended.summary.metrics.find(({ metric }) => metric === 'speed');
   assert.deepEqual(speed, {
-    metric: 'speed', unit: 'samples/s', higher_is_better: true, count: 12, last: 12.5, mean: 11.5, min: 10.5, max: 12.5,
+    metric: 'speed',
+    unit: 'samples/s',
+    higher_is_better: true,
+    count: 12,
+    last: 12.5,
+    mean: 11.5,
+    min: 10.5,
+    max: 12.5,
     rank0: { count: 6, last: 12.5, mean: 11.5, min: 10.5, max: 12.5 },
   });
   const rows = await server.rows(run.id);
@@ -105,15 +113,27 @@ test('figures show live, in results, CSV, text and the summary', limit, async (t
   assert.deepEqual([headline.metric, headline.text], ['speed', '11.5 samples/s']);
   assert.deepEqual((await server.get('/api/v1/runs?sort=figure')).runs[0].summary.headline, headline);
   const mine = rows.filter((row) => row.case === 1 && row.rank === 1);
-  assert.deepEqual(mine.filter((row) => row.metric === 'busbw').map(({ value, labels }) => [value, labels]),
-    [[0, { size: 1024 }], [2, { size: 2048 }], [4, { size: 4096 }]]);
+  assert.deepEqual(
+    mine.filter((row) => row.metric === 'busbw').map(({ value, labels }) => [value, labels]),
+    [
+      [0, { size: 1024 }],
+      [2, { size: 2048 }],
+      [4, { size: 4096 }],
+    ],
+  );
   assert.deepEqual(mine.find((row) => row.metric === 'loss').value, -0.001);
   for (const event of await server.events(run.id)) fits('Event', event);
 
   const csv = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=csv`)).text.split('\r\n');
   assert.match(csv[0], /^case,attempt,metric,value,unit,higher_is_better,rank,labels,.*,repeat$/);
-  assert.ok(csv.some((line) => /^1,1,busbw,2,GB\/s,true,1,size=2048,+1$/.test(line)), csv.join('\n'));
-  assert.ok(csv.some((line) => /^0,1,speed,10\.5,samples\/s,true,0,+0$/.test(line)), csv.join('\n'));
+  assert.ok(
+    csv.some((line) => /^1,1,busbw,2,GB\/s,true,1,size=2048,+1$/.test(line)),
+    csv.join('\n'),
+  );
+  assert.ok(
+    csv.some((line) => /^0,1,speed,10\.5,samples\/s,true,0,+0$/.test(line)),
+    csv.join('\n'),
+  );
   const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
   assert.match(text, /^# case 1$/m);
   assert.match(text, /^speed +12\.5 +samples\/s +0$/m);
@@ -140,7 +160,9 @@ test('an argument stays one argument, whatever it says', limit, async (t) => {
   const { server } = await clusterWith(t, { figures });
   const mark = path.join(tempDir(t), 'mark');
   const word = `; touch ${mark.replace(/[^a-z/ -]/g, 'x')} \`id\` $HOME "|' *`.replace(/[A-Z]/g, 'h');
-  const { id } = await server.run({ program: { name: 'figures', args: { text: word, mode: 'slow', exact: false, ratio: 1 } } });
+  const { id } = await server.run({
+    program: { name: 'figures', args: { text: word, mode: 'slow', exact: false, ratio: 1 } },
+  });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
   assert.deepEqual(await argvOf(server, id), [`--label=${word}`, word, '{slow}', 'false', '1']);
@@ -148,7 +170,10 @@ test('an argument stays one argument, whatever it says', limit, async (t) => {
 });
 
 test('what does not fit is refused with its pointer', limit, async (t) => {
-  const { server } = await clusterWith(t, { figures, strict: { argv: ['/bin/true', '{n}'], parameters: { n: { type: 'integer', min: 0, max: 9 } } } });
+  const { server } = await clusterWith(t, {
+    figures,
+    strict: { argv: ['/bin/true', '{n}'], parameters: { n: { type: 'integer', min: 0, max: 9 } } },
+  });
   for (const [program, pointer, detail] of [
     [{ name: 'figures', args: { steps: 101 } }, '/program/args/steps', /^must be at most 100, not 101$/],
     [{ name: 'figures', args: { steps: 1.5 } }, '/program/args/steps', /^must be an integer, not a number/],
@@ -158,20 +183,41 @@ test('what does not fit is refused with its pointer', limit, async (t) => {
     [{ name: 'figures', args: { text: 'A' } }, '/program/args/text', /must match \[a-z/],
     [{ name: 'figures', args: { text: 'a\nb' } }, '/program/args/text', /^must not contain U\+000A$/],
     [{ name: 'figures', args: { text: '-v' } }, '/program/args/text', /^must not begin with -$/],
-    [{ name: 'figures', args: { text: 'a'.repeat(257) } }, '/program/args/text', /^must be at most 256 bytes$/],
-    [{ name: 'figures', args: { 'a/b': 1 } }, '/program/args/a~1b', /unknown parameter 'a\/b'; known are steps/],
+    [
+      { name: 'figures', args: { text: 'a'.repeat(257) } },
+      '/program/args/text',
+      /^must be at most 256 bytes$/,
+    ],
+    [
+      { name: 'figures', args: { 'a/b': 1 } },
+      '/program/args/a~1b',
+      /unknown parameter 'a\/b'; known are steps/,
+    ],
     [{ name: 'strict' }, '/program/args/n', /missing/],
     [{ name: '../figures' }, '/program/name', /name/],
     [{ name: 'figures', argv: ['sh'] }, '/program/argv', /unknown/],
     [{ name: 'figures', args: [] }, '/program/args', /object/],
   ]) {
     const answer = assertProblem(await server.post({ program }), 422);
-    assert.deepEqual(answer.errors.map((error) => error.pointer), [pointer], JSON.stringify(answer));
+    assert.deepEqual(
+      answer.errors.map((error) => error.pointer),
+      [pointer],
+      JSON.stringify(answer),
+    );
     assert.match(answer.errors[0].detail, detail);
   }
-  const both = assertProblem(await server.post({ program: { name: 'figures' }, collectives: ['all_reduce'], iters: 3 }), 422);
-  assert.deepEqual(both.errors.map((error) => error.pointer), ['/collectives', '/iters']);
-  const all = assertProblem(await server.post({ program: { name: 'figures', args: { steps: 101 } }, repeats: 0 }), 422);
+  const both = assertProblem(
+    await server.post({ program: { name: 'figures' }, collectives: ['all_reduce'], iters: 3 }),
+    422,
+  );
+  assert.deepEqual(
+    both.errors.map((error) => error.pointer),
+    ['/collectives', '/iters'],
+  );
+  const all = assertProblem(
+    await server.post({ program: { name: 'figures', args: { steps: 101 } }, repeats: 0 }),
+    422,
+  );
   assert.deepEqual(all.errors.map((error) => error.pointer).sort(), ['/program/args/steps', '/repeats']);
 });
 
@@ -183,7 +229,7 @@ test('a program that no node offers names those that are', limit, async (t) => {
   assert.match(run.reason, /node-1: offers no program 'figure', but figures/);
 });
 
-test('a failure carries the program\'s last lines', limit, async (t) => {
+test("a failure carries the program's last lines", limit, async (t) => {
   const { server, agents } = await clusterWith(t, {
     broken: {
       script: `
@@ -217,20 +263,32 @@ test('a line that an expression takes too long for is said once and counted', li
   const { id } = await server.run({ program: { name: 'long' } });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual((await server.rows(id)).map(({ metric, value }) => [metric, value]), [['rate', 5]]);
+  assert.deepEqual(
+    (await server.rows(id)).map(({ metric, value }) => [metric, value]),
+    [['rate', 5]],
+  );
   const said = (await server.events(id)).filter(({ type }) => type === 'message');
-  assert.deepEqual(said.map(({ level, rank, text }) => [level, rank, text]), [
-    ['warn', 0, 'a line is left out for the metric slow: its regex took more than 50000 steps'],
-    ['warn', 0, 'lines left out as a metric\'s regex took too long: 40'],
-  ]);
+  assert.deepEqual(
+    said.map(({ level, rank, text }) => [level, rank, text]),
+    [
+      ['warn', 0, 'a line is left out for the metric slow: its regex took more than 50000 steps'],
+      ['warn', 0, "lines left out as a metric's regex took too long: 40"],
+    ],
+  );
 });
 
 test('a program is stopped at its time limit and when it stalls', limit, async (t) => {
   const { server, agents } = await clusterWith(t, {
     slow: { script: 'setInterval(() => console.log("on"), 100);', timeout_s: 1 },
     stuck: { script: 'console.log("begun"); setInterval(() => {}, 1000);' },
-    telling: { script: 'process.on("SIGUSR2", () => console.error("where I am")); console.log("begun"); setInterval(() => {}, 1000);' },
-    chatty: { script: 'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 80) process.exit(); }, 100);' },
+    telling: {
+      script:
+        'process.on("SIGUSR2", () => console.error("where I am")); console.log("begun"); setInterval(() => {}, 1000);',
+    },
+    chatty: {
+      script:
+        'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 80) process.exit(); }, 100);',
+    },
   });
   const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
   assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
@@ -247,20 +305,24 @@ test('a program is stopped at its time limit and when it stalls', limit, async (
   await noWorkersLeft(agents);
 });
 
-test('ranks of two nodes get torchrun\'s environment, the file\'s and the run\'s', limit, async (t) => {
+test("ranks of two nodes get torchrun's environment, the file's and the run's", limit, async (t) => {
   const dir = tempDir(t);
-  const { server } = await clusterWith(t, {
-    env: {
-      script: `
+  const { server } = await clusterWith(
+    t,
+    {
+      env: {
+        script: `
         const names = ['RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'GROUP_RANK', 'MASTER_ADDR',
           'TORCHELASTIC_USE_AGENT_STORE', 'TORCHELASTIC_RESTART_COUNT', 'FROM_FILE', 'NCCL_ALGO', 'OMP_NUM_THREADS'];
         console.log(JSON.stringify({ argv: [process.cwd(), ...names.map((name) => process.env[name])] }));
       `,
-      env: { FROM_FILE: '{config_dir}', NCCL_ALGO: 'Ring', OMP_NUM_THREADS: '3' },
-      cwd: dir,
-      ranks_per_node: 2,
+        env: { FROM_FILE: '{config_dir}', NCCL_ALGO: 'Ring', OMP_NUM_THREADS: '3' },
+        cwd: dir,
+        ranks_per_node: 2,
+      },
     },
-  }, 2);
+    2,
+  );
   const { id } = await server.run({ program: { name: 'env' }, env: { NCCL_ALGO: 'Tree' } });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
@@ -278,15 +340,24 @@ test('a file that is wrong is named and left out; the others are offered', limit
     unknown: { argv: ['true', '{what}'], shell: true },
     missing: { argv: ['/nowhere/at/all'] },
     pattern: { argv: ['true', '{a}'], parameters: { a: { type: 'string', pattern: '(' } } },
-    metric: { argv: ['true'], metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'no group' }] },
-    expression: { argv: ['true'], metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'a(b' }] },
+    metric: {
+      argv: ['true'],
+      metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'no group' }],
+    },
+    expression: {
+      argv: ['true'],
+      metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'a(b' }],
+    },
   });
   fs.writeFileSync(path.join(dir, 'programs.d', 'broken.json'), '{"argv": ');
   fs.writeFileSync(path.join(dir, 'programs.d', 'open.json'), '{"argv": ["true"]}', { mode: 0o666 });
   fs.chmodSync(path.join(dir, 'programs.d', 'open.json'), 0o666);
   const agent = await startAgent(t, server, 'node-1', { args: ['--config-dir', dir] });
   const { programs } = await server.get('/api/v1/programs');
-  assert.deepEqual(programs.map(({ name }) => name), ['good']);
+  assert.deepEqual(
+    programs.map(({ name }) => name),
+    ['good'],
+  );
   for (const pattern of [
     /programs\.d\/unknown\.json: \/argv\/1: \{what\} is no parameter/,
     /programs\.d\/unknown\.json: \/shell: unknown key/,
@@ -297,7 +368,10 @@ test('a file that is wrong is named and left out; the others are offered', limit
     /programs\.d\/broken\.json: not valid JSON/,
     /programs\.d\/open\.json can be written by anybody/,
   ]) {
-    await waitFor(() => agent.errors.some((line) => pattern.test(line)), () => `${pattern}: ${agent.errors.join('\n')}`);
+    await waitFor(
+      () => agent.errors.some((line) => pattern.test(line)),
+      () => `${pattern}: ${agent.errors.join('\n')}`,
+    );
   }
 });
 
@@ -307,36 +381,54 @@ test('a directory to which anybody may add programs has none', limit, async (t) 
   fs.chmodSync(path.join(dir, 'programs.d'), 0o777);
   const agent = await startAgent(t, server, 'node-1', { args: ['--config-dir', dir] });
   assert.deepEqual((await server.get('/api/v1/programs')).programs, []);
-  await waitFor(() => agent.errors.some((line) => /programs\.d can be written by anybody; this node offers no programs/.test(line)),
-    () => agent.errors.join('\n'));
+  await waitFor(
+    () =>
+      agent.errors.some((line) =>
+        /programs\.d can be written by anybody; this node offers no programs/.test(line),
+      ),
+    () => agent.errors.join('\n'),
+  );
 });
 
 test('nodes whose declarations differ are told apart', limit, async (t) => {
   const server = await startServer(t);
-  const one = (max) => ({ p: { argv: ['true', '{n}'], parameters: { n: { type: 'integer', min: 0, max, default: 0 } } } });
+  const one = (max) => ({
+    p: { argv: ['true', '{n}'], parameters: { n: { type: 'integer', min: 0, max, default: 0 } } },
+  });
   await startAgent(t, server, 'node-1', { args: ['--config-dir', configDir(t, one(5))] });
   await startAgent(t, server, 'node-2', { args: ['--config-dir', configDir(t, one(50))] });
   const { programs } = await server.get('/api/v1/programs');
-  assert.deepEqual(programs.map(({ nodes }) => nodes), [['node-1'], ['node-2']]);
+  assert.deepEqual(
+    programs.map(({ nodes }) => nodes),
+    [['node-1'], ['node-2']],
+  );
   const run = await server.runEnds((await server.run({ program: { name: 'p', args: { n: 20 } } })).id);
   assert.deepEqual(run.nodes, [{ name: 'node-2', ranks: 1 }]);
-  const refused = await server.runEnds((await server.run({
-    program: { name: 'p', args: { n: 20 } }, nodes: { names: ['node-1', 'node-2'], wait_s: 0 },
-  })).id);
+  const refused = await server.runEnds(
+    (
+      await server.run({
+        program: { name: 'p', args: { n: 20 } },
+        nodes: { names: ['node-1', 'node-2'], wait_s: 0 },
+      })
+    ).id,
+  );
   assert.match(refused.reason, /node-1: \/program\/args\/n must be at most 5, not 20/);
 });
 
 test('a matrix makes a case per combination, interleaved over repeats', limit, async (t) => {
   const { server } = await clusterWith(t, {
     env: {
-      script: 'console.log("algo: " + (process.env.NCCL_ALGO === undefined ? 0 : process.env.NCCL_ALGO.length));',
+      script:
+        'console.log("algo: " + (process.env.NCCL_ALGO === undefined ? 0 : process.env.NCCL_ALGO.length));',
       env: { NCCL_ALGO: 'from the file' },
       metrics: [{ name: 'algo', unit: 'bytes', higher_is_better: false, regex: 'algo: ([0-9]+)' }],
     },
   });
   const schemas = new Schemas(await server.get('/openapi.json'));
   const text = await server.followText({
-    program: { name: 'env' }, matrix: { NCCL_ALGO: ['Ring', null] }, repeats: 2,
+    program: { name: 'env' },
+    matrix: { NCCL_ALGO: ['Ring', null] },
+    repeats: 2,
   });
   const id = text.headers.location.split('/').pop();
   await text.line(/^# case 1 \(NCCL_ALGO unset\): running$/);
@@ -344,15 +436,33 @@ test('a matrix makes a case per combination, interleaved over repeats', limit, a
   const run = await server.getRun(id);
   assert.equal(run.state, 'completed', run.reason);
   assert.deepEqual(schemas.faults(schemas.document.components.schemas.Run, run), []);
-  assert.deepEqual(run.cases.map(({ repeat, env }) => [repeat, env.NCCL_ALGO]),
-    [[0, 'Ring'], [0, null], [1, null], [1, 'Ring']]);
+  assert.deepEqual(
+    run.cases.map(({ repeat, env }) => [repeat, env.NCCL_ALGO]),
+    [
+      [0, 'Ring'],
+      [0, null],
+      [1, null],
+      [1, 'Ring'],
+    ],
+  );
   const rows = await server.rows(id);
-  assert.deepEqual(rows.map((row) => [row.case, row.value]), [[0, 4], [1, 0], [2, 0], [3, 4]]);
+  assert.deepEqual(
+    rows.map((row) => [row.case, row.value]),
+    [
+      [0, 4],
+      [1, 0],
+      [2, 0],
+      [3, 4],
+    ],
+  );
   for (const event of (await server.events(id)).filter(({ type }) => type === 'case')) {
     assert.deepEqual(schemas.faults(schemas.document.components.schemas.Event, event), []);
     assert.deepEqual(event.env, run.cases[event.case].env);
   }
-  const refused = assertProblem(await server.post({ matrix: { NCCL_ALGO: ['A'] }, env: { NCCL_ALGO: 'B' } }), 422);
+  const refused = assertProblem(
+    await server.post({ matrix: { NCCL_ALGO: ['A'] }, env: { NCCL_ALGO: 'B' } }),
+    422,
+  );
   assert.equal(refused.errors[0].pointer, '/matrix/NCCL_ALGO');
 });
 
@@ -384,9 +494,13 @@ const logger = `
 `;
 const rate = [{ name: 'rate', unit: 'GB/s', higher_is_better: true, regex: 'rate: ([0-9.]+)' }];
 
-test('the ways of a program\'s NCCL are told, and its log stays out of what it prints', limit, async (t) => {
+test("the ways of a program's NCCL are told, and its log stays out of what it prints", limit, async (t) => {
   const dir = tempDir(t);
-  const { server } = await clusterWith(t, { train: { script: logger, ranks_per_node: 1, cwd: dir, metrics: rate } }, 2);
+  const { server } = await clusterWith(
+    t,
+    { train: { script: logger, ranks_per_node: 1, cwd: dir, metrics: rate } },
+    2,
+  );
   const go = async (env) => {
     const { id } = await server.run({ program: { name: 'train' }, env });
     const run = await server.runEnds(id);
@@ -416,29 +530,46 @@ test('the ways of a program\'s NCCL are told, and its log stays out of what it p
   assert.deepEqual(warned.ways, []);
 });
 
-test('where nothing is heard of a program\'s NCCL that is said', limit, async (t) => {
+test("where nothing is heard of a program's NCCL that is said", limit, async (t) => {
   const dir = tempDir(t);
-  const { server } = await clusterWith(t, {
-    own: { script: logger, ranks_per_node: 1, cwd: dir, env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_FILE: path.join(dir, 'own.%p') } },
-    none: { script: 'console.log(1);', ranks_per_node: 1 },
-  }, 1);
+  const { server } = await clusterWith(
+    t,
+    {
+      own: {
+        script: logger,
+        ranks_per_node: 1,
+        cwd: dir,
+        env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_FILE: path.join(dir, 'own.%p') },
+      },
+      none: { script: 'console.log(1);', ranks_per_node: 1 },
+    },
+    1,
+  );
   const saysOf = async (name, env = {}) => {
     const { id } = await server.run({ program: { name }, env, repeats: 2 });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'completed', run.reason);
-    const said = (await server.get(`/api/v1/runs/${id}/events?format=text`)).match(/# nothing was heard of NCCL's log: /g);
+    const said = (await server.get(`/api/v1/runs/${id}/events?format=text`)).match(
+      /# nothing was heard of NCCL's log: /g,
+    );
     assert.equal(said?.length, 1);
     assert.equal(run.cases[1].transports, undefined);
     return run.cases[0].transports.verdicts.map(({ answer, sentence }) => [answer, sentence]);
   };
   assert.deepEqual(await saysOf('none'), [
-    ['not_enough_data', 'nothing was heard of NCCL\'s log: the program does not use NCCL, or has its log elsewhere'],
+    [
+      'not_enough_data',
+      "nothing was heard of NCCL's log: the program does not use NCCL, or has its log elsewhere",
+    ],
   ]);
   assert.deepEqual(await saysOf('none', { NCCL_DEBUG: 'VERSION' }), [
-    ['not_enough_data', 'nothing was heard of NCCL\'s log: NCCL_DEBUG=VERSION was set'],
+    ['not_enough_data', "nothing was heard of NCCL's log: NCCL_DEBUG=VERSION was set"],
   ]);
   assert.deepEqual(await saysOf('own'), [
-    ['not_enough_data', 'nothing was heard of NCCL\'s log: the program does not use NCCL, or has its log elsewhere'],
+    [
+      'not_enough_data',
+      "nothing was heard of NCCL's log: the program does not use NCCL, or has its log elsewhere",
+    ],
   ]);
   const [file] = fs.readdirSync(dir).filter((name) => name.startsWith('own.'));
   assert.match(fs.readFileSync(path.join(dir, file), 'utf8'), /NCCL INFO Channel/);
@@ -464,7 +595,10 @@ const heard = ['sockets over Ethernet eth0, 1 channel'];
 test("NCCL's log in a program's output is read where no file takes it, and not shown", limit, async (t) => {
   const { server } = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1 } });
   const { text, ways } = await printed(server);
-  assert.match(text, /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=\/.*\.nccl-0\nnode:1:1 \[0\] NCCL WARN something is odd\n$/);
+  assert.match(
+    text,
+    /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=\/.*\.nccl-0\nnode:1:1 \[0\] NCCL WARN something is odd\n$/,
+  );
   assert.deepEqual(ways, heard);
 
   // NCCL would put something else in the place of a percent sign.
@@ -473,7 +607,10 @@ test("NCCL's log in a program's output is read where no file takes it, and not s
   const dir = configDir(t, { printer: { script: printer, ranks_per_node: 1 } });
   const other = await startCluster(t, 1, { agent: { args: ['--config-dir', dir, '--spool-dir', spool] } });
   const odd = await printed(other.server);
-  assert.match(odd.text, /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=-\nnode:1:1 \[0\] NCCL WARN something is odd\n$/);
+  assert.match(
+    odd.text,
+    /^NCCL_DEBUG=INFO\nNCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,ENV,NET\nNCCL_DEBUG_FILE=-\nnode:1:1 \[0\] NCCL WARN something is odd\n$/,
+  );
   assert.deepEqual(odd.ways, heard);
 });
 
@@ -481,9 +618,14 @@ test("what NCCL's files say of its log is the program's own choice", limit, asyn
   const home = tempDir(t);
   const file = path.join(home, 'nccl.conf');
   const own = path.join(home, '.nccl.conf');
-  const { server } = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: home } } });
-  const told = async (env) => (await printed(server, env)).text.split('\n').filter((line) => /^NCCL_DEBUG/.test(line))
-    .map((line) => line.replace(/=\/.*/, '=FILE'));
+  const { server } = await clusterWith(t, {
+    printer: { script: printer, ranks_per_node: 1, env: { HOME: home } },
+  });
+  const told = async (env) =>
+    (await printed(server, env)).text
+      .split('\n')
+      .filter((line) => /^NCCL_DEBUG/.test(line))
+      .map((line) => line.replace(/=\/.*/, '=FILE'));
   const none = ['NCCL_DEBUG=-', 'NCCL_DEBUG_SUBSYS=-', 'NCCL_DEBUG_FILE=-'];
   for (const line of ['NCCL_DEBUG=WARN', 'NCCL_DEBUG_FILE=/tmp/nccl.%p']) {
     fs.writeFileSync(own, `# of the user\n${line}\n`);
@@ -496,13 +638,22 @@ test("what NCCL's files say of its log is the program's own choice", limit, asyn
 
   // Another file of the user's takes the place of that in the home.
   fs.writeFileSync(file, 'NCCL_DEBUG_FILE=/dev/null\n');
-  const named = await clusterWith(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: home, NCCL_CONF_FILE: file } } });
+  const named = await clusterWith(t, {
+    printer: { script: printer, ranks_per_node: 1, env: { HOME: home, NCCL_CONF_FILE: file } },
+  });
   const other = await printed(named.server);
   assert.match(other.text, /^NCCL_DEBUG=-\nNCCL_DEBUG_SUBSYS=-\nNCCL_DEBUG_FILE=-\n/);
 });
 
 // An agent whose /etc has one more file, for which it needs a mount of its own.
-const inEtc = (dir) => ['unshare', '--mount', 'sh', '-c', `mount -t overlay -o lowerdir=${dir}:/etc overlay /etc && exec "$@"`, 'sh'];
+const inEtc = (dir) => [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  `mount -t overlay -o lowerdir=${dir}:/etc overlay /etc && exec "$@"`,
+  'sh',
+];
 
 function whyNoEtc() {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'rb-etc-'));
@@ -519,20 +670,25 @@ function whyNoEtc() {
 test("so is what the machine's nccl.conf says", { ...limit, skip: whyNoEtc() }, async (t) => {
   const etc = tempDir(t);
   fs.writeFileSync(path.join(etc, 'nccl.conf'), 'NCCL_DEBUG_FILE=/var/log/nccl.%h.%p\n');
-  const dir = configDir(t, { printer: { script: printer, ranks_per_node: 1, env: { HOME: '/nonexistent' } } });
+  const dir = configDir(t, {
+    printer: { script: printer, ranks_per_node: 1, env: { HOME: '/nonexistent' } },
+  });
   const { server } = await startCluster(t, 1, { agent: { args: ['--config-dir', dir], within: inEtc(etc) } });
   const { text, ways } = await printed(server);
   assert.match(text, /^NCCL_DEBUG=-\nNCCL_DEBUG_SUBSYS=-\nNCCL_DEBUG_FILE=-\nnode:1:1 \[0\] NCCL INFO NET/);
   assert.deepEqual(ways, heard);
 });
 
-test('a program\'s ways are known while it runs', limit, async (t) => {
+test("a program's ways are known while it runs", limit, async (t) => {
   const dir = tempDir(t);
   fs.writeFileSync(path.join(dir, 'hold'), '');
   const { server } = await clusterWith(t, { train: { script: logger, ranks_per_node: 1, cwd: dir } }, 1);
   const { id } = await server.run({ program: { name: 'train' } });
   const { log } = await server.event(id, (event) => event.type === 'nccl');
-  assert.deepEqual(log.transports.map(({ via }) => via), ['NET/Socket']);
+  assert.deepEqual(
+    log.transports.map(({ via }) => via),
+    ['NET/Socket'],
+  );
   assert.equal((await server.getRun(id)).state, 'running');
   await server.request('POST', `/api/v1/runs/${id}/cancel`);
   await server.runEnds(id);

@@ -8,7 +8,14 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-  assertProblem, faulty, noWorkersLeft, quick, request, startAgent, startAgents, startCluster,
+  assertProblem,
+  faulty,
+  noWorkersLeft,
+  quick,
+  request,
+  startAgent,
+  startAgents,
+  startCluster,
   startServer,
 } from './lib/cluster.mjs';
 import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
@@ -36,14 +43,26 @@ test('what is not JSON is refused with its place', limit, async (t) => {
 test('each wrong field is named by its pointer, all at once', limit, async (t) => {
   const server = await startServer(t);
   const answer = await server.post({
-    colectives: ['all_reduce'], iters: '20', sizes: { min: '2M', max: '1M' }, dtypes: ['float'],
-    nodes: { count: 0 }, env: { LD_PRELOAD: 'x.so' }, 'a/b~c': 1,
+    colectives: ['all_reduce'],
+    iters: '20',
+    sizes: { min: '2M', max: '1M' },
+    dtypes: ['float'],
+    nodes: { count: 0 },
+    env: { LD_PRELOAD: 'x.so' },
+    'a/b~c': 1,
   });
   const { detail, errors } = assertProblem(answer, 422);
   assert.match(detail, /7 fields are wrong/);
   const said = Object.fromEntries(errors.map((error) => [error.pointer, error.detail]));
-  assert.deepEqual(Object.keys(said).sort(), ['/a~1b~0c', '/colectives', '/dtypes/0',
-    '/env/LD_PRELOAD', '/iters', '/nodes/count', '/sizes/min']);
+  assert.deepEqual(Object.keys(said).sort(), [
+    '/a~1b~0c',
+    '/colectives',
+    '/dtypes/0',
+    '/env/LD_PRELOAD',
+    '/iters',
+    '/nodes/count',
+    '/sizes/min',
+  ]);
   assert.match(said['/colectives'], /unknown field 'colectives'; known are name, labels/);
   assert.equal(said['/iters'], 'must be "auto" or an integer from 1 to 1000000');
   assert.match(said['/dtypes/0'], /must be one of int8, .*float8e5m2/);
@@ -60,31 +79,44 @@ test('a body that is too large is refused, however it comes', limit, async (t) =
   const socket = net.connect(server.port, '127.0.0.1');
   t.after(() => socket.destroy());
   let said = '';
-  socket.on('data', (data) => { said += data; });
+  socket.on('data', (data) => {
+    said += data;
+  });
   socket.on('error', () => {});
   socket.write('POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999\r\n\r\n');
-  await waitFor(() => /^HTTP\/1\.1 413 /.test(said), () => `no 413: ${said}`);
+  await waitFor(
+    () => /^HTTP\/1\.1 413 /.test(said),
+    () => `no 413: ${said}`,
+  );
   // In chunks without an announced length.
-  const chunked = await request(server.url, 'POST', '/api/v1/runs',
-    { body: big, headers: { 'Transfer-Encoding': 'chunked' } });
+  const chunked = await request(server.url, 'POST', '/api/v1/runs', {
+    body: big,
+    headers: { 'Transfer-Encoding': 'chunked' },
+  });
   assertProblem(chunked, 413);
   assert.equal(await server.get('/healthz'), 'ok\n');
 });
 
 test('a spec of too many names or values is refused before it is parsed', limit, async (t) => {
   const server = await startServer(t);
-  const members = (n) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 0])));
+  const members = (n) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 0])));
   for (const target of ['/api/v1/runs', '/api/v1/runs/validate']) {
     const post = (body) => server.request('POST', target, { body });
     assertProblem(await post(members(86000)), 413, /has 86000 names in its objects, more than 2048/);
-    assertProblem(await post(`{"sizes":[${'8,'.repeat(32768)}8]}`), 413,
-      /has 32769 values, more than 32768/);
-    const large = { sizes: Array.from({ length: 4096 }, (_, i) => 8 * (i + 1)),
+    assertProblem(await post(`{"sizes":[${'8,'.repeat(32768)}8]}`), 413, /has 32769 values, more than 32768/);
+    const large = {
+      sizes: Array.from({ length: 4096 }, (_, i) => 8 * (i + 1)),
       nodes: { names: Array.from({ length: 1000 }, (_, i) => `node-${i}`) },
-      traffic: { matrix: Array(128).fill(Array(128).fill(8)) }, mistaken: true };
+      traffic: { matrix: Array(128).fill(Array(128).fill(8)) },
+      mistaken: true,
+    };
     assertProblem(await post(JSON.stringify(large)), 422, /1 field is wrong|fields are wrong/);
-    const { errors } = assertProblem(await post(members(2048)), 422,
-      /2048 fields are wrong; the first are listed/);
+    const { errors } = assertProblem(
+      await post(members(2048)),
+      422,
+      /2048 fields are wrong; the first are listed/,
+    );
     assert.equal(errors.length, 50);
     assert.match(errors[49].detail, /^unknown field 'k49'; known are name, /);
   }
@@ -92,12 +124,23 @@ test('a spec of too many names or values is refused before it is parsed', limit,
 
 test('unknown paths and wrong methods are told apart', limit, async (t) => {
   const server = await startServer(t);
-  for (const target of ['/api/v1', '/api/v1/run', '/api/v1/runs/', '/api/v2/runs', '/js/nothing.mjs',
-    '/api/v1/runs/none/results/more']) {
+  for (const target of [
+    '/api/v1',
+    '/api/v1/run',
+    '/api/v1/runs/',
+    '/api/v2/runs',
+    '/js/nothing.mjs',
+    '/api/v1/runs/none/results/more',
+  ]) {
     assertProblem(await server.request('GET', target), 404);
   }
-  for (const target of ['/api/v1/runs/000000000000', '/api/v1/runs/..%2f..%2fetc', '/api/v1/runs/%00x',
-    '/api/v1/runs/000000000000/events', '/api/v1/runs/000000000000/results']) {
+  for (const target of [
+    '/api/v1/runs/000000000000',
+    '/api/v1/runs/..%2f..%2fetc',
+    '/api/v1/runs/%00x',
+    '/api/v1/runs/000000000000/events',
+    '/api/v1/runs/000000000000/results',
+  ]) {
     const answer = await server.request('GET', target);
     assert.ok([400, 404].includes(answer.status), `${target}: ${answer.status}`);
     assertProblem(answer, answer.status);
@@ -119,7 +162,7 @@ test('unknown paths and wrong methods are told apart', limit, async (t) => {
   assert.equal(head.text, '');
 });
 
-test('a page elsewhere cannot use the user\'s browser', limit, async (t) => {
+test("a page elsewhere cannot use the user's browser", limit, async (t) => {
   const server = await startServer(t);
   assertProblem(await server.post({}, { Origin: 'http://evil.example' }), 403);
   assertProblem(await server.request('GET', '/api/v1/runs', { headers: { Host: 'evil.example' } }), 403);
@@ -128,10 +171,24 @@ test('a page elsewhere cannot use the user\'s browser', limit, async (t) => {
 });
 
 test('a page that makes its name lead here is refused also where others are let in', limit, async (t) => {
-  const server = await startServer(t, { env: { RINGBENCH_INSECURE: '1' },
-    args: ['--listen', '0.0.0.0:0', '--allow-host', 'head.example,other.example', '--advertise', 'ours.example'] });
-  const from = (host) => server.request('POST', '/api/v1/runs/validate', { body: '{}', headers: { Host: host } });
-  assertProblem(await from('evil.example'), 403, /names in the Host header that it knows.*head\.example.*--allow-host/);
+  const server = await startServer(t, {
+    env: { RINGBENCH_INSECURE: '1' },
+    args: [
+      '--listen',
+      '0.0.0.0:0',
+      '--allow-host',
+      'head.example,other.example',
+      '--advertise',
+      'ours.example',
+    ],
+  });
+  const from = (host) =>
+    server.request('POST', '/api/v1/runs/validate', { body: '{}', headers: { Host: host } });
+  assertProblem(
+    await from('evil.example'),
+    403,
+    /names in the Host header that it knows.*head\.example.*--allow-host/,
+  );
   for (const known of ['head.example:8080', 'OTHER.example', 'ours.example', '127.0.0.1:1', os.hostname()]) {
     const answer = await from(known);
     assert.equal(answer.status, 200, `${known}: ${answer.text}`);
@@ -140,8 +197,12 @@ test('a page that makes its name lead here is refused also where others are let 
 
 test('bytes that are no HTTP do not disturb others', limit, async (t) => {
   const server = await startServer(t);
-  for (const text of ['\0\0\0\0', 'GET\r\n\r\n', 'POST / HTTP/9.9\r\n\r\n',
-    `GET /${'a'.repeat(100000)} HTTP/1.1\r\n\r\n`]) {
+  for (const text of [
+    '\0\0\0\0',
+    'GET\r\n\r\n',
+    'POST / HTTP/9.9\r\n\r\n',
+    `GET /${'a'.repeat(100000)} HTTP/1.1\r\n\r\n`,
+  ]) {
     const socket = net.connect(server.port, '127.0.0.1');
     t.after(() => socket.destroy());
     socket.on('error', () => {});
@@ -169,15 +230,20 @@ test('an unknown node is named, beside the known ones', limit, async (t) => {
   const { server } = await startCluster(t, 2);
   const text = await server.followText({ ...quick, nodes: { names: ['node-1', 'nod-2'], wait_s: 1 } });
   const lines = await text.ended();
-  assert.match(lines.at(-1), /^failed: .*no node is named 'nod-2'; known nodes: node-1, node-2 \(waited 1 s\)$/);
+  assert.match(
+    lines.at(-1),
+    /^failed: .*no node is named 'nod-2'; known nodes: node-1, node-2 \(waited 1 s\)$/,
+  );
 });
 
 test('a node that never joins is named with its rank', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, faulty);
   const text = await server.followText({ ...quick, join_s: 6, fault: { kind: 'no_join', rank: 1 } });
   await text.line(/^# 2 of 3 ranks joined$/);
-  assert.match((await text.ended()).at(-1),
-    /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/);
+  assert.match(
+    (await text.ended()).at(-1),
+    /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/,
+  );
   await noWorkersLeft(agents);
   const next = await server.runEnds((await server.run(quick)).id);
   assert.equal(next.state, 'completed', next.reason);
@@ -196,7 +262,10 @@ test('a size that does not fit is skipped with the numbers', limit, async (t) =>
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
   const rows = await server.rows(id);
-  assert.deepEqual(rows.map((row) => Boolean(row.skipped)), [false, false, true, true]);
+  assert.deepEqual(
+    rows.map((row) => Boolean(row.skipped)),
+    [false, false, true, true],
+  );
   assert.match(rows[2].skipped, /\d.* (GiB|TiB|MiB)/);
   assert.equal(rows[2].time_us, undefined);
   const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
@@ -210,7 +279,10 @@ test('wrong data is caught with rank, index, expected and got', limit, async (t)
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /wrong data: .* all_reduce of 4096 bytes: rank 2, index 5: expected \S+, got \S+/);
   const rows = await server.rows(id);
-  assert.deepEqual(rows.map((row) => row.wrong), [0, 0, 1, 0]);
+  assert.deepEqual(
+    rows.map((row) => row.wrong),
+    [0, 0, 1, 0],
+  );
   const [error] = rows[2].errors;
   assert.equal(error.rank, 2);
   assert.equal(error.index, 5);
@@ -232,18 +304,22 @@ test('a second agent of the same name is refused while the first lives', limit, 
   assert.equal(run.world_size, 1);
 });
 
-test('an agent without its server\'s token does not get in', limit, async (t) => {
+test("an agent without its server's token does not get in", limit, async (t) => {
   const dir = tempDir(t);
   const tokens = path.join(dir, 'tokens');
   const write = (name, text) => {
     fs.writeFileSync(path.join(dir, name), text, { mode: 0o600 });
     return path.join(dir, name);
   };
-  write('tokens', ['viewer see-0123456789abcdef', 'operator run-0123456789abcdef',
-    'agent node-0123456789abcdef', ''].join('\n'));
+  write(
+    'tokens',
+    ['viewer see-0123456789abcdef', 'operator run-0123456789abcdef', 'agent node-0123456789abcdef', ''].join(
+      '\n',
+    ),
+  );
   const server = await startServer(t, { args: ['--token-file', tokens] });
-  const get = (target, token) => server.request('GET', target,
-    { headers: token ? { Authorization: `Bearer ${token}` } : {} });
+  const get = (target, token) =>
+    server.request('GET', target, { headers: token ? { Authorization: `Bearer ${token}` } : {} });
   assertProblem(await get('/api/v1/runs'), 401);
   assertProblem(await get('/api/v1/runs', 'wrong'), 401);
   assert.equal((await get('/api/v1/runs', 'see-0123456789abcdef')).status, 200);
@@ -252,11 +328,16 @@ test('an agent without its server\'s token does not get in', limit, async (t) =>
   assert.equal((await get('/healthz')).status, 200);
   const args = ['--token-file', write('agent', 'node-0123456789abcdef\n')];
   await startAgent(t, server, 'node-1', { args, ready: false });
-  await waitFor(async () =>
-    (await get('/api/v1/nodes/node-1', 'see-0123456789abcdef')).json.state === 'idle', 'node-1');
+  await waitFor(
+    async () => (await get('/api/v1/nodes/node-1', 'see-0123456789abcdef')).json.state === 'idle',
+    'node-1',
+  );
   const refused = await startAgent(t, server, 'node-2', { ready: false });
-  await waitFor(() => refused.status || refused.errors.some((line) => /401|token/i.test(line)),
-    () => refused.describe(), 15000);
+  await waitFor(
+    () => refused.status || refused.errors.some((line) => /401|token/i.test(line)),
+    () => refused.describe(),
+    15000,
+  );
   assertProblem(await get('/api/v1/nodes/node-2', 'see-0123456789abcdef'), 404);
 });
 
@@ -268,15 +349,22 @@ test('the server does not start open to others, or without what it needs', limit
   for (const [args, says] of [
     [['--listen', '0.0.0.0:0'], /--insecure/],
     [['--listen', '127.0.0.1'], /--listen/],
-    [['--listen', '127.0.0.1:0', '--token-file', path.join(dir, 'open')],
-      /token file .* can be read or changed by others \(mode 0644\): chmod 600/],
-    [['--listen', '127.0.0.1:0', '--tls-cert', path.join(dir, 'file'), '--tls-key', path.join(dir, 'key')],
-      /TLS key .* can be read or changed by others \(mode 0644\): chmod 600/],
+    [
+      ['--listen', '127.0.0.1:0', '--token-file', path.join(dir, 'open')],
+      /token file .* can be read or changed by others \(mode 0644\): chmod 600/,
+    ],
+    [
+      ['--listen', '127.0.0.1:0', '--tls-cert', path.join(dir, 'file'), '--tls-key', path.join(dir, 'key')],
+      /TLS key .* can be read or changed by others \(mode 0644\): chmod 600/,
+    ],
     [['--listen', '127.0.0.1:0', '--data-dir', path.join(dir, 'file')], /file/],
     [['--nonsense'], /unknown option '--nonsense'; try --help/],
   ]) {
-    const server = new Program(t, path.join(binDir, 'ringbench-server'),
-      ['--data-dir', path.join(dir, 'data'), ...args]);
+    const server = new Program(t, path.join(binDir, 'ringbench-server'), [
+      '--data-dir',
+      path.join(dir, 'data'),
+      ...args,
+    ]);
     const { code } = await server.ended();
     assert.notEqual(code, 0, server.describe());
     assert.match(server.errors.join('\n'), says);
@@ -286,8 +374,12 @@ test('the server does not start open to others, or without what it needs', limit
 
 test('a port that is taken is said', limit, async (t) => {
   const server = await startServer(t);
-  const second = new Program(t, path.join(binDir, 'ringbench-server'),
-    ['--listen', `127.0.0.1:${server.port}`, '--data-dir', tempDir(t)]);
+  const second = new Program(t, path.join(binDir, 'ringbench-server'), [
+    '--listen',
+    `127.0.0.1:${server.port}`,
+    '--data-dir',
+    tempDir(t),
+  ]);
   assert.notEqual((await second.ended()).code, 0);
   assert.match(second.errors.join('\n'), /in use/i);
 });

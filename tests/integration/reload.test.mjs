@@ -9,47 +9,89 @@ import { test } from 'node:test';
 import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
-const old = 'old-0123456789abcdef', fresh = 'new-0123456789abcdef';
+const old = 'old-0123456789abcdef',
+  fresh = 'new-0123456789abcdef';
 
 function makeCertificate(dir, name) {
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt',
-    'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', path.join(dir, 'key.pem'),
-    '-out', path.join(dir, 'cert.pem'), '-days', '2', '-subj', `/CN=${name}`],
-  { stdio: 'ignore' });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      path.join(dir, 'key.pem'),
+      '-out',
+      path.join(dir, 'cert.pem'),
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${name}`,
+    ],
+    { stdio: 'ignore' },
+  );
   fs.chmodSync(path.join(dir, 'key.pem'), 0o600);
 }
 
 async function startServer(t, dir, args) {
-  const server = new Program(t, path.join(binDir, 'ringbench-server'),
-    ['--listen', '127.0.0.1:0', '--data-dir', path.join(dir, 'data'), ...args]);
+  const server = new Program(t, path.join(binDir, 'ringbench-server'), [
+    '--listen',
+    '127.0.0.1:0',
+    '--data-dir',
+    path.join(dir, 'data'),
+    ...args,
+  ]);
   [, server.url] = await server.line(/^listening on (\S+)$/, 30000);
   // The answer to SIGHUP is a line that stands there once more.
   server.hangUp = async (line) => {
     const count = () => server.errors.filter((text) => line.test(text)).length;
     const before = count();
     server.signal('SIGHUP');
-    await waitFor(() => count() > before || server.status, () => server.describe());
+    await waitFor(
+      () => count() > before || server.status,
+      () => server.describe(),
+    );
     assert.equal(server.status, null, server.describe());
   };
   return server;
 }
 
 // One request on a connection of its own, or on the agent's.
-const ask = (server, token, agent = false) => new Promise((resolve, reject) => {
-  https.get(new URL('/api/v1/runs', server.url), {
-    agent, rejectUnauthorized: false, headers: { Authorization: `Bearer ${token}` },
-  }, (response) => {
-    const name = response.socket.getPeerCertificate().subject?.CN;
-    response.resume().on('end', () => resolve({ status: response.statusCode, name }));
-  }).on('error', reject);
-});
+const ask = (server, token, agent = false) =>
+  new Promise((resolve, reject) => {
+    https
+      .get(
+        new URL('/api/v1/runs', server.url),
+        {
+          agent,
+          rejectUnauthorized: false,
+          headers: { Authorization: `Bearer ${token}` },
+        },
+        (response) => {
+          const name = response.socket.getPeerCertificate().subject?.CN;
+          response.resume().on('end', () => resolve({ status: response.statusCode, name }));
+        },
+      )
+      .on('error', reject);
+  });
 
 test('tokens and the certificate change while connections go on', limit, async (t) => {
-  const dir = tempDir(t), tokens = path.join(dir, 'tokens');
+  const dir = tempDir(t),
+    tokens = path.join(dir, 'tokens');
   fs.writeFileSync(tokens, `viewer ${old}\n`, { mode: 0o600 });
   makeCertificate(dir, 'first');
-  const server = await startServer(t, dir, ['--token-file', tokens,
-    '--tls-cert', path.join(dir, 'cert.pem'), '--tls-key', path.join(dir, 'key.pem')]);
+  const server = await startServer(t, dir, [
+    '--token-file',
+    tokens,
+    '--tls-cert',
+    path.join(dir, 'cert.pem'),
+    '--tls-key',
+    path.join(dir, 'key.pem'),
+  ]);
   const kept = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => kept.destroy());
   assert.deepEqual(await ask(server, old), { status: 200, name: 'first' });

@@ -9,8 +9,7 @@ import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 
-const reportOf = (server, id, method = 'GET') =>
-  server.request(method, `/api/v1/runs/${id}/report.html`);
+const reportOf = (server, id, method = 'GET') => server.request(method, `/api/v1/runs/${id}/report.html`);
 
 async function page(server, id) {
   const answer = await reportOf(server, id);
@@ -25,7 +24,8 @@ function dataOf(html) {
 }
 
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-const textOf = (html) => html.match(/<pre class="plain">([^]*?)<\/pre>/)[1].replace(/&\w+;/g, (name) => entities[name]);
+const textOf = (html) =>
+  html.match(/<pre class="plain">([^]*?)<\/pre>/)[1].replace(/&\w+;/g, (name) => entities[name]);
 
 async function ended(server, spec) {
   const { id } = await server.run(spec);
@@ -35,8 +35,13 @@ async function ended(server, spec) {
 test('a report holds all that the server knows of the run', limit, async (t) => {
   const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
   const run = await ended(server, {
-    ...quick, name: 'nightly', collectives: ['all_reduce', 'all_gather'], repeats: 2,
-    matrix: { NCCL_ALGO: ['Ring', null] }, env: { NCCL_DEBUG: 'WARN' }, labels: { ticket: 'NET-12' },
+    ...quick,
+    name: 'nightly',
+    collectives: ['all_reduce', 'all_gather'],
+    repeats: 2,
+    matrix: { NCCL_ALGO: ['Ring', null] },
+    env: { NCCL_DEBUG: 'WARN' },
+    labels: { ticket: 'NET-12' },
   });
   const html = await page(server, run.id);
   const data = dataOf(html);
@@ -44,11 +49,23 @@ test('a report holds all that the server knows of the run', limit, async (t) => 
   assert.equal(data.version, 2);
   assert.deepEqual(data.run, await server.getRun(run.id));
   const events = await server.get(`/api/v1/runs/${run.id}/events?format=ndjson&follow=0`);
-  assert.deepEqual(data.events, events.trimEnd().split('\n').map((line) => JSON.parse(line)));
+  assert.deepEqual(
+    data.events,
+    events
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );
   assert.equal(data.events.filter((event) => event.type === 'result').length, run.rows_total);
-  assert.deepEqual(data.nodes.map((node) => node.name), ['node-1', 'node-2']);
+  assert.deepEqual(
+    data.nodes.map((node) => node.name),
+    ['node-1', 'node-2'],
+  );
   assert.ok(data.nodes[0].inventory.cpu.cores > 0);
-  assert.equal(data.collectives.find((fact) => fact.name === 'all_reduce').bus_factor.formula, '2 (n - 1) / n');
+  assert.equal(
+    data.collectives.find((fact) => fact.name === 'all_reduce').bus_factor.formula,
+    '2 (n - 1) / n',
+  );
   assert.match(html, /<title>nightly · ringbench<\/title>/);
   // Who runs no scripts has the run as text, as curl shows it.
   const text = textOf(html);
@@ -60,9 +77,12 @@ test('its policy allows its own script and style and nothing else', limit, async
   const { server } = await startCluster(t, 1);
   const { id } = await ended(server, quick);
   const answer = await reportOf(server, id);
-  const hashes = (tag) => [...answer.text.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))]
-    .map(([, text]) => ` 'sha256-${createHash('sha256').update(text).digest('base64')}'`).join('');
-  const policy = `default-src 'none'; script-src${hashes('script')}; style-src${hashes('style')}; ` +
+  const hashes = (tag) =>
+    [...answer.text.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))]
+      .map(([, text]) => ` 'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+      .join('');
+  const policy =
+    `default-src 'none'; script-src${hashes('script')}; style-src${hashes('style')}; ` +
     "img-src data: blob:; base-uri 'none'; form-action 'none'";
   assert.equal(answer.headers['content-security-policy'], `${policy}; frame-ancestors 'none'`);
   assert.ok(answer.text.includes(`<meta http-equiv="Content-Security-Policy" content="${policy}">`));
@@ -81,14 +101,20 @@ test('names that are markup stay text', limit, async (t) => {
   const evil = '</script><script>alert(1)</script>"\'&\u00e9';
   const { server } = await startCluster(t, 1);
   const run = await ended(server, {
-    ...quick, name: evil, labels: { x: evil.repeat(3) }, matrix: { NCCL_DEBUG_SUBSYS: [evil, '\u202e'] },
+    ...quick,
+    name: evil,
+    labels: { x: evil.repeat(3) },
+    matrix: { NCCL_DEBUG_SUBSYS: [evil, '\u202e'] },
   });
   const html = await page(server, run.id);
   const plain = await page(server, (await ended(server, quick)).id);
   // No more elements than a harmless one has, and nothing of the name but as text.
   assert.equal(html.match(/<script/g).length, plain.match(/<script/g).length);
   assert.equal(html.match(/<\/script>/g).length, plain.match(/<\/script>/g).length);
-  assert.match(html, /<title>&lt;\/script&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;"'&amp;\u00e9 · ringbench<\/title>/);
+  assert.match(
+    html,
+    /<title>&lt;\/script&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;"'&amp;\u00e9 · ringbench<\/title>/,
+  );
   assert.ok(!textOf(html).includes('\u202e'));
   assert.equal(dataOf(html).run.name, evil);
 });
@@ -112,8 +138,15 @@ test('what is simulated or not finished says so', limit, async (t) => {
 test('a run of very many rows is reported by its summary', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const run = await ended(server, {
-    backend: 'sim', sizes: { min: 1, max: 4000, step: 1 }, dtypes: ['int8'], iters: 1, warmup: 1,
-    check: 0, in_place: false, repeats: 3, env: { SIM_SLEEP_FRACTION: '0' },
+    backend: 'sim',
+    sizes: { min: 1, max: 4000, step: 1 },
+    dtypes: ['int8'],
+    iters: 1,
+    warmup: 1,
+    check: 0,
+    in_place: false,
+    repeats: 3,
+    env: { SIM_SLEEP_FRACTION: '0' },
   });
   assert.equal(run.rows_total, 12000);
   const html = await page(server, run.id);
@@ -122,7 +155,10 @@ test('a run of very many rows is reported by its summary', limit, async (t) => {
   assert.equal(data.summary_by_case.series.length, 3);
   assert.equal(data.events, undefined);
   const text = textOf(html);
-  assert.ok(text.includes('# The rest is left out here: the run has 12000 rows and is completed.\n'), text.slice(-300));
+  assert.ok(
+    text.includes('# The rest is left out here: the run has 12000 rows and is completed.\n'),
+    text.slice(-300),
+  );
   assert.ok(text.length < 500000, `${text.length} characters`);
 });
 
@@ -133,15 +169,33 @@ test('a run of few rows and very many bytes is reported by its summary too', lim
   assert.equal((await agent.register()).status, 201);
   const rows = 300;
   const { id } = await server.run({
-    backend: 'host', sizes: { min: 4, max: 4 * rows, step: 4 }, iters: 1, check: 0, in_place: false,
+    backend: 'host',
+    sizes: { min: 4, max: 4 * rows, step: 4 },
+    iters: 1,
+    check: 0,
+    in_place: false,
   });
   const command = await agent.command('start');
   const times_us = Array.from({ length: 10000 }, (_, i) => i + 0.25);
   for (let i = 0; i < rows; i += 10) {
     const lines = Array.from({ length: 10 }, (_, k) => ({
-      type: 'result', rank: 0, row: i + k, series: 0, collective: 'all_reduce', dtype: 'float32', redop: 'sum',
-      root: -1, in_place: false, size: 4 * (i + k + 1), count: i + k + 1, time_us: 1, time_min_us: 1,
-      time_max_us: 1, algbw_gbs: 1, busbw_gbs: 1, times_us,
+      type: 'result',
+      rank: 0,
+      row: i + k,
+      series: 0,
+      collective: 'all_reduce',
+      dtype: 'float32',
+      redop: 'sum',
+      root: -1,
+      in_place: false,
+      size: 4 * (i + k + 1),
+      count: i + k + 1,
+      time_us: 1,
+      time_min_us: 1,
+      time_max_us: 1,
+      algbw_gbs: 1,
+      busbw_gbs: 1,
+      times_us,
     }));
     assert.equal((await agent.say(command, ...lines)).status, 200);
   }

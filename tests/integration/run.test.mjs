@@ -3,8 +3,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  Lines, assertNumbered, assertProblem, assertWholeRows, faulty, isFinal, long, noWorkersLeft, parseSse,
-  quick, startAgent, startAgents, startCluster, startHosts, startServer,
+  Lines,
+  assertNumbered,
+  assertProblem,
+  assertWholeRows,
+  faulty,
+  isFinal,
+  long,
+  noWorkersLeft,
+  parseSse,
+  quick,
+  startAgent,
+  startAgents,
+  startCluster,
+  startHosts,
+  startServer,
 } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
 
@@ -20,7 +33,10 @@ test('one POST is followed as text to its last line', limit, async (t) => {
   assert.match(lines[0], new RegExp(`^# run ${id} +http://127.0.0.1:${server.port}/`));
   assert.ok(lines.includes('# placed: host, 4 ranks on node-1, node-2, node-3, node-4'), text.describe());
   assert.ok(lines.includes('# 4 of 4 ranks joined'), text.describe());
-  assert.ok(lines.some((line) => /^ +4096 +1024 +float +sum +-1 .* 0$/.test(line)), text.describe());
+  assert.ok(
+    lines.some((line) => /^ +4096 +1024 +float +sum +-1 .* 0$/.test(line)),
+    text.describe(),
+  );
   assert.match(lines.at(-1), /^completed: 4 rows in \d+\.\d s, busbw \d\S* GB\/s at \d+[KM]?$/);
   await noWorkersLeft(agents);
 });
@@ -49,10 +65,22 @@ test('every default holds for an empty object', limit, async (t) => {
 test('each collective measures and checks every row', limit, async (t) => {
   const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
   const { id } = await server.run({
-    ...quick, sizes: [8, 64, '4K', '64K'], root: -1, dtypes: ['float32', 'bfloat16'],
+    ...quick,
+    sizes: [8, 64, '4K', '64K'],
+    root: -1,
+    dtypes: ['float32', 'bfloat16'],
     redops: ['sum', 'max'],
-    collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall',
-      'gather', 'scatter', 'sendrecv'],
+    collectives: [
+      'all_reduce',
+      'all_gather',
+      'reduce_scatter',
+      'broadcast',
+      'reduce',
+      'alltoall',
+      'gather',
+      'scatter',
+      'sendrecv',
+    ],
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
@@ -79,7 +107,9 @@ test('each collective measures and checks every row', limit, async (t) => {
 test('bandwidths follow from time and size', limit, async (t) => {
   const { server } = await startCluster(t, 3);
   const { id } = await server.run({
-    ...quick, sizes: ['1M'], collectives: ['all_reduce', 'all_gather', 'broadcast'],
+    ...quick,
+    sizes: ['1M'],
+    collectives: ['all_reduce', 'all_gather', 'broadcast'],
   });
   await server.runEnds(id);
   const factor = { all_reduce: 4 / 3, all_gather: 2 / 3, broadcast: 1 };
@@ -146,13 +176,22 @@ test('results come in four formats', limit, async (t) => {
   const { rows } = (await byAccept('application/json')).json;
   assert.equal(rows.length, 4);
   const ndjson = await byAccept('application/x-ndjson');
-  assert.deepEqual(ndjson.text.trim().split('\n').map((line) => JSON.parse(line)), rows);
+  assert.deepEqual(
+    ndjson.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    rows,
+  );
   const csv = await byAccept('text/csv');
   assert.match(csv.type, /^text\/csv/);
   const [head, ...lines] = csv.text.trim().split(/\r?\n/);
   assert.equal(lines.length, 4);
   const column = head.split(',').indexOf('size');
-  assert.deepEqual(lines.map((line) => Number(line.split(',')[column])), rows.map((row) => row.size));
+  assert.deepEqual(
+    lines.map((line) => Number(line.split(',')[column])),
+    rows.map((row) => row.size),
+  );
   const text = await byAccept('text/plain');
   assert.match(text.text, /^ +8 +2 +float +sum +-1 /m);
   assert.match(text.text, /# Out of bounds values : 0 OK/);
@@ -215,7 +254,10 @@ test('two clients see the same events, and what is stored is those', limit, asyn
   const events = one.lines.filter(Boolean).map((line) => JSON.parse(line));
   assertNumbered(events);
   for (const type of ['state', 'placed', 'case', 'rank', 'result']) {
-    assert.ok(events.some((event) => event.type === type), type);
+    assert.ok(
+      events.some((event) => event.type === type),
+      type,
+    );
   }
   assert.deepEqual(events, await server.events(id));
 });
@@ -233,7 +275,10 @@ test('replaying the events gives the run', limit, async (t) => {
   assert.deepEqual(placed.nodes, run.nodes);
   assert.equal(placed.rows_total, run.rows_total);
   assert.deepEqual(placed.machines, run.machines);
-  assert.deepEqual(run.machines.flatMap(({ nodes }) => nodes).sort(), run.nodes.map(({ name }) => name).sort());
+  assert.deepEqual(
+    run.machines.flatMap(({ nodes }) => nodes).sort(),
+    run.nodes.map(({ name }) => name).sort(),
+  );
   assert.ok(run.machines[0].hardware && run.machines[0].versions.ringbench, JSON.stringify(run.machines));
   assert.equal(events.filter((event) => event.type === 'result').length, run.rows_done);
   const ranks = new Map();
@@ -260,7 +305,10 @@ test('runs are listed newest first, in pages, filtered', limit, async (t) => {
     listed.push(...page.runs);
     cursor = page.next;
   } while (cursor);
-  assert.deepEqual(listed.map((run) => run.id), ids);
+  assert.deepEqual(
+    listed.map((run) => run.id),
+    ids,
+  );
   assert.equal(listed[0].spec, undefined);
   const filtered = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((run) => run.name);
   assert.deepEqual(await filtered('label=odd%3D1'), ['run 3', 'run 1']);
@@ -291,8 +339,14 @@ test('the list is sorted, limited to times, and counted', limit, async (t) => {
   // Two may have taken as many milliseconds.
   const took = (run) => Date.parse(run.ended) - Date.parse(run.started);
   const longest = (await server.get('/api/v1/runs?sort=duration')).runs.map(took);
-  assert.deepEqual(longest, runs.map(took).sort((a, b) => b - a));
-  assert.deepEqual(await ids('order=asc'), [...runs, waiting].map(({ id }) => id));
+  assert.deepEqual(
+    longest,
+    runs.map(took).sort((a, b) => b - a),
+  );
+  assert.deepEqual(
+    await ids('order=asc'),
+    [...runs, waiting].map(({ id }) => id),
+  );
   const { next } = await server.get('/api/v1/runs?sort=figure&limit=2');
   assert.deepEqual(await ids(`sort=figure&limit=2&cursor=${next}`), figures.slice(2));
   assert.deepEqual(await ids(`since=${runs[1].created}&until=${waiting.created}`), [runs[2].id, runs[1].id]);
@@ -319,8 +373,9 @@ test('a key makes a POST happen once', limit, async (t) => {
   assert.equal(again.json.id, first.json.id);
   assertProblem(await server.post('{"name":"other"}', key), 422, /Idempotency-Key/);
   assert.equal((await server.post(body, { 'Idempotency-Key': 'abc-2' })).status, 201);
-  const both = await Promise.all(Array.from({ length: 8 }, () =>
-    server.post(body, { 'Idempotency-Key': 'abc-3' })));
+  const both = await Promise.all(
+    Array.from({ length: 8 }, () => server.post(body, { 'Idempotency-Key': 'abc-3' })),
+  );
   assert.equal(new Set(both.map((answer) => answer.json.id)).size, 1);
   assert.equal(both.filter((answer) => answer.status === 201).length, 1);
   assert.equal((await server.get('/api/v1/runs')).runs.length, 3);
@@ -365,7 +420,7 @@ test('a run is deleted when it has ended', limit, async (t) => {
   assert.deepEqual((await server.get('/api/v1/runs')).runs, []);
 });
 
-test('workers get the run\'s environment, and their output is kept by rank', limit, async (t) => {
+test("workers get the run's environment, and their output is kept by rank", limit, async (t) => {
   const { server } = await startCluster(t, 2);
   const { id } = await server.run({ ...quick, env: { NCCL_DEBUG: 'INFO' } });
   const run = await server.runEnds(id);
@@ -387,7 +442,10 @@ test('repeats are cases of their own', limit, async (t) => {
   assert.match(lines.at(-1), /^completed: 12 rows/);
   const id = text.headers.location.split('/').pop();
   const run = await server.getRun(id);
-  assert.deepEqual(run.cases.map((one) => one.repeat), [0, 1, 2]);
+  assert.deepEqual(
+    run.cases.map((one) => one.repeat),
+    [0, 1, 2],
+  );
   assert.equal(run.summary.cases.completed, 3);
   assertWholeRows(run, await server.rows(id));
 });
@@ -427,18 +485,27 @@ test('the oldest waiting run keeps its nodes, a younger one passes on others onl
 
 test('a run behind idle nodes says for whom they are kept, and until when', limit, async (t) => {
   const { server } = await startCluster(t, 2);
-  const waits = async (id) => (await waitFor(async () => {
-    const run = await server.getRun(id);
-    return run.reason && run;
-  }, 'no reason')).reason;
+  const waits = async (id) =>
+    (
+      await waitFor(async () => {
+        const run = await server.getRun(id);
+        return run.reason && run;
+      }, 'no reason')
+    ).reason;
   const wide = await server.run({ ...quick, nodes: { count: 3, wait_s: 600 } });
   assert.match(await waits(wide.id), /^2 of 3 nodes are there/);
   const narrow = await server.run({ ...quick, nodes: { count: 1 } });
-  const [, until] = (await waits(narrow.id)).match(new RegExp('^0 of 1 nodes are free; 2 idle ones are kept for run ' +
-    `${wide.id}, which is served first and waits for 3 nodes, until (\\d{4}-.*Z)$`));
+  const [, until] = (await waits(narrow.id)).match(
+    new RegExp(
+      '^0 of 1 nodes are free; 2 idle ones are kept for run ' +
+        `${wide.id}, which is served first and waits for 3 nodes, until (\\d{4}-.*Z)$`,
+    ),
+  );
   const left = (Date.parse(until) - Date.parse(wide.created)) / 1000;
   assert.ok(left >= 599 && left < 601 * patience, `until ${until}`);
-  const { placement } = (await server.request('POST', '/api/v1/runs/validate', { body: '{"nodes":{"count":2}}' })).json;
+  const { placement } = (
+    await server.request('POST', '/api/v1/runs/validate', { body: '{"nodes":{"count":2}}' })
+  ).json;
   assert.match(placement.reason, new RegExp(`kept for run ${wide.id}, .*until ${until}`));
   await server.request('POST', `/api/v1/runs/${wide.id}/cancel`);
   assert.equal((await server.runEnds(narrow.id)).state, 'completed');
@@ -477,9 +544,21 @@ test('nodes show what they are', limit, async (t) => {
 });
 
 const several = {
-  ...quick, sizes: [8, '64K', '1M'],
-  collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall', 'gather',
-    'scatter', 'sendrecv', 'hypercube', 'alltoallv'],
+  ...quick,
+  sizes: [8, '64K', '1M'],
+  collectives: [
+    'all_reduce',
+    'all_gather',
+    'reduce_scatter',
+    'broadcast',
+    'reduce',
+    'alltoall',
+    'gather',
+    'scatter',
+    'sendrecv',
+    'hypercube',
+    'alltoallv',
+  ],
 };
 
 async function worksOver(server, carrier, spec) {
@@ -487,10 +566,19 @@ async function worksOver(server, carrier, spec) {
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 4);
   for (const row of await server.rows(run.id)) assert.ok(!row.wrong, JSON.stringify(row));
-  const { transport, ways } = (await server.events(run.id)).find((each) => each.type === 'rank' &&
-    each.state === 'connected' && each.rank === 0);
+  const { transport, ways } = (await server.events(run.id)).find(
+    (each) => each.type === 'rank' && each.state === 'connected' && each.rank === 0,
+  );
   const via = ways.map((way) => [way.via.split('/')[0], way.to]);
-  assert.deepEqual(via, spec.split ? [[carrier, '2']] : [['shm', '1'], [carrier, '2-3']]);
+  assert.deepEqual(
+    via,
+    spec.split
+      ? [[carrier, '2']]
+      : [
+          ['shm', '1'],
+          [carrier, '2-3'],
+        ],
+  );
   assert.equal(transport, spec.split ? carrier : `shm, ${carrier}`);
   return ways.at(-1);
 }
@@ -519,8 +607,9 @@ test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => 
   const wrong = await server.request('POST', '/api/v1/runs', {
     body: '{"host":{"transport":"rdma"}}',
   });
-  assert.deepEqual(assertProblem(wrong, 422).errors, [{ pointer: '/host/transport',
-    detail: 'must be one of auto, tcp, ucx' }]);
+  assert.deepEqual(assertProblem(wrong, 422).errors, [
+    { pointer: '/host/transport', detail: 'must be one of auto, tcp, ucx' },
+  ]);
 });
 
 const helped = { host: { transport: 'tcp', sockets: 3, threads: 2 } };
@@ -531,12 +620,17 @@ test('over several sockets with a helper, where a rank that dies is noticed as s
    * checked, but a race. */
   const { sockets, threads } = await worksOver(server, 'tcp', { ...helped, in_place: false });
   assert.deepEqual([sockets, threads], [3, 2]);
-  await worksOver(server, 'tcp', { host: { transport: 'tcp', sockets: 8 }, collectives: ['all_reduce'], sizes: ['3M', '9M'] });
+  await worksOver(server, 'tcp', {
+    host: { transport: 'tcp', sockets: 8 },
+    collectives: ['all_reduce'],
+    sizes: ['3M', '9M'],
+  });
   await worksOver(server, 'tcp', { ...helped, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
   await noticesDeath(server, agents, helped);
   const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });
-  assert.deepEqual(assertProblem(wrong, 422).errors, [{ pointer: '/host/sockets',
-    detail: 'must be from 1 to 8, not 9' }]);
+  assert.deepEqual(assertProblem(wrong, 422).errors, [
+    { pointer: '/host/sockets', detail: 'must be from 1 to 8, not 9' },
+  ]);
 });
 
 const ucx = { host: { transport: 'ucx' } };
@@ -600,7 +694,10 @@ test('an agent told to stay for one run leaves after it', limit, async (t) => {
 
 test('an idle agent leaves after its time', limit, async (t) => {
   const server = await startServer(t);
-  const agent = await startAgent(t, server, 'node-1', { args: ['--idle-exit', String(patience)], ready: false });
+  const agent = await startAgent(t, server, 'node-1', {
+    args: ['--idle-exit', String(patience)],
+    ready: false,
+  });
   assert.deepEqual(await agent.ended(20000), { code: 0, signal: null }, agent.describe());
   await server.nodeIs('node-1', 'left');
 });

@@ -4,9 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import {
-  assertNumbered, startAgents, startCluster, startServer,
-} from './lib/cluster.mjs';
+import { assertNumbered, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -14,12 +12,18 @@ const nodes = 48;
 const lease = 30;
 
 const sim = {
-  backend: 'sim', sizes: [8, '4K', '1M'], iters: 2, warmup: 0, in_place: false,
-  env: { SIM_SLEEP_FRACTION: '0' }, nodes: { count: nodes },
+  backend: 'sim',
+  sizes: [8, '4K', '1M'],
+  iters: 2,
+  warmup: 0,
+  in_place: false,
+  env: { SIM_SLEEP_FRACTION: '0' },
+  nodes: { count: nodes },
 };
 // Minutes: something to interrupt.
 const slow = {
-  ...sim, sizes: { min: 4096, max: 4096 * 100, step: 4096 },
+  ...sim,
+  sizes: { min: 4096, max: 4096 * 100, step: 4096 },
   env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' },
 };
 // About three seconds.
@@ -35,8 +39,10 @@ test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
   assert.equal(first.rows_done, 3);
   const list = await server.get('/api/v1/nodes?inventory=0');
   const whole = await server.get('/api/v1/nodes');
-  assert.deepEqual(list.nodes.map(({ last_seen: _, ...node }) => node),
-    whole.nodes.map(({ last_seen: _, inventory, ...node }) => node));
+  assert.deepEqual(
+    list.nodes.map(({ last_seen: _, ...node }) => node),
+    whole.nodes.map(({ last_seen: _, inventory, ...node }) => node),
+  );
   assert.ok(whole.nodes.every((node) => node.inventory.backends.sim));
 
   const { id } = await server.run(slow);
@@ -46,16 +52,18 @@ test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
   const run = await server.runEnds(id);
 
   assert.equal(run.state, 'failed');
-  const [, count, silent, names] = run.reason.match(/^(\d+) nodes: agent lost \(silent for (\d+) s\): (.*)$/) ??
-    assert.fail(run.reason);
+  const [, count, silent, names] =
+    run.reason.match(/^(\d+) nodes: agent lost \(silent for (\d+) s\): (.*)$/) ?? assert.fail(run.reason);
   assert.equal(Number(count), 10, run.reason);
   assert.ok(Number(silent) < lease, 'nobody waits for leases to pass');
-  assert.deepEqual(names.split(', '), dead.map((agent) => agent.nodeName));
+  assert.deepEqual(
+    names.split(', '),
+    dead.map((agent) => agent.nodeName),
+  );
   const events = await server.events(id);
   assertNumbered(events);
   const lost = events.filter((event) => event.type === 'rank' && /agent lost/.test(event.reason));
-  assert.deepEqual(lost.map((event) => event.node).sort(),
-    dead.map((agent) => agent.nodeName).sort());
+  assert.deepEqual(lost.map((event) => event.node).sort(), dead.map((agent) => agent.nodeName).sort());
 });
 
 test('a server that is killed finds every agent and the run again', limit, async (t) => {
@@ -69,7 +77,7 @@ test('a server that is killed finds every agent and the run again', limit, async
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.rows_done, run.rows_total);
   assertNumbered(await again.events(id));
-  await waitFor(async () => await agentsThere(again) === nodes, 'all agents are back');
+  await waitFor(async () => (await agentsThere(again)) === nodes, 'all agents are back');
 });
 
 test('a server that was kept from running blames no agent for it', limit, async (t) => {
@@ -87,15 +95,31 @@ test('a server that was kept from running blames no agent for it', limit, async 
 test('an agent has more ranks than files are usually allowed for', limit, async (t) => {
   const server = await startServer(t);
   const mark = `${process.pid}-few-files`;
-  new Program(t, 'bash', ['-c', 'ulimit -Sn 64; exec "$0" "$@"', path.join(binDir, 'ringbench-agent'),
-    '--server', server.url, '--name', 'node-1', '--ranks', '40', '--spool-dir', tempDir(t)],
-  { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK' } });
+  new Program(
+    t,
+    'bash',
+    [
+      '-c',
+      'ulimit -Sn 64; exec "$0" "$@"',
+      path.join(binDir, 'ringbench-agent'),
+      '--server',
+      server.url,
+      '--name',
+      'node-1',
+      '--ranks',
+      '40',
+      '--spool-dir',
+      tempDir(t),
+    ],
+    { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK' } },
+  );
   await server.nodeIs('node-1', 'idle');
   const { id } = await server.run({ ...slow, nodes: {} });
   await server.event(id, (event) => event.type === 'result');
   // What a program is allowed is none of the agent's business.
-  const limits = processesWithEnv('TEST_MARK', mark)
-    .map((pid) => fs.readFileSync(`/proc/${pid}/limits`, 'utf8').match(/Max open files\s+(\d+)/)[1]);
+  const limits = processesWithEnv('TEST_MARK', mark).map(
+    (pid) => fs.readFileSync(`/proc/${pid}/limits`, 'utf8').match(/Max open files\s+(\d+)/)[1],
+  );
   assert.ok(limits.filter((soft) => soft === '64').length >= 39, limits.join(' '));
   await server.request('POST', `/api/v1/runs/${id}/cancel`);
   const run = await server.runEnds((await server.run({ ...sim, nodes: {} })).id);

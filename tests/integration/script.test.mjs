@@ -6,9 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import {
-  faulty, long, quick, startAgent, startCluster, startServer,
-} from './lib/cluster.mjs';
+import { faulty, long, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, freePort, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -16,14 +14,17 @@ const script = path.join(binDir, 'ringbench');
 const root = new URL('../../', import.meta.url);
 
 // The shells that it must run under, those that are here.
-const shells = [['dash'], ['busybox', 'sh'], ['bash', '--posix']]
-  .filter(([name]) => spawnSync('which', [name]).status === 0);
+const shells = [['dash'], ['busybox', 'sh'], ['bash', '--posix']].filter(
+  ([name]) => spawnSync('which', [name]).status === 0,
+);
 
 // Start it; shell: what runs it, by default what its first line says.
 function start(t, server, args, { shell = [], env = {}, ...options } = {}) {
   const [file, ...rest] = [...shell, script, ...args];
-  return new Program(t, file, rest,
-    { env: { ...process.env, RINGBENCH_SERVER: server.url, ...env }, ...options });
+  return new Program(t, file, rest, {
+    env: { ...process.env, RINGBENCH_SERVER: server.url, ...env },
+    ...options,
+  });
 }
 
 // Run it to its end.
@@ -47,59 +48,152 @@ function optionTable() {
 test('a line of nccl-tests runs under each shell', limit, async (t) => {
   const { server } = await startCluster(t, 2);
   for (const shell of shells) {
-    const { code, out, err } = await call(t, server, ['run', 'all_reduce_perf,broadcast', '-b', '8', '-e4K',
-      '--stepfactor=4', '-w', '1', '-n', '3', '-d', 'half,int8', '-o', 'max', '-r', '1', '-c', '0', '-g', '1', '-I', '1',
-      '--name', 'a "b" \\c', '--label', 'a.b=c=d', '--env', 'NCCL_ALGO=Ring', '--matrix', 'NCCL_PROTO=LL,Simple,',
-      '--nodes', '2'], { shell });
+    const { code, out, err } = await call(
+      t,
+      server,
+      [
+        'run',
+        'all_reduce_perf,broadcast',
+        '-b',
+        '8',
+        '-e4K',
+        '--stepfactor=4',
+        '-w',
+        '1',
+        '-n',
+        '3',
+        '-d',
+        'half,int8',
+        '-o',
+        'max',
+        '-r',
+        '1',
+        '-c',
+        '0',
+        '-g',
+        '1',
+        '-I',
+        '1',
+        '--name',
+        'a "b" \\c',
+        '--label',
+        'a.b=c=d',
+        '--env',
+        'NCCL_ALGO=Ring',
+        '--matrix',
+        'NCCL_PROTO=LL,Simple,',
+        '--nodes',
+        '2',
+      ],
+      { shell },
+    );
     assert.equal(code, 0, out + err);
     assert.match(out, /^completed: /m);
     const { spec, name, labels } = await server.getRun(firstRun(out));
-    assert.deepEqual([name, labels, spec.collectives, spec.dtypes, spec.redops, spec.root, spec.iters, spec.warmup, spec.check,
-      spec.per_iter, spec.env, spec.matrix, spec.nodes.count],
-    ['a "b" \\c', { 'a.b': 'c=d' }, ['all_reduce', 'broadcast'], ['float16', 'int8'], ['max'], 1, 3, 1, 0, true,
-      { NCCL_ALGO: 'Ring' }, { NCCL_PROTO: ['LL', 'Simple', null] }, 2]);
+    assert.deepEqual(
+      [
+        name,
+        labels,
+        spec.collectives,
+        spec.dtypes,
+        spec.redops,
+        spec.root,
+        spec.iters,
+        spec.warmup,
+        spec.check,
+        spec.per_iter,
+        spec.env,
+        spec.matrix,
+        spec.nodes.count,
+      ],
+      [
+        'a "b" \\c',
+        { 'a.b': 'c=d' },
+        ['all_reduce', 'broadcast'],
+        ['float16', 'int8'],
+        ['max'],
+        1,
+        3,
+        1,
+        0,
+        true,
+        { NCCL_ALGO: 'Ring' },
+        { NCCL_PROTO: ['LL', 'Simple', null] },
+        2,
+      ],
+    );
     assert.deepEqual(spec.sizes, [8, 32, 128, 512, 2048]);
   }
 });
 
-test("each option of nccl-tests is there, and its field is the spec's and the documentation's", limit, async (t) => {
-  const server = await startServer(t);
-  const docs = fs.readFileSync(new URL('docs/nccl-tests-parity.md', root), 'utf8');
-  const documented = [...docs.matchAll(/^\| `-(\w)`, `--(\w+)` \| [^|]* \| (.*) \|$/gm)].map(([, ...cells]) => cells);
-  const table = optionTable();
-  assert.ok(documented.length > 30);
-  assert.deepEqual(table.map(([short, name]) => `${short} ${name}`).sort(),
-    documented.map(([short, name]) => `${short} ${name}`).filter((option) => option !== 'h help').sort());
-  const validate = (body) => server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(body) });
-  for (const [short, , kind, field, note] of table) {
-    const [, , there] = documented.find(([letter]) => letter === short);
-    if (field === '-') {
-      assert.ok(['one', 'always', 'none'].includes(kind) && note, short);
-      continue;
+test(
+  "each option of nccl-tests is there, and its field is the spec's and the documentation's",
+  limit,
+  async (t) => {
+    const server = await startServer(t);
+    const docs = fs.readFileSync(new URL('docs/nccl-tests-parity.md', root), 'utf8');
+    const documented = [...docs.matchAll(/^\| `-(\w)`, `--(\w+)` \| [^|]* \| (.*) \|$/gm)].map(
+      ([, ...cells]) => cells,
+    );
+    const table = optionTable();
+    assert.ok(documented.length > 30);
+    assert.deepEqual(
+      table.map(([short, name]) => `${short} ${name}`).sort(),
+      documented
+        .map(([short, name]) => `${short} ${name}`)
+        .filter((option) => option !== 'h help')
+        .sort(),
+    );
+    const validate = (body) =>
+      server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(body) });
+    for (const [short, , kind, field, note] of table) {
+      const [, , there] = documented.find(([letter]) => letter === short);
+      if (field === '-') {
+        assert.ok(['one', 'always', 'none'].includes(kind) && note, short);
+        continue;
+      }
+      // {"sizes": {"min"}} is sizes.min there.
+      for (const name of field.split('.'))
+        assert.ok(there.includes(`"${name}"`), `-${short}: ${name} is not in ${there}`);
+      const json = (value) =>
+        field
+          .split('.')
+          .reverse()
+          .reduce((rest, name) => ({ [name]: rest }), value);
+      const words = note.split(' ').filter(Boolean);
+      const given = {
+        size: ['64K'],
+        number: [field === 'nccl.graph' ? 0 : 2],
+        list: [words, ...words.map((word) => [word])],
+        choice: words.map((word) => ({ true: true, false: false })[word] ?? word),
+      }[kind];
+      assert.ok(given, `-${short}: ${kind}`);
+      for (const value of given) {
+        const answer = await validate({
+          ...json(value),
+          ...(field === 'sizes.step' ? { sizes: { min: 8, max: 1 << 20, step: value } } : {}),
+        });
+        assert.equal(answer.status, 200, `-${short} ${JSON.stringify(value)}: ${answer.text}`);
+      }
     }
-    // {"sizes": {"min"}} is sizes.min there.
-    for (const name of field.split('.')) assert.ok(there.includes(`"${name}"`), `-${short}: ${name} is not in ${there}`);
-    const json = (value) => field.split('.').reverse().reduce((rest, name) => ({ [name]: rest }), value);
-    const words = note.split(' ').filter(Boolean);
-    const given = { size: ['64K'], number: [field === 'nccl.graph' ? 0 : 2], list: [words, ...words.map((word) => [word])],
-      choice: words.map((word) => ({ true: true, false: false })[word] ?? word) }[kind];
-    assert.ok(given, `-${short}: ${kind}`);
-    for (const value of given) {
-      const answer = await validate({ ...json(value), ...(field === 'sizes.step' ? { sizes: { min: 8, max: 1 << 20, step: value } } : {}) });
-      assert.equal(answer.status, 200, `-${short} ${JSON.stringify(value)}: ${answer.text}`);
-    }
-  }
-});
+  },
+);
 
 test('what is no option, or none that can be had here, is said before anything runs', limit, async (t) => {
   const server = await startServer(t);
   for (const [args, message] of [
-    [['run', 'all_reduce', '-g', '8'], /^ringbench: -g 8: there is one process per GPU: --ranks-per-node and --nodes say how many$/],
+    [
+      ['run', 'all_reduce', '-g', '8'],
+      /^ringbench: -g 8: there is one process per GPU: --ranks-per-node and --nodes say how many$/,
+    ],
     [['run', 'all_reduce', '-D', '1'], /^ringbench: -D: the kernels of the device API/],
     [['run', 'all_reduce', '-Q', '1'], /^ringbench: run has no option -Q; `ringbench help run` lists them$/],
     [['run', 'all_reduce', '-n', 'many'], /^ringbench: -n takes a whole number, not 'many'$/],
     [['run', 'all_reduce', '-n'], /^ringbench: -n needs a value$/],
-    [['run', 'all_reduce', '-R', '3'], /^ringbench: -R takes the number of one of: none local symmetric \(from 0\)$/],
+    [
+      ['run', 'all_reduce', '-R', '3'],
+      /^ringbench: -R takes the number of one of: none local symmetric \(from 0\)$/,
+    ],
     [['run', 'all_reduce', '--env', 'X'], /^ringbench: --env takes NAME=VALUE, not 'X'$/],
     [['run', 'all_reduce', 'broadcast'], /^ringbench: 'broadcast' is no option: /],
     [['run', '{}', '-n', '1'], /^ringbench: a run spec says all by itself: '-n' is one too many$/],
@@ -130,7 +224,9 @@ test('a spec is a file, an argument or the input; a wrong one is refused by fiel
     assert.equal((await server.getRun(firstRun(out))).name, name);
   }
   for (const shell of shells) {
-    const { code, err } = await call(t, server, ['run', '{"iters": "two \\"or\\" so", "sises": 1}'], { shell });
+    const { code, err } = await call(t, server, ['run', '{"iters": "two \\"or\\" so", "sises": 1}'], {
+      shell,
+    });
     assert.equal(code, 3);
     assert.match(err, /^ringbench: .*2 fields are wrong/);
     assert.match(err, /^ringbench: {3}\/iters: /m);
@@ -140,7 +236,10 @@ test('a spec is a file, an argument or the input; a wrong one is refused by fiel
 
 test('a run that fails is 1, one that was cancelled elsewhere 3', limit, async (t) => {
   const { server } = await startCluster(t, 2, faulty);
-  const failed = await call(t, server, ['run', JSON.stringify({ ...quick, fault: { kind: 'exit', rank: 1 } })]);
+  const failed = await call(t, server, [
+    'run',
+    JSON.stringify({ ...quick, fault: { kind: 'exit', rank: 1 } }),
+  ]);
   assert.equal(failed.code, 1, failed.out + failed.err);
   assert.match(failed.out.split('\n').at(-1), /^failed: /);
   assert.equal((await call(t, server, ['watch', firstRun(failed.out)])).code, 1);
@@ -151,7 +250,10 @@ test('a run that fails is 1, one that was cancelled elsewhere 3', limit, async (
   assert.deepEqual([code, err], [0, `ringbench: cancelling run ${id}`]);
   assert.equal((await watching.ended(30000)).code, 3);
   assert.match(watching.lines.at(-1), /^cancelled: /);
-  assert.match((await call(t, server, ['cancel', id])).err, /^ringbench: run \S+ has ended already: cancelled$/);
+  assert.match(
+    (await call(t, server, ['cancel', id])).err,
+    /^ringbench: run \S+ has ended already: cancelled$/,
+  );
 });
 
 // A run of five cases that takes a moment.
@@ -160,8 +262,22 @@ const check = (max) => JSON.stringify({ latency: { figure: 'time_us', max } });
 
 test("the end of a run with checks is its verdict's, for run, watch and gate alike", limit, async (t) => {
   const { server } = await startCluster(t, 2);
-  for (const [max, code, word] of [[1e9, 0, 'pass'], [1e-6, 1, 'fail']]) {
-    const run = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--thresholds', check(max)]);
+  for (const [max, code, word] of [
+    [1e9, 0, 'pass'],
+    [1e-6, 1, 'fail'],
+  ]) {
+    const run = await call(t, server, [
+      'run',
+      'all_reduce',
+      '-b',
+      '8',
+      '-e',
+      '8',
+      '-n',
+      '1',
+      '--thresholds',
+      check(max),
+    ]);
     assert.equal(run.code, code, run.out + run.err);
     assert.match(run.out.split('\n').at(-1), new RegExp(`; verdict: ${word}: `));
     const id = firstRun(run.out);
@@ -172,8 +288,20 @@ test("the end of a run with checks is its verdict's, for run, watch and gate ali
     }
   }
   // Of one rank there is no bus bandwidth to be judged.
-  const alone = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--nodes', '1',
-    '--thresholds', JSON.stringify({ bandwidth: { figure: 'busbw_gbs', min: 1 } })]);
+  const alone = await call(t, server, [
+    'run',
+    'all_reduce',
+    '-b',
+    '8',
+    '-e',
+    '8',
+    '-n',
+    '1',
+    '--nodes',
+    '1',
+    '--thresholds',
+    JSON.stringify({ bandwidth: { figure: 'busbw_gbs', min: 1 } }),
+  ]);
   assert.equal(alone.code, 2, alone.out + alone.err);
   const unasked = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1']);
   assert.equal(unasked.code, 0);
@@ -182,11 +310,25 @@ test("the end of a run with checks is its verdict's, for run, watch and gate ali
 
 test("the end is that run's, whatever others are called", limit, async (t) => {
   const { server } = await startCluster(t, 1);
-  const run = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--thresholds', check(1e-6)]);
+  const run = await call(t, server, [
+    'run',
+    'all_reduce',
+    '-b',
+    '8',
+    '-e',
+    '8',
+    '-n',
+    '1',
+    '--thresholds',
+    check(1e-6),
+  ]);
   const id = firstRun(run.out);
   // More than a page of a list has.
   for (let i = 0; i < 55; i++) {
-    const { status } = await server.request('POST', `/api/v1/import?name=${id}`, { body: calls(50), headers: { 'Content-Type': 'text/plain' } });
+    const { status } = await server.request('POST', `/api/v1/import?name=${id}`, {
+      body: calls(50),
+      headers: { 'Content-Type': 'text/plain' },
+    });
     assert.equal(status, 201);
   }
   assert.equal((await call(t, server, ['watch', id])).code, 1);
@@ -199,15 +341,24 @@ async function sayingOfItsEnd(t, body) {
     else response.end(request.url.endsWith('/verdict') ? body : '{}');
   });
   t.after(() => server.close());
-  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  await new Promise((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
   return { url: `http://127.0.0.1:${server.address().port}` };
 }
 
 test('an end of which the server says nothing is no pass', limit, async (t) => {
   const end = { run: 'x1', state: 'completed', asked: false, verdict: { answer: 'not_evaluated' } };
   for (const [body, code] of [
-    [end, 0], [{ ...end, state: 'failed' }, 1], [{ ...end, state: 'running', verdict: null }, 3], [{ ...end, run: 'x2' }, 3], ['', 3], [{}, 3],
-    [{ ...end, asked: true }, 2], [{ ...end, asked: true, verdict: null }, 3], [{ ...end, asked: true, verdict: { answer: 'pass' } }, 0],
+    [end, 0],
+    [{ ...end, state: 'failed' }, 1],
+    [{ ...end, state: 'running', verdict: null }, 3],
+    [{ ...end, run: 'x2' }, 3],
+    ['', 3],
+    [{}, 3],
+    [{ ...end, asked: true }, 2],
+    [{ ...end, asked: true, verdict: null }, 3],
+    [{ ...end, asked: true, verdict: { answer: 'pass' } }, 0],
   ]) {
     const text = body && JSON.stringify(body);
     const { code: got, err } = await call(t, await sayingOfItsEnd(t, text), ['watch', 'x1']);
@@ -226,11 +377,13 @@ test('it ends when nobody reads what it says, and the run goes on', limit, async
   const { id } = await server.run(long);
   for (const shell of shells) {
     for (const run of [ended, id]) {
-      const program = new Program(t, 'sh', ['-c', unread, 'sh', tempDir(t), ...shell, script, 'watch', run],
-        { env: { ...process.env, RINGBENCH_SERVER: server.url } });
+      const program = new Program(t, 'sh', ['-c', unread, 'sh', tempDir(t), ...shell, script, 'watch', run], {
+        env: { ...process.env, RINGBENCH_SERVER: server.url },
+      });
       assert.equal((await program.ended(30000)).code, 3, program.describe());
-      assert.deepEqual(program.errors,
-        [`ringbench: the output can't be written any more; run ${run} may go on: ringbench watch ${run}`]);
+      assert.deepEqual(program.errors, [
+        `ringbench: the output can't be written any more; run ${run} may go on: ringbench watch ${run}`,
+      ]);
     }
   }
   assert.equal((await server.getRun(id)).ended, null);
@@ -248,15 +401,27 @@ test('gate waits for the end, and says when it has not come', limit, async (t) =
 });
 
 // A call of nccl-tests that took so long, as text.
-const calls = (us) => [1, 1.001, 0.999, 1.002].map((noise) => ['# Collective test starting: all_gather_perf',
-  '# Rank 0 Pid 1 on a device 0 [0] X', '# Rank 1 Pid 2 on a device 1 [0] X',
-  ` 1048576 1 float none -1 ${(us * noise).toFixed(2)} 0.00 0.00 N/A ${(us * noise).toFixed(2)} 0.00 0.00 N/A`,
-  '# Avg bus bandwidth : 1'].join('\n')).join('\n');
+const calls = (us) =>
+  [1, 1.001, 0.999, 1.002]
+    .map((noise) =>
+      [
+        '# Collective test starting: all_gather_perf',
+        '# Rank 0 Pid 1 on a device 0 [0] X',
+        '# Rank 1 Pid 2 on a device 1 [0] X',
+        ` 1048576 1 float none -1 ${(us * noise).toFixed(2)} 0.00 0.00 N/A ${(us * noise).toFixed(2)} 0.00 0.00 N/A`,
+        '# Avg bus bandwidth : 1',
+      ].join('\n'),
+    )
+    .join('\n');
 
 test('compare ends with 0 unless the second run is worse, or too little is known', limit, async (t) => {
   const server = await startServer(t);
   const ids = {};
-  for (const [name, us] of [['base', 50], ['like', 50], ['slow', 80]]) {
+  for (const [name, us] of [
+    ['base', 50],
+    ['like', 50],
+    ['slow', 80],
+  ]) {
     const { out } = await call(t, server, ['import', '-', '--name', name], { input: calls(us) });
     [ids[name]] = out.split(' ');
   }
@@ -270,8 +435,11 @@ test('compare ends with 0 unless the second run is worse, or too little is known
     assert.equal(got, code, out + err);
     assert.match(out, says);
   }
-  assert.deepEqual(await call(t, server, ['compare', ids.base, '000000000000']),
-    { code: 3, out: '', err: 'ringbench: there is no run 000000000000' });
+  assert.deepEqual(await call(t, server, ['compare', ids.base, '000000000000']), {
+    code: 3,
+    out: '',
+    err: 'ringbench: there is no run 000000000000',
+  });
   assert.equal((await call(t, server, ['compare', ids.base])).code, 3);
 });
 
@@ -280,8 +448,11 @@ test('the examples for a CI and for cron do what they say', limit, async (t) => 
   const dir = tempDir(t);
   const example = (name, ...args) => {
     const file = new URL(`deploy/shell/${name}`, root).pathname;
-    const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', cwd: dir,
-      env: { ...process.env, RINGBENCH_SERVER: server.url, PATH: `${binDir}:${process.env.PATH}` } });
+    const { status, stdout, stderr } = spawnSync(file, args, {
+      encoding: 'utf8',
+      cwd: dir,
+      env: { ...process.env, RINGBENCH_SERVER: server.url, PATH: `${binDir}:${process.env.PATH}` },
+    });
     assert.equal(stderr, '');
     return { code: status, out: stdout };
   };
@@ -312,7 +483,11 @@ test('^C cancels the run and says so, and leaves nothing behind', limit, async (
     for (const isTerminal of [false, true]) {
       const dir = tempDir(t);
       // A terminal's ^C reaches all that the script has started, a job's end the script alone.
-      const program = start(t, server, ['run', JSON.stringify(long)], { shell, detached: isTerminal, env: { TMPDIR: dir } });
+      const program = start(t, server, ['run', JSON.stringify(long)], {
+        shell,
+        detached: isTerminal,
+        env: { TMPDIR: dir },
+      });
       await program.line(/^ +\d+ +\d+ +float/, 30000);
       const [, id] = program.lines[0].match(/^# run (\S+)/);
       process.kill(isTerminal ? -program.pid : program.pid, 'SIGINT');
@@ -355,11 +530,26 @@ test('lists, nodes and results are printed as the server makes them', limit, asy
   const { id } = await server.run({ ...quick, name: 'one of two', labels: { rack: 'r 1' } });
   await server.runEnds(id);
   await server.runEnds((await server.run(quick)).id);
-  const { out } = await call(t, server, ['ls', 'of two', '--state', 'completed', '--label', 'rack=r 1', '--limit', '5']);
+  const { out } = await call(t, server, [
+    'ls',
+    'of two',
+    '--state',
+    'completed',
+    '--label',
+    'rack=r 1',
+    '--limit',
+    '5',
+  ]);
   assert.match(out, new RegExp(`^ID +STATE .*\n${id} +completed .* one of two$`));
   assert.equal((await call(t, server, ['ls'])).out.split('\n').length, 3);
-  assert.match((await call(t, server, ['ls', '--sort', 'figure', '--order', 'up'])).err, /order must be one of desc, asc/);
-  assert.match((await call(t, server, ['ls', '--state', 'flying'])).err, /^ringbench: the parameter state must be /);
+  assert.match(
+    (await call(t, server, ['ls', '--sort', 'figure', '--order', 'up'])).err,
+    /order must be one of desc, asc/,
+  );
+  assert.match(
+    (await call(t, server, ['ls', '--state', 'flying'])).err,
+    /^ringbench: the parameter state must be /,
+  );
   assert.match((await call(t, server, ['nodes'])).out, /^NAME +STATE .*\nnode-1 +idle .*\nnode-2 +idle /);
   assert.match((await call(t, server, ['results', id, 'csv'])).out, /^case,attempt,/);
   assert.match((await call(t, server, ['results', id])).out, /^ +8 +2 +float /m);
@@ -371,16 +561,28 @@ test('files of other benchmarks are imported', limit, async (t) => {
   const server = await startServer(t);
   const file = new URL('tests/vectors/import/nccl-2.10-no-name.txt', root).pathname;
   const refused = await call(t, server, ['import', file]);
-  assert.deepEqual([refused.code, refused.err.slice(0, 66)], [3, 'ringbench: the file does not say which collective this is: add ?co']);
+  assert.deepEqual(
+    [refused.code, refused.err.slice(0, 66)],
+    [3, 'ringbench: the file does not say which collective this is: add ?co'],
+  );
   for (const shell of shells) {
-    const { code, out, err } = await call(t, server, ['import', '-', '--collective', 'all_reduce', '--name', 'a & ü'],
-      { shell, input: fs.readFileSync(file) });
+    const { code, out, err } = await call(
+      t,
+      server,
+      ['import', '-', '--collective', 'all_reduce', '--name', 'a & ü'],
+      { shell, input: fs.readFileSync(file) },
+    );
     assert.deepEqual([code, err], [0, '']);
-    const [, id] = out.match(/^(\S+) {2}4 rows of all_reduce, 2 ranks: completed, imported from nccl-tests\n4 rows read, 0 lines not$/);
+    const [, id] = out.match(
+      /^(\S+) {2}4 rows of all_reduce, 2 ranks: completed, imported from nccl-tests\n4 rows read, 0 lines not$/,
+    );
     assert.equal((await server.getRun(id)).name, 'a & ü');
   }
   assert.match((await call(t, server, ['import'])).err, /^ringbench: which file is to be imported/);
-  assert.match((await call(t, server, ['import', file, '--speed', '1'])).err, /^ringbench: import has no option --speed$/);
+  assert.match(
+    (await call(t, server, ['import', file, '--speed', '1'])).err,
+    /^ringbench: import has no option --speed$/,
+  );
 });
 
 const secret = 'run-0123456789abcdef"\\';
@@ -392,7 +594,9 @@ async function startGuarded(t, args = []) {
     fs.writeFileSync(path.join(dir, name), text, { mode: 0o600 });
     return path.join(dir, name);
   };
-  const server = await startServer(t, { args: ['--token-file', write('tokens', `operator ${secret}\n`), ...args] });
+  const server = await startServer(t, {
+    args: ['--token-file', write('tokens', `operator ${secret}\n`), ...args],
+  });
   return { server, dir, write, env: { RINGBENCH_TOKEN_FILE: write('token', `${secret}\n`) } };
 }
 
@@ -401,22 +605,28 @@ test('the token is read from its file, and on no command line', limit, async (t)
   const bin = path.join(dir, 'bin');
   fs.mkdirSync(bin);
   const { stdout } = spawnSync('which', ['curl'], { encoding: 'utf8' });
-  fs.writeFileSync(path.join(bin, 'curl'),
-    `#!/bin/sh\ncat /proc/self/environ >>"${dir}/environ"\nprintf '%s\\n' "$@" >>"${dir}/argv"\nexec ${stdout.trim()} "$@"\n`, { mode: 0o755 });
+  fs.writeFileSync(
+    path.join(bin, 'curl'),
+    `#!/bin/sh\ncat /proc/self/environ >>"${dir}/environ"\nprintf '%s\\n' "$@" >>"${dir}/argv"\nexec ${stdout.trim()} "$@"\n`,
+    { mode: 0o755 },
+  );
   const PATH = `${bin}:${process.env.PATH}`;
   for (const shell of shells) {
     const { code, out, err } = await call(t, server, ['ls'], { shell, env: { ...env, PATH } });
     assert.deepEqual([code, out.split(' ')[0]], [0, 'ID'], err);
   }
   assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs\?format=text$/m);
-  for (const name of ['argv', 'environ']) assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
+  for (const name of ['argv', 'environ'])
+    assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
   for (const [token, message] of [
     [undefined, /^ringbench: this needs a token: /],
     [write('wrong', 'no-such-token-0123\n'), /^ringbench: no token of this server: /],
     [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty has no token$/],
     [path.join(dir, 'missing'), /missing/],
   ]) {
-    const { code, err } = await call(t, server, ['run', '{}'], { env: { RINGBENCH_TOKEN_FILE: token ?? '' } });
+    const { code, err } = await call(t, server, ['run', '{}'], {
+      env: { RINGBENCH_TOKEN_FILE: token ?? '' },
+    });
     assert.equal(code, 3);
     assert.match(err, message);
   }
@@ -424,25 +634,52 @@ test('the token is read from its file, and on no command line', limit, async (t)
 
 test('a server that is not there, and one whose certificate nobody vouches for', limit, async (t) => {
   const nobody = { url: `http://127.0.0.1:${await freePort()}` };
-  for (const command of [['ls'], ['run', 'all_reduce'], ['watch', '000000000000'], ['gate', '000000000000'], ['compare', 'a', 'b']]) {
+  for (const command of [
+    ['ls'],
+    ['run', 'all_reduce'],
+    ['watch', '000000000000'],
+    ['gate', '000000000000'],
+    ['compare', 'a', 'b'],
+  ]) {
     const { code, err } = await call(t, nobody, command);
     assert.equal(code, 3, command.join(' '));
     assert.match(err, /^ringbench: no answer from http:\/\/127\.0\.0\.1:\d+: .*connect/);
   }
   const dir = tempDir(t);
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
-  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
-    '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert]);
+  const made = spawnSync('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=127.0.0.1',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+  ]);
   assert.equal(made.status, 0, String(made.stderr));
   fs.chmodSync(key, 0o600);
   const { server, env } = await startGuarded(t, ['--tls-cert', cert, '--tls-key', key]);
-  assert.match((await call(t, server, ['ls'], { env })).err, /^ringbench: no answer from https:.*certificate/);
+  assert.match(
+    (await call(t, server, ['ls'], { env })).err,
+    /^ringbench: no answer from https:.*certificate/,
+  );
   const { code, err } = await call(t, server, ['ls'], { env: { ...env, RINGBENCH_CA_FILE: cert } });
   assert.equal(code, 0, err);
 });
 
 test('a line gets nodes from a launcher, keeps them and gives them back', limit, async (t) => {
-  const launchers = tempDir(t), jobs = tempDir(t);
+  const launchers = tempDir(t),
+    jobs = tempDir(t);
   for (const file of ['local.json', 'local-agents'])
     fs.copyFileSync(new URL(`deploy/launchers.d/${file}`, root), path.join(launchers, file));
   const server = await startServer(t, {
@@ -455,17 +692,39 @@ test('a line gets nodes from a launcher, keeps them and gives them back', limit,
     return out;
   };
   assert.match(await said('launchers'), /^NAME +.*\nlocal /);
-  const out = await said('run', 'broadcast', '-b8', '-e8', '-n1', '--nodes', '1', '--wait', '60', '--launch', 'local',
-    '--launch-arg', 'ranks:=3', '--keep', '600');
+  const out = await said(
+    'run',
+    'broadcast',
+    '-b8',
+    '-e8',
+    '-n1',
+    '--nodes',
+    '1',
+    '--wait',
+    '60',
+    '--launch',
+    'local',
+    '--launch-arg',
+    'ranks:=3',
+    '--keep',
+    '600',
+  );
   assert.match(out, /^completed: /m);
   const { spec, world_size } = await server.getRun(firstRun(out));
   assert.equal(world_size, 3);
-  assert.deepEqual([spec.launch, spec.nodes.wait_s], [{ name: 'local', args: { ranks: 3 }, keep_s: 600 }, 60]);
+  assert.deepEqual(
+    [spec.launch, spec.nodes.wait_s],
+    [{ name: 'local', args: { ranks: 3 }, keep_s: 600 }, 60],
+  );
 
   const [, job] = (await said('jobs')).match(/^ID .*\n(\S+) .*running/);
   assert.equal(await said('words', 'stop'), job);
   await said('stop', job);
-  await waitFor(async () => / ended /.test(await said('jobs')), () => 'it has not ended', 20000);
+  await waitFor(
+    async () => / ended /.test(await said('jobs')),
+    () => 'it has not ended',
+    20000,
+  );
   const refused = await call(t, server, ['run', 'broadcast', '--launch', 'local', '--launch-arg', 'ranks=3']);
   assert.equal(refused.code, 3);
   assert.match(refused.err, /\/launch\/args\/ranks: must be an integer/);
@@ -477,8 +736,17 @@ test('completion in bash knows commands, options and runs', limit, async (t) => 
   const { id } = await server.run(quick);
   const complete = (...words) => {
     const file = new URL('client/completion/ringbench.bash', root).pathname;
-    const { stdout, stderr } = spawnSync('bash', ['-c', `. ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ringbench; echo "\${COMPREPLY[*]}"`,
-      'bash', script, ...words], { encoding: 'utf8', env: { ...process.env, RINGBENCH_SERVER: server.url } });
+    const { stdout, stderr } = spawnSync(
+      'bash',
+      [
+        '-c',
+        `. ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ringbench; echo "\${COMPREPLY[*]}"`,
+        'bash',
+        script,
+        ...words,
+      ],
+      { encoding: 'utf8', env: { ...process.env, RINGBENCH_SERVER: server.url } },
+    );
     assert.equal(stderr, '');
     return stdout.trim();
   };

@@ -24,8 +24,16 @@ async function startHosts(t, rate, count = 4, ranks = 1, shape = () => {}) {
   atEnd(t, () => net.teardown());
   shape(net);
   const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
-    '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t),
-    '--poll-s', '1', '--lease-s', '4']);
+    '--listen',
+    `${net.hub.address}:0`,
+    '--insecure',
+    '--data-dir',
+    tempDir(t),
+    '--poll-s',
+    '1',
+    '--lease-s',
+    '4',
+  ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
   const hosts = { net, url };
   await Promise.all(net.hosts.map((_, i) => startAgent(t, hosts, i, `node-${i + 1}`, ranks)));
@@ -33,15 +41,26 @@ async function startHosts(t, rate, count = 4, ranks = 1, shape = () => {}) {
 }
 
 async function startAgent(t, { net, url }, i, name, ranks, env = {}) {
-  const agent = startIn(t, net.hosts[i], path.join(binDir, 'ringbench-agent'), [
-    '--server', url, '--name', name, '--ranks', String(ranks), '--spool-dir', tempDir(t)], { env: { ...process.env, ...env } });
+  const agent = startIn(
+    t,
+    net.hosts[i],
+    path.join(binDir, 'ringbench-agent'),
+    ['--server', url, '--name', name, '--ranks', String(ranks), '--spool-dir', tempDir(t)],
+    { env: { ...process.env, ...env } },
+  );
   await agent.errorLine(/registered with/);
 }
 
 // Post a run as a user on the server's host would; its events as they come.
 function post(t, { net, url }, spec) {
-  return startIn(t, net.hub, 'curl', ['-sN', '-H', 'Accept: application/x-ndjson',
-    '-d', JSON.stringify(spec), `${url}/api/v1/runs`]);
+  return startIn(t, net.hub, 'curl', [
+    '-sN',
+    '-H',
+    'Accept: application/x-ndjson',
+    '-d',
+    JSON.stringify(spec),
+    `${url}/api/v1/runs`,
+  ]);
 }
 
 async function get(t, { net, url }, at) {
@@ -90,14 +109,30 @@ async function assertMeasures(t, hosts, spec, expected) {
 describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
   it('shows the links as they are, and the slowest of them', async (t) => {
     const hosts = await startHosts(t, '200mbit');
-    await assertMeasures(t, hosts, {
-      sizes: ['4M', '8M'], iters: 6, warmup: 2, in_place: false,
-    }, gigabit / 5);
+    await assertMeasures(
+      t,
+      hosts,
+      {
+        sizes: ['4M', '8M'],
+        iters: 6,
+        warmup: 2,
+        in_place: false,
+      },
+      gigabit / 5,
+    );
     hosts.net.setRate(2, '40mbit');
     // Many calls: ranks begin and end some part of a call apart, which few would show.
-    await assertMeasures(t, hosts, {
-      sizes: ['1M'], iters: 40, warmup: 1, in_place: false,
-    }, gigabit / 25);
+    await assertMeasures(
+      t,
+      hosts,
+      {
+        sizes: ['1M'],
+        iters: 40,
+        warmup: 1,
+        in_place: false,
+      },
+      gigabit / 25,
+    );
   });
 
   it('what carried the bytes between them is in the results, with its interface', async (t) => {
@@ -108,7 +143,9 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
       const { state, reason } = eventsOf(curl).findLast((event) => event.type === 'state');
       if (state === 'failed' && /Debian: libucx/.test(reason)) return null;
       assert.equal(state, 'completed', reason);
-      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs?limit=1'));
+      const {
+        runs: [{ id }],
+      } = JSON.parse(await get(t, hosts, '/runs?limit=1'));
       const { nodes, ways } = JSON.parse(await get(t, hosts, `/runs/${id}`)).cases[0].transports;
       return [nodes, ways.map(({ via, name, pairs }) => [via, name, pairs])];
     };
@@ -122,15 +159,20 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
   it('several sockets carry several times what one does where connections are limited', async (t) => {
     const hosts = await startHosts(t, null, 2, 1, (net) => net.capFlows('100mbit'));
     const busbw = async (sockets) => {
-      const [row] = await measure(t, hosts,
-        { sizes: ['4M'], iters: 3, warmup: 1, in_place: false, host: { transport: 'tcp', sockets } });
+      const [row] = await measure(t, hosts, {
+        sizes: ['4M'],
+        iters: 3,
+        warmup: 1,
+        in_place: false,
+        host: { transport: 'tcp', sockets },
+      });
       assert.equal(row.wrong, 0);
       return row.busbw_gbs;
     };
     const one = await busbw(1);
-    assert.ok(one < gigabit / 10 * 1.05, `one: ${one} GB/s`);
+    assert.ok(one < (gigabit / 10) * 1.05, `one: ${one} GB/s`);
     for (const sockets of [2, 4]) {
-      const gain = await busbw(sockets) / one;
+      const gain = (await busbw(sockets)) / one;
       t.diagnostic(`${sockets} sockets: ${gain.toFixed(2)} times one of ${one.toFixed(4)} GB/s`);
       // As many times, but for what a busy machine takes of it.
       assert.ok(gain > 1 + (sockets - 1) / 3, `${sockets} sockets: ${gain} times`);
@@ -141,7 +183,14 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
   it('a host at a tenth of the rate is named, and of sound ones none', async (t) => {
     const hosts = await startHosts(t, '200mbit', 8);
     const culprit = async (pattern) => {
-      const curl = post(t, hosts, { pattern, sizes: ['512K'], iters: 4, warmup: 1, in_place: false, check: 0 });
+      const curl = post(t, hosts, {
+        pattern,
+        sizes: ['512K'],
+        iters: 4,
+        warmup: 1,
+        in_place: false,
+        check: 0,
+      });
       await curl.ended(120000 * patience);
       return eventsOf(curl).at(-1).culprit;
     };
@@ -155,11 +204,17 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     }
     // It comes in time to what all do, and is slow then. Its link is so one way only: out.
     const curl = post(t, hosts, {
-      timing: 'isolated', collectives: ['all_reduce', 'sendrecv'], sizes: { min: '16K', max: '512K', factor: 2 }, iters: 4,
+      timing: 'isolated',
+      collectives: ['all_reduce', 'sendrecv'],
+      sizes: { min: '16K', max: '512K', factor: 2 },
+      iters: 4,
     });
     await curl.ended(120000 * patience);
     const { answer, sentence } = eventsOf(curl).at(-1).lateness;
-    assert.match(`${answer}: ${sentence}`, /^slow_transfer: what node-4 (and node-5 exchange|exchanges with its neighbours) is slow: /);
+    assert.match(
+      `${answer}: ${sentence}`,
+      /^slow_transfer: what node-4 (and node-5 exchange|exchanges with its neighbours) is slow: /,
+    );
     t.diagnostic(sentence);
   });
 
@@ -181,28 +236,44 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
         assert.equal(traffic.nodes, 3);
         assert.ok(traffic.share > 0.97 && traffic.share < 1.06, what);
         assert.ok(!(traffic.least < 0.97) && !(traffic.most > 1.06), what);
-        assert.deepEqual(traffic.ports.map(({ kind, name }) => `${kind} ${name}`), ['net eth0']);
-        assert.match(traffic.sentence, /^eth0 carried (9[789]|10[0-6]) % of the \d.*B that .* moves between nodes$/);
+        assert.deepEqual(
+          traffic.ports.map(({ kind, name }) => `${kind} ${name}`),
+          ['net eth0'],
+        );
+        assert.match(
+          traffic.sentence,
+          /^eth0 carried (9[789]|10[0-6]) % of the \d.*B that .* moves between nodes$/,
+        );
       }
     };
     const direct = ['alltoall', 'gather', 'scatter', 'sendrecv', 'alltoallv'];
     const rings = ['all_reduce', 'all_gather', 'reduce_scatter'];
     assertCarried(await run({ collectives: [...rings, ...direct] }), 16);
     const results = async (query) => {
-      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs'));
+      const {
+        runs: [{ id }],
+      } = JSON.parse(await get(t, hosts, '/runs'));
       return get(t, hosts, `/runs/${id}/results?size=4194304&${query}`);
     };
-    const { rows: [all] } = JSON.parse(await results('samples=1'));
+    const {
+      rows: [all],
+    } = JSON.parse(await results('samples=1'));
     assert.equal(all.traffic_bytes.length, 6, 'sent and received by each host');
     const sum = all.traffic_bytes.reduce((a, b) => a + b);
-    assert.ok(Math.abs(sum / (2 * all.traffic.moved_bytes) / all.traffic.share - 1) < 1e-3, JSON.stringify(all));
+    assert.ok(
+      Math.abs(sum / (2 * all.traffic.moved_bytes) / all.traffic.share - 1) < 1e-3,
+      JSON.stringify(all),
+    );
     const [head, first] = (await results('format=csv')).split('\r\n').map((line) => line.split(','));
     assert.equal(Number(first[head.indexOf('traffic')]), all.traffic.share);
     assertCarried(await run({ collectives: ['broadcast', 'reduce'], root: 1, ranks_per_node: 1 }), 4);
     assertCarried(await run({ collectives: rings, iters: 'auto', samples: { min: 4, max: 8 } }), 6);
     assertCarried(await run({ split: 'local_rank' }), 4);
     for (const { traffic } of await run({ collectives: ['broadcast'], root: 1 }))
-      assert.match(traffic.sentence, /^eth0 carried .*; not evaluated: how much the algorithm moves between nodes is not known$/);
+      assert.match(
+        traffic.sentence,
+        /^eth0 carried .*; not evaluated: how much the algorithm moves between nodes is not known$/,
+      );
     for (const { traffic } of await run({ split: 'node' }))
       assert.equal(traffic.sentence, 'nothing has to cross the network');
     // A packet for each segment, as on a wire: 1514 bytes for 1448, and who got them says so.
@@ -211,48 +282,93 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     const [, cut] = await run({});
     assert.ok(cut.traffic.share > 1.04 && cut.traffic.share < 1.06, cut.traffic.sentence);
     const [row] = await run({ nodes: { names: ['node-2'] } });
-    assert.equal(row.traffic.sentence, 'the network carried 0 % of the 8.0 MiB that a ring moves between ranks, which are on one host');
+    assert.equal(
+      row.traffic.sentence,
+      'the network carried 0 % of the 8.0 MiB that a ring moves between ranks, which are on one host',
+    );
 
     // Hosts that take each other for one share memory.
-    await Promise.all([1, 2].map((i) => startAgent(t, hosts, i, `twin-${i}`, 2, { RINGBENCH_HOSTID: 'twins' })));
+    await Promise.all(
+      [1, 2].map((i) => startAgent(t, hosts, i, `twin-${i}`, 2, { RINGBENCH_HOSTID: 'twins' })),
+    );
     const curl = post(t, hosts, { ...spec, nodes: { names: ['twin-1', 'twin-2'] } });
     await curl.ended(60000 * patience);
-    const { traffic: { answer, sentence } } = eventsOf(curl).at(-1);
+    const {
+      traffic: { answer, sentence },
+    } = eventsOf(curl).at(-1);
     assert.equal(answer, 'another_way', sentence);
-    assert.equal(sentence, 'at 4M the network carried 0 % of the 48 MiB that a ring moves between nodes: it went another way');
+    assert.equal(
+      sentence,
+      'at 4M the network carried 0 % of the 48 MiB that a ring moves between nodes: it went another way',
+    );
   });
 
   // What the others' routes say of node-1: that there is none, or what nobody answers to.
   const ways = {
-    refused: { join_s: 60, break: (ip) => ip('route', 'add', 'unreachable', '10.77.0.1/32'),
-      reason: /^No route to host$/, via: '' },
-    silent: { join_s: 8, break: (ip) => ip('neigh', 'replace', '10.77.0.1', 'lladdr', '02:00:00:00:00:fd', 'dev', 'eth0', 'nud', 'permanent'),
-      reason: /^no answer in \d+ s$/, via: 'eth0' },
+    refused: {
+      join_s: 60,
+      break: (ip) => ip('route', 'add', 'unreachable', '10.77.0.1/32'),
+      reason: /^No route to host$/,
+      via: '',
+    },
+    silent: {
+      join_s: 8,
+      break: (ip) =>
+        ip('neigh', 'replace', '10.77.0.1', 'lladdr', '02:00:00:00:00:fd', 'dev', 'eth0', 'nud', 'permanent'),
+      reason: /^no answer in \d+ s$/,
+      via: 'eth0',
+    },
   };
   for (const [how, { join_s, break: breakWay, reason, via }] of Object.entries(ways)) {
     // Whom nobody answers is told when the join's time is over, which TCP's tries are a part of.
     it(`says who could not reach whom: ${how}`, async (t) => {
       const hosts = await startHosts(t, null, 4, 2);
-      hosts.net.hosts.slice(1, 3).forEach(({ namespace }) => breakWay((...args) => execFileSync('ip', ['-n', namespace, ...args])));
-      const text = startIn(t, hosts.net.hub, 'curl', ['-sN', '-H', 'Accept: text/plain', '-d',
-        JSON.stringify({ sizes: [8], join_s }), `${hosts.url}/api/v1/runs`]);
+      hosts.net.hosts
+        .slice(1, 3)
+        .forEach(({ namespace }) => breakWay((...args) => execFileSync('ip', ['-n', namespace, ...args])));
+      const text = startIn(t, hosts.net.hub, 'curl', [
+        '-sN',
+        '-H',
+        'Accept: text/plain',
+        '-d',
+        JSON.stringify({ sizes: [8], join_s }),
+        `${hosts.url}/api/v1/runs`,
+      ]);
       await text.ended(60000 * patience);
-      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs'));
+      const {
+        runs: [{ id }],
+      } = JSON.parse(await get(t, hosts, '/runs'));
       const run = JSON.parse(await get(t, hosts, `/runs/${id}`));
       const { blamed } = run.cases[0];
-      assert.deepEqual([run.state, blamed.kind, blamed.node, blamed.count], ['failed', 'unreachable', 'node-1', 2], text.lines.join('\n'));
+      assert.deepEqual(
+        [run.state, blamed.kind, blamed.node, blamed.count],
+        ['failed', 'unreachable', 'node-1', 2],
+        text.lines.join('\n'),
+      );
       const found = blamed.verdict.evidence.ways.map((way) => {
         assert.match(way.reason, reason);
         return [way.from, way.to, way.address, way.interface, way.via, way.over, way.node];
       });
-      assert.deepEqual(found.sort(), ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'mesh', 'node-1']));
-      const said = /node-[23] and 1 more cannot reach node-1 at 10\.77\.0\.1 \(eth0\), where its ranks meet others: /;
+      assert.deepEqual(
+        found.sort(),
+        ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'mesh', 'node-1']),
+      );
+      const said =
+        /node-[23] and 1 more cannot reach node-1 at 10\.77\.0\.1 \(eth0\), where its ranks meet others: /;
       assert.match(run.reason, said);
       const [check] = run.preflight.evidence.checks.filter((one) => one.check === 'reach');
       assert.deepEqual([run.preflight.answer, check.nodes, check.answer], ['finding', ['node-1'], 'finding']);
       assert.match(check.command, /--advertise ADDRESS/);
-      assert.match(text.lines.find((line) => line.startsWith('# preflight reach: ')), said);
-      assert.equal(text.lines.filter((line) => /^# no way: node-[23] to node-1 at 10\.77\.0\.1, (eth0|\?) to eth0: /.test(line)).length, 2);
+      assert.match(
+        text.lines.find((line) => line.startsWith('# preflight reach: ')),
+        said,
+      );
+      assert.equal(
+        text.lines.filter((line) =>
+          /^# no way: node-[23] to node-1 at 10\.77\.0\.1, (eth0|\?) to eth0: /.test(line),
+        ).length,
+        2,
+      );
       assert.match(text.lines.at(-1), /^failed: .*unreachable: 1 finding: reach: /);
     });
   }

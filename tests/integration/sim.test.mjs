@@ -6,20 +6,26 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import {
-  faulty, noWorkersLeft, startAgents, startCluster, startServer,
-} from './lib/cluster.mjs';
+import { faulty, noWorkersLeft, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { binDir, patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
 
 const sim = (env = {}) => ({
-  backend: 'sim', sizes: [8, '64K', '64M'], iters: 5, warmup: 1,
+  backend: 'sim',
+  sizes: [8, '64K', '64M'],
+  iters: 5,
+  warmup: 1,
   env: { SIM_SLEEP_FRACTION: '0', ...env },
 });
 
-const figures = ({ time_us, times_us, first_us, size, wrong }) =>
-  ({ time_us, times_us, first_us, size, wrong });
+const figures = ({ time_us, times_us, first_us, size, wrong }) => ({
+  time_us,
+  times_us,
+  first_us,
+  size,
+  wrong,
+});
 
 test('every output of a simulated run says so', limit, async (t) => {
   const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
@@ -40,7 +46,10 @@ test('every output of a simulated run says so', limit, async (t) => {
     assert.equal(row.wrong, 0);
     assert.match(row.nccl.algo, /^(RING|TREE)$/);
     assert.match(row.nccl.proto, /^(LL|LL128|SIMPLE)$/);
-    assert.ok(lines.some((line) => line.endsWith(`  ${row.nccl.algo} ${row.nccl.proto}`)), lines.join('\n'));
+    assert.ok(
+      lines.some((line) => line.endsWith(`  ${row.nccl.algo} ${row.nccl.proto}`)),
+      lines.join('\n'),
+    );
   }
   const run = await server.getRun(id);
   assert.equal(run.backend, 'sim');
@@ -49,14 +58,20 @@ test('every output of a simulated run says so', limit, async (t) => {
   assert.equal(events.find((e) => e.state === 'connected').transport, 'simulated');
   const csv = (await server.get(`/api/v1/runs/${id}/results?format=csv`)).split('\r\n');
   const column = csv[0].split(',').indexOf('simulated');
-  assert.ok(csv.slice(1).filter(Boolean).every((line) => line.split(',')[column] === 'true'));
+  assert.ok(
+    csv
+      .slice(1)
+      .filter(Boolean)
+      .every((line) => line.split(',')[column] === 'true'),
+  );
   const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
   assert.match(text, /sum, simulated: these are no measurements/);
 });
 
 test('the parameters are documented as the worker has them', () => {
-  const list = execFileSync(path.join(binDir, 'ringbench-worker-sim'), ['--list-parameters'],
-    { encoding: 'utf8' });
+  const list = execFileSync(path.join(binDir, 'ringbench-worker-sim'), ['--list-parameters'], {
+    encoding: 'utf8',
+  });
   const page = fs.readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
   assert.ok(list.split('\n').length > 15, list);
   assert.ok(page.includes(list), `docs/simulation.md must have:\n${list}`);
@@ -87,7 +102,9 @@ test('a slow node and a wrong interface show in the times', limit, async (t) => 
   const { server } = await startCluster(t, 3, { agent: { ranks: 2 } });
   const last = async (env) => {
     const { id } = await server.run({
-      ...sim({ SIM_NOISE: '0', ...env }), collectives: ['all_reduce', 'sendrecv'], in_place: false,
+      ...sim({ SIM_NOISE: '0', ...env }),
+      collectives: ['all_reduce', 'sendrecv'],
+      in_place: false,
     });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'completed', run.reason);
@@ -98,8 +115,11 @@ test('a slow node and a wrong interface show in the times', limit, async (t) => 
   const slow = await last({ SIM_SLOW_NODE: 'node-2:0.25' });
   // Everybody waits in an all-reduce; neighbours wait for the node alone.
   slow[0].forEach((us, rank) => assert.ok(us > 3.5 * healthy[0][rank], `${slow[0]}`));
-  assert.deepEqual(slow[1].map((us, rank) => us > 3 * healthy[1][rank]),
-    [false, true, true, true, true, false], `${slow[1]} ${healthy[1]}`);
+  assert.deepEqual(
+    slow[1].map((us, rank) => us > 3 * healthy[1][rank]),
+    [false, true, true, true, true, false],
+    `${slow[1]} ${healthy[1]}`,
+  );
   const wrong = await last({ SIM_WRONG_INTERFACE: 'node-3:1' });
   wrong[0].forEach((us, rank) => assert.ok(us > 30 * healthy[0][rank], `${wrong[0]}`));
 });
@@ -107,19 +127,26 @@ test('a slow node and a wrong interface show in the times', limit, async (t) => 
 test('a late rank has the shortest times, the others wait for it', limit, async (t) => {
   const { server } = await startCluster(t, 2, faulty);
   const isolated = {
-    ...sim(), timing: 'isolated', sizes: { min: 8, max: '64M', factor: 8 },
+    ...sim(),
+    timing: 'isolated',
+    sizes: { min: 8, max: '64M', factor: 8 },
   };
   const { id } = await server.run({
-    ...isolated, fault: { kind: 'slow', rank: 1, us: 20000 },
+    ...isolated,
+    fault: { kind: 'slow', rank: 1, us: 20000 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
-  for (const { times_us: [other, late] } of await server.rows(id)) {
+  for (const {
+    times_us: [other, late],
+  } of await server.rows(id)) {
     assert.ok(other > 20000 && late < 10000, `${other} ${late}`);
   }
   assert.equal(run.lateness.answer, 'late_rank', run.lateness.sentence);
-  assert.match(run.lateness.sentence,
-    /^rank 1 on node-2 is late in (\d+) of \1 rows: it comes (?:19999|20\d{3})\S* us after the middle rank, .* \(by one clock\): the host/);
+  assert.match(
+    run.lateness.sentence,
+    /^rank 1 on node-2 is late in (\d+) of \1 rows: it comes (?:19999|20\d{3})\S* us after the middle rank, .* \(by one clock\): the host/,
+  );
   assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).lateness, run.lateness);
   const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
   assert.ok(text.includes(`\n# ${run.lateness.sentence}\ncompleted: `), text);
@@ -132,14 +159,20 @@ test('a late rank has the shortest times, the others wait for it', limit, async 
 
 test('a rank that hangs is named when the case stalls', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, {
-    ...faulty, agent: { ...faulty.agent, ranks: 2 },
+    ...faulty,
+    agent: { ...faulty.agent, ranks: 2 },
   });
   const { id } = await server.run({
-    ...sim(), stall_s: 5, fault: { kind: 'hang', rank: 3, op: 9 },
+    ...sim(),
+    stall_s: 5,
+    fault: { kind: 'hang', rank: 3, op: 9 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /stalled: no rank made progress for 5 s; rank 3 on node-2 lags: done with operation 8 /);
+  assert.match(
+    run.reason,
+    /stalled: no rank made progress for 5 s; rank 3 on node-2 lags: done with operation 8 /,
+  );
   assert.match(run.reason, /5 ranks wait for it, up to inside operation 9 /);
   assert.doesNotMatch(run.reason, /rank [01245] on/);
   await noWorkersLeft(agents);
@@ -148,7 +181,8 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
 for (const rank of [0, 3]) {
   test(`the death of rank ${rank} is blamed on it`, limit, async (t) => {
     const { server, agents } = await startCluster(t, 2, {
-      ...faulty, agent: { ...faulty.agent, ranks: 2 },
+      ...faulty,
+      agent: { ...faulty.agent, ranks: 2 },
     });
     const { id } = await server.run({ ...sim(), fault: { kind: 'die', rank, row: 2 } });
     const run = await server.runEnds(id);
@@ -163,7 +197,8 @@ for (const rank of [0, 3]) {
 
 test('a rank that does not join is named', limit, async (t) => {
   const { server } = await startCluster(t, 2, {
-    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '6'] },
+    ...faulty,
+    server: { args: ['--allow-faults', '--join-timeout-s', '6'] },
   });
   const { id } = await server.run({ ...sim(), fault: { kind: 'no_join', rank: 0 } });
   const run = await server.runEnds(id);
@@ -173,12 +208,19 @@ test('a rank that does not join is named', limit, async (t) => {
 
 test('wrong data is named', limit, async (t) => {
   const { server } = await startCluster(t, 2, faulty);
-  const lines = await (await server.followText({
-    ...sim(), in_place: false, fault: { kind: 'wrong', rank: 1, row: 1, index: 5 },
-  })).ended();
+  const lines = await (
+    await server.followText({
+      ...sim(),
+      in_place: false,
+      fault: { kind: 'wrong', rank: 1, row: 1, index: 5 },
+    })
+  ).ended();
   assert.match(lines.at(-1), /wrong data: 1 wrong element, the first on \S+ in .* rank 1, index 5: expected/);
   const rows = await server.rows(lines[0].match(/^# run (\S+)/)[1]);
-  assert.deepEqual(rows.map((row) => row.wrong), [0, 1, 0]);
+  assert.deepEqual(
+    rows.map((row) => row.wrong),
+    [0, 1, 0],
+  );
   assert.equal(rows[1].errors[0].rank, 1);
   assert.equal(rows[1].errors[0].index, 5);
 });
@@ -196,7 +238,9 @@ test('it takes the time that it is told to take', limit, async (t) => {
   // 1 + 10 calls of some 350 ms, and one for the check, at a tenth: 0.4 s.
   const { id } = await server.run({
     ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_BANDWIDTH_GBS: '1', SIM_INTRA_BANDWIDTH_GBS: '1' }),
-    sizes: ['350M'], iters: 10, in_place: false,
+    sizes: ['350M'],
+    iters: 10,
+    in_place: false,
   });
   const events = await server.runEnds(id).then(() => server.events(id));
   const at = (check) => Date.parse(events.find(check).time);
@@ -208,14 +252,18 @@ test('a run that sleeps ends soon when it is cancelled', limit, async (t) => {
   const { server, agents } = await startCluster(t, 2);
   // Each call takes half a minute.
   const { id } = await server.run({
-    ...sim({ SIM_SLEEP_FRACTION: '1', SIM_LATENCY_US: '100000000' }), sizes: [8],
+    ...sim({ SIM_SLEEP_FRACTION: '1', SIM_LATENCY_US: '100000000' }),
+    sizes: [8],
   });
   await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
   assert.equal((await server.request('POST', `/api/v1/runs/${id}/cancel`)).status, 202);
   const run = await server.runEnds(id);
   assert.equal(run.state, 'cancelled');
   // Killed ones say nothing.
-  assert.deepEqual(run.cases[0].ranks.map(({ reason }) => reason), Array(2).fill('cancelled: told to stop'));
+  assert.deepEqual(
+    run.cases[0].ranks.map(({ reason }) => reason),
+    Array(2).fill('cancelled: told to stop'),
+  );
   await noWorkersLeft(agents);
 });
 
@@ -224,7 +272,9 @@ test('64 ranks on each of 4 nodes sweep 8 B to 1 GiB', limit, async (t) => {
   const agents = await startAgents(t, server, 4, { ranks: 64 });
   const began = Date.now();
   const { id } = await server.run({
-    backend: 'sim', sizes: { min: 8, max: '1G', factor: 2 }, env: { SIM_SLEEP_FRACTION: '0' },
+    backend: 'sim',
+    sizes: { min: 8, max: '1G', factor: 2 },
+    env: { SIM_SLEEP_FRACTION: '0' },
   });
   const run = await server.runEnds(id, 120000);
   t.diagnostic(`256 ranks: ${Date.now() - began} ms`);

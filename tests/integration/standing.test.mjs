@@ -46,15 +46,19 @@ test('it shows its clients, its keys, and who waits for what', limit, async (t) 
     return seen.waits.length === 1 && seen;
   }, 'nobody waits');
   const document = await server.get('/openapi.json');
-  assert.deepEqual(new Schemas(document).faults(document.components.schemas.RendezvousStores,
-    { stores: [store] }), []);
+  assert.deepEqual(
+    new Schemas(document).faults(document.components.schemas.RendezvousStores, { stores: [store] }),
+    [],
+  );
   assert.equal(store.standing, true);
   assert.equal(store.ttl_s, 3600);
   assert.equal(store.connections, 2);
   assert.deepEqual(store.keys, [{ key: '/value', bytes: 12 }]);
   assert.equal(store.key_count, 1);
-  assert.deepEqual(store.clients.map(({ peer, protocol }) => [peer, protocol]),
-    [a, b].map(({ socket }) => [`127.0.0.1:${socket.localPort}`, 2]));
+  assert.deepEqual(
+    store.clients.map(({ peer, protocol }) => [peer, protocol]),
+    [a, b].map(({ socket }) => [`127.0.0.1:${socket.localPort}`, 2]),
+  );
   assert.equal(store.waits[0].peer, store.clients[0].peer);
   assert.deepEqual(store.waits[0].keys, ['/missing']);
   assert.ok(Math.abs(Date.parse(store.waits[0].since) - Date.now()) < 20000);
@@ -99,11 +103,19 @@ test('a network without a list of who may come is warned about', limit, async (t
 
 test('a port that is in use ends the start with its reason', limit, async (t) => {
   const { port } = await startStanding(t);
-  const second = new Program(t, `${binDir}/ringbench-server`, ['--listen', '127.0.0.1:0',
-    '--data-dir', tempDir(t), '--rendezvous-listen', `127.0.0.1:${port}`]);
+  const second = new Program(t, `${binDir}/ringbench-server`, [
+    '--listen',
+    '127.0.0.1:0',
+    '--data-dir',
+    tempDir(t),
+    '--rendezvous-listen',
+    `127.0.0.1:${port}`,
+  ]);
   assert.deepEqual(await second.ended(), { code: 1, signal: null });
-  assert.match(second.errors.join('\n'),
-    new RegExp(`standing rendezvous: cannot listen on 127\\.0\\.0\\.1:${port}: Address already in use`));
+  assert.match(
+    second.errors.join('\n'),
+    new RegExp(`standing rendezvous: cannot listen on 127\\.0\\.0\\.1:${port}: Address already in use`),
+  );
 });
 
 test('a stop lets clients go, and a new start takes the port again', limit, async (t) => {

@@ -10,17 +10,28 @@ const limit = { timeout: 60000 * patience };
 test('a list stays small however many sizes its runs have', limit, async (t) => {
   const { server } = await startCluster(t, 2);
   const { id } = await server.run({
-    ...quick, backend: 'sim', sizes: { min: 4, max: 4000, step: 4 }, in_place: false, iters: 1,
+    ...quick,
+    backend: 'sim',
+    sizes: { min: 4, max: 4000, step: 4 },
+    in_place: false,
+    iters: 1,
     env: { SIM_SLEEP_FRACTION: '0' },
   });
   const whole = (await server.runEnds(id)).summary.curve;
   assert.equal(whole.length, 1000);
   // From memory, and from the store.
-  for (const listing of [server, await (async () => {
-    await server.killHard();
-    return server.startAgain();
-  })()]) {
-    const [{ summary: { curve } }] = (await listing.get('/api/v1/runs')).runs;
+  for (const listing of [
+    server,
+    await (async () => {
+      await server.killHard();
+      return server.startAgain();
+    })(),
+  ]) {
+    const [
+      {
+        summary: { curve },
+      },
+    ] = (await listing.get('/api/v1/runs')).runs;
     assert.equal(curve.length, 64);
     assert.deepEqual([curve[0], curve.at(-1)], [whole[0], whole.at(-1)]);
     assert.ok(curve.every((point, i) => i === 0 || point[0] > curve[i - 1][0]));

@@ -15,8 +15,10 @@ const deploy = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..
 const env = { PATH: `/usr/bin:${process.env.PATH}`, CUDA_VISIBLE_DEVICES: '' };
 
 function whyNot() {
-  const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'],
-    { env: { ...process.env, ...env }, encoding: 'utf8' });
+  const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
   if (python.error) return `no python3: ${python.error.message}`;
   return python.status === 0 ? false : `no PyTorch: ${python.stderr.trim().split('\n').at(-1)}`;
 }
@@ -28,7 +30,10 @@ async function runProgram(t, name, args, ranks = 2) {
     agent: { args: ['--config-dir', deploy], env, ranks },
   });
   const { id } = await server.run({
-    program: { name, args }, nodes: { count: 2 }, stall_s: 120, env: { GLOO_SOCKET_IFNAME: 'lo' },
+    program: { name, args },
+    nodes: { count: 2 },
+    stall_s: 120,
+    env: { GLOO_SOCKET_IFNAME: 'lo' },
   });
   const run = await server.runEnds(id, 240000);
   assert.equal(run.state, 'completed', run.reason);
@@ -42,14 +47,19 @@ async function runProgram(t, name, args, ranks = 2) {
 test('every shipped program is offered', options, async (t) => {
   const { server } = await startCluster(t, 1, { agent: { args: ['--config-dir', deploy], env } });
   const { programs } = await server.get('/api/v1/programs');
-  assert.deepEqual(programs.map(({ name }) => name), ['torch-all-reduce', 'torch-demo', 'torch-object-or-tensor',
-    'torch-one-or-many', 'torch-train']);
+  assert.deepEqual(
+    programs.map(({ name }) => name),
+    ['torch-all-reduce', 'torch-demo', 'torch-object-or-tensor', 'torch-one-or-many', 'torch-train'],
+  );
 });
 
 test('all-reduce bandwidth over a range of sizes', options, async (t) => {
   const { rows, values } = await runProgram(t, 'torch-all-reduce', { max_bytes: 65536, iters: 3 });
   const busbw = rows.filter((row) => row.metric === 'busbw');
-  assert.deepEqual(busbw.map(({ labels }) => labels.size), [1024, 4096, 16384, 65536]);
+  assert.deepEqual(
+    busbw.map(({ labels }) => labels.size),
+    [1024, 4096, 16384, 65536],
+  );
   const [algbw, time] = [values('algbw'), values('time')];
   busbw.forEach(({ value, labels }, i) => {
     assert.ok(Math.abs(algbw[i] - labels.size / time[i] / 1e3) < 1e-6 * algbw[i]);
@@ -77,28 +87,51 @@ test('the demonstration shows each rank before and after', options, async (t) =>
 });
 
 test('training reports samples per second, and learns', options, async (t) => {
-  const { run, values } = await runProgram(t, 'torch-train', { steps: 20, report: 5, batch: 4, width: 32, layers: 1 }, 1);
+  const { run, values } = await runProgram(
+    t,
+    'torch-train',
+    { steps: 20, report: 5, batch: 4, width: 32, layers: 1 },
+    1,
+  );
   assert.equal(values('samples_per_s').length, 4);
   assert.ok(values('samples_per_s').every((value) => value > 0));
   assert.ok(values('loss').at(-1) < values('loss')[0]);
-  assert.equal(run.summary.metrics.find(({ metric }) => metric === 'samples_per_s').rank0.last, values('samples_per_s').at(-1));
+  assert.equal(
+    run.summary.metrics.find(({ metric }) => metric === 'samples_per_s').rank0.last,
+    values('samples_per_s').at(-1),
+  );
 });
 
 test('a setting on and off, three times each, is one request', options, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { agent: { args: ['--config-dir', deploy], env, ranks: 1 } });
+  const { server, agents } = await startCluster(t, 2, {
+    agent: { args: ['--config-dir', deploy], env, ranks: 1 },
+  });
   const { id } = await server.run({
-    program: { name: 'torch-train', args: { steps: 6, warmup: 1, report: 3, batch: 4, width: 32, layers: 1 } },
-    nodes: { count: 2 }, matrix: { NCCL_P2P_DISABLE: ['0', '1'] }, repeats: 3,
-    env: { GLOO_SOCKET_IFNAME: 'lo' }, stall_s: 120,
+    program: {
+      name: 'torch-train',
+      args: { steps: 6, warmup: 1, report: 3, batch: 4, width: 32, layers: 1 },
+    },
+    nodes: { count: 2 },
+    matrix: { NCCL_P2P_DISABLE: ['0', '1'] },
+    repeats: 3,
+    env: { GLOO_SOCKET_IFNAME: 'lo' },
+    stall_s: 120,
   });
   const run = await server.runEnds(id, 240000);
   assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual(run.cases.map((one) => `${one.repeat}${one.env.NCCL_P2P_DISABLE}`), ['00', '01', '11', '10', '20', '21']);
+  assert.deepEqual(
+    run.cases.map((one) => `${one.repeat}${one.env.NCCL_P2P_DISABLE}`),
+    ['00', '01', '11', '10', '20', '21'],
+  );
   await noWorkersLeft(agents);
   // What somebody with a table of it does: a mean per setting, with nothing joined by hand.
-  const csv = (await server.request('GET', `/api/v1/runs/${id}/results?format=csv`)).text.trim().split('\r\n');
+  const csv = (await server.request('GET', `/api/v1/runs/${id}/results?format=csv`)).text
+    .trim()
+    .split('\r\n');
   const columns = csv[0].split(',');
-  const rows = csv.slice(1).map((line) => Object.fromEntries(line.split(',').map((field, i) => [columns[i], field])));
+  const rows = csv
+    .slice(1)
+    .map((line) => Object.fromEntries(line.split(',').map((field, i) => [columns[i], field])));
   for (const setting of ['0', '1']) {
     const mine = rows.filter((row) => row.metric === 'samples_per_s' && row.NCCL_P2P_DISABLE === setting);
     assert.deepEqual(mine.map(({ repeat }) => repeat).sort(), ['0', '0', '1', '1', '2', '2']);
@@ -129,9 +162,11 @@ print(Group().device, calls)
 `;
 
 test('ranks with a GPU each use NCCL, of old and new PyTorch', options, () => {
-  const start = (gpus, age) => spawnSync('python3', ['-B', '-c', onGpus, path.join(deploy, 'programs'), gpus, age], {
-    env: { ...process.env, ...env, LOCAL_RANK: '1', LOCAL_WORLD_SIZE: '2' }, encoding: 'utf8',
-  });
+  const start = (gpus, age) =>
+    spawnSync('python3', ['-B', '-c', onGpus, path.join(deploy, 'programs'), gpus, age], {
+      env: { ...process.env, ...env, LOCAL_RANK: '1', LOCAL_WORLD_SIZE: '2' },
+      encoding: 'utf8',
+    });
   assert.equal(start('2', 'new').stdout, "cuda:1 ['set_device 1', 'init nccl env:// cuda:1']\n");
   assert.equal(start('4', 'old').stdout, "cuda:1 ['set_device 1', 'init nccl env://']\n");
   assert.equal(start('0', 'old').stdout, "cpu ['init gloo env://']\n");

@@ -16,14 +16,21 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 
 // The distribution's python has its packages.
 const env = {
-  ...process.env, PATH: `/usr/bin:${process.env.PATH}`, CUDA_VISIBLE_DEVICES: '', OMP_NUM_THREADS: '1',
-  GLOO_SOCKET_IFNAME: 'lo', PYTHONPATH: here, PYTHONDONTWRITEBYTECODE: '1',
+  ...process.env,
+  PATH: `/usr/bin:${process.env.PATH}`,
+  CUDA_VISIBLE_DEVICES: '',
+  OMP_NUM_THREADS: '1',
+  GLOO_SOCKET_IFNAME: 'lo',
+  PYTHONPATH: here,
+  PYTHONDONTWRITEBYTECODE: '1',
 };
 const torchrun = path.join(here, 'torch_client.py');
 
 function whyNot() {
-  const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'],
-    { env, encoding: 'utf8' });
+  const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'], {
+    env,
+    encoding: 'utf8',
+  });
   if (python.error) return `no python3: ${python.error.message}`;
   return python.status === 0 ? false : `no PyTorch: ${python.stderr.trim().split('\n').at(-1)}`;
 }
@@ -73,10 +80,29 @@ async function startStanding(t, args = []) {
 }
 
 function startLauncher(t, dir, port, id, number) {
-  return new Program(t, 'python3', [torchrun, '--nnodes', '2',
-    '--nproc_per_node', '2', '--rdzv_backend', 'c10d', '--rdzv_endpoint', `127.0.0.1:${port}`,
-    '--rdzv_conf', 'is_host=0', '--rdzv_id', id,
-    '--log_dir', path.join(dir, `log-${id}-${number}`), path.join(dir, 'worker.py')], { env });
+  return new Program(
+    t,
+    'python3',
+    [
+      torchrun,
+      '--nnodes',
+      '2',
+      '--nproc_per_node',
+      '2',
+      '--rdzv_backend',
+      'c10d',
+      '--rdzv_endpoint',
+      `127.0.0.1:${port}`,
+      '--rdzv_conf',
+      'is_host=0',
+      '--rdzv_id',
+      id,
+      '--log_dir',
+      path.join(dir, `log-${id}-${number}`),
+      path.join(dir, 'worker.py'),
+    ],
+    { env },
+  );
 }
 
 // Two launchers of two workers each; what they said, and how they ended.
@@ -116,14 +142,20 @@ test('two launchers meet, job after job', options, async (t) => {
 
 test('clients of both protocol versions share the store', options, async (t) => {
   const { port, look } = await startStanding(t);
-  const python = new Program(t, 'python3', ['-c', storeClient, String(port)],
-    { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const python = new Program(t, 'python3', ['-c', storeClient, String(port)], {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   await python.line(/^connected$/, 60000);
   const own = await TcpStoreClient.connect(t, port);
   const answer = async (request) => {
     const before = python.lines.length;
     python.child.stdin.write(`${request}\n`);
-    await waitFor(() => python.lines.length > before, () => python.describe(), 20000);
+    await waitFor(
+      () => python.lines.length > before,
+      () => python.describe(),
+      20000,
+    );
     return python.lines[before];
   };
   own.beginWait(['from-python']);
@@ -138,11 +170,16 @@ test('clients of both protocol versions share the store', options, async (t) => 
   await own.set('from-own', 'there');
   await python.line(/^done there$/);
   const { clients } = await look();
-  const [version] = spawnSync('python3', ['-c', 'import torch; print(torch.__version__)'],
-    { env, encoding: 'utf8' }).stdout.split('+');
+  const [version] = spawnSync('python3', ['-c', 'import torch; print(torch.__version__)'], {
+    env,
+    encoding: 'utf8',
+  }).stdout.split('+');
   const isOld = version.startsWith('1.');
   // The second connection of an old client never says anything.
-  assert.deepEqual(clients.map(({ protocol }) => protocol), isOld ? [1, null, 2] : [2, 2]);
+  assert.deepEqual(
+    clients.map(({ protocol }) => protocol),
+    isOld ? [1, null, 2] : [2, 2],
+  );
   python.child.stdin.end();
   assert.equal((await python.ended()).code, 0, python.describe());
 });

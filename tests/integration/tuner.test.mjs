@@ -11,7 +11,13 @@ const matrix = { NCCL_ALGO: ['Ring', null], NCCL_PROTO: ['LL', null] };
 
 test('winners come as lines that the plugin reads', limit, async (t) => {
   const { server } = await startCluster(t, 2);
-  const { id } = await server.run({ ...quick, backend: 'sim', collectives: ['all_gather', 'alltoall'], matrix, repeats: 3 });
+  const { id } = await server.run({
+    ...quick,
+    backend: 'sim',
+    collectives: ['all_gather', 'alltoall'],
+    matrix,
+    repeats: 3,
+  });
   assert.equal((await server.runEnds(id)).state, 'completed');
   const answer = await server.request('GET', `/api/v1/runs/${id}/results?format=tuner&channels=4`);
   assert.equal(answer.status, 200, answer.text);
@@ -30,9 +36,21 @@ test('runs that say nothing of it are refused', limit, async (t) => {
     await server.runEnds(id);
     return server.request('GET', `/api/v1/runs/${id}/results?format=tuner${query}`);
   };
-  assertProblem(await ask({ matrix }), 422, /^NCCL_ALGO says something to NCCL only, and the run's backend is host$/);
-  assertProblem(await ask({ backend: 'sim' }), 422, /^this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone/);
-  assertProblem(await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }), 422, /none of the tuner's collectives/);
+  assertProblem(
+    await ask({ matrix }),
+    422,
+    /^NCCL_ALGO says something to NCCL only, and the run's backend is host$/,
+  );
+  assertProblem(
+    await ask({ backend: 'sim' }),
+    422,
+    /^this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone/,
+  );
+  assertProblem(
+    await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }),
+    422,
+    /none of the tuner's collectives/,
+  );
   assertProblem(await ask({ backend: 'sim', matrix }, '&channels=65'), 400, /channels/);
 });
 
@@ -41,11 +59,29 @@ test('rows that are on their way to the disk are in it', limit, async (t) => {
   const sim = { available: true, collectives: ['all_reduce'], dtypes: ['float32'], redops: ['sum'] };
   const agent = new FakeAgent(server, 'node-1', { inventory: { backends: { sim } } });
   assert.equal((await agent.register()).status, 201);
-  const { id } = await server.run({ ...quick, backend: 'sim', matrix: { NCCL_ALGO: [null], NCCL_PROTO: [null] } });
+  const { id } = await server.run({
+    ...quick,
+    backend: 'sim',
+    matrix: { NCCL_ALGO: [null], NCCL_PROTO: [null] },
+  });
   const start = await agent.command('start');
   const row = {
-    type: 'result', rank: 0, row: 0, series: 0, collective: 'all_reduce', dtype: 'float32', redop: 'sum', root: -1,
-    in_place: false, size: 8, count: 2, time_us: 1, time_min_us: 1, time_max_us: 1, algbw_gbs: 1, busbw_gbs: 1,
+    type: 'result',
+    rank: 0,
+    row: 0,
+    series: 0,
+    collective: 'all_reduce',
+    dtype: 'float32',
+    redop: 'sum',
+    root: -1,
+    in_place: false,
+    size: 8,
+    count: 2,
+    time_us: 1,
+    time_min_us: 1,
+    time_max_us: 1,
+    algbw_gbs: 1,
+    busbw_gbs: 1,
   };
   // It takes a while until this is written.
   const output = new Array(400).fill({ type: 'output', rank: 0, stream: 'stdout', text: 'x'.repeat(8000) });

@@ -9,8 +9,9 @@ import { parseAllDocuments, stringify } from 'yaml';
 
 const secrets = path.resolve(process.argv[2]);
 const overlay = fileURLToPath(new URL('../../deploy/kubernetes/overlays/host', import.meta.url));
-const objects = parseAllDocuments(execFileSync('kubectl', ['kustomize', overlay], { encoding: 'utf8' }))
-  .map((document) => document.toJS());
+const objects = parseAllDocuments(execFileSync('kubectl', ['kustomize', overlay], { encoding: 'utf8' })).map(
+  (document) => document.toJS(),
+);
 const filledIn = { 'spec.nodeName': 'node-1', 'status.podIP': '127.0.0.1' };
 
 // A service's name is nobody's here.
@@ -27,8 +28,7 @@ function pod({ metadata, spec: { template } }) {
       if (variable.valueFrom) {
         variable.value = filledIn[variable.valueFrom.fieldRef.fieldPath];
         delete variable.valueFrom;
-      } else
-        variable.value = here(variable.value);
+      } else variable.value = here(variable.value);
   }
   for (const volume of volumes)
     if (volume.secret) {
@@ -36,11 +36,14 @@ function pod({ metadata, spec: { template } }) {
       volume.hostPath = { path: secrets, type: 'Directory' };
     }
   delete template.spec.nodeSelector;
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: metadata.name }, spec: template.spec };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...template.metadata, name: metadata.name },
+    spec: template.spec,
+  };
 }
 
 for (const object of objects)
-  if (object.kind === 'PersistentVolumeClaim')
-    console.log(`${stringify(object)}---`);
-  else if (object.spec.template)
-    console.log(`${stringify(pod(object))}---`);
+  if (object.kind === 'PersistentVolumeClaim') console.log(`${stringify(object)}---`);
+  else if (object.spec.template) console.log(`${stringify(pod(object))}---`);

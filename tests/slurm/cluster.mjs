@@ -66,11 +66,12 @@ PartitionName=urgent Nodes=ALL PriorityTier=10 MaxTime=INFINITE State=UP
 `;
 }
 
-const isFree = (port) => new Promise((resolve) => {
-  const server = net.createServer();
-  server.once('error', () => resolve(false));
-  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-});
+const isFree = (port) =>
+  new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 
 // Five ports in a row, which nobody listens on now and no connection gets by itself.
 async function portsInARow() {
@@ -83,14 +84,17 @@ async function portsInARow() {
 
 // Those of a namespace, zombies aside.
 export function processesIn(namespace) {
-  return fs.readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).flatMap((pid) => {
-    try {
-      if (fs.readlinkSync(`/proc/${pid}/ns/pid`) !== namespace) return [];
-      return [{ pid, name: fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
-    } catch {
-      return []; // it has ended
-    }
-  });
+  return fs
+    .readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        if (fs.readlinkSync(`/proc/${pid}/ns/pid`) !== namespace) return [];
+        return [{ pid, name: fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
+      } catch {
+        return []; // it has ended
+      }
+    });
 }
 
 export class Slurm {
@@ -99,31 +103,44 @@ export class Slurm {
     slurm.dir = tempDir(t, 'ringbench-slurm-');
     slurm.conf = path.join(slurm.dir, 'slurm.conf');
     slurm.env = {
-      ...process.env, SLURM_CONF: slurm.conf, PATH: `${binDir}:${process.env.PATH}:/usr/sbin`, XDG_RUNTIME_DIR: slurm.dir,
+      ...process.env,
+      SLURM_CONF: slurm.conf,
+      PATH: `${binDir}:${process.env.PATH}:/usr/sbin`,
+      XDG_RUNTIME_DIR: slurm.dir,
     };
     for (const name of ['state', 'spool.n1', 'spool.n2', 'spool.n3', 'spool.n4', 'spool.n5']) {
       fs.mkdirSync(path.join(slurm.dir, name));
     }
     fs.writeFileSync(slurm.conf, configOf(slurm.dir, [await freePort(), await portsInARow()]));
     await slurm.startDaemons(t);
-    await waitFor(() => slurm.states().length === 5 && slurm.states().every((state) => state === 'idle'),
-      () => `${slurm.states()}\n${slurm.logs()}`, 30000);
+    await waitFor(
+      () => slurm.states().length === 5 && slurm.states().every((state) => state === 'idle'),
+      () => `${slurm.states()}\n${slurm.logs()}`,
+      30000,
+    );
     return slurm;
   }
 
   async startDaemons(t) {
     fs.writeFileSync(path.join(this.dir, 'munge.key'), randomBytes(128), { mode: 0o400 });
-    this.namespace = new Program(t, 'unshare', ['--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', daemons],
-      { env: { ...this.env, DIR: this.dir }, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.namespace = new Program(
+      t,
+      'unshare',
+      ['--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', daemons],
+      { env: { ...this.env, DIR: this.dir }, stdio: ['pipe', 'pipe', 'pipe'] },
+    );
     const spaceOf = (pid, name) => fs.readlinkSync(`/proc/${pid}/ns/${name}`, { encoding: 'utf8' });
-    this.space = await waitFor(() => {
-      try {
-        const space = spaceOf(this.namespace.pid, 'pid_for_children');
-        return space !== spaceOf('self', 'pid') && space;
-      } catch {
-        return false; // not yet
-      }
-    }, () => this.namespace.describe());
+    this.space = await waitFor(
+      () => {
+        try {
+          const space = spaceOf(this.namespace.pid, 'pid_for_children');
+          return space !== spaceOf('self', 'pid') && space;
+        } catch {
+          return false; // not yet
+        }
+      },
+      () => this.namespace.describe(),
+    );
     atEnd(t, () => this.stop());
   }
 
@@ -138,13 +155,23 @@ export class Slurm {
   }
 
   logs() {
-    return fs.readdirSync(this.dir).filter((name) => name.endsWith('.log'))
-      .map((name) => `${name}: ${fs.readFileSync(path.join(this.dir, name), 'utf8').split('\n').slice(-8).join('\n')}`).join('\n');
+    return fs
+      .readdirSync(this.dir)
+      .filter((name) => name.endsWith('.log'))
+      .map(
+        (name) =>
+          `${name}: ${fs.readFileSync(path.join(this.dir, name), 'utf8').split('\n').slice(-8).join('\n')}`,
+      )
+      .join('\n');
   }
 
   // A command of Slurm's: what it prints.
   call(file, ...args) {
-    return execFileSync(file, args, { env: this.env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+    return execFileSync(file, args, {
+      env: this.env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
   }
 
   states() {
@@ -156,12 +183,17 @@ export class Slurm {
   }
 
   submit(env, ...args) {
-    return execFileSync('sbatch', ['--parsable', '--output=/dev/null', ...args],
-      { env: { ...this.env, ...env }, encoding: 'utf8' }).trim();
+    return execFileSync('sbatch', ['--parsable', '--output=/dev/null', ...args], {
+      env: { ...this.env, ...env },
+      encoding: 'utf8',
+    }).trim();
   }
 
   async stop() {
     this.namespace.child.stdin.end();
-    await waitFor(() => this.processes().length === 0, () => JSON.stringify(this.processes()));
+    await waitFor(
+      () => this.processes().length === 0,
+      () => JSON.stringify(this.processes()),
+    );
   }
 }

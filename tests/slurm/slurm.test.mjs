@@ -22,61 +22,105 @@ const endings = [];
 const all = { after: (action) => endings.push(action) };
 let slurm, server, timed, requeued;
 
-const nodesOf = async (group) => (await server.get('/api/v1/nodes')).nodes.filter((node) => node.group === group);
+const nodesOf = async (group) =>
+  (await server.get('/api/v1/nodes')).nodes.filter((node) => node.group === group);
 let seen;
-const nodesAre = (group, n, state) => waitFor(async () => {
-  seen = await nodesOf(group);
-  const found = seen.filter((node) => node.state === state);
-  return found.length === n && found;
-}, () => `${group} has not ${n} ${state}: ${JSON.stringify(seen)}\n${slurm.call('squeue')}`, 60000);
+const nodesAre = (group, n, state) =>
+  waitFor(
+    async () => {
+      seen = await nodesOf(group);
+      const found = seen.filter((node) => node.state === state);
+      return found.length === n && found;
+    },
+    () => `${group} has not ${n} ${state}: ${JSON.stringify(seen)}\n${slurm.call('squeue')}`,
+    60000,
+  );
 const submit = (...args) => slurm.submit({ RINGBENCH_SERVER: server.url }, ...args);
 // A job of one's own making, and what it says.
 const submitText = (text, ...args) => {
   const file = path.join(tempDir(all), 'job.sh');
   fs.writeFileSync(file, `#!/bin/bash\n${text}\n`);
-  const id = slurm.submit({ RINGBENCH_SERVER: server.url, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' },
-    `--output=${file}.out`, ...args, file);
-  return { id, output: () => { try { return fs.readFileSync(`${file}.out`, 'utf8'); } catch { return ''; } } };
+  const id = slurm.submit(
+    { RINGBENCH_SERVER: server.url, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' },
+    `--output=${file}.out`,
+    ...args,
+    file,
+  );
+  return {
+    id,
+    output: () => {
+      try {
+        return fs.readFileSync(`${file}.out`, 'utf8');
+      } catch {
+        return '';
+      }
+    },
+  };
 };
 const cancel = async (job, n) => {
   slurm.call('scancel', job);
   await nodesAre(`slurm-${job}`, n, 'left');
 };
-const stateIs = (id, state, reason) => server.event(id,
-  (event) => event.type === 'state' && event.state === state && reason.test(event.reason ?? ''), 60000);
+const stateIs = (id, state, reason) =>
+  server.event(
+    id,
+    (event) => event.type === 'state' && event.state === state && reason.test(event.reason ?? ''),
+    60000,
+  );
 
-before(async () => {
-  slurm = await Slurm.start(all);
-  const launchers = tempDir(all);
-  for (const name of ['slurm.json', 'agents.sbatch']) {
-    fs.writeFileSync(path.join(launchers, name), fs.readFileSync(path.join(root, 'deploy/launchers.d', name)), { mode: 0o755 });
-  }
-  server = await slurm.startServer(all, ['--launchers', launchers]);
-  // Slurm's shortest limit is a minute, which goes by meanwhile.
-  timed = (await server.run({
-    ...long, backend: 'host', nodes: { count: 1, wait_s: 60 }, launch: { name: 'slurm', args: { time: '1', constraint: 'usual' } },
-  })).id;
-  await stateIs(timed, 'running', /.?/);
-  // A job that is requeued waits for cred_expire.
-  requeued = { job: submit('--nodes=1', '--constraint=usual', script) };
-  [requeued.node] = await nodesAre(`slurm-${requeued.job}`, 1, 'idle');
-  slurm.call('scontrol', 'requeue', requeued.job);
-  await nodesAre(`slurm-${requeued.job}`, 1, 'left');
-}, { timeout: 120000 * patience });
+before(
+  async () => {
+    slurm = await Slurm.start(all);
+    const launchers = tempDir(all);
+    for (const name of ['slurm.json', 'agents.sbatch']) {
+      fs.writeFileSync(
+        path.join(launchers, name),
+        fs.readFileSync(path.join(root, 'deploy/launchers.d', name)),
+        { mode: 0o755 },
+      );
+    }
+    server = await slurm.startServer(all, ['--launchers', launchers]);
+    // Slurm's shortest limit is a minute, which goes by meanwhile.
+    timed = (
+      await server.run({
+        ...long,
+        backend: 'host',
+        nodes: { count: 1, wait_s: 60 },
+        launch: { name: 'slurm', args: { time: '1', constraint: 'usual' } },
+      })
+    ).id;
+    await stateIs(timed, 'running', /.?/);
+    // A job that is requeued waits for cred_expire.
+    requeued = { job: submit('--nodes=1', '--constraint=usual', script) };
+    [requeued.node] = await nodesAre(`slurm-${requeued.job}`, 1, 'idle');
+    slurm.call('scontrol', 'requeue', requeued.job);
+    await nodesAre(`slurm-${requeued.job}`, 1, 'left');
+  },
+  { timeout: 120000 * patience },
+);
 
 after(async () => {
   for (const ending of endings.reverse()) await ending();
 });
 
-test('the shipped script: nodes come with names of their own, measure, and go with their job', limit, async () => {
-  const job = submit('--nodes=2', script);
-  const nodes = await nodesAre(`slurm-${job}`, 2, 'idle');
-  assert.equal(new Set(nodes.map((node) => node.name)).size, 2);
-  assert.ok(nodes.every((node) => /^n[1-5]$/.test(node.name)), JSON.stringify(nodes.map((node) => node.name)));
-  const run = await server.runEnds((await server.run({ ...quick, backend: 'host', nodes: { count: 2, group: `slurm-${job}` } })).id);
-  assert.equal(run.state, 'completed', run.reason);
-  await cancel(job, 2);
-});
+test(
+  'the shipped script: nodes come with names of their own, measure, and go with their job',
+  limit,
+  async () => {
+    const job = submit('--nodes=2', script);
+    const nodes = await nodesAre(`slurm-${job}`, 2, 'idle');
+    assert.equal(new Set(nodes.map((node) => node.name)).size, 2);
+    assert.ok(
+      nodes.every((node) => /^n[1-5]$/.test(node.name)),
+      JSON.stringify(nodes.map((node) => node.name)),
+    );
+    const run = await server.runEnds(
+      (await server.run({ ...quick, backend: 'host', nodes: { count: 2, group: `slurm-${job}` } })).id,
+    );
+    assert.equal(run.state, 'completed', run.reason);
+    await cancel(job, 2);
+  },
+);
 
 test('scancel in the middle of a run ends it, and it says what happened', limit, async () => {
   const job = submit('--nodes=1', script);
@@ -86,11 +130,15 @@ test('scancel in the middle of a run ends it, and it says what happened', limit,
   slurm.call('scancel', job);
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, new RegExp(`^n[1-5]: agent left: told to terminate \\(SIGTERM\\), job slurm-${job}$`));
+  assert.match(
+    run.reason,
+    new RegExp(`^n[1-5]: agent left: told to terminate \\(SIGTERM\\), job slurm-${job}$`),
+  );
 });
 
 test('several jobs at once are groups of their own', limit, async () => {
-  const first = submit('--nodes=1', script), second = submit('--nodes=1', script);
+  const first = submit('--nodes=1', script),
+    second = submit('--nodes=1', script);
   const [one] = await nodesAre(`slurm-${first}`, 1, 'idle');
   const [other] = await nodesAre(`slurm-${second}`, 1, 'idle');
   assert.notEqual(one.name, other.name);
@@ -101,13 +149,27 @@ test('several jobs at once are groups of their own', limit, async () => {
 test('nodes of two kinds in a job: each agent has all CPUs of its node', limit, async () => {
   const job = submit('--nodes=2', '--nodelist=n5', script);
   const nodes = await nodesAre(`slurm-${job}`, 2, 'idle');
-  assert.deepEqual(nodes.map((node) => node.ranks), [cpus, cpus]);
-  assert.ok(nodes.some((node) => node.name === 'n5'), JSON.stringify(nodes));
+  assert.deepEqual(
+    nodes.map((node) => node.ranks),
+    [cpus, cpus],
+  );
+  assert.ok(
+    nodes.some((node) => node.name === 'n5'),
+    JSON.stringify(nodes),
+  );
   await cancel(job, 2);
 });
 
 test('the components of a heterogeneous job are one group', limit, async () => {
-  const job = submit('--nodes=1', '--constraint=other', '--exclusive', ':', '--nodes=2', '--exclusive', script);
+  const job = submit(
+    '--nodes=1',
+    '--constraint=other',
+    '--exclusive',
+    ':',
+    '--nodes=2',
+    '--exclusive',
+    script,
+  );
   const nodes = await nodesAre(`slurm-${job}`, 3, 'idle');
   assert.ok(nodes.some((node) => node.name === 'n5'));
   await cancel(job, 3);
@@ -128,7 +190,9 @@ for (const [way, command] of Object.entries(ways)) {
   test(`${way}: of three agents a node one offers it, and the others end well`, limit, async () => {
     const job = submitText(`${command} --once; echo "status $?"`, '--nodes=2');
     await nodesAre(`slurm-${job.id}`, 2, 'idle');
-    const run = await server.runEnds((await server.run({ ...quick, backend: 'host', nodes: { count: 2, group: `slurm-${job.id}` } })).id);
+    const run = await server.runEnds(
+      (await server.run({ ...quick, backend: 'host', nodes: { count: 2, group: `slurm-${job.id}` } })).id,
+    );
     assert.equal(run.state, 'completed', run.reason);
     await nodesAre(`slurm-${job.id}`, 2, 'left');
     await waitFor(() => /^status/m.test(job.output()), job.output);
@@ -140,8 +204,14 @@ for (const [way, command] of Object.entries(ways)) {
 test('a second agent under a name that is taken says so, and the first goes on', limit, async () => {
   const job = submit('--nodes=1', script);
   const [node] = await nodesAre(`slurm-${job}`, 1, 'idle');
-  const { stderr, code } = await promisify(execFile)('srun', ['--overlap', `--jobid=${job}`, '--ntasks=1', 'ringbench-agent'],
-    { env: { ...slurm.env, RINGBENCH_SERVER: server.url } }).then(() => ({ code: 0 }), (error) => error);
+  const { stderr, code } = await promisify(execFile)(
+    'srun',
+    ['--overlap', `--jobid=${job}`, '--ntasks=1', 'ringbench-agent'],
+    { env: { ...slurm.env, RINGBENCH_SERVER: server.url } },
+  ).then(
+    () => ({ code: 0 }),
+    (error) => error,
+  );
   assert.equal(code, 1);
   assert.match(stderr, new RegExp(`agent ${node.name}: another agent on this host uses the spool directory`));
   assert.equal((await server.node(node.name)).registered, node.registered);
@@ -149,13 +219,27 @@ test('a second agent under a name that is taken says so, and the first goes on',
 });
 
 test('one curl: nodes come, the table is printed, nodes go', limit, async () => {
-  const { stdout } = await promisify(execFile)('curl', ['-sSN', '-H', 'Accept: text/plain', `${server.url}/api/v1/runs`,
-    '-d', JSON.stringify({ sizes: ['8', '64K', '1M'], nodes: { count: 2, wait_s: 60 }, launch: { name: 'slurm', args: { time: '00:05:00' } } })]);
+  const { stdout } = await promisify(execFile)('curl', [
+    '-sSN',
+    '-H',
+    'Accept: text/plain',
+    `${server.url}/api/v1/runs`,
+    '-d',
+    JSON.stringify({
+      sizes: ['8', '64K', '1M'],
+      nodes: { count: 2, wait_s: 60 },
+      launch: { name: 'slurm', args: { time: '00:05:00' } },
+    }),
+  ]);
   assert.match(stdout, /launching: job \S+ of slurm is (starting|pending)/);
   assert.match(stdout, /completed: 6 rows/, stdout);
   if (process.env.RINGBENCH_TRANSCRIPT) fs.writeFileSync(process.env.RINGBENCH_TRANSCRIPT, stdout);
   const [job] = (await server.get('/api/v1/jobs')).jobs;
-  await waitFor(() => slurm.call('squeue', '--noheader', `--jobs=${job.job}`) === '', () => slurm.call('squeue'), 60000);
+  await waitFor(
+    () => slurm.call('squeue', '--noheader', `--jobs=${job.job}`) === '',
+    () => slurm.call('squeue'),
+    60000,
+  );
 });
 
 test('what Slurm says of a waiting job is the reason, and scancel of it the end', limit, async () => {
@@ -169,9 +253,15 @@ test('what Slurm says of a waiting job is the reason, and scancel of it the end'
 });
 
 test('what Slurm refuses is said in its words', limit, async () => {
-  const run = await server.runEnds((await server.run({
-    ...quick, nodes: { count: 1 }, launch: { name: 'slurm', args: { partition: 'none' } },
-  })).id);
+  const run = await server.runEnds(
+    (
+      await server.run({
+        ...quick,
+        nodes: { count: 1 },
+        launch: { name: 'slurm', args: { partition: 'none' } },
+      })
+    ).id,
+  );
   assert.match(run.reason, /it was not started: .*invalid partition specified: none/);
 });
 
@@ -191,18 +281,32 @@ test('a job that is out of time says so in its run', limit, async () => {
 test('a job that is preempted, or loses its node, says so in its run', limit, async () => {
   const launched = async () => {
     const { id } = await server.run({
-      ...long, backend: 'host', nodes: { count: 1, wait_s: 60 }, launch: { name: 'slurm', args: { constraint: 'usual' } },
+      ...long,
+      backend: 'host',
+      nodes: { count: 1, wait_s: 60 },
+      launch: { name: 'slurm', args: { constraint: 'usual' } },
     });
     await stateIs(id, 'running', /.?/);
     const { job } = (await server.get('/api/v1/jobs')).jobs.find((found) => found.run === id);
     return { id, job };
   };
   const preempted = await launched();
-  const urgent = slurm.submit({}, '--partition=urgent', '--nodes=4', '--exclusive', '--constraint=usual', '--wrap=sleep 1');
+  const urgent = slurm.submit(
+    {},
+    '--partition=urgent',
+    '--nodes=4',
+    '--exclusive',
+    '--constraint=usual',
+    '--wrap=sleep 1',
+  );
   const first = await server.runEnds(preempted.id, 60000);
   assert.equal(first.state, 'failed');
   assert.match(first.reason, /; job \d+ of slurm has ended: PREEMPTED [^,]*, \d+ s after it began to run$/);
-  await waitFor(() => slurm.call('squeue', '--noheader', `--jobs=${urgent}`) === '', () => slurm.call('squeue'), 60000);
+  await waitFor(
+    () => slurm.call('squeue', '--noheader', `--jobs=${urgent}`) === '',
+    () => slurm.call('squeue'),
+    60000,
+  );
 
   const { id, job } = await launched();
   const node = slurm.call('squeue', '--noheader', '--format=%N', `--jobs=${job}`).trim();
@@ -216,27 +320,55 @@ test('a job that is preempted, or loses its node, says so in its run', limit, as
 });
 
 test('of the jobs nothing is left', limit, async () => {
-  await waitFor(() => slurm.call('squeue', '--noheader') === '', () => slurm.call('squeue'), 60000);
-  const left = () => slurm.processes().filter(({ name }) => !['bash', 'munged', 'slurmctld', 'slurmscriptd', 'slurmd'].includes(name));
-  await waitFor(() => left().length === 0, () => JSON.stringify(left()), 60000);
-  assert.deepEqual(fs.readdirSync(slurm.dir).filter((name) => name.startsWith('ringbench-')), []);
+  await waitFor(
+    () => slurm.call('squeue', '--noheader') === '',
+    () => slurm.call('squeue'),
+    60000,
+  );
+  const left = () =>
+    slurm
+      .processes()
+      .filter(({ name }) => !['bash', 'munged', 'slurmctld', 'slurmscriptd', 'slurmd'].includes(name));
+  await waitFor(
+    () => left().length === 0,
+    () => JSON.stringify(left()),
+    60000,
+  );
+  assert.deepEqual(
+    fs.readdirSync(slurm.dir).filter((name) => name.startsWith('ringbench-')),
+    [],
+  );
 });
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
   test(`a test that ${signal} ends in the middle of a job leaves no process`, limit, async (t) => {
-    const program = new Program(t, process.execPath, ['--input-type=module', '-e', `
+    const program = new Program(
+      t,
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `
       import { Slurm } from '${new URL('cluster.mjs', import.meta.url)}';
       const t = { after() {} };
       const slurm = await Slurm.start(t);
       await slurm.startServer(t);
       slurm.submit({}, '--wrap=srun sleep 1000');
-      setInterval(() => { if (slurm.processes().some(({ name }) => name === 'sleep')) console.log(slurm.dir, slurm.space); }, 100);`],
-      { env: { ...process.env, TMPDIR: tempDir(t) } });
+      setInterval(() => { if (slurm.processes().some(({ name }) => name === 'sleep')) console.log(slurm.dir, slurm.space); }, 100);`,
+      ],
+      { env: { ...process.env, TMPDIR: tempDir(t) } },
+    );
     const [, dir, space] = await program.line(/^(\S+) (\S+)$/, 60000);
-    const left = () => [...processesIn(space), ...processesWithEnv('SLURM_CONF', path.join(dir, 'slurm.conf'))];
+    const left = () => [
+      ...processesIn(space),
+      ...processesWithEnv('SLURM_CONF', path.join(dir, 'slurm.conf')),
+    ];
     assert.notEqual(left().length, 0);
     program.signal(signal);
     await program.ended();
-    await waitFor(() => left().length === 0, () => JSON.stringify(left()));
+    await waitFor(
+      () => left().length === 0,
+      () => JSON.stringify(left()),
+    );
   });
 }

@@ -60,12 +60,12 @@ export class Api extends EventTarget {
   }
 
   run(id, signal) {
-    return this.json(runPath(id), {signal});
+    return this.json(runPath(id), { signal });
   }
 
   /* What draws a run of many events without reading them. */
   summary(id, by, signal) {
-    return this.json(`${runPath(id)}/summary?by=${by}`, {signal});
+    return this.json(`${runPath(id)}/summary?by=${by}`, { signal });
   }
 
   /* What a run that has ended is to be held against. */
@@ -85,10 +85,9 @@ export class Api extends EventTarget {
 
   /* The events that are stored now. */
   async stored(id, after) {
-    const response = await this.request(
-      `${runPath(id)}/events?follow=0&format=ndjson&after=${after}`, {});
+    const response = await this.request(`${runPath(id)}/events?follow=0&format=ndjson&after=${after}`, {});
     const lines = (await response.text()).split('\n');
-    return lines.filter(line => line !== '').map(line => JSON.parse(line));
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 
   /* What is true of each collective: bus factors, shapes. */
@@ -109,9 +108,9 @@ export class Api extends EventTarget {
   validate(spec, signal) {
     return this.json('/api/v1/runs/validate', {
       method: 'POST',
-      headers: {'Content-Type': 'application/json'},
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(spec),
-      signal
+      signal,
     });
   }
 
@@ -122,13 +121,13 @@ export class Api extends EventTarget {
 
   /* Have some simulated nodes, where there are none. */
   startDemo() {
-    return this.json('/api/v1/demo', {method: 'POST'});
+    return this.json('/api/v1/demo', { method: 'POST' });
   }
 
   /* Whether this token may start, stop and delete runs: {operator, demo, reason}. Asked
    * once. */
   access() {
-    this.role ??= this.json('/api/v1/access').catch(error => {
+    this.role ??= this.json('/api/v1/access').catch((error) => {
       this.role = null;
       throw error;
     });
@@ -141,30 +140,30 @@ export class Api extends EventTarget {
 
   /* What is found of a node, or of all that are alive (null). */
   preflight(name) {
-    return this.json(name === null ? '/api/v1/preflight'
-                                   : `/api/v1/nodes/${encodeURIComponent(name)}/preflight`);
+    return this.json(
+      name === null ? '/api/v1/preflight' : `/api/v1/nodes/${encodeURIComponent(name)}/preflight`,
+    );
   }
 
   create(spec, key) {
     return this.json('/api/v1/runs', {
       method: 'POST',
-      headers: {'Content-Type': 'application/json', 'Idempotency-Key': key},
-      body: JSON.stringify(spec)
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      body: JSON.stringify(spec),
     });
   }
 
   /* The run that finds the slow node of this one. */
   followUp(id, key) {
-    return this.json(
-      `${runPath(id)}/follow_up`, {method: 'POST', headers: {'Idempotency-Key': key}});
+    return this.json(`${runPath(id)}/follow_up`, { method: 'POST', headers: { 'Idempotency-Key': key } });
   }
 
   cancel(id) {
-    return this.json(`${runPath(id)}/cancel`, {method: 'POST'});
+    return this.json(`${runPath(id)}/cancel`, { method: 'POST' });
   }
 
   remove(id) {
-    return this.json(runPath(id), {method: 'DELETE'});
+    return this.json(runPath(id), { method: 'DELETE' });
   }
 
   logs(id, query) {
@@ -173,7 +172,7 @@ export class Api extends EventTarget {
 
   /* How head does against base. Of many results that takes a while. */
   compare(query) {
-    return this.json(`/api/v1/compare?${query}`, {signal: AbortSignal.timeout(FILE_MS)});
+    return this.json(`/api/v1/compare?${query}`, { signal: AbortSignal.timeout(FILE_MS) });
   }
 
   trends(query) {
@@ -187,8 +186,8 @@ export class Api extends EventTarget {
   acceptBaseline(baseline) {
     return this.json('/api/v1/baselines', {
       method: 'POST',
-      headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify(baseline)
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(baseline),
     });
   }
 
@@ -199,7 +198,7 @@ export class Api extends EventTarget {
   }
 
   async blob(path) {
-    return (await this.request(path, {signal: AbortSignal.timeout(FILE_MS)})).blob();
+    return (await this.request(path, { signal: AbortSignal.timeout(FILE_MS) })).blob();
   }
 
   async json(path, init = {}) {
@@ -224,7 +223,7 @@ export class Api extends EventTarget {
   }
 
   async attempt(path, init) {
-    const headers = {...init.headers};
+    const headers = { ...init.headers };
     const token = this.token();
     if (token) {
       headers.Authorization = `Bearer ${token}`;
@@ -232,7 +231,7 @@ export class Api extends EventTarget {
     const limit = init.follow ? null : AbortSignal.timeout(REQUEST_MS);
     const signal = init.signal ?? limit ?? undefined;
     try {
-      const response = await this.fetch(path, {...init, headers, signal});
+      const response = await this.fetch(path, { ...init, headers, signal });
       this.heard(response);
       return response;
     } catch (error) {
@@ -245,8 +244,9 @@ export class Api extends EventTarget {
 
   /* Several requests may be refused at once: the person is asked once. */
   async renewToken() {
-    this.asking ??=
-      this.askToken(this.token() !== null).finally(() => { this.asking = null; });
+    this.asking ??= this.askToken(this.token() !== null).finally(() => {
+      this.asking = null;
+    });
     this.setToken(await this.asking);
   }
 
@@ -274,9 +274,9 @@ export class Api extends EventTarget {
    * `onEvents` with arrays of events, in order, each event once; reconnects by the last
    * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
    * of a browser share a stream where they can. */
-  async follow(id, {after, onEvents, signal}) {
-    const position = {after};
-    const take = events => {
+  async follow(id, { after, onEvents, signal }) {
+    const position = { after };
+    const take = (events) => {
       position.after = events[events.length - 1].id;
       onEvents(events);
     };
@@ -286,7 +286,7 @@ export class Api extends EventTarget {
         token: this.token(),
         signal,
         onEvents: take,
-        onReach: since => this.setGone(since)
+        onReach: (since) => this.setGone(since),
       });
       if (typeof outcome === 'string') {
         return outcome;
@@ -296,12 +296,12 @@ export class Api extends EventTarget {
       }
       await this.renewToken();
     }
-    return this.followAlone(id, {after, onEvents, signal});
+    return this.followAlone(id, { after, onEvents, signal });
   }
 
   /* The same on a stream of its own. */
-  async followAlone(id, {after, onEvents, signal}) {
-    const position = {after};
+  async followAlone(id, { after, onEvents, signal }) {
+    const position = { after };
     let wait = RETRY_FIRST_MS;
     while (!signal.aborted) {
       const before = position.after;
@@ -322,10 +322,10 @@ export class Api extends EventTarget {
     signal.addEventListener('abort', stop);
     try {
       const response = await this.request(`${runPath(id)}/events`, {
-        headers: {Accept: 'text/event-stream', 'Last-Event-ID': String(position.after)},
+        headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(position.after) },
         cache: 'no-store',
         follow: true,
-        signal: silence.signal
+        signal: silence.signal,
       });
       const ended = await this.read(response.body, position, onEvents, silence);
       if (!ended && !signal.aborted) {
@@ -353,12 +353,12 @@ export class Api extends EventTarget {
     const lines = new EventLines();
     for (;;) {
       const timer = setTimeout(() => silence.abort(), this.silenceMs);
-      const {done, value} = await reader.read().finally(() => clearTimeout(timer));
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) {
         return false;
       }
-      const fresh = lines.push(decoder.decode(value, {stream: true}));
-      const events = fresh.filter(event => event.id > position.after);
+      const fresh = lines.push(decoder.decode(value, { stream: true }));
+      const events = fresh.filter((event) => event.id > position.after);
       if (events.length > 0) {
         position.after = events[events.length - 1].id;
         onEvents(events);
@@ -393,19 +393,19 @@ class EventLines {
   }
 }
 
-const runPath = id => `/api/v1/runs/${encodeURIComponent(id)}`;
+const runPath = (id) => `/api/v1/runs/${encodeURIComponent(id)}`;
 
 async function problemOf(response) {
   try {
     const text = await response.text();
-    return text.startsWith('{') ? JSON.parse(text) : {detail: text.slice(0, 500)};
+    return text.startsWith('{') ? JSON.parse(text) : { detail: text.slice(0, 500) };
   } catch {
     return null;
   }
 }
 
 function pause(ms, signal) {
-  return new Promise(resolve => {
+  return new Promise((resolve) => {
     const timer = setTimeout(finish, ms);
     function finish() {
       clearTimeout(timer);

@@ -1,8 +1,8 @@
 /* baseline.mjs - the runs that a run was held against, or that it is to be (docs/baselines.md) */
-import {bookOf} from './book.mjs';
-import {isEnded} from './events.mjs';
-import {stateOfSummary} from './summary.mjs';
-import {plural, shorten} from './units.mjs';
+import { bookOf } from './book.mjs';
+import { isEnded } from './events.mjs';
+import { stateOfSummary } from './summary.mjs';
+import { plural, shorten } from './units.mjs';
 
 /* The newest of a lot speak for it. */
 const RUNS_MAX = 8;
@@ -15,11 +15,13 @@ export async function findBaseline(api, run) {
   }
   try {
     const ids = (await against(api, run)).slice(0, RUNS_MAX);
-    const found = await Promise.all(ids.map(id => api.summary(id, 'combination')));
-    return found.length === 0 ? null : {
-      label: labelOf(found.map(summary => summary.run)),
-      books: found.map(summary => bookOf(stateOfSummary(summary)))
-    };
+    const found = await Promise.all(ids.map((id) => api.summary(id, 'combination')));
+    return found.length === 0
+      ? null
+      : {
+          label: labelOf(found.map((summary) => summary.run)),
+          books: found.map((summary) => bookOf(stateOfSummary(summary))),
+        };
   } catch {
     return null;
   }
@@ -27,9 +29,9 @@ export async function findBaseline(api, run) {
 
 /* What the verdict was given against never changes. */
 async function against(api, run) {
-  const check = run.verdict?.evidence?.checks?.find(one => one.check === 'baseline');
+  const check = run.verdict?.evidence?.checks?.find((one) => one.check === 'baseline');
   const found = check?.against ?? (await api.baseline(run.id)).runs;
-  return found.filter(id => id !== run.id);
+  return found.filter((id) => id !== run.id);
 }
 
 function labelOf(runs) {

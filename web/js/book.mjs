@@ -1,14 +1,14 @@
 /* book.mjs - a run's rows as lines to plot and as table rows to read, grown row by row so
  * that one more row costs as much in a run of many as in a run of few. No DOM. */
-import {variantOf} from './case_name.mjs';
-import {lineLabel, median, summarise} from './stats.mjs';
-import {pointOfSummary} from './summary.mjs';
+import { variantOf } from './case_name.mjs';
+import { lineLabel, median, summarise } from './stats.mjs';
+import { pointOfSummary } from './summary.mjs';
 
 const WRONG_NAMED = 8;
 
 /* What sets a row apart from those of other lines, its placement and its size left out. */
-const lineKey = (row, variant) => [row.collective, row.dtype, row.redop, row.root,
-  row.group ?? '', variant].join('/');
+const lineKey = (row, variant) =>
+  [row.collective, row.dtype, row.redop, row.root, row.group ?? '', variant].join('/');
 
 export class Book {
   /* Of all cases, or of the one with this number. */
@@ -25,7 +25,7 @@ export class Book {
     this.order = [];
     this.revision = 0;
     this.rows = 0;
-    this.wrong = {total: 0, rows: 0, named: []};
+    this.wrong = { total: 0, rows: 0, named: [] };
     this.unreal = '';
     this.thinned = 0;
     this.upTo = 0;
@@ -55,7 +55,7 @@ export class Book {
   }
 
   /* Begin with what the server's summary says. */
-  takeSummary({summary}) {
+  takeSummary({ summary }) {
     const from = this.onlyCase === null ? summary?.all : summary?.cases;
     if (summary && !from) {
       this.upTo = Infinity;
@@ -71,10 +71,9 @@ export class Book {
   addSeries(series, variant) {
     const key = lineKey(series, variant.key);
     for (const known of series.points) {
-      const row = {...series, row: known.row, size: known.size, count: null};
+      const row = { ...series, row: known.row, size: known.size, count: null };
       const figures = pointOfSummary(known);
-      Object.assign(
-        pointFor(this.lineFor(row, key, variant), known.size), figures, {base: figures});
+      Object.assign(pointFor(this.lineFor(row, key, variant), known.size), figures, { base: figures });
       const entry = this.entryFor(row, key, variant);
       const side = row.in_place ? 'in' : 'out';
       entry.base[side] = figures;
@@ -84,7 +83,7 @@ export class Book {
     }
     this.rows += series.rows + series.skipped;
     this.wrong.total += series.wrong ?? 0;
-    this.wrong.rows += series.points.filter(point => point.wrong).length;
+    this.wrong.rows += series.points.filter((point) => point.wrong).length;
     this.unreal ||= unrealWord(series);
     this.thinned += series.points_total - series.points.length;
   }
@@ -102,7 +101,7 @@ export class Book {
   }
 
   /* The ranks of a row's group, where the run has several. */
-  membersOf({group}) {
+  membersOf({ group }) {
     return this.groups?.[group] ?? null;
   }
 
@@ -119,7 +118,7 @@ export class Book {
         inPlace: row.in_place,
         points: [],
         bySize: new Map(),
-        revision: 0
+        revision: 0,
       };
       this.lines.set(own, line);
     }
@@ -131,7 +130,7 @@ export class Book {
   entryFor(row, lineKeyOfRow, variant) {
     const base = `${lineKeyOfRow}/${row.size}`;
     const side = row.in_place ? 'in' : 'out';
-    for (let n = 0;; n += 1) {
+    for (let n = 0; ; n += 1) {
       const key = n === 0 ? base : `${base}#${n}`;
       let entry = this.entries.get(key);
       if (!entry) {
@@ -154,7 +153,7 @@ export class Book {
       this.wrong.rows += 1;
       for (const error of row.errors ?? []) {
         if (this.wrong.named.length < WRONG_NAMED) {
-          this.wrong.named.push({...error, row});
+          this.wrong.named.push({ ...error, row });
         }
       }
     }
@@ -170,7 +169,7 @@ export class Book {
 /* What stands for each case by itself, as a run's headline does for the run
  * (docs/method.md): the median busbw at the largest size that its first series has
  * measured, over its cycles. {size, busbw_gbs} by case. */
-export function headlineOfCases({rowList, cases}) {
+export function headlineOfCases({ rowList, cases }) {
   const best = new Map();
   const take = (at, series, size, values) => {
     const found = best.get(at);
@@ -178,7 +177,7 @@ export function headlineOfCases({rowList, cases}) {
     if (series === firstSeries && size === largest) {
       found.values.push(...values);
     } else if (series < firstSeries || (series === firstSeries && size > largest)) {
-      best.set(at, {key: [series, size], values});
+      best.set(at, { key: [series, size], values });
     }
   };
   for (const row of rowList) {
@@ -187,15 +186,23 @@ export function headlineOfCases({rowList, cases}) {
       take(row.case, row.series, row.size, [row.busbw_gbs]);
     }
   }
-  const figures = new Map([...best].map(([at, {key: [, size], values}]) =>
-    [at, {size, busbw_gbs: median(values)}]));
+  const figures = new Map(
+    [...best].map(
+      ([
+        at,
+        {
+          key: [, size],
+          values,
+        },
+      ]) => [at, { size, busbw_gbs: median(values) }],
+    ),
+  );
   /* Of a run whose rows were not read, the server says it. */
-  cases.forEach(({headline}, at) => headline && figures.set(at, headline));
+  cases.forEach(({ headline }, at) => headline && figures.set(at, headline));
   return figures;
 }
 
-const unrealWord =
-  row => ['simulated', 'emulated', 'imported'].find(word => row[word]) ?? '';
+const unrealWord = (row) => ['simulated', 'emulated', 'imported'].find((word) => row[word]) ?? '';
 
 /* The book of a state, all cases or one: kept with the state. */
 const books = new WeakMap();
@@ -215,7 +222,7 @@ export function bookOf(state, onlyCase = null) {
 function pointFor(line, size) {
   let point = line.bySize.get(size);
   if (!point) {
-    point = {size, rows: []};
+    point = { size, rows: [] };
     line.bySize.set(size, point);
     let at = line.points.length;
     while (at > 0 && line.points[at - 1].size > size) {
@@ -239,7 +246,7 @@ function newEntry(key, row, variant, members) {
     series: {},
     out: null,
     in: null,
-    type: lineLabel(row, variant.label, members)
+    type: lineLabel(row, variant.label, members),
   };
 }
 

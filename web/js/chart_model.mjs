@@ -13,53 +13,62 @@
  *                   far y may be off, or null
  *   references      {key, label, tone, colour, points}: what lines are held against, as a line
  *                   through y and as a band from lo to hi, as far as points have them */
-import {lookOf} from './palette.mjs';
-import {baselineOf, ceilingOf, thresholdsOf} from './references.mjs';
-import {pointValue} from './stats.mjs';
-import {formatSize, parseSize, shorten, significant} from './units.mjs';
+import { lookOf } from './palette.mjs';
+import { baselineOf, ceilingOf, thresholdsOf } from './references.mjs';
+import { pointValue } from './stats.mjs';
+import { formatSize, parseSize, shorten, significant } from './units.mjs';
 
 /* What rows are drawn by. */
 export const METRICS = {
   busbw: {
     figure: 'busbw_gbs',
     axis: 'busbw, GB/s',
-    good: 'To hold against a link’s rate, and to compare collectives and numbers of ' +
+    good:
+      'To hold against a link’s rate, and to compare collectives and numbers of ' +
       'ranks: algbw times a factor of both. It is no measurement of wires, and stands ' +
-      'above them where the network reduces or ranks share memory.'
+      'above them where the network reduces or ranks share memory.',
   },
   algbw: {
     figure: 'algbw_gbs',
     axis: 'algbw, GB/s',
-    good: 'How fast a program sees its data go: size over time. It falls as ranks are ' +
-      'added, so compare it at the same number of them.'
+    good:
+      'How fast a program sees its data go: size over time. It falls as ranks are ' +
+      'added, so compare it at the same number of them.',
   },
   time: {
     figure: 'time_us',
     axis: 'time per call, µs',
-    good: 'Latency: what a call takes however little it carries, where the line is ' +
-      'flat; from where it rises, the bandwidth decides.'
-  }
+    good:
+      'Latency: what a call takes however little it carries, where the line is ' +
+      'flat; from where it rises, the bandwidth decides.',
+  },
 };
 
 /* The runs are those of shown.mjs with their books and specs, one or several laid over one
  * another; the view is the run page's address state. Two panels for each collective,
  * bandwidth and time, on scales that the collectives share. */
 export function buildPanels(runs, view, theme) {
-  const [bandwidth, time] =
-    [view.metric, 'time'].map(metric => panelsOf(runs, view, theme, metric));
+  const [bandwidth, time] = [view.metric, 'time'].map((metric) => panelsOf(runs, view, theme, metric));
   return bandwidth.flatMap((panel, i) => [panel, time[i]]);
 }
 
 function panelsOf(runs, view, theme, metric) {
   const looks = new Map();
   const names = lineNames(runs);
-  const all = runs.flatMap((run, index) => [...run.book.lines.values()].map(
-    series => lineOf(series, {index, name: names[index]}, view, metric, looks, theme)));
+  const all = runs.flatMap((run, index) =>
+    [...run.book.lines.values()].map((series) =>
+      lineOf(series, { index, name: names[index] }, view, metric, looks, theme),
+    ),
+  );
   const isLog = metric === 'time' || view.y === 'log';
-  const x = sizeRange(runs.map(run => run.spec), all, view.zoom);
+  const x = sizeRange(
+    runs.map((run) => run.spec),
+    all,
+    view.zoom,
+  );
   const axis = [METRICS[metric].axis, ...shortenLabels(all)].join(' · ');
-  const panels = [...new Set(all.map(line => line.collective))].map((collective, i) => {
-    const lines = all.filter(line => line.collective === collective);
+  const panels = [...new Set(all.map((line) => line.collective))].map((collective, i) => {
+    const lines = all.filter((line) => line.collective === collective);
     return {
       key: `${collective} ${metric}`,
       title: collective,
@@ -70,51 +79,52 @@ function panelsOf(runs, view, theme, metric) {
       isLog,
       x,
       lines,
-      references: referencesOf(runs[0], lines, metric, x, view.zoom, theme)
+      references: referencesOf(runs[0], lines, metric, x, view.zoom, theme),
     };
   });
   const y = valueRange(panels, isLog);
-  return panels.map(panel => ({...panel, y}));
+  return panels.map((panel) => ({ ...panel, y }));
 }
 
 /* Of the run whose page it is: others on its charts were held against something else. */
 function referencesOf(run, lines, metric, x, zoom, theme) {
-  const {figure} = METRICS[metric];
-  const own = run.baseline ? lines.filter(line => line.run === 0 && !line.hidden) : [];
+  const { figure } = METRICS[metric];
+  const own = run.baseline ? lines.filter((line) => line.run === 0 && !line.hidden) : [];
   return [
-    ...own.map(line => baselineOf(run.baseline, line, figure, zoom, theme)),
+    ...own.map((line) => baselineOf(run.baseline, line, figure, zoom, theme)),
     ...thresholdsOf(run, figure, lines[0].collective, x, theme),
-    ...ceilingOf(run, figure, lines[0].collective, x, theme)
-  ].filter(({points}) => points.length > 0);
+    ...ceilingOf(run, figure, lines[0].collective, x, theme),
+  ].filter(({ points }) => points.length > 0);
 }
 
 /* What stands before the lines of each run: of one alone nothing, of several the name, with
  * the id where another has the same, and whether it is no measurement. */
 export function lineNames(runs) {
-  const isTwice = name => runs.filter(run => run.name === name).length > 1;
-  return runs.map(({id, name, mark}) => (runs.length < 2 ? '' :
-    shorten(name, 30) + (isTwice(name) ? ` ${id}` : '') + (mark ? ` (${mark})` : '')));
+  const isTwice = (name) => runs.filter((run) => run.name === name).length > 1;
+  return runs.map(({ id, name, mark }) =>
+    runs.length < 2 ? '' : shorten(name, 30) + (isTwice(name) ? ` ${id}` : '') + (mark ? ` (${mark})` : ''),
+  );
 }
 
 /* What all lines have in common is said once, beside the axis' name; returns it. A lone
  * line, with its in-place twin, keeps its whole name. */
 function shortenLabels(lines) {
-  const differ = lines.some(line => line.family !== lines[0].family);
+  const differ = lines.some((line) => line.family !== lines[0].family);
   if (!differ) {
     return [];
   }
-  const isCommon = part => lines.every(line => line.words.includes(part));
-  const collectives = new Set(lines.map(line => line.collective));
+  const isCommon = (part) => lines.every((line) => line.words.includes(part));
+  const collectives = new Set(lines.map((line) => line.collective));
   const common = lines[0].words.filter(isCommon);
   for (const line of lines) {
-    const own = line.words.filter(part => !isCommon(part)).join(' · ');
+    const own = line.words.filter((part) => !isCommon(part)).join(' · ');
     const words = [line.name, own].filter(Boolean).join(': ') || line.collective;
     line.label = words + (line.inPlace ? ', in place' : '');
   }
-  return common.filter(part => !collectives.has(part));
+  return common.filter((part) => !collectives.has(part));
 }
 
-function lineOf(series, {index, name}, view, metric, looks, theme) {
+function lineOf(series, { index, name }, view, metric, looks, theme) {
   const key = index === 0 ? series.key : `${index}:${series.key}`;
   const family = `${index}:${series.lineKey}`;
   if (!looks.has(family)) {
@@ -129,18 +139,16 @@ function lineOf(series, {index, name}, view, metric, looks, theme) {
     family,
     name,
     words: series.label.split(' · '),
-    label: [name, series.label].filter(Boolean).join(': ') +
-      (series.inPlace ? ', in place' : ''),
+    label: [name, series.label].filter(Boolean).join(': ') + (series.inPlace ? ', in place' : ''),
     inPlace: series.inPlace,
     hidden: !wanted || view.hide.includes(key),
     offered: wanted,
     points: within(pointsOf(series, metric), view.zoom),
-    ...lookOf(looks.get(family), series.inPlace, theme)
+    ...lookOf(looks.get(family), series.inPlace, theme),
   };
 }
 
-const within = (points, zoom) =>
-  (zoom ? points.filter(({x}) => x >= zoom[0] && x <= zoom[1]) : points);
+const within = (points, zoom) => (zoom ? points.filter(({ x }) => x >= zoom[0] && x <= zoom[1]) : points);
 
 /* What is drawn of a series; made anew only when a row was added to it. */
 function pointsOf(series, metric) {
@@ -153,20 +161,22 @@ function pointsOf(series, metric) {
   for (const point of series.points) {
     const value = pointValue(point, METRICS[metric].figure);
     if (value && point.size > 0) {
-      points.push({x: point.size, ...value, point});
+      points.push({ x: point.size, ...value, point });
     }
   }
-  series.drawn[metric] = {revision: series.revision, points};
+  series.drawn[metric] = { revision: series.revision, points };
   return points;
 }
 
 /* The sizes that will come are known from the start: the axis does not move as points
  * arrive. */
 function sizeRange(specs, lines, zoom) {
-  const sizes = zoom ?? [
-    ...specs.flatMap(planSizes),
-    ...lines.flatMap(({points}) => [...points.slice(0, 1), ...points.slice(-1)].map(({x}) => x))
-  ].filter(size => size > 0);
+  const sizes =
+    zoom ??
+    [
+      ...specs.flatMap(planSizes),
+      ...lines.flatMap(({ points }) => [...points.slice(0, 1), ...points.slice(-1)].map(({ x }) => x)),
+    ].filter((size) => size > 0);
   if (sizes.length === 0) {
     return [8, 1024];
   }
@@ -179,22 +189,20 @@ function sizeRange(specs, lines, zoom) {
 export function planSizes(spec) {
   const sizes = spec?.sizes;
   const asked = Array.isArray(sizes) ? sizes : [sizes?.min, sizes?.max];
-  return asked.map(size => (size == null ? null : parseSize(size)))
-    .filter(size => size !== null);
+  return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);
 }
 
 /* Of what is drawn, and of what it is held against. */
 function valueRange(panels, isLog) {
   let low = Infinity;
   let high = 0;
-  const take = value => {
+  const take = (value) => {
     low = Math.min(low, value > 0 ? value : low);
     high = Math.max(high, value);
   };
-  for (const {lines, references} of panels) {
-    lines.filter(line => !line.hidden)
-      .forEach(({points}) => points.forEach(({y}) => take(y)));
-    references.forEach(({points}) => points.forEach(({y}) => take(y)));
+  for (const { lines, references } of panels) {
+    lines.filter((line) => !line.hidden).forEach(({ points }) => points.forEach(({ y }) => take(y)));
+    references.forEach(({ points }) => points.forEach(({ y }) => take(y)));
   }
   if (!(high > 0)) {
     return isLog ? [0.1, 10] : [0, 1];
@@ -207,12 +215,12 @@ const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 /* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten: the axis grows in few steps. */
 export function niceCeil(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return NICE.find(step => step * power >= value * (1 - 1e-9)) * power;
+  return NICE.find((step) => step * power >= value * (1 - 1e-9)) * power;
 }
 
 export function niceFloor(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return NICE.findLast(step => step * power <= value * (1 + 1e-9)) * power;
+  return NICE.findLast((step) => step * power <= value * (1 + 1e-9)) * power;
 }
 
 /* ---- Ticks, and what stands at them ---- */
@@ -220,19 +228,19 @@ export function niceFloor(value) {
 const TICK_PX = 44;
 
 /* Where the axis of places has ticks, `width` pixels long. */
-export function placeTicks({isSize, x}, width) {
+export function placeTicks({ isSize, x }, width) {
   const ticks = isSize ? sizeTicks(x, width, TICK_PX) : [];
   return ticks.length > 0 ? ticks : countTicks(x, width, TICK_PX);
 }
 
-export const isBytes = ({isSize, place}) => isSize && place !== 'nodes';
+export const isBytes = ({ isSize, place }) => isSize && place !== 'nodes';
 
 export const placeLabel = (panel, at) => (isBytes(panel) ? formatSize(at) : String(at));
 
 /* A short stretch of a logarithmic axis is nearly even. */
-export const valueTicks = ({isLog, y}) => (isLog && y[1] > 3 * y[0] ? logTicks : evenTicks)(y);
+export const valueTicks = ({ isLog, y }) => (isLog && y[1] > 3 * y[0] ? logTicks : evenTicks)(y);
 
-export const valueLabel = value => {
+export const valueLabel = (value) => {
   const text = value === 0 ? '0' : significant(value);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 };
@@ -249,7 +257,7 @@ function evenTicks([low, high]) {
 
 function niceStride(least) {
   const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 2.5, 5, 10].find(step => step * power >= least * (1 - 1e-9)) * power;
+  return [1, 2, 2.5, 5, 10].find((step) => step * power >= least * (1 - 1e-9)) * power;
 }
 
 /* Powers of two between, not closer than `room` pixels apart. */
@@ -267,9 +275,9 @@ export function sizeTicks([low, high], width, room) {
 
 /* Whole numbers between, not closer than `room` pixels apart. */
 export function countTicks([low, high], width, room) {
-  const least = Math.max(1, (high - low) * room / Math.max(1, width));
+  const least = Math.max(1, ((high - low) * room) / Math.max(1, width));
   const power = 10 ** Math.floor(Math.log10(least));
-  const stride = [1, 2, 5, 10].find(step => step * power >= least) * power;
+  const stride = [1, 2, 5, 10].find((step) => step * power >= least) * power;
   const ticks = [];
   for (let tick = Math.ceil(low / stride) * stride; tick <= high; tick += stride) {
     ticks.push(tick);
@@ -280,9 +288,7 @@ export function countTicks([low, high], width, room) {
 /* Many within a decade, 1, 2, 5 or fewer, as there is room. */
 export function logTicks([low, high]) {
   const decades = Math.log10(high / low);
-  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 3 ? [1, 2, 5]
-    : decades <= 5                                  ? [1, 3]
-                                                    : [1];
+  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 3 ? [1, 2, 5] : decades <= 5 ? [1, 3] : [1];
   const stride = Math.max(1, Math.ceil(decades / 8));
   const ticks = [];
   for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high) + 1e-9; p += stride) {
@@ -299,15 +305,15 @@ export function logTicks([low, high]) {
 /* The lines on one x array, for uPlot: nulls where a line has no such size. Lines of one
  * run mostly have the same sizes: then nothing has to be looked up. */
 export function alignLines(lines) {
-  const longest =
-    lines.reduce((a, b) => (b.points.length > a.points.length ? b : a), {points: []});
-  const same =
-    lines.every(line => line.points.every((point, i) => point.x === longest.points[i].x));
-  const xs = same ? longest.points.map(p => p.x) : mergedPlaces(lines);
+  const longest = lines.reduce((a, b) => (b.points.length > a.points.length ? b : a), { points: [] });
+  const same = lines.every((line) => line.points.every((point, i) => point.x === longest.points[i].x));
+  const xs = same ? longest.points.map((p) => p.x) : mergedPlaces(lines);
   const at = same ? null : new Map(xs.map((x, index) => [x, index]));
-  const columns = lines.map(line => {
+  const columns = lines.map((line) => {
     const column = new Array(xs.length).fill(null);
-    line.points.forEach((point, i) => { column[same ? i : at.get(point.x)] = point.y; });
+    line.points.forEach((point, i) => {
+      column[same ? i : at.get(point.x)] = point.y;
+    });
     return column;
   });
   return [xs, ...columns];
@@ -316,7 +322,7 @@ export function alignLines(lines) {
 function mergedPlaces(lines) {
   const all = new Set();
   for (const line of lines) {
-    line.points.forEach(point => all.add(point.x));
+    line.points.forEach((point) => all.add(point.x));
   }
   return [...all].sort((a, b) => a - b);
 }
@@ -325,8 +331,16 @@ function mergedPlaces(lines) {
 export const BAR_HALF = 3.5;
 
 /* The strokes of a bar between two heights: itself and its ends. */
-export const barStrokes = (x, [a, b],
-  half) => [[[x, a], [x, b]], ...[a, b].map(y => [[x - half, y], [x + half, y]])];
+export const barStrokes = (x, [a, b], half) => [
+  [
+    [x, a],
+    [x, b],
+  ],
+  ...[a, b].map((y) => [
+    [x - half, y],
+    [x + half, y],
+  ]),
+];
 
 /* How far a tooltip keeps from the line that it speaks of: more than a point is wide. */
 const TIP_GAP = 14;
@@ -336,14 +350,15 @@ export const tipRoom = (x, width) => Math.max(x, width - x) - TIP_GAP;
 
 /* Where a tooltip stands: beside `x`, never on it, at the side and height where it hides the
  * fewest of the points, [[x, y], …], that are drawn. */
-export function placeTip({width, height}, x, points, box) {
+export function placeTip({ width, height }, x, points, box) {
   const lefts = [x + TIP_GAP, x - TIP_GAP - width].filter(
-    left => left >= -1 && left + width <= box.width + 1);
+    (left) => left >= -1 && left + width <= box.width + 1,
+  );
   const wider = box.width - x >= x ? x + TIP_GAP : x - TIP_GAP - width;
-  const places = (lefts.length > 0 ? lefts : [wider])
-    .flatMap(left => [box.top, Math.max(box.top, box.bottom - height)]
-      .map(top => ({left, top})));
-  const hides = ({left, top}) => points.filter(([px, py]) =>
-    px >= left && px <= left + width && py >= top && py <= top + height).length;
+  const places = (lefts.length > 0 ? lefts : [wider]).flatMap((left) =>
+    [box.top, Math.max(box.top, box.bottom - height)].map((top) => ({ left, top })),
+  );
+  const hides = ({ left, top }) =>
+    points.filter(([px, py]) => px >= left && px <= left + width && py >= top && py <= top + height).length;
   return places.reduce((best, place) => (hides(place) < hides(best) ? place : best));
 }

@@ -1,7 +1,7 @@
 /* chart_panels.mjs - charts beside one another, with one cross-hair, one range and one legend */
-import {Chart} from './chart.mjs';
-import {h, setText} from './dom.mjs';
-import {chartLegend, referenceList} from './readout.mjs';
+import { Chart } from './chart.mjs';
+import { h, setText } from './dom.mjs';
+import { chartLegend, referenceList } from './readout.mjs';
 
 const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
@@ -9,7 +9,7 @@ const HEIGHT_OF_MANY = 260;
 /* `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
  * places, null for all; without it none can be chosen. `name`: of the legend, where a page has
  * several; `later` loads what few need. */
-export function chartPanels({onToggle, onZoom = null, name = 'Series', later = null}) {
+export function chartPanels({ onToggle, onZoom = null, name = 'Series', later = null }) {
   const grid = h('div.panels');
   const legend = chartLegend(onToggle, name);
   const references = referenceList();
@@ -25,9 +25,14 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
   }
 
   function add(panel) {
-    const entry = {title: h('strong'), axis: h('span.muted'), good: h('p.muted.good-for'), ways: h('div.way-strips')};
+    const entry = {
+      title: h('strong'),
+      axis: h('span.muted'),
+      good: h('p.muted.good-for'),
+      ways: h('div.way-strips'),
+    };
     entry.box = h('figure', h('figcaption', entry.title, ' ', entry.axis));
-    entry.chart = new Chart(entry.box, {onCursor: x => point(entry, x), onZoom});
+    entry.chart = new Chart(entry.box, { onCursor: (x) => point(entry, x), onZoom });
     entry.box.append(entry.ways, entry.good);
     grid.append(entry.box);
     charts.set(panel.key, entry);
@@ -35,7 +40,7 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
   }
 
   function drop(key) {
-    const {chart, box} = charts.get(key);
+    const { chart, box } = charts.get(key);
     chart.destroy();
     box.remove();
     charts.delete(key);
@@ -43,18 +48,22 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
 
   /* How NCCL did the calls: few runs say it. */
   async function showWays(panels) {
-    if (panels.some(({lines}) => lines.some(({points}) => points.some(({point}) => point?.ways?.length > 0)))) {
-      const {fillWays} = await later();
-      charts.forEach(({ways, panel}) => fillWays(ways, panel));
+    if (
+      panels.some(({ lines }) =>
+        lines.some(({ points }) => points.some(({ point }) => point?.ways?.length > 0)),
+      )
+    ) {
+      const { fillWays } = await later();
+      charts.forEach(({ ways, panel }) => fillWays(ways, panel));
     }
   }
 
   return {
     element: h('div.stack', grid, legend.element, references.element),
     /* `mark`: what is no measurement, which the style writes across each chart; or ''. */
-    update(panels, {spread, mark}) {
-      const wanted = new Set(panels.map(({key}) => key));
-      [...charts.keys()].filter(key => !wanted.has(key)).forEach(drop);
+    update(panels, { spread, mark }) {
+      const wanted = new Set(panels.map(({ key }) => key));
+      [...charts.keys()].filter((key) => !wanted.has(key)).forEach(drop);
       grid.classList.toggle('one', panels.length === 1);
       for (const panel of panels) {
         const entry = charts.get(panel.key) ?? add(panel);
@@ -65,7 +74,7 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
         setText(entry.axis, panel.axis);
         setText(entry.good, panel.good ?? '');
         const height = panels.length > 2 ? HEIGHT_OF_MANY : HEIGHT;
-        entry.chart.update(panel, {height, spread});
+        entry.chart.update(panel, { height, spread });
       }
       legend.update(panels);
       references.update(panels);
@@ -75,8 +84,8 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series', later = n
     },
     destroy() {
       [...charts.keys()].forEach(drop);
-    }
+    },
   };
 }
 
-const placesOf = panel => (panel.isSize ? 'bytes' : panel.place);
+const placesOf = (panel) => (panel.isSize ? 'bytes' : panel.place);

@@ -18,16 +18,15 @@ export function h(tag, ...rest) {
 }
 
 /* A box that scrolls, which keys must be able to reach. */
-export const region = (label, name, ...children) => h(
-  'div', {class: name, tabindex: '0', role: 'region', 'aria-label': label}, ...children);
+export const region = (label, name, ...children) =>
+  h('div', { class: name, tabindex: '0', role: 'region', 'aria-label': label }, ...children);
 
 /* Control characters, marks of direction and other letters that are not seen: written out,
  * as the server's texts have them, so that no name looks like another or turns its line. */
-const UNSEEN =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-export const seen = text => String(text).replace(
-  UNSEEN, unseen => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const seen = (text) =>
+  String(text).replace(UNSEEN, (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 export function svg(tag, props = {}, ...children) {
   return build(document.createElementNS(SVG, tag), props, children);
@@ -64,9 +63,10 @@ function setProp(element, key, value) {
 }
 
 function flatten(children) {
-  return children.flat(Infinity)
-    .filter(child => child !== null && child !== undefined && child !== false)
-    .map(child => (typeof child === 'string' ? seen(child) : child));
+  return children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === 'string' ? seen(child) : child));
 }
 
 export function setText(element, text) {
@@ -84,15 +84,15 @@ export function setHidden(element, hidden) {
 
 /* Make `parent` hold one child per item, in order. A child is kept while its key and its
  * signature stay the same, so focus, selection and scroll position survive. */
-export function syncChildren(parent, items, {key, signature, render}) {
+export function syncChildren(parent, items, { key, signature, render }) {
   const known = parent.syncedChildren ?? new Map();
   const next = new Map();
-  const elements = items.map(item => {
+  const elements = items.map((item) => {
     const id = String(key(item));
     const sign = signature(item);
     const old = known.get(id);
     const element = old && old.sign === sign ? old.element : render(item);
-    next.set(id, {sign, element});
+    next.set(id, { sign, element });
     return element;
   });
   parent.syncedChildren = next;
@@ -141,7 +141,7 @@ export function paced(call) {
 /* Hand the person a file. */
 export function download(blob, name) {
   const url = URL.createObjectURL(blob);
-  const link = h('a', {href: url, download: name});
+  const link = h('a', { href: url, download: name });
   document.body.append(link);
   link.click();
   link.remove();
@@ -154,7 +154,7 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return;
   }
-  const area = h('textarea.visually-hidden', {'aria-hidden': 'true'});
+  const area = h('textarea.visually-hidden', { 'aria-hidden': 'true' });
   area.value = text;
   document.body.append(area);
   area.select();

@@ -1,10 +1,9 @@
 /* events.mjs - a run's state as its events make it (docs/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
-import {addFigure} from './figures.mjs';
+import { addFigure } from './figures.mjs';
 
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
-export const RANK_STATES =
-  ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
+export const RANK_STATES = ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
 
 const MESSAGES_KEPT = 1000;
 
@@ -33,7 +32,7 @@ export function newRunState() {
     metrics: new Map(),
     messages: [],
     messagesDropped: 0,
-    revision: 0
+    revision: 0,
   };
 }
 
@@ -47,7 +46,7 @@ const HANDLERS = {
   conditions: applyConditions,
   result: applyResult,
   triad: applyTriad,
-  message: applyMessage
+  message: applyMessage,
 };
 
 /* Apply one event in place. Returns whether it was new. Types that this page does not
@@ -72,12 +71,12 @@ export function applyEvents(run, events) {
   return fresh;
 }
 
-export const isEnded = run => ENDED.has(run.state);
+export const isEnded = (run) => ENDED.has(run.state);
 
 function applyState(run, event) {
   run.state = event.state;
   run.reason = event.reason ?? null;
-  run.history.push({state: event.state, reason: run.reason, time: event.time});
+  run.history.push({ state: event.state, reason: run.reason, time: event.time });
   if (event.state === 'rendezvous' || event.state === 'running') {
     run.started ??= event.time;
   }
@@ -97,7 +96,7 @@ function applyPlaced(run, event) {
 }
 
 /* Of several cases the one counts that found the memory at its best. */
-function applyTriad(run, {ceiling}) {
+function applyTriad(run, { ceiling }) {
   if (!(run.ceiling?.evidence.triad_gbs >= ceiling.evidence.triad_gbs)) {
     run.ceiling = ceiling;
   }
@@ -125,7 +124,7 @@ function caseOf(run, event) {
       ended: null,
       ranks: new Map(),
       conditions: new Map(),
-      revision: 0
+      revision: 0,
     };
     run.epoch += run.cases.has(event.case) ? 1 : 0;
     run.cases.set(event.case, found);
@@ -134,13 +133,15 @@ function caseOf(run, event) {
 }
 
 /* What was found before the run and when a case began, as the server puts it together. */
-function joinFindings(before, {evidence, ...verdict}) {
-  const {ok = 0, not_evaluated = 0, checks = []} = before?.evidence ?? {};
-  const all = [...evidence.checks, ...checks.filter(({check}) => check !== 'reach')];
-  const [{check, sentence}] = all;
-  return {...verdict,
+function joinFindings(before, { evidence, ...verdict }) {
+  const { ok = 0, not_evaluated = 0, checks = [] } = before?.evidence ?? {};
+  const all = [...evidence.checks, ...checks.filter(({ check }) => check !== 'reach')];
+  const [{ check, sentence }] = all;
+  return {
+    ...verdict,
     sentence: `${all.length} finding${all.length === 1 ? '' : 's'}: ${check}: ${sentence}`,
-    evidence: {...evidence, ok, not_evaluated, checks: all}};
+    evidence: { ...evidence, ok, not_evaluated, checks: all },
+  };
 }
 
 function applyCase(run, event) {
@@ -182,7 +183,7 @@ function applyRank(run, event) {
   rank.state = event.state;
   rank.reason = event.reason ?? null;
   rank.times[event.state] ??= event.time;
-  rank.transport = event.ways?.map(({via}) => via) ?? event.transport ?? rank.transport;
+  rank.transport = event.ways?.map(({ via }) => via) ?? event.transport ?? rank.transport;
   rank.initSeconds = event.init_s ?? rank.initSeconds;
   Object.assign(rank.memory, event.gpu_memory);
 }
@@ -197,11 +198,10 @@ function applyConditions(run, event) {
 }
 
 /* "NET/IB mlx5_1 GDR" */
-const wayText = ({via, device, name = device, gdr}) =>
-  [via, name, gdr ? 'GDR' : undefined].filter(part => part !== undefined).join(' ');
+const wayText = ({ via, device, name = device, gdr }) =>
+  [via, name, gdr ? 'GDR' : undefined].filter((part) => part !== undefined).join(' ');
 
-const LOG_SHOWN =
-  ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
+const LOG_SHOWN = ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
 
 /* What NCCL's own log says, of the transports above all; and not to whom each rank goes:
  * the end of the case has that. */
@@ -211,14 +211,15 @@ function applyLog(run, event) {
   if (rank) {
     found.revision += 1;
     const ways = [...new Set((event.log.transports ?? []).map(wayText))];
-    const said = {...event.log, transports: ways.length ? ways : undefined};
-    rank.log = Object.fromEntries(LOG_SHOWN.map(key => [key, said[key]]).filter(
-      ([, value]) => value !== undefined));
+    const said = { ...event.log, transports: ways.length ? ways : undefined };
+    rank.log = Object.fromEntries(
+      LOG_SHOWN.map((key) => [key, said[key]]).filter(([, value]) => value !== undefined),
+    );
     rank.transport = ways.join(', ') || rank.transport;
   }
 }
 
-export function newRank({rank, node}) {
+export function newRank({ rank, node }) {
   return {
     rank,
     node,
@@ -228,7 +229,7 @@ export function newRank({rank, node}) {
     initSeconds: null,
     memory: {},
     log: null,
-    times: {}
+    times: {},
   };
 }
 
@@ -260,32 +261,35 @@ export function caseToShow(run, wanted) {
     return run.cases.get(wanted);
   }
   const cases = [...run.cases.values()];
-  const active = cases.find(c => c.state === 'running' || c.state === 'rendezvous');
-  return active ?? cases.find(c => c.state === 'failed') ??
-    cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
+  const active = cases.find((c) => c.state === 'running' || c.state === 'rendezvous');
+  return (
+    active ??
+    cases.find((c) => c.state === 'failed') ??
+    cases.filter((c) => c.ranks.size > 0).pop() ??
+    cases[0] ??
+    null
+  );
 }
 
 /* What carries the bytes between these ranks: "shm", "shm, tcp"; "" before they say. A
  * rank says it in a word, or by peer. */
 export function transports(ranks) {
   const words = new Set();
-  for (const {transport} of ranks) {
-    const said = transport !== null && typeof transport === 'object'
-      ? Object.values(transport)
-      : [transport];
-    said.filter(Boolean).forEach(word => words.add(String(word)));
+  for (const { transport } of ranks) {
+    const said = transport !== null && typeof transport === 'object' ? Object.values(transport) : [transport];
+    said.filter(Boolean).forEach((word) => words.add(String(word)));
   }
   return [...words].sort().join(', ');
 }
 
 /* What the end of a case says against this rank, or its node as a whole; or undefined. */
-export const evidenceOf = ({rank, node}, blamed) => blamed?.evidence.find(
-  named => (named.rank === null ? named.node === node : named.rank === rank));
+export const evidenceOf = ({ rank, node }, blamed) =>
+  blamed?.evidence.find((named) => (named.rank === null ? named.node === node : named.rank === rank));
 
 export const isBlamed = (rank, blamed) => evidenceOf(rank, blamed) !== undefined;
 
 /* Whether a rank ended because the others did. */
-export const isVictim = ({reason}) => /^(cancelled|peer_lost)\b/.test(reason ?? '');
+export const isVictim = ({ reason }) => /^(cancelled|peer_lost)\b/.test(reason ?? '');
 
 /* How far a rank has come: an index into RANK_STATES; a failed one keeps where it was. */
 export function rankStage(rank) {
@@ -293,27 +297,27 @@ export function rankStage(rank) {
   if (reached >= 0) {
     return reached;
   }
-  return Math.max(-1, ...Object.keys(rank.times).map(s => RANK_STATES.indexOf(s)));
+  return Math.max(-1, ...Object.keys(rank.times).map((s) => RANK_STATES.indexOf(s)));
 }
 
 /* Where the ranks of a case run and what may have changed its figures: [tone, text] each,
  * the nodes together that say the same. */
 export function conditionLines(found) {
   const byText = new Map();
-  for (const {node, conditions} of found) {
-    const said = (conditions?.notes ?? []).map(note => ['warn', note]);
+  for (const { node, conditions } of found) {
+    const said = (conditions?.notes ?? []).map((note) => ['warn', note]);
     for (const line of [...boundLine(conditions?.bind), ...said]) {
       const key = line.join('\n');
-      byText.set(key, {line, nodes: [...byText.get(key)?.nodes ?? [], node]});
+      byText.set(key, { line, nodes: [...(byText.get(key)?.nodes ?? []), node] });
     }
   }
-  return [...byText.values()].map(({line: [tone, text], nodes}) => [tone,
-    nodes.length === found.length && found.length > 1 ? text
-                                                      : `${namesOf(nodes)}: ${text}`]);
+  return [...byText.values()].map(({ line: [tone, text], nodes }) => [
+    tone,
+    nodes.length === found.length && found.length > 1 ? text : `${namesOf(nodes)}: ${text}`,
+  ]);
 }
 
-const BOUND = {core: 'each rank has a core of its own',
-  numa: 'each rank has the CPUs of a memory domain'};
+const BOUND = { core: 'each rank has a core of its own', numa: 'each rank has the CPUs of a memory domain' };
 
 function boundLine(bind) {
   if (!bind) {
@@ -322,8 +326,8 @@ function boundLine(bind) {
   return [['muted', BOUND[bind.to] ?? `ranks are not bound: ${bind.reason}`]];
 }
 
-const namesOf = nodes => (nodes.length > 3
-  ? `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more` : nodes.join(', '));
+const namesOf = (nodes) =>
+  nodes.length > 3 ? `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more` : nodes.join(', ');
 
 /* The lanes of a case: its ranks by node, in the order of the ranks. */
 export function lanes(shownCase) {
@@ -333,7 +337,7 @@ export function lanes(shownCase) {
     const lane = byNode.get(rank.node) ?? {
       node: rank.node,
       ranks: [],
-      conditions: shownCase.conditions.get(rank.node) ?? null
+      conditions: shownCase.conditions.get(rank.node) ?? null,
     };
     lane.ranks.push(rank);
     byNode.set(rank.node, lane);

@@ -1,13 +1,13 @@
 /* figures.mjs - what programs and control series report: named figures, summed up as they
  * come, for there may be many, and kept as lines to plot. No DOM. */
-import {caseLabel} from './case_name.mjs';
-import {lineNames} from './chart_model.mjs';
-import {lookOf} from './palette.mjs';
+import { caseLabel } from './case_name.mjs';
+import { lineNames } from './chart_model.mjs';
+import { lookOf } from './palette.mjs';
 
 /* Places that are sizes go by powers of 2. */
-const isSize = place => place === 'size' || Boolean(place?.endsWith('bytes'));
+const isSize = (place) => place === 'size' || Boolean(place?.endsWith('bytes'));
 
-const newSum = () => ({count: 0, sum: 0, last: null, min: Infinity, max: -Infinity});
+const newSum = () => ({ count: 0, sum: 0, last: null, min: Infinity, max: -Infinity });
 
 function addTo(sum, value, low = value, high = value) {
   sum.count += 1;
@@ -20,12 +20,12 @@ function addTo(sum, value, low = value, high = value) {
 export function newMetric(event) {
   return {
     metric: event.metric,
-    unit: event.unit === 'us' ? 'µs' : event.unit ?? '',
+    unit: event.unit === 'us' ? 'µs' : (event.unit ?? ''),
     higherIsBetter: event.higher_is_better === true,
     place: null,
     all: newSum(),
     rank0: newSum(),
-    lines: new Map()
+    lines: new Map(),
   };
 }
 
@@ -45,16 +45,14 @@ export function addFigure(metrics, event, found) {
   }
   const place = placeOf(event.labels ?? {});
   metric.place ??= place ?? null;
-  addToLine(lineOf(metric, caseLabel(found), event.labels ?? {}), event, found,
-    event.labels?.[place]);
+  addToLine(lineOf(metric, caseLabel(found), event.labels ?? {}), event, found, event.labels?.[place]);
 }
 
 /* The label `size`, or the first that is a number, is a place along an axis. */
-const placeOf =
-  labels => ['size', ...Object.keys(labels)].find(name => Number.isFinite(labels[name]));
+const placeOf = (labels) => ['size', ...Object.keys(labels)].find((name) => Number.isFinite(labels[name]));
 
 /* The figures of the server's summary; `caseOf(number)` finds their cases. */
-export function takeFigures(metrics, {figures, run}, caseOf) {
+export function takeFigures(metrics, { figures, run }, caseOf) {
   for (const known of run.summary?.metrics ?? []) {
     const metric = newMetric(known);
     metric.all = sumOf(known);
@@ -76,19 +74,22 @@ export function takeFigures(metrics, {figures, run}, caseOf) {
   }
 }
 
-const sumOf = ({count, mean, last = null, min, max}) =>
-  ({count, sum: mean * count, last, min: min ?? mean, max: max ?? mean});
+const sumOf = ({ count, mean, last = null, min, max }) => ({
+  count,
+  sum: mean * count,
+  last,
+  min: min ?? mean,
+  max: max ?? mean,
+});
 
 function lineOf(metric, variant, labels) {
-  const words =
-    Object.entries(labels).filter(([, value]) => typeof value !== 'number').map(([
-      key, value
-    ]) => `${key} ${value}`);
+  const words = Object.entries(labels)
+    .filter(([, value]) => typeof value !== 'number')
+    .map(([key, value]) => `${key} ${value}`);
   const label = [variant, ...words].filter(Boolean).join(' · ');
   let line = metric.lines.get(label);
   if (!line) {
-    line =
-      {label, all: newSum(), counts: new Map(), cells: new Map(), repeats: new Map()};
+    line = { label, all: newSum(), counts: new Map(), cells: new Map(), repeats: new Map() };
     metric.lines.set(label, line);
   }
   return line;
@@ -99,12 +100,11 @@ function addToLine(line, event, found, at) {
   const whose = `${event.case}:${event.rank}`;
   const count = (line.counts.get(whose) ?? 0) + 1;
   line.counts.set(whose, count);
-  const {value} = event;
+  const { value } = event;
   const low = Math.min(value, event.min ?? value);
   const high = Math.max(value, event.max ?? value);
-  const cells =
-    [cellAt(line.cells, at ?? count), cellAt(line.repeats, (found.repeat ?? 0) + 1)];
-  [line.all, ...cells].forEach(sum => addTo(sum, value, low, high));
+  const cells = [cellAt(line.cells, at ?? count), cellAt(line.repeats, (found.repeat ?? 0) + 1)];
+  [line.all, ...cells].forEach((sum) => addTo(sum, value, low, high));
   if (event.p99 !== undefined) {
     line.all.p99 = Math.max(line.all.p99 ?? 0, event.p99);
   }
@@ -130,19 +130,18 @@ export function metricPanels(runs, view, theme) {
     for (const metric of run.metrics.values()) {
       const panel = panels.get(metric.metric) ?? newPanel(metric, runs);
       panels.set(metric.metric, panel);
-      addLines(panel, metric, {name: names[index], index}, looks, view, theme);
+      addLines(panel, metric, { name: names[index], index }, looks, view, theme);
     }
   });
   return [...panels.values()]
-    .map(panel => withRanges(panel, view.y === 'log'))
-    .filter(panel =>
-              panel.lines.some(line => line.points.length > 1) || panel.lines.length > 1);
+    .map((panel) => withRanges(panel, view.y === 'log'))
+    .filter((panel) => panel.lines.some((line) => line.points.length > 1) || panel.lines.length > 1);
 }
 
 function newPanel(metric, runs) {
-  const same = runs.map(run => run.metrics.get(metric.metric)).filter(Boolean);
-  const lines = same.flatMap(other => [...other.lines.values()]);
-  const places = new Set(lines.flatMap(line => [...line.cells.keys()]));
+  const same = runs.map((run) => run.metrics.get(metric.metric)).filter(Boolean);
+  const lines = same.flatMap((other) => [...other.lines.values()]);
+  const places = new Set(lines.flatMap((line) => [...line.cells.keys()]));
   const once = places.size === 1;
   const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
   const where = once && metric.place ? `${inWords(metric.place)} ${[...places][0]}` : '';
@@ -155,13 +154,13 @@ function newPanel(metric, runs) {
     axis: [`${metric.unit} by ${place}`.trim(), better, where].filter(Boolean).join(', '),
     unit: metric.unit,
     references: [],
-    lines: []
+    lines: [],
   };
 }
 
-const inWords = name => name.replaceAll('_', ' ');
+const inWords = (name) => name.replaceAll('_', ' ');
 
-function addLines(panel, metric, {name, index}, looks, view, theme) {
+function addLines(panel, metric, { name, index }, looks, view, theme) {
   for (const line of metric.lines.values()) {
     const label = [name, line.label].filter(Boolean).join(': ') || 'all ranks';
     const key = `${index}:${line.label}`;
@@ -169,11 +168,9 @@ function addLines(panel, metric, {name, index}, looks, view, theme) {
       looks.set(key, looks.size);
     }
     const cells = panel.place === 'repeat' ? line.repeats : line.cells;
-    const points =
-      [...cells]
-        .map(([x, cell]) =>
-               ({x, y: cell.sum / cell.count, lo: cell.min, hi: cell.max, point: cell}))
-        .sort((a, b) => a.x - b.x);
+    const points = [...cells]
+      .map(([x, cell]) => ({ x, y: cell.sum / cell.count, lo: cell.min, hi: cell.max, point: cell }))
+      .sort((a, b) => a.x - b.x);
     panel.lines.push({
       key,
       run: index,
@@ -183,28 +180,26 @@ function addLines(panel, metric, {name, index}, looks, view, theme) {
       inPlace: false,
       offered: true,
       hidden: view.hide.includes(key),
-      ...lookOf(looks.get(key), false, theme)
+      ...lookOf(looks.get(key), false, theme),
     });
   }
 }
 
 function withRanges(panel, wantsLog) {
-  const points = panel.lines.filter(line => !line.hidden).flatMap(line => line.points);
-  const of = pick => points.map(pick).filter(Number.isFinite);
-  const least = values => values.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = values => values.reduce((a, b) => Math.max(a, b), -Infinity);
-  const [x0, x1] = [least(of(p => p.x)), most(of(p => p.x))];
-  const [y0, y1] = [least(of(p => p.lo)), most(of(p => p.hi))];
+  const points = panel.lines.filter((line) => !line.hidden).flatMap((line) => line.points);
+  const of = (pick) => points.map(pick).filter(Number.isFinite);
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const [x0, x1] = [least(of((p) => p.x)), most(of((p) => p.x))];
+  const [y0, y1] = [least(of((p) => p.lo)), most(of((p) => p.hi))];
   const pad = Math.max((x1 - x0) * 0.03, 0.5);
   const flat = points.length === 0;
   const y = flat ? [0, 1] : yRange(y0, y1);
   return {
     ...panel,
     isLog: wantsLog && y[0] > 0,
-    x: flat          ? [0, 1]
-      : panel.isSize ? [x0 / Math.SQRT2, x1 * Math.SQRT2]
-                     : [x0 - pad, x1 + pad],
-    y
+    x: flat ? [0, 1] : panel.isSize ? [x0 / Math.SQRT2, x1 * Math.SQRT2] : [x0 - pad, x1 + pad],
+    y,
   };
 }
 

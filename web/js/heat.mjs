@@ -1,6 +1,6 @@
 /* heat.mjs - how each rank's own time differs from the others', by size, and the colours of
  * such maps. No DOM. */
-import {median} from './stats.mjs';
+import { median } from './stats.mjs';
 
 /* A difference of this part of the median is not coloured, one of all of it fully. */
 const LEAST = 0.01;
@@ -11,26 +11,27 @@ export function heatOf(line, members) {
   const rows = [];
   for (const point of line.points) {
     if (point.heat?.rows !== point.rows.length) {
-      point.heat = {rows: point.rows.length, times: rankTimes(point.rows)};
+      point.heat = { rows: point.rows.length, times: rankTimes(point.rows) };
     }
-    const {times} = point.heat;
+    const { times } = point.heat;
     if (times.length > 1) {
-      rows.push({size: point.size, times, middle: median(times)});
+      rows.push({ size: point.size, times, middle: median(times) });
     }
   }
   const count = rows.reduce((most, row) => Math.max(most, row.times.length), 0);
-  return {members: members ?? Array.from({length: count}, (_, i) => i), rows};
+  return { members: members ?? Array.from({ length: count }, (_, i) => i), rows };
 }
 
 function rankTimes(rows) {
-  const timed = rows.filter(row => row.times_us?.length > 0);
+  const timed = rows.filter((row) => row.times_us?.length > 0);
   const count = timed.reduce((most, row) => Math.max(most, row.times_us.length), 0);
-  return Array.from({length: count},
-    (_, i) => median(timed.map(row => row.times_us[i]).filter(Number.isFinite)));
+  return Array.from({ length: count }, (_, i) =>
+    median(timed.map((row) => row.times_us[i]).filter(Number.isFinite)),
+  );
 }
 
 /* By how much a rank's time is above the ranks' median, as a part of it; null: unknown. */
-export function deviation({times, middle}, i) {
+export function deviation({ times, middle }, i) {
   const time = times[i] ?? null;
   return time === null || !(middle > 0) ? null : time / middle - 1;
 }
@@ -50,24 +51,26 @@ export function heatColour(shade) {
 
 /* Cells in at most so many columns and rows, each with the one that differs most:
  * [{x, y, w, h, cell: {row, rank, part}}], in units of one column and row. */
-export function heatBins({rows, members}, columns, lines) {
+export function heatBins({ rows, members }, columns, lines) {
   const across = Math.ceil(members.length / columns) || 1;
   const down = Math.ceil(rows.length / lines) || 1;
   const bins = new Map();
-  rows.forEach((row, r) => row.times.forEach((_, i) => {
-    const part = deviation(row, i);
-    const [x, y] = [Math.floor(i / across), Math.floor(r / down)];
-    const key = y * columns + x;
-    const known = bins.get(key);
-    if (part !== null && !(known && Math.abs(known.cell.part) >= Math.abs(part))) {
-      bins.set(key, {x, y, cell: {row: r, rank: i, part}});
-    }
-  }));
+  rows.forEach((row, r) =>
+    row.times.forEach((_, i) => {
+      const part = deviation(row, i);
+      const [x, y] = [Math.floor(i / across), Math.floor(r / down)];
+      const key = y * columns + x;
+      const known = bins.get(key);
+      if (part !== null && !(known && Math.abs(known.cell.part) >= Math.abs(part))) {
+        bins.set(key, { x, y, cell: { row: r, rank: i, part } });
+      }
+    }),
+  );
   return {
     across,
     down,
     bins: [...bins.values()],
     columns: Math.ceil(members.length / across),
-    lines: Math.ceil(rows.length / down)
+    lines: Math.ceil(rows.length / down),
   };
 }

@@ -1,7 +1,7 @@
 /* heat_map.mjs - cells on a canvas, coloured by how far they are off, that the pointer and
  * the arrow keys read out */
-import {h, setText} from './dom.mjs';
-import {heatColour} from './heat.mjs';
+import { h, setText } from './dom.mjs';
+import { heatColour } from './heat.mjs';
 
 /* At most so often it is drawn: it is read, not watched. */
 const PAUSE_MS = 400;
@@ -22,15 +22,14 @@ const PAUSE_MS = 400;
  *   open(at)                  what a click or Enter does */
 export class HeatMap {
   constructor(label, gridOf) {
-    this.canvas = h('canvas', {'aria-hidden': 'true'});
-    this.box = h('div.heat-box', {tabindex: '0', role: 'group', 'aria-label': label},
-      this.canvas);
-    this.said = h('p.muted', {role: 'status'});
-    Object.assign(this, {gridOf, at: null, drawn: null, timer: 0});
-    this.box.addEventListener('keydown', event => this.onKey(event));
+    this.canvas = h('canvas', { 'aria-hidden': 'true' });
+    this.box = h('div.heat-box', { tabindex: '0', role: 'group', 'aria-label': label }, this.canvas);
+    this.said = h('p.muted', { role: 'status' });
+    Object.assign(this, { gridOf, at: null, drawn: null, timer: 0 });
+    this.box.addEventListener('keydown', (event) => this.onKey(event));
     this.box.addEventListener('focus', () => this.go(this.at ?? this.grid?.worst));
-    this.canvas.addEventListener('pointermove', event => this.go(this.placeOf(event)));
-    this.canvas.addEventListener('click', event => this.grid.open?.(this.placeOf(event)));
+    this.canvas.addEventListener('pointermove', (event) => this.go(this.placeOf(event)));
+    this.canvas.addEventListener('click', (event) => this.grid.open?.(this.placeOf(event)));
   }
 
   /* At once the first time, then soon; `signOf` gives what it is drawn anew for. */
@@ -46,8 +45,7 @@ export class HeatMap {
   }
 
   refresh() {
-    const sign = [this.box.clientWidth, document.documentElement.dataset.theme,
-      ...this.signOf()];
+    const sign = [this.box.clientWidth, document.documentElement.dataset.theme, ...this.signOf()];
     if (sign.length !== this.drawn?.length || sign.some((one, i) => one !== this.drawn[i])) {
       this.drawn = sign;
       this.draw();
@@ -62,9 +60,15 @@ export class HeatMap {
   /* Of the theme that is on. */
   get tone() {
     const style = getComputedStyle(this.box);
-    const [text, muted, ground, blank, bad, surface] =
-      ['text', 'muted', 'sunken', 'border', 'bad', 'surface'].map(name => style.getPropertyValue(`--${name}`).trim());
-    return {text, muted, ground, blank, bad, surface};
+    const [text, muted, ground, blank, bad, surface] = [
+      'text',
+      'muted',
+      'sunken',
+      'border',
+      'bad',
+      'surface',
+    ].map((name) => style.getPropertyValue(`--${name}`).trim());
+    return { text, muted, ground, blank, bad, surface };
   }
 
   destroy() {
@@ -72,19 +76,19 @@ export class HeatMap {
   }
 
   draw() {
-    this.grid = {across: 1, down: 1, ticks: [], ...this.gridOf()};
-    this.places = new Map(this.grid.cells.filter(({at}) => at).map(({x, y, at}) => [`${x},${y}`, at]));
-    const {width, foot, rows, first, worst, cell} = this.grid;
+    this.grid = { across: 1, down: 1, ticks: [], ...this.gridOf() };
+    this.places = new Map(this.grid.cells.filter(({ at }) => at).map(({ x, y, at }) => [`${x},${y}`, at]));
+    const { width, foot, rows, first, worst, cell } = this.grid;
     const height = rows * cell[1] + foot;
     const ratio = window.devicePixelRatio || 1;
-    Object.assign(this.canvas, {width: width * ratio, height: height * ratio});
+    Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
     this.canvas.style.setProperty('width', `${width}px`);
     this.canvas.style.setProperty('height', `${height}px`);
     this.pen = this.canvas.getContext('2d');
     this.pen.scale(ratio, ratio);
     this.paintAll();
     /* The pointer changes no more than the outline. */
-    this.still = h('canvas', {width: width * ratio, height: height * ratio});
+    this.still = h('canvas', { width: width * ratio, height: height * ratio });
     this.still.getContext('2d').drawImage(this.canvas, 0, 0);
     if (document.activeElement === this.box || this.at) {
       this.go(this.at ?? worst);
@@ -94,15 +98,21 @@ export class HeatMap {
   }
 
   paintAll() {
-    const {pen, grid} = this;
-    const {left, cell: [w, h], columns, rows, font} = grid;
-    const {text, muted, ground, blank, bad} = this.tone;
+    const { pen, grid } = this;
+    const {
+      left,
+      cell: [w, h],
+      columns,
+      rows,
+      font,
+    } = grid;
+    const { text, muted, ground, blank, bad } = this.tone;
     pen.fillStyle = grid.isSolid ? ground : blank;
     pen.fillRect(left, 0, columns * w, rows * h);
-    grid.cells.forEach(cell => this.paintCell(cell, ground, bad));
+    grid.cells.forEach((cell) => this.paintCell(cell, ground, bad));
     pen.font = `${font}px ${getComputedStyle(this.box).fontFamily}`;
     pen.textBaseline = 'middle';
-    for (const {y, text: name, isNamed} of grid.names) {
+    for (const { y, text: name, isNamed } of grid.names) {
       pen.fillStyle = isNamed ? text : muted;
       pen.fillText(name, 0, (y + 0.5) * h, left - 6);
       if (isNamed) {
@@ -110,18 +120,30 @@ export class HeatMap {
       }
     }
     pen.fillStyle = muted;
-    grid.ticks.forEach(tick =>
-      pen.fillText(tick.text, left + tick.x * w, rows * h + grid.foot / 2));
+    grid.ticks.forEach((tick) => pen.fillText(tick.text, left + tick.x * w, rows * h + grid.foot / 2));
   }
 
   paint() {
-    const {pen, still, grid: {left, cell: [w, h], across, down}} = this;
-    const {a: ratio} = pen.getTransform();
+    const {
+      pen,
+      still,
+      grid: {
+        left,
+        cell: [w, h],
+        across,
+        down,
+      },
+    } = this;
+    const { a: ratio } = pen.getTransform();
     pen.clearRect(0, 0, still.width, still.height);
     pen.drawImage(still, 0, 0, still.width / ratio, still.height / ratio);
     if (this.at) {
-      this.outline(this.tone.text, left + Math.floor(this.at.column / across) * w,
-        Math.floor(this.at.row / down) * h, Math.max(3, w));
+      this.outline(
+        this.tone.text,
+        left + Math.floor(this.at.column / across) * w,
+        Math.floor(this.at.row / down) * h,
+        Math.max(3, w),
+      );
     }
   }
 
@@ -131,8 +153,16 @@ export class HeatMap {
     this.pen.strokeRect(x, y, width, this.grid.cell[1]);
   }
 
-  paintCell({x, y, shade, isFailed}, ground, bad) {
-    const {pen, grid: {left, cell: [w, h], gap, isSolid}} = this;
+  paintCell({ x, y, shade, isFailed }, ground, bad) {
+    const {
+      pen,
+      grid: {
+        left,
+        cell: [w, h],
+        gap,
+        isSolid,
+      },
+    } = this;
     const [from, top] = [left + x * w, y * h];
     const [width, height] = [Math.max(1, w - gap), Math.max(1, h - 1)];
     if (!isSolid) {
@@ -157,7 +187,7 @@ export class HeatMap {
   go(at) {
     const words = this.grid?.words(at);
     if (words) {
-      this.at = {row: at.row, column: at.column};
+      this.at = { row: at.row, column: at.column };
       setText(this.said, words);
     }
     if (this.grid) {
@@ -165,25 +195,30 @@ export class HeatMap {
     }
   }
 
-  placeOf({offsetX, offsetY}) {
-    const {left, cell: [w, h], across, down} = this.grid;
+  placeOf({ offsetX, offsetY }) {
+    const {
+      left,
+      cell: [w, h],
+      across,
+      down,
+    } = this.grid;
     const x = Math.floor((offsetX - left) / w);
     const y = Math.floor(offsetY / h);
-    return this.places.get(`${x},${y}`) ?? {row: y * down, column: x * across};
+    return this.places.get(`${x},${y}`) ?? { row: y * down, column: x * across };
   }
 
   onKey(event) {
-    const {last = 0, worst, open} = this.grid ?? {};
-    const {row, column} = this.at ?? worst ?? {row: 0, column: 0};
+    const { last = 0, worst, open } = this.grid ?? {};
+    const { row, column } = this.at ?? worst ?? { row: 0, column: 0 };
     const to = {
-      ArrowLeft: {row, column: column - 1},
-      ArrowRight: {row, column: column + 1},
-      ArrowUp: {row: row - 1, column},
-      ArrowDown: {row: row + 1, column},
-      PageUp: {row, column: Math.max(0, column - 10)},
-      PageDown: {row, column: Math.min(last, column + 10)},
-      Home: {row, column: 0},
-      End: {row, column: last}
+      ArrowLeft: { row, column: column - 1 },
+      ArrowRight: { row, column: column + 1 },
+      ArrowUp: { row: row - 1, column },
+      ArrowDown: { row: row + 1, column },
+      PageUp: { row, column: Math.max(0, column - 10) },
+      PageDown: { row, column: Math.min(last, column + 10) },
+      Home: { row, column: 0 },
+      End: { row, column: last },
     }[event.key];
     if (to) {
       event.preventDefault();

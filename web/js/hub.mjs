@@ -1,8 +1,8 @@
 /* hub.mjs - runs as a shared worker: the one event stream of this browser, for all of its
  * tabs. A run that several tabs show is read once; while one is streamed, others are asked
  * for what is new, since a browser opens only six connections to a server. */
-import {Api} from './api.mjs';
-import {ENDED} from './events.mjs';
+import { Api } from './api.mjs';
+import { ENDED } from './events.mjs';
 
 const POLL_MS = 700;
 /* A tab that crashed says nothing any more: what it followed is let go after this long. */
@@ -20,7 +20,7 @@ class Topic {
     this.after = after;
     this.subscribers = new Set();
     this.stop = new AbortController();
-    this.api = new Api({storage: {getItem: () => token}});
+    this.api = new Api({ storage: { getItem: () => token } });
     this.api.addEventListener('reach', () => this.tellReach());
   }
 
@@ -31,7 +31,7 @@ class Topic {
     }
     topics.delete(this.key);
     if (outcome !== null && outcome !== 'stopped') {
-      this.subscribers.forEach(one => this.finish(one, outcome));
+      this.subscribers.forEach((one) => this.finish(one, outcome));
     }
   }
 
@@ -41,7 +41,7 @@ class Topic {
       return await this.api.followAlone(this.id, {
         after: this.after,
         signal: this.stop.signal,
-        onEvents: events => this.take(events)
+        onEvents: (events) => this.take(events),
       });
     } finally {
       streamed = null;
@@ -53,7 +53,7 @@ class Topic {
     try {
       const events = await this.api.stored(this.id, this.after);
       this.take(events);
-      if (events.some(event => event.type === 'state' && ENDED.has(event.state))) {
+      if (events.some((event) => event.type === 'state' && ENDED.has(event.state))) {
         return 'ended';
       }
     } catch (error) {
@@ -61,14 +61,16 @@ class Topic {
         return error;
       }
     }
-    await new Promise(resolve => { setTimeout(resolve, POLL_MS); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, POLL_MS);
+    });
     return null;
   }
 
   take(events) {
     if (events.length > 0) {
       this.after = events[events.length - 1].id;
-      this.subscribers.forEach(one => hand(one, events));
+      this.subscribers.forEach((one) => hand(one, events));
     }
   }
 
@@ -99,15 +101,14 @@ class Topic {
   }
 
   finish(one, outcome) {
-    const error = outcome instanceof Error
-      ? {status: outcome.status, problem: outcome.problem ?? null}
-      : null;
-    one.port.postMessage({n: one.n, outcome: error ? 'error' : outcome, error});
+    const error =
+      outcome instanceof Error ? { status: outcome.status, problem: outcome.problem ?? null } : null;
+    one.port.postMessage({ n: one.n, outcome: error ? 'error' : outcome, error });
     this.subscribers.delete(one);
   }
 
   tellReach(whom = this.subscribers) {
-    whom.forEach(one => one.port.postMessage({n: one.n, goneSince: this.api.goneSince}));
+    whom.forEach((one) => one.port.postMessage({ n: one.n, goneSince: this.api.goneSince }));
   }
 }
 
@@ -116,14 +117,14 @@ function hand(one, events) {
     one.waiting.push(...events);
     return;
   }
-  const fresh = events.filter(event => event.id > one.after);
+  const fresh = events.filter((event) => event.id > one.after);
   if (fresh.length > 0) {
     one.after = fresh[fresh.length - 1].id;
-    one.port.postMessage({n: one.n, events: fresh});
+    one.port.postMessage({ n: one.n, events: fresh });
   }
 }
 
-function follow(port, {n, id, after, token}) {
+function follow(port, { n, id, after, token }) {
   const key = `${token}\n${id}`;
   let topic = topics.get(key);
   if (!topic) {
@@ -131,9 +132,9 @@ function follow(port, {n, id, after, token}) {
     topics.set(key, topic);
     topic.run();
   }
-  const one = {port, n, after, heard: Date.now(), waiting: null};
+  const one = { port, n, after, heard: Date.now(), waiting: null };
   topic.join(one);
-  return {topic, one};
+  return { topic, one };
 }
 
 function leaveSilent() {
@@ -146,18 +147,20 @@ function leaveSilent() {
   }
 }
 
-globalThis.addEventListener('connect', ({ports: [port]}) => {
+globalThis.addEventListener('connect', ({ ports: [port] }) => {
   const followed = new Map();
-  port.onmessage = ({data}) => {
-    followed.forEach(({one}) => { one.heard = Date.now(); });
+  port.onmessage = ({ data }) => {
+    followed.forEach(({ one }) => {
+      one.heard = Date.now();
+    });
     if (data.follow) {
       followed.set(data.n, follow(port, data));
     } else if (data.leave) {
-      const {topic, one} = followed.get(data.n) ?? {};
+      const { topic, one } = followed.get(data.n) ?? {};
       followed.delete(data.n);
       topic?.leave(one);
     }
   };
-  port.postMessage({hello: true});
+  port.postMessage({ hello: true });
 });
 setInterval(leaveSilent, SILENT_MS / 3);

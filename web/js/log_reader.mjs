@@ -12,7 +12,7 @@ export class LogReader {
   }
 
   /* The lines of one rank or case, or of all: what was read of others is forgotten. */
-  choose({rank = null, case: caseNumber = null}) {
+  choose({ rank = null, case: caseNumber = null }) {
     this.rank = rank;
     this.case = caseNumber;
     this.lines = [];
@@ -25,18 +25,18 @@ export class LogReader {
   /* Ask for what came since; whether there is something new. */
   async read() {
     const turn = this.turn;
-    const params = new URLSearchParams({limit: LINES_ASKED, after: this.after});
+    const params = new URLSearchParams({ limit: LINES_ASKED, after: this.after });
     if (this.rank !== null) {
       params.set('rank', this.rank);
     }
     if (this.case !== null) {
       params.set('case', this.case);
     }
-    const {lines, next} = await this.api.logs(this.id, params);
+    const { lines, next } = await this.api.logs(this.id, params);
     if (turn !== this.turn) {
       return false;
     }
-    const fresh = lines.filter(line => line.seq > this.after);
+    const fresh = lines.filter((line) => line.seq > this.after);
     this.lines.push(...fresh);
     this.after = this.lines[this.lines.length - 1]?.seq ?? this.after;
     this.hasMore = next !== null && next !== undefined;
@@ -49,6 +49,6 @@ export class LogReader {
   /* Those that have `text`, in any case of letters. */
   find(text) {
     const wanted = text.toLowerCase();
-    return this.lines.filter(line => line.text.toLowerCase().includes(wanted));
+    return this.lines.filter((line) => line.text.toLowerCase().includes(wanted));
   }
 }

@@ -1,22 +1,29 @@
 /* node_devices.mjs - what a node's system says of itself, in groups that open */
-import {h, region} from './dom.mjs';
-import {fold, head} from './parts.mjs';
-import {formatMemory, plural, shorten} from './units.mjs';
+import { h, region } from './dom.mjs';
+import { fold, head } from './parts.mjs';
+import { formatMemory, plural, shorten } from './units.mjs';
 
-const WORDS = {infiniband: 'InfiniBand', ethernet: 'Ethernet'};
-const pcie = ({pcie: link}) => link && `x${link.width}${
-  link.width < link.width_max ? ` of ${link.width_max}` : ''}, ${link.gts}${
-  link.gts < link.gts_max ? ` of ${link.gts_max}` : ''} GT/s`;
-const links = ({nvlink}) => nvlink && `${nvlink.active}${
-  nvlink.inactive.length ? `, not ${nvlink.inactive.join(', ')}` : ''}`;
-const MODES = {ecc: 'ECC', mig: 'MIG', persistence: 'persistence'};
-const modes = gpu =>
-  Object.keys(MODES).filter(name => gpu[name]).map(name => MODES[name]).join(', ');
-const gids = port => port.gids.map(({index, type, address}) => `${index} ${type} ${address}`)
-  .concat(port.gids_left_out ? `and ${port.gids_left_out} more` : []);
+const WORDS = { infiniband: 'InfiniBand', ethernet: 'Ethernet' };
+const pcie = ({ pcie: link }) =>
+  link &&
+  `x${link.width}${link.width < link.width_max ? ` of ${link.width_max}` : ''}, ${link.gts}${
+    link.gts < link.gts_max ? ` of ${link.gts_max}` : ''
+  } GT/s`;
+const links = ({ nvlink }) =>
+  nvlink && `${nvlink.active}${nvlink.inactive.length ? `, not ${nvlink.inactive.join(', ')}` : ''}`;
+const MODES = { ecc: 'ECC', mig: 'MIG', persistence: 'persistence' };
+const modes = (gpu) =>
+  Object.keys(MODES)
+    .filter((name) => gpu[name])
+    .map((name) => MODES[name])
+    .join(', ');
+const gids = (port) =>
+  port.gids
+    .map(({ index, type, address }) => `${index} ${type} ${address}`)
+    .concat(port.gids_left_out ? `and ${port.gids_left_out} more` : []);
 
 /* "link_downed 2" */
-const errors = port => Object.entries(port.errors ?? {}).map(([name, count]) => `${name} ${count}`);
+const errors = (port) => Object.entries(port.errors ?? {}).map(([name, count]) => `${name} ${count}`);
 
 /* A group's list in the inventory, and the columns of its table; true: of numbers. */
 const GROUPS = [
@@ -24,33 +31,46 @@ const GROUPS = [
     list: 'gpus',
     title: 'GPUs',
     columns: [
-      ['PCI', gpu => gpu.pci], ['GPU', gpu => gpu.name], ['PCIe', pcie],
-      ['NUMA', gpu => gpu.numa, true], ['NVLinks', links, true], ['On', modes],
-      ['Slowed by', gpu => gpu.now?.slowed_by?.join(', ')], ['Fabric', gpu => gpu.fabric],
-      ['Bridges that redirect', gpu => gpu.acs?.join(', ')]
-    ]
+      ['PCI', (gpu) => gpu.pci],
+      ['GPU', (gpu) => gpu.name],
+      ['PCIe', pcie],
+      ['NUMA', (gpu) => gpu.numa, true],
+      ['NVLinks', links, true],
+      ['On', modes],
+      ['Slowed by', (gpu) => gpu.now?.slowed_by?.join(', ')],
+      ['Fabric', (gpu) => gpu.fabric],
+      ['Bridges that redirect', (gpu) => gpu.acs?.join(', ')],
+    ],
   },
   {
     list: 'rdma',
     title: 'RDMA ports',
     columns: [
-      ['Port', port => `${port.name}:${port.port}`], ['State', port => port.state],
-      ['Gb/s', port => port.rate_gbps, true],
-      ['Link', port => WORDS[port.link_layer] ?? port.link_layer],
-      ['Interface', port => port.netdev], ['PCIe', pcie], ['NUMA', port => port.numa, true],
-      ['Firmware', port => port.firmware], ['Errors', errors], ['GIDs', gids]
-    ]
+      ['Port', (port) => `${port.name}:${port.port}`],
+      ['State', (port) => port.state],
+      ['Gb/s', (port) => port.rate_gbps, true],
+      ['Link', (port) => WORDS[port.link_layer] ?? port.link_layer],
+      ['Interface', (port) => port.netdev],
+      ['PCIe', pcie],
+      ['NUMA', (port) => port.numa, true],
+      ['Firmware', (port) => port.firmware],
+      ['Errors', errors],
+      ['GIDs', gids],
+    ],
   },
   {
     list: 'net',
     title: 'Interfaces',
     columns: [
-      ['Name', net => net.name], ['Kind', net => WORDS[net.kind] ?? net.kind],
-      ['State', net => net.state], ['Mb/s', net => net.speed_mbps, true],
-      ['MTU', net => net.mtu, true], ['Driver', net => net.driver],
-      ['Addresses', net => net.addresses]
-    ]
-  }
+      ['Name', (net) => net.name],
+      ['Kind', (net) => WORDS[net.kind] ?? net.kind],
+      ['State', (net) => net.state],
+      ['Mb/s', (net) => net.speed_mbps, true],
+      ['MTU', (net) => net.mtu, true],
+      ['Driver', (net) => net.driver],
+      ['Addresses', (net) => net.addresses],
+    ],
+  },
 ];
 
 const SETTINGS = {
@@ -58,7 +78,7 @@ const SETTINGS = {
   iommu: 'IOMMU',
   numa_balancing: 'NUMA balancing',
   nvidia_module: 'NVIDIA module',
-  nccl_conf: 'nccl.conf'
+  nccl_conf: 'nccl.conf',
 };
 const LIMITS = {
   memlock_bytes: 'Memory that may be locked',
@@ -66,41 +86,69 @@ const LIMITS = {
   open_files: 'Open files',
   cgroup_memory_bytes: 'Memory of the cgroup',
   cgroup_cpus: 'CPUs of the cgroup',
-  cgroup_processes: 'Processes of the cgroup'
+  cgroup_processes: 'Processes of the cgroup',
 };
 
-const lines = value => (Array.isArray(value) ? value.map(one => h('div', shorten(one, 200)))
-                                             : value);
+const lines = (value) => (Array.isArray(value) ? value.map((one) => h('div', shorten(one, 200))) : value);
 const cell = (row, [, value, isNumber]) =>
-  h('td', {class: isNumber ? 'number' : null}, lines(value(row)) ?? '');
+  h('td', { class: isNumber ? 'number' : null }, lines(value(row)) ?? '');
 
-function deviceFold({title, columns}, devices, leftOut) {
+function deviceFold({ title, columns }, devices, leftOut) {
   const names = columns.map(([name]) => name);
   const note = `${devices.length}${leftOut ? `, and ${leftOut} more` : ''}`;
-  return fold(title, h('span.muted', note), region(title, 'scroll',
-    h('table.list', head(names, i => columns[i][2]), h('tbody', devices.map(
-      device => h('tr', columns.map(column => cell(device, column))))))));
+  return fold(
+    title,
+    h('span.muted', note),
+    region(
+      title,
+      'scroll',
+      h(
+        'table.list',
+        head(names, (i) => columns[i][2]),
+        h(
+          'tbody',
+          devices.map((device) =>
+            h(
+              'tr',
+              columns.map((column) => cell(device, column)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 const limitInWords = (name, value) =>
-  (name.endsWith('_bytes') && typeof value === 'number' ? formatMemory(value) : value);
+  name.endsWith('_bytes') && typeof value === 'number' ? formatMemory(value) : value;
 
 function systemFold(inventory) {
-  const {limits = {}, modules = {}} = inventory;
+  const { limits = {}, modules = {} } = inventory;
   const rows = [
     ...Object.entries(SETTINGS).map(([name, title]) => [title, inventory[name]]),
-    ...Object.entries(LIMITS).map(
-      ([name, title]) => [title, limits[name] && limitInWords(name, limits[name])]),
-    ...Object.entries(modules).map(([name, version]) => [name, version || 'loaded'])
+    ...Object.entries(LIMITS).map(([name, title]) => [
+      title,
+      limits[name] && limitInWords(name, limits[name]),
+    ]),
+    ...Object.entries(modules).map(([name, version]) => [name, version || 'loaded']),
   ].filter(([, value]) => value !== undefined);
-  return rows.length === 0 ? null
-    : fold('System', h('span.muted', plural(rows.length, 'setting')),
-      h('dl.facts', rows.map(([title, value]) => [h('dt', title), h('dd', lines(value))])));
+  return rows.length === 0
+    ? null
+    : fold(
+        'System',
+        h('span.muted', plural(rows.length, 'setting')),
+        h(
+          'dl.facts',
+          rows.map(([title, value]) => [h('dt', title), h('dd', lines(value))]),
+        ),
+      );
 }
 
 /* Folds, or nothing of an agent that says none of it. */
-export const deviceFolds = inventory => [
-  ...GROUPS.filter(({list}) => inventory[list]?.length)
-    .map(group => deviceFold(group, inventory[group.list], inventory.left_out?.[group.list])),
-  systemFold(inventory)
-].filter(Boolean);
+export const deviceFolds = (inventory) =>
+  [
+    ...GROUPS.filter(({ list }) => inventory[list]?.length).map((group) =>
+      deviceFold(group, inventory[group.list], inventory.left_out?.[group.list]),
+    ),
+    systemFold(inventory),
+  ].filter(Boolean);

@@ -1,18 +1,19 @@
 /* node_groups.mjs - nodes in groups, who of them is a suspect, and what they differ in. No DOM. */
-import {compare, countBy, FACTS, groupOf} from './node_list.mjs';
-import {unrealOf} from './where.mjs';
+import { compare, countBy, FACTS, groupOf } from './node_list.mjs';
+import { unrealOf } from './where.mjs';
 
 /* Who is under suspicion, {run, answer, sentence, unreal} by name: whom the last search that looked at it
  * names, of these `runs`, the newest first. */
 export function suspectsOf(runs) {
   const found = new Map();
   for (const run of runs) {
-    for (const {nodes, answer, sentence} of run.suspects ?? []) {
-      nodes.filter(name => !found.has(name))
-        .forEach(name => found.set(name, {run: run.id, answer, sentence, unreal: unrealOf(run)}));
+    for (const { nodes, answer, sentence } of run.suspects ?? []) {
+      nodes
+        .filter((name) => !found.has(name))
+        .forEach((name) => found.set(name, { run: run.id, answer, sentence, unreal: unrealOf(run) }));
     }
-    if (run.suspects?.some(({kind}) => kind === 'culprit')) {
-      run.nodes.filter(({name}) => !found.has(name)).forEach(({name}) => found.set(name, null));
+    if (run.suspects?.some(({ kind }) => kind === 'culprit')) {
+      run.nodes.filter(({ name }) => !found.has(name)).forEach(({ name }) => found.set(name, null));
     }
   }
   return new Map([...found].filter(([, said]) => said));
@@ -21,12 +22,11 @@ export function suspectsOf(runs) {
 /* [{name, nodes}] in the order of names. */
 export function grouped(nodes, by) {
   const groups = new Map();
-  nodes.forEach(node => {
+  nodes.forEach((node) => {
     const name = String(groupOf(node, by));
     groups.get(name)?.push(node) ?? groups.set(name, [node]);
   });
-  return [...groups].map(([name, own]) => ({name, nodes: own}))
-    .sort((a, b) => compare(a.name, b.name));
+  return [...groups].map(([name, own]) => ({ name, nodes: own })).sort((a, b) => compare(a.name, b.name));
 }
 
 /* What all of them are, [title, value], the columns in which they differ, and in each of
@@ -42,8 +42,8 @@ export function differences(nodes) {
       agreed.push([title, counts[0][0]]);
     }
   }
-  return {agreed, differ};
+  return { agreed, differ };
 }
 
-export const isOdd = (node, {differ}, key) =>
+export const isOdd = (node, { differ }, key) =>
   (differ.get(key) ?? null) !== null && groupOf(node, key) !== differ.get(key);

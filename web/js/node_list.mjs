@@ -1,90 +1,111 @@
 /* node_list.mjs - which nodes are shown, and in what order. No DOM. */
-import {plural} from './units.mjs';
+import { plural } from './units.mjs';
 
 /* What needs somebody comes first. */
 export const NODE_STATES = ['lost', 'busy', 'idle', 'left'];
 
 /* The hardware names the CPU first, and the GPUs that NCCL can use; else those on the bus are told. */
-const cpuOf = node => (node.hardware ?? '').split('; ')[0];
-const gpusOf = node => (node.hardware ?? '').split('; ').slice(1).join('; ') || (node.gpus ?? '');
+const cpuOf = (node) => (node.hardware ?? '').split('; ')[0];
+const gpusOf = (node) => (node.hardware ?? '').split('; ').slice(1).join('; ') || (node.gpus ?? '');
 
 /* What nodes are, and may agree on: [key, title, value]. */
 export const FACTS = [
-  ['group', 'Group', node => node.group], ['ranks', 'Ranks', node => node.ranks],
-  ['gpus', 'GPUs', gpusOf], ['nccl', 'NCCL', node => node.versions?.nccl],
-  ['driver', 'Driver', node => node.versions?.cuda_driver],
-  ['version', 'Agent', node => node.version], ['cpu', 'CPU', cpuOf]
+  ['group', 'Group', (node) => node.group],
+  ['ranks', 'Ranks', (node) => node.ranks],
+  ['gpus', 'GPUs', gpusOf],
+  ['nccl', 'NCCL', (node) => node.versions?.nccl],
+  ['driver', 'Driver', (node) => node.versions?.cuda_driver],
+  ['version', 'Agent', (node) => node.version],
+  ['cpu', 'CPU', cpuOf],
 ];
 
 const KEYS = {
-  name: node => node.name,
-  state: node => NODE_STATES.indexOf(node.state),
-  seen: node => Date.parse(node.last_seen),
-  ...Object.fromEntries(FACTS.map(([key, , value]) => [key, node => value(node) ?? '']))
+  name: (node) => node.name,
+  state: (node) => NODE_STATES.indexOf(node.state),
+  seen: (node) => Date.parse(node.last_seen),
+  ...Object.fromEntries(FACTS.map(([key, , value]) => [key, (node) => value(node) ?? ''])),
 };
 
 /* Whether all words are somewhere in what the list shows of a node, and it has the labels. */
-export function nodeFits(node, {q, labels = [], states = []}, suspects = new Map()) {
+export function nodeFits(node, { q, labels = [], states = [] }, suspects = new Map()) {
   const own = labelTexts(node);
-  const text = [node.name, node.group, node.address, node.hardware, node.gpus, node.version,
-    ...Object.values(node.versions ?? {}), ...own]
-                 .join(' ')
-                 .toLowerCase();
-  return (states.length === 0 || states.includes(node.state) ||
-    (states.includes('suspect') && suspects.has(node.name))) &&
-    labels.every(label => own.includes(label)) &&
-    q.toLowerCase().split(/\s+/).every(word => text.includes(word));
+  const text = [
+    node.name,
+    node.group,
+    node.address,
+    node.hardware,
+    node.gpus,
+    node.version,
+    ...Object.values(node.versions ?? {}),
+    ...own,
+  ]
+    .join(' ')
+    .toLowerCase();
+  return (
+    (states.length === 0 ||
+      states.includes(node.state) ||
+      (states.includes('suspect') && suspects.has(node.name))) &&
+    labels.every((label) => own.includes(label)) &&
+    q
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => text.includes(word))
+  );
 }
 
-export const labelTexts =
-  ({labels}) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+export const labelTexts = ({ labels }) =>
+  Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
 
 /* By name, node-2 before node-10. */
-export const {compare} = new Intl.Collator('en', {numeric: true});
+export const { compare } = new Intl.Collator('en', { numeric: true });
 const byName = (a, b) => compare(a.name, b.name);
 
-export function order(nodes, {sort, order: way}) {
+export function order(nodes, { sort, order: way }) {
   const key = KEYS[sort];
   const sign = way === 'asc' ? 1 : -1;
-  const isNumber = value => typeof value === 'number';
+  const isNumber = (value) => typeof value === 'number';
   const by = (a, b) => (isNumber(a) && isNumber(b) ? a - b : compare(a, b));
   return [...nodes].sort((a, b) => sign * by(key(a), key(b)) || byName(a, b));
 }
 
 /* Those that are lost before all others. */
-export const troubleFirst = nodes => order(nodes, {sort: 'state', order: 'asc'});
+export const troubleFirst = (nodes) => order(nodes, { sort: 'state', order: 'asc' });
 
 const LABEL = 'label.';
 const FEW = 32;
 
-export const groupOf = (node, by) => (by.startsWith(LABEL)
-  ? node.labels?.[by.slice(LABEL.length)]
-  : FACTS.find(([key]) => key === by)?.[2](node)) ?? '';
+export const groupOf = (node, by) =>
+  (by.startsWith(LABEL)
+    ? node.labels?.[by.slice(LABEL.length)]
+    : FACTS.find(([key]) => key === by)?.[2](node)) ?? '';
 
-export const countBy = (nodes, by) => counted(nodes.map(node => groupOf(node, by)));
+export const countBy = (nodes, by) => counted(nodes.map((node) => groupOf(node, by)));
 
 function counted(values) {
   const counts = new Map();
-  values.forEach(value => counts.set(value, (counts.get(value) ?? 0) + 1));
+  values.forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1));
   return counts;
 }
 
 /* By what nodes can be grouped, [value, text]. */
 export function groupings(nodes) {
-  const keys = [...new Set(nodes.flatMap(({labels}) => Object.keys(labels ?? {})))].sort(compare);
-  const ways = [...keys.map(key => [LABEL + key, key]),
-    ...FACTS.map(([key, title]) => [key, title.replace(/^[A-Z][a-z]/, text => text.toLowerCase())])];
+  const keys = [...new Set(nodes.flatMap(({ labels }) => Object.keys(labels ?? {})))].sort(compare);
+  const ways = [
+    ...keys.map((key) => [LABEL + key, key]),
+    ...FACTS.map(([key, title]) => [key, title.replace(/^[A-Z][a-z]/, (text) => text.toLowerCase())]),
+  ];
   return ways.filter(([by]) => {
-    const {size} = countBy(nodes, by);
+    const { size } = countBy(nodes, by);
     return size > 1 && size < nodes.length;
   });
 }
 
 /* Many nodes are grouped by the label with the fewest values; '' of few, or without one. */
 export function usualGrouping(nodes) {
-  const sizes = groupings(nodes).filter(([by]) => by.startsWith(LABEL) || by === 'group')
-                  .map(([by]) => [countBy(nodes, by).size, by])
-                  .filter(([size]) => nodes.length > FEW && size <= nodes.length / 2);
+  const sizes = groupings(nodes)
+    .filter(([by]) => by.startsWith(LABEL) || by === 'group')
+    .map(([by]) => [countBy(nodes, by).size, by])
+    .filter(([size]) => nodes.length > FEW && size <= nodes.length / 2);
   return sizes.sort(([a], [b]) => a - b)[0]?.[1] ?? '';
 }
 
@@ -104,11 +125,12 @@ export function nodesInWords(nodes, suspects = new Map()) {
     counts[node.state] = (counts[node.state] ?? 0) + 1;
   }
   const parts = ['idle', 'busy', 'lost', 'left']
-                  .filter(state => counts[state])
-                  .map(state => `${counts[state]} ${state}`);
-  const suspected = nodes.filter(({name}) => suspects.has(name)).length;
-  return `${plural(nodes.length, 'node')}: ${
-    [...parts, suspected ? `${suspected} suspect` : []].flat().join(', ')}`;
+    .filter((state) => counts[state])
+    .map((state) => `${counts[state]} ${state}`);
+  const suspected = nodes.filter(({ name }) => suspects.has(name)).length;
+  return `${plural(nodes.length, 'node')}: ${[...parts, suspected ? `${suspected} suspect` : []]
+    .flat()
+    .join(', ')}`;
 }
 
-export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;
+export const nodeAddress = (name) => `/nodes/${encodeURIComponent(name)}`;

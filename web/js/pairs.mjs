@@ -1,7 +1,7 @@
 /* pairs.mjs - what each pair of nodes came to, of a run whose pattern is pairs. No DOM. */
-import {headlineOfCases} from './book.mjs';
-import {compare} from './node_list.mjs';
-import {median} from './stats.mjs';
+import { headlineOfCases } from './book.mjs';
+import { compare } from './node_list.mjs';
+import { median } from './stats.mjs';
 
 /* Above any place's id, so that two ids make one key. */
 const PLACES_MAX = 2 ** 20;
@@ -11,10 +11,10 @@ const PLACES_MAX = 2 ** 20;
  * and by how much that is off the median of all pairs (null: no figure).
  * With `rackOf` the names are those of the nodes' racks, and a cell's figure is that of the
  * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of. */
-export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
+export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   const figures = headlineOfCases(state);
-  const placeOf = placesOf(rackOf ?? (name => name), only);
-  const middle = median([...figures.values()].map(({busbw_gbs: value}) => value));
+  const placeOf = placesOf(rackOf ?? ((name) => name), only);
+  const middle = median([...figures.values()].map(({ busbw_gbs: value }) => value));
   const byName = new Map();
   const byPair = new Map();
   for (const found of state.cases.values()) {
@@ -29,22 +29,28 @@ export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
       push(byName, other.name, value);
     }
     const cell = push(byPair, ends[0].id * PLACES_MAX + ends[1].id, value);
-    Object.assign(cell, {found, ends, failed: (cell.failed ?? 0) + (found.state === 'failed')});
+    Object.assign(cell, { found, ends, failed: (cell.failed ?? 0) + (found.state === 'failed') });
   }
   const stands = rackOf ? least : median;
-  const speeds = new Map([...byName].map(([name, {values}]) => [name, stands(values)]));
-  const names = [...speeds.keys()].sort((a, b) => (speeds.get(a) ?? Infinity) -
-    (speeds.get(b) ?? Infinity) || compare(a, b));
+  const speeds = new Map([...byName].map(([name, { values }]) => [name, stands(values)]));
+  const names = [...speeds.keys()].sort(
+    (a, b) => (speeds.get(a) ?? Infinity) - (speeds.get(b) ?? Infinity) || compare(a, b),
+  );
   const order = new Map(names.map((name, i) => [name, i]));
   const cells = new Map();
-  for (const {found, ends, values, failed, last} of byPair.values()) {
+  for (const { found, ends, values, failed, last } of byPair.values()) {
     const figure = rackOf ? least(values) : last;
-    const [i, j] = ends.map(({name}) => order.get(name));
-    const cell = {found, figure, part: figure === null ? null : figure / middle - 1,
-      of: values.length, failed};
+    const [i, j] = ends.map(({ name }) => order.get(name));
+    const cell = {
+      found,
+      figure,
+      part: figure === null ? null : figure / middle - 1,
+      of: values.length,
+      failed,
+    };
     cells.set(`${i},${j}`, cell).set(`${j},${i}`, cell);
   }
-  return {names, middle, size: [...figures.values()][0]?.size ?? null, cells};
+  return { names, middle, size: [...figures.values()][0]?.size ?? null, cells };
 }
 
 /* Of a node's name the one {name, id} of where it is, null if it is left out; there are far
@@ -52,11 +58,11 @@ export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
 function placesOf(rackOf, only) {
   const places = new Map();
   const nodes = new Map();
-  return node => {
+  return (node) => {
     if (!nodes.has(node)) {
       const name = rackOf(node);
       if (!places.has(name)) {
-        places.set(name, {name, id: places.size});
+        places.set(name, { name, id: places.size });
       }
       nodes.set(node, only(node) ? places.get(name) : null);
     }
@@ -64,10 +70,10 @@ function placesOf(rackOf, only) {
   };
 }
 
-const least = values => (values.length > 0 ? Math.min(...values) : null);
+const least = (values) => (values.length > 0 ? Math.min(...values) : null);
 
 function push(map, key, value) {
-  const entry = map.get(key) ?? {values: []};
+  const entry = map.get(key) ?? { values: [] };
   entry.last = value;
   if (value !== null) {
     entry.values.push(value);

@@ -12,7 +12,7 @@ const YELLOW = '#F0E442';
 /* Most contrast with the background first. */
 const COLOURS = {
   light: [BLUE, VERMILLION, GREEN, PURPLE, '#000000', ORANGE, SKY],
-  dark: [SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, '#FFFFFF']
+  dark: [SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, '#FFFFFF'],
 };
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 export const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross'];
@@ -26,14 +26,13 @@ export function lookOf(index, inPlace, theme) {
     colour: colours[index % colours.length],
     shape: SHAPES[index % SHAPES.length],
     dash: inPlace ? [6, 4] : DASHES[(round * 2) % DASHES.length],
-    hollow: inPlace
+    hollow: inPlace,
   };
 }
 
 /* What lines are held against: one that they failed stands out. */
 export function referenceColour(answer, theme) {
-  const [plain, failed] =
-    theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
+  const [plain, failed] = theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
   return answer === 'fail' ? failed : plain;
 }
 
@@ -42,22 +41,46 @@ export const REFERENCE_DASH = [7, 3, 1.5, 3];
 /* The outline of a shape about (x, y) as [x, y] corners; the circle has none. */
 export function shapeCorners(shape, x, y, r) {
   switch (shape) {
-  case 'square':
-    return [[x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]];
-  case 'triangle':
-    return [[x, y - 1.2 * r], [x + 1.15 * r, y + 0.9 * r], [x - 1.15 * r, y + 0.9 * r]];
-  case 'diamond':
-    return [[x, y - 1.35 * r], [x + 1.35 * r, y], [x, y + 1.35 * r], [x - 1.35 * r, y]];
-  case 'cross':
-    return crossCorners(x, y, 1.15 * r, 0.42 * r);
-  default:
-    return null;
+    case 'square':
+      return [
+        [x - r, y - r],
+        [x + r, y - r],
+        [x + r, y + r],
+        [x - r, y + r],
+      ];
+    case 'triangle':
+      return [
+        [x, y - 1.2 * r],
+        [x + 1.15 * r, y + 0.9 * r],
+        [x - 1.15 * r, y + 0.9 * r],
+      ];
+    case 'diamond':
+      return [
+        [x, y - 1.35 * r],
+        [x + 1.35 * r, y],
+        [x, y + 1.35 * r],
+        [x - 1.35 * r, y],
+      ];
+    case 'cross':
+      return crossCorners(x, y, 1.15 * r, 0.42 * r);
+    default:
+      return null;
   }
 }
 
 function crossCorners(x, y, r, w) {
   return [
-    [-w, -r], [w, -r], [w, -w], [r, -w], [r, w], [w, w], [w, r], [-w, r], [-w, w],
-    [-r, w], [-r, -w], [-w, -w]
+    [-w, -r],
+    [w, -r],
+    [w, -w],
+    [r, -w],
+    [r, w],
+    [w, w],
+    [w, r],
+    [-w, r],
+    [-w, w],
+    [-r, w],
+    [-r, -w],
+    [-w, -w],
   ].map(([dx, dy]) => [x + dx, y + dy]);
 }

@@ -1,7 +1,7 @@
 /* parts.mjs - small pieces that several views show */
-import {copyText, h, setHidden, setText, svg} from './dom.mjs';
-import {formatBandwidth, formatSize} from './units.mjs';
-import {unrealOf} from './where.mjs';
+import { copyText, h, setHidden, setText, svg } from './dom.mjs';
+import { formatBandwidth, formatSize } from './units.mjs';
+import { unrealOf } from './where.mjs';
 
 /* Those of runs first. */
 const STATES = {
@@ -21,25 +21,28 @@ const STATES = {
   stopping: '◔ warn',
   ended: '⊘ calm',
   lost: '✕ bad',
-  left: '⊘ calm'
+  left: '⊘ calm',
 };
 
-export const RUN_STATES =
-  Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
+export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
 
-export const stateWord = state => String(state).replaceAll('_', ' ');
+export const stateWord = (state) => String(state).replaceAll('_', ' ');
 
 /* Sign and tone of a state. */
-export const stateLook = state => (STATES[state] ?? '· calm').split(' ');
+export const stateLook = (state) => (STATES[state] ?? '· calm').split(' ');
 
 /* A word with a sign, so that its colour is never all there is. */
 function signPill(looks, word) {
   const [sign, tone] = (looks[word] ?? '· calm').split(' ');
-  return h('span', {class: `pill ${tone}`}, h('span.sign', {'aria-hidden': 'true'}, sign),
-    stateWord(word));
+  return h(
+    'span',
+    { class: `pill ${tone}` },
+    h('span.sign', { 'aria-hidden': 'true' }, sign),
+    stateWord(word),
+  );
 }
 
-export const statePill = state => signPill(STATES, state);
+export const statePill = (state) => signPill(STATES, state);
 
 /* What a verdict says (docs/architecture.md). */
 const ANSWERS = {
@@ -66,79 +69,104 @@ const ANSWERS = {
   by_network: '= good',
   partly: '◔ warn',
   another_way: '↷ warn',
-  differs: '≠ warn'
+  differs: '≠ warn',
 };
 
-export const answerPill = answer => signPill(ANSWERS, answer);
+export const answerPill = (answer) => signPill(ANSWERS, answer);
 
 /* The checks that a verdict rests on. */
-export const checkList = checks => h('ul.checks', checks.map(one => h('li', answerPill(one.answer),
-  ` ${one.check}`, one.sentence && [': ', one.sentence], one.command ? [' ', h('code', one.command)] : null)));
+export const checkList = (checks) =>
+  h(
+    'ul.checks',
+    checks.map((one) =>
+      h(
+        'li',
+        answerPill(one.answer),
+        ` ${one.check}`,
+        one.sentence && [': ', one.sentence],
+        one.command ? [' ', h('code', one.command)] : null,
+      ),
+    ),
+  );
 
 /* A run that was not measured here says so. */
-export const unrealPill = run =>
-  (unrealOf(run) ? h('span.pill.warn', unrealOf(run)) : null);
+export const unrealPill = (run) => (unrealOf(run) ? h('span.pill.warn', unrealOf(run)) : null);
 
 /* A run's or node's labels; with the path of a list they lead to all that have them. */
 export function labelChips(labels, path = null) {
   return Object.entries(labels ?? {}).map(([key, value]) => {
     const text = value === '' ? key : `${key}=${value}`;
-    const search = path && new URLSearchParams({label: `${key}=${value}`});
-    return path ? h('a.chip', {href: `${path}?${search}`, title: text}, text)
-                : h('span.chip', text);
+    const search = path && new URLSearchParams({ label: `${key}=${value}` });
+    return path ? h('a.chip', { href: `${path}?${search}`, title: text }, text) : h('span.chip', text);
   });
 }
 
 /* The names of a list's columns, [text, what it is sorted by or null]; numbers stand to
  * the right. `set` redraws them after another `query`. */
 export function sortHead(columns, numbers, onSort) {
-  const cells = columns.map(([text, sort]) => h('th', {
-                              scope: 'col',
-                              class: numbers.has(text) ? 'number' : null
-                            }, sort ? h('button.sort', {on: {click: () => onSort(sort)}}, text, ' ',
-                                 h('span.arrow', {'aria-hidden': 'true'}))
-                                    : text));
-  const ways = {asc: 'ascending', desc: 'descending'};
+  const cells = columns.map(([text, sort]) =>
+    h(
+      'th',
+      {
+        scope: 'col',
+        class: numbers.has(text) ? 'number' : null,
+      },
+      sort
+        ? h(
+            'button.sort',
+            { on: { click: () => onSort(sort) } },
+            text,
+            ' ',
+            h('span.arrow', { 'aria-hidden': 'true' }),
+          )
+        : text,
+    ),
+  );
+  const ways = { asc: 'ascending', desc: 'descending' };
   return {
     head: h('thead', h('tr', cells)),
-    set({sort, order}) {
+    set({ sort, order }) {
       cells.forEach((cell, i) => {
         if (columns[i][1]) {
           cell.setAttribute('aria-sort', columns[i][1] === sort ? ways[order] : 'none');
         }
       });
-    }
+    },
   };
 }
 
 /* The query after a click on the heading of a column: the same one turns round. */
 export const sorted = (query, sort, first = 'desc') => ({
   sort,
-  order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first
+  order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first,
 });
 
 /* Some of a few: buttons that stay down. `onChange` gets those that are. */
 export function toggles(label, options, onChange) {
   let chosen = [];
-  const flip = value => onChange(
-    chosen.includes(value) ? chosen.filter(one => one !== value) : [...chosen, value]);
-  const buttons = options.map(
-    ([value, text]) => h('button', {on: {click: () => flip(value)}}, text));
+  const flip = (value) =>
+    onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]);
+  const buttons = options.map(([value, text]) => h('button', { on: { click: () => flip(value) } }, text));
   return {
-    group: h('div.switcher.toggles', {role: 'group', 'aria-label': label}, buttons),
+    group: h('div.switcher.toggles', { role: 'group', 'aria-label': label }, buttons),
     set(values) {
-      chosen = options.map(([value]) => value).filter(value => values.includes(value));
-      buttons.forEach((button, i) => button.setAttribute(
-                        'aria-pressed', String(chosen.includes(options[i][0]))));
-    }
+      chosen = options.map(([value]) => value).filter((value) => values.includes(value));
+      buttons.forEach((button, i) =>
+        button.setAttribute('aria-pressed', String(chosen.includes(options[i][0]))),
+      );
+    },
   };
 }
 
 /* The names of a table's columns; numbers stand to the right. */
-export const head = (columns, isNumber = () => false) => h('thead',
-  h('tr',
-    columns.map(
-      (text, i) => h('th', {scope: 'col', class: isNumber(i) ? 'number' : null}, text))));
+export const head = (columns, isNumber = () => false) =>
+  h(
+    'thead',
+    h(
+      'tr',
+      columns.map((text, i) => h('th', { scope: 'col', class: isNumber(i) ? 'number' : null }, text)),
+    ),
+  );
 
 /* A card that opens. */
 export const fold = (title, note, ...children) =>
@@ -146,11 +174,13 @@ export const fold = (title, note, ...children) =>
 
 /* A button that copies what `text()` gives. */
 export function copyButton(label, text) {
-  const button = h('button.quiet.copy', {'aria-label': `Copy ${label}`}, 'Copy');
+  const button = h('button.quiet.copy', { 'aria-label': `Copy ${label}` }, 'Copy');
   button.addEventListener('click', async () => {
     await copyText(text());
     button.textContent = 'Copied';
-    setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 1500);
   });
   return button;
 }
@@ -158,17 +188,22 @@ export function copyButton(label, text) {
 /* Text to copy, with its button. */
 export function copyBlock(text, label) {
   const code = h('code', text);
-  const block = h('div.copy-block',
-    h('pre', {tabindex: '0', role: 'region', 'aria-label': label}, code),
-    copyButton(label, () => code.textContent));
-  return {block, set: value => { code.textContent = value; }};
+  const block = h(
+    'div.copy-block',
+    h('pre', { tabindex: '0', role: 'region', 'aria-label': label }, code),
+    copyButton(label, () => code.textContent),
+  );
+  return {
+    block,
+    set: (value) => {
+      code.textContent = value;
+    },
+  };
 }
 
 /* A run's curve, [[size, busbw], …], as small as a word. */
 export function sparkline(curve) {
-  const points = (curve ?? [])
-                   .filter(([size, value]) => size > 0 && value >= 0)
-                   .sort((a, b) => a[0] - b[0]);
+  const points = (curve ?? []).filter(([size, value]) => size > 0 && value >= 0).sort((a, b) => a[0] - b[0]);
   if (points.length < 2) {
     return h('span.muted', '–');
   }
@@ -176,24 +211,28 @@ export function sparkline(curve) {
   const low = Math.min(...xs);
   const span = Math.max(...xs) - low || 1;
   const top = Math.max(...points.map(([, value]) => value)) || 1;
-  const at =
-    points.map(([, value], i) => `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${
-                 (22 - (19 * value) / top).toFixed(1)}`);
-  return svg('svg', {class: 'spark', viewBox: '0 0 88 24', 'aria-hidden': 'true'},
-    svg('polyline', {points: at.join(' ')}));
+  const at = points.map(
+    ([, value], i) =>
+      `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${(22 - (19 * value) / top).toFixed(1)}`,
+  );
+  return svg(
+    'svg',
+    { class: 'spark', viewBox: '0 0 88 24', 'aria-hidden': 'true' },
+    svg('polyline', { points: at.join(' ') }),
+  );
 }
 
 /* One of a few: buttons that behave as radio buttons. */
 export function switcher(label, options, onChange) {
-  const buttons = options.map(([value, text, title]) => h('button',
-                                {title, on: {click: () => onChange(value)}}, text));
-  const group = h('div.switcher', {role: 'group', 'aria-label': label}, buttons);
+  const buttons = options.map(([value, text, title]) =>
+    h('button', { title, on: { click: () => onChange(value) } }, text),
+  );
+  const group = h('div.switcher', { role: 'group', 'aria-label': label }, buttons);
   return {
     group,
     set(value) {
-      buttons.forEach((button, i) => button.setAttribute(
-                        'aria-pressed', String(options[i][0] === value)));
-    }
+      buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(options[i][0] === value)));
+    },
   };
 }
 
@@ -201,45 +240,61 @@ const TAB_KEYS = {
   ArrowLeft: (at, count) => (at + count - 1) % count,
   ArrowRight: (at, count) => (at + 1) % count,
   Home: () => 0,
-  End: (at, count) => count - 1
+  End: (at, count) => count - 1,
 };
 
 /* Panels of which one is shown, [{name, title, panel}]; `choose(name)` asks for another. */
 export function tabs(label, items, choose) {
-  const made = items.map(({name, title, panel}) => {
+  const made = items.map(({ name, title, panel }) => {
     const note = h('span.muted.note');
-    const tab = h('button.tab', {
-      role: 'tab',
-      id: `tab-${name}`,
-      'aria-controls': `panel-${name}`,
-      on: {click: () => choose(name)}
-    },
-      title, note);
-    const box = h('div.stack.panel',
-      {role: 'tabpanel', id: `panel-${name}`, 'aria-labelledby': `tab-${name}`}, panel);
-    return {name, tab, note, box};
+    const tab = h(
+      'button.tab',
+      {
+        role: 'tab',
+        id: `tab-${name}`,
+        'aria-controls': `panel-${name}`,
+        on: { click: () => choose(name) },
+      },
+      title,
+      note,
+    );
+    const box = h(
+      'div.stack.panel',
+      { role: 'tabpanel', id: `panel-${name}`, 'aria-labelledby': `tab-${name}` },
+      panel,
+    );
+    return { name, tab, note, box };
   });
-  const onKey = event => {
+  const onKey = (event) => {
     const to = TAB_KEYS[event.key]?.(
-      made.findIndex(({tab}) => tab === document.activeElement), made.length);
+      made.findIndex(({ tab }) => tab === document.activeElement),
+      made.length,
+    );
     if (to !== undefined) {
       event.preventDefault();
       made[to].tab.focus();
       choose(made[to].name);
     }
   };
-  const list = h('div.tabs', {role: 'tablist', 'aria-label': label, on: {keydown: onKey}},
-    made.map(({tab}) => tab));
+  const list = h(
+    'div.tabs',
+    { role: 'tablist', 'aria-label': label, on: { keydown: onKey } },
+    made.map(({ tab }) => tab),
+  );
   return {
-    element: h('section.stack', list, made.map(({box}) => box)),
+    element: h(
+      'section.stack',
+      list,
+      made.map(({ box }) => box),
+    ),
     set(chosen, notes) {
-      for (const {name, tab, note, box} of made) {
+      for (const { name, tab, note, box } of made) {
         tab.setAttribute('aria-selected', String(name === chosen));
         tab.tabIndex = name === chosen ? 0 : -1;
         setHidden(box, name !== chosen);
         setText(note, notes[name] ?? '');
       }
-    }
+    },
   };
 }
 
@@ -251,24 +306,30 @@ export function timeOf(text, hasDay = false) {
     return h('span', '–');
   }
   const today = !hasDay && new Date().toDateString() === time.toDateString();
-  const clock = time.toLocaleTimeString([], {hour12: false});
+  const clock = time.toLocaleTimeString([], { hour12: false });
   /* Swedes write dates as ISO 8601 does. */
   const day = today ? '' : `${time.toLocaleDateString('sv')} `;
-  return h('time', {datetime: text, title: text}, `${day}${clock}`);
+  return h('time', { datetime: text, title: text }, `${day}${clock}`);
 }
 
 /* A problem to be read at once. */
 export function alertBox(tone, title, ...content) {
-  return h('div', {class: `alert ${tone}`, role: tone === 'bad' ? 'alert' : 'status'},
-    h('strong', title), content);
+  return h(
+    'div',
+    { class: `alert ${tone}`, role: tone === 'bad' ? 'alert' : 'status' },
+    h('strong', title),
+    content,
+  );
 }
 
 /* A question to be answered first; resolves to the value of the button that ended it. */
 export function ask(title, content, ...buttons) {
-  return new Promise(resolve => {
-    const dialog = h('dialog', {'aria-labelledby': 'asked'},
-      h('form', {method: 'dialog'}, h('h2', {id: 'asked'}, title), content,
-        h('div.actions', buttons)));
+  return new Promise((resolve) => {
+    const dialog = h(
+      'dialog',
+      { 'aria-labelledby': 'asked' },
+      h('form', { method: 'dialog' }, h('h2', { id: 'asked' }, title), content, h('div.actions', buttons)),
+    );
     dialog.addEventListener('close', () => {
       resolve(dialog.returnValue);
       dialog.remove();
@@ -278,22 +339,22 @@ export function ask(title, content, ...buttons) {
   });
 }
 
-const HEADLINE_TITLE = 'Bus bandwidth: the median at the largest size that the first ' +
-  'series has measured';
+const HEADLINE_TITLE =
+  'Bus bandwidth: the median at the largest size that the first ' + 'series has measured';
 
 /* What a run came to, in a list: who is slow, if that was sought, else its figure. */
-export const outcome = run => (run.culprit
-  ? h('span', {title: run.culprit.sentence}, answerPill(run.culprit.answer))
-  : headline(run.summary?.headline));
+export const outcome = (run) =>
+  run.culprit
+    ? h('span', { title: run.culprit.sentence }, answerPill(run.culprit.answer))
+    : headline(run.summary?.headline);
 
 /* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
 export function headline(found) {
   if (!found) {
     return '–';
   }
-  const text =
-    found.text ?? `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
+  const text = found.text ?? `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
   const [number] = text.split(' ');
   const title = found.metric ? `${found.metric}: the median` : HEADLINE_TITLE;
-  return h('span', {title}, h('strong', number), text.slice(number.length));
+  return h('span', { title }, h('strong', number), text.slice(number.length));
 }

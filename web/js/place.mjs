@@ -1,12 +1,12 @@
 /* place.mjs - how far a list was scrolled, kept with its entry in the history */
-import {debounce} from './dom.mjs';
+import { debounce } from './dom.mjs';
 
 /* {restore, stop}: `restore` once the list is drawn; only then the place is noted. */
 export function keepPlace() {
   let wanted = history.state?.scroll ?? 0;
   const note = () => {
     if (wanted === null) {
-      history.replaceState({...history.state, scroll: scrollY}, '');
+      history.replaceState({ ...history.state, scroll: scrollY }, '');
     }
   };
   const later = debounce(note, 150);
@@ -24,6 +24,6 @@ export function keepPlace() {
       later.cancel();
       removeEventListener('scroll', later);
       document.removeEventListener('click', note, true);
-    }
+    },
   };
 }

@@ -34,6 +34,6 @@ export function poll(once, ms) {
       stopped = true;
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', turn);
-    }
+    },
   };
 }

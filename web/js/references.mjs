@@ -1,71 +1,74 @@
 /* references.mjs - what a run's lines are held against, as charts draw it (chart_model.mjs):
  * the thresholds of its spec, what its links allow, and the baseline. No DOM. */
-import {referenceColour} from './palette.mjs';
-import {median, pointValue} from './stats.mjs';
-import {parseSize} from './units.mjs';
+import { referenceColour } from './palette.mjs';
+import { median, pointValue } from './stats.mjs';
+import { parseSize } from './units.mjs';
 
 /* The server's bands (docs/gates.md), in bytes. */
 const BANDS = {
   latency: [1, 16 << 10],
   middle: [(16 << 10) + 1, (4 << 20) - 1],
-  bandwidth: [4 << 20, Infinity]
+  bandwidth: [4 << 20, Infinity],
 };
 const UNITS = {
   time_us: 'µs',
   algbw_gbs: 'GB/s',
-  busbw_gbs: 'GB/s'
+  busbw_gbs: 'GB/s',
 };
 
 /* What a run's checks ask of a figure, each a straight line over the sizes from `x`'s low to
  * its high, for one collective or for all. */
 export function thresholdsOf(run, figure, collective, x, theme) {
-  const checks = Object.entries(run.spec?.thresholds ?? {})
-                   .filter(([, check]) => check.figure === figure &&
-                       (check.collective ?? collective) === collective);
-  return checks.flatMap(([name, check]) => ['min', 'max'].filter(end => end in check).map(
-    end => lineOf(run, name, check, end, x, theme))).filter(({points}) => points.length > 0);
+  const checks = Object.entries(run.spec?.thresholds ?? {}).filter(
+    ([, check]) => check.figure === figure && (check.collective ?? collective) === collective,
+  );
+  return checks
+    .flatMap(([name, check]) =>
+      ['min', 'max'].filter((end) => end in check).map((end) => lineOf(run, name, check, end, x, theme)),
+    )
+    .filter(({ points }) => points.length > 0);
 }
 
 function lineOf(run, name, check, end, x, theme) {
-  const found = run.verdict?.evidence?.checks?.find(one => one.check === name);
+  const found = run.verdict?.evidence?.checks?.find((one) => one.check === name);
   const y = check[end];
-  const asked = `at ${end === 'min' ? 'least' : 'most'} ${Number(y.toPrecision(6))} ${
-    UNITS[check.figure]}`;
+  const asked = `at ${end === 'min' ? 'least' : 'most'} ${Number(y.toPrecision(6))} ${UNITS[check.figure]}`;
   return {
     key: `${name} ${end}`,
     label: `${name}: ${asked}${found ? ` (${found.answer.replaceAll('_', ' ')})` : ''}`,
     colour: referenceColour(found?.answer, theme),
-    points: spanOf(check, x).map(at => ({x: at, y}))
+    points: spanOf(check, x).map((at) => ({ x: at, y })),
   };
 }
 
 /* What the links allow, over all sizes, or the memory, over those beyond the caches. All charts
  * have one legend: it says of which collectives a figure is, where others have another. */
-export function ceilingOf({ceiling}, figure, collective, [low, high], theme) {
-  const {busbw_gbs: figures = {}, from_bytes: from, limit} = ceiling?.evidence ?? {};
+export function ceilingOf({ ceiling }, figure, collective, [low, high], theme) {
+  const { busbw_gbs: figures = {}, from_bytes: from, limit } = ceiling?.evidence ?? {};
   const x = [Math.max(low, from?.[collective] ?? low), high];
   if (!figures[collective] || figure !== 'busbw_gbs' || x[0] >= x[1]) {
     return [];
   }
-  const text = name => String(Number(figures[name].toPrecision(4)));
+  const text = (name) => String(Number(figures[name].toPrecision(4)));
   const all = Object.keys(figures);
-  const alike = all.filter(name => text(name) === text(collective));
+  const alike = all.filter((name) => text(name) === text(collective));
   const whose = alike.length < all.length ? `${alike.join(', ')}: ` : '';
-  return [{
-    key: `ceiling ${text(collective)}`,
-    label: `${whose}at most ${text(collective)} GB/s: ${limit}`,
-    colour: referenceColour('', theme),
-    points: x.map(at => ({x: at, y: figures[collective]}))
-  }];
+  return [
+    {
+      key: `ceiling ${text(collective)}`,
+      label: `${whose}at most ${text(collective)} GB/s: ${limit}`,
+      colour: referenceColour('', theme),
+      points: x.map((at) => ({ x: at, y: figures[collective] })),
+    },
+  ];
 }
 
 /* Both ends of the sizes that a check is about, as far as they are shown; a single size is a
  * short line about it. */
-function spanOf({size, sizes, band}, [low, high]) {
-  const [from, to] =
-    size !== undefined ? [size, size] : BANDS[band] ?? [sizes?.min, sizes?.max];
+function spanOf({ size, sizes, band }, [low, high]) {
+  const [from, to] = size !== undefined ? [size, size] : (BANDS[band] ?? [sizes?.min, sizes?.max]);
   const bytes = (value, otherwise) =>
-    (value === undefined || value === null ? otherwise : parseSize(value) ?? value);
+    value === undefined || value === null ? otherwise : (parseSize(value) ?? value);
   const least = Math.max(low, bytes(from, 0) / 1.2);
   const most = Math.min(high, bytes(to, Infinity) * 1.2);
   return least < most ? [least, most] : [];
@@ -74,23 +77,25 @@ function spanOf({size, sizes, band}, [low, high]) {
 /* The band of a line's twins in the runs of a baseline, {label, books}: the middle of what
  * they measured, and from the least to the greatest that it may have been. */
 export function baselineOf(baseline, line, figure, zoom, theme) {
-  const twins = baseline.books.map(book => book.lines.get(line.series.key)).filter(Boolean);
+  const twins = baseline.books.map((book) => book.lines.get(line.series.key)).filter(Boolean);
   const bySize = new Map();
-  for (const point of twins.flatMap(({points}) => points)) {
+  for (const point of twins.flatMap(({ points }) => points)) {
     const value = pointValue(point, figure);
     const isShown = !zoom || (point.size >= zoom[0] && point.size <= zoom[1]);
     if (value && isShown) {
       bySize.set(point.size, [...(bySize.get(point.size) ?? []), value]);
     }
   }
-  const points = [...bySize].sort(([a], [b]) => a - b).map(([x, values]) => {
-    const all = values.flatMap(({y, bar}) => bar ?? [y]);
-    return {
-      x,
-      y: median(values.map(({y}) => y)),
-      lo: Math.min(...all),
-      hi: Math.max(...all)
-    };
-  });
-  return {key: 'baseline', label: baseline.label, colour: referenceColour('', theme), points};
+  const points = [...bySize]
+    .sort(([a], [b]) => a - b)
+    .map(([x, values]) => {
+      const all = values.flatMap(({ y, bar }) => bar ?? [y]);
+      return {
+        x,
+        y: median(values.map(({ y }) => y)),
+        lo: Math.min(...all),
+        hi: Math.max(...all),
+      };
+    });
+  return { key: 'baseline', label: baseline.label, colour: referenceColour('', theme), points };
 }

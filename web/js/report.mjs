@@ -1,22 +1,21 @@
 /* report.mjs - the page of one run as a file of its own: its data stands in the file, and
  * there is no server to ask */
-import {panelsToSvg, svgToPng} from './chart_svg.mjs';
-import {h} from './dom.mjs';
-import {alertBox, fold} from './parts.mjs';
-import {ReportData} from './report_data.mjs';
+import { panelsToSvg, svgToPng } from './chart_svg.mjs';
+import { h } from './dom.mjs';
+import { alertBox, fold } from './parts.mjs';
+import { ReportData } from './report_data.mjs';
 import * as files from './shown_files.mjs';
-import {themeSwitch} from './theme.mjs';
-import {shorten} from './units.mjs';
-import {formatAddress, parseAddress} from './url_state.mjs';
-import {nodeParts} from './views/node.mjs';
-import {pairMap} from './views/pair_map.mjs';
-import {RowDetail} from './views/row_detail.mjs';
+import { themeSwitch } from './theme.mjs';
+import { shorten } from './units.mjs';
+import { formatAddress, parseAddress } from './url_state.mjs';
+import { nodeParts } from './views/node.mjs';
+import { pairMap } from './views/pair_map.mjs';
+import { RowDetail } from './views/row_detail.mjs';
 import view from './views/run.mjs';
-import {fillWays} from './ways.mjs';
+import { fillWays } from './ways.mjs';
 
-const data =
-  new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));
-const outlet = h('main', {id: 'main', tabindex: '-1'});
+const data = new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));
+const outlet = h('main', { id: 'main', tabindex: '-1' });
 
 /* What is shown stands behind the #: a file's address takes nothing else. */
 const readQuery = () => parseAddress('/runs/x', location.hash.slice(1)).query;
@@ -25,50 +24,67 @@ let shown = null;
 const app = {
   api: data,
   isReport: true,
-  later: async () => ({...files, fillWays, pairMap, panelsToSvg, RowDetail, svgToPng}),
+  later: async () => ({ ...files, fillWays, pairMap, panelsToSvg, RowDetail, svgToPng }),
   origin: data.origin,
-  go({query}) {
-    const [, search = ''] = formatAddress({view: 'run', id: 'x', query}).split('?');
+  go({ query }) {
+    const [, search = ''] = formatAddress({ view: 'run', id: 'x', query }).split('?');
     history.replaceState(null, '', `#${search}`);
     shown.update(readQuery());
   },
   title(text, unreal) {
     document.title = `${unreal ? `[${unreal}] ` : ''}${text} · ringbench`;
-  }
+  },
 };
 
 function header() {
-  return h('header.top', h('a.skip', {href: '#main'}, 'Skip to the content'),
-    h('span.brand', 'ringbench'), h('span.muted', 'report'), h('span.spring'),
-    themeSwitch());
+  return h(
+    'header.top',
+    h('a.skip', { href: '#main' }, 'Skip to the content'),
+    h('span.brand', 'ringbench'),
+    h('span.muted', 'report'),
+    h('span.spring'),
+    themeSwitch(),
+  );
 }
 
 /* The nodes as the server knew them when the report was made. */
 function nodes() {
-  return h('div.stack', data.nodes.map(node => {
-    const {facts, backends} = nodeParts(node);
-    return fold(`Node ${shorten(node.name, 60)}`, null,
-      h('div.node-page', h('dl.facts', facts), h('section.stack', backends)));
-  }));
+  return h(
+    'div.stack',
+    data.nodes.map((node) => {
+      const { facts, backends } = nodeParts(node);
+      return fold(
+        `Node ${shorten(node.name, 60)}`,
+        null,
+        h('div.node-page', h('dl.facts', facts), h('section.stack', backends)),
+      );
+    }),
+  );
 }
 
 function footer() {
-  return h('footer.muted',
-    h('p',
+  return h(
+    'footer.muted',
+    h(
+      'p',
       `Made by ${data.generator} at ${data.generated}. This file needs nothing but ` +
         'itself: no server, no network. The data of the run stands in it as JSON, in the ' +
         'element with the id ',
-      h('code', 'ringbench-data'), '.'),
-    data.address
-      ? h('p', 'When it was made, the run was at ', h('code', data.address), '.')
-      : null);
+      h('code', 'ringbench-data'),
+      '.',
+    ),
+    data.address ? h('p', 'When it was made, the run was at ', h('code', data.address), '.') : null,
+  );
 }
 
 document.body.append(header(), outlet);
-shown = view(outlet, app, {id: data.id, query: readQuery()});
+shown = view(outlet, app, { id: data.id, query: readQuery() });
 outlet.prepend(...data.notes.map(([title, text]) => alertBox('warn', title, text)));
 outlet.append(nodes(), footer());
 /* On paper nothing opens. */
-window.addEventListener('beforeprint',
-  () => document.querySelectorAll('details.fold').forEach(fold => { fold.open = true; }));
+window.addEventListener('beforeprint', () =>
+  document.querySelectorAll('details.fold').forEach((fold) => {
+    fold.open = true;
+  }),
+);
 window.addEventListener('hashchange', () => shown.update(readQuery()));

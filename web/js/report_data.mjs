@@ -1,6 +1,6 @@
 /* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/api.md). No
  * DOM. */
-import {ENDED} from './events.mjs';
+import { ENDED } from './events.mjs';
 
 export class ReportData {
   constructor(data) {
@@ -45,15 +45,14 @@ export class ReportData {
     if (!ENDED.has(this.document.state)) {
       notes.push([
         'Unfinished. ',
-        `The run had not ended when this report was made; it has what there was at ${
-          this.generated}.`
+        `The run had not ended when this report was made; it has what there was at ${this.generated}.`,
       ]);
     }
     if (this.isSummary) {
       notes.push([
         'Shortened. ',
         'The run has too many results for one file. Charts and table stand for all of ' +
-          'them; the single rows, the replay and older events are left out here.'
+          'them; the single rows, the replay and older events are left out here.',
       ]);
     }
     return notes;
@@ -69,7 +68,7 @@ export class ReportData {
 
   /* Nobody counts down what is left of a run in a file. */
   async run() {
-    return {...this.document, eta_s: null};
+    return { ...this.document, eta_s: null };
   }
 
   async summary(id, by) {
@@ -77,7 +76,7 @@ export class ReportData {
   }
 
   async collectives() {
-    return {collectives: this.data.collectives};
+    return { collectives: this.data.collectives };
   }
 
   async rows() {
@@ -85,10 +84,10 @@ export class ReportData {
   }
 
   async stored(id, after) {
-    return this.events.filter(event => event.id > after);
+    return this.events.filter((event) => event.id > after);
   }
 
-  async follow(id, {after, onEvents}) {
+  async follow(id, { after, onEvents }) {
     const events = await this.stored(id, after);
     if (events.length > 0) {
       onEvents(events);

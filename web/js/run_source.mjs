@@ -1,7 +1,7 @@
 /* run_source.mjs - one run as the page knows it: its events as they come, while it is
  * looked at; of very many, the server's summary. */
-import {applyEvents, isEnded, newRunState} from './events.mjs';
-import {seriesOf, stateOfSummary} from './summary.mjs';
+import { applyEvents, isEnded, newRunState } from './events.mjs';
+import { seriesOf, stateOfSummary } from './summary.mjs';
 
 /* Rows and figures above which the summary is read; and events of ranks, of which each has
  * five in a case. */
@@ -26,7 +26,7 @@ export class RunSource {
     this.logFrom = 0;
     this.wantsCases = false;
     this.stream = null;
-    this.replayed = {state: newRunState(), count: 0};
+    this.replayed = { state: newRunState(), count: 0 };
     this.refreshing = false;
     this.onVisible = () => this.heed();
     this.open();
@@ -52,7 +52,7 @@ export class RunSource {
       return this.state;
     }
     if (count < this.replayed.count) {
-      this.replayed = {state: newRunState(), count: 0};
+      this.replayed = { state: newRunState(), count: 0 };
     }
     applyEvents(this.replayed.state, this.log.slice(this.replayed.count, count));
     this.replayed.count = count;
@@ -102,7 +102,7 @@ export class RunSource {
     const outcome = await this.api.follow(this.id, {
       after: this.state.lastId,
       signal: stream.signal,
-      onEvents: events => this.take(events)
+      onEvents: (events) => this.take(events),
     });
     if (this.stream === stream) {
       this.stream = null;
@@ -122,7 +122,7 @@ export class RunSource {
       this.logFrom = Infinity;
     }
     applyEvents(this.state, events);
-    if (this.state.summary && events.some(event => event.type === 'result')) {
+    if (this.state.summary && events.some((event) => event.type === 'result')) {
       this.refreshSoon();
     }
     this.onChange();
@@ -137,7 +137,9 @@ export class RunSource {
     this.onChange();
     /* What the server says of it, now that it is over. */
     if (outcome === 'ended' && !isEnded(this.meta)) {
-      await this.insist(undefined, async () => { this.meta = await this.api.run(this.id); });
+      await this.insist(undefined, async () => {
+        this.meta = await this.api.run(this.id);
+      });
       this.onChange();
     }
   }
@@ -148,8 +150,11 @@ export class RunSource {
     this.meta = await this.api.run(this.id, signal);
     const figures = this.meta.summary?.metrics ?? [];
     const count = figures.reduce((sum, one) => sum + one.count, this.meta.rows_done);
-    if (this.api.isSummary || count - this.state.results > MANY ||
-      (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)) {
+    if (
+      this.api.isSummary ||
+      count - this.state.results > MANY ||
+      (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)
+    ) {
       await this.summarise(signal);
     }
     this.onChange();
@@ -162,7 +167,7 @@ export class RunSource {
       state.summary.cases = seriesOf(await this.api.summary(this.id, 'case', signal));
     }
     this.meta = summary.run;
-    this.log = this.log.filter(event => event.id > summary.last_event);
+    this.log = this.log.filter((event) => event.id > summary.last_event);
     this.logFrom = summary.last_event;
     applyEvents(state, this.log);
     this.state = state;
@@ -202,7 +207,7 @@ export class RunSource {
         return;
       }
       try {
-        this.meta = {...await this.api.run(this.id), asked: Date.now()};
+        this.meta = { ...(await this.api.run(this.id)), asked: Date.now() };
         this.onChange();
       } catch {
         /* the stream tells how it is with the server */
@@ -231,7 +236,9 @@ export class RunSource {
         }
         this.waits = true;
         this.onChange();
-        await new Promise(resolve => { setTimeout(resolve, wait); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, wait);
+        });
         wait = Math.min(5000, wait * 2);
       }
     }
@@ -245,8 +252,13 @@ export class RunSource {
 }
 
 /* Of the cases that have begun. */
-function eventsOfRanks({cases = [], nodes = [], world_size: all = 0}) {
-  const ranks = new Map(nodes.map(node => [node.name, node.ranks]));
-  return cases.filter(({started}) => started).reduce((sum, {nodes: names}) => sum +
-    EVENTS_OF_RANK * (names?.reduce((n, name) => n + (ranks.get(name) ?? 0), 0) ?? all), 0);
+function eventsOfRanks({ cases = [], nodes = [], world_size: all = 0 }) {
+  const ranks = new Map(nodes.map((node) => [node.name, node.ranks]));
+  return cases
+    .filter(({ started }) => started)
+    .reduce(
+      (sum, { nodes: names }) =>
+        sum + EVENTS_OF_RANK * (names?.reduce((n, name) => n + (ranks.get(name) ?? 0), 0) ?? all),
+      0,
+    );
 }

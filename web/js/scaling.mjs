@@ -1,42 +1,49 @@
 /* scaling.mjs - what the server says of sizes over node counts, as panels for charts
  * (chart_model.mjs). No DOM. */
-import {niceCeil, niceFloor} from './chart_model.mjs';
-import {lookOf} from './palette.mjs';
-import {formatSize} from './units.mjs';
+import { niceCeil, niceFloor } from './chart_model.mjs';
+import { lookOf } from './palette.mjs';
+import { formatSize } from './units.mjs';
 
 /* "all_reduce float32 sum, 64M, in place": one of the answer's sizes. */
-export const sizeLabel = ({collective, dtype, redop, root, size, in_place: inPlace}) => [
-  [collective, dtype, redop, root > 0 && `root ${root}`].filter(Boolean).join(' '),
-  formatSize(size), inPlace && 'in place'
-].filter(Boolean).join(', ');
+export const sizeLabel = ({ collective, dtype, redop, root, size, in_place: inPlace }) =>
+  [
+    [collective, dtype, redop, root > 0 && `root ${root}`].filter(Boolean).join(' '),
+    formatSize(size),
+    inPlace && 'in place',
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 /* Shorter times are more of a bandwidth: low and high change sides. */
 const VALUES = {
   busbw: {
     axis: 'busbw, GB/s by nodes',
     unit: 'GB/s',
-    of: point => [point.busbw_gbs, point.busbw_gbs * point.time_us / point.time_high_us,
-      point.busbw_gbs * point.time_us / point.time_low_us]
+    of: (point) => [
+      point.busbw_gbs,
+      (point.busbw_gbs * point.time_us) / point.time_high_us,
+      (point.busbw_gbs * point.time_us) / point.time_low_us,
+    ],
   },
   time: {
     axis: 'time per call, µs by nodes',
     unit: 'µs',
-    of: point => [point.time_us, point.time_low_us, point.time_high_us]
-  }
+    of: (point) => [point.time_us, point.time_low_us, point.time_high_us],
+  },
 };
 
 /* Bandwidth and time of a size: what was measured with the extremes of its cases, and the
  * fit with its band, up to the nodes that were asked about. */
 export function scalingPanels(found, nodes, hide, theme) {
-  const places = [...found.measured, ...found.model ?? []].map(point => point.nodes);
+  const places = [...found.measured, ...(found.model ?? [])].map((point) => point.nodes);
   const x = [Math.min(...places) / Math.SQRT2, Math.max(...places) * Math.SQRT2];
-  return Object.entries(VALUES).map(([key, {axis, unit, of}]) => {
+  return Object.entries(VALUES).map(([key, { axis, unit, of }]) => {
     const lines = [
       lineOf('measured', 'measured', found.measured, of, lookOf(0, false, theme)),
-      lineOf('fitted', `fitted, projected to ${nodes} nodes`, found.model ?? [], of,
-        lookOf(1, true, theme))
-    ].filter(({points}) => points.length > 0)
-      .map(line => ({...line, hidden: hide.includes(line.key)}));
+      lineOf('fitted', `fitted, projected to ${nodes} nodes`, found.model ?? [], of, lookOf(1, true, theme)),
+    ]
+      .filter(({ points }) => points.length > 0)
+      .map((line) => ({ ...line, hidden: hide.includes(line.key) }));
     return {
       key,
       title: sizeLabel(found),
@@ -47,9 +54,9 @@ export function scalingPanels(found, nodes, hide, theme) {
       isSize: true,
       isLog: true,
       x,
-      y: rangeOf(lines.flatMap(({points}) => points)),
+      y: rangeOf(lines.flatMap(({ points }) => points)),
       lines,
-      references: []
+      references: [],
     };
   });
 }
@@ -62,18 +69,19 @@ function lineOf(key, label, points, of, look) {
     label,
     inPlace: false,
     offered: true,
-    points: points.map(point => {
+    points: points.map((point) => {
       const [y, lo, hi] = of(point);
       const bar = point.cases > 1 ? [lo, hi] : null;
-      return {x: point.nodes, y, lo, hi, bar, point: {count: point.cases ?? ''}};
+      return { x: point.nodes, y, lo, hi, bar, point: { count: point.cases ?? '' } };
     }),
-    ...look
+    ...look,
   };
 }
 
 function rangeOf(points) {
-  const values = points.flatMap(({y, lo, hi}) => [y, lo, hi])
-                   .filter(value => Number.isFinite(value) && value > 0);
+  const values = points
+    .flatMap(({ y, lo, hi }) => [y, lo, hi])
+    .filter((value) => Number.isFinite(value) && value > 0);
   return values.length > 0
     ? [niceFloor(Math.min(...values) * 0.98), niceCeil(Math.max(...values) * 1.04)]
     : [0.1, 10];

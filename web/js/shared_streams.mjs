@@ -16,12 +16,12 @@ export class SharedStreams {
   /* Whether the hub is there; asks once. */
   async connect(url) {
     try {
-      const worker = new SharedWorker(url, {type: 'module', name: 'ringbench'});
+      const worker = new SharedWorker(url, { type: 'module', name: 'ringbench' });
       const port = worker.port;
-      const said = new Promise(resolve => {
+      const said = new Promise((resolve) => {
         worker.onerror = () => resolve(false);
         setTimeout(() => resolve(false), HELLO_MS);
-        port.onmessage = ({data}) => (data.hello ? resolve(true) : this.heed(data));
+        port.onmessage = ({ data }) => (data.hello ? resolve(true) : this.heed(data));
       });
       if (await said) {
         this.port = port;
@@ -36,15 +36,15 @@ export class SharedStreams {
 
   sayAlive() {
     if (this.followed.size > 0) {
-      this.port.postMessage({alive: true});
+      this.port.postMessage({ alive: true });
     }
   }
 
   leaveAll() {
-    this.followed.forEach((entry, n) => this.port.postMessage({leave: true, n}));
+    this.followed.forEach((entry, n) => this.port.postMessage({ leave: true, n }));
   }
 
-  heed({n, events, outcome, error, goneSince}) {
+  heed({ n, events, outcome, error, goneSince }) {
     const entry = this.followed.get(n);
     if (!entry) {
       return;
@@ -60,23 +60,23 @@ export class SharedStreams {
   }
 
   /* Follow a run: resolves to 'ended', 'stopped', or {status, problem}. */
-  follow(id, {after, token, onEvents, onReach, signal}) {
-    return new Promise(resolve => {
+  follow(id, { after, token, onEvents, onReach, signal }) {
+    return new Promise((resolve) => {
       this.n += 1;
-      const {n} = this;
+      const { n } = this;
       const stop = () => {
         if (this.followed.delete(n)) {
-          this.port.postMessage({leave: true, n});
+          this.port.postMessage({ leave: true, n });
           resolve('stopped');
         }
       };
-      const end = value => {
+      const end = (value) => {
         signal.removeEventListener('abort', stop);
         resolve(value);
       };
-      this.followed.set(n, {onEvents, onReach, resolve: end});
+      this.followed.set(n, { onEvents, onReach, resolve: end });
       signal.addEventListener('abort', stop);
-      this.port.postMessage({follow: true, n, id, after, token});
+      this.port.postMessage({ follow: true, n, id, after, token });
     });
   }
 }

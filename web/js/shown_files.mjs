@@ -1,50 +1,50 @@
 /* shown_files.mjs - what charts show, to take along: its figures as CSV, JSON and Markdown. No
  * DOM. The runs are those of shown.mjs. */
-import {isBytes, METRICS} from './chart_model.mjs';
-import {markOf, titleOf, unlikeInWords} from './shown.mjs';
-import {doubtOf, waysInWords} from './stats.mjs';
-import {
-  formatPercent,
-  formatSize,
-  formatTime,
-  plural,
-  shorten,
-  significant
-} from './units.mjs';
+import { isBytes, METRICS } from './chart_model.mjs';
+import { markOf, titleOf, unlikeInWords } from './shown.mjs';
+import { doubtOf, waysInWords } from './stats.mjs';
+import { formatPercent, formatSize, formatTime, plural, shorten, significant } from './units.mjs';
 
 const NODES_NAMED = 4;
 
 /* "06cw1x2k3m4n · 2026-01-05 10:00 UTC · host · 4 ranks · node-1, node-2" */
-export function runInWords({id, created, backend, worldSize, nodes, mark}) {
-  const names = nodes.slice(0, NODES_NAMED).map(({name}) => shorten(name, 40));
+export function runInWords({ id, created, backend, worldSize, nodes, mark }) {
+  const names = nodes.slice(0, NODES_NAMED).map(({ name }) => shorten(name, 40));
   const more = nodes.length - names.length;
   return [
-    id, created && `${created.slice(0, 16).replace('T', ' ')} UTC`, mark || backend,
+    id,
+    created && `${created.slice(0, 16).replace('T', ' ')} UTC`,
+    mark || backend,
     worldSize > 0 && plural(worldSize, 'rank'),
-    names.join(', ') + (more > 0 ? ` and ${more} more nodes` : '')
-  ].filter(Boolean)
+    names.join(', ') + (more > 0 ? ` and ${more} more nodes` : ''),
+  ]
+    .filter(Boolean)
     .join(' · ');
 }
 
 /* ---- Figures ---- */
 
 /* One panel stands for both of a collective: a point has all of its figures. */
-const isWhole = panel => panel.metric !== 'time';
+const isWhole = (panel) => panel.metric !== 'time';
 
-const shownLines = panels => panels.filter(isWhole).flatMap(
-  panel => panel.lines.filter(line => !line.hidden).map(line => ({panel, line})));
+const shownLines = (panels) =>
+  panels
+    .filter(isWhole)
+    .flatMap((panel) => panel.lines.filter((line) => !line.hidden).map((line) => ({ panel, line })));
 
 /* A row for each point that is drawn. */
 export function rowsShown(runs, panels) {
-  return shownLines(panels).flatMap(({panel, line}) => line.points.map(point => ({
-    run: runs[line.run].id,
-    name: runs[line.run].name,
-    mark: runs[line.run].mark,
-    ...(panel.metric ? measured(line, point) : reported(panel, line, point))
-  })));
+  return shownLines(panels).flatMap(({ panel, line }) =>
+    line.points.map((point) => ({
+      run: runs[line.run].id,
+      name: runs[line.run].name,
+      mark: runs[line.run].mark,
+      ...(panel.metric ? measured(line, point) : reported(panel, line, point)),
+    })),
+  );
 }
 
-function measured({series, inPlace}, {x, point}) {
+function measured({ series, inPlace }, { x, point }) {
   const doubt = doubtOf(point);
   return {
     series: series.label,
@@ -59,13 +59,13 @@ function measured({series, inPlace}, {x, point}) {
     slowest_rank_us: point.rank_spread.time_us[1],
     repeats: point.repeats,
     wrong: point.wrong,
-    ...(point.ways?.length > 0 && {nccl: waysInWords(point.ways)})
+    ...(point.ways?.length > 0 && { nccl: waysInWords(point.ways) }),
   };
 }
 
 const MEANS = ['mean', 'min', 'max', 'count'];
 
-function reported({title, unit, place, values = MEANS}, line, {x, y, lo, hi, point}) {
+function reported({ title, unit, place, values = MEANS }, line, { x, y, lo, hi, point }) {
   const [middle, low, high, count] = values;
   return {
     metric: title,
@@ -75,40 +75,56 @@ function reported({title, unit, place, values = MEANS}, line, {x, y, lo, hi, poi
     [middle]: y,
     [low]: lo,
     [high]: hi,
-    [count]: point.count
+    [count]: point.count,
   };
 }
 
 export function toCsv(rows) {
-  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))];
-  return [columns, ...rows.map(row => columns.map(name => row[name] ?? ''))]
-    .map(cells => `${cells.map(csvField).join(',')}\r\n`)
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]
+    .map((cells) => `${cells.map(csvField).join(',')}\r\n`)
     .join('');
 }
 
 /* As the server writes them (docs/api.md): spreadsheets must not compute a name. */
 function csvField(value) {
-  const isFormula = typeof value === 'string' && /^[=@+\-\t\r]/.test(value) &&
-    !Number.isFinite(Number(value));
-  const text = (isFormula ? '\'' : '') + value;
+  const isFormula =
+    typeof value === 'string' && /^[=@+\-\t\r]/.test(value) && !Number.isFinite(Number(value));
+  const text = (isFormula ? "'" : '') + value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export const toJson = (runs, panels, address) => `${JSON.stringify({
-  address,
-  unlike: unlikeInWords(runs) || null,
-  runs: runs.map(({id, name, mark, created, backend, worldSize, nodes}) =>
-    ({id, name, mark: mark || null, created, backend, world_size: worldSize, nodes})),
-  rows: rowsShown(runs, panels)
-}, null, 1)}\n`;
+export const toJson = (runs, panels, address) =>
+  `${JSON.stringify(
+    {
+      address,
+      unlike: unlikeInWords(runs) || null,
+      runs: runs.map(({ id, name, mark, created, backend, worldSize, nodes }) => ({
+        id,
+        name,
+        mark: mark || null,
+        created,
+        backend,
+        world_size: worldSize,
+        nodes,
+      })),
+      rows: rowsShown(runs, panels),
+    },
+    null,
+    1,
+  )}\n`;
 
 /* ---- Markdown ---- */
 
-const plain = text => String(text).replace(/[\\`*_{}[\]<>|#~]/g, '\\$&').replace(/\s+/g, ' ');
+const plain = (text) =>
+  String(text)
+    .replace(/[\\`*_{}[\]<>|#~]/g, '\\$&')
+    .replace(/\s+/g, ' ');
 
 const tableOf = ([head, ...rows]) =>
-  [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows].map(
-    cells => `| ${cells.join(' | ')} |\n`).join('');
+  [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
 
 /* For an issue tracker: the runs, what the server says of them, a table of each chart, and
  * the address, if there is one. */
@@ -119,43 +135,58 @@ export function toMarkdown(runs, panels, address) {
     `### ${plain(titleOf(runs))}\n`,
     mark ? `**${mark}: no measurement.**\n` : '',
     unlike ? `**Not alike:** ${plain(unlike)}\n` : '',
-    runs.map(run => `- ${plain(run.name)}: ${plain(runInWords(run))}\n` +
-          (run.verdict ? `  - ${plain(run.verdict.sentence)}\n` : '')).join(''),
+    runs
+      .map(
+        (run) =>
+          `- ${plain(run.name)}: ${plain(runInWords(run))}\n` +
+          (run.verdict ? `  - ${plain(run.verdict.sentence)}\n` : ''),
+      )
+      .join(''),
     ...panels.filter(isWhole).map(panelTable),
-    address && `[This view](<${address}>)\n`
-  ].filter(Boolean)
+    address && `[This view](<${address}>)\n`,
+  ]
+    .filter(Boolean)
     .join('\n');
 }
 
 function panelTable(panel) {
-  const lines = panel.lines.filter(line => !line.hidden && line.points.length > 0);
-  const xs = [...new Set(lines.flatMap(({points}) => points.map(({x}) => x)))];
+  const lines = panel.lines.filter((line) => !line.hidden && line.points.length > 0);
+  const xs = [...new Set(lines.flatMap(({ points }) => points.map(({ x }) => x)))];
   const cells = panel.metric ? measuredCells : reportedCells;
-  const head = lines.flatMap(line => cells.head(panel).map(
-                               text => `${plain(line.label)}: ${text}`));
-  return `**${plain(panel.title)}**, ${plain(panel.axis)}\n\n` +
+  const head = lines.flatMap((line) => cells.head(panel).map((text) => `${plain(line.label)}: ${text}`));
+  return (
+    `**${plain(panel.title)}**, ${plain(panel.axis)}\n\n` +
     tableOf([
       [isBytes(panel) ? 'size' : panel.place, ...head],
-      ...xs.sort((a, b) => a - b).map(x => [
-        isBytes(panel) ? formatSize(x) : x,
-        ...lines.flatMap(line => cells.of(panel, line.points.find(p => p.x === x)))
-      ])
-    ]);
+      ...xs
+        .sort((a, b) => a - b)
+        .map((x) => [
+          isBytes(panel) ? formatSize(x) : x,
+          ...lines.flatMap((line) =>
+            cells.of(
+              panel,
+              line.points.find((p) => p.x === x),
+            ),
+          ),
+        ]),
+    ])
+  );
 }
 
 const measuredCells = {
-  head: panel => [METRICS[panel.metric].axis, 'time'],
+  head: (panel) => [METRICS[panel.metric].axis, 'time'],
   of: (panel, found) => {
     const doubt = found && doubtOf(found.point);
-    return found ? [
-      significant(found.y),
-      formatTime(found.point.time_us) + (doubt ? ` ±${formatPercent(doubt.half)}` : '')
-    ]
-                 : ['', ''];
-  }
+    return found
+      ? [
+          significant(found.y),
+          formatTime(found.point.time_us) + (doubt ? ` ±${formatPercent(doubt.half)}` : ''),
+        ]
+      : ['', ''];
+  },
 };
 
 const reportedCells = {
-  head: ({unit, values = MEANS}) => [`${values[0]}${unit ? `, ${unit}` : ''}`],
-  of: (panel, found) => [found ? significant(found.y) : '']
+  head: ({ unit, values = MEANS }) => [`${values[0]}${unit ? `, ${unit}` : ''}`],
+  of: (panel, found) => [found ? significant(found.y) : ''],
 };

@@ -4,80 +4,230 @@
 
 const bytes = {
   unit: 'bytes',
-  kind: 'text'
+  kind: 'text',
 };
 
 /* clang-format off */
 const TITLES = [
-  ['What to measure', [
-    ['/collectives', 'Collectives', {help: 'If none is chosen: all_reduce.'}],
-    ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
-      ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
-      ['list', 'a list']]}],
-    ['/sizes/min', 'Smallest', {...bytes, when: ['sizes_mode', ['factor', 'step']],
-      help: 'K, M, G and T are powers of 1024: 64K, 1G.'}],
-    ['/sizes/max', 'Largest', {...bytes, help: '', when: ['sizes_mode', ['factor', 'step']]}],
-    ['/sizes/factor', 'Factor', {when: ['sizes_mode', ['factor']], help: ''}],
-    ['/sizes/step', 'Step', {...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']]}],
-    ['/sizes', 'Sizes', {...bytes, id: 'sizes_list', kind: 'list',
-      help: '', hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
-    ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
-  ['Program', [['/program', 'Program', {kind: 'program'}]]],
-  ['Where', [
-    ['/backend', 'Backend', {words: {auto: 'auto: GPUs if any, else host',
-      nccl: 'nccl: GPU memory', host: 'host: CPU memory',
-      sim: 'sim: a model, no bytes move'}}],
-    ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
-      ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
-      ['group', 'a group'], ['labels', 'by label'], ['launch', 'an engine gives them']],
-      later: ['launch']}],
-    ['/nodes/count', 'How many', {unit: 'nodes', when: ['nodes_mode', ['count', 'group', 'labels']]}],
-    ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
-    ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
-    ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
-    ['/nodes/count', 'Nodes to ask for', {id: 'launch_count', help: 'Blank: 1, or 2 ' +
-      'where groups of them measure.', when: ['nodes_mode', ['launch']]}],
-    ['/launch', 'Launcher', {kind: 'launch', ofProgram: true, help: '', when: ['nodes_mode', ['launch']]}],
-    ['/launch/keep_s', 'Keep them', {unit: 'seconds', ofProgram: true,
-      when: ['nodes_mode', ['launch']]}],
-    ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
-    ['/pattern', 'Which together', {words: {all: 'all of them', pairs: 'pairs: each with each',
-      scaling: 'scaling: 1, 2, 4 … and all', bisect: 'bisect: halves of what is slow'}}],
-    ['/rounds', 'Rounds of pairs', {hint: 'all others', when: ['pattern', ['pairs']]}],
-    ['/ranks_per_node', 'Ranks per node'],
-    ['/devices', 'GPUs', {kind: 'any', hint: '[0, 1]', help: 'By their index: a list for all ' +
-      'nodes, or {"node-1": [0, 1]}.'}],
-    ['/nccl_lib', 'NCCL library', {hint: '/opt/nccl/lib/libnccl.so.2', help: 'One that the ' +
-      'nodes offer (--nccl-libs). Blank: the node’s own.'}],
-    ['/bind', 'Bind ranks to', {words: {auto: 'auto: cores, or the GPU’s memory domain',
-      core: 'a core each', numa: 'a memory domain', none: 'nothing'}}]]],
-  ['What to compare', [
-    ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
-      'libraries read their environment once.'}],
-    ['/order', 'Order of the cases'],
-    ['/repeats', 'Repeats', {help: 'New processes each time; the spread shows in the chart.'}]]],
-  ['Name it', [
-    ['/name', 'Name', {hint: 'after the switch update'}],
-    ['/labels', 'Labels', {hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.'}]]],
-  ['How to measure', [
-    ['/dtypes', 'Data types'], ['/redops', 'Reductions'],
-    ['/root', 'Root', {help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.'}],
-    ['/timing', 'Timing', {words: {throughput: 'throughput: calls back to back',
-      isolated: 'isolated: each call by itself'}}],
-    ['/iters', 'Timed calls', {unit: 'per size'}], ['/warmup', 'Warm-up calls', {unit: 'per size'}],
-    ['/agg_iters', 'Calls per group'], ['/cycles', 'Cycles'],
-    ['/control/series', 'Small operations', {help: 'Barriers, objects, pieces of an all-reduce, ' +
-      'beside the collectives. If none is chosen, none is measured.'}],
-    ['/control/bytes', 'Bytes in pieces', {...bytes}], ['/control/pieces', 'Pieces'],
-    ['/control/object_bytes', 'Size of an object', {...bytes}],
-    ['/control/iters', 'Timed small operations'],
-    ['/check', 'Check the data', {help: '1: every element of every rank. 0: not at all.'}]], 'closed'],
-  ['Environment and limits', [
-    ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
-    ['/timeout_s', 'Time limit', {unit: 'seconds'}],
-    ['/join_s', 'Join limit', {unit: 'seconds', help: 'For all ranks to start and join; then as long again for NCCL to connect them.'}],
-    ['/stall_s', 'Stall limit', {unit: 'seconds', help: 'No progress of a rank for so long ends the case.'}]],
-    'closed']
+  [
+    'What to measure',
+    [
+      ['/collectives', 'Collectives', { help: 'If none is chosen: all_reduce.' }],
+      [
+        '/sizes',
+        'Sizes',
+        {
+          id: 'sizes_mode',
+          kind: 'choice',
+          options: [
+            ['factor', 'from … to, times a factor'],
+            ['step', 'from … to, plus a step'],
+            ['list', 'a list'],
+          ],
+        },
+      ],
+      [
+        '/sizes/min',
+        'Smallest',
+        {
+          ...bytes,
+          when: ['sizes_mode', ['factor', 'step']],
+          help: 'K, M, G and T are powers of 1024: 64K, 1G.',
+        },
+      ],
+      ['/sizes/max', 'Largest', { ...bytes, help: '', when: ['sizes_mode', ['factor', 'step']] }],
+      ['/sizes/factor', 'Factor', { when: ['sizes_mode', ['factor']], help: '' }],
+      ['/sizes/step', 'Step', { ...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']] }],
+      [
+        '/sizes',
+        'Sizes',
+        {
+          ...bytes,
+          id: 'sizes_list',
+          kind: 'list',
+          help: '',
+          hint: '8, 64K, 1M, 1G',
+          when: ['sizes_mode', ['list']],
+        },
+      ],
+      ['/in_place', 'Placement', { words: { true: 'in place', false: 'out of place' } }],
+    ],
+  ],
+  ['Program', [['/program', 'Program', { kind: 'program' }]]],
+  [
+    'Where',
+    [
+      [
+        '/backend',
+        'Backend',
+        {
+          words: {
+            auto: 'auto: GPUs if any, else host',
+            nccl: 'nccl: GPU memory',
+            host: 'host: CPU memory',
+            sim: 'sim: a model, no bytes move',
+          },
+        },
+      ],
+      [
+        '/nodes',
+        'Nodes',
+        {
+          id: 'nodes_mode',
+          kind: 'choice',
+          options: [
+            ['', 'all that are idle'],
+            ['count', 'so many'],
+            ['names', 'these'],
+            ['group', 'a group'],
+            ['labels', 'by label'],
+            ['launch', 'an engine gives them'],
+          ],
+          later: ['launch'],
+        },
+      ],
+      ['/nodes/count', 'How many', { unit: 'nodes', when: ['nodes_mode', ['count', 'group', 'labels']] }],
+      ['/nodes/names', 'Which', { kind: 'nodes', when: ['nodes_mode', ['names']] }],
+      ['/nodes/group', 'Group', { hint: 'slurm-8123', when: ['nodes_mode', ['group']] }],
+      ['/nodes/labels', 'Node labels', { hint: 'rack=7', when: ['nodes_mode', ['labels']] }],
+      [
+        '/nodes/count',
+        'Nodes to ask for',
+        {
+          id: 'launch_count',
+          help: 'Blank: 1, or 2 ' + 'where groups of them measure.',
+          when: ['nodes_mode', ['launch']],
+        },
+      ],
+      [
+        '/launch',
+        'Launcher',
+        { kind: 'launch', ofProgram: true, help: '', when: ['nodes_mode', ['launch']] },
+      ],
+      ['/launch/keep_s', 'Keep them', { unit: 'seconds', ofProgram: true, when: ['nodes_mode', ['launch']] }],
+      ['/nodes/wait_s', 'Wait for them', { unit: 'seconds' }],
+      [
+        '/pattern',
+        'Which together',
+        {
+          words: {
+            all: 'all of them',
+            pairs: 'pairs: each with each',
+            scaling: 'scaling: 1, 2, 4 … and all',
+            bisect: 'bisect: halves of what is slow',
+          },
+        },
+      ],
+      ['/rounds', 'Rounds of pairs', { hint: 'all others', when: ['pattern', ['pairs']] }],
+      ['/ranks_per_node', 'Ranks per node'],
+      [
+        '/devices',
+        'GPUs',
+        {
+          kind: 'any',
+          hint: '[0, 1]',
+          help: 'By their index: a list for all ' + 'nodes, or {"node-1": [0, 1]}.',
+        },
+      ],
+      [
+        '/nccl_lib',
+        'NCCL library',
+        {
+          hint: '/opt/nccl/lib/libnccl.so.2',
+          help: 'One that the ' + 'nodes offer (--nccl-libs). Blank: the node’s own.',
+        },
+      ],
+      [
+        '/bind',
+        'Bind ranks to',
+        {
+          words: {
+            auto: 'auto: cores, or the GPU’s memory domain',
+            core: 'a core each',
+            numa: 'a memory domain',
+            none: 'nothing',
+          },
+        },
+      ],
+    ],
+  ],
+  [
+    'What to compare',
+    [
+      [
+        '/matrix',
+        'Variables',
+        {
+          help:
+            'A case for each combination: new processes, since ' + 'libraries read their environment once.',
+        },
+      ],
+      ['/order', 'Order of the cases'],
+      ['/repeats', 'Repeats', { help: 'New processes each time; the spread shows in the chart.' }],
+    ],
+  ],
+  [
+    'Name it',
+    [
+      ['/name', 'Name', { hint: 'after the switch update' }],
+      ['/labels', 'Labels', { hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.' }],
+    ],
+  ],
+  [
+    'How to measure',
+    [
+      ['/dtypes', 'Data types'],
+      ['/redops', 'Reductions'],
+      ['/root', 'Root', { help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.' }],
+      [
+        '/timing',
+        'Timing',
+        {
+          words: { throughput: 'throughput: calls back to back', isolated: 'isolated: each call by itself' },
+        },
+      ],
+      ['/iters', 'Timed calls', { unit: 'per size' }],
+      ['/warmup', 'Warm-up calls', { unit: 'per size' }],
+      ['/agg_iters', 'Calls per group'],
+      ['/cycles', 'Cycles'],
+      [
+        '/control/series',
+        'Small operations',
+        {
+          help:
+            'Barriers, objects, pieces of an all-reduce, ' +
+            'beside the collectives. If none is chosen, none is measured.',
+        },
+      ],
+      ['/control/bytes', 'Bytes in pieces', { ...bytes }],
+      ['/control/pieces', 'Pieces'],
+      ['/control/object_bytes', 'Size of an object', { ...bytes }],
+      ['/control/iters', 'Timed small operations'],
+      ['/check', 'Check the data', { help: '1: every element of every rank. 0: not at all.' }],
+    ],
+    'closed',
+  ],
+  [
+    'Environment and limits',
+    [
+      ['/env', 'Environment', { hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.' }],
+      ['/timeout_s', 'Time limit', { unit: 'seconds' }],
+      [
+        '/join_s',
+        'Join limit',
+        {
+          unit: 'seconds',
+          help: 'For all ranks to start and join; then as long again for NCCL to connect them.',
+        },
+      ],
+      [
+        '/stall_s',
+        'Stall limit',
+        { unit: 'seconds', help: 'No progress of a rank for so long ends the case.' },
+      ],
+    ],
+    'closed',
+  ],
 ];
 /* clang-format on */
 const LEFT_OUT = new Set(['fault']);
@@ -90,54 +240,57 @@ const LEFT_OUT = new Set(['fault']);
 export function buildGroups(description) {
   const schemas = description.components.schemas;
   /* Its references are followed. */
-  const whole = part => JSON.parse(JSON.stringify(part), (key, at) => (at?.$ref
-    ? whole({...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined}) : at));
-  const {properties} = whole(schemas.RunSpec);
+  const whole = (part) =>
+    JSON.parse(JSON.stringify(part), (key, at) =>
+      at?.$ref ? whole({ ...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined }) : at,
+    );
+  const { properties } = whole(schemas.RunSpec);
   const ofPrograms = schemas.EffectiveProgramSpec?.required ?? Object.keys(properties);
   const known = new Set();
   const make = (pointer, label, own = {}) => {
     const key = pointer.split('/')[1];
     known.add(key);
     const schema = nodeAt(properties, pointer);
-    return schema && {
-      ...fromSchema(schema, pointer, properties[key]),
-      id: pointer.slice(1).replaceAll('/', '_'),
-      pointer,
-      label,
-      ofProgram: ofPrograms.includes(key),
-      ...own,
-      ...(own.words ? {options: worded(schema, own.words)} : {})
-    };
+    return (
+      schema && {
+        ...fromSchema(schema, pointer, properties[key]),
+        id: pointer.slice(1).replaceAll('/', '_'),
+        pointer,
+        label,
+        ofProgram: ofPrograms.includes(key),
+        ...own,
+        ...(own.words ? { options: worded(schema, own.words) } : {}),
+      }
+    );
   };
   const groups = TITLES.map(([title, lines, closed]) => ({
     title,
     closed: Boolean(closed),
-    fields: lines.map(line => make(...line)).filter(Boolean)
+    fields: lines.map((line) => make(...line)).filter(Boolean),
   }));
-  const rest =
-    Object.keys(properties).filter(key => !known.has(key) && !LEFT_OUT.has(key));
-  const more = rest.flatMap(key => restOf(properties[key], `/${key}`, make));
-  return [...groups, {title: 'More', closed: true, fields: more}];
+  const rest = Object.keys(properties).filter((key) => !known.has(key) && !LEFT_OUT.has(key));
+  const more = rest.flatMap((key) => restOf(properties[key], `/${key}`, make));
+  return [...groups, { title: 'More', closed: true, fields: more }];
 }
 
 /* A field for each of what no line names; an object's parts have one each. */
 function restOf(schema, pointer, make) {
   const parts = partsOf(schema);
   return parts
-    ? Object.keys(parts).flatMap(key => restOf(parts[key], `${pointer}/${key}`, make))
+    ? Object.keys(parts).flatMap((key) => restOf(parts[key], `${pointer}/${key}`, make))
     : [make(pointer, inWords(pointer))];
 }
 
-const inWords = pointer => {
+const inWords = (pointer) => {
   const text = pointer.slice(1).replaceAll('/', ': ').replaceAll('_', ' ');
   return text[0].toUpperCase() + text.slice(1);
 };
 
-const variants = schema => [schema, ...(schema.oneOf ?? [])];
-const partsOf = schema => variants(schema).find(one => one.properties)?.properties;
+const variants = (schema) => [schema, ...(schema.oneOf ?? [])];
+const partsOf = (schema) => variants(schema).find((one) => one.properties)?.properties;
 
 function nodeAt(properties, pointer) {
-  let at = {properties};
+  let at = { properties };
   for (const key of pointer.slice(1).split('/')) {
     at = partsOf(at ?? {})?.[key];
   }
@@ -146,18 +299,16 @@ function nodeAt(properties, pointer) {
 
 function fromSchema(schema, pointer, top) {
   const kinds = variants(schema).map(kindOf);
-  const kind = ['several', 'matrix', 'pairs', 'choice', 'number', 'text'].find(
-                 one => kinds.includes(one)) ??
-    'any';
-  const items = variants(schema).find(one => one.items?.enum)?.items.enum;
+  const kind =
+    ['several', 'matrix', 'pairs', 'choice', 'number', 'text'].find((one) => kinds.includes(one)) ?? 'any';
+  const items = variants(schema).find((one) => one.items?.enum)?.items.enum;
   const usual = defaultOf(schema, pointer, top);
   return {
-    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
-                                                                              : kind,
+    kind: kinds.filter((one) => one !== 'none').length > 1 && kind === 'choice' ? 'any' : kind,
     options: items ?? worded(schema, {}),
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
-    help: schema.description ??
-      (items && usual ? `If none is chosen: ${[usual].flat().join(', ')}.` : undefined)
+    help:
+      schema.description ?? (items && usual ? `If none is chosen: ${[usual].flat().join(', ')}.` : undefined),
   };
 }
 
@@ -177,10 +328,10 @@ function kindOf(schema) {
     return schema.items?.enum ? 'several' : 'any';
   }
   if (schema.type === 'object') {
-    const {type} = schema.additionalProperties ?? {};
+    const { type } = schema.additionalProperties ?? {};
     return type === 'array' ? 'matrix' : type === 'string' ? 'pairs' : 'any';
   }
-  return {integer: 'number', number: 'number', string: 'text'}[schema.type] ?? 'none';
+  return { integer: 'number', number: 'number', string: 'text' }[schema.type] ?? 'none';
 }
 
 /* What a choice offers: [text that stands for it, words, value]; the first leaves it out. */
@@ -189,11 +340,11 @@ function worded(schema, words) {
   if (!values) {
     return undefined;
   }
-  const say = value => words[value] ?? {true: 'yes', false: 'no'}[value] ?? String(value);
+  const say = (value) => words[value] ?? { true: 'yes', false: 'no' }[value] ?? String(value);
   const usual = schema.default;
-  const others = values.filter(value => value !== usual);
+  const others = values.filter((value) => value !== usual);
   return [
     ['', usual === undefined ? 'as usual' : say(usual), undefined],
-    ...others.map(value => [String(value), say(value), value])
+    ...others.map((value) => [String(value), say(value), value]),
   ];
 }

@@ -1,8 +1,8 @@
 /* spec_form.mjs - from what stands in the new-run form to the request, and back. No DOM.
  * Nothing is judged here: a field that makes no sense goes to the server as it was typed,
  * and its answer is shown at that field. */
-import {listAsRange} from './spec_text.mjs';
-import {formatSize} from './units.mjs';
+import { listAsRange } from './spec_text.mjs';
+import { formatSize } from './units.mjs';
 
 /* Kinds whose value is an array; a program's is an object or null, all others are text. */
 const EMPTY = {
@@ -10,13 +10,13 @@ const EMPTY = {
   nodes: () => [],
   matrix: () => [],
   program: () => null,
-  launch: () => null
+  launch: () => null,
 };
 
 /* `fields` are those of spec_fields.mjs, of all groups. A run of a program has none of what
  * belongs to a measurement. */
 export function emptyForm(fields) {
-  const form = {what: 'measure', extra: {}};
+  const form = { what: 'measure', extra: {} };
   for (const field of fields) {
     form[field.id] = EMPTY[field.kind]?.() ?? '';
   }
@@ -30,10 +30,9 @@ export const isShown = (field, form) =>
 
 /* The request: only what was filled in. */
 export function toSpec(fields, form) {
-  const spec = {...form.extra};
+  const spec = { ...form.extra };
   for (const field of fields) {
-    const value =
-      isShown(field, form) ? READERS[field.kind](form[field.id], field) : undefined;
+    const value = isShown(field, form) ? READERS[field.kind](form[field.id], field) : undefined;
     if (value !== undefined && !field.id.endsWith('_mode')) {
       setAt(spec, field.pointer, value);
     }
@@ -42,17 +41,17 @@ export function toSpec(fields, form) {
 }
 
 const READERS = {
-  text: value => (value.trim() === '' ? undefined : value.trim()),
+  text: (value) => (value.trim() === '' ? undefined : value.trim()),
   choice: (value, field) => field.options.find(([text]) => text === value)?.[2],
   number: readNumber,
-  several: value => (value.length === 0 ? undefined : [...value]),
-  nodes: value => [...value],
-  list: value => (value.trim() === '' ? undefined : splitList(value)),
+  several: (value) => (value.length === 0 ? undefined : [...value]),
+  nodes: (value) => [...value],
+  list: (value) => (value.trim() === '' ? undefined : splitList(value)),
   pairs: readPairs,
   matrix: readMatrix,
-  program: value => value ?? {name: ''},
-  launch: value => value ?? {name: ''},
-  any: readAny
+  program: (value) => value ?? { name: '' },
+  launch: (value) => value ?? { name: '' },
+  any: readAny,
 };
 
 function readNumber(value) {
@@ -76,8 +75,11 @@ function readAny(value) {
 /* [{name, values, unset}]: a value a line, and perhaps the variable not set at all. */
 function readMatrix(rows) {
   const matrix = {};
-  for (const {name, values, unset} of rows) {
-    const list = values.split('\n').map(text => text.trim()).filter(text => text !== '');
+  for (const { name, values, unset } of rows) {
+    const list = values
+      .split('\n')
+      .map((text) => text.trim())
+      .filter((text) => text !== '');
     if (name.trim() !== '' || list.length > 0) {
       matrix[name.trim()] = unset ? [...list, null] : list;
     }
@@ -85,7 +87,7 @@ function readMatrix(rows) {
   return Object.keys(matrix).length === 0 ? undefined : matrix;
 }
 
-const splitList = text => text.split(/[\s,;]+/).filter(item => item !== '');
+const splitList = (text) => text.split(/[\s,;]+/).filter((item) => item !== '');
 
 function readPairs(text) {
   const pairs = {};
@@ -127,9 +129,8 @@ export function fromSpec(fields, spec) {
   form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
   const told = toSpec(fields, form);
   for (const [key, value] of Object.entries(spec)) {
-    const isField = fields.some(field => field.pointer.split('/')[1] === key);
-    const isLost =
-      told[key] === undefined && value !== null && !isUsual(fields, key, value);
+    const isField = fields.some((field) => field.pointer.split('/')[1] === key);
+    const isLost = told[key] === undefined && value !== null && !isUsual(fields, key, value);
     if (!isField || isLost) {
       form.extra[key] = value;
     }
@@ -139,31 +140,40 @@ export function fromSpec(fields, spec) {
 
 /* Whether a blank says the same: a choice's default, nothing in a list, no at all. */
 function isUsual(fields, key, value) {
-  const field = fields.find(one => one.pointer === `/${key}`);
-  return value === false || value === 'all' || value === '' ||
+  const field = fields.find((one) => one.pointer === `/${key}`);
+  return (
+    value === false ||
+    value === 'all' ||
+    value === '' ||
     (typeof value === 'object' && Object.keys(value).length === 0) ||
-    (field?.kind === 'choice' && !field.options.some(([text]) => text === String(value)));
+    (field?.kind === 'choice' && !field.options.some(([text]) => text === String(value)))
+  );
 }
 
-const asText = value => (typeof value === 'object' ? '' : String(value));
-const asArray = value => (Array.isArray(value) ? value.map(String) : []);
+const asText = (value) => (typeof value === 'object' ? '' : String(value));
+const asArray = (value) => (Array.isArray(value) ? value.map(String) : []);
 
 const WRITERS = {
   text: asText,
   number: asText,
-  choice: (value, field) =>
-    (field.options.some(([text]) => text === String(value)) ? String(value) : ''),
+  choice: (value, field) => (field.options.some(([text]) => text === String(value)) ? String(value) : ''),
   several: asArray,
   nodes: asArray,
-  pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n'),
-  matrix: value => Object.entries(value).map(([name, list]) => ({
-    name,
-    values: asArray(list).filter((text, i) => list[i] !== null).join('\n'),
-    unset: list.includes(null)
-  })),
-  program: value => ({args: {}, ...value}),
-  launch: ({name, args}) => ({name, args: args ?? {}}),
-  any: value => (typeof value === 'string' ? value : JSON.stringify(value))
+  pairs: (value) =>
+    Object.entries(value)
+      .map(([k, v]) => `${k}=${v}`)
+      .join('\n'),
+  matrix: (value) =>
+    Object.entries(value).map(([name, list]) => ({
+      name,
+      values: asArray(list)
+        .filter((text, i) => list[i] !== null)
+        .join('\n'),
+      unset: list.includes(null),
+    })),
+  program: (value) => ({ args: {}, ...value }),
+  launch: ({ name, args }) => ({ name, args: args ?? {} }),
+  any: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
 };
 
 function getAt(spec, pointer) {
@@ -181,7 +191,7 @@ function sizesToForm(sizes, form) {
       sizes_mode: 'factor',
       sizes_min: formatSize(range.min),
       sizes_max: formatSize(range.max),
-      sizes_factor: String(range.factor)
+      sizes_factor: String(range.factor),
     });
   } else if (Array.isArray(sizes)) {
     form.sizes_mode = 'list';
@@ -194,9 +204,9 @@ function sizesToForm(sizes, form) {
   }
 }
 
-const sizeText = size => (Number.isInteger(size) ? formatSize(size) : String(size));
+const sizeText = (size) => (Number.isInteger(size) ? formatSize(size) : String(size));
 
-function nodesMode({nodes, launch}) {
+function nodesMode({ nodes, launch }) {
   if (launch) {
     return 'launch';
   }
@@ -220,8 +230,7 @@ export function errorsByField(fields, problem, form) {
   const byField = {};
   for (const error of problem?.errors ?? []) {
     const id = fieldOf(fields, error.pointer ?? '', form)?.id ?? '';
-    const text =
-      id === '' && error.pointer ? `${error.pointer}: ${error.detail}` : error.detail;
+    const text = id === '' && error.pointer ? `${error.pointer}: ${error.detail}` : error.detail;
     (byField[id] ??= []).push(text);
   }
   return byField;
@@ -230,10 +239,10 @@ export function errorsByField(fields, problem, form) {
 /* The shown field whose pointer leads furthest to this one; of two with the same pointer
  * (the kind of sizes, and their list) the latter, which is the one that was typed in. */
 function fieldOf(fields, pointer, form) {
-  const shown = fields.filter(field => isShown(field, form));
-  const above = shown.filter(
-    field => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
+  const shown = fields.filter((field) => isShown(field, form));
+  const above = shown.filter((field) => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
   return above.reduce(
-    (best, field) => best && best.pointer.length > field.pointer.length ? best : field,
-    undefined);
+    (best, field) => (best && best.pointer.length > field.pointer.length ? best : field),
+    undefined,
+  );
 }

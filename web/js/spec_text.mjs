@@ -1,44 +1,47 @@
 /* spec_text.mjs - a run's request as text: short, as JSON, as a line for a shell. No DOM. */
-import {formatSize} from './units.mjs';
+import { formatSize } from './units.mjs';
 
 /* 8, 16, 32 … 128 is 8 to 128 by 2; null when the list is no such row. */
 export function listAsRange(list) {
   const factor = list.length >= 3 ? list[1] / list[0] : NaN;
-  const isRange = Number.isInteger(factor) && factor > 1 &&
+  const isRange =
+    Number.isInteger(factor) &&
+    factor > 1 &&
     list.every((size, i) => i === 0 || size === list[i - 1] * factor);
-  return isRange ? {min: list[0], max: list[list.length - 1], factor} : null;
+  return isRange ? { min: list[0], max: list[list.length - 1], factor } : null;
 }
 
 /* An effective spec shorter, and the same: without what is unset, sizes as a range. */
 export function shortSpec(spec) {
-  const isSaid = value => value !== null && value !== '' &&
-    (typeof value !== 'object' || Object.keys(value).length > 0);
+  const isSaid = (value) =>
+    value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0);
   const short = {};
   for (const [key, value] of Object.entries(spec)) {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const told = isObject && key !== 'matrix'
-      ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
-      : value;
+    const told =
+      isObject && key !== 'matrix'
+        ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
+        : value;
     if (isSaid(told)) {
       short[key] = told;
     }
   }
   const range = Array.isArray(spec.sizes) ? listAsRange(spec.sizes) : null;
   if (range) {
-    const {min, max, factor} = range;
-    short.sizes = {min: formatSize(min), max: formatSize(max), factor};
+    const { min, max, factor } = range;
+    short.sizes = { min: formatSize(min), max: formatSize(max), factor };
   }
   return short;
 }
 
 /* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. A line
  * end is never inside of a string there. */
-export const prettyJson = value =>
-  JSON.stringify(value, null, 2)
-    .replace(
-      /\[\n[^[\]{}]*\n *\]/g, list => list.replace(/,\n */g, ', ').replace(/\n */g, ''));
+export const prettyJson = (value) =>
+  JSON.stringify(value, null, 2).replace(/\[\n[^[\]{}]*\n *\]/g, (list) =>
+    list.replace(/,\n */g, ', ').replace(/\n */g, ''),
+  );
 
-const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
+const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /* The same request from a shell. The token itself is never shown. */
 export function curlLine(spec, origin, withToken) {
@@ -54,5 +57,5 @@ export function curlLine(spec, origin, withToken) {
  * on plain http, getRandomValues is not. */
 export function idempotencyKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

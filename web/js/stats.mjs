@@ -1,5 +1,5 @@
 /* stats.mjs - result rows made into series to plot and table rows to read. No DOM. */
-import {listInWords} from './units.mjs';
+import { listInWords } from './units.mjs';
 
 export function median(values) {
   if (values.length === 0) {
@@ -12,7 +12,7 @@ export function median(values) {
 
 /* What busbw is of algbw, of n ranks: by the facts of a collective that the server gives
  * (docs/api.md). */
-export const busFactor = ({bus_factor: {times, less}}, n) => (times * (n - less)) / n;
+export const busFactor = ({ bus_factor: { times, less } }, n) => (times * (n - less)) / n;
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case
  * differs from the others of the run, `members` are the ranks of its group. */
@@ -36,30 +36,30 @@ export function lineLabel(row, variant = '', members = null) {
 
 /* "TREE, LL128": how calls were done, of a row's `nccl`; '' where that is not known. */
 export function wayOf(choice) {
-  const {algo, proto, by, ranks_differ: differ} = choice ?? {};
+  const { algo, proto, by, ranks_differ: differ } = choice ?? {};
   return [algo, proto, by === 'table' && 'predicted', differ && 'ranks differ'].filter(Boolean).join(', ');
 }
 
 /* [{way, rows}] of such, the most frequent first and the unknown last; [] where nothing is known of any. */
 function addWays(ways) {
   const rows = new Map();
-  ways.forEach(one => rows.set(one.way, (rows.get(one.way) ?? 0) + one.rows));
+  ways.forEach((one) => rows.set(one.way, (rows.get(one.way) ?? 0) + one.rows));
   return rows.size > (rows.has('') ? 1 : 0)
-    ? [...rows].map(([way, n]) => ({way, rows: n}))
-      .sort((a, b) => (a.way === '') - (b.way === '') || b.rows - a.rows)
+    ? [...rows]
+        .map(([way, n]) => ({ way, rows: n }))
+        .sort((a, b) => (a.way === '') - (b.way === '') || b.rows - a.rows)
     : [];
 }
 
 /* The same of a row's `nccl`, or a summary's, which say how many rows they stand for. */
-export const waysOf = choices =>
-  addWays(choices.map(choice => ({way: wayOf(choice), rows: choice.rows})));
+export const waysOf = (choices) =>
+  addWays(choices.map((choice) => ({ way: wayOf(choice), rows: choice.rows })));
 
 /* "TREE, LL128", or "3 × TREE, LL128; 1 × RING, LL" where rows of one size differ. */
-export const waysInWords = (ways = []) => (ways.length === 1
-    ? ways[0].way
-    : ways.map(({way, rows}) => `${rows} × ${way || 'not known'}`).join('; '));
+export const waysInWords = (ways = []) =>
+  ways.length === 1 ? ways[0].way : ways.map(({ way, rows }) => `${rows} × ${way || 'not known'}`).join('; ');
 
-export const placement = row => (row.in_place ? 'in place' : 'out of place');
+export const placement = (row) => (row.in_place ? 'in place' : 'out of place');
 
 /* The repeats of one row as one figure, as the server's summary has it: medians over the
  * rows; `rank_spread`, the least and the greatest of any rank in any row; `repeat_spread`,
@@ -71,10 +71,10 @@ export const placement = row => (row.in_place ? 'in place' : 'out of place');
 export function summarise(rows, base) {
   const own = summariseRows(rows);
   if (!base?.repeats || rows.length === 0) {
-    return own.repeats || !base ? own : {...base, rows};
+    return own.repeats || !base ? own : { ...base, rows };
   }
   if (own.repeats === 0) {
-    return {...base, rows};
+    return { ...base, rows };
   }
   return {
     ...base,
@@ -85,49 +85,53 @@ export function summarise(rows, base) {
     interval: widest(base.interval, own.interval),
     noisy: base.noisy + own.noisy,
     wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong,
-    ways: addWays([base, own].flatMap(knownOrNot))
+    ways: addWays([base, own].flatMap(knownOrNot)),
   };
 }
 
-const knownOrNot = ({ways, repeats}) => (ways.length > 0 ? ways : [{way: '', rows: repeats}]);
+const knownOrNot = ({ ways, repeats }) => (ways.length > 0 ? ways : [{ way: '', rows: repeats }]);
 
 const MEASURES = ['time_us', 'algbw_gbs', 'busbw_gbs'];
-const measures = of => Object.fromEntries(MEASURES.map(key => [key, of(key)]));
-const ends = values => [values.reduce((a, b) => Math.min(a, b)),
-  values.reduce((a, b) => Math.max(a, b))];
-const widest = (a, b) =>
-  (a && b ? measures(key => ends([...a[key], ...b[key]])) : a ?? b);
+const measures = (of) => Object.fromEntries(MEASURES.map((key) => [key, of(key)]));
+const ends = (values) => [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+const widest = (a, b) => (a && b ? measures((key) => ends([...a[key], ...b[key]])) : (a ?? b));
 
 function summariseRows(rows) {
-  const timed = rows.filter(row => row.skipped === undefined);
-  const checked = timed.filter(row => row.wrong !== null && row.wrong !== undefined);
+  const timed = rows.filter((row) => row.skipped === undefined);
+  const checked = timed.filter((row) => row.wrong !== null && row.wrong !== undefined);
   return {
     rows,
     repeats: timed.length,
-    ...measures(key => median(timed.map(row => row[key]))),
+    ...measures((key) => median(timed.map((row) => row[key]))),
     rank_spread: timed.length ? rankSpread(timed) : null,
-    repeat_spread: timed.length ? measures(key => ends(timed.map(row => row[key])))
-                                : null,
-    interval: intervalOf(timed.filter(row => row.time_low_us !== undefined)),
-    noisy: timed.filter(row => row.noisy).length,
+    repeat_spread: timed.length ? measures((key) => ends(timed.map((row) => row[key]))) : null,
+    interval: intervalOf(timed.filter((row) => row.time_low_us !== undefined)),
+    noisy: timed.filter((row) => row.noisy).length,
     wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
     skipped: timed.length ? undefined : rows[0]?.skipped,
-    ways: waysOf(timed.map(row => ({...row.nccl, rows: 1})))
+    ways: waysOf(timed.map((row) => ({ ...row.nccl, rows: 1 }))),
   };
 }
 
-const rankSpread = timed => spreadOfTimes(timed,
-  timed.flatMap(row => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]));
+const rankSpread = (timed) =>
+  spreadOfTimes(
+    timed,
+    timed.flatMap((row) => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]),
+  );
 
-const intervalOf = known => (known.length === 0
+const intervalOf = (known) =>
+  known.length === 0
     ? null
-    : spreadOfTimes(known, known.flatMap(row => [row.time_low_us, row.time_high_us])));
+    : spreadOfTimes(
+        known,
+        known.flatMap((row) => [row.time_low_us, row.time_high_us]),
+      );
 
 function spreadOfTimes([first], all) {
   const times = ends(all);
-  return measures(key => (key === 'time_us'
-                      ? times
-                      : ends(times.map(time => first[key] * first.time_us / time))));
+  return measures((key) =>
+    key === 'time_us' ? times : ends(times.map((time) => (first[key] * first.time_us) / time)),
+  );
 }
 
 /* How far a point's figure may be off: the interval of its median and, where there are
@@ -135,12 +139,12 @@ function spreadOfTimes([first], all) {
  * knows. */
 export function doubtOf(point, key = 'time_us') {
   const known = [point.interval, point.repeats > 1 ? point.repeat_spread : null];
-  const values = known.flatMap(spread => spread?.[key] ?? []);
+  const values = known.flatMap((spread) => spread?.[key] ?? []);
   if (values.length === 0 || !(point[key] > 0)) {
     return null;
   }
   const [lo, hi] = ends(values);
-  return {lo, hi, half: (hi - lo) / 2 / point[key]};
+  return { lo, hi, half: (hi - lo) / 2 / point[key] };
 }
 
 /* A point's value of a figure. The band, lo to hi, is always from the least to the greatest
@@ -152,23 +156,23 @@ export function pointValue(point, key) {
   }
   const [lo, hi] = point.rank_spread[key];
   const doubt = doubtOf(point, key);
-  return {y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi]};
+  return { y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi] };
 }
 
 const FIGURES = {
   time: 'time_us',
   algbw: 'algbw_gbs',
   busbw: 'busbw_gbs',
-  wrong: 'wrong'
+  wrong: 'wrong',
 };
 
 /* What a column shows of a table row: "size", "count", "type", or as "out_busbw". */
 function valueOf(column) {
   const [side, figure] = column.split('_');
   if (figure === undefined) {
-    return ['size', 'count', 'type'].includes(side) ? entry => entry[side] : null;
+    return ['size', 'count', 'type'].includes(side) ? (entry) => entry[side] : null;
   }
-  return figure in FIGURES ? entry => entry[side]?.[FIGURES[figure]] : null;
+  return figure in FIGURES ? (entry) => entry[side]?.[FIGURES[figure]] : null;
 }
 
 /* Sorted by a column, "size" or "-size"; what has no figure comes last both ways. An

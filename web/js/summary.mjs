@@ -1,23 +1,21 @@
 /* summary.mjs - a run's state from the server's summary of it (docs/api.md), in place of
  * its events. No DOM. */
-import {applyEvents, newRank, newRunState} from './events.mjs';
-import {takeFigures} from './figures.mjs';
-import {waysOf} from './stats.mjs';
+import { applyEvents, newRank, newRunState } from './events.mjs';
+import { takeFigures } from './figures.mjs';
+import { waysOf } from './stats.mjs';
 
 export function stateOfSummary(summary) {
-  const {run} = summary;
+  const { run } = summary;
   const state = newRunState();
-  const envs =
-    new Map(summary.combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
+  const envs = new Map(summary.combinations.flatMap(({ env, cases }) => cases.map((at) => [at, env])));
   for (const found of run.cases ?? []) {
     state.cases.set(found.case, caseOf(found, envs.get(found.case) ?? null));
   }
   const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
   applyEvents(state, events);
   for (const found of run.cases ?? []) {
-    const {state: now, reason, blamed = null, transports = null, started, ended} = found;
-    Object.assign(
-      state.cases.get(found.case), {state: now, reason, blamed, transports, started, ended});
+    const { state: now, reason, blamed = null, transports = null, started, ended } = found;
+    Object.assign(state.cases.get(found.case), { state: now, reason, blamed, transports, started, ended });
   }
   Object.assign(state, {
     lastId: summary.last_event,
@@ -34,37 +32,36 @@ export function stateOfSummary(summary) {
     nodes: run.nodes ?? [],
     groups: run.groups ?? null,
     rowsTotal: run.rows_total,
-    summary: {all: seriesOf(summary, envs), cases: null},
+    summary: { all: seriesOf(summary, envs), cases: null },
     results: run.rows_done,
-    epoch: state.epoch + 1
+    epoch: state.epoch + 1,
   });
   for (const known of run.summary?.metrics ?? []) {
     state.results += known.count;
   }
-  takeFigures(state.metrics, summary, at => state.cases.get(at));
+  takeFigures(state.metrics, summary, (at) => state.cases.get(at));
   return state;
 }
 
 /* The series that books begin with, and up to which event they speak. */
-export function seriesOf({run, series, last_event, combinations}, envs = null) {
-  const known =
-    envs ?? new Map(combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
-  const nodes = new Map((run.cases ?? []).map(found => [found.case, found.nodes]));
-  const first = new Map(combinations.map(one => [one.combination, one.cases[0]]));
+export function seriesOf({ run, series, last_event, combinations }, envs = null) {
+  const known = envs ?? new Map(combinations.flatMap(({ env, cases }) => cases.map((at) => [at, env])));
+  const nodes = new Map((run.cases ?? []).map((found) => [found.case, found.nodes]));
+  const first = new Map(combinations.map((one) => [one.combination, one.cases[0]]));
   return {
     upTo: last_event,
-    series: series.map(one => {
+    series: series.map((one) => {
       const at = one.case ?? first.get(one.combination);
-      return {...one, env: known.get(at) ?? null, nodes: nodes.get(at)};
-    })
+      return { ...one, env: known.get(at) ?? null, nodes: nodes.get(at) };
+    }),
   };
 }
 
 function caseOf(found, env) {
-  const ranks =
-    (found.ranks ?? [])
-      .map(rank => [rank.rank,
-             {...newRank(rank), state: rank.state, reason: rank.reason ?? null}]);
+  const ranks = (found.ranks ?? []).map((rank) => [
+    rank.rank,
+    { ...newRank(rank), state: rank.state, reason: rank.reason ?? null },
+  ]);
   return {
     case: found.case,
     attempt: found.attempt ?? 1,
@@ -79,13 +76,13 @@ function caseOf(found, env) {
     started: found.started ?? null,
     ended: found.ended ?? null,
     ranks: new Map(ranks),
-    conditions: new Map((found.conditions ?? []).map(said => [said.node, said])),
-    revision: 0
+    conditions: new Map((found.conditions ?? []).map((said) => [said.node, said])),
+    revision: 0,
   };
 }
 
 /* A point of the summary as summarise() makes one of rows. */
-export const pointOfSummary = point => ({
+export const pointOfSummary = (point) => ({
   size: point.size,
   repeats: point.rows,
   time_us: point.time_us ?? null,
@@ -96,6 +93,6 @@ export const pointOfSummary = point => ({
   interval: point.interval ?? null,
   noisy: point.noisy ?? 0,
   wrong: point.wrong,
-  skipped: point.rows > 0 ? undefined : point.reason ?? 'no reason was given',
-  ways: waysOf(point.nccl ?? [])
+  skipped: point.rows > 0 ? undefined : (point.reason ?? 'no reason was given'),
+  ways: waysOf(point.nccl ?? []),
 });

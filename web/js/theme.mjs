@@ -1,5 +1,5 @@
 /* theme.mjs - dark or light: the system's preference until the person says otherwise */
-import {h, setText} from './dom.mjs';
+import { h, setText } from './dom.mjs';
 
 const KEY = 'ringbench-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -42,9 +42,12 @@ function choose(name) {
 
 export function themeSwitch() {
   const label = h('span.theme-name');
-  const button =
-    h('button.quiet', {on: {click: () => choose(theme() === 'dark' ? 'light' : 'dark')}},
-      h('span.theme-glyph', {'aria-hidden': 'true'}), label);
+  const button = h(
+    'button.quiet',
+    { on: { click: () => choose(theme() === 'dark' ? 'light' : 'dark') } },
+    h('span.theme-glyph', { 'aria-hidden': 'true' }),
+    label,
+  );
   const name = () => {
     const other = theme() === 'dark' ? 'Light' : 'Dark';
     setText(label, other);

@@ -1,7 +1,7 @@
 /* trend_model.mjs - trends as they are drawn: what is alike as a line over its runs, where
  * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
-import {compareQuery} from './url_state.mjs';
-import {whereInWords} from './where.mjs';
+import { compareQuery } from './url_state.mjs';
+import { whereInWords } from './where.mjs';
 
 /* In 9 of 10 comparisons so many find a change of 3 % (docs/method.md). */
 const CASES_WANTED = 8;
@@ -13,55 +13,60 @@ export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringb
  * column `x`. */
 export function buildTrends(answers) {
   const lines = new Map();
-  answers.forEach((answer, band) => answer.points.forEach(point => {
-    const key = lineKey(point);
-    const line = lines.get(key) ?? {like: point.like, points: answers.map(() => [])};
-    lines.set(key, line);
-    line.points[band].unshift(point);
-  }));
+  answers.forEach((answer, band) =>
+    answer.points.forEach((point) => {
+      const key = lineKey(point);
+      const line = lines.get(key) ?? { like: point.like, points: answers.map(() => []) };
+      lines.set(key, line);
+      line.points[band].unshift(point);
+    }),
+  );
   const all = [...lines.values()];
-  const labels = labelsOf(all.map(({like}) => like));
-  return all.map((line, i) => lineOf(line, labels[i], answers))
+  const labels = labelsOf(all.map(({ like }) => like));
+  return all
+    .map((line, i) => lineOf(line, labels[i], answers))
     .sort((a, b) => b.columns.length - a.columns.length);
 }
 
 /* A series of the server is of one band; what it is of beside that is a line. */
-const lineKey = ({like}) => JSON.stringify({...like, band: null, sizes: null});
+const lineKey = ({ like }) => JSON.stringify({ ...like, band: null, sizes: null });
 
-const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run)
-  ? -1 : 1);
+const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);
 
-function lineOf({points}, label, answers) {
-  const runs = new Map(points.flat().map(point => [point.run, point]));
+function lineOf({ points }, label, answers) {
+  const runs = new Map(points.flat().map((point) => [point.run, point]));
   const columns = [...runs.values()].sort(order);
-  const place = new Map(columns.map(({run}, i) => [run, i]));
-  const panels = answers.map(({figure, changes, points: all, next}, band) => {
-    const own = points[band].map(point => ({
+  const place = new Map(columns.map(({ run }, i) => [run, i]));
+  const panels = answers.map(({ figure, changes, points: all, next }, band) => {
+    const own = points[band].map((point) => ({
       ...point,
       x: place.get(point.run),
-      isOneOf: all.filter(({run}) => run === point.run).length > 1
+      isOneOf: all.filter(({ run }) => run === point.run).length > 1,
     }));
     return {
       figure,
       points: own,
-      changes: changes.filter(one => own.some(point => point.series === one.series)),
+      changes: changes.filter((one) => own.some((point) => point.series === one.series)),
       versions: versionSteps(own),
-      hasMore: next !== null
+      hasMore: next !== null,
     };
   });
-  return {label, columns, panels};
+  return { label, columns, panels };
 }
 
 /* Where a line's run has other versions than the one before it. */
 function versionSteps(points) {
   return points.slice(1).flatMap((point, i) => {
     const before = points[i].versions ?? {};
-    const names =
-      VERSIONS.filter(name => (point.versions?.[name] ?? null) !== (before[name] ?? null));
-    return names.length === 0 ? [] : [{
-      x: point.x,
-      text: names.map(name => `${name} ${point.versions?.[name] ?? 'none'}`).join(', ')
-    }];
+    const names = VERSIONS.filter((name) => (point.versions?.[name] ?? null) !== (before[name] ?? null));
+    return names.length === 0
+      ? []
+      : [
+          {
+            x: point.x,
+            text: names.map((name) => `${name} ${point.versions?.[name] ?? 'none'}`).join(', '),
+          },
+        ];
   });
 }
 
@@ -69,63 +74,65 @@ function versionSteps(points) {
 function labelsOf(likes) {
   const facts = likes.map(factsOf);
   const names = [...new Set(facts.flatMap(Object.keys))];
-  const telling = names.filter(name => facts.some(one => one[name] !== facts[0][name]));
+  const telling = names.filter((name) => facts.some((one) => one[name] !== facts[0][name]));
   return likes.map((like, i) => {
-    const {emulated, imported} = like.series ?? {};
-    const apart = telling.filter(name => facts[i][name] !== undefined)
-                    .map(name => (name === 'on' ? '' : `${name}=`) + facts[i][name]);
-    const where = whereInWords({...like, nodes: nodesOf(like), emulated});
+    const { emulated, imported } = like.series ?? {};
+    const apart = telling
+      .filter((name) => facts[i][name] !== undefined)
+      .map((name) => (name === 'on' ? '' : `${name}=`) + facts[i][name]);
+    const where = whereInWords({ ...like, nodes: nodesOf(like), emulated });
     return [where, imported ? 'imported' : '', ...apart].filter(Boolean).join(' · ');
   });
 }
 
 /* As a run has them; of hardware as many as there were. */
-function nodesOf({nodes, hardware}) {
+function nodesOf({ nodes, hardware }) {
   if (nodes) {
-    return Object.entries(nodes).map(([name, ranks]) => ({name, ranks}));
+    return Object.entries(nodes).map(([name, ranks]) => ({ name, ranks }));
   }
-  return Object.entries(hardware ?? {}).flatMap(
-    ([name, counts]) => Object.entries(counts).flatMap(
-      ([ranks, count]) => Array.from({length: count}, () => ({name, ranks: Number(ranks)}))));
+  return Object.entries(hardware ?? {}).flatMap(([name, counts]) =>
+    Object.entries(counts).flatMap(([ranks, count]) =>
+      Array.from({ length: count }, () => ({ name, ranks: Number(ranks) })),
+    ),
+  );
 }
 
-const textOf = value => (typeof value === 'string' ? value : JSON.stringify(value));
+const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function factsOf({nodes, hardware, settings, env, series}) {
-  const {redop, root, group} = series ?? {};
-  const entries = Object.entries({redop, root, group, ...settings, ...env})
-                    .filter(([, value]) => value !== undefined)
-                    .map(([name, value]) => [name, textOf(value)]);
+function factsOf({ nodes, hardware, settings, env, series }) {
+  const { redop, root, group } = series ?? {};
+  const entries = Object.entries({ redop, root, group, ...settings, ...env })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, textOf(value)]);
   const names = Object.keys(nodes ?? hardware ?? {});
   const on = names.slice(0, 3).join(', ') + (names.length > 3 ? ' …' : '');
-  return {on, ...Object.fromEntries(entries)};
+  return { on, ...Object.fromEntries(entries) };
 }
 
 /* The change that a point lies behind, or null. */
 export function changeBefore(point, changes) {
-  return changes.filter(one => one.series === point.series && one.run !== null &&
-      one.created <= point.created)
-           .reduce((last, one) => (last && last.created > one.created ? last : one), null);
+  return changes
+    .filter((one) => one.series === point.series && one.run !== null && one.created <= point.created)
+    .reduce((last, one) => (last && last.created > one.created ? last : one), null);
 }
 
 /* The address that compares a point with the last good one: the last run before the
  * change that it lies behind, or the baseline. */
 export function compareAddress(point, changes) {
   const change = changeBefore(point, changes);
-  return address(point, [change ? change.verdict.evidence.last_before : 'baseline'],
-    [point.run]);
+  return address(point, [change ? change.verdict.evidence.last_before : 'baseline'], [point.run]);
 }
 
 /* The address that compares the runs since a change with those before it, the nearest of
  * either: as many as have cases enough, and none beyond another change. */
-export function changeAddress({run, series, verdict}, points) {
-  const at = points.findIndex(point => point.run === run && point.series === series);
+export function changeAddress({ run, series, verdict }, points) {
+  const at = points.findIndex((point) => point.run === run && point.series === series);
   if (at < 1) {
-    return `/compare?${compareQuery({base: [verdict.evidence.last_before], head: [run]})}`;
+    return `/compare?${compareQuery({ base: [verdict.evidence.last_before], head: [run] })}`;
   }
   const since = points.slice(at);
   const before = points.slice(0, at).reverse();
-  const isNext = ({change}, i) => i > 0 && change !== null;
+  const isNext = ({ change }, i) => i > 0 && change !== null;
   const isFirst = (point, i) => i > 0 && before[i - 1].change !== null;
   return address(points[at], nearest(before, isFirst), nearest(since, isNext));
 }
@@ -145,16 +152,18 @@ function nearest(points, isBeyond) {
 
 /* Of runs with several combinations the point's own. */
 function address(point, base, head) {
-  const env = !point.isOneOf ? [] : Object.entries(point.like.env ?? {}).map(
-    ([name, value]) => (value === null ? name : `${name}=${value}`));
+  const env = !point.isOneOf
+    ? []
+    : Object.entries(point.like.env ?? {}).map(([name, value]) =>
+        value === null ? name : `${name}=${value}`,
+      );
   const isBaseline = base[0] === 'baseline';
-  return `/compare?${compareQuery({base, base_env: isBaseline ? [] : env, head, head_env: env})}`;
+  return `/compare?${compareQuery({ base, base_env: isBaseline ? [] : env, head, head_env: env })}`;
 }
 
 /* Values of an axis that holds all points, and a tenth of them at least. */
 export function valueRange(points) {
-  const all = points.flatMap(
-    ({low, value, high}) => [low ?? value, value, high ?? value]);
+  const all = points.flatMap(({ low, value, high }) => [low ?? value, value, high ?? value]);
   const low = Math.min(...all);
   const high = Math.max(...all);
   const room = Math.max((high - low) * 0.12, ((high + low) / 2) * 0.05);
@@ -164,8 +173,7 @@ export function valueRange(points) {
 /* Three to six round values. */
 export function valueTicks([low, high]) {
   const power = 10 ** Math.floor(Math.log10(high - low));
-  const step = [0.2, 0.5, 1, 2].map(part => part * power)
-                 .find(one => (high - low) / one <= 5.5);
+  const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((one) => (high - low) / one <= 5.5);
   const ticks = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) {
     ticks.push(i * step);

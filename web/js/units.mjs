@@ -6,7 +6,7 @@ const SUFFIXES = ['', 'K', 'M', 'G', 'T'];
 export const BANDS = {
   latency: 'up to 16K',
   middle: 'between 16K and 4M',
-  bandwidth: 'from 4M up'
+  bandwidth: 'from 4M up',
 };
 
 /* "8", "64K", "1.5M", "128MiB" in bytes, or null. K, M, G and T are powers of 1024. */
@@ -57,7 +57,7 @@ export function significant(value) {
   return value.toFixed(digits);
 }
 
-export const formatBandwidth = gbs => (gbs == null ? '–' : significant(gbs));
+export const formatBandwidth = (gbs) => (gbs == null ? '–' : significant(gbs));
 
 /* Microseconds as a table cell: always the same unit, so that columns compare. */
 export function formatMicros(us) {
@@ -73,8 +73,7 @@ export function formatMicros(us) {
 /* A part of a figure: 0.021 is "2.1 %". */
 export function formatPercent(part) {
   const percent = part * 100;
-  return percent >= 10 ? `${Math.round(percent)} %`
-                       : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
+  return percent >= 10 ? `${Math.round(percent)} %` : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
 }
 
 /* How much more or less: 0.041 is "+4.1 %". */
@@ -123,9 +122,12 @@ export function formatDuration(seconds) {
 
 /* How long ago, coarsely, so that it need not be redrawn each second. */
 export function formatAgo(seconds) {
-  const [unit, word] = [[86400, 'd'], [3600, 'h'], [60, 'min'], [5, 's']].find(
-                         ([length]) => seconds >= length) ??
-    [1, ''];
+  const [unit, word] = [
+    [86400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+    [5, 's'],
+  ].find(([length]) => seconds >= length) ?? [1, ''];
   const count = Math.floor(seconds / unit) * (word === 's' ? unit : 1);
   return word ? `${count} ${word} ago` : 'just now';
 }

@@ -1,6 +1,6 @@
 /* url_state.mjs - what a view shows, read from its address and written to it. No DOM.
  * Defaults are left out of an address, so the plain one stays plain. */
-import {formatSize, parseSize} from './units.mjs';
+import { formatSize, parseSize } from './units.mjs';
 
 const RUN_DEFAULTS = {
   metric: 'busbw',
@@ -18,12 +18,11 @@ const RUN_DEFAULTS = {
   nodes: null,
   of: '',
   tab: '',
-  racks: []
+  racks: [],
 };
 const OVERLAY_MAX = 5;
 /* As the server's own parameters are called. */
-const COMPARE_DEFAULTS =
-  {base: [], base_env: [], head: [], head_env: [], last: null, like: ''};
+const COMPARE_DEFAULTS = { base: [], base_env: [], head: [], head_env: [], last: null, like: '' };
 const TRENDS_DEFAULTS = {
   collective: 'all_reduce',
   dtype: 'float32',
@@ -32,28 +31,31 @@ const TRENDS_DEFAULTS = {
   nodes: '',
   run: '',
   like: '',
-  limit: null
+  limit: null,
 };
 const RUN_SORTS = ['created', 'duration', 'figure'];
-const NODE_SORTS =
-  ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
+const NODE_SORTS = ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
 
 const VIEWS = [
-  [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
-  [/^\/compare\/?$/, 'compare'], [/^\/trends\/?$/, 'trends'],
-  [/^\/nodes\/([^/]+)\/?$/, 'node'], [/^\/runs\/([^/]+)\/?$/, 'run']
+  [/^\/$/, 'runs'],
+  [/^\/new\/?$/, 'new'],
+  [/^\/nodes\/?$/, 'nodes'],
+  [/^\/compare\/?$/, 'compare'],
+  [/^\/trends\/?$/, 'trends'],
+  [/^\/nodes\/([^/]+)\/?$/, 'node'],
+  [/^\/runs\/([^/]+)\/?$/, 'run'],
 ];
 
 const QUERIES = {
-  runs: {read: readRuns, write: writeRuns},
-  nodes: {read: readNodes, write: writeNodes},
-  run: {read: readRun, write: (query, params) => writeAll(RUN_DEFAULTS, query, params)},
+  runs: { read: readRuns, write: writeRuns },
+  nodes: { read: readNodes, write: writeNodes },
+  run: { read: readRun, write: (query, params) => writeAll(RUN_DEFAULTS, query, params) },
   compare: byDefaults(COMPARE_DEFAULTS),
   trends: byDefaults(TRENDS_DEFAULTS),
   new: {
-    read: params => ({from: params.get('from') ?? ''}),
-    write: (query, params) => put(params, 'from', query.from, '')
-  }
+    read: (params) => ({ from: params.get('from') ?? '' }),
+    write: (query, params) => put(params, 'from', query.from, ''),
+  },
 };
 
 /* {view, id, query} of an address; the view is 'missing' where none fits. */
@@ -63,13 +65,13 @@ export function parseAddress(pathname, search) {
     const match = pattern.exec(pathname);
     if (match) {
       const id = match[1] === undefined ? null : decode(match[1]);
-      return {view, id, query: QUERIES[view]?.read(params) ?? {}};
+      return { view, id, query: QUERIES[view]?.read(params) ?? {} };
     }
   }
-  return {view: 'missing', id: null, query: {}};
+  return { view: 'missing', id: null, query: {} };
 }
 
-export function formatAddress({view, id = null, query = {}}) {
+export function formatAddress({ view, id = null, query = {} }) {
   const paths = {
     runs: '/',
     new: '/new',
@@ -77,7 +79,7 @@ export function formatAddress({view, id = null, query = {}}) {
     trends: '/trends',
     nodes: '/nodes',
     node: `/nodes/${encodeURIComponent(id)}`,
-    run: `/runs/${encodeURIComponent(id)}`
+    run: `/runs/${encodeURIComponent(id)}`,
   };
   const params = new URLSearchParams();
   QUERIES[view]?.write(query, params);
@@ -86,7 +88,7 @@ export function formatAddress({view, id = null, query = {}}) {
 }
 
 /* The query string of GET /runs for what the run list shows. */
-export function runListQuery({since, until, ...query}, limit, hasTotal = false) {
+export function runListQuery({ since, until, ...query }, limit, hasTotal = false) {
   const params = new URLSearchParams();
   writeRuns(query, params);
   put(params, 'since', dayStart(since, 0), '');
@@ -113,9 +115,11 @@ export function trendsQuery(query, more) {
 /* What is said by its defaults alone: lists, texts, and numbers where the default is null. */
 function byDefaults(defaults) {
   return {
-    read: params => Object.fromEntries(Object.entries(defaults).map(
-      ([key, fallback]) => [key, readAs(fallback, key, params)])),
-    write: (query, params) => writeAll(defaults, query, params)
+    read: (params) =>
+      Object.fromEntries(
+        Object.entries(defaults).map(([key, fallback]) => [key, readAs(fallback, key, params)]),
+      ),
+    write: (query, params) => writeAll(defaults, query, params),
   };
 }
 
@@ -123,12 +127,14 @@ function readAs(fallback, key, params) {
   if (Array.isArray(fallback)) {
     return params.getAll(key);
   }
-  return fallback === null ? readInteger(params.get(key)) : params.get(key) ?? fallback;
+  return fallback === null ? readInteger(params.get(key)) : (params.get(key) ?? fallback);
 }
 
 /* When a day (2026-01-31) begins here, or the one so many days later; '' of none. */
 function dayStart(day, later) {
-  const [year, month, date] = String(day ?? '').split('-').map(Number);
+  const [year, month, date] = String(day ?? '')
+    .split('-')
+    .map(Number);
   const time = new Date(year, month - 1, date + later);
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }
@@ -143,14 +149,14 @@ function readRuns(params) {
     since: params.get('since') ?? '',
     until: params.get('until') ?? '',
     ...readOrder(params, RUN_SORTS, ['desc', 'asc']),
-    cursor: params.get('cursor') ?? ''
+    cursor: params.get('cursor') ?? '',
   };
 }
 
 function writeRuns(query, params) {
   put(params, 'q', query.q, '');
-  (query.states ?? []).forEach(state => params.append('state', state));
-  (query.labels ?? []).forEach(label => params.append('label', label));
+  (query.states ?? []).forEach((state) => params.append('state', state));
+  (query.labels ?? []).forEach((label) => params.append('label', label));
   put(params, 'node', query.node, '');
   put(params, 'verdict', query.verdict, '');
   put(params, 'since', query.since, '');
@@ -162,9 +168,8 @@ function writeRuns(query, params) {
 
 /* By what a list is sorted, and which way; the first of each is the usual one. */
 function readOrder(params, sorts, orders) {
-  const oneOf = (key, words) =>
-    (words.includes(params.get(key)) ? params.get(key) : words[0]);
-  return {sort: oneOf('sort', sorts), order: oneOf('order', orders)};
+  const oneOf = (key, words) => (words.includes(params.get(key)) ? params.get(key) : words[0]);
+  return { sort: oneOf('sort', sorts), order: oneOf('order', orders) };
 }
 
 function readNodes(params) {
@@ -175,24 +180,23 @@ function readNodes(params) {
     by: params.get('by') ?? '',
     differ: params.get('differ') === '1',
     turned: params.getAll('turned'),
-    ...readOrder(params, NODE_SORTS, ['asc', 'desc'])
+    ...readOrder(params, NODE_SORTS, ['asc', 'desc']),
   };
 }
 
 function writeNodes(query, params) {
   put(params, 'q', query.q, '');
-  (query.states ?? []).forEach(state => params.append('state', state));
-  (query.labels ?? []).forEach(label => params.append('label', label));
+  (query.states ?? []).forEach((state) => params.append('state', state));
+  (query.labels ?? []).forEach((label) => params.append('label', label));
   put(params, 'by', query.by, '');
   put(params, 'differ', query.differ ? '1' : '', '');
-  (query.turned ?? []).forEach(name => params.append('turned', name));
+  (query.turned ?? []).forEach((name) => params.append('turned', name));
   put(params, 'sort', query.sort, NODE_SORTS[0]);
   put(params, 'order', query.order, 'asc');
 }
 
 function readRun(params) {
-  const oneOf = (key, values) =>
-    values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key];
+  const oneOf = (key, values) => (values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key]);
   return {
     metric: oneOf('metric', ['busbw', 'algbw']),
     y: oneOf('y', ['linear', 'log']),
@@ -209,7 +213,7 @@ function readRun(params) {
     nodes: readInteger(params.get('nodes')),
     of: params.get('of') ?? '',
     racks: params.getAll('racks').slice(0, 2),
-    tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec'])
+    tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec']),
   };
 }
 
@@ -219,7 +223,7 @@ function writeAll(defaults, query, params) {
     if (key === 'zoom') {
       put(params, key, value && value.map(formatSize).join('-'), fallback);
     } else if (Array.isArray(value)) {
-      value.forEach(item => params.append(key, item));
+      value.forEach((item) => params.append(key, item));
     } else if (typeof value === 'boolean') {
       put(params, key, value ? '1' : '0', fallback ? '1' : '0');
     } else {

@@ -1,39 +1,38 @@
 /* validation.mjs - the server's answer to "what would this run cost", in words. No DOM. */
-import {formatDuration, formatMemory, plural} from './units.mjs';
+import { formatDuration, formatMemory, plural } from './units.mjs';
 
 const OUTCOMES = {
   busy: 'It would wait in the queue',
   unknown: 'It would wait for nodes',
   missing: 'No nodes that could run it are here',
-  impossible: 'It would fail'
+  impossible: 'It would fail',
 };
 
 /* The backend to ask for where the server's own choice can't run here and only the model
  * can; else ''. */
 export async function usableBackend(api) {
-  const can = async spec =>
-    ['ready', 'busy'].includes((await api.validate(spec)).placement?.outcome);
-  return await can({}) || !await can({backend: 'sim'}) ? '' : 'sim';
+  const can = async (spec) => ['ready', 'busy'].includes((await api.validate(spec)).placement?.outcome);
+  return (await can({})) || !(await can({ backend: 'sim' })) ? '' : 'sim';
 }
 
 /* What becomes of it: nodes that are not here are waited for by who says how long, or by whom
  * an engine gives them. */
-const outcomeOf = ({placement}, asked) =>
-  (placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined && !asked.launch
-    ? 'missing' : placement?.outcome);
+const outcomeOf = ({ placement }, asked) =>
+  placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined && !asked.launch
+    ? 'missing'
+    : placement?.outcome;
 
 /* Whether it would come to nothing. */
-export const isHopeless = (answer, asked) =>
-  ['missing', 'impossible'].includes(outcomeOf(answer, asked));
+export const isHopeless = (answer, asked) => ['missing', 'impossible'].includes(outcomeOf(answer, asked));
 
 /* [tone, text] each: how much, where, how long. `asked` is the request. */
 export function costLines(answer, asked = {}) {
-  const {cases, rows, sizes, placement, memory, time} = answer;
+  const { cases, rows, sizes, placement, memory, time } = answer;
   const lines = [];
   const much = [
     cases && plural(cases, 'case'),
     sizes && `${plural(sizes.count, 'size')} up to ${formatMemory(sizes.max)}`,
-    rows && plural(rows, 'row')
+    rows && plural(rows, 'row'),
   ].filter(Boolean);
   if (much.length) {
     lines.push(['', `${much.join(', ')}.`]);
@@ -46,20 +45,18 @@ export function costLines(answer, asked = {}) {
     lines.push(placementLine(placement, outcomeOf(answer, asked)));
   }
   if (Number.isFinite(time?.seconds)) {
-    lines.push([
-      '',
-      `Roughly ${formatDuration(time.seconds)}${time.detail ? `: ${time.detail}` : ''}.`
-    ]);
+    lines.push(['', `Roughly ${formatDuration(time.seconds)}${time.detail ? `: ${time.detail}` : ''}.`]);
   }
   return lines;
 }
 
-function placementLine({reason, backend, nodes, world_size: ranks}, outcome) {
+function placementLine({ reason, backend, nodes, world_size: ranks }, outcome) {
   if (outcome === 'ready') {
     const where = `${plural(nodes.length, 'node')}, ${plural(ranks, 'rank')}`;
     return ['', `Starts at once: ${backend}, ${where}.`];
   }
   const text = `${OUTCOMES[outcome] ?? outcome}${reason ? `: ${reason}` : ''}`;
-  return outcome === 'missing' ? ['bad', `${text}. A time to wait for them lets it start.`]
-                               : [outcome === 'impossible' ? 'bad' : '', text];
+  return outcome === 'missing'
+    ? ['bad', `${text}. A time to wait for them lets it start.`]
+    : [outcome === 'impossible' ? 'bad' : '', text];
 }

@@ -55,7 +55,11 @@ export class Lines {
         this.read(response);
         resolve(this);
       });
-      this.call.on('error', (error) => { this.error = error; this.isOver = true; reject(error); });
+      this.call.on('error', (error) => {
+        this.error = error;
+        this.isOver = true;
+        reject(error);
+      });
       this.call.end(body);
     });
   }
@@ -68,7 +72,10 @@ export class Lines {
       rest = parts.pop();
       this.lines.push(...parts);
     });
-    response.on('error', (error) => { this.error = error; this.isOver = true; });
+    response.on('error', (error) => {
+      this.error = error;
+      this.isOver = true;
+    });
     response.on('end', () => {
       if (rest) this.lines.push(rest);
       this.isOver = true;
@@ -84,15 +91,23 @@ export class Lines {
   }
 
   line(pattern, deadlineMs = 20000) {
-    return waitFor(() => {
-      const match = this.lines.map((line) => line.match(pattern)).find(Boolean);
-      if (!match && this.isOver) throw new Error(`ended without ${pattern}: ${this.describe()}`);
-      return match;
-    }, () => `no line ${pattern}: ${this.describe()}`, deadlineMs);
+    return waitFor(
+      () => {
+        const match = this.lines.map((line) => line.match(pattern)).find(Boolean);
+        if (!match && this.isOver) throw new Error(`ended without ${pattern}: ${this.describe()}`);
+        return match;
+      },
+      () => `no line ${pattern}: ${this.describe()}`,
+      deadlineMs,
+    );
   }
 
   async ended(deadlineMs = 30000) {
-    await waitFor(() => this.isOver, () => `goes on: ${this.describe()}`, deadlineMs);
+    await waitFor(
+      () => this.isOver,
+      () => `goes on: ${this.describe()}`,
+      deadlineMs,
+    );
     return this.lines;
   }
 }
@@ -118,9 +133,12 @@ export class Server extends Program {
   static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0, within = [] } = {}) {
     const mark = `${process.pid}-server-${serial++}`;
     const [file, ...before] = [...within, path.join(binDir, 'ringbench-server')];
-    const server = new Server(t, file, [
-      ...before, '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args,
-    ], { env: { ...process.env, TEST_MARK: mark, ...env } });
+    const server = new Server(
+      t,
+      file,
+      [...before, '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args],
+      { env: { ...process.env, TEST_MARK: mark, ...env } },
+    );
     server.options = { args, env, dataDir, within };
     server.test = t;
     const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
@@ -167,21 +185,30 @@ export class Server extends Program {
 
   // Post a run and follow it as text.
   followText(spec) {
-    return new Lines(this.test).open(this.url, 'POST', '/api/v1/runs',
-      { body: JSON.stringify(spec), headers: { Accept: 'text/plain' } });
+    return new Lines(this.test).open(this.url, 'POST', '/api/v1/runs', {
+      body: JSON.stringify(spec),
+      headers: { Accept: 'text/plain' },
+    });
   }
 
   // The run's events as they come.
   follow(id, { after = 0, format = 'ndjson', headers = {} } = {}) {
-    return new Lines(this.test).open(this.url, 'GET',
-      `/api/v1/runs/${id}/events?format=${format}${after ? `&after=${after}` : ''}`, { headers });
+    return new Lines(this.test).open(
+      this.url,
+      'GET',
+      `/api/v1/runs/${id}/events?format=${format}${after ? `&after=${after}` : ''}`,
+      { headers },
+    );
   }
 
   // What is stored of them now.
   async events(id) {
     const answer = await this.request('GET', `/api/v1/runs/${id}/events?format=ndjson&follow=0`);
     assert.equal(answer.status, 200, answer.text);
-    return answer.text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+    return answer.text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
   }
 
   async rows(id, query = '') {
@@ -191,13 +218,21 @@ export class Server extends Program {
   // Wait for an event of the run; check gets each.
   async event(id, check, deadlineMs = 30000) {
     const stream = await this.follow(id);
-    const find = () => stream.lines.filter(Boolean).map((line) => JSON.parse(line)).find(check);
+    const find = () =>
+      stream.lines
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+        .find(check);
     try {
-      return await waitFor(() => {
-        const found = find();
-        if (!found && stream.isOver) throw new Error(`no such event of ${id}: ${stream.describe()}`);
-        return found;
-      }, () => `no such event of ${id} yet: ${stream.describe()}`, deadlineMs);
+      return await waitFor(
+        () => {
+          const found = find();
+          if (!found && stream.isOver) throw new Error(`no such event of ${id}: ${stream.describe()}`);
+          return found;
+        },
+        () => `no such event of ${id} yet: ${stream.describe()}`,
+        deadlineMs,
+      );
     } finally {
       stream.stop();
     }
@@ -216,10 +251,14 @@ export class Server extends Program {
 
   nodeIs(name, state, deadlineMs = 20000) {
     let seen;
-    return waitFor(async () => {
-      seen = await this.node(name);
-      return seen?.state === state && seen;
-    }, () => `${name} is not ${state}: ${JSON.stringify(seen)}`, deadlineMs);
+    return waitFor(
+      async () => {
+        seen = await this.node(name);
+        return seen?.state === state && seen;
+      },
+      () => `${name} is not ${state}: ${JSON.stringify(seen)}`,
+      deadlineMs,
+    );
   }
 
   // The processes of the agents of this server's test, agents included.
@@ -231,13 +270,31 @@ export class Server extends Program {
 export const startServer = (t, options) => Server.start(t, options);
 
 // An agent; ready once the server knows it as idle. within: a command that starts it.
-export async function startAgent(t, server, name, { args = [], env = {}, ranks = 1, ready = true, within = [] } = {}) {
+export async function startAgent(
+  t,
+  server,
+  name,
+  { args = [], env = {}, ranks = 1, ready = true, within = [] } = {},
+) {
   const mark = `${process.pid}-agent-${serial++}`;
   const [file, ...before] = [...within, path.join(binDir, 'ringbench-agent')];
-  const agent = new Program(t, file, [
-    ...before, '--server', server.url, '--name', name, '--ranks', String(ranks),
-    '--spool-dir', tempDir(t), ...args,
-  ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
+  const agent = new Program(
+    t,
+    file,
+    [
+      ...before,
+      '--server',
+      server.url,
+      '--name',
+      name,
+      '--ranks',
+      String(ranks),
+      '--spool-dir',
+      tempDir(t),
+      ...args,
+    ],
+    { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } },
+  );
   agent.nodeName = name;
   agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
   if (ready) await server.nodeIs(name, 'idle');
@@ -246,8 +303,7 @@ export async function startAgent(t, server, name, { args = [], env = {}, ranks =
 
 // n agents, node-1 to node-n.
 export function startAgents(t, server, n, options = {}) {
-  return Promise.all(Array.from({ length: n }, (_, i) =>
-    startAgent(t, server, `node-${i + 1}`, options)));
+  return Promise.all(Array.from({ length: n }, (_, i) => startAgent(t, server, `node-${i + 1}`, options)));
 }
 
 export async function startCluster(t, n, { server = {}, agent = {} } = {}) {
@@ -273,22 +329,32 @@ export const faulty = {
 };
 
 export function noWorkersLeft(agents, deadlineMs = 10000) {
-  return waitFor(() => Server.workersOf(agents).length === 0,
-    () => `workers are left: ${Server.workersOf(agents)}`, deadlineMs);
+  return waitFor(
+    () => Server.workersOf(agents).length === 0,
+    () => `workers are left: ${Server.workersOf(agents)}`,
+    deadlineMs,
+  );
 }
 
 // Every row of a run once, in order, and none missing.
 export function assertWholeRows(run, rows) {
-  assert.deepEqual(rows.map((row) => [row.case, row.row]),
-    rows.map((_, i) => [Math.floor(i / (run.rows_total / run.cases.length)),
-      i % (run.rows_total / run.cases.length)]));
+  assert.deepEqual(
+    rows.map((row) => [row.case, row.row]),
+    rows.map((_, i) => [
+      Math.floor(i / (run.rows_total / run.cases.length)),
+      i % (run.rows_total / run.cases.length),
+    ]),
+  );
   assert.equal(rows.length, run.rows_total);
   assert.equal(run.rows_done, run.rows_total);
 }
 
 // Event ids count from 1 without gap or repetition.
 export function assertNumbered(events) {
-  assert.deepEqual(events.map((event) => event.id), events.map((_, i) => i + 1));
+  assert.deepEqual(
+    events.map((event) => event.id),
+    events.map((_, i) => i + 1),
+  );
 }
 
 export function assertProblem(answer, status, detail) {

@@ -23,8 +23,13 @@ export class FakeAgent {
     const answer = await this.server.request('POST', '/api/v1/agents', {
       headers: this.headers,
       body: JSON.stringify({
-        name: this.name, boot_id: this.bootId, ranks: 1, inventory: { backends: { host } },
-        cases: [], ...this.options, ...options,
+        name: this.name,
+        boot_id: this.bootId,
+        ranks: 1,
+        inventory: { backends: { host } },
+        cases: [],
+        ...this.options,
+        ...options,
       }),
     });
     if (answer.status < 300) {
@@ -50,10 +55,16 @@ export class FakeAgent {
   async say(command, ...events) {
     const { run, case: number, attempt } = command;
     let { seq } = this;
-    const lines = events.map((event) => JSON.stringify({
-      ...(event.type === 'progress' ? {} : { seq: ++seq }),
-      run, case: number, attempt, time_ms: Date.now(), ...event,
-    }));
+    const lines = events.map((event) =>
+      JSON.stringify({
+        ...(event.type === 'progress' ? {} : { seq: ++seq }),
+        run,
+        case: number,
+        attempt,
+        time_ms: Date.now(),
+        ...event,
+      }),
+    );
     const answer = await this.call('POST', '/events', `${lines.join('\n')}\n`);
     if (answer.status === 200) this.seq = seq;
     return answer;

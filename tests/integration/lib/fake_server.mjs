@@ -8,19 +8,19 @@ export class FakeServer {
   constructor(t, options = {}) {
     this.options = { lease_s: 15, poll_s: 5, ...options };
     this.registrations = []; // bodies
-    this.events = [];        // stored, in order
+    this.events = []; // stored, in order
     this.progress = [];
-    this.requests = [];      // "METHOD path"
-    this.headers = [];       // of each
+    this.requests = []; // "METHOD path"
+    this.headers = []; // of each
     this.commands = [];
     this.acked = 0;
     this.bootId = null;
     this.isKnown = false;
     this.hasLeft = false;
-    this.leaves = [];        // reasons announced, with the number of events stored before
-    this.waiting = [];       // parked polls
-    this.refuse = null;      // (event) => text, to answer 422 to a batch
-    this.answer = null;      // (request, body) => {status, body} or undefined
+    this.leaves = []; // reasons announced, with the number of events stored before
+    this.waiting = []; // parked polls
+    this.refuse = null; // (event) => text, to answer 422 to a batch
+    this.answer = null; // (request, body) => {status, body} or undefined
     this.sockets = new Set();
     atEnd(t, () => this.die());
   }
@@ -136,7 +136,10 @@ export class FakeServer {
   }
 
   store(response, body) {
-    const events = body.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+    const events = body
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
     const refused = this.refuse && events.map((event) => this.refuse(event)).find(Boolean);
     if (refused) return this.reply(response, 422, { detail: refused });
     for (const event of events) {

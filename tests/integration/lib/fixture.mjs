@@ -65,8 +65,9 @@ export async function waitFor(check, what, deadlineMs = 10000) {
     const value = await check();
     if (value) return value;
     if (Date.now() > end) {
-      throw new Error(`waited ${deadlineMs * patience} ms in vain: ` +
-        (typeof what === 'function' ? await what() : what));
+      throw new Error(
+        `waited ${deadlineMs * patience} ms in vain: ` + (typeof what === 'function' ? await what() : what),
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -85,21 +86,26 @@ export function isAlive(pid) {
 // The pids of all processes, zombies aside, whose environment has NAME=VALUE.
 export function processesWithEnv(name, value) {
   const wanted = `${name}=${value}`;
-  return fs.readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || !isAlive(pid)) return false;
-    try {
-      return fs.readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(wanted);
-    } catch {
-      return false;
-    }
-  }).map(Number);
+  return fs
+    .readdirSync('/proc')
+    .filter((pid) => {
+      if (!/^\d+$/.test(pid) || !isAlive(pid)) return false;
+      try {
+        return fs.readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(wanted);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 }
 
 function childrenOf(pid) {
   try {
-    return fs.readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      fs.readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ')
-        .filter(Boolean).map(Number));
+    return fs
+      .readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) =>
+        fs.readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+      );
   } catch {
     return [];
   }
@@ -130,7 +136,9 @@ export class Program {
       this.errors.push(String(error));
       this.status = { code: null, signal: null, error };
     });
-    this.child.on('close', (code, signal) => { this.status ??= { code, signal }; });
+    this.child.on('close', (code, signal) => {
+      this.status ??= { code, signal };
+    });
     atEnd(t, () => this.kill());
   }
 
@@ -142,12 +150,16 @@ export class Program {
       rest = parts.pop();
       lines.push(...parts);
     });
-    stream.on('end', () => { if (rest) lines.push(rest); });
+    stream.on('end', () => {
+      if (rest) lines.push(rest);
+    });
   }
 
   describe() {
-    return `${this.name} (${JSON.stringify(this.status)}) said:\n${this.lines.join('\n')}\n` +
-      this.errors.join('\n');
+    return (
+      `${this.name} (${JSON.stringify(this.status)}) said:\n${this.lines.join('\n')}\n` +
+      this.errors.join('\n')
+    );
   }
 
   // Wait for a line of stdout that matches; returns the match.
@@ -162,11 +174,15 @@ export class Program {
 
   async find(lines, pattern, deadlineMs) {
     const search = () => lines.map((line) => line.match(pattern)).find(Boolean);
-    return waitFor(() => {
-      const match = search();
-      if (!match && this.status) throw new Error(`no line ${pattern}: ${this.describe()}`);
-      return match;
-    }, () => `no line ${pattern}: ${this.describe()}`, deadlineMs);
+    return waitFor(
+      () => {
+        const match = search();
+        if (!match && this.status) throw new Error(`no line ${pattern}: ${this.describe()}`);
+        return match;
+      },
+      () => `no line ${pattern}: ${this.describe()}`,
+      deadlineMs,
+    );
   }
 
   signal(name) {
@@ -175,7 +191,11 @@ export class Program {
 
   // Wait for its end; returns {code, signal}.
   ended(deadlineMs = 10000) {
-    return waitFor(() => this.status, () => `still running: ${this.describe()}`, deadlineMs);
+    return waitFor(
+      () => this.status,
+      () => `still running: ${this.describe()}`,
+      deadlineMs,
+    );
   }
 
   async kill() {

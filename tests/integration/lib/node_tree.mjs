@@ -1,10 +1,18 @@
 /* node_tree.mjs - the machines of tests/data/nodes as folders (its README.md has the form) */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const NODES = join(import.meta.dirname, '../../data/nodes');
-const unescaped = text => text.replace(/\\([nt])/g, (_, letter) => (letter === 'n' ? '\n' : '\t'));
+const unescaped = (text) => text.replace(/\\([nt])/g, (_, letter) => (letter === 'n' ? '\n' : '\t'));
 
 function put(path, how, rest) {
   rmSync(path, { recursive: true, force: true });
@@ -41,14 +49,21 @@ export function nodeTree(t, name) {
 /* All of them: {name, base: what it begins with, finding: what preflight finds of it, beside: what it finds of it beside two
  * of its base, interfaces: a namespace needs these}. */
 export function nodeTrees() {
-  return readdirSync(NODES).filter(file => file.endsWith('.tree')).map(file => {
-    const lines = readFileSync(join(NODES, file), 'utf8').split('\n');
-    const rest = mark => lines.find(line => line.startsWith(mark))?.slice(mark.length);
-    const finding = mark => {
-      const [check, severity, sentence, command] = rest(mark)?.split('\t') ?? [];
-      return check && { check, severity, sentence, command };
-    };
-    return { name: file.slice(0, -5), base: rest('< ')?.slice(0, -5), finding: finding('= '), beside: finding('+ '),
-      interfaces: rest('/\tinterfaces=')?.split(' ').filter(Boolean) };
-  });
+  return readdirSync(NODES)
+    .filter((file) => file.endsWith('.tree'))
+    .map((file) => {
+      const lines = readFileSync(join(NODES, file), 'utf8').split('\n');
+      const rest = (mark) => lines.find((line) => line.startsWith(mark))?.slice(mark.length);
+      const finding = (mark) => {
+        const [check, severity, sentence, command] = rest(mark)?.split('\t') ?? [];
+        return check && { check, severity, sentence, command };
+      };
+      return {
+        name: file.slice(0, -5),
+        base: rest('< ')?.slice(0, -5),
+        finding: finding('= '),
+        beside: finding('+ '),
+        interfaces: rest('/\tinterfaces=')?.split(' ').filter(Boolean),
+      };
+    });
 }

@@ -1,7 +1,8 @@
 // schema.mjs - JSON Schema 2020-12 as far as openapi.json uses it; an unknown keyword is an
 // error, so that nothing in the document goes unchecked
 const checks = {
-  type: (value, want) => [want].flat().includes(typeOf(value)) ||
+  type: (value, want) =>
+    [want].flat().includes(typeOf(value)) ||
     ([want].flat().includes('number') && typeOf(value) === 'integer'),
   const: (value, want) => value === want,
   enum: (value, want) => want.includes(value),
@@ -46,7 +47,10 @@ export class Schemas {
   resolve(schema) {
     let found = schema;
     while (found.$ref && Object.keys(found).length === 1) {
-      found = found.$ref.replace(/^#\//, '').split('/').reduce((node, key) => node[key], this.document);
+      found = found.$ref
+        .replace(/^#\//, '')
+        .split('/')
+        .reduce((node, key) => node[key], this.document);
     }
     return found;
   }
@@ -63,8 +67,11 @@ export class Schemas {
     return Object.entries(schema).flatMap(([keyword, want]) => {
       if (notes.has(keyword) || ['then', 'else'].includes(keyword)) return [];
       if (checks[keyword]) {
-        return checks[keyword](value, want) ? [] :
-          [`${at}: ${keyword} ${JSON.stringify(want)} is broken by ${JSON.stringify(value)?.slice(0, 200)}`];
+        return checks[keyword](value, want)
+          ? []
+          : [
+              `${at}: ${keyword} ${JSON.stringify(want)} is broken by ${JSON.stringify(value)?.slice(0, 200)}`,
+            ];
       }
       return this.nested(schema, keyword, want, value, at);
     });
@@ -74,27 +81,41 @@ export class Schemas {
     const is = (one) => this.faults(one, value, at).length === 0;
     switch (keyword) {
       case 'properties':
-        return isObject(value) ? Object.keys(want).filter((key) => Object.hasOwn(value, key))
-          .flatMap((key) => this.faults(want[key], value[key], `${at}/${key}`)) : [];
+        return isObject(value)
+          ? Object.keys(want)
+              .filter((key) => Object.hasOwn(value, key))
+              .flatMap((key) => this.faults(want[key], value[key], `${at}/${key}`))
+          : [];
       case 'additionalProperties':
-        return isObject(value) ? Object.keys(value)
-          .filter((key) => !Object.hasOwn(schema.properties ?? {}, key))
-          .flatMap((key) => this.faults(want, value[key], `${at}/${key}`)) : [];
+        return isObject(value)
+          ? Object.keys(value)
+              .filter((key) => !Object.hasOwn(schema.properties ?? {}, key))
+              .flatMap((key) => this.faults(want, value[key], `${at}/${key}`))
+          : [];
       case 'propertyNames':
-        return isObject(value) ? Object.keys(value).flatMap((key) => this.faults(want, key, `${at}/${key}`)) : [];
+        return isObject(value)
+          ? Object.keys(value).flatMap((key) => this.faults(want, key, `${at}/${key}`))
+          : [];
       case 'contains':
-        return !Array.isArray(value) || value.some((one) => this.faults(want, one).length === 0) ? [] :
-          [`${at}: contains nothing that fits ${JSON.stringify(want)}`];
+        return !Array.isArray(value) || value.some((one) => this.faults(want, one).length === 0)
+          ? []
+          : [`${at}: contains nothing that fits ${JSON.stringify(want)}`];
       case 'prefixItems':
         return Array.isArray(value) ? want.flatMap((one, i) => this.faults(one, value[i], `${at}/${i}`)) : [];
       case 'items':
-        return Array.isArray(value) ? value.slice((schema.prefixItems ?? []).length)
-          .flatMap((one, i) => this.faults(want, one, `${at}/${i}`)) : [];
+        return Array.isArray(value)
+          ? value
+              .slice((schema.prefixItems ?? []).length)
+              .flatMap((one, i) => this.faults(want, one, `${at}/${i}`))
+          : [];
       case 'allOf':
         return want.flatMap((one) => this.faults(one, value, at));
       case 'oneOf':
-        return want.filter(is).length === 1 ? [] :
-          [`${at}: fits ${want.filter(is).length} of ${want.length} choices: ${JSON.stringify(value)?.slice(0, 200)}`];
+        return want.filter(is).length === 1
+          ? []
+          : [
+              `${at}: fits ${want.filter(is).length} of ${want.length} choices: ${JSON.stringify(value)?.slice(0, 200)}`,
+            ];
       case 'not':
         return is(want) ? [`${at}: must not fit`] : [];
       case 'if':

@@ -4,7 +4,7 @@ import net from 'node:net';
 
 import { atEnd, patience } from './fixture.mjs';
 
-const magic = 0x3C85F7CE;
+const magic = 0x3c85f7ce;
 
 const u32 = (value) => {
   const bytes = Buffer.alloc(4);

@@ -1,67 +1,58 @@
 /* chart.test.mjs - charts: both figures at once, the cursor, a range, what is shared of them */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {
-  closeBrowser,
-  LIMIT,
-  pageTest as test,
-  sees,
-  setUp,
-  taken,
-  until
-} from '../lib/page.mjs';
-import {sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { closeBrowser, LIMIT, pageTest as test, sees, setUp, taken, until } from '../lib/page.mjs';
+import { sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
 const RUN = '06cw1x2k3m4n';
 const path = `/runs/${RUN}`;
 const SIZES = [8, 1024, 65536, 1 << 20, 16 << 20];
-const charts = page => page.locator('.chart-box');
-const search = page => page.evaluate(() => decodeURIComponent(location.search));
+const charts = (page) => page.locator('.chart-box');
+const search = (page) => page.evaluate(() => decodeURIComponent(location.search));
 
 /* Where a chart is, with its points' places in the window, as the page draws them. */
-const boxOf = locator => locator.boundingBox();
-const drawn = page => until(async () => await page.locator('.u-over').count() > 0, 'a chart');
+const boxOf = (locator) => locator.boundingBox();
+const drawn = (page) => until(async () => (await page.locator('.u-over').count()) > 0, 'a chart');
 
 async function openRun(t, options = {}, query = '') {
   const made = await setUp(t, options);
-  made.server.add(sampleRun({sizes: SIZES, name: 'nightly', ...options.run}));
+  made.server.add(sampleRun({ sizes: SIZES, name: 'nightly', ...options.run }));
   await made.open(path + query);
   await drawn(made.page);
   return made;
 }
 
-test('bandwidth and time stand beside one another, or stacked where it is narrow', LIMIT,
-  async t => {
-    const {page} = await openRun(t);
-    const both = () => Promise.all([0, 1].map(i => boxOf(charts(page).nth(i))));
-    let [left, right] = await both();
-    assert.ok(right.x >= left.x + left.width && Math.abs(left.y - right.y) < 2);
-    await sees(page, 'busbw, GB/s');
-    await sees(page, 'time per call, µs');
-    for (const width of [400, 640]) {
-      await page.setViewportSize({width, height: 900});
-      await until(async () => {
-        [left, right] = await both();
-        return right.y >= left.y + left.height;
-      }, 'the charts to be stacked');
-      assert.ok(left.x + left.width <= width);
-    }
-  });
+test('bandwidth and time stand beside one another, or stacked where it is narrow', LIMIT, async (t) => {
+  const { page } = await openRun(t);
+  const both = () => Promise.all([0, 1].map((i) => boxOf(charts(page).nth(i))));
+  let [left, right] = await both();
+  assert.ok(right.x >= left.x + left.width && Math.abs(left.y - right.y) < 2);
+  await sees(page, 'busbw, GB/s');
+  await sees(page, 'time per call, µs');
+  for (const width of [400, 640]) {
+    await page.setViewportSize({ width, height: 900 });
+    await until(async () => {
+      [left, right] = await both();
+      return right.y >= left.y + left.height;
+    }, 'the charts to be stacked');
+    assert.ok(left.x + left.width <= width);
+  }
+});
 
-test('what is drawn says what it is good for, and leads to more', LIMIT, async t => {
-  const {page} = await openRun(t);
+test('what is drawn says what it is good for, and leads to more', LIMIT, async (t) => {
+  const { page } = await openRun(t);
   await sees(page, /no measurement of wires, and stands above them/);
   await sees(page, /however little it carries/);
-  await page.getByRole('button', {name: 'algbw', exact: true}).click();
+  await page.getByRole('button', { name: 'algbw', exact: true }).click();
   await sees(page, /How fast a program sees its data go/);
-  await page.getByRole('button', {name: 'More on these figures'}).click();
+  await page.getByRole('button', { name: 'More on these figures' }).click();
   await sees(page, /as nccl-tests defines it/);
 });
 
-test('the chart is read out by keyboard, in both charts and the legend', LIMIT, async t => {
-  const {page} = await openRun(t);
+test('the chart is read out by keyboard, in both charts and the legend', LIMIT, async (t) => {
+  const { page } = await openRun(t);
   const legend = page.locator('.legend').first();
   assert.match(await legend.innerText(), /at 16M bytes/);
   await charts(page).first().focus();
@@ -73,27 +64,37 @@ test('the chart is read out by keyboard, in both charts and the legend', LIMIT, 
   assert.match(await legend.innerText(), /at 1K bytes/);
   assert.match(await legend.locator('tbody tr').first().innerText(), /µs/);
   /* The other chart shows the same place, and no second tooltip. */
-  const across = () => page.locator('.u-cursor-x').evaluateAll(
-    lines => lines.map(line => Math.round(line.getBoundingClientRect().x -
-                         line.closest('.u-over').getBoundingClientRect().x)));
+  const across = () =>
+    page
+      .locator('.u-cursor-x')
+      .evaluateAll((lines) =>
+        lines.map((line) =>
+          Math.round(line.getBoundingClientRect().x - line.closest('.u-over').getBoundingClientRect().x),
+        ),
+      );
   const [left, right] = await across();
   assert.ok(left > 20 && Math.abs(left - right) <= 2, `${left}, ${right}`);
-  assert.equal(await page.locator('.readout').filter({visible: true}).count(), 1);
+  assert.equal(await page.locator('.readout').filter({ visible: true }).count(), 1);
   await page.keyboard.press('Escape');
-  await page.locator('.readout').first().waitFor({state: 'hidden'});
+  await page.locator('.readout').first().waitFor({ state: 'hidden' });
   assert.match(await legend.innerText(), /at 16M bytes/);
 });
 
-test('a tooltip never covers its points', LIMIT, async t => {
-  const {server, page} = await openRun(t, {run: {name: 'a name that is rather long'}});
-  server.add(sampleRun({sizes: SIZES, id: 'r2', name: 'another name of some length'}));
-  for (const [width, query] of [[1280, ''], [400, ''], [400, '?with=r2'], [1600, '?with=r2']]) {
-    await page.setViewportSize({width, height: 900});
+test('a tooltip never covers its points', LIMIT, async (t) => {
+  const { server, page } = await openRun(t, { run: { name: 'a name that is rather long' } });
+  server.add(sampleRun({ sizes: SIZES, id: 'r2', name: 'another name of some length' }));
+  for (const [width, query] of [
+    [1280, ''],
+    [400, ''],
+    [400, '?with=r2'],
+    [1600, '?with=r2'],
+  ]) {
+    await page.setViewportSize({ width, height: 900 });
     await page.goto(server.url + path + query);
     const lines = query ? 4 : 2;
-    await until(async () => await page.locator('.legend-item').count() === lines, 'lines');
+    await until(async () => (await page.locator('.legend-item').count()) === lines, 'lines');
     for (const chart of await charts(page).all()) {
-      if (!await chart.isVisible()) {
+      if (!(await chart.isVisible())) {
         continue;
       }
       await chart.scrollIntoViewIfNeeded();
@@ -103,44 +104,42 @@ test('a tooltip never covers its points', LIMIT, async t => {
         const tip = chart.locator('.readout');
         await tip.waitFor();
         const at = (await boxOf(chart.locator('.u-cursor-x'))).x;
-        const {x, width: wide} = await boxOf(tip);
-        assert.ok(x > at + 5 || x + wide < at - 5,
-          JSON.stringify({width, query, part, at, x, wide}));
-        assert.ok(x >= -1 && x + wide <= width + 1, JSON.stringify({width, x, wide}));
+        const { x, width: wide } = await boxOf(tip);
+        assert.ok(x > at + 5 || x + wide < at - 5, JSON.stringify({ width, query, part, at, x, wide }));
+        assert.ok(x >= -1 && x + wide <= width + 1, JSON.stringify({ width, x, wide }));
       }
       await page.mouse.move(1, 1);
     }
   }
 });
 
-test('a range is chosen by dragging, both charts follow, and the address keeps it', LIMIT,
-  async t => {
-    const {page} = await openRun(t);
-    const over = await boxOf(charts(page).nth(1).locator('.u-over'));
-    const y = over.y + over.height / 2;
-    await page.mouse.move(over.x + over.width * 0.01, y);
-    await page.mouse.down();
-    await page.mouse.move(over.x + over.width * 0.3, y, {steps: 4});
-    await page.mouse.move(over.x + over.width * 0.62, y, {steps: 4});
-    await page.mouse.up();
-    await until(async () => await search(page) === '?zoom=8-64K', 'the address to follow');
-    await sees(page, '8 to 64K: show all');
-    assert.match(await page.locator('.legend').first().innerText(), /at 64K bytes/);
-    await page.reload();
-    await sees(page, '8 to 64K: show all');
-    await drawn(page);
-    for (const chart of await charts(page).all()) {
-      await chart.focus();
-      await page.keyboard.press('ArrowLeft');
-      assert.match(await chart.locator('.readout').innerText(), /^64K bytes/);
-    }
-    await page.getByRole('button', {name: '8 to 64K: show all'}).click();
-    await until(async () => await search(page) === '', 'the address to be plain');
-    assert.match(await page.locator('.legend').first().innerText(), /at 16M bytes/);
-  });
+test('a range is chosen by dragging, both charts follow, and the address keeps it', LIMIT, async (t) => {
+  const { page } = await openRun(t);
+  const over = await boxOf(charts(page).nth(1).locator('.u-over'));
+  const y = over.y + over.height / 2;
+  await page.mouse.move(over.x + over.width * 0.01, y);
+  await page.mouse.down();
+  await page.mouse.move(over.x + over.width * 0.3, y, { steps: 4 });
+  await page.mouse.move(over.x + over.width * 0.62, y, { steps: 4 });
+  await page.mouse.up();
+  await until(async () => (await search(page)) === '?zoom=8-64K', 'the address to follow');
+  await sees(page, '8 to 64K: show all');
+  assert.match(await page.locator('.legend').first().innerText(), /at 64K bytes/);
+  await page.reload();
+  await sees(page, '8 to 64K: show all');
+  await drawn(page);
+  for (const chart of await charts(page).all()) {
+    await chart.focus();
+    await page.keyboard.press('ArrowLeft');
+    assert.match(await chart.locator('.readout').innerText(), /^64K bytes/);
+  }
+  await page.getByRole('button', { name: '8 to 64K: show all' }).click();
+  await until(async () => (await search(page)) === '', 'the address to be plain');
+  assert.match(await page.locator('.legend').first().innerText(), /at 16M bytes/);
+});
 
-test('a range is chosen by keyboard, and left again', LIMIT, async t => {
-  const {page} = await openRun(t);
+test('a range is chosen by keyboard, and left again', LIMIT, async (t) => {
+  const { page } = await openRun(t);
   await charts(page).first().focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
@@ -149,28 +148,30 @@ test('a range is chosen by keyboard, and left again', LIMIT, async t => {
   const select = page.locator('.u-select').first();
   assert.ok((await boxOf(select)).width > 50);
   await page.keyboard.press('Enter');
-  await until(async () => await search(page) === '?zoom=1K-1M', 'the address to follow');
+  await until(async () => (await search(page)) === '?zoom=1K-1M', 'the address to follow');
   assert.equal((await boxOf(select))?.width ?? 0, 0);
   await page.keyboard.press('0');
-  await until(async () => await search(page) === '', 'the address to be plain');
+  await until(async () => (await search(page)) === '', 'the address to be plain');
 });
 
-test('lines are hidden from the legend, and the address remembers', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8, 1024]}));
+test('lines are hidden from the legend, and the address remembers', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 1024] }));
   await open(path);
-  const item = page.locator('.legend-item').filter({hasText: 'in place'});
+  const item = page.locator('.legend-item').filter({ hasText: 'in place' });
   await item.press('Enter');
   assert.equal(await item.getAttribute('aria-pressed'), 'false');
   assert.match(await page.evaluate(() => location.search), /hide=all_reduce/);
-  assert.equal(await page.evaluate(() => document.activeElement.textContent),
-    'all_reduce · float32 · sum, in place');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.textContent),
+    'all_reduce · float32 · sum, in place',
+  );
 });
 
-test('figures at the cursor stay there while a run goes on', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const run = sampleRun({sizes: SIZES});
-  const rows = run.events.findIndex(event => event.type === 'result');
+test('figures at the cursor stay there while a run goes on', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: SIZES });
+  const rows = run.events.findIndex((event) => event.type === 'result');
   server.add(run, rows + 3);
   await open(path);
   await drawn(page);
@@ -180,38 +181,40 @@ test('figures at the cursor stay there while a run goes on', LIMIT, async t => {
   server.emit(RUN, 2);
   await sees(page, '5 of 10 rows measured');
   await sees(page, /at 8 B/);
-  assert.equal(await page.locator('.readout').filter({visible: true}).count(), 1);
+  assert.equal(await page.locator('.readout').filter({ visible: true }).count(), 1);
 });
 
 /* Two runs that are hardly comparable: one is simulated. */
 async function openMixed(t) {
   const made = await setUp(t);
-  made.server.add(sampleRun({sizes: SIZES, name: '<b>&'}));
-  made.server.add(sampleRun({
-    id: '06cw2b7q9r1s',
-    name: 'model',
-    sizes: SIZES,
-    mutate: row => ({...row, simulated: true})
-  }));
+  made.server.add(sampleRun({ sizes: SIZES, name: '<b>&' }));
+  made.server.add(
+    sampleRun({
+      id: '06cw2b7q9r1s',
+      name: 'model',
+      sizes: SIZES,
+      mutate: (row) => ({ ...row, simulated: true }),
+    }),
+  );
   await made.open(`${path}?with=06cw2b7q9r1s&zoom=1K-1M`);
-  await made.page.locator('.legend-item').filter({hasText: 'model (simulated)'}).first()
-    .waitFor();
+  await made.page.locator('.legend-item').filter({ hasText: 'model (simulated)' }).first().waitFor();
   return made;
 }
 
-test('runs on one chart that are not alike are said to be so', LIMIT, async t => {
-  const {page} = await openMixed(t);
+test('runs on one chart that are not alike are said to be so', LIMIT, async (t) => {
+  const { page } = await openMixed(t);
   await sees(page, 'Not alike. <b>&: host, 4 ranks; model: simulated, 4 ranks.');
-  const across = await page.locator('.panels .unreal').evaluateAll(
-    figures => figures.map(figure => figure.dataset.unreal));
+  const across = await page
+    .locator('.panels .unreal')
+    .evaluateAll((figures) => figures.map((figure) => figure.dataset.unreal));
   assert.deepEqual(across, ['partly simulated', 'partly simulated']);
   assert.match(await page.title(), /^<b>&, model \(simulated\)/);
 });
 
-test('what is shown is taken along, of all runs', LIMIT, async t => {
-  const {page} = await openMixed(t);
+test('what is shown is taken along, of all runs', LIMIT, async (t) => {
+  const { page } = await openMixed(t);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.locator('summary', {hasText: 'Share'}).first().click();
+  await page.locator('summary', { hasText: 'Share' }).first().click();
   const svg = await taken(page, /^SVG,/);
   assert.match(svg.name, /^ringbench-.*model.*\.svg$/);
   assert.match(svg.text, /^<\?xml[^]*>&#60;b&#62;&#38;, model \(simulated\)<[^]*<\/svg>/);
@@ -223,20 +226,23 @@ test('what is shown is taken along, of all runs', LIMIT, async t => {
   const csv = await taken(page, /^CSV,/);
   assert.equal(csv.text.trimEnd().split('\n').length, 1 + 2 * 2 * 3);
   const json = JSON.parse((await taken(page, /^JSON,/)).text);
-  assert.deepEqual(json.runs.map(run => run.mark), [null, 'simulated']);
+  assert.deepEqual(
+    json.runs.map((run) => run.mark),
+    [null, 'simulated'],
+  );
   assert.equal(json.address, page.url());
-  await page.getByRole('button', {name: /^Markdown,/}).click();
+  await page.getByRole('button', { name: /^Markdown,/ }).click();
   await sees(page, 'Copied: the figures that are shown.');
   const markdown = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[^]*\| 64K \|/);
-  await page.getByRole('button', {name: /^Link,/}).click();
+  await page.getByRole('button', { name: /^Link,/ }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
 });
 
-test('what a run was held against is drawn, and named', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {expected: /404/});
-  const held = sampleRun({sizes: SIZES, id: 'held', name: 'held'});
-  held.spec.thresholds = {large: {figure: 'busbw_gbs', min: 40}};
+test('what a run was held against is drawn, and named', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /404/ });
+  const held = sampleRun({ sizes: SIZES, id: 'held', name: 'held' });
+  held.spec.thresholds = { large: { figure: 'busbw_gbs', min: 40 } };
   held.extra = {
     verdict: {
       kind: 'gate',
@@ -244,22 +250,25 @@ test('what a run was held against is drawn, and named', LIMIT, async t => {
       sentence: '1 of 2 checks failed',
       evidence: {
         checks: [
-          {check: 'large', answer: 'fail', sentence: 'too slow'},
-          {check: 'baseline', answer: 'pass', sentence: 'same', against: [RUN]}
-        ]
-      }
-    }
+          { check: 'large', answer: 'fail', sentence: 'too slow' },
+          { check: 'baseline', answer: 'pass', sentence: 'same', against: [RUN] },
+        ],
+      },
+    },
   };
-  server.add(sampleRun({sizes: SIZES, name: 'accepted'}));
+  server.add(sampleRun({ sizes: SIZES, name: 'accepted' }));
   server.add(held);
-  server.add({...sampleRun({sizes: SIZES, id: 'like', name: 'like'}), against: [RUN]});
+  server.add({ ...sampleRun({ sizes: SIZES, id: 'like', name: 'like' }), against: [RUN] });
   await open('/runs/held');
   await sees(page, 'large: at least 40 GB/s (fail)');
   await sees(page, `baseline: accepted, ${RUN}`);
   /* As it was before its end, nobody had judged it. */
-  const rows = held.events.findIndex(event => event.type === 'result');
+  const rows = held.events.findIndex((event) => event.type === 'result');
   await open(`/runs/held?at=${rows + 4}`);
-  await page.locator('.references li').getByText(/^large: at least 40 GB\/s$/).waitFor();
+  await page
+    .locator('.references li')
+    .getByText(/^large: at least 40 GB\/s$/)
+    .waitFor();
   /* Without a check of its own, by what the server says that it is like. */
   await open('/runs/like');
   await sees(page, `baseline: accepted, ${RUN}`);
@@ -270,44 +279,53 @@ test('what a run was held against is drawn, and named', LIMIT, async t => {
   assert.equal(await page.locator('.references li').count(), 0);
 });
 
-test('charts fit from a phone to a wall, and at twice the size', LIMIT, async t => {
-  const {server, page} = await openRun(t);
-  server.add(sampleRun({sizes: SIZES, id: 'r2', name: 'a name of some length'.repeat(4)}));
+test('charts fit from a phone to a wall, and at twice the size', LIMIT, async (t) => {
+  const { server, page } = await openRun(t);
+  server.add(sampleRun({ sizes: SIZES, id: 'r2', name: 'a name of some length'.repeat(4) }));
   await page.goto(`${server.url}${path}?with=r2&zoom=1K-16M`);
   await page.locator('.legend-item').nth(3).waitFor();
   /* A window of 1280 pixels at 200 % is one of 640. */
   for (const width of [400, 640, 1280, 2560]) {
-    await page.setViewportSize({width, height: 900});
-    const over = () => page.evaluate(() => [...document.querySelectorAll(
-      '.chart-card .u-wrap, .chart-card .controls > *, .chart-card .menu, main')].filter(
-      element => element.getBoundingClientRect().right > window.innerWidth + 1)
-      .map(element => element.className));
+    await page.setViewportSize({ width, height: 900 });
+    const over = () =>
+      page.evaluate(() =>
+        [
+          ...document.querySelectorAll(
+            '.chart-card .u-wrap, .chart-card .controls > *, .chart-card .menu, main',
+          ),
+        ]
+          .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1)
+          .map((element) => element.className),
+      );
     await until(async () => (await over()).length === 0, `all to fit into ${width} pixels`);
-    assert.ok(await page.evaluate(
-      () => document.documentElement.scrollWidth <= window.innerWidth), `${width}`);
+    assert.ok(
+      await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+      `${width}`,
+    );
   }
 });
 
-test('who forces colours sees what is chosen, and charts in those colours', LIMIT, async t => {
-  const {page} = await openRun(t);
-  await page.emulateMedia({forcedColors: 'active', colorScheme: 'dark'});
+test('who forces colours sees what is chosen, and charts in those colours', LIMIT, async (t) => {
+  const { page } = await openRun(t);
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
   await page.reload();
   await drawn(page);
   /* What the style says in these colours, [chosen, other, axes], and they themselves. */
   const seen = await page.evaluate(() => {
     const probe = document.body.appendChild(document.createElement('i'));
     probe.style.forcedColorAdjust = 'none';
-    const inWords = colour => {
+    const inWords = (colour) => {
       probe.style.color = colour;
       return getComputedStyle(probe).color;
     };
     const [chosen, other] = [...document.querySelectorAll('.switcher button')].map(
-      button => getComputedStyle(button).backgroundColor);
+      (button) => getComputedStyle(button).backgroundColor,
+    );
     const axes = getComputedStyle(document.documentElement).getPropertyValue('--muted');
     return {
       is: [chosen, inWords(axes.trim())],
       wanted: ['Highlight', 'CanvasText'].map(inWords),
-      isOther: other !== chosen
+      isOther: other !== chosen,
     };
   });
   assert.deepEqual(seen.is, seen.wanted);

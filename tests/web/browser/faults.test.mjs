@@ -1,17 +1,9 @@
 /* faults.test.mjs - what the page of a run once got wrong, and how it is now */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {axe} from '../lib/browser.mjs';
-import {
-  closeBrowser,
-  figureRows,
-  LIMIT,
-  pageTest as test,
-  sees,
-  setUp,
-  until
-} from '../lib/page.mjs';
-import {sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { axe } from '../lib/browser.mjs';
+import { closeBrowser, figureRows, LIMIT, pageTest as test, sees, setUp, until } from '../lib/page.mjs';
+import { sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -22,23 +14,27 @@ const path = `/runs/${RUN}`;
 function wrongRun() {
   const text = 'all_reduce float32 at 8, out of place: element 7 is 5, expected 6';
   const reason = `wrong data: 1 wrong element, the first on node-2 in ${text}`;
-  const blamed =
-    {kind: 'wrong_data', rank: 2, node: 'node-2', count: 1, evidence: [{rank: 2, node: 'node-2', text}]};
-  const run = sampleRun({sizes: [8, 16], repeats: 3});
+  const blamed = {
+    kind: 'wrong_data',
+    rank: 2,
+    node: 'node-2',
+    count: 1,
+    evidence: [{ rank: 2, node: 'node-2', text }],
+  };
+  const run = sampleRun({ sizes: [8, 16], repeats: 3 });
   for (const event of run.events) {
     if (event.case === 1 && event.type === 'result' && event.row === 0) {
-      Object.assign(
-        event, {wrong: 1, errors: [{rank: 2, index: 7, expected: '6', got: '5'}]});
+      Object.assign(event, { wrong: 1, errors: [{ rank: 2, index: 7, expected: '6', got: '5' }] });
     } else if (event.case === 1 && event.state === 'completed') {
-      Object.assign(event, {state: 'failed', reason, blamed});
+      Object.assign(event, { state: 'failed', reason, blamed });
     }
   }
-  Object.assign(run.events.at(-1), {state: 'failed', reason});
+  Object.assign(run.events.at(-1), { state: 'failed', reason });
   return run;
 }
 
-test('wrong data is one box, and its rank is marked on its node', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('wrong data is one box, and its rank is marked on its node', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.add(wrongRun());
   await open(`${path}?tab=ranks`);
   await sees(page, /failed: wrong data: 1 wrong element/);
@@ -49,29 +45,29 @@ test('wrong data is one box, and its rank is marked on its node', LIMIT, async t
   assert.deepEqual(await page.locator('.rank-dot.failed > :first-child').allInnerTexts(), ['2']);
 });
 
-test('a replay says that it is one, and how the run ended', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const run = sampleRun({sizes: [8, 16], state: 'failed', reason: 'rank 2 was killed'});
+test('a replay says that it is one, and how the run ended', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8, 16], state: 'failed', reason: 'rank 2 was killed' });
   server.add(run);
   await open(`${path}?at=12`);
   const bar = page.locator('.run-bar');
   await bar.getByText('replay').waitFor();
   await bar.getByText('rendezvous').waitFor();
-  await page.locator('.alert.bad', {hasText: 'Later: failed: rank 2 was killed'}).waitFor();
-  await bar.getByRole('button', {name: 'Show the end'}).click();
+  await page.locator('.alert.bad', { hasText: 'Later: failed: rank 2 was killed' }).waitFor();
+  await bar.getByRole('button', { name: 'Show the end' }).click();
   await bar.getByText('failed').waitFor();
-  await bar.getByText('replay').waitFor({state: 'detached'});
+  await bar.getByText('replay').waitFor({ state: 'detached' });
   assert.doesNotMatch(page.url(), /at=/);
 });
 
-test('the way back to a run while the server is gone is not blank', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {expected: /net::ERR|Failed to load/});
-  server.add(sampleRun({sizes: [8, 16], name: 'was here'}));
-  server.add(sampleRun({id: 'other', sizes: [8, 16]}));
+test('the way back to a run while the server is gone is not blank', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /net::ERR|Failed to load/ });
+  server.add(sampleRun({ sizes: [8, 16], name: 'was here' }));
+  server.add(sampleRun({ id: 'other', sizes: [8, 16] }));
   await open(path);
   await until(async () => (await figureRows(page)).length === 2, 'two rows');
-  await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
-  await page.getByRole('link', {name: 'other'}).waitFor();
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
+  await page.getByRole('link', { name: 'other' }).waitFor();
   await server.stop();
   await page.goBack();
   await until(async () => (await figureRows(page)).length === 2, 'the rows of before');
@@ -86,57 +82,72 @@ test('the way back to a run while the server is gone is not blank', LIMIT, async
   assert.equal(await page.getByText('Waiting for the server.').count(), 0);
 });
 
-test('times of ranks scroll by keys, and say which repeat they are of', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8, 16], repeats: 2, nodes: 20, ranks: 2}));
+test('times of ranks scroll by keys, and say which repeat they are of', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 16], repeats: 2, nodes: 20, ranks: 2 }));
   await open(path);
-  await page.getByRole('button', {name: '8 bytes, details'}).click();
-  const bars = page.getByRole('region', {name: /^Time per rank/});
+  await page.getByRole('button', { name: '8 bytes, details' }).click();
+  const bars = page.getByRole('region', { name: /^Time per rank/ });
   await bars.first().waitFor();
   await bars.first().focus();
   assert.equal(await page.evaluate(() => document.activeElement.className), 'rank-bars');
-  assert.deepEqual((await axe(page)).map(found => found.id), []);
+  assert.deepEqual(
+    (await axe(page)).map((found) => found.id),
+    [],
+  );
   assert.deepEqual(await page.locator('.row-detail h3').allInnerTexts(), [
-    'out of place, repeat 1', 'out of place, repeat 2', 'in place, repeat 1',
-    'in place, repeat 2'
+    'out of place, repeat 1',
+    'out of place, repeat 2',
+    'in place, repeat 1',
+    'in place, repeat 2',
   ]);
 });
 
-test('how a row was done is in the table, and which way it went below it, where it is known', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({
-    sizes: [8, 16],
-    mutate: row => ({
-      ...row,
-      nccl: {algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128'},
-      traffic: {
-        sentence: 'eth0 carried 102 % of it',
-        ports: ['mlx5_0', 'mlx5_1'].map(
-          name => ({name, kind: 'roce', sent_bytes: 2 ** 31, received_bytes: 2 ** 30}))
-      }
-    })
-  }));
-  server.add(sampleRun({id: 'plain', sizes: [8, 16]}));
-  await open(path);
-  await page.getByRole('columnheader', {name: /algorithm, protocol/}).waitFor();
-  assert.match((await figureRows(page))[0], /TREE, LL128/);
-  assert.match((await figureRows(page))[1], /RING, LL128/);
-  await page.getByRole('button', {name: '8 bytes, details'}).click();
-  await sees(page, 'eth0 carried 102 % of it');
-  const strip = page.getByRole('img', {name: /: TREE, LL128 from 8; RING, LL128 from 16$/});
-  await until(async () => await strip.count() === 2, 'a strip under each chart');
-  assert.deepEqual(await strip.first().locator('span').allTextContents(), ['TREE, LL128', 'RING, LL128']);
-  await sees(page, /mlx5_1 sent 2.00 GiB, received 1.00 GiB$/);
-  await open('/runs/plain');
-  await page.getByRole('region', {name: 'Results'}).waitFor();
-  assert.equal(await page.getByRole('columnheader', {name: /algorithm/}).count(), 0);
-  assert.equal(await page.locator('.way-strip').count(), 0);
-});
+test(
+  'how a row was done is in the table, and which way it went below it, where it is known',
+  LIMIT,
+  async (t) => {
+    const { server, page, open } = await setUp(t);
+    server.add(
+      sampleRun({
+        sizes: [8, 16],
+        mutate: (row) => ({
+          ...row,
+          nccl: { algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128' },
+          traffic: {
+            sentence: 'eth0 carried 102 % of it',
+            ports: ['mlx5_0', 'mlx5_1'].map((name) => ({
+              name,
+              kind: 'roce',
+              sent_bytes: 2 ** 31,
+              received_bytes: 2 ** 30,
+            })),
+          },
+        }),
+      }),
+    );
+    server.add(sampleRun({ id: 'plain', sizes: [8, 16] }));
+    await open(path);
+    await page.getByRole('columnheader', { name: /algorithm, protocol/ }).waitFor();
+    assert.match((await figureRows(page))[0], /TREE, LL128/);
+    assert.match((await figureRows(page))[1], /RING, LL128/);
+    await page.getByRole('button', { name: '8 bytes, details' }).click();
+    await sees(page, 'eth0 carried 102 % of it');
+    const strip = page.getByRole('img', { name: /: TREE, LL128 from 8; RING, LL128 from 16$/ });
+    await until(async () => (await strip.count()) === 2, 'a strip under each chart');
+    assert.deepEqual(await strip.first().locator('span').allTextContents(), ['TREE, LL128', 'RING, LL128']);
+    await sees(page, /mlx5_1 sent 2.00 GiB, received 1.00 GiB$/);
+    await open('/runs/plain');
+    await page.getByRole('region', { name: 'Results' }).waitFor();
+    assert.equal(await page.getByRole('columnheader', { name: /algorithm/ }).count(), 0);
+    assert.equal(await page.locator('.way-strip').count(), 0);
+  },
+);
 
-test('a name that turns its line is written out', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a name that turns its line is written out', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   const name = 'good\u202Egnirts\u200B';
-  server.add(sampleRun({sizes: [8], name, labels: {x: '\u2066y'}}));
+  server.add(sampleRun({ sizes: [8], name, labels: { x: '\u2066y' } }));
   for (const where of ['/', path]) {
     await open(where);
     await sees(page, 'good\\u202egnirts\\u200b');

@@ -1,10 +1,10 @@
 /* launch.test.mjs - nodes that an engine gives: chosen in the form, and the jobs that have them */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {axe} from '../lib/browser.mjs';
-import {problemDocument} from '../lib/fake_server.mjs';
-import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
-import {sampleNode, sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { axe } from '../lib/browser.mjs';
+import { problemDocument } from '../lib/fake_server.mjs';
+import { closeBrowser, LIMIT, pageTest as test, sees, setUp, until } from '../lib/page.mjs';
+import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -13,124 +13,169 @@ const LAUNCHER = {
   name: 'slurm',
   description: 'nodes of a Slurm cluster, by sbatch',
   parameters: {
-    partition: {type: 'string', pattern: '[a-z0-9]*', default: ''},
-    time: {type: 'string', pattern: '[0-9:]+', default: '01:00:00', description: 'limit of the job'}
+    partition: { type: 'string', pattern: '[a-z0-9]*', default: '' },
+    time: { type: 'string', pattern: '[0-9:]+', default: '01:00:00', description: 'limit of the job' },
   },
-  limits: {nodes: 64, jobs: 4, hours: 24}
+  limits: { nodes: 64, jobs: 4, hours: 24 },
 };
 
-test('a launcher and its arguments are chosen, and a fault stands at its field', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {expected: /422/});
+test('a launcher and its arguments are chosen, and a fault stands at its field', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /422/ });
   server.nodes = [sampleNode('node-1')];
   server.launchers = [LAUNCHER];
-  server.onValidate = () => ({status: 422, body: problemDocument(422, 'one field is wrong',
-    [{pointer: '/launch/args/time', detail: 'must match [0-9:]+'}])});
+  server.onValidate = () => ({
+    status: 422,
+    body: problemDocument(422, 'one field is wrong', [
+      { pointer: '/launch/args/time', detail: 'must match [0-9:]+' },
+    ]),
+  });
   await open('/new');
-  await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
+  await page.getByLabel('Nodes', { exact: true }).selectOption('launch');
   await page.getByLabel('Nodes to ask for').fill('4');
   await page.getByLabel('Launcher').selectOption('slurm');
-  await sees(page, 'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours; 4 at once.');
+  await sees(
+    page,
+    'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours; 4 at once.',
+  );
   await page.getByLabel('time string').fill('soon');
   await page.getByLabel('Keep them').fill('600');
-  assert.deepEqual(JSON.parse(await page.getByLabel('The request as JSON').inputValue()),
-    {nodes: {count: 4}, launch: {name: 'slurm', args: {time: 'soon'}, keep_s: 600}});
-  await page.locator('.field', {hasText: 'must match'}).getByLabel('Launcher').waitFor();
+  assert.deepEqual(JSON.parse(await page.getByLabel('The request as JSON').inputValue()), {
+    nodes: { count: 4 },
+    launch: { name: 'slurm', args: { time: 'soon' }, keep_s: 600 },
+  });
+  await page.locator('.field', { hasText: 'must match' }).getByLabel('Launcher').waitFor();
 });
 
-test('a run whose nodes an engine gives can be started as it is', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a run whose nodes an engine gives can be started as it is', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.launchers = [LAUNCHER];
-  server.onValidate = spec => ({status: 200, body: {spec, cases: 1, placement: {outcome: 'unknown',
-    reason: spec.launch ? 'slurm is asked for them' : '0 of 1 nodes are there', nodes: []}}});
+  server.onValidate = (spec) => ({
+    status: 200,
+    body: {
+      spec,
+      cases: 1,
+      placement: {
+        outcome: 'unknown',
+        reason: spec.launch ? 'slurm is asked for them' : '0 of 1 nodes are there',
+        nodes: [],
+      },
+    },
+  });
   await open('/new');
   await sees(page, /^No nodes that could run it are here/);
-  const start = page.getByRole('button', {name: 'Start the run'});
+  const start = page.getByRole('button', { name: 'Start the run' });
   await until(() => start.isDisabled(), 'nothing to start');
-  await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
+  await page.getByLabel('Nodes', { exact: true }).selectOption('launch');
   assert.equal(await page.getByLabel('Launcher').inputValue(), 'slurm', 'there is one');
   await sees(page, 'It would wait for nodes: slurm is asked for them');
   assert.ok(await start.isEnabled());
 });
 
-test('a launched run is filled in again, without the group that it had', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a launched run is filled in again, without the group that it had', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.launchers = [LAUNCHER];
-  const run = sampleRun({sizes: [8]});
-  run.spec.nodes = {count: 2, group: 'job-06cw1x2k3m4n', wait_s: 30};
-  run.spec.launch = {name: 'slurm', args: {partition: 'a100'}};
+  const run = sampleRun({ sizes: [8] });
+  run.spec.nodes = { count: 2, group: 'job-06cw1x2k3m4n', wait_s: 30 };
+  run.spec.launch = { name: 'slurm', args: { partition: 'a100' } };
   server.add(run);
   await open(`/new?from=${RUN}`);
-  const request = async () => JSON.parse(await page.getByLabel('The request as JSON').inputValue() || '{}');
+  const request = async () => JSON.parse((await page.getByLabel('The request as JSON').inputValue()) || '{}');
   await until(async () => (await request()).launch, 'the launcher');
-  assert.deepEqual((await request()).launch, {name: 'slurm', args: {partition: 'a100'}});
-  assert.deepEqual((await request()).nodes, {count: 2, wait_s: 30});
+  assert.deepEqual((await request()).launch, { name: 'slurm', args: { partition: 'a100' } });
+  assert.deepEqual((await request()).nodes, { count: 2, wait_s: 30 });
 });
 
 const JOB = {
-  id: '1ngc13d9jrq1', launcher: 'slurm', args: {}, nodes: 2, group: 'job-1ngc13d9jrq1', job: '41', run: RUN, state: 'running',
-  reason: 'RUNNING None', sentence: 'job 41 of slurm is running: RUNNING None', created: '', started: '', ended: null, keep_s: 0,
-  idle_since: null
+  id: '1ngc13d9jrq1',
+  launcher: 'slurm',
+  args: {},
+  nodes: 2,
+  group: 'job-1ngc13d9jrq1',
+  job: '41',
+  run: RUN,
+  state: 'running',
+  reason: 'RUNNING None',
+  sentence: 'job 41 of slurm is running: RUNNING None',
+  created: '',
+  started: '',
+  ended: null,
+  keep_s: 0,
+  idle_since: null,
 };
-const ago = seconds => new Date(Date.now() - seconds * 1000).toISOString();
-const running = (set = {}) => ({...JOB, created: ago(7400), started: ago(7300), ...set});
-const jobsAsked = server => server.requests.filter(({path}) => path === '/api/v1/jobs').length;
-const row = page => page.getByRole('region', {name: 'Jobs'}).getByRole('listitem').first();
+const ago = (seconds) => new Date(Date.now() - seconds * 1000).toISOString();
+const running = (set = {}) => ({ ...JOB, created: ago(7400), started: ago(7300), ...set });
+const jobsAsked = (server) => server.requests.filter(({ path }) => path === '/api/v1/jobs').length;
+const row = (page) => page.getByRole('region', { name: 'Jobs' }).getByRole('listitem').first();
 
-test('an engine is offered where there is one, and shown where it is asked for', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('an engine is offered where there is one, and shown where it is asked for', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
   await open('/new');
-  const nodes = page.getByLabel('Nodes', {exact: true});
+  const nodes = page.getByLabel('Nodes', { exact: true });
   /* What there is to choose from comes all at once. */
-  await page.getByText('0 chosen').waitFor({state: 'attached'});
-  assert.equal(await nodes.locator('option', {hasText: 'an engine'}).count(), 0);
+  await page.getByText('0 chosen').waitFor({ state: 'attached' });
+  assert.equal(await nodes.locator('option', { hasText: 'an engine' }).count(), 0);
   await page.getByLabel('The request as JSON').fill('{"launch": {"name": "gone"}, "nodes": {"count": 3}}');
   assert.equal(await nodes.inputValue(), 'launch');
   assert.equal(await page.getByLabel('Nodes to ask for').inputValue(), '3');
   assert.equal(await page.getByLabel('Launcher').inputValue(), 'gone');
   server.launchers = [LAUNCHER];
   await open('/new');
-  await nodes.locator('option', {hasText: 'an engine'}).waitFor({state: 'attached'});
+  await nodes.locator('option', { hasText: 'an engine' }).waitFor({ state: 'attached' });
   await nodes.selectOption('launch');
   await sees(page, 'Blank: 1, or 2 where groups of them measure.');
   await page.getByLabel('Launcher').selectOption('slurm');
-  const places = await page.locator('.kind-launch .field').evaluateAll(all => all.map(one => one.getBoundingClientRect().top));
+  const places = await page
+    .locator('.kind-launch .field')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
   assert.equal(places[0], places[1], 'arguments stand beside one another');
 });
 
-test('a job is listed with its age and the engine’s words, and stopped', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a job is listed with its age and the engine’s words, and stopped', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
   server.launchers = [LAUNCHER];
-  server.jobs = [running(), {...running(), id: 'j0', job: '40', state: 'ended', ended: ago(7300), reason: 'TIMEOUT TimeLimit'}];
+  server.jobs = [
+    running(),
+    { ...running(), id: 'j0', job: '40', state: 'ended', ended: ago(7300), reason: 'TIMEOUT TimeLimit' },
+  ];
   await open('/nodes');
   await sees(page, 'began 2 h ago');
-  assert.match(await row(page).innerText(), /running\s+slurm 41\s+2 nodes\s+asked for by 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/);
+  assert.match(
+    await row(page).innerText(),
+    /running\s+slurm 41\s+2 nodes\s+asked for by 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/,
+  );
   await page.getByText('1 job has ended').click();
   await sees(page, 'TIMEOUT TimeLimit');
   await sees(page, 'ended 2 h ago');
-  const stop = page.getByRole('button', {name: 'Stop: slurm 41'});
+  const stop = page.getByRole('button', { name: 'Stop: slurm 41' });
   await stop.focus();
   server.jobs[0].idle_since = ago(10);
   server.jobs[0].keep_s = 600;
   await sees(page, /no run needs it, kept until/);
-  assert.ok(await stop.evaluate(button => button === document.activeElement), 'what is new leaves the focus');
+  assert.ok(
+    await stop.evaluate((button) => button === document.activeElement),
+    'what is new leaves the focus',
+  );
   await page.keyboard.press('Enter');
   await sees(page, '2 nodes go back to the engine. What runs on them fails.');
-  await page.getByRole('button', {name: 'Leave it'}).click();
+  await page.getByRole('button', { name: 'Leave it' }).click();
   assert.equal(server.jobs[0].state, 'running');
   await stop.click();
-  await page.getByRole('dialog').getByRole('button', {name: 'Stop'}).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await until(() => server.jobs[0].state === 'stopping', 'the request');
-  await page.getByRole('button', {name: 'Stop again: slurm 41'}).click();
+  await page.getByRole('button', { name: 'Stop again: slurm 41' }).click();
   await sees(page, 'the job is given up here');
-  await page.getByRole('button', {name: 'Leave it'}).click();
+  await page.getByRole('button', { name: 'Leave it' }).click();
   server.jobs = [];
-  await until(async () => !await page.getByRole('heading', {name: 'Jobs'}).isVisible(), 'the list is gone');
+  await until(
+    async () => !(await page.getByRole('heading', { name: 'Jobs' }).isVisible()),
+    'the list is gone',
+  );
 });
 
-test('jobs that can’t be asked for stay, and the page says so', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {expected: /503/});
+test('jobs that can’t be asked for stay, and the page says so', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /503/ });
   server.launchers = [LAUNCHER];
   server.jobs = null;
   await open('/nodes');
@@ -143,15 +188,15 @@ test('jobs that can’t be asked for stay, and the page says so', LIMIT, async t
   await sees(page, 'slurm 41');
 });
 
-test('without launchers and jobs they are asked for once', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('without launchers and jobs they are asked for once', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
   await page.clock.install();
   await open('/nodes');
   await sees(page, 'node-1');
   await until(() => jobsAsked(server) === 1, 'the jobs');
-  assert.equal(await page.getByRole('heading', {name: 'Jobs'}).isVisible(), false);
-  const nodesAsked = () => server.requests.filter(({path}) => path === '/api/v1/nodes').length;
+  assert.equal(await page.getByRole('heading', { name: 'Jobs' }).isVisible(), false);
+  const nodesAsked = () => server.requests.filter(({ path }) => path === '/api/v1/nodes').length;
   const before = nodesAsked();
   await until(async () => {
     await page.clock.runFor(2500);
@@ -160,32 +205,47 @@ test('without launchers and jobs they are asked for once', LIMIT, async t => {
   assert.equal(jobsAsked(server), 1);
 });
 
-test('who may not stop jobs reads why', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.access = {operator: false, demo: false, reason: 'an operator’s token is needed'};
+test('who may not stop jobs reads why', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.access = { operator: false, demo: false, reason: 'an operator’s token is needed' };
   server.launchers = [LAUNCHER];
   server.jobs = [running()];
   await open('/nodes');
-  const stop = page.getByRole('button', {name: 'Stop: slurm 41'});
+  const stop = page.getByRole('button', { name: 'Stop: slurm 41' });
   await until(() => stop.isDisabled(), 'who only looks');
   assert.equal(await stop.getAttribute('title'), 'an operator’s token is needed');
 });
 
-for (const [width, scheme] of [[1280, 'light'], [400, 'dark']]) {
-  test(`jobs and launchers fit ${width} px, ${scheme}, and axe finds nothing`, LIMIT, async t => {
-    const {server, page, open} = await setUp(t, {width, scheme});
+for (const [width, scheme] of [
+  [1280, 'light'],
+  [400, 'dark'],
+]) {
+  test(`jobs and launchers fit ${width} px, ${scheme}, and axe finds nothing`, LIMIT, async (t) => {
+    const { server, page, open } = await setUp(t, { width, scheme });
     server.launchers = [LAUNCHER];
-    server.jobs = ['starting', 'pending', 'running', 'stopping', 'ended'].map((state, i) => running({id: `j${i}`, state,
-      job: state === 'starting' ? null : 'long-name-'.repeat(10), ended: state === 'ended' ? ago(5) : null}));
+    server.jobs = ['starting', 'pending', 'running', 'stopping', 'ended'].map((state, i) =>
+      running({
+        id: `j${i}`,
+        state,
+        job: state === 'starting' ? null : 'long-name-'.repeat(10),
+        ended: state === 'ended' ? ago(5) : null,
+      }),
+    );
     const isFine = async () => {
-      assert.deepEqual((await axe(page)).map(({id}) => id), []);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'as wide as the window');
+      assert.deepEqual(
+        (await axe(page)).map(({ id }) => id),
+        [],
+      );
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+        'as wide as the window',
+      );
     };
     await open('/nodes');
     await page.getByText('1 job has ended').click();
     await isFine();
     await open('/new');
-    await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
+    await page.getByLabel('Nodes', { exact: true }).selectOption('launch');
     await page.getByLabel('Launcher').selectOption('slurm');
     await isFine();
   });

@@ -1,40 +1,40 @@
 /* lists.test.mjs - the lists of runs and nodes, and what is chosen from them */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
-import {sampleNode, sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { closeBrowser, LIMIT, pageTest as test, sees, setUp, until } from '../lib/page.mjs';
+import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
 function addRuns(server, count, make = () => ({})) {
   for (let i = 0; i < count; i += 1) {
-    server.add(sampleRun({id: `run-${i}`, name: `name ${i}`, sizes: [8], ...make(i)}));
+    server.add(sampleRun({ id: `run-${i}`, name: `name ${i}`, sizes: [8], ...make(i) }));
   }
 }
 
-const rowCount = page => page.locator('table.runs tbody tr').count();
-const names = page => page.locator('tbody th > a').allInnerTexts();
+const rowCount = (page) => page.locator('table.runs tbody tr').count();
+const names = (page) => page.locator('tbody th > a').allInnerTexts();
 
-test('an address with two states shows both', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  addRuns(server, 3, i => ({state: ['completed', 'failed', 'cancelled'][i]}));
+test('an address with two states shows both', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3, (i) => ({ state: ['completed', 'failed', 'cancelled'][i] }));
   await open('/?state=failed&state=cancelled');
   await sees(page, 'name 2');
   assert.deepEqual(await names(page), ['name 2', 'name 1']);
   await sees(page, '2 runs');
   const pressed = page.locator('.toggles button[aria-pressed=true]');
   assert.deepEqual(await pressed.allInnerTexts(), ['failed', 'cancelled']);
-  await page.getByRole('button', {name: 'failed', exact: true}).click();
-  await until(async () => await rowCount(page) === 1, 'the cancelled one');
+  await page.getByRole('button', { name: 'failed', exact: true }).click();
+  await until(async () => (await rowCount(page)) === 1, 'the cancelled one');
   assert.match(page.url(), /\?state=cancelled$/);
-  await page.getByRole('button', {name: 'Clear the filter'}).click();
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
   await sees(page, '3 runs');
 });
 
-test('runs are found by what their verdicts answer', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  addRuns(server, 3, i => ({name: `name ${i}`}));
-  server.runs.get('run-1').extra = {culprit: {answer: 'slow_node', sentence: 'node-1 is slow'}};
+test('runs are found by what their verdicts answer', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3, (i) => ({ name: `name ${i}` }));
+  server.runs.get('run-1').extra = { culprit: { answer: 'slow_node', sentence: 'node-1 is slow' } };
   await open('/');
   await sees(page, 'name 2');
   const choice = page.getByLabel('Filter by verdict');
@@ -45,259 +45,287 @@ test('runs are found by what their verdicts answer', LIMIT, async t => {
   await sees(page, 'No run fits the filter.');
   await page.reload();
   assert.equal(await choice.inputValue(), 'fail');
-  await page.getByRole('button', {name: 'Clear the filter'}).click();
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
   await sees(page, '3 runs');
   assert.equal(await choice.inputValue(), '');
 });
 
-test('headings sort, and days and labels filter', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  addRuns(server, 3, i => ({sizes: [[65536], [8], [1024]][i], labels: {nr: String(i)}}));
+test('headings sort, and days and labels filter', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3, (i) => ({ sizes: [[65536], [8], [1024]][i], labels: { nr: String(i) } }));
   await open('/');
   await sees(page, 'name 2');
-  await page.getByRole('button', {name: 'Figure'}).click();
+  await page.getByRole('button', { name: 'Figure' }).click();
   await until(async () => (await names(page))[0] === 'name 0', 'the greatest first');
   assert.deepEqual(await names(page), ['name 0', 'name 2', 'name 1']);
   assert.match(page.url(), /\?sort=figure$/);
   await sees(page, '3 runs with a figure');
-  await page.getByRole('button', {name: 'Figure'}).click();
+  await page.getByRole('button', { name: 'Figure' }).click();
   await until(async () => (await names(page))[0] === 'name 1', 'the least first');
-  const heading = page.getByRole('columnheader', {name: 'Figure'});
+  const heading = page.getByRole('columnheader', { name: 'Figure' });
   assert.equal(await heading.getAttribute('aria-sort'), 'ascending');
-  await page.getByRole('link', {name: 'nr=2'}).click();
-  await until(async () => await rowCount(page) === 1, 'the one with the label');
+  await page.getByRole('link', { name: 'nr=2' }).click();
+  await until(async () => (await rowCount(page)) === 1, 'the one with the label');
   const label = page.getByLabel('Filter by label');
   assert.equal(await label.inputValue(), 'nr=2');
   await label.focus();
   await page.goBack();
-  await until(async () => await rowCount(page) === 3, 'all of them again');
+  await until(async () => (await rowCount(page)) === 3, 'all of them again');
   assert.equal(await label.inputValue(), '');
   await page.getByLabel('Created until').fill('2025-12-31');
   await sees(page, 'No run fits the filter.');
   assert.match(page.url(), /until=2025-12-31/);
 });
 
-test('who comes back finds the place, and what was chosen', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('who comes back finds the place, and what was chosen', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   addRuns(server, 50);
   await open('/');
-  await page.getByRole('checkbox', {name: 'Choose name 40'}).check();
-  await page.getByRole('checkbox', {name: 'Choose name 12'}).check();
-  const compare = page.getByRole('link', {name: 'Compare', exact: true}).last();
+  await page.getByRole('checkbox', { name: 'Choose name 40' }).check();
+  await page.getByRole('checkbox', { name: 'Choose name 12' }).check();
+  const compare = page.getByRole('link', { name: 'Compare', exact: true }).last();
   await compare.waitFor();
   const box = await compare.boundingBox();
   assert.ok(box.y > 0 && box.y < 900, `the tray is at ${box.y}`);
-  const link = page.getByRole('link', {name: 'name 5', exact: true});
-  await link.evaluate(element => element.scrollIntoView({block: 'center'}));
+  const link = page.getByRole('link', { name: 'name 5', exact: true });
+  await link.evaluate((element) => element.scrollIntoView({ block: 'center' }));
   const place = await page.evaluate(() => scrollY);
   assert.ok(place > 500);
   await link.click();
-  await page.getByRole('region', {name: 'Results'}).waitFor();
+  await page.getByRole('region', { name: 'Results' }).waitFor();
   await page.goBack();
   await link.waitFor();
-  await until(async () => Math.abs(await page.evaluate(() => scrollY) - place) < 200,
-    'the place in the list');
-  assert.equal(await page.getByRole('checkbox', {name: 'Choose name 40'}).isChecked(), true);
+  await until(
+    async () => Math.abs((await page.evaluate(() => scrollY)) - place) < 200,
+    'the place in the list',
+  );
+  assert.equal(await page.getByRole('checkbox', { name: 'Choose name 40' }).isChecked(), true);
   assert.match(await compare.getAttribute('href'), /\/compare\?base=run-40&head=run-12$/);
-  await page.getByRole('button', {name: 'Swap'}).click();
+  await page.getByRole('button', { name: 'Swap' }).click();
   assert.match(await compare.getAttribute('href'), /\/compare\?base=run-12&head=run-40$/);
-  await page.getByRole('link', {name: 'Lay 2 runs over one another'}).click();
+  await page.getByRole('link', { name: 'Lay 2 runs over one another' }).click();
   await sees(page, 'On one chart');
 });
 
-test('the figure is in sight where the window is not wide', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {width: 1280});
-  addRuns(server, 1, () => ({name: 'n'.repeat(200), labels: {key: 'x'.repeat(150)}}));
+test('the figure is in sight where the window is not wide', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 1280 });
+  addRuns(server, 1, () => ({ name: 'n'.repeat(200), labels: { key: 'x'.repeat(150) } }));
   await open('/');
-  const {x, width} = await page.locator('table.runs td', {hasText: 'GB/s at'}).boundingBox();
+  const { x, width } = await page.locator('table.runs td', { hasText: 'GB/s at' }).boundingBox();
   assert.ok(x + width < 800, `it ends at ${x + width}`);
 });
 
-test('a row has two lines, whatever the names; the rest is in what the pointer shows', LIMIT,
-  async t => {
-    const {server, page, open} = await setUp(t, {width: 1600});
-    const labels = Object.fromEntries(Array.from({length: 30}, (_, i) => [`key-${i}`, 'x'.repeat(150)]));
-    addRuns(server, 1, () => ({name: 'n'.repeat(200), labels, state: 'failed', reason: 'why '.repeat(100)}));
-    await open('/');
-    const row = page.locator('table.runs tbody tr');
-    await row.waitFor();
-    assert.ok((await row.boundingBox()).height < 75);
-    assert.equal(await row.locator('th a').first().getAttribute('title'), 'n'.repeat(200));
-    assert.match(await row.locator('th .second').getAttribute('title'), /^(why ){100}[^]*key-29=x{150}$/);
-  });
+test('a row has two lines, whatever the names; the rest is in what the pointer shows', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 1600 });
+  const labels = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`key-${i}`, 'x'.repeat(150)]));
+  addRuns(server, 1, () => ({ name: 'n'.repeat(200), labels, state: 'failed', reason: 'why '.repeat(100) }));
+  await open('/');
+  const row = page.locator('table.runs tbody tr');
+  await row.waitFor();
+  assert.ok((await row.boundingBox()).height < 75);
+  assert.equal(await row.locator('th a').first().getAttribute('title'), 'n'.repeat(200));
+  assert.match(await row.locator('th .second').getAttribute('title'), /^(why ){100}[^]*key-29=x{150}$/);
+});
 
-test('names cannot turn the text beside them round', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  addRuns(server, 1, () => ({name: 'a\u202eb', labels: {k: '\u2067v'}}));
+test('names cannot turn the text beside them round', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 1, () => ({ name: 'a\u202eb', labels: { k: '\u2067v' } }));
   await open('/');
   await sees(page, 'a\\u202eb');
   await sees(page, 'k=\\u2067v');
 });
 
 function fleet(server, count) {
-  server.nodes = Array.from({length: count}, (_, i) => sampleNode(`gpu-${i}`,
-    i === 321 ? 'lost' : 'idle', {
-      labels: {rack: String(Math.floor(i / 16))},
-      versions: {ringbench: '0.1.0', nccl: i === 77 ? '2.26.2' : '2.27.3', cuda_driver: '13.0'}
-    }));
+  server.nodes = Array.from({ length: count }, (_, i) =>
+    sampleNode(`gpu-${i}`, i === 321 ? 'lost' : 'idle', {
+      labels: { rack: String(Math.floor(i / 16)) },
+      versions: { ringbench: '0.1.0', nccl: i === 77 ? '2.26.2' : '2.27.3', cuda_driver: '13.0' },
+    }),
+  );
 }
 
 /* The last search that looked at it names gpu-70; an earlier one did gpu-5. */
 function addSearches(server) {
   const search = (id, looked, named) => {
-    const run = sampleRun({id, sizes: [8]});
-    run.events.find(({type}) => type === 'placed').nodes = looked.map(name => ({name, ranks: 2}));
-    const suspects = [{kind: 'culprit', answer: 'slow_node', sentence: `${named} is slow`, nodes: named}];
-    server.add({...run, extra: {suspects}});
+    const run = sampleRun({ id, sizes: [8] });
+    run.events.find(({ type }) => type === 'placed').nodes = looked.map((name) => ({ name, ranks: 2 }));
+    const suspects = [{ kind: 'culprit', answer: 'slow_node', sentence: `${named} is slow`, nodes: named }];
+    server.add({ ...run, extra: { suspects } });
   };
   search('search-1', ['gpu-5', 'gpu-6'], ['gpu-5']);
   search('search-2', ['gpu-5', 'gpu-70'], ['gpu-70']);
 }
 
-const rows = page => page.locator('tbody tr:not(.group)');
-const groups = page => page.locator('tr.group button');
+const rows = (page) => page.locator('tbody tr:not(.group)');
+const groups = (page) => page.locator('tr.group button');
 
-test('500 nodes: racks with what needs somebody are open and first', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('500 nodes: racks with what needs somebody are open and first', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 500);
   addSearches(server);
   await open('/nodes');
   await sees(page, '500 nodes: 499 idle, 1 lost, 1 suspect');
   await until(async () => (await names(page))[0] === 'gpu-70', 'the suspect of the first rack');
-  assert.deepEqual((await groups(page).allInnerTexts()).slice(0, 4),
-    ['rack 4', 'rack 20', 'rack 0', 'rack 1']);
+  assert.deepEqual((await groups(page).allInnerTexts()).slice(0, 4), [
+    'rack 4',
+    'rack 20',
+    'rack 0',
+    'rack 1',
+  ]);
   assert.equal(await rows(page).count(), 32);
   assert.equal((await names(page))[16], 'gpu-321');
   await sees(page, '16 nodes: 15 idle, 1 lost');
-  const suspect = page.getByRole('link', {name: 'slow node'});
+  const suspect = page.getByRole('link', { name: 'slow node' });
   assert.equal(await suspect.getAttribute('href'), '/runs/search-2');
   assert.equal(await suspect.getAttribute('title'), 'gpu-70 is slow');
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 5000);
-  await page.getByRole('button', {name: 'rack 20'}).click();
-  await page.getByRole('button', {name: 'rack 1', exact: true}).click();
-  await until(async () => await rows(page).count() === 32, 'another rack');
+  assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) < 5000);
+  await page.getByRole('button', { name: 'rack 20' }).click();
+  await page.getByRole('button', { name: 'rack 1', exact: true }).click();
+  await until(async () => (await rows(page).count()) === 32, 'another rack');
   assert.match(page.url(), /\?turned=20&turned=1$/);
   await page.reload();
   await until(async () => (await names(page))[16] === 'gpu-16', 'the rack that was opened');
   await page.getByLabel('Group by').selectOption('nccl');
-  await until(async () => await groups(page).count() === 2, 'a group for each version');
-  await page.getByRole('button', {name: 'suspect'}).click();
-  await until(async () => await rows(page).count() === 1, 'the suspect alone');
+  await until(async () => (await groups(page).count()) === 2, 'a group for each version');
+  await page.getByRole('button', { name: 'suspect' }).click();
+  await until(async () => (await rows(page).count()) === 1, 'the suspect alone');
 });
 
-test('what differs: columns of which all have the same are one line, the odd ones are marked', LIMIT,
-  async t => {
-    const {server, page, open} = await setUp(t);
+test(
+  'what differs: columns of which all have the same are one line, the odd ones are marked',
+  LIMIT,
+  async (t) => {
+    const { server, page, open } = await setUp(t);
     fleet(server, 500);
     await open('/nodes');
-    await page.getByRole('button', {name: 'what differs'}).click();
-    await sees(page, /^All 500 agree: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/);
+    await page.getByRole('button', { name: 'what differs' }).click();
+    await sees(
+      page,
+      /^All 500 agree: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/,
+    );
     assert.match(page.url(), /\?differ=1$/);
-    assert.deepEqual((await page.getByRole('columnheader').allInnerTexts()).map(text => text.trim()),
-      ['Node', 'State', 'Runs now', 'NCCL']);
+    assert.deepEqual(
+      (await page.getByRole('columnheader').allInnerTexts()).map((text) => text.trim()),
+      ['Node', 'State', 'Runs now', 'NCCL'],
+    );
     const odd = page.locator('td.odd');
     assert.deepEqual(await odd.allInnerTexts(), ['≠ 2.26.2']);
     assert.equal(await odd.locator('div').getAttribute('title'), '2.26.2; most have 2.27.3');
     assert.equal((await names(page))[0], 'gpu-77');
-  });
+  },
+);
 
-test('500 nodes without groups: sorted, filtered, some rows at a time', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('500 nodes without groups: sorted, filtered, some rows at a time', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 500);
   await open('/nodes?by=none');
   await sees(page, '500 nodes: 499 idle, 1 lost');
   assert.deepEqual((await names(page)).slice(0, 3), ['gpu-321', 'gpu-0', 'gpu-1']);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 6000);
-  await page.getByRole('button', {name: 'NCCL'}).click();
+  assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) < 6000);
+  await page.getByRole('button', { name: 'NCCL' }).click();
   await until(async () => (await names(page))[0] === 'gpu-77', 'the odd version');
   await sees(page, '2.26.2');
   await sees(page, '8 x NVIDIA H100 80GB HBM3');
   await page.getByLabel('Filter nodes').fill('rack=4');
   await sees(page, '16 fit the filter, of 500 nodes: 499 idle, 1 lost');
-  await until(async () => await rows(page).count() === 16, 'the rack');
+  await until(async () => (await rows(page).count()) === 16, 'the rack');
   assert.match(page.url(), /\?q=rack%3D4&by=none&sort=nccl$/);
   await page.goto(`${server.url}/nodes?label=rack%3D4`);
-  await until(async () => await rows(page).count() === 16, 'the rack by its label');
+  await until(async () => (await rows(page).count()) === 16, 'the rack by its label');
   await open('/nodes?by=none');
-  await page.getByRole('button', {name: 'Show all 500'}).click();
-  await until(async () => await rows(page).count() === 500, 'all of them');
+  await page.getByRole('button', { name: 'Show all 500' }).click();
+  await until(async () => (await rows(page).count()) === 500, 'all of them');
   await open('/');
   await sees(page, 'and 490 more');
   assert.equal(await page.locator('.node-chip').first().innerText(), 'gpu-321\nlost');
 });
 
-test('a node says which versions it has', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a node says which versions it has', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 78);
   await open('/nodes/gpu-77');
-  for (const [name, version] of [['NCCL', '2.26.2'], ['CUDA driver', '13.0'], ['Agent', '0.1.0']]) {
-    await page.locator('dt', {hasText: name}).locator('+ dd', {hasText: version}).waitFor();
+  for (const [name, version] of [
+    ['NCCL', '2.26.2'],
+    ['CUDA driver', '13.0'],
+    ['Agent', '0.1.0'],
+  ]) {
+    await page.locator('dt', { hasText: name }).locator('+ dd', { hasText: version }).waitFor();
   }
-  const label = page.locator('dd').getByRole('link', {name: 'rack=4'});
+  const label = page.locator('dd').getByRole('link', { name: 'rack=4' });
   assert.equal(await label.getAttribute('href'), '/nodes?label=rack%3D4');
 });
 
-test('a node says which runs name it, and why', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a node says which runs name it, and why', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 78);
   addSearches(server);
   await open('/nodes/gpu-70');
-  const link = page.locator('section', {hasText: 'Named by verdicts'}).getByRole('link', {name: 'gpu-70 is slow'});
+  const link = page
+    .locator('section', { hasText: 'Named by verdicts' })
+    .getByRole('link', { name: 'gpu-70 is slow' });
   assert.equal(await link.getAttribute('href'), '/runs/search-2');
-  assert.equal(await page.getByRole('link', {name: /^Trends of/}).getAttribute('href'), '/trends?nodes=gpu-70');
+  assert.equal(
+    await page.getByRole('link', { name: /^Trends of/ }).getAttribute('href'),
+    '/trends?nodes=gpu-70',
+  );
   await open('/nodes/gpu-6');
   await sees(page, 'search-1');
   assert.equal(await page.getByText('Named by verdicts').isVisible(), false);
 });
 
-test('nodes of a run are chosen by a filter, or pasted', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('nodes of a run are chosen by a filter, or pasted', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 500);
   await open('/new');
-  await page.getByLabel('Nodes', {exact: true}).selectOption('names');
+  await page.getByLabel('Nodes', { exact: true }).selectOption('names');
   await sees(page, '0 chosen');
-  assert.equal(await page.getByRole('checkbox', {name: /^gpu-/}).count(), 0);
+  assert.equal(await page.getByRole('checkbox', { name: /^gpu-/ }).count(), 0);
   const request = async () =>
     JSON.parse(await page.getByLabel('The request as JSON').inputValue()).nodes.names;
   await page.getByLabel('Filter the nodes').fill('rack=4');
-  await page.getByRole('button', {name: 'Choose all'}).click();
-  assert.deepEqual(await request(), Array.from({length: 16}, (_, i) => `gpu-${64 + i}`));
+  await page.getByRole('button', { name: 'Choose all' }).click();
+  assert.deepEqual(
+    await request(),
+    Array.from({ length: 16 }, (_, i) => `gpu-${64 + i}`),
+  );
   await page.getByLabel('Names of nodes').fill('gpu-3, gpu-4\ngpu-65');
   assert.deepEqual(await request(), ['gpu-3', 'gpu-4', 'gpu-65']);
   await sees(page, '3 chosen');
-  await page.getByRole('checkbox', {name: 'gpu-65'}).uncheck();
+  await page.getByRole('checkbox', { name: 'gpu-65' }).uncheck();
   assert.deepEqual(await request(), ['gpu-3', 'gpu-4']);
-  const rack = page.getByRole('checkbox', {name: 'rack 0 (16)'});
-  assert.equal(await rack.evaluate(box => box.indeterminate), true);
+  const rack = page.getByRole('checkbox', { name: 'rack 0 (16)' });
+  assert.equal(await rack.evaluate((box) => box.indeterminate), true);
   await rack.check();
   assert.equal((await request()).length, 16);
-  await page.getByRole('checkbox', {name: 'rack 31 (4)'}).check();
+  await page.getByRole('checkbox', { name: 'rack 31 (4)' }).check();
   assert.deepEqual((await request()).slice(-4), ['gpu-496', 'gpu-497', 'gpu-498', 'gpu-499']);
   await rack.uncheck();
   await sees(page, '4 chosen');
 });
 
-test('who may not start runs reads why, and can have a request checked', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.access = {operator: false, reason: 'This token only looks.'};
+test('who may not start runs reads why, and can have a request checked', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.access = { operator: false, reason: 'This token only looks.' };
   await open('/new');
   await sees(page, 'This token only looks.');
   await sees(page, '1 case.');
-  assert.equal(await page.getByRole('button', {name: 'Start the run'}).isDisabled(), true);
-  const link = page.getByRole('link', {name: 'Check a request'});
+  assert.equal(await page.getByRole('button', { name: 'Start the run' }).isDisabled(), true);
+  const link = page.getByRole('link', { name: 'Check a request' });
   assert.equal(await link.getAttribute('title'), 'This token only looks.');
-  assert.equal(await page.getByRole('link', {name: 'New run'}).count(), 0);
-  addRuns(server, 1, () => ({labels: {ticket: 'NET-12'}}));
+  assert.equal(await page.getByRole('link', { name: 'New run' }).count(), 0);
+  addRuns(server, 1, () => ({ labels: { ticket: 'NET-12' } }));
   await open('/runs/run-0');
-  const remove = page.getByRole('button', {name: 'Delete'});
+  const remove = page.getByRole('button', { name: 'Delete' });
   await until(() => remove.isDisabled(), 'a button that refuses');
   assert.equal(await remove.getAttribute('title'), 'This token only looks.');
-  assert.equal(await page.getByRole('link', {name: 'ticket=NET-12'}).getAttribute('href'),
-    '/?label=ticket%3DNET-12');
+  assert.equal(
+    await page.getByRole('link', { name: 'ticket=NET-12' }).getAttribute('href'),
+    '/?label=ticket%3DNET-12',
+  );
 });
 
-test('fields say what they take, and what a blank means', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('fields say what they take, and what a blank means', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fleet(server, 1);
   await open('/new');
   await sees(page, 'If none is chosen: all_reduce.');
@@ -306,13 +334,13 @@ test('fields say what they take, and what a blank means', LIMIT, async t => {
   await page.getByLabel('Bind ranks to').selectOption('numa');
   await page.getByText('How to measure').click();
   await sees(page, /If none is chosen, none is measured\./);
-  await page.getByRole('checkbox', {name: 'barrier'}).check();
-  await page.getByLabel('Pieces', {exact: true}).fill('10');
+  await page.getByRole('checkbox', { name: 'barrier' }).check();
+  await page.getByLabel('Pieces', { exact: true }).fill('10');
   assert.deepEqual(JSON.parse(await page.getByLabel('The request as JSON').inputValue()), {
-    devices: {'gpu-0': [0, 1]},
+    devices: { 'gpu-0': [0, 1] },
     nccl_lib: '/opt/libnccl.so',
     bind: 'numa',
-    control: {series: ['barrier'], pieces: 10}
+    control: { series: ['barrier'], pieces: 10 },
   });
   assert.equal(await page.getByText('None chosen').count(), 0);
 });

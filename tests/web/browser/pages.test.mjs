@@ -1,10 +1,10 @@
 /* pages.test.mjs - what holds for every view: no violation, no overflow, no markup out of
  * data, no way round the content security policy */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {axe} from '../lib/browser.mjs';
-import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
-import {sampleNode, sampleProgram, sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { axe } from '../lib/browser.mjs';
+import { closeBrowser, LIMIT, pageTest as test, sees, setUp, until } from '../lib/page.mjs';
+import { sampleNode, sampleProgram, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -24,69 +24,75 @@ const VIEWS = {
   new: [`/new?from=${RUN}`, 'change what should differ'],
   nodes: ['/nodes', 'Last seen'],
   node: ['/nodes/node-1', 'Host identity'],
-  missing: ['/nowhere/at/all', 'Nothing is at this address']
+  missing: ['/nowhere/at/all', 'Nothing is at this address'],
 };
 
-function fill(server, {name = 'nightly', label = 'NET-12', node = 'node-1'} = {}) {
+function fill(server, { name = 'nightly', label = 'NET-12', node = 'node-1' } = {}) {
   server.nodes = [sampleNode(node), sampleNode('node-2', 'lost')];
-  const wrong = {wrong: 2, errors: [{rank: 1, index: 0, expected: '6', got: '5'}]};
-  server.add(sampleRun({
-    name,
-    labels: {ticket: label},
-    sizes: [8, 1024, 65536],
-    collectives: ['all_reduce', 'broadcast'],
-    repeats: 2,
-    mutate: row => (row.row === 0 ? {...row, ...wrong} : row)
-  }));
+  const wrong = { wrong: 2, errors: [{ rank: 1, index: 0, expected: '6', got: '5' }] };
+  server.add(
+    sampleRun({
+      name,
+      labels: { ticket: label },
+      sizes: [8, 1024, 65536],
+      collectives: ['all_reduce', 'broadcast'],
+      repeats: 2,
+      mutate: (row) => (row.row === 0 ? { ...row, ...wrong } : row),
+    }),
+  );
   server.add(sampleProgram());
-  server.add(sampleRun({id: 'r2', state: 'failed', reason: 'why', sizes: [8]}));
+  server.add(sampleRun({ id: 'r2', state: 'failed', reason: 'why', sizes: [8] }));
 }
 
-const openAll = page => page.evaluate(() => {
-  document.querySelectorAll('details').forEach(details => { details.open = true; });
-});
+const openAll = (page) =>
+  page.evaluate(() => {
+    document.querySelectorAll('details').forEach((details) => {
+      details.open = true;
+    });
+  });
 
 for (const scheme of ['light', 'dark']) {
-  test(`no accessibility violation on any view, ${scheme}`, LIMIT, async t => {
-    const {server, page, open} = await setUp(t, {scheme});
+  test(`no accessibility violation on any view, ${scheme}`, LIMIT, async (t) => {
+    const { server, page, open } = await setUp(t, { scheme });
     fill(server);
     for (const [view, [path, text]] of Object.entries(VIEWS)) {
       await open(path);
       await sees(page, text);
       await openAll(page);
       const found = await axe(page);
-      assert.deepEqual(found.map(v => [v.id, v.nodes[0].html]), [], view);
+      assert.deepEqual(
+        found.map((v) => [v.id, v.nodes[0].html]),
+        [],
+        view,
+      );
     }
   });
 }
 
-test('the accessibility check itself finds a violation', LIMIT, async t => {
-  const {page, open} = await setUp(t);
+test('the accessibility check itself finds a violation', LIMIT, async (t) => {
+  const { page, open } = await setUp(t);
   await open('/nowhere');
-  await page.evaluate(
-    () => document.querySelector('main').append(document.createElement('input')));
-  assert.ok((await axe(page)).some(violation => violation.id === 'label'));
+  await page.evaluate(() => document.querySelector('main').append(document.createElement('input')));
+  assert.ok((await axe(page)).some((violation) => violation.id === 'label'));
 });
 
 for (const width of [400, 1600]) {
-  test(`nothing is wider than the window at ${width} pixels, whatever the names`, LIMIT,
-    async t => {
-      const {server, page, open} = await setUp(t, {width});
-      fill(server, {name: 'n'.repeat(10000), label: 'x'.repeat(10000)});
-      for (const [view, [path, text]] of Object.entries(VIEWS)) {
-        await open(path);
-        await sees(page, text);
-        await openAll(page);
-        const [inner, outer] =
-          await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-        assert.ok(inner <= outer, `${view}: ${inner} in ${outer}`);
-      }
-    });
+  test(`nothing is wider than the window at ${width} pixels, whatever the names`, LIMIT, async (t) => {
+    const { server, page, open } = await setUp(t, { width });
+    fill(server, { name: 'n'.repeat(10000), label: 'x'.repeat(10000) });
+    for (const [view, [path, text]] of Object.entries(VIEWS)) {
+      await open(path);
+      await sees(page, text);
+      await openAll(page);
+      const [inner, outer] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(inner <= outer, `${view}: ${inner} in ${outer}`);
+    }
+  });
 }
 
-test('ids and names keep their letters, and a short one its line', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {width: 400, height: 900});
-  fill(server, {name: 'x', node: 'node-1'});
+test('ids and names keep their letters, and a short one its line', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 400, height: 900 });
+  fill(server, { name: 'x', node: 'node-1' });
   await open('/nodes');
   await sees(page, 'Last seen');
   const [lines, ligatures] = await page.evaluate(() => {
@@ -97,11 +103,11 @@ test('ids and names keep their letters, and a short one its line', LIMIT, async 
   assert.equal(ligatures, 'no-contextual');
 });
 
-test('a run of control series alone says which they are', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a run of control series alone says which they are', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
-  const sample = sampleRun({sizes: [8]});
-  Object.assign(sample.spec, {collectives: [], control: ['barrier', 'chunks']});
+  const sample = sampleRun({ sizes: [8] });
+  Object.assign(sample.spec, { collectives: [], control: ['barrier', 'chunks'] });
   server.add(sample);
   for (const path of ['/', '/nodes/node-1']) {
     await open(path);
@@ -109,11 +115,11 @@ test('a run of control series alone says which they are', LIMIT, async t => {
   }
 });
 
-test('names that are markup stay text on every view', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  fill(server, {name: EVIL, label: EVIL, node: EVIL});
-  server.logs = [{seq: 1, time: '', case: 0, rank: 0, stream: 'stdout', text: EVIL}];
-  const paths = {...VIEWS, node: [`/nodes/${encodeURIComponent(EVIL)}`, 'Host identity']};
+test('names that are markup stay text on every view', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  fill(server, { name: EVIL, label: EVIL, node: EVIL });
+  server.logs = [{ seq: 1, time: '', case: 0, rank: 0, stream: 'stdout', text: EVIL }];
+  const paths = { ...VIEWS, node: [`/nodes/${encodeURIComponent(EVIL)}`, 'Host identity'] };
   for (const [view, [path, text]] of Object.entries(paths)) {
     await open(path);
     await sees(page, text);
@@ -126,8 +132,8 @@ test('names that are markup stay text on every view', LIMIT, async t => {
   }
 });
 
-test('the policy that the pages live under refuses inline code', LIMIT, async t => {
-  const {page, errors, open} = await setUp(t, {expected: /Content Security Policy/});
+test('the policy that the pages live under refuses inline code', LIMIT, async (t) => {
+  const { page, errors, open } = await setUp(t, { expected: /Content Security Policy/ });
   await open('/nowhere');
   await sees(page, 'Nothing is at this address');
   assert.deepEqual(errors, []);
@@ -140,15 +146,15 @@ test('the policy that the pages live under refuses inline code', LIMIT, async t 
   await until(() => errors.length > 0, 'the refusal in the console');
 });
 
-test('an empty server shows the three lines to copy', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('an empty server shows the three lines to copy', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   await open('/');
   await sees(page, 'No runs yet');
   const lines = await page.locator('.steps code').allInnerTexts();
   assert.deepEqual(lines, [
     `ringbench-server --listen ${new URL(server.url).host}`,
     `ringbench-agent --server ${server.url}`,
-    `curl -N -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`
+    `curl -N -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`,
   ]);
   assert.equal(await page.getByLabel('Filter by name or id').isVisible(), false);
   await page.evaluate(() => sessionStorage.setItem('ringbench-token', 'secret'));
@@ -162,32 +168,40 @@ test('an empty server shows the three lines to copy', LIMIT, async t => {
   assert.equal(await page.getByText('No runs yet').isVisible(), false);
 });
 
-test('idle nodes and no run: the slow one is sought with one click', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {expected: /404/});
-  server.nodes = [1, 2, 3].map(i => sampleNode(`node-${i}`));
-  server.onValidate = spec => ({status: 200, body: {placement: {outcome: spec.backend === 'sim' ? 'ready' : 'unknown'}}});
-  server.onPost = () => ({status: 201, body: {id: 'made'}});
+test('idle nodes and no run: the slow one is sought with one click', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /404/ });
+  server.nodes = [1, 2, 3].map((i) => sampleNode(`node-${i}`));
+  server.onValidate = (spec) => ({
+    status: 200,
+    body: { placement: { outcome: spec.backend === 'sim' ? 'ready' : 'unknown' } },
+  });
+  server.onPost = () => ({ status: 201, body: { id: 'made' } });
   await open('/');
   await sees(page, 'All 3 idle nodes measure in groups');
-  await page.getByRole('button', {name: 'Find the slow node'}).click();
+  await page.getByRole('button', { name: 'Find the slow node' }).click();
   await page.waitForURL(/\/runs\/made$/);
-  assert.deepEqual(server.posts[0].spec,
-    {name: 'slow node', backend: 'sim', pattern: 'pairs', sizes: ['64M'], in_place: false});
+  assert.deepEqual(server.posts[0].spec, {
+    name: 'slow node',
+    backend: 'sim',
+    pattern: 'pairs',
+    sizes: ['64M'],
+    in_place: false,
+  });
   server.nodes.pop();
   await open('/');
   await sees(page, 'No runs yet');
   await sees(page, '2 nodes: 2 idle');
-  assert.ok(!await page.getByRole('button', {name: 'Find the slow node'}).isVisible());
+  assert.ok(!(await page.getByRole('button', { name: 'Find the slow node' }).isVisible()));
 });
 
-test('the list is filtered, and the address holds the filter', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('the list is filtered, and the address holds the filter', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fill(server);
   await open('/');
   await sees(page, 'nightly');
-  const failed = page.getByRole('button', {name: 'failed', exact: true});
+  const failed = page.getByRole('button', { name: 'failed', exact: true });
   await failed.click();
-  await page.getByText('nightly').waitFor({state: 'detached'});
+  await page.getByText('nightly').waitFor({ state: 'detached' });
   assert.match(page.url(), /\?state=failed$/);
   await page.getByLabel('Filter by name or id').fill('nothing');
   await sees(page, 'No run fits the filter.');
@@ -196,77 +210,74 @@ test('the list is filtered, and the address holds the filter', LIMIT, async t =>
   assert.equal(await failed.getAttribute('aria-pressed'), 'true');
 });
 
-test('older runs are a page further', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('older runs are a page further', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   for (let i = 0; i < 60; i += 1) {
-    server.add(sampleRun({id: `run-${i}`, sizes: [8]}));
+    server.add(sampleRun({ id: `run-${i}`, sizes: [8] }));
   }
   await open('/');
   await sees(page, 'run-59');
-  await page.getByRole('link', {name: 'Next page'}).click();
+  await page.getByRole('link', { name: 'Next page' }).click();
   await sees(page, 'run-9');
   assert.match(page.url(), /\?cursor=50$/);
-  await page.getByRole('link', {name: 'First page'}).click();
+  await page.getByRole('link', { name: 'First page' }).click();
   await sees(page, 'run-59');
 });
 
-test('the theme is switched and remembered', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('the theme is switched and remembered', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fill(server);
   await open(`/runs/${RUN}`);
-  const background = () =>
-    page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await background();
-  await page.getByRole('button', {name: 'Dark theme'}).click();
+  await page.getByRole('button', { name: 'Dark theme' }).click();
   const dark = await background();
   assert.notEqual(dark, light);
   await page.reload();
   assert.equal(await background(), dark);
-  await page.getByRole('button', {name: 'Light theme'}).click();
+  await page.getByRole('button', { name: 'Light theme' }).click();
   assert.equal(await background(), light);
   await page.evaluate(() => localStorage.clear());
 });
 
-test('a token is asked for, sent with everything, and lives in this tab only', LIMIT,
-  async t => {
-    const {server, page, open} = await setUp(t, {expected: /401/});
-    fill(server);
-    server.token = 'secret';
-    await open(`/runs/${RUN}`);
-    await page.getByRole('textbox', {name: 'Token'}).fill('wrong');
-    await page.getByRole('button', {name: 'Use it'}).click();
-    await sees(page, 'The token was not accepted.');
-    await page.getByRole('textbox', {name: 'Token'}).fill('secret');
-    await page.getByRole('button', {name: 'Use it'}).click();
-    await page.getByRole('region', {name: 'Results'}).waitFor();
-    const events = server.requests.filter(r => r.path.endsWith('/events')).at(-1);
-    assert.equal(events.headers.authorization, 'Bearer secret');
-    assert.equal(
-      await page.evaluate(() => sessionStorage.getItem('ringbench-token')), 'secret');
-    assert.equal(
-      await page.evaluate(() => JSON.stringify(localStorage).includes('secret')), false);
-    await page.getByRole('tab', {name: 'Spec'}).click();
-    assert.match(await page.getByRole('region', {name: 'the curl line'}).innerText(),
-      /Bearer \$RINGBENCH_TOKEN/);
-  });
+test('a token is asked for, sent with everything, and lives in this tab only', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /401/ });
+  fill(server);
+  server.token = 'secret';
+  await open(`/runs/${RUN}`);
+  await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await sees(page, 'The token was not accepted.');
+  await page.getByRole('textbox', { name: 'Token' }).fill('secret');
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('region', { name: 'Results' }).waitFor();
+  const events = server.requests.filter((r) => r.path.endsWith('/events')).at(-1);
+  assert.equal(events.headers.authorization, 'Bearer secret');
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('ringbench-token')), 'secret');
+  assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes('secret')), false);
+  await page.getByRole('tab', { name: 'Spec' }).click();
+  assert.match(
+    await page.getByRole('region', { name: 'the curl line' }).innerText(),
+    /Bearer \$RINGBENCH_TOKEN/,
+  );
+});
 
-test(
-  'what a program printed is charted by step, a line per environment', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    fill(server);
-    await open('/runs/prog');
-    await page.locator('.legend-item', {hasText: 'NCCL_P2P_DISABLE=1'}).waitFor();
-    await sees(page, 'samples/s by step, higher is better');
-    await page.locator('.chart-box').first().focus();
-    await page.keyboard.press('ArrowRight');
-    await sees(page, 'step 1');
-    assert.match(await page.locator('.readout').first().innerText(), /2\.00 samples\/s/);
-    await page.getByRole('tab', {name: /^Cases/}).click();
-    await page.getByRole('button', {name: 'NCCL_P2P_DISABLE=0, repeat 2'}).waitFor();
-  });
+test('what a program printed is charted by step, a line per environment', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  fill(server);
+  await open('/runs/prog');
+  await page.locator('.legend-item', { hasText: 'NCCL_P2P_DISABLE=1' }).waitFor();
+  await sees(page, 'samples/s by step, higher is better');
+  await page.locator('.chart-box').first().focus();
+  await page.keyboard.press('ArrowRight');
+  await sees(page, 'step 1');
+  assert.match(await page.locator('.readout').first().innerText(), /2\.00 samples\/s/);
+  await page.getByRole('tab', { name: /^Cases/ }).click();
+  await page.getByRole('button', { name: 'NCCL_P2P_DISABLE=0, repeat 2' }).waitFor();
+});
 
-test('keys move through the runs, choose and filter', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('keys move through the runs, choose and filter', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   fill(server);
   await open('/');
   await sees(page, 'nightly');
@@ -275,11 +286,9 @@ test('keys move through the runs, choose and filter', LIMIT, async t => {
   const focused = () => page.evaluate(() => document.activeElement.textContent);
   assert.equal(await focused(), 'train');
   await page.keyboard.press('x');
-  assert.equal(
-    await page.getByRole('checkbox', {name: 'Choose train'}).isChecked(), true);
+  assert.equal(await page.getByRole('checkbox', { name: 'Choose train' }).isChecked(), true);
   await page.keyboard.press('/');
   await page.keyboard.type('night');
-  await until(
-    async () => await page.locator('table.runs tbody tr').count() === 1, 'one run');
+  await until(async () => (await page.locator('table.runs tbody tr').count()) === 1, 'one run');
   assert.match(page.url(), /q=night$/);
 });

@@ -1,9 +1,9 @@
 /* ranks.test.mjs - what a run's page and the nodes' say of ranks: who failed, who belongs
  * together, what they have of a GPU */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {closeBrowser, LIMIT, pageTest as test, sees, setUp} from '../lib/page.mjs';
-import {sampleNode, sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { closeBrowser, LIMIT, pageTest as test, sees, setUp } from '../lib/page.mjs';
+import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -13,25 +13,26 @@ const path = `/runs/${RUN}`;
 /* A run with further events before those that end its case. */
 function withEvents(options, added) {
   const run = sampleRun(options);
-  const at = run.events.findIndex(event => event.state === 'done');
+  const at = run.events.findIndex((event) => event.state === 'done');
   const rest = run.events.splice(at);
-  run.events.push(
-    ...added.map(event => ({time: rest[0].time, case: 0, attempt: 1, ...event})));
+  run.events.push(...added.map((event) => ({ time: rest[0].time, case: 0, attempt: 1, ...event })));
   run.events.push(...rest);
-  run.events.forEach((event, i) => { event.id = i + 1; });
+  run.events.forEach((event, i) => {
+    event.id = i + 1;
+  });
   return run;
 }
 
-test('whom the failure names stands on top, and apart from who was stopped', LIMIT,
-  async t => {
-    const {server, page, open} = await setUp(t);
-    const reason = 'stalled: behind: rank 3 on node-2; 3 ranks wait for it';
-    const blamed = {kind: 'stalled', evidence: [{rank: 3, node: 'node-2', text: ''}]};
-    const run = sampleRun({sizes: [8]});
-    const at = run.events.findIndex(event => event.state === 'done');
-    const time = run.events[at].time;
-    run.events.splice(at);
-    [0, 1, 2, 3].forEach(rank => run.events.push({
+test('whom the failure names stands on top, and apart from who was stopped', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const reason = 'stalled: behind: rank 3 on node-2; 3 ranks wait for it';
+  const blamed = { kind: 'stalled', evidence: [{ rank: 3, node: 'node-2', text: '' }] };
+  const run = sampleRun({ sizes: [8] });
+  const at = run.events.findIndex((event) => event.state === 'done');
+  const time = run.events[at].time;
+  run.events.splice(at);
+  [0, 1, 2, 3].forEach((rank) =>
+    run.events.push({
       type: 'rank',
       time,
       case: 0,
@@ -39,72 +40,89 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
       rank,
       node: rank < 2 ? 'node-1' : 'node-2',
       state: 'failed',
-      reason: 'cancelled: told to stop'
-    }));
-    run.events.push(
-      {type: 'message', time, level: 'error', text: `stopping case 0: ${reason}`},
-      {type: 'case', time, case: 0, attempt: 1, state: 'failed', reason, blamed},
-      {type: 'state', time, state: 'failed', reason});
-    run.events.forEach((event, i) => { event.id = i + 1; });
-    server.add(run);
-    await open(`${path}?tab=ranks`);
-    await sees(page, '1 of 4 failed');
-    const whys = await page.locator('.whys li').allInnerTexts();
-    assert.deepEqual(
-      whys, ['rank 3 on node-2: named by the failure', 'ranks 0–2: told to stop']);
-    assert.match(await page.locator('.lanes tbody tr').first().innerText(), /^node-2/);
-    assert.equal(await page.locator('.rank-dot.failed').count(), 1);
-    assert.equal(await page.locator('.alerts > .alert').count(), 1);
+      reason: 'cancelled: told to stop',
+    }),
+  );
+  run.events.push(
+    { type: 'message', time, level: 'error', text: `stopping case 0: ${reason}` },
+    { type: 'case', time, case: 0, attempt: 1, state: 'failed', reason, blamed },
+    { type: 'state', time, state: 'failed', reason },
+  );
+  run.events.forEach((event, i) => {
+    event.id = i + 1;
   });
+  server.add(run);
+  await open(`${path}?tab=ranks`);
+  await sees(page, '1 of 4 failed');
+  const whys = await page.locator('.whys li').allInnerTexts();
+  assert.deepEqual(whys, ['rank 3 on node-2: named by the failure', 'ranks 0–2: told to stop']);
+  assert.match(await page.locator('.lanes tbody tr').first().innerText(), /^node-2/);
+  assert.equal(await page.locator('.rank-dot.failed').count(), 1);
+  assert.equal(await page.locator('.alerts > .alert').count(), 1);
+});
 
-test('a run that measured nothing has no empty chart when it is over', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [], state: 'failed', reason: 'no node came'}));
+test('a run that measured nothing has no empty chart when it is over', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [], state: 'failed', reason: 'no node came' }));
   await open(path);
   /* The last event's word: before that nobody knows that nothing was measured. */
   await sees(page, 'no node came');
   assert.equal(await page.locator('.chart-card').first().isVisible(), false);
-  assert.equal(await page.getByText('No figures yet').filter({visible: true}).count(), 0);
+  assert.equal(await page.getByText('No figures yet').filter({ visible: true }).count(), 0);
 });
 
-test('groups name their ranks, wherever a rank is named', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const mutate = row =>
-    ({...row, group: row.in_place ? 1 : 0, times_us: row.times_us.slice(0, 2)});
-  server.add(sampleRun({sizes: [8, 1024], mutate, groups: [[0, 2], [1, 3]]}));
+test('groups name their ranks, wherever a rank is named', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const mutate = (row) => ({ ...row, group: row.in_place ? 1 : 0, times_us: row.times_us.slice(0, 2) });
+  server.add(
+    sampleRun({
+      sizes: [8, 1024],
+      mutate,
+      groups: [
+        [0, 2],
+        [1, 3],
+      ],
+    }),
+  );
   await open(path);
-  await page.locator('.legend-item').filter({hasText: 'group 1 (ranks 1, 3)'}).waitFor();
-  const opener = page.getByRole('button', {name: '8 bytes, details'}).last();
+  await page.locator('.legend-item').filter({ hasText: 'group 1 (ranks 1, 3)' }).waitFor();
+  const opener = page.getByRole('button', { name: '8 bytes, details' }).last();
   await opener.click();
-  await sees(page, /^2 ranks: least \S+ µs \(rank 1 on node-1\), median \S+ µs, most \S+ µs \(rank 3 on node-2\)$/);
+  await sees(
+    page,
+    /^2 ranks: least \S+ µs \(rank 1 on node-1\), median \S+ µs, most \S+ µs \(rank 3 on node-2\)$/,
+  );
   const bars = await page.locator('.rank-bars li').allInnerTexts();
-  assert.deepEqual(bars.map(text => text.match(/rank \d/)[0]), ['rank 1', 'rank 3']);
+  assert.deepEqual(
+    bars.map((text) => text.match(/rank \d/)[0]),
+    ['rank 1', 'rank 3'],
+  );
   await page.getByText('What the numbers mean').click();
   await sees(page, '1.00 (n = 2)');
-  const hypercube = page.getByRole('row').filter({hasText: 'hypercube'});
+  const hypercube = page.getByRole('row').filter({ hasText: 'hypercube' });
   assert.match(await hypercube.innerText(), /hypercube\s+1\s+1.00/);
 });
 
-test('what NCCL said of memory and channels is shown, the same once', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('what NCCL said of memory and channels is shown, the same once', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   const log = {
     network: 'IB',
-    channels: {collective: 16, point_to_point: 32},
-    transports: [{via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_0', to: '1'}]
+    channels: { collective: 16, point_to_point: 32 },
+    transports: [{ via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_0', to: '1' }],
   };
-  const memory = {init_bytes: 300 << 20, end_bytes: 1 << 30};
-  const ranks = [0, 1, 2, 3].flatMap(rank => {
-    const at = {rank, node: rank < 2 ? 'node-1' : 'node-2'};
+  const memory = { init_bytes: 300 << 20, end_bytes: 1 << 30 };
+  const ranks = [0, 1, 2, 3].flatMap((rank) => {
+    const at = { rank, node: rank < 2 ? 'node-1' : 'node-2' };
     return [
-      {...at, type: 'rank', state: 'running', init_s: 0.25, gpu_memory: memory},
-      {...at, type: 'nccl', log: rank === 3 ? {...log, network: 'Socket'} : log}
+      { ...at, type: 'rank', state: 'running', init_s: 0.25, gpu_memory: memory },
+      { ...at, type: 'nccl', log: rank === 3 ? { ...log, network: 'Socket' } : log },
     ];
   });
-  const way = {text: 'InfiniBand mlx5_0, no GPUDirect, 2 channels', between: 'node-1 and node-2'};
+  const way = { text: 'InfiniBand mlx5_0, no GPUDirect, 2 channels', between: 'node-1 and node-2' };
   const sentence = 'GPUDirect is off over mlx5_0: nvidia_peermem is not loaded on node-1';
-  const run = withEvents({sizes: [8]}, ranks);
-  const end = run.events.findLast(event => event.type === 'case');
-  end.transports = {ways: [way], verdicts: [{answer: 'finding', sentence}]};
+  const run = withEvents({ sizes: [8] }, ranks);
+  const end = run.events.findLast((event) => event.type === 'case');
+  end.transports = { ways: [way], verdicts: [{ answer: 'finding', sentence }] };
   server.add(run);
   await open(`${path}?tab=ranks`);
   for (const text of [sentence, way.text, way.between]) {
@@ -113,60 +131,98 @@ test('what NCCL said of memory and channels is shown, the same once', LIMIT, asy
   await sees(page, 'NCCL on ranks 0–2');
   await sees(page, 'NCCL on rank 3 on node-2');
   const card = await page.locator('.links section').first().innerText();
-  for (const text of ['250 ms', 'init 300 MiB, end 1.00 GiB', 'NET/IB mlx5_0 GDR',
-         'collective 16, point to point 32']) {
+  for (const text of [
+    '250 ms',
+    'init 300 MiB, end 1.00 GiB',
+    'NET/IB mlx5_0 GDR',
+    'collective 16, point to point 32',
+  ]) {
     assert.ok(card.includes(text), `${text} in ${card}`);
   }
 });
 
-test('the list of nodes asks for no inventory, which is most of what is known', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('the list of nodes asks for no inventory, which is most of what is known', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
-  const asked = () => server.requests.filter(r => r.path === '/api/v1/nodes');
+  const asked = () => server.requests.filter((r) => r.path === '/api/v1/nodes');
   await open('/nodes');
-  await page.getByRole('link', {name: 'node-1'}).waitFor();
+  await page.getByRole('link', { name: 'node-1' }).waitFor();
   const before = asked().length;
   server.nodes.push(sampleNode('node-2'));
-  await page.getByRole('link', {name: 'node-2'}).waitFor();
+  await page.getByRole('link', { name: 'node-2' }).waitFor();
   assert.ok(asked().length > before);
   await open('/');
   await sees(page, '2 nodes: 2 idle');
-  assert.deepEqual([...new Set(asked().map(one => one.search))], ['?inventory=0']);
+  assert.deepEqual([...new Set(asked().map((one) => one.search))], ['?inventory=0']);
 });
 
-test('the topology is drawn for each kind of node, and told as a list', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const gpu = (number, link) => ({kind: 'gpu', name: `GPU ${number}`, bus: `0000:${number + 1}8:00.0`, link, nvlinks: '18 to NVSwitch'});
-  const nic = number => ({kind: 'nic', name: `mlx5_${number}`, bus: `0000:${number + 1}a:00.0`, link: '32 GT/s x16', speed: '400 Gb/s'});
-  const tree = slow => ({
+test('the topology is drawn for each kind of node, and told as a list', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const gpu = (number, link) => ({
+    kind: 'gpu',
+    name: `GPU ${number}`,
+    bus: `0000:${number + 1}8:00.0`,
+    link,
+    nvlinks: '18 to NVSwitch',
+  });
+  const nic = (number) => ({
+    kind: 'nic',
+    name: `mlx5_${number}`,
+    bus: `0000:${number + 1}a:00.0`,
+    link: '32 GT/s x16',
+    speed: '400 Gb/s',
+  });
+  const tree = (slow) => ({
     kind: 'system',
     name: 'node',
-    parts: [0, 1].map(socket => ({
+    parts: [0, 1].map((socket) => ({
       kind: 'socket',
       name: `socket ${socket}`,
-      parts: [0, 1].map(at => 2 * socket + at).map(at => ({
-        kind: 'switch',
-        name: 'switch',
-        bus: `0000:${at}0:01.0`,
-        link: '32 GT/s x16',
-        parts: [...[2 * at, 2 * at + 1].map(number => gpu(number, slow === number ? '8 GT/s x8' : '32 GT/s x16')), nic(at)]
-      }))
-    }))
+      parts: [0, 1]
+        .map((at) => 2 * socket + at)
+        .map((at) => ({
+          kind: 'switch',
+          name: 'switch',
+          bus: `0000:${at}0:01.0`,
+          link: '32 GT/s x16',
+          parts: [
+            ...[2 * at, 2 * at + 1].map((number) =>
+              gpu(number, slow === number ? '8 GT/s x8' : '32 GT/s x16'),
+            ),
+            nic(at),
+          ],
+        })),
+    })),
   });
-  const nodes = Array.from({length: 15}, (_, i) => `node-${i + 1}`);
-  const differences = [{part: 'GPU 3', bus: '0000:48:00.0', what: 'link', here: '8 GT/s x8', others: '32 GT/s x16'}];
-  const sentence = 'identical on 15 of 16; node-16 differs: GPU 3 (0000:48:00.0) PCIe at 8 GT/s x8, others 32 GT/s x16';
-  const run = sampleRun({sizes: [8]});
-  run.spec = {...run.spec, topology: 'dump'};
+  const nodes = Array.from({ length: 15 }, (_, i) => `node-${i + 1}`);
+  const differences = [
+    { part: 'GPU 3', bus: '0000:48:00.0', what: 'link', here: '8 GT/s x8', others: '32 GT/s x16' },
+  ];
+  const sentence =
+    'identical on 15 of 16; node-16 differs: GPU 3 (0000:48:00.0) PCIe at 8 GT/s x8, others 32 GT/s x16';
+  const run = sampleRun({ sizes: [8] });
+  run.spec = { ...run.spec, topology: 'dump' };
   run.topology = {
     case: 0,
-    verdict: {kind: 'topology', answer: 'differs', sentence, evidence: {nodes: 16, kinds: [{nodes: ['node-16'], differences}]}},
-    kinds: [{nodes, tree: tree(-1)}, {nodes: ['node-16'], tree: tree(3)}],
-    unread: []
+    verdict: {
+      kind: 'topology',
+      answer: 'differs',
+      sentence,
+      evidence: { nodes: 16, kinds: [{ nodes: ['node-16'], differences }] },
+    },
+    kinds: [
+      { nodes, tree: tree(-1) },
+      { nodes: ['node-16'], tree: tree(3) },
+    ],
+    unread: [],
   };
   server.add(run);
   await open(`${path}?tab=ranks`);
-  assert.equal(server.requests.some(one => one.path.endsWith('/topology')), false, 'nobody has asked');
+  assert.equal(
+    server.requests.some((one) => one.path.endsWith('/topology')),
+    false,
+    'nobody has asked',
+  );
   await page.getByText('what NCCL takes the nodes to be').click();
   await sees(page, sentence);
   await sees(page, '15 nodes: node-1, node-2, node-3, node-4, node-5, node-6, node-7, node-8 and 7 more');
@@ -181,11 +237,17 @@ test('the topology is drawn for each kind of node, and told as a list', LIMIT, a
   await page.keyboard.press('Enter');
   await sees(page, /^GPU 3 differs PCIe 8 GT\/s x8, NVLinks 18 to NVSwitch, 0000:48:00.0$/);
   await page.keyboard.press('Shift+Tab');
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Topology of node-16: GPU 3 differs');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+    'Topology of node-16: GPU 3 differs',
+  );
   if (process.env.TOPOLOGY_PICTURES) {
     for (const width of [400, 1600]) {
-      await page.setViewportSize({width, height: 1300});
-      await page.screenshot({path: `${process.env.TOPOLOGY_PICTURES}/topology-${width}.png`, fullPage: true});
+      await page.setViewportSize({ width, height: 1300 });
+      await page.screenshot({
+        path: `${process.env.TOPOLOGY_PICTURES}/topology-${width}.png`,
+        fullPage: true,
+      });
     }
   }
 });

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import {after} from 'node:test';
+import { after } from 'node:test';
 import {
   assertNumbered,
   faulty,
   Server,
   startAgent,
   startCluster,
-  startServer
+  startServer,
 } from '../../integration/lib/cluster.mjs';
-import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
-import {nodeTree} from '../../integration/lib/node_tree.mjs';
-import {axe} from '../lib/browser.mjs';
+import { binDir, buildDir } from '../../integration/lib/fixture.mjs';
+import { nodeTree } from '../../integration/lib/node_tree.mjs';
+import { axe } from '../lib/browser.mjs';
 import {
   closeBrowser,
   figureRows,
@@ -22,7 +22,7 @@ import {
   pageTest as test,
   sees,
   skip,
-  until
+  until,
 } from '../lib/page.mjs';
 
 after(closeBrowser);
@@ -33,126 +33,151 @@ function whyNotReal() {
   }
   const needed = [
     path.join(binDir, 'ringbench-server'),
-    path.join(buildDir, 'share/ringbench/web/index.html')
+    path.join(buildDir, 'share/ringbench/web/index.html'),
   ];
-  const missing = needed.find(file => !fs.existsSync(file));
+  const missing = needed.find((file) => !fs.existsSync(file));
   return missing ? `${missing} is not built` : false;
 }
 
 const LIMIT = {
   timeout: 180000 * patience,
-  skip: whyNotReal()
+  skip: whyNotReal(),
 };
 /* Each operation of rank 0 takes a while: a run that can be watched, for seconds. */
 const SLOW = {
   kind: 'slow',
   rank: 0,
-  us: 6000
+  us: 6000,
 };
 const WATCHED = {
-  sizes: {min: '4K', max: '64K', step: '4K'},
+  sizes: { min: '4K', max: '64K', step: '4K' },
   iters: 20,
-  fault: SLOW
+  fault: SLOW,
 };
 
-const currentRun = page => page.url().match(/\/runs\/([0-9a-z]+)/)[1];
-const sizes = async page => (await figureRows(page)).map(text => text.split(/\s/)[0]);
-const state = page => page.locator('.run-bar .pill').first().innerText();
+const currentRun = (page) => page.url().match(/\/runs\/([0-9a-z]+)/)[1];
+const sizes = async (page) => (await figureRows(page)).map((text) => text.split(/\s/)[0]);
+const state = (page) => page.locator('.run-bar .pill').first().innerText();
 
-async function setUp(t, {nodes = 2, expected} = {}) {
+async function setUp(t, { nodes = 2, expected } = {}) {
   const cluster = await startCluster(t, nodes, faulty);
-  const {page, errors} = await openPage(t, {expected});
-  return {...cluster, page, errors, open: to => page.goto(cluster.server.url + to)};
+  const { page, errors } = await openPage(t, { expected });
+  return { ...cluster, page, errors, open: (to) => page.goto(cluster.server.url + to) };
 }
 
 /* The run once it has `rows` rows out of place; it stands still until it is let go on, so
  * that a slow page sees it under way. */
-async function hold({server, agents}, id, rows) {
-  await server.event(id, event => event.type === 'result' && event.row >= 2 * rows - 2);
+async function hold({ server, agents }, id, rows) {
+  await server.event(id, (event) => event.type === 'result' && event.row >= 2 * rows - 2);
   const workers = Server.workersOf(agents);
-  workers.forEach(pid => process.kill(pid, 'SIGSTOP'));
-  return () => workers.forEach(pid => process.kill(pid, 'SIGCONT'));
+  workers.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+  return () => workers.forEach((pid) => process.kill(pid, 'SIGCONT'));
 }
 
 /* The page's table holds what the server has, each row once. */
 async function assertSameRows(page, server, id) {
   const rows = await server.rows(id);
-  const wanted =
-    rows.filter(row => !row.in_place)
-      .map(row => [row.size % 1024 ? String(row.size) : `${row.size / 1024}K`,
-             row.busbw_gbs.toPrecision(3)]);
-  const shown = (await figureRows(page)).map(text => text.split(/\s+/));
-  assert.deepEqual(shown.map(cells => cells[0]), wanted.map(([size]) => size));
-  shown.forEach(
-    (cells, i) => assert.ok(cells.some(cell => Number(cell) === Number(wanted[i][1])),
-      `${cells} holds ${wanted[i]}`));
+  const wanted = rows
+    .filter((row) => !row.in_place)
+    .map((row) => [row.size % 1024 ? String(row.size) : `${row.size / 1024}K`, row.busbw_gbs.toPrecision(3)]);
+  const shown = (await figureRows(page)).map((text) => text.split(/\s+/));
+  assert.deepEqual(
+    shown.map((cells) => cells[0]),
+    wanted.map(([size]) => size),
+  );
+  shown.forEach((cells, i) =>
+    assert.ok(
+      cells.some((cell) => Number(cell) === Number(wanted[i][1])),
+      `${cells} holds ${wanted[i]}`,
+    ),
+  );
 }
 
-test('a run is started from the form and watched to its end', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('a run is started from the form and watched to its end', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   await open('/');
   await sees(page, 'No runs yet');
   await sees(page, '2 nodes: 2 idle');
-  await page.getByRole('link', {name: 'New run'}).click();
+  await page.getByRole('link', { name: 'New run' }).click();
   await page.getByLabel('Largest').fill('4K');
-  await page.getByLabel('Name', {exact: true}).fill('from the form');
-  await page.getByRole('button', {name: 'Start the run'}).click();
-  await until(async () => await state(page).catch(() => '') === '✓\ncompleted' ||
+  await page.getByLabel('Name', { exact: true }).fill('from the form');
+  await page.getByRole('button', { name: 'Start the run' }).click();
+  await until(
+    async () =>
+      (await state(page).catch(() => '')) === '✓\ncompleted' ||
       /completed/.test(await state(page).catch(() => '')),
-    'the run to complete', 60000);
+    'the run to complete',
+    60000,
+  );
   const run = await server.getRun(currentRun(page));
   assert.equal(run.name, 'from the form');
   assert.equal(run.rows_total, 20);
   await until(async () => (await figureRows(page)).length === 10, 'ten rows');
   await assertSameRows(page, server, run.id);
-  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
-  await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
-  await page.getByRole('link', {name: 'from the form'}).waitFor();
+  assert.deepEqual(
+    (await axe(page)).map((violation) => violation.id),
+    [],
+  );
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
+  await page.getByRole('link', { name: 'from the form' }).waitFor();
 });
 
-test('what is found of nodes is on their pages, with what mends it, and on their runs', LIMIT, async t => {
+test('what is found of nodes is on their pages, with what mends it, and on their runs', LIMIT, async (t) => {
   const server = await startServer(t);
-  const {page} = await openPage(t);
+  const { page } = await openPage(t);
   for (const name of ['sick-1', 'sick-2']) {
-    await startAgent(t, server, name, {env: {RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup')}});
+    await startAgent(t, server, name, { env: { RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup') } });
   }
-  await startAgent(t, server, 'well', {env: {RINGBENCH_ROOT: nodeTree(t, 'laptop')}});
+  await startAgent(t, server, 'well', { env: { RINGBENCH_ROOT: nodeTree(t, 'laptop') } });
   await page.goto(`${server.url}/nodes`);
   /* NCCL can use none of the GPUs on their buses. */
-  await until(async () => await page.locator('table.nodes tbody tr').count() === 3, 'three nodes');
-  const column = (await page.locator('table.nodes th[scope=col]').allInnerTexts()).findIndex(text => text.trim().startsWith('GPUs'));
+  await until(async () => (await page.locator('table.nodes tbody tr').count()) === 3, 'three nodes');
+  const column = (await page.locator('table.nodes th[scope=col]').allInnerTexts()).findIndex((text) =>
+    text.trim().startsWith('GPUs'),
+  );
   const gpus = page.locator(`table.nodes tbody tr > :nth-child(${column + 1})`);
   assert.deepEqual(await gpus.allInnerTexts(), ['1 x unknown GPU', '1 x unknown GPU', '1 x unknown GPU']);
-  await page.getByText('Preflight', {exact: true}).click();
+  await page.getByText('Preflight', { exact: true }).click();
   /* Whose findings are alike are one row; who is well has none. */
-  const rows = page.getByRole('region', {name: 'Nodes by checks'}).locator('tbody tr');
-  await until(async () => await rows.count() === 1, 'a row of the matrix');
+  const rows = page.getByRole('region', { name: 'Nodes by checks' }).locator('tbody tr');
+  await until(async () => (await rows.count()) === 1, 'a row of the matrix');
   assert.match(await rows.innerText(), /^sick-1\s+and 1 more\s+warn\s*$/);
   await sees(page, 'give the job or container all CPUs of the node');
-  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  assert.deepEqual(
+    (await axe(page)).map((violation) => violation.id),
+    [],
+  );
   await page.goto(`${server.url}/nodes/sick-2`);
-  await page.getByText('Preflight', {exact: true}).click();
+  await page.getByText('Preflight', { exact: true }).click();
   await sees(page, '1 finding: cgroup: its cgroup leaves 1.5 of');
-  const {id} = await server.run({sizes: [8], backend: 'host', nodes: {names: ['sick-1', 'well']}});
+  const { id } = await server.run({ sizes: [8], backend: 'host', nodes: { names: ['sick-1', 'well'] } });
   await page.goto(`${server.url}/runs/${id}`);
   await sees(page, '1 finding: cgroup: sick-1: its cgroup leaves 1.5 of');
   /* Its inventory beside that of the run's other node, and beside its own in another run. */
   await server.runEnds(id);
-  const again = await server.run({name: 'again', sizes: [8], backend: 'host', nodes: {names: ['sick-1', 'well']}});
+  const again = await server.run({
+    name: 'again',
+    sizes: [8],
+    backend: 'host',
+    nodes: { names: ['sick-1', 'well'] },
+  });
   await server.runEnds(again.id);
   await page.goto(`${server.url}/nodes/sick-1`);
-  await page.getByText('Inventory compared', {exact: true}).click();
-  const found = page.getByRole('region', {name: 'Differences of inventories'});
-  await found.getByRole('row', {name: /^limits\.cgroup_cpus .*1\.5/}).waitFor();
-  await page.getByLabel('Held against').selectOption({index: 1});
+  await page.getByText('Inventory compared', { exact: true }).click();
+  const found = page.getByRole('region', { name: 'Differences of inventories' });
+  await found.getByRole('row', { name: /^limits\.cgroup_cpus .*1\.5/ }).waitFor();
+  await page.getByLabel('Held against').selectOption({ index: 1 });
   await sees(page, 'In nothing that is known of them.');
-  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  assert.deepEqual(
+    (await axe(page)).map((violation) => violation.id),
+    [],
+  );
 });
 
-test('points arrive while they are measured', LIMIT, async t => {
-  const {server, agents, page, open} = await setUp(t);
-  const {id} = await server.run(WATCHED);
-  const goOn = await hold({server, agents}, id, 2);
+test('points arrive while they are measured', LIMIT, async (t) => {
+  const { server, agents, page, open } = await setUp(t);
+  const { id } = await server.run(WATCHED);
+  const goOn = await hold({ server, agents }, id, 2);
   await open(`/runs/${id}`);
   await sees(page, 'all 2 running');
   await until(async () => (await figureRows(page)).length >= 2, 'the first rows', 30000);
@@ -165,13 +190,13 @@ test('points arrive while they are measured', LIMIT, async t => {
   await assertSameRows(page, server, id);
 });
 
-test('three tabs that watch a run are one stream to the server', LIMIT, async t => {
-  const {server, agents, page, open} = await setUp(t);
-  const {id} = await server.run(WATCHED);
-  const goOn = await hold({server, agents}, id, 2);
-  const others = [await openPage(t), await openPage(t)].map(opened => opened.page);
+test('three tabs that watch a run are one stream to the server', LIMIT, async (t) => {
+  const { server, agents, page, open } = await setUp(t);
+  const { id } = await server.run(WATCHED);
+  const goOn = await hold({ server, agents }, id, 2);
+  const others = [await openPage(t), await openPage(t)].map((opened) => opened.page);
   await open(`/runs/${id}`);
-  await Promise.all(others.map(other => other.goto(`${server.url}/runs/${id}`)));
+  await Promise.all(others.map((other) => other.goto(`${server.url}/runs/${id}`)));
   for (const tab of [page, ...others]) {
     await until(async () => (await figureRows(tab)).length >= 2, 'the first rows', 30000);
   }
@@ -185,35 +210,36 @@ test('three tabs that watch a run are one stream to the server', LIMIT, async t 
   }
 });
 
-test('the server is killed and comes back under the page: no gap, no duplicate', LIMIT,
-  async t => {
-    const {server, agents, page, open} =
-      await setUp(t, {expected: /net::ERR|Failed to load/});
-    const {id} = await server.run(WATCHED);
-    const goOn = await hold({server, agents}, id, 3);
-    await open(`/runs/${id}`);
-    await until(async () => (await figureRows(page)).length >= 3, 'three rows', 30000);
-    await server.killHard();
-    await sees(page, 'The server does not answer');
-    const before = await sizes(page);
-    const again = await server.startAgain();
-    await page.locator('.gone').waitFor({state: 'hidden'});
-    goOn();
-    await again.runEnds(id);
-    await until(async () => /completed|failed/.test(await state(page)), 'the end', 30000);
-    assert.deepEqual((await sizes(page)).slice(0, before.length), before);
-    assertNumbered(await again.events(id));
-    await assertSameRows(page, again, id);
-    const live = await figureRows(page);
-    await page.reload();
-    await until(async () => (await figureRows(page)).length === live.length, 'all rows');
-    assert.deepEqual(await figureRows(page), live);
-  });
+test('the server is killed and comes back under the page: no gap, no duplicate', LIMIT, async (t) => {
+  const { server, agents, page, open } = await setUp(t, { expected: /net::ERR|Failed to load/ });
+  const { id } = await server.run(WATCHED);
+  const goOn = await hold({ server, agents }, id, 3);
+  await open(`/runs/${id}`);
+  await until(async () => (await figureRows(page)).length >= 3, 'three rows', 30000);
+  await server.killHard();
+  await sees(page, 'The server does not answer');
+  const before = await sizes(page);
+  const again = await server.startAgain();
+  await page.locator('.gone').waitFor({ state: 'hidden' });
+  goOn();
+  await again.runEnds(id);
+  await until(async () => /completed|failed/.test(await state(page)), 'the end', 30000);
+  assert.deepEqual((await sizes(page)).slice(0, before.length), before);
+  assertNumbered(await again.events(id));
+  await assertSameRows(page, again, id);
+  const live = await figureRows(page);
+  await page.reload();
+  await until(async () => (await figureRows(page)).length === live.length, 'all rows');
+  assert.deepEqual(await figureRows(page), live);
+});
 
-test('a wrong element of a real rank is shown with where', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const {id} = await server.run(
-    {sizes: [1024, 4096], iters: 2, fault: {kind: 'wrong', rank: 1, row: 2, index: 7}});
+test('a wrong element of a real rank is shown with where', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const { id } = await server.run({
+    sizes: [1024, 4096],
+    iters: 2,
+    fault: { kind: 'wrong', rank: 1, row: 2, index: 7 },
+  });
   await open(`/runs/${id}`);
   await sees(page, /failed: wrong data: 1 wrong element/);
   await page.getByText('1 wrong element in 1 row').click();
@@ -221,55 +247,52 @@ test('a wrong element of a real rank is shown with where', LIMIT, async t => {
   assert.equal(await page.locator('.alerts > .alert').count(), 1);
 });
 
-test(
-  'a rank that dies ends the run with its name, and its log is there', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const {id} = await server.run({...WATCHED, fault: {kind: 'die', rank: 1, row: 3}});
-    await open(`/runs/${id}`);
-    await until(async () => /failed/.test(await state(page)), 'the failure', 30000);
-    await page.locator('.alert.bad').filter({hasText: 'node-2'}).first().waitFor();
-  });
+test('a rank that dies ends the run with its name, and its log is there', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const { id } = await server.run({ ...WATCHED, fault: { kind: 'die', rank: 1, row: 3 } });
+  await open(`/runs/${id}`);
+  await until(async () => /failed/.test(await state(page)), 'the failure', 30000);
+  await page.locator('.alert.bad').filter({ hasText: 'node-2' }).first().waitFor();
+});
 
-test('Stop ends the run', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const {id} = await server.run({...WATCHED, iters: 1000});
+test('Stop ends the run', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const { id } = await server.run({ ...WATCHED, iters: 1000 });
   await open(`/runs/${id}`);
   await sees(page, 'all 2 running');
-  await page.getByRole('button', {name: 'Stop'}).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
   await until(async () => /cancelled/.test(await state(page)), 'the cancel', 30000);
 });
 
-test('the server judges the form: a long name, no iterations, an unknown node', LIMIT,
-  async t => {
-    const {page, open} = await setUp(t, {expected: /422/});
-    await open('/new');
-    await page.getByLabel('Name', {exact: true}).fill('<script>'.repeat(1250));
-    await page.getByText('How to measure').click();
-    await page.getByLabel('Timed calls').fill('0');
-    await page.getByText('Environment and limits').click();
-    await page.getByLabel('Environment', {exact: true}).fill('LD_PRELOAD=/x.so');
-    await page.getByRole('button', {name: 'Start the run'}).click();
-    await page.locator('#name-error').filter({hasText: /\w/}).waitFor();
-    for (const id of ['name', 'iters', 'env']) {
-      assert.match(await page.locator(`#${id}-error`).innerText(), /\w/, id);
-    }
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'name');
-  });
+test('the server judges the form: a long name, no iterations, an unknown node', LIMIT, async (t) => {
+  const { page, open } = await setUp(t, { expected: /422/ });
+  await open('/new');
+  await page.getByLabel('Name', { exact: true }).fill('<script>'.repeat(1250));
+  await page.getByText('How to measure').click();
+  await page.getByLabel('Timed calls').fill('0');
+  await page.getByText('Environment and limits').click();
+  await page.getByLabel('Environment', { exact: true }).fill('LD_PRELOAD=/x.so');
+  await page.getByRole('button', { name: 'Start the run' }).click();
+  await page.locator('#name-error').filter({ hasText: /\w/ }).waitFor();
+  for (const id of ['name', 'iters', 'env']) {
+    assert.match(await page.locator(`#${id}-error`).innerText(), /\w/, id);
+  }
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'name');
+});
 
-test(
-  'a name that is markup comes back as text through the real server', LIMIT, async t => {
-    const {server, page, open} = await setUp(t, {nodes: 1});
-    const name = '<script>window.owned = 1</script>';
-    const {id} = await server.run({name, sizes: [8], iters: 1, labels: {x: '<b>&'}});
-    await server.runEnds(id);
-    await open('/');
-    await page.getByRole('link', {name}).click();
-    await sees(page, 'x=<b>&');
-    assert.equal(await page.evaluate(() => window.owned), undefined);
-  });
+test('a name that is markup comes back as text through the real server', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { nodes: 1 });
+  const name = '<script>window.owned = 1</script>';
+  const { id } = await server.run({ name, sizes: [8], iters: 1, labels: { x: '<b>&' } });
+  await server.runEnds(id);
+  await open('/');
+  await page.getByRole('link', { name }).click();
+  await sees(page, 'x=<b>&');
+  assert.equal(await page.evaluate(() => window.owned), undefined);
+});
 
-test('a node shows its inventory', LIMIT, async t => {
-  const {page, open} = await setUp(t, {nodes: 1});
+test('a node shows its inventory', LIMIT, async (t) => {
+  const { page, open } = await setUp(t, { nodes: 1 });
   await open('/nodes/node-1');
   await sees(page, 'Host identity');
   const facts = await page.locator('dl.facts.card').innerText();
@@ -277,20 +300,20 @@ test('a node shows its inventory', LIMIT, async t => {
   assert.doesNotMatch(facts, /Interfaces/);
   await open('/nodes');
   await sees(page, '1 node: 1 idle');
-  assert.ok(!await page.getByLabel('Group by').isVisible());
+  assert.ok(!(await page.getByLabel('Group by').isVisible()));
 });
 
-test('an empty server has simulated nodes by a click, and names the slow one', LIMIT, async t => {
+test('an empty server has simulated nodes by a click, and names the slow one', LIMIT, async (t) => {
   const server = await Server.start(t);
-  const {page, errors} = await openPage(t);
+  const { page, errors } = await openPage(t);
   await page.goto(server.url);
-  await page.getByRole('button', {name: 'Load demo data'}).click();
+  await page.getByRole('button', { name: 'Load demo data' }).click();
   await sees(page, /sim-6 is slow with 15 of 15 partners/);
   await sees(page, 'Simulated');
-  await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
   await sees(page, 'demo: all nodes');
-  assert.equal(await page.getByRole('button', {name: 'Load demo data'}).isVisible(), false);
-  await page.getByRole('link', {name: 'Nodes', exact: true}).click();
-  await page.getByRole('link', {name: 'slow node simulated'}).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Load demo data' }).isVisible(), false);
+  await page.getByRole('link', { name: 'Nodes', exact: true }).click();
+  await page.getByRole('link', { name: 'slow node simulated' }).waitFor();
   assert.deepEqual(errors, []);
 });

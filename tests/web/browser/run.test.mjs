@@ -1,6 +1,6 @@
 /* run.test.mjs - a run's page: live, across failures, and restored by its address */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
+import { after } from 'node:test';
 import {
   closeBrowser,
   figureRows,
@@ -10,9 +10,9 @@ import {
   sees,
   setUp,
   taken,
-  until
+  until,
 } from '../lib/page.mjs';
-import {sampleRun, sampleNode} from '../lib/sample.mjs';
+import { sampleRun, sampleNode } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -20,298 +20,310 @@ const RUN = '06cw1x2k3m4n';
 const path = `/runs/${RUN}`;
 /* How many events a run has before the first that fits. */
 const before = (run, fits) => run.events.findIndex(fits);
-const beforeRows = run => before(run, event => event.type === 'result');
-const rowCount = (page, count) => until(
-  async () => (await figureRows(page)).length === count, `${count} rows in the table`);
+const beforeRows = (run) => before(run, (event) => event.type === 'result');
+const rowCount = (page, count) =>
+  until(async () => (await figureRows(page)).length === count, `${count} rows in the table`);
 
-test('points and rows appear as they are measured, then the stream closes', LIMIT,
-  async t => {
-    const {server, page, open} = await setUp(t);
-    const run = sampleRun({sizes: [8, 1024, 65536]});
-    server.add(run, before(run, event => event.state === 'joined'));
-    await open(path);
-    await sees(page, '0 of 4 ranks joined');
-    server.emit(RUN, 3);
-    await sees(page, '3 of 4 ranks joined');
-    server.emit(RUN, 1);
-    await sees(page, 'all 4 joined');
-    server.emit(RUN, beforeRows(run) - server.runs.get(RUN).events.length);
-    await sees(page, 'all 4 running');
-    server.emit(RUN, 2);
-    await rowCount(page, 1);
-    server.emit(RUN, 2);
-    await rowCount(page, 2);
-    assert.match((await figureRows(page))[1], /^1K\s+256\s+all_reduce/);
-    server.emit(RUN, 100);
-    await rowCount(page, 3);
-    await sees(page, 'completed');
-    await until(() => server.streams.size === 0, 'the stream to close');
-    assert.equal(await page.locator('.chart-box canvas').count(), 2);
-    const asked = server.requests.filter(r => r.path.endsWith('/events')).length;
-    assert.equal(asked, 1);
-  });
+test('points and rows appear as they are measured, then the stream closes', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8, 1024, 65536] });
+  server.add(
+    run,
+    before(run, (event) => event.state === 'joined'),
+  );
+  await open(path);
+  await sees(page, '0 of 4 ranks joined');
+  server.emit(RUN, 3);
+  await sees(page, '3 of 4 ranks joined');
+  server.emit(RUN, 1);
+  await sees(page, 'all 4 joined');
+  server.emit(RUN, beforeRows(run) - server.runs.get(RUN).events.length);
+  await sees(page, 'all 4 running');
+  server.emit(RUN, 2);
+  await rowCount(page, 1);
+  server.emit(RUN, 2);
+  await rowCount(page, 2);
+  assert.match((await figureRows(page))[1], /^1K\s+256\s+all_reduce/);
+  server.emit(RUN, 100);
+  await rowCount(page, 3);
+  await sees(page, 'completed');
+  await until(() => server.streams.size === 0, 'the stream to close');
+  assert.equal(await page.locator('.chart-box canvas').count(), 2);
+  const asked = server.requests.filter((r) => r.path.endsWith('/events')).length;
+  assert.equal(asked, 1);
+});
 
-test('a server killed under the page loses nothing and doubles nothing', {...LIMIT},
-  async t => {
-    const {server, page, open} = await setUp(t, {expected: /net::ERR|Failed to load/});
-    const run = sampleRun({sizes: [8, 16, 32, 64, 128, 256]});
-    const rows = beforeRows(run);
-    server.add(run, rows + 4);
-    await open(path);
-    await rowCount(page, 2);
-    await server.stop();
-    await sees(page, 'The server does not answer');
-    assert.match(await page.locator('.gone').innerText(), /since \d\d:\d\d:\d\d/);
-    server.emit(RUN, 4);
-    await server.start();
-    await rowCount(page, 4);
-    await page.locator('.gone').waitFor({state: 'hidden'});
-    server.emit(RUN, 100);
-    await rowCount(page, 6);
-    await sees(page, 'completed');
-    assert.deepEqual((await figureRows(page)).map(text => text.split(/\s/)[0]),
-      ['8', '16', '32', '64', '128', '256']);
-    const resumed = server.requests.filter(r => r.path.endsWith('/events'))
-                      .map(r => Number(r.headers['last-event-id']));
-    assert.equal(resumed[0], 0);
-    assert.equal(resumed.at(-1), rows + 4);
-  });
+test('a server killed under the page loses nothing and doubles nothing', { ...LIMIT }, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /net::ERR|Failed to load/ });
+  const run = sampleRun({ sizes: [8, 16, 32, 64, 128, 256] });
+  const rows = beforeRows(run);
+  server.add(run, rows + 4);
+  await open(path);
+  await rowCount(page, 2);
+  await server.stop();
+  await sees(page, 'The server does not answer');
+  assert.match(await page.locator('.gone').innerText(), /since \d\d:\d\d:\d\d/);
+  server.emit(RUN, 4);
+  await server.start();
+  await rowCount(page, 4);
+  await page.locator('.gone').waitFor({ state: 'hidden' });
+  server.emit(RUN, 100);
+  await rowCount(page, 6);
+  await sees(page, 'completed');
+  assert.deepEqual(
+    (await figureRows(page)).map((text) => text.split(/\s/)[0]),
+    ['8', '16', '32', '64', '128', '256'],
+  );
+  const resumed = server.requests
+    .filter((r) => r.path.endsWith('/events'))
+    .map((r) => Number(r.headers['last-event-id']));
+  assert.equal(resumed[0], 0);
+  assert.equal(resumed.at(-1), rows + 4);
+});
 
-test(
-  'a hidden tab holds no stream, and catches up when it is looked at', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const run = sampleRun({sizes: [8, 16, 32]});
-    const rows = beforeRows(run);
-    server.add(run, rows + 2);
-    await open(path);
-    await rowCount(page, 1);
-    const hide = hidden => page.evaluate(value => {
-      Object.defineProperty(document, 'hidden', {value, configurable: true});
+test('a hidden tab holds no stream, and catches up when it is looked at', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8, 16, 32] });
+  const rows = beforeRows(run);
+  server.add(run, rows + 2);
+  await open(path);
+  await rowCount(page, 1);
+  const hide = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
-    await hide(true);
-    await until(() => server.streams.size === 0, 'the stream to close');
-    server.emit(RUN, 2);
-    assert.equal((await figureRows(page)).length, 1);
-    await hide(false);
-    await rowCount(page, 2);
-    const resumed = server.requests.filter(r => r.path.endsWith('/events')).at(-1);
-    assert.equal(resumed.headers['last-event-id'], String(rows + 2));
-  });
+  await hide(true);
+  await until(() => server.streams.size === 0, 'the stream to close');
+  server.emit(RUN, 2);
+  assert.equal((await figureRows(page)).length, 1);
+  await hide(false);
+  await rowCount(page, 2);
+  const resumed = server.requests.filter((r) => r.path.endsWith('/events')).at(-1);
+  assert.equal(resumed.headers['last-event-id'], String(rows + 2));
+});
 
-test('the slow node is sought with one click, and the button stands out where one is named',
-  LIMIT, async t => {
-    const {server, page, open} = await setUp(t, {expected: /409/});
-    const run = sampleRun({sizes: [8, 1024], nodes: 4});
-    const follow_up = {title: 'Find the slow node', why: null, spec: {pattern: 'pairs'}};
-    server.add({...run, extra: {follow_up}});
-    server.add({...run, id: '06cw1x2k3m4p', extra: {follow_up: {...follow_up, why: 'rank 3 comes late'}}});
-    server.add({...run, id: '06cw1x2k3m4q'});
-    const button = page.getByRole('button', {name: 'Find the slow node'});
+test(
+  'the slow node is sought with one click, and the button stands out where one is named',
+  LIMIT,
+  async (t) => {
+    const { server, page, open } = await setUp(t, { expected: /409/ });
+    const run = sampleRun({ sizes: [8, 1024], nodes: 4 });
+    const follow_up = { title: 'Find the slow node', why: null, spec: { pattern: 'pairs' } };
+    server.add({ ...run, extra: { follow_up } });
+    server.add({
+      ...run,
+      id: '06cw1x2k3m4p',
+      extra: { follow_up: { ...follow_up, why: 'rank 3 comes late' } },
+    });
+    server.add({ ...run, id: '06cw1x2k3m4q' });
+    const button = page.getByRole('button', { name: 'Find the slow node' });
     await open(path);
     await button.waitFor();
-    assert.ok(!await button.evaluate(one => one.classList.contains('primary')));
+    assert.ok(!(await button.evaluate((one) => one.classList.contains('primary'))));
     await button.click();
     await sees(page, 'That did not work. nothing follows');
-    server.followUp = {id: '06cw1x2k3m4q'};
+    server.followUp = { id: '06cw1x2k3m4q' };
     await open('/runs/06cw1x2k3m4p');
-    await page.locator('button.primary', {hasText: 'Find the slow node'}).waitFor();
+    await page.locator('button.primary', { hasText: 'Find the slow node' }).waitFor();
     assert.equal(await button.getAttribute('title'), 'rank 3 comes late');
     await button.click();
     await page.waitForURL(/06cw1x2k3m4q/);
     await sees(page, 'Figures');
-    assert.ok(!await button.isVisible());
-    server.access = {operator: false, reason: 'This token only looks.'};
+    assert.ok(!(await button.isVisible()));
+    server.access = { operator: false, reason: 'This token only looks.' };
     await open('/runs/06cw1x2k3m4p');
     await until(() => button.isDisabled(), 'a viewer to be refused');
     assert.match(await button.getAttribute('title'), /only looks/);
-  });
+  },
+);
 
-test('the address restores what is shown', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8, 1024], repeats: 2}));
+test('the address restores what is shown', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 1024], repeats: 2 }));
   await open(path);
-  await page.getByRole('button', {name: 'algbw', exact: true}).click();
-  await page.getByRole('button', {name: 'in place', exact: true}).click();
-  await page.getByRole('button', {name: 'log', exact: true}).click();
-  await page.getByRole('columnheader', {name: /count/}).getByRole('button').click();
-  await page.getByRole('columnheader', {name: /count/}).getByRole('button').click();
-  await page.getByRole('tab', {name: /^Cases/}).click();
-  await page.getByRole('button', {name: /^repeat 2/}).click();
-  await page.getByRole('tab', {name: /^Cases/}).press('Home');
+  await page.getByRole('button', { name: 'algbw', exact: true }).click();
+  await page.getByRole('button', { name: 'in place', exact: true }).click();
+  await page.getByRole('button', { name: 'log', exact: true }).click();
+  await page.getByRole('columnheader', { name: /count/ }).getByRole('button').click();
+  await page.getByRole('columnheader', { name: /count/ }).getByRole('button').click();
+  await page.getByRole('tab', { name: /^Cases/ }).click();
+  await page.getByRole('button', { name: /^repeat 2/ }).click();
+  await page.getByRole('tab', { name: /^Cases/ }).press('Home');
   const address = await page.evaluate(() => location.search);
-  assert.equal(
-    address, '?metric=algbw&y=log&place=in&sort=-count&case=1&tab=table');
+  assert.equal(address, '?metric=algbw&y=log&place=in&sort=-count&case=1&tab=table');
   await page.reload();
   await rowCount(page, 2);
   const pressed = await page.locator('button[aria-pressed="true"]').allInnerTexts();
-  assert.deepEqual(pressed.slice(0, 3).map(text => text.split('\n')[0]),
-    ['algbw', 'log', 'in place']);
+  assert.deepEqual(
+    pressed.slice(0, 3).map((text) => text.split('\n')[0]),
+    ['algbw', 'log', 'in place'],
+  );
   await sees(page, 'Only repeat 2');
   assert.match((await figureRows(page))[0], /^1K/);
   await page.goBack().catch(() => {});
 });
 
-test('wrong elements are red with where, skipped sizes say why', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+test('wrong elements are red with where, skipped sizes say why', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
   const skipped = 'needs 512 MiB for 4 ranks, 300 MiB are free';
-  server.add(sampleRun({
-    sizes: [8, 16, 32],
-    mutate: row => {
-      if (row.size === 16 && !row.in_place) {
-        return {
-          ...row,
-          wrong: 3,
-          errors: [{rank: 2, index: 77, expected: '6', got: '5'}]
-        };
-      }
-      const {time_us, busbw_gbs, algbw_gbs, ...rest} = row;
-      return row.size === 32 ? {...rest, skipped} : row;
-    }
-  }));
+  server.add(
+    sampleRun({
+      sizes: [8, 16, 32],
+      mutate: (row) => {
+        if (row.size === 16 && !row.in_place) {
+          return {
+            ...row,
+            wrong: 3,
+            errors: [{ rank: 2, index: 77, expected: '6', got: '5' }],
+          };
+        }
+        const { time_us, busbw_gbs, algbw_gbs, ...rest } = row;
+        return row.size === 32 ? { ...rest, skipped } : row;
+      },
+    }),
+  );
   await open(path);
   await sees(page, '3 wrong elements in 1 row.');
   await sees(page, /rank 2 on node-2, all_reduce of 16 bytes \(out of place\), element 77/);
   assert.match(await page.locator('tr.wrong').innerText(), /✕ 3/);
   assert.equal(await page.getByText(skipped).count(), 2);
-  await page.getByRole('button', {name: '16 bytes, details'}).press('Enter');
+  await page.getByRole('button', { name: '16 bytes, details' }).press('Enter');
   await sees(page, 'The first 1 of 3 wrong elements');
-  assert.equal(await page.getByRole('button', {name: '16 bytes, details'})
-                 .getAttribute('aria-expanded'),
-    'true');
+  assert.equal(
+    await page.getByRole('button', { name: '16 bytes, details' }).getAttribute('aria-expanded'),
+    'true',
+  );
 });
 
-test('a failed run says why, and which rank on which node', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(
-    sampleRun({sizes: [8], state: 'failed', reason: 'rank 2 on node-2 was killed'}));
+test('a failed run says why, and which rank on which node', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8], state: 'failed', reason: 'rank 2 on node-2 was killed' }));
   await open(`${path}?tab=ranks`);
-  await page.locator('.alert.bad')
-    .filter({hasText: 'rank 2 on node-2 was killed'})
-    .first()
-    .waitFor();
+  await page.locator('.alert.bad').filter({ hasText: 'rank 2 on node-2 was killed' }).first().waitFor();
   await sees(page, 'rank 2 on node-2: killed by signal 9');
-  await page.getByRole('button', {name: 'Delete'}).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).waitFor();
 });
 
-test('Stop asks the server to cancel', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const run = sampleRun({sizes: [8]});
+test('Stop asks the server to cancel', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8] });
   server.add(run, beforeRows(run));
   await open(path);
-  await page.getByRole('button', {name: 'Stop'}).click();
+  await page.getByRole('button', { name: 'Stop' }).click();
   await until(() => server.runs.get(RUN).cancelled, 'the cancel to arrive');
 });
 
-test('several runs are laid over one another', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8, 1024], name: 'before'}));
-  server.add(sampleRun({sizes: [8, 1024], name: 'after', id: 'r2'}));
+test('several runs are laid over one another', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 1024], name: 'before' }));
+  server.add(sampleRun({ sizes: [8, 1024], name: 'after', id: 'r2' }));
   await open('/');
-  await page.getByRole('checkbox', {name: 'Choose before'}).check();
-  await page.getByRole('checkbox', {name: 'Choose after'}).check();
-  await page.getByRole('link', {name: 'Lay 2 runs over one another'}).click();
-  await page.locator('.legend-item').filter({hasText: 'after'}).first().waitFor();
+  await page.getByRole('checkbox', { name: 'Choose before' }).check();
+  await page.getByRole('checkbox', { name: 'Choose after' }).check();
+  await page.getByRole('link', { name: 'Lay 2 runs over one another' }).click();
+  await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor();
   assert.match(page.url(), /with=r2$/);
-  await page.getByRole('button', {name: 'Take after off the chart'}).click();
-  await page.locator('.legend-item').filter({hasText: 'after'}).first().waitFor({
-    state: 'detached'
+  await page.getByRole('button', { name: 'Take after off the chart' }).click();
+  await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor({
+    state: 'detached',
   });
 });
 
-test('logs are shown by rank and searched', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8]}));
-  server.logs = [1, 2, 3, 4].map(seq => ({
+test('logs are shown by rank and searched', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8] }));
+  server.logs = [1, 2, 3, 4].map((seq) => ({
     seq,
     time: '2026-01-05T10:00:00.123Z',
     case: 0,
     rank: seq % 2,
     stream: seq === 2 ? 'stderr' : 'stdout',
-    text: `line ${seq} <b>bold</b>`
+    text: `line ${seq} <b>bold</b>`,
   }));
   await open(path);
-  await page.getByRole('tab', {name: 'Logs'}).click();
+  await page.getByRole('tab', { name: 'Logs' }).click();
   await sees(page, 'line 4 <b>bold</b>');
-  await page.getByLabel('Rank', {exact: true}).selectOption('1');
-  await until(async () => await page.locator('.log-lines li').count() === 2, 'two lines');
+  await page.getByLabel('Rank', { exact: true }).selectOption('1');
+  await until(async () => (await page.locator('.log-lines li').count()) === 2, 'two lines');
   await page.getByLabel('Find in the log lines').fill('line 3');
-  await until(async () => await page.locator('.log-lines li').count() === 1, 'one line');
+  await until(async () => (await page.locator('.log-lines li').count()) === 1, 'one line');
   assert.match(await page.evaluate(() => location.search), /rank=1&log=line\+3/);
   await page.reload();
   await sees(page, 'line 3 <b>bold</b>');
 });
 
-test('all of a run is taken along as files', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8, 1024]}));
+test('all of a run is taken along as files', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8, 1024] }));
   await open(path);
-  await page.locator('summary', {hasText: 'Download'}).click();
+  await page.locator('summary', { hasText: 'Download' }).click();
   const csv = await taken(page, /^CSV,/);
   assert.equal(csv.name, `ringbench-${RUN}.csv`);
   assert.match(csv.text, /^size,/);
 });
 
-test('a run that is not there is said to be so', LIMIT, async t => {
-  const {page, open} = await setUp(t, {expected: /404/});
+test('a run that is not there is said to be so', LIMIT, async (t) => {
+  const { page, open } = await setUp(t, { expected: /404/ });
   await open('/runs/nothing');
   await sees(page, 'no run nothing');
   assert.equal(await page.locator('.pill').count(), 0);
   assert.equal(await page.getByText('Run again').isVisible(), false);
 });
 
-test('a node has a page with its inventory and its runs', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.nodes = [sampleNode('node-1', 'busy', {run: RUN})];
-  server.add(sampleRun({sizes: [8], name: 'was here'}));
+test('a node has a page with its inventory and its runs', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.nodes = [sampleNode('node-1', 'busy', { run: RUN })];
+  server.add(sampleRun({ sizes: [8], name: 'was here' }));
   await open('/nodes');
-  await page.getByRole('link', {name: 'node-1'}).click();
+  await page.getByRole('link', { name: 'node-1' }).click();
   await sees(page, 'AMD EPYC 9354, 2 sockets, 64 cores, 128 threads');
   await sees(page, 'libnccl.so.2 was not found');
-  const unfold = title => page.locator('summary', {hasText: title}).click();
+  const unfold = (title) => page.locator('summary', { hasText: title }).click();
   for (const [title, text] of [
-    ['GPUs', 'x8 of 16, 16 of 32 GT/s'], ['RDMA ports', '3 RoCE v2 192.168.100.11'],
-    ['Interfaces', 'and 468 more'], ['System', '64.0 MiB']
+    ['GPUs', 'x8 of 16, 16 of 32 GT/s'],
+    ['RDMA ports', '3 RoCE v2 192.168.100.11'],
+    ['Interfaces', 'and 468 more'],
+    ['System', '64.0 MiB'],
   ]) {
     await unfold(title);
     await sees(page, text);
   }
   /* What is open stays so when the node is told anew. */
-  server.nodes = [{...server.nodes[0], version: '9.9.9'}];
+  server.nodes = [{ ...server.nodes[0], version: '9.9.9' }];
   await sees(page, '9.9.9');
   await sees(page, '3 RoCE v2 192.168.100.11');
-  await page.getByRole('link', {name: 'was here'}).click();
+  await page.getByRole('link', { name: 'was here' }).click();
   await sees(page, 'Figures');
   await page.goBack();
   await sees(page, 'Backends');
 });
 
-test(
-  'a finished run is replayed to any moment, which the address holds', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const run = sampleRun({sizes: [8, 16, 32, 64]});
-    server.add(run);
-    await open(path);
-    await rowCount(page, 4);
-    const slider = page.getByLabel('Moment of the run');
-    const moment = beforeRows(run) + 3;
-    await slider.fill(String(moment));
-    await rowCount(page, 2);
-    await sees(page, 'all 4 running');
-    await until(() => page.url().endsWith(`?at=${moment}`), 'the address to follow');
-    await page.reload();
-    await rowCount(page, 2);
-    assert.equal(await page.getByRole('button', {name: 'Stop'}).isVisible(), false);
-    await page.getByRole('button', {name: 'Replay'}).click();
-    await rowCount(page, 4);
-    await until(() => page.url().endsWith(path), 'the address to be plain again');
-  });
-
-test('what happened is told in order', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  server.add(sampleRun({sizes: [8], state: 'failed', reason: 'a rank was killed'}));
+test('a finished run is replayed to any moment, which the address holds', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8, 16, 32, 64] });
+  server.add(run);
   await open(path);
-  await page.getByRole('tab', {name: 'Logs'}).click();
+  await rowCount(page, 4);
+  const slider = page.getByLabel('Moment of the run');
+  const moment = beforeRows(run) + 3;
+  await slider.fill(String(moment));
+  await rowCount(page, 2);
+  await sees(page, 'all 4 running');
+  await until(() => page.url().endsWith(`?at=${moment}`), 'the address to follow');
+  await page.reload();
+  await rowCount(page, 2);
+  assert.equal(await page.getByRole('button', { name: 'Stop' }).isVisible(), false);
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await rowCount(page, 4);
+  await until(() => page.url().endsWith(path), 'the address to be plain again');
+});
+
+test('what happened is told in order', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8], state: 'failed', reason: 'a rank was killed' }));
+  await open(path);
+  await page.getByRole('tab', { name: 'Logs' }).click();
   await page.locator('.timeline li').nth(2).waitFor();
   const lines = await page.locator('.timeline li').allInnerTexts();
   assert.match(lines[0], /^\+0 ms\s+queued/);
@@ -319,43 +331,43 @@ test('what happened is told in order', LIMIT, async t => {
   assert.match(lines.at(-2), /node-2, rank 2: rank 2 on node-2 was killed by signal 9$/);
 });
 
-test(
-  'all tabs share one stream, which outlives the tab that began it', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const run = sampleRun({sizes: [8, 16, 32, 64]});
-    const other = sampleRun({sizes: [8, 16], id: 'r2', name: 'the other'});
-    const rows = beforeRows(run);
-    server.add(run, rows + 2);
-    server.add(other, rows + 2);
-    const streams = () => server.streams.size;
-    await open(path);
-    await rowCount(page, 1);
-    const {page: second} = await openPage(t);
-    await second.goto(server.url + path);
-    await rowCount(second, 1);
-    const {page: third} = await openPage(t);
-    await third.goto(`${server.url}/runs/r2`);
-    await rowCount(third, 1);
-    assert.equal(streams(), 1);
-    server.emit(RUN, 2);
-    server.emit('r2', 2);
-    await Promise.all([rowCount(page, 2), rowCount(second, 2), rowCount(third, 2)]);
-    assert.equal(streams(), 1);
-    await page.close();
-    server.emit(RUN, 2);
-    await rowCount(second, 3);
-    await second.close();
-    await until(() => streams() === 1 && [...server.streams][0].id === 'r2',
-      'the third tab to stream');
-    server.emit('r2', 100);
-    await sees(third, 'completed');
-    await until(() => streams() === 0, 'the stream to close');
-  });
+test('all tabs share one stream, which outlives the tab that began it', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const run = sampleRun({ sizes: [8, 16, 32, 64] });
+  const other = sampleRun({ sizes: [8, 16], id: 'r2', name: 'the other' });
+  const rows = beforeRows(run);
+  server.add(run, rows + 2);
+  server.add(other, rows + 2);
+  const streams = () => server.streams.size;
+  await open(path);
+  await rowCount(page, 1);
+  const { page: second } = await openPage(t);
+  await second.goto(server.url + path);
+  await rowCount(second, 1);
+  const { page: third } = await openPage(t);
+  await third.goto(`${server.url}/runs/r2`);
+  await rowCount(third, 1);
+  assert.equal(streams(), 1);
+  server.emit(RUN, 2);
+  server.emit('r2', 2);
+  await Promise.all([rowCount(page, 2), rowCount(second, 2), rowCount(third, 2)]);
+  assert.equal(streams(), 1);
+  await page.close();
+  server.emit(RUN, 2);
+  await rowCount(second, 3);
+  await second.close();
+  await until(() => streams() === 1 && [...server.streams][0].id === 'r2', 'the third tab to stream');
+  server.emit('r2', 100);
+  await sees(third, 'completed');
+  await until(() => streams() === 0, 'the stream to close');
+});
 
-test('a tab without shared workers has a stream of its own', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  await page.addInitScript(() => { delete window.SharedWorker; });
-  const run = sampleRun({sizes: [8, 16]});
+test('a tab without shared workers has a stream of its own', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  await page.addInitScript(() => {
+    delete window.SharedWorker;
+  });
+  const run = sampleRun({ sizes: [8, 16] });
   server.add(run, beforeRows(run) + 2);
   await open(path);
   await rowCount(page, 1);
@@ -364,24 +376,22 @@ test('a tab without shared workers has a stream of its own', LIMIT, async t => {
   assert.equal(server.streams.size, 1);
 });
 
-test(
-  'a run of very many rows is drawn from a summary, and goes on live', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const sizes = Array.from({length: 3000}, (_, i) => 8 * (i + 1));
-    const run = sampleRun({sizes, repeats: 2});
-    const left = 6;
-    server.add(run, run.events.length - left - 2);
-    await open(path);
-    await sees(page, /1199\d of 12000 rows measured/);
-    const asked = server.requests.filter(r => r.path.endsWith('/events'));
-    assert.ok(asked.length <= 1);
-    assert.match((await figureRows(page))[0], /^8\s+–/);
-    await page.getByRole('button', {name: '8 bytes, details', exact: true}).click();
-    await until(
-      async () => await page.locator('.row-detail section').count() === 4, 'four rows');
-    server.emit(RUN, 100);
-    await sees(page, 'completed');
-    const load = page.getByRole('button', {name: /^Load \d+ events to replay/});
-    await load.click();
-    await page.getByLabel('Moment of the run').waitFor();
-  });
+test('a run of very many rows is drawn from a summary, and goes on live', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const sizes = Array.from({ length: 3000 }, (_, i) => 8 * (i + 1));
+  const run = sampleRun({ sizes, repeats: 2 });
+  const left = 6;
+  server.add(run, run.events.length - left - 2);
+  await open(path);
+  await sees(page, /1199\d of 12000 rows measured/);
+  const asked = server.requests.filter((r) => r.path.endsWith('/events'));
+  assert.ok(asked.length <= 1);
+  assert.match((await figureRows(page))[0], /^8\s+–/);
+  await page.getByRole('button', { name: '8 bytes, details', exact: true }).click();
+  await until(async () => (await page.locator('.row-detail section').count()) === 4, 'four rows');
+  server.emit(RUN, 100);
+  await sees(page, 'completed');
+  const load = page.getByRole('button', { name: /^Load \d+ events to replay/ });
+  await load.click();
+  await page.getByLabel('Moment of the run').waitFor();
+});

@@ -2,81 +2,97 @@
  * and what a model's step would take; served by the real server to simulated nodes */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import {after} from 'node:test';
-import {startServer} from '../../integration/lib/cluster.mjs';
-import {binDir, Program} from '../../integration/lib/fixture.mjs';
-import {axe} from '../lib/browser.mjs';
-import {closeBrowser, LIMIT, openPage, pageTest as test, sees, until} from '../lib/page.mjs';
+import { after } from 'node:test';
+import { startServer } from '../../integration/lib/cluster.mjs';
+import { binDir, Program } from '../../integration/lib/fixture.mjs';
+import { axe } from '../lib/browser.mjs';
+import { closeBrowser, LIMIT, openPage, pageTest as test, sees, until } from '../lib/page.mjs';
 
 after(closeBrowser);
 
 const SPEC = {
   backend: 'sim',
   pattern: 'scaling',
-  sizes: {min: '1M', max: '64M'},
+  sizes: { min: '1M', max: '64M' },
   in_place: false,
   repeats: 3,
-  env: {SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple', SIM_SEED: '7'}
+  env: { SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple', SIM_SEED: '7' },
 };
 
 async function setUp(t, options) {
   const server = await startServer(t);
-  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'),
-    ['--server', server.url, '--nodes', '16', '--ranks', '2']);
+  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
+    '--server',
+    server.url,
+    '--nodes',
+    '16',
+    '--ranks',
+    '2',
+  ]);
   await fleet.line(/^16 simulated nodes/);
   const run = await server.runEnds((await server.run(SPEC)).id, 120000);
   assert.equal(run.state, 'completed', run.reason);
-  const {page} = await openPage(t, options);
+  const { page } = await openPage(t, options);
   await page.goto(`${server.url}/runs/${run.id}`);
-  return {server, page, run};
+  return { server, page, run };
 }
 
-const card = page => page.getByRole('region', {name: 'Scaling'});
+const card = (page) => page.getByRole('region', { name: 'Scaling' });
 
-test('a run over node counts is projected to those that are asked about', LIMIT, async t => {
-  const {server, page, run} = await setUp(t);
+test('a run over node counts is projected to those that are asked about', LIMIT, async (t) => {
+  const { server, page, run } = await setUp(t);
   await sees(page, /^on 32 nodes all_reduce float32 of \d+M would take .* \(simulated\)$/);
-  const legend = card(page).getByRole('region', {name: 'Measured and fitted'});
-  await legend.getByRole('button', {name: 'fitted, projected to 32 nodes'}).waitFor();
+  const legend = card(page).getByRole('region', { name: 'Measured and fitted' });
+  await legend.getByRole('button', { name: 'fitted, projected to 32 nodes' }).waitFor();
   await page.getByLabel('Project to').fill('64');
-  await page.getByRole('button', {name: 'Project', exact: true}).click();
+  await page.getByRole('button', { name: 'Project', exact: true }).click();
   await sees(page, /^on 64 nodes all_reduce float32 of \d+M would take/);
-  await page.getByLabel('Size', {exact: true}).selectOption({label: 'all_reduce float32 sum, 4M'});
+  await page.getByLabel('Size', { exact: true }).selectOption({ label: 'all_reduce float32 sum, 4M' });
   await sees(page, /^on 64 nodes all_reduce float32 of 4M would take/);
   assert.match(page.url(), /nodes=64/);
 
   /* The figures at a place are those of the server. */
   const told = await server.get(`/api/v1/runs/${run.id}/projection?nodes=64`);
-  const {measured, time_us: time} = told.sizes.find(({size}) => size === 2 ** 22);
-  const chart = card(page).getByRole('group', {name: /^Chart of .*time per call/});
+  const { measured, time_us: time } = told.sizes.find(({ size }) => size === 2 ** 22);
+  const chart = card(page).getByRole('group', { name: /^Chart of .*time per call/ });
   await chart.focus();
   await page.keyboard.press('ArrowRight');
   await sees(page, 'nodes 1');
-  await until(async () => (await chart.innerText()).includes(
-    `${Number(measured[0].time_us.toPrecision(3))} µs`), 'the first measured time');
+  await until(
+    async () => (await chart.innerText()).includes(`${Number(measured[0].time_us.toPrecision(3))} µs`),
+    'the first measured time',
+  );
   await page.keyboard.press('ArrowLeft');
   for (let i = 0; i < 8; i += 1) {
     await page.keyboard.press('ArrowRight');
   }
   await sees(page, 'nodes 64');
-  await until(async () => (await chart.innerText()).includes(
-    `${time >= 100 ? Math.round(time) : time.toPrecision(3)} µs`), 'the projected time');
+  await until(
+    async () =>
+      (await chart.innerText()).includes(`${time >= 100 ? Math.round(time) : time.toPrecision(3)} µs`),
+    'the projected time',
+  );
 
   /* The address restores it; beyond 8 times as many it says which count to measure. */
   await page.reload();
   await sees(page, /^on 64 nodes all_reduce float32 of 4M would take/);
   await page.getByLabel('Project to').fill('400');
-  await page.getByRole('button', {name: 'Project', exact: true}).click();
+  await page.getByRole('button', { name: 'Project', exact: true }).click();
   await sees(page, /^400 nodes are more than 8 times the most that were measured; measure 50 \(simulated\)$/);
-  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  assert.deepEqual(
+    (await axe(page)).map((violation) => violation.id),
+    [],
+  );
 });
 
-test('the chart is saved as CSV', LIMIT, async t => {
-  const {page} = await setUp(t);
+test('the chart is saved as CSV', LIMIT, async (t) => {
+  const { page } = await setUp(t);
   await sees(page, /^on 32 nodes/);
-  await card(page).getByText('Share', {exact: true}).click();
-  const [saved] = await Promise.all([page.waitForEvent('download'),
-    card(page).getByRole('button', {name: /^CSV/}).click()]);
+  await card(page).getByText('Share', { exact: true }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    card(page).getByRole('button', { name: /^CSV/ }).click(),
+  ]);
   const chunks = [];
   for await (const chunk of await saved.createReadStream()) {
     chunks.push(chunk);
@@ -86,26 +102,32 @@ test('the chart is saved as CSV', LIMIT, async t => {
   assert.match(first, /,simulated,"all_reduce float32 sum, \d+M",GB\/s,measured,1,[\d.]+,[\d.]+,[\d.]+,3$/);
 });
 
-test('a step of a model is held against the run', LIMIT, async t => {
-  const {page} = await setUp(t, {expected: /422/});
+test('a step of a model is held against the run', LIMIT, async (t) => {
+  const { page } = await setUp(t, { expected: /422/ });
   await page.getByText('Is this network enough for my model?').click();
   await page.getByLabel('Parameters').fill('7e9');
   await page.getByLabel('A step takes').fill('1.6');
-  await page.getByRole('button', {name: 'Estimate'}).click();
-  await sees(page, /communication takes .* s \(.* to .*\) of a 1.6 s step unless overlapped \(\d+ %\) \(simulated\)/);
+  await page.getByRole('button', { name: 'Estimate' }).click();
+  await sees(
+    page,
+    /communication takes .* s \(.* to .*\) of a 1.6 s step unless overlapped \(\d+ %\) \(simulated\)/,
+  );
   await page.getByLabel('ZeRO stage').selectOption('3');
-  await page.getByRole('button', {name: 'Estimate'}).click();
+  await page.getByRole('button', { name: 'Estimate' }).click();
   await sees(page, /not enough data: no case of the run on 32 ranks has times of all_gather out of place/);
   await page.getByLabel('Parameters').fill('many');
-  await page.getByRole('button', {name: 'Estimate'}).click();
+  await page.getByRole('button', { name: 'Estimate' }).click();
   await sees(page, 'must be a number of 1 or more');
-  await page.getByLabel('Of', {exact: true}).selectOption('bytes');
+  await page.getByLabel('Of', { exact: true }).selectOption('bytes');
   await page.getByLabel('Bytes in a step').fill('1G');
   await page.getByLabel('Calls in a step').fill('16');
-  await page.getByRole('button', {name: 'Estimate'}).click();
+  await page.getByRole('button', { name: 'Estimate' }).click();
   await sees(page, /communication takes/);
   await page.getByLabel('Data-parallel degree').fill('8');
-  await page.getByRole('button', {name: 'Estimate'}).click();
+  await page.getByRole('button', { name: 'Estimate' }).click();
   await sees(page, 'By the run’s own times on 8 ranks');
-  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  assert.deepEqual(
+    (await axe(page)).map((violation) => violation.id),
+    [],
+  );
 });

@@ -2,10 +2,19 @@
  * which algorithm it took by size, of runs that are drawn row by row and of such that are drawn
  * from a summary */
 import assert from 'node:assert/strict';
-import {after} from 'node:test';
-import {axe} from '../lib/browser.mjs';
-import {closeBrowser, figureRows, LIMIT, pageTest as test, sees, setUp, taken, until} from '../lib/page.mjs';
-import {sampleRun} from '../lib/sample.mjs';
+import { after } from 'node:test';
+import { axe } from '../lib/browser.mjs';
+import {
+  closeBrowser,
+  figureRows,
+  LIMIT,
+  pageTest as test,
+  sees,
+  setUp,
+  taken,
+  until,
+} from '../lib/page.mjs';
+import { sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -15,36 +24,45 @@ const path = `/runs/${RUN}`;
 /* Sixteen nodes, of which one goes by sockets. */
 const transports = {
   ways: [
-    ...Array.from({length: 8}, (_, i) => ({
+    ...Array.from({ length: 8 }, (_, i) => ({
       text: `InfiniBand mlx5_${i}, GPUDirect, 2 channels`,
-      between: `node-1 and node-2, node-2 and node-3, node-3 and node-4 and ${i + 9} more pairs`
+      between: `node-1 and node-2, node-2 and node-3, node-3 and node-4 and ${i + 9} more pairs`,
     })),
-    {text: 'sockets over IPoIB ib0, 2 channels', between: 'node-15 and node-16, node-16 and node-1'},
-    {text: 'P2P through CUDA memory, 2 channels', between: 'inside of 16 nodes'}
+    { text: 'sockets over IPoIB ib0, 2 channels', between: 'node-15 and node-16, node-16 and node-1' },
+    { text: 'P2P through CUDA memory, 2 channels', between: 'inside of 16 nodes' },
   ],
   verdicts: [
-    {answer: 'finding', sentence: 'node-16 goes by sockets over ib0 while all others use InfiniBand: NCCL_IB_HCA=ens13np0 names no RDMA device there'},
-    {answer: 'finding', sentence: 'mlx5_2 is DOWN on node-16'}
-  ]
+    {
+      answer: 'finding',
+      sentence:
+        'node-16 goes by sockets over ib0 while all others use InfiniBand: NCCL_IB_HCA=ens13np0 names no RDMA device there',
+    },
+    { answer: 'finding', sentence: 'mlx5_2 is DOWN on node-16' },
+  ],
 };
 
 function runOf(options, more = []) {
   const run = sampleRun(options);
-  run.events.findLast(event => event.type === 'case').transports = transports;
-  const at = run.events.findLastIndex(event => event.type === 'case') + 1;
-  run.events.splice(at, 0, ...more.map(event => ({...event, time: run.events[at - 1].time})));
-  run.events.forEach((event, i) => { event.id = i + 1; });
+  run.events.findLast((event) => event.type === 'case').transports = transports;
+  const at = run.events.findLastIndex((event) => event.type === 'case') + 1;
+  run.events.splice(at, 0, ...more.map((event) => ({ ...event, time: run.events[at - 1].time })));
+  run.events.forEach((event, i) => {
+    event.id = i + 1;
+  });
   return run;
 }
 
 /* The strip's and the table's, by size; repeats of the least differ. */
-const choices = (row, repeat) => (row.size <= 64 ? {algo: 'TREE', proto: 'LL', by: 'profiler'}
-    : row.size <= 4096 && repeat === 0           ? {algo: 'RING', proto: 'LL128', by: 'table'}
-                                                 : {algo: 'RING', proto: 'SIMPLE', by: 'profiler'});
+const choices = (row, repeat) =>
+  row.size <= 64
+    ? { algo: 'TREE', proto: 'LL', by: 'profiler' }
+    : row.size <= 4096 && repeat === 0
+      ? { algo: 'RING', proto: 'LL128', by: 'table' }
+      : { algo: 'RING', proto: 'SIMPLE', by: 'profiler' };
 
 function withChoices(run) {
   const repeatOf = new Map();
-  for (const event of run.events.filter(({type}) => type === 'result')) {
+  for (const event of run.events.filter(({ type }) => type === 'result')) {
     const key = `${event.series}/${event.size}`;
     const repeat = repeatOf.get(key) ?? 0;
     repeatOf.set(key, repeat + 1);
@@ -53,129 +71,211 @@ function withChoices(run) {
   return run;
 }
 
-const isWide = page =>
+const isWide = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 
 async function picture(page, name) {
   if (process.env.WAYS_PICTURES) {
-    await page.screenshot({path: `${process.env.WAYS_PICTURES}/${name}.png`, fullPage: true});
+    await page.screenshot({ path: `${process.env.WAYS_PICTURES}/${name}.png`, fullPage: true });
   }
 }
 
 for (const width of [1280, 400]) {
   for (const scheme of ['light', 'dark']) {
-    test(`ways and what speaks against them are read ${width} wide, ${scheme}`, LIMIT, async t => {
-      const {server, page, open} = await setUp(t, {width, scheme});
-      server.add(withChoices(runOf({sizes: [8, 64, 512, 4096, 65536], repeats: 2, nodes: 16, ranks: 1})));
+    test(`ways and what speaks against them are read ${width} wide, ${scheme}`, LIMIT, async (t) => {
+      const { server, page, open } = await setUp(t, { width, scheme });
+      server.add(withChoices(runOf({ sizes: [8, 64, 512, 4096, 65536], repeats: 2, nodes: 16, ranks: 1 })));
       await open(`${path}?tab=ranks`);
-      const table = page.getByRole('region', {name: 'Ways', exact: true});
+      const table = page.getByRole('region', { name: 'Ways', exact: true });
       await table.waitFor();
-      assert.deepEqual(await table.locator('tbody tr').allInnerTexts().then(rows => rows.map(row => row.split('\t'))),
-        transports.ways.map(({text, between}) => [text, between]));
-      for (const {sentence} of transports.verdicts) {
+      assert.deepEqual(
+        await table
+          .locator('tbody tr')
+          .allInnerTexts()
+          .then((rows) => rows.map((row) => row.split('\t'))),
+        transports.ways.map(({ text, between }) => [text, between]),
+      );
+      for (const { sentence } of transports.verdicts) {
         await sees(page, sentence);
       }
       assert.equal(await isWide(page), false, 'the page is as wide as the window');
       await table.focus();
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Ways');
-      assert.deepEqual((await axe(page)).map(({id}) => id), []);
+      assert.deepEqual(
+        (await axe(page)).map(({ id }) => id),
+        [],
+      );
       await picture(page, `ways-${width}-${scheme}`);
     });
 
-    test(`algorithms by size are read ${width} wide, ${scheme}`, LIMIT, async t => {
-      const {server, page, open} = await setUp(t, {width, scheme});
-      server.add(withChoices(runOf({sizes: [8, 64, 512, 4096, 65536], repeats: 2})));
+    test(`algorithms by size are read ${width} wide, ${scheme}`, LIMIT, async (t) => {
+      const { server, page, open } = await setUp(t, { width, scheme });
+      server.add(withChoices(runOf({ sizes: [8, 64, 512, 4096, 65536], repeats: 2 })));
       await open(path);
       const mixed = '1 × RING, LL128, predicted; 1 × RING, SIMPLE';
-      const head = page.locator('details.run-verdict', {hasText: 'goes by sockets over ib0'});
+      const head = page.locator('details.run-verdict', { hasText: 'goes by sockets over ib0' });
       await head.locator('summary').click();
-      assert.deepEqual((await head.locator('.checks li').allInnerTexts()).map(text => text.replace(/^!\s*/, '')),
-        transports.verdicts.map(({sentence}) => `finding NCCL: ${sentence}`));
-      const strip = page.getByRole('img', {name: `: TREE, LL from 8; ${mixed} from 512; RING, SIMPLE from 64K`});
-      await until(async () => await strip.count() === 2, 'a strip under each chart');
+      assert.deepEqual(
+        (await head.locator('.checks li').allInnerTexts()).map((text) => text.replace(/^!\s*/, '')),
+        transports.verdicts.map(({ sentence }) => `finding NCCL: ${sentence}`),
+      );
+      const strip = page.getByRole('img', {
+        name: `: TREE, LL from 8; ${mixed} from 512; RING, SIMPLE from 64K`,
+      });
+      await until(async () => (await strip.count()) === 2, 'a strip under each chart');
       const rows = await figureRows(page);
       assert.match(rows[0], /\tTREE, LL\t/);
       assert.ok(rows[2].includes(`\t${mixed}\t`), rows[2]);
       assert.equal(await isWide(page), false, 'the page is as wide as the window');
       for (const one of await strip.all()) {
-        const [box, plot] = await Promise.all([one.boundingBox(), one.locator('xpath=ancestor::figure|ancestor::section').last().boundingBox()]);
-        assert.ok(box.x >= plot.x && box.x + box.width <= plot.x + plot.width + 1, 'the strip is within its chart');
-        assert.deepEqual(await one.locator('span').evaluateAll(parts => parts.map(part => part.title.includes('from'))), [true, true, true]);
+        const [box, plot] = await Promise.all([
+          one.boundingBox(),
+          one.locator('xpath=ancestor::figure|ancestor::section').last().boundingBox(),
+        ]);
+        assert.ok(
+          box.x >= plot.x && box.x + box.width <= plot.x + plot.width + 1,
+          'the strip is within its chart',
+        );
+        assert.deepEqual(
+          await one.locator('span').evaluateAll((parts) => parts.map((part) => part.title.includes('from'))),
+          [true, true, true],
+        );
       }
-      assert.deepEqual((await axe(page)).map(({id}) => id), []);
+      assert.deepEqual(
+        (await axe(page)).map(({ id }) => id),
+        [],
+      );
       await picture(page, `strip-${width}-${scheme}`);
     });
   }
 }
 
-test('which way leads from node to node is read in a matrix', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {width: 1280});
-  const run = sampleRun({sizes: [8], nodes: 3, ranks: 2});
-  run.events.findLast(event => event.type === 'case').transports = {
+test('which way leads from node to node is read in a matrix', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 1280 });
+  const run = sampleRun({ sizes: [8], nodes: 3, ranks: 2 });
+  run.events.findLast((event) => event.type === 'case').transports = {
     nodes: ['node-1', 'node-2', 'node-3'],
     ways: [
-      {text: 'InfiniBand mlx5_0, GPUDirect', between: 'node-1 and node-2', pairs: [[0, 1]]},
-      {text: 'sockets over eth0', between: 'node-3 and others', pairs: [[0, 2], [1, 2]]},
-      {text: 'peer to peer (P2P/CUMEM)', between: 'inside of 3 nodes', pairs: [[0, 0], [1, 1], [2, 2]]}
+      { text: 'InfiniBand mlx5_0, GPUDirect', between: 'node-1 and node-2', pairs: [[0, 1]] },
+      {
+        text: 'sockets over eth0',
+        between: 'node-3 and others',
+        pairs: [
+          [0, 2],
+          [1, 2],
+        ],
+      },
+      {
+        text: 'peer to peer (P2P/CUMEM)',
+        between: 'inside of 3 nodes',
+        pairs: [
+          [0, 0],
+          [1, 1],
+          [2, 2],
+        ],
+      },
     ],
-    verdicts: []
+    verdicts: [],
   };
   server.add(run);
   await open(`${path}?tab=ranks`);
-  const matrix = page.getByRole('region', {name: 'Ways by nodes'});
+  const matrix = page.getByRole('region', { name: 'Ways by nodes' });
   await matrix.waitFor();
-  assert.deepEqual(await matrix.locator('tr').allInnerTexts().then(rows => rows.map(row => row.split('\t'))), [
-    ['Node', 'node-1', 'node-2', 'node-3'],
-    ['node-1', '3', '1', '2'], ['node-2', '1', '3', '2'], ['node-3', '2', '2', '3']
-  ]);
-  assert.equal(await matrix.locator('tbody tr').first().locator('td').nth(2).getAttribute('title'), 'sockets over eth0');
-  assert.match(await page.getByRole('region', {name: 'Ways', exact: true}).innerText(), /2: sockets over eth0/);
-  assert.deepEqual((await axe(page)).map(({id}) => id), []);
+  assert.deepEqual(
+    await matrix
+      .locator('tr')
+      .allInnerTexts()
+      .then((rows) => rows.map((row) => row.split('\t'))),
+    [
+      ['Node', 'node-1', 'node-2', 'node-3'],
+      ['node-1', '3', '1', '2'],
+      ['node-2', '1', '3', '2'],
+      ['node-3', '2', '2', '3'],
+    ],
+  );
+  assert.equal(
+    await matrix.locator('tbody tr').first().locator('td').nth(2).getAttribute('title'),
+    'sockets over eth0',
+  );
+  assert.match(
+    await page.getByRole('region', { name: 'Ways', exact: true }).innerText(),
+    /2: sockets over eth0/,
+  );
+  assert.deepEqual(
+    (await axe(page)).map(({ id }) => id),
+    [],
+  );
   await picture(page, 'ways-matrix');
 });
 
-test('so is what carried the host backend, with what speaks against it', LIMIT, async t => {
-  const {server, page, open} = await setUp(t, {width: 1280});
-  const run = sampleRun({sizes: [8], nodes: 2, ranks: 2});
+test('so is what carried the host backend, with what speaks against it', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 1280 });
+  const run = sampleRun({ sizes: [8], nodes: 2, ranks: 2 });
   const sentence = 'sockets over Ethernet eth0, while mlx5_0 is active on node-1, node-2';
-  run.events.findLast(event => event.type === 'case').transports = {
-    by: 'host', nodes: ['node-1', 'node-2'],
+  run.events.findLast((event) => event.type === 'case').transports = {
+    by: 'host',
+    nodes: ['node-1', 'node-2'],
     ways: [
-      {text: 'sockets over Ethernet eth0, 4 per pair of ranks', between: 'node-1 and node-2', pairs: [[0, 1]]},
-      {text: 'shared memory', between: 'inside 2 nodes', pairs: [[0, 0], [1, 1]]}
+      {
+        text: 'sockets over Ethernet eth0, 4 per pair of ranks',
+        between: 'node-1 and node-2',
+        pairs: [[0, 1]],
+      },
+      {
+        text: 'shared memory',
+        between: 'inside 2 nodes',
+        pairs: [
+          [0, 0],
+          [1, 1],
+        ],
+      },
     ],
-    verdicts: [{answer: 'finding', sentence}]
+    verdicts: [{ answer: 'finding', sentence }],
   };
   server.add(run);
   await open(`${path}?tab=ranks`);
-  await page.getByRole('heading', {name: 'How ranks connected'}).waitFor();
-  assert.deepEqual(await page.getByRole('region', {name: 'Ways by nodes'}).locator('tbody tr').allInnerTexts(),
-    ['node-1\t2\t1', 'node-2\t1\t2']);
-  await page.locator('details.run-verdict', {hasText: sentence}).locator('summary').click();
+  await page.getByRole('heading', { name: 'How ranks connected' }).waitFor();
+  assert.deepEqual(
+    await page.getByRole('region', { name: 'Ways by nodes' }).locator('tbody tr').allInnerTexts(),
+    ['node-1\t2\t1', 'node-2\t1\t2'],
+  );
+  await page.locator('details.run-verdict', { hasText: sentence }).locator('summary').click();
   assert.match(await page.locator('.checks li').innerText(), /finding transport$/);
-  assert.deepEqual((await axe(page)).map(({id}) => id), []);
+  assert.deepEqual(
+    (await axe(page)).map(({ id }) => id),
+    [],
+  );
   await picture(page, 'ways-host');
 });
 
-test('of a run that is drawn from a summary all of it is there', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const sizes = Array.from({length: 2600}, (_, i) => 8 * (i + 1));
-  const later = Array.from({length: 600}, () => ({type: 'rank', case: 0, attempt: 1, rank: 0, node: 'node-1', state: 'done'}));
-  server.add(withChoices(runOf({sizes, repeats: 2}, later)));
+test('of a run that is drawn from a summary all of it is there', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  const sizes = Array.from({ length: 2600 }, (_, i) => 8 * (i + 1));
+  const later = Array.from({ length: 600 }, () => ({
+    type: 'rank',
+    case: 0,
+    attempt: 1,
+    rank: 0,
+    node: 'node-1',
+    state: 'done',
+  }));
+  server.add(withChoices(runOf({ sizes, repeats: 2 }, later)));
   await open(path);
   const mixed = '1 × RING, LL128, predicted; 1 × RING, SIMPLE';
-  const strip = page.getByRole('img', {name: `: TREE, LL from 8; ${mixed} from 72; RING, SIMPLE from 4104`});
-  await until(async () => await strip.count() === 2, 'a strip under each chart');
-  assert.ok(server.requests.some(one => one.path.endsWith('/summary')));
+  const strip = page.getByRole('img', {
+    name: `: TREE, LL from 8; ${mixed} from 72; RING, SIMPLE from 4104`,
+  });
+  await until(async () => (await strip.count()) === 2, 'a strip under each chart');
+  assert.ok(server.requests.some((one) => one.path.endsWith('/summary')));
   const rows = await figureRows(page);
   assert.match(rows[0], /\tTREE, LL\t/);
   assert.ok(rows[8].includes(mixed), rows[8]);
-  await page.locator('summary', {hasText: 'Share'}).first().click();
-  const {text} = await taken(page, /CSV/);
+  await page.locator('summary', { hasText: 'Share' }).first().click();
+  const { text } = await taken(page, /CSV/);
   assert.match(text, /,nccl\r\n/);
   assert.match(text, /,"?TREE, LL"?\r\n/);
   assert.ok(text.includes(mixed));
   await open(`${path}?tab=ranks`);
-  await page.getByRole('region', {name: 'Ways', exact: true}).waitFor();
+  await page.getByRole('region', { name: 'Ways', exact: true }).waitFor();
   await sees(page, transports.verdicts[1].sentence);
 });

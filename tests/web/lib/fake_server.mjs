@@ -1,11 +1,11 @@
 /* fake_server.mjs - the API of docs/api.md over event logs in memory, for tests of what a
  * page does with it: it can be slow, be gone, refuse, and cut its streams */
-import {createServer} from 'node:http';
-import {readFile} from 'node:fs/promises';
-import {extname, join, normalize} from 'node:path';
-import {fileURLToPath} from 'node:url';
-import {bookOf, headlineOfCases} from '../../../web/js/book.mjs';
-import {newRunState, applyEvents} from '../../../web/js/events.mjs';
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bookOf, headlineOfCases } from '../../../web/js/book.mjs';
+import { newRunState, applyEvents } from '../../../web/js/events.mjs';
 
 const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
 /* Held against what the C server answers by its own units. */
@@ -17,9 +17,10 @@ const TYPES = {
   '.css': 'text/css',
   '.mjs': 'text/javascript',
   '.js': 'text/javascript',
-  '.svg': 'image/svg+xml'
+  '.svg': 'image/svg+xml',
 };
-export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; " +
+export const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; " +
   "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 const ENDED = ['completed', 'failed', 'cancelled'];
@@ -27,12 +28,22 @@ const ENDED = ['completed', 'failed', 'cancelled'];
 /* Of all of them memory may not be locked. */
 function preflightOf(nodes) {
   const checks = [
-    {check: 'memlock', severity: 'error', answer: 'finding', sentence: '64 KiB of memory may be locked',
-      command: 'LimitMEMLOCK=infinity in the unit', nodes},
-    {check: 'shm', severity: 'error', answer: 'ok', sentence: 'nothing is wrong'},
-  ].filter(one => one.answer !== 'finding' || nodes.length > 0);
-  return {kind: 'preflight', answer: nodes.length > 0 ? 'finding' : 'ok', sentence: `${nodes.length} findings`,
-    evidence: {backend: 'nccl', ok: 1, not_evaluated: 0, checks}};
+    {
+      check: 'memlock',
+      severity: 'error',
+      answer: 'finding',
+      sentence: '64 KiB of memory may be locked',
+      command: 'LimitMEMLOCK=infinity in the unit',
+      nodes,
+    },
+    { check: 'shm', severity: 'error', answer: 'ok', sentence: 'nothing is wrong' },
+  ].filter((one) => one.answer !== 'finding' || nodes.length > 0);
+  return {
+    kind: 'preflight',
+    answer: nodes.length > 0 ? 'finding' : 'ok',
+    sentence: `${nodes.length} findings`,
+    evidence: { backend: 'nccl', ok: 1, not_evaluated: 0, checks },
+  };
 }
 
 export class FakeServer {
@@ -43,7 +54,7 @@ export class FakeServer {
     this.posts = [];
     this.requests = [];
     this.token = null;
-    this.access = {operator: true, demo: false, reason: null};
+    this.access = { operator: true, demo: false, reason: null };
     this.streams = new Set();
     this.port = 0;
     this.programs = [];
@@ -52,7 +63,7 @@ export class FakeServer {
     this.onPost = null;
     this.followUp = null;
     this.beforeSchema = null;
-    this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
+    this.onValidate = (spec) => ({ status: 200, body: { spec, cases: 1 } });
   }
 
   get url() {
@@ -61,7 +72,7 @@ export class FakeServer {
 
   async start() {
     this.server = createServer((request, response) => {
-      this.handle(request, response).catch(error => {
+      this.handle(request, response).catch((error) => {
         response.writeHead(500);
         response.end(String(error.stack));
       });
@@ -76,13 +87,15 @@ export class FakeServer {
   /* As kill -9 would: every connection is cut. */
   async stop() {
     this.server.closeAllConnections();
-    await new Promise(resolve => { this.server.close(resolve); });
+    await new Promise((resolve) => {
+      this.server.close(resolve);
+    });
     this.streams.clear();
   }
 
   /* `shown`: how many of the run's events have happened; the rest comes by emit. */
   add(run, shown = run.events.length) {
-    const entry = {...run, events: run.events.slice(0, shown)};
+    const entry = { ...run, events: run.events.slice(0, shown) };
     entry.rest = run.events.slice(shown);
     this.runs.set(run.id, entry);
     return entry;
@@ -102,8 +115,7 @@ export class FakeServer {
 
   send(stream, events) {
     for (const event of events) {
-      stream.response.write(`id: ${event.id}\nevent: ${event.type}\n` +
-        `data: ${JSON.stringify(event)}\n\n`);
+      stream.response.write(`id: ${event.id}\nevent: ${event.type}\n` + `data: ${JSON.stringify(event)}\n\n`);
     }
     if (ENDED.includes(this.describe(this.runs.get(stream.id)).state)) {
       stream.response.end('event: end\ndata: {}\n\n');
@@ -116,7 +128,7 @@ export class FakeServer {
     const state = newRunState();
     applyEvents(state, run.events);
     const rows = currentRows(state);
-    const out = rows.filter(row => !row.in_place && row.series === 0 && !row.skipped);
+    const out = rows.filter((row) => !row.in_place && row.series === 0 && !row.skipped);
     const document = {
       id: run.id,
       name: run.name,
@@ -129,22 +141,23 @@ export class FakeServer {
       backend: state.backend,
       world_size: state.worldSize,
       collectives: run.spec.collectives,
-      ...(run.spec.control ? {control: run.spec.control} : {}),
+      ...(run.spec.control ? { control: run.spec.control } : {}),
       nodes: state.nodes,
-      ...(state.groups ? {groups: state.groups} : {}),
+      ...(state.groups ? { groups: state.groups } : {}),
       rows_done: rows.length,
       rows_total: state.rowsTotal,
       summary: {
         headline: headlineOf(state),
         wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
-        skipped: rows.filter(row => row.skipped).length,
-        cases: {completed: 0, failed: 0, cancelled: 0, skipped: 0},
-        curve: out.map(row => [row.size, row.busbw_gbs])
-      }
+        skipped: rows.filter((row) => row.skipped).length,
+        cases: { completed: 0, failed: 0, cancelled: 0, skipped: 0 },
+        curve: out.map((row) => [row.size, row.busbw_gbs]),
+      },
     };
-    const {culprit, suspects} = run.extra ?? {};
-    return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
-                : {...document, ...(culprit ? {culprit} : {}), ...(suspects ? {suspects} : {})};
+    const { culprit, suspects } = run.extra ?? {};
+    return full
+      ? { ...document, ...run.extra, spec: run.spec, cases: casesOf(state) }
+      : { ...document, ...(culprit ? { culprit } : {}), ...(suspects ? { suspects } : {}) };
   }
 
   async handle(request, response) {
@@ -153,7 +166,7 @@ export class FakeServer {
       method: request.method,
       path: url.pathname,
       search: url.search,
-      headers: request.headers
+      headers: request.headers,
     });
     if (url.pathname === '/api/v1/collectives') {
       json(response, 200, JSON.parse(await readFile(COLLECTIVES)).served);
@@ -181,22 +194,22 @@ export class FakeServer {
     if (kind === 'access') {
       json(response, 200, this.access);
     } else if (kind === 'programs') {
-      json(response, 200, {programs: this.programs});
+      json(response, 200, { programs: this.programs });
     } else if (kind === 'launchers') {
-      json(response, 200, {launchers: this.launchers});
+      json(response, 200, { launchers: this.launchers });
     } else if (kind === 'jobs' && request.method === 'DELETE') {
-      const job = this.jobs.find(one => one.id === id);
+      const job = this.jobs.find((one) => one.id === id);
       job.state = 'stopping';
       json(response, 202, job);
     } else if (kind === 'jobs' && this.jobs === null) {
       problem(response, 503, 'the jobs are lost');
     } else if (kind === 'jobs') {
-      json(response, 200, {jobs: this.jobs});
+      json(response, 200, { jobs: this.jobs });
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);
     } else if (kind === 'preflight' || verb === 'preflight') {
-      json(response, 200, preflightOf(id ? [id] : this.nodes.map(({name}) => name)));
+      json(response, 200, preflightOf(id ? [id] : this.nodes.map(({ name }) => name)));
     } else if (kind === 'nodes') {
       this.answerNodes(response, id, url.searchParams);
     } else if (kind !== 'runs') {
@@ -213,13 +226,13 @@ export class FakeServer {
   }
 
   answerNodes(response, name, params) {
-    const node = this.nodes.find(n => n.name === name);
+    const node = this.nodes.find((n) => n.name === name);
     if (name && !node) {
       problem(response, 404, 'no such node');
     } else {
-      const brief = ({inventory, ...rest}) => rest;
+      const brief = ({ inventory, ...rest }) => rest;
       const nodes = params.get('inventory') === '0' ? this.nodes.map(brief) : this.nodes;
-      json(response, 200, name ? node : {nodes});
+      json(response, 200, name ? node : { nodes });
     }
   }
 
@@ -228,29 +241,30 @@ export class FakeServer {
     const labels = params.getAll('label');
     const q = params.get('q') ?? '';
     const key = {
-      figure: run => run.summary.headline?.busbw_gbs,
-      duration: run => Date.parse(run.ended) - Date.parse(run.started)
+      figure: (run) => run.summary.headline?.busbw_gbs,
+      duration: (run) => Date.parse(run.ended) - Date.parse(run.started),
     }[params.get('sort')];
     const sign = params.get('order') === 'asc' ? 1 : -1;
     const isIn = (key, run, way) =>
       !params.has(key) || way * (Date.parse(run.created) - Date.parse(params.get(key))) >= 0;
     const all = [...this.runs.values()]
-                  .reverse()
-                  .map(run => this.describe(run))
-                  .filter(run => states.length === 0 || states.includes(run.state))
-                  .filter(run => !params.has('verdict') ||
-                      params.getAll('verdict').includes(run.culprit?.answer))
-                  .filter(run => !params.has('node') ||
-                      run.nodes.some(node => node.name === params.get('node')))
-                  .filter(run => !params.has('judged') || run.suspects)
-                  .filter(run => !params.has('suspect') ||
-                      run.suspects?.some(({nodes}) => nodes.includes(params.get('suspect'))))
-                  .filter(run => labels.every(label => Object.entries(run.labels ?? {}).some(
-                      pair => pair.join('=') === label)))
-                  .filter(run => isIn('since', run, 1) && isIn('until', run, -1))
-                  .filter(run => `${run.name} ${run.id}`.includes(q));
+      .reverse()
+      .map((run) => this.describe(run))
+      .filter((run) => states.length === 0 || states.includes(run.state))
+      .filter((run) => !params.has('verdict') || params.getAll('verdict').includes(run.culprit?.answer))
+      .filter((run) => !params.has('node') || run.nodes.some((node) => node.name === params.get('node')))
+      .filter((run) => !params.has('judged') || run.suspects)
+      .filter(
+        (run) =>
+          !params.has('suspect') || run.suspects?.some(({ nodes }) => nodes.includes(params.get('suspect'))),
+      )
+      .filter((run) =>
+        labels.every((label) => Object.entries(run.labels ?? {}).some((pair) => pair.join('=') === label)),
+      )
+      .filter((run) => isIn('since', run, 1) && isIn('until', run, -1))
+      .filter((run) => `${run.name} ${run.id}`.includes(q));
     if (key) {
-      all.splice(0, all.length, ...all.filter(run => Number.isFinite(key(run))));
+      all.splice(0, all.length, ...all.filter((run) => Number.isFinite(key(run))));
       all.sort((a, b) => sign * (key(a) - key(b)));
     } else if (sign > 0) {
       all.reverse();
@@ -260,12 +274,12 @@ export class FakeServer {
     json(response, 200, {
       runs: all.slice(from, from + limit),
       next: from + limit < all.length ? String(from + limit) : null,
-      total: params.get('total') === '1' ? {runs: all.length, is_more: false} : null
+      total: params.get('total') === '1' ? { runs: all.length, is_more: false } : null,
     });
   }
 
   create(request, response, spec) {
-    this.posts.push({spec, key: request.headers['idempotency-key']});
+    this.posts.push({ spec, key: request.headers['idempotency-key'] });
     const answer = this.onPost(spec);
     json(response, answer.status, answer.body);
   }
@@ -288,14 +302,14 @@ export class FakeServer {
     } else if (verb === 'topology') {
       json(response, 200, run.topology);
     } else if (verb === 'baseline') {
-      json(response, 200, {baseline: null, runs: run.against ?? []});
+      json(response, 200, { baseline: null, runs: run.against ?? [] });
     } else if (verb === 'summary') {
       json(response, 200, this.summarise(run));
     } else if (verb === 'results' && params.has('size')) {
-      const {rows} = this.pageOf(run, params);
-      json(response, 200, {run: run.id, rows, next: null});
+      const { rows } = this.pageOf(run, params);
+      json(response, 200, { run: run.id, rows, next: null });
     } else if (verb === 'results') {
-      response.writeHead(200, {'Content-Type': 'text/csv'});
+      response.writeHead(200, { 'Content-Type': 'text/csv' });
       response.end('size,busbw_gbs\n8,0.01\n');
     } else {
       json(response, 200, this.describe(run, true));
@@ -305,17 +319,17 @@ export class FakeServer {
   pageOf(run, params) {
     const state = newRunState();
     applyEvents(state, run.events);
-    const rows =
-      currentRows(state).filter(row => row.size === Number(params.get('size')) &&
-          row.series === Number(params.get('series')));
-    return {rows: rows.slice(0, Number(params.get('limit')))};
+    const rows = currentRows(state).filter(
+      (row) => row.size === Number(params.get('size')) && row.series === Number(params.get('series')),
+    );
+    return { rows: rows.slice(0, Number(params.get('limit'))) };
   }
 
   /* As docs/api.md has it, of runs without a matrix. */
   summarise(run) {
     const state = newRunState();
     applyEvents(state, run.events);
-    const series = [...bookOf(state).lines.values()].map(line => {
+    const series = [...bookOf(state).lines.values()].map((line) => {
       const [first] = line.points[0].rows;
       const points = line.points.map(summaryPoint);
       return {
@@ -327,68 +341,80 @@ export class FakeServer {
         skipped: 0,
         wrong: 0,
         points_total: points.length,
-        points
+        points,
       };
     });
-    const notRows = run.events.filter(event => event.type !== 'result');
+    const notRows = run.events.filter((event) => event.type !== 'result');
     return {
       run: this.describe(run, true),
       last_event: state.lastId,
-      combinations: [{combination: 0, env: {}, cases: [...state.cases.keys()]}],
+      combinations: [{ combination: 0, env: {}, cases: [...state.cases.keys()] }],
       series,
       figures: [],
-      messages: notRows.filter(event => event.type === 'message').slice(-200),
-      recent: notRows.filter(event => event.type !== 'message').slice(-500)
+      messages: notRows.filter((event) => event.type === 'message').slice(-200),
+      recent: notRows.filter((event) => event.type !== 'message').slice(-500),
     };
   }
 
   stream(request, response, run, params) {
     const after = Number(request.headers['last-event-id'] ?? params.get('after') ?? 0);
     if (params.get('follow') === '0') {
-      response.writeHead(200, {'Content-Type': 'application/x-ndjson'});
-      response.end(run.events.filter(event => event.id > after)
-                     .map(event => `${JSON.stringify(event)}\n`)
-                     .join(''));
+      response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+      response.end(
+        run.events
+          .filter((event) => event.id > after)
+          .map((event) => `${JSON.stringify(event)}\n`)
+          .join(''),
+      );
       return;
     }
-    response.writeHead(200, {'Content-Type': 'text/event-stream'});
-    const stream = {id: run.id, response};
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    const stream = { id: run.id, response };
     this.streams.add(stream);
     response.on('close', () => this.streams.delete(stream));
     response.write(': hello\n\n');
-    this.send(stream, run.events.filter(event => event.id > after));
+    this.send(
+      stream,
+      run.events.filter((event) => event.id > after),
+    );
   }
 
   answerLogs(response, params) {
     const after = Number(params.get('after') ?? 0);
     const rank = params.get('rank');
-    const lines =
-      this.logs
-        .filter(line => line.seq > after && (rank === null || line.rank === Number(rank)))
-        .slice(0, Number(params.get('limit')));
-    json(response, 200, {lines, next: null});
+    const lines = this.logs
+      .filter((line) => line.seq > after && (rank === null || line.rank === Number(rank)))
+      .slice(0, Number(params.get('limit')));
+    json(response, 200, { lines, next: null });
   }
 }
 
 function headlineOf(state) {
-  const rowList = currentRows(state).map(row => ({...row, case: 0, attempt: 1}));
-  const found = headlineOfCases({rowList, cases: new Map()}).get(0);
-  return found ? {collective: rowList[0].collective, ...found, rows: 1} : null;
+  const rowList = currentRows(state).map((row) => ({ ...row, case: 0, attempt: 1 }));
+  const found = headlineOfCases({ rowList, cases: new Map() }).get(0);
+  return found ? { collective: rowList[0].collective, ...found, rows: 1 } : null;
 }
 
 /* Rows measured, of the present attempts only. */
-const currentRows = state => state.rowList.filter(
-  row => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
+const currentRows = (state) =>
+  state.rowList.filter((row) => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
 
-const casesOf = state => [...state.cases.values()].map(({ranks, env, conditions, ...found}) => ({
-  ...found,
-  headline: headlineOfCases(state).get(found.case) ?? null,
-  conditions: [...conditions.values()],
-  ranks: [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
-}));
+const casesOf = (state) =>
+  [...state.cases.values()].map(({ ranks, env, conditions, ...found }) => ({
+    ...found,
+    headline: headlineOfCases(state).get(found.case) ?? null,
+    conditions: [...conditions.values()],
+    ranks: [...ranks.values()].map(({ rank, node, state: now }) => ({ rank, node, state: now })),
+  }));
 
-const seriesKeys = ({series, collective, dtype, redop, root, in_place}) =>
-  ({series, collective, dtype, redop, root, in_place});
+const seriesKeys = ({ series, collective, dtype, redop, root, in_place }) => ({
+  series,
+  collective,
+  dtype,
+  redop,
+  root,
+  in_place,
+});
 
 function summaryPoint(point) {
   const [first] = point.rows;
@@ -406,28 +432,30 @@ function summaryPoint(point) {
     rank_spread: point.rank_spread,
     repeat_spread: point.repeat_spread,
     noisy: point.noisy,
-    ...(point.ways.length ? {nccl: choicesOf(point.rows)} : {}),
-    ...(point.interval ? {interval: point.interval} : {})
+    ...(point.ways.length ? { nccl: choicesOf(point.rows) } : {}),
+    ...(point.interval ? { interval: point.interval } : {}),
   };
 }
 
 function choicesOf(rows) {
   const counts = new Map();
-  rows.map(row => JSON.stringify(row.nccl)).forEach(text => counts.set(text, (counts.get(text) ?? 0) + 1));
-  return [...counts].map(([text, n]) => ({...JSON.parse(text), rows: n}));
+  rows
+    .map((row) => JSON.stringify(row.nccl))
+    .forEach((text) => counts.set(text, (counts.get(text) ?? 0) + 1));
+  return [...counts].map(([text, n]) => ({ ...JSON.parse(text), rows: n }));
 }
 
 function json(response, status, body) {
-  response.writeHead(status, {'Content-Type': 'application/json'});
+  response.writeHead(status, { 'Content-Type': 'application/json' });
   response.end(JSON.stringify(body));
 }
 
 export function problemDocument(status, detail, errors) {
-  return {type: 'about:blank', title: 'Problem', status, detail, errors};
+  return { type: 'about:blank', title: 'Problem', status, detail, errors };
 }
 
 function problem(response, status, detail) {
-  response.writeHead(status, {'Content-Type': 'application/problem+json'});
+  response.writeHead(status, { 'Content-Type': 'application/problem+json' });
   response.end(JSON.stringify(problemDocument(status, detail)));
 }
 
@@ -440,18 +468,19 @@ async function readBody(request) {
 }
 
 async function serveFile(path, response) {
-  const page =
-    extname(path) === '' || path.startsWith('/runs/') || path.startsWith('/nodes/');
-  const file = page               ? join(WEB, 'index.html')
-    : path.startsWith('/vendor/') ? join(VENDOR, normalize(path.slice(7)))
-                                  : join(WEB, normalize(path));
+  const page = extname(path) === '' || path.startsWith('/runs/') || path.startsWith('/nodes/');
+  const file = page
+    ? join(WEB, 'index.html')
+    : path.startsWith('/vendor/')
+      ? join(VENDOR, normalize(path.slice(7)))
+      : join(WEB, normalize(path));
   try {
     const content = await readFile(file);
     response.writeHead(200, {
       'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
       'Content-Security-Policy': CSP,
       'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store'
+      'Cache-Control': 'no-store',
     });
     response.end(content);
   } catch {

@@ -1,18 +1,18 @@
 /* chart.test.mjs - what a chart draws: ranges, ticks, bounds, looks, and its SVG */
 import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import { test } from 'node:test';
 import * as model from '../../../web/js/chart_model.mjs';
-import {escapeXml, panelsToSvg} from '../../../web/js/chart_svg.mjs';
-import {lookOf} from '../../../web/js/palette.mjs';
-import {markOf, unlikeInWords} from '../../../web/js/shown.mjs';
-import {rowsShown, toCsv, toJson, toMarkdown} from '../../../web/js/shown_files.mjs';
-import {formatAddress, parseAddress} from '../../../web/js/url_state.mjs';
-import {pointValue} from '../../../web/js/stats.mjs';
-import {bookOf} from '../../../web/js/book.mjs';
-import {sampleRows, stateWith} from '../lib/sample.mjs';
+import { escapeXml, panelsToSvg } from '../../../web/js/chart_svg.mjs';
+import { lookOf } from '../../../web/js/palette.mjs';
+import { markOf, unlikeInWords } from '../../../web/js/shown.mjs';
+import { rowsShown, toCsv, toJson, toMarkdown } from '../../../web/js/shown_files.mjs';
+import { formatAddress, parseAddress } from '../../../web/js/url_state.mjs';
+import { pointValue } from '../../../web/js/stats.mjs';
+import { bookOf } from '../../../web/js/book.mjs';
+import { sampleRows, stateWith } from '../lib/sample.mjs';
 
-const bookWith = rows => bookOf(stateWith(rows));
-const view = search => parseAddress('/runs/a', search).query;
+const bookWith = (rows) => bookOf(stateWith(rows));
+const view = (search) => parseAddress('/runs/a', search).query;
 const runWith = (rows, set = {}) => ({
   id: 'a',
   name: '',
@@ -20,34 +20,45 @@ const runWith = (rows, set = {}) => ({
   created: '2026-01-05T10:00:00.000Z',
   backend: 'host',
   worldSize: 4,
-  nodes: [{name: 'node-1', ranks: 4}],
+  nodes: [{ name: 'node-1', ranks: 4 }],
   verdict: null,
   spec: {},
   metrics: new Map(),
   book: bookWith(rows),
-  ...set
+  ...set,
 });
 const source = (collectives, sizes, name = '') =>
-  runWith(sampleRows({collectives, sizes}), {id: name || 'a', name, spec: {sizes}});
+  runWith(sampleRows({ collectives, sizes }), { id: name || 'a', name, spec: { sizes } });
 const panelsOf = (runs, search = '') => model.buildPanels(runs, view(search), 'light');
 const tone = {
   text: '#000',
   grid: '#ccc',
-  surface: '#fff'
+  surface: '#fff',
 };
-const pictureOf = (runs, search = '') => panelsToSvg(
-  {runs, panels: panelsOf(runs, search), spread: view(search).band, tone}).text;
+const pictureOf = (runs, search = '') =>
+  panelsToSvg({ runs, panels: panelsOf(runs, search), spread: view(search).band, tone }).text;
 
 test('bandwidth and time of each collective, on scales that collectives share', () => {
   const panels = panelsOf([source(['all_reduce', 'broadcast'], [8, 1 << 20])]);
-  assert.deepEqual(panels.map(p => [p.title, p.metric, p.isLog]), [
-    ['all_reduce', 'busbw', false], ['all_reduce', 'time', true],
-    ['broadcast', 'busbw', false], ['broadcast', 'time', true]
-  ]);
+  assert.deepEqual(
+    panels.map((p) => [p.title, p.metric, p.isLog]),
+    [
+      ['all_reduce', 'busbw', false],
+      ['all_reduce', 'time', true],
+      ['broadcast', 'busbw', false],
+      ['broadcast', 'time', true],
+    ],
+  );
   assert.deepEqual(panels[0].y, panels[2].y);
   assert.deepEqual(panels[1].y, panels[3].y);
-  assert.deepEqual(panels[0].lines.map(l => l.inPlace), [false, true]);
-  assert.deepEqual(panels[0].lines.map(l => l.key), panels[1].lines.map(l => l.key));
+  assert.deepEqual(
+    panels[0].lines.map((l) => l.inPlace),
+    [false, true],
+  );
+  assert.deepEqual(
+    panels[0].lines.map((l) => l.key),
+    panels[1].lines.map((l) => l.key),
+  );
 });
 
 test('a time axis has no room below its least value, and a range fits its values', () => {
@@ -55,7 +66,10 @@ test('a time axis has no room below its least value, and a range fits its values
   const [, time] = panelsOf([run]);
   assert.ok(time.y[0] > 10 && time.y[0] < 19, String(time.y));
   const [bandwidth, near] = panelsOf([run], '?zoom=8-1K');
-  assert.deepEqual(near.lines[0].points.map(p => p.x), [8, 64, 1024]);
+  assert.deepEqual(
+    near.lines[0].points.map((p) => p.x),
+    [8, 64, 1024],
+  );
   assert.ok(near.y[1] < 25 && near.x[1] < 1 << 11, String(near.y));
   assert.ok(bandwidth.y[1] < 0.2, String(bandwidth.y));
 });
@@ -66,13 +80,13 @@ test('the address keeps a range of sizes, and drops what is none', () => {
     assert.equal(view(`?zoom=${text}`).zoom, null, text);
   }
   const query = view('?zoom=64K-16M&with=b');
-  assert.equal(formatAddress({view: 'run', id: 'a', query}), '/runs/a?zoom=64K-16M&with=b');
+  assert.equal(formatAddress({ view: 'run', id: 'a', query }), '/runs/a?zoom=64K-16M&with=b');
 });
 
 test('the size axis spans what was asked for before anything is measured', () => {
-  const spec = {sizes: {min: '8', max: '1G'}};
-  assert.deepEqual(panelsOf([runWith([], {spec})]), []);
-  const [panel] = panelsOf([runWith(sampleRows({sizes: [8]}), {spec})]);
+  const spec = { sizes: { min: '8', max: '1G' } };
+  assert.deepEqual(panelsOf([runWith([], { spec })]), []);
+  const [panel] = panelsOf([runWith(sampleRows({ sizes: [8] }), { spec })]);
   assert.ok(panel.x[0] < 8 && panel.x[0] > 4);
   assert.ok(panel.x[1] > 2 ** 30);
 });
@@ -82,57 +96,73 @@ test('each figure has its value and bounds', () => {
     time_us: 10,
     algbw_gbs: 4,
     busbw_gbs: 6,
-    rank_spread: {time_us: [8, 20], algbw_gbs: [2, 5], busbw_gbs: [3, 7.5]},
-    repeat_spread: {time_us: [10, 11], algbw_gbs: [3.6, 4], busbw_gbs: [5.5, 6]},
-    interval: {time_us: [9, 10.5], algbw_gbs: [3.8, 4.4], busbw_gbs: [5.7, 6.6]},
-    repeats: 2
+    rank_spread: { time_us: [8, 20], algbw_gbs: [2, 5], busbw_gbs: [3, 7.5] },
+    repeat_spread: { time_us: [10, 11], algbw_gbs: [3.6, 4], busbw_gbs: [5.5, 6] },
+    interval: { time_us: [9, 10.5], algbw_gbs: [3.8, 4.4], busbw_gbs: [5.7, 6.6] },
+    repeats: 2,
   };
-  const bounds = key => pointValue(point, key);
-  assert.deepEqual(bounds('busbw_gbs'), {y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6]});
-  assert.deepEqual(bounds('algbw_gbs'), {y: 4, lo: 2, hi: 5, bar: [3.6, 4.4]});
-  assert.deepEqual(bounds('time_us'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
+  const bounds = (key) => pointValue(point, key);
+  assert.deepEqual(bounds('busbw_gbs'), { y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6] });
+  assert.deepEqual(bounds('algbw_gbs'), { y: 4, lo: 2, hi: 5, bar: [3.6, 4.4] });
+  assert.deepEqual(bounds('time_us'), { y: 10, lo: 8, hi: 20, bar: [9, 11] });
   // One row has its interval, one of a number of calls nothing.
   point.repeats = 1;
   assert.deepEqual(bounds('time_us').bar, [9, 10.5]);
   point.interval = null;
   assert.equal(bounds('time_us').bar, null);
-  assert.equal(pointValue({time_us: null}, 'busbw_gbs'), null);
+  assert.equal(pointValue({ time_us: null }, 'busbw_gbs'), null);
 });
 
 test('skipped rows make no point', () => {
-  const rows = sampleRows({sizes: [8, 16]});
-  rows[0] = {...rows[0], skipped: 'why', time_us: undefined, busbw_gbs: undefined};
+  const rows = sampleRows({ sizes: [8, 16] });
+  rows[0] = { ...rows[0], skipped: 'why', time_us: undefined, busbw_gbs: undefined };
   const [panel] = panelsOf([runWith(rows)]);
-  assert.deepEqual(panel.lines[0].points.map(p => p.x), [16]);
+  assert.deepEqual(
+    panel.lines[0].points.map((p) => p.x),
+    [16],
+  );
 });
 
 test('runs laid over one another are named and differ in look', () => {
   const runs = [source(['all_reduce'], [8], 'a'), source(['all_reduce'], [8], 'b')];
   const panels = panelsOf(runs, '?place=out');
-  const lines = panels[0].lines.filter(line => line.offered);
-  assert.deepEqual(lines.map(line => line.label), ['a', 'b']);
+  const lines = panels[0].lines.filter((line) => line.offered);
+  assert.deepEqual(
+    lines.map((line) => line.label),
+    ['a', 'b'],
+  );
   assert.match(panels[0].axis, /float32 · sum$/);
   assert.notEqual(lines[0].colour, lines[1].colour);
   assert.notEqual(lines[0].shape, lines[1].shape);
   assert.notEqual(lines[0].key, lines[1].key);
   // One name for both, and one of them simulated: nothing is left to guess.
-  const alike = [{...runs[0], id: 'r1'}, {...runs[0], id: 'r2', mark: 'simulated'}];
+  const alike = [
+    { ...runs[0], id: 'r1' },
+    { ...runs[0], id: 'r2', mark: 'simulated' },
+  ];
   assert.deepEqual(model.lineNames(alike), ['a r1', 'a r2 (simulated)']);
 });
 
 test('lines of one run say what sets them apart, and what they share once', () => {
-  const rows = sampleRows(
-    {sizes: [8]}).flatMap(row => [row, {...row, row: row.row + 2, dtype: 'int8'}]);
+  const rows = sampleRows({ sizes: [8] }).flatMap((row) => [
+    row,
+    { ...row, row: row.row + 2, dtype: 'int8' },
+  ]);
   const [panel] = panelsOf([runWith(rows)]);
-  assert.deepEqual(panel.lines.map(line => line.label),
-    ['float32', 'int8', 'float32, in place', 'int8, in place']);
+  assert.deepEqual(
+    panel.lines.map((line) => line.label),
+    ['float32', 'int8', 'float32, in place', 'int8, in place'],
+  );
   assert.equal(panel.axis, 'busbw, GB/s · sum');
 });
 
 test('hidden lines do not stretch the scale', () => {
   const both = [source(['all_reduce'], [1 << 26]), source(['all_reduce'], [8], 'small')];
-  const keys = panelsOf(both)[0].lines.map(line => line.key);
-  const hide = keys.slice(0, 2).map(key => `hide=${encodeURIComponent(key)}`).join('&');
+  const keys = panelsOf(both)[0].lines.map((line) => line.key);
+  const hide = keys
+    .slice(0, 2)
+    .map((key) => `hide=${encodeURIComponent(key)}`)
+    .join('&');
   const [panel] = panelsOf(both, `?${hide}`);
   assert.ok(panel.y[1] < 0.01, String(panel.y));
 });
@@ -146,17 +176,16 @@ test('ticks are powers of two with room between, and of ten', () => {
   assert.deepEqual(model.logTicks([8, 20000]), [10, 30, 100, 300, 1000, 3000, 10000]);
   assert.deepEqual(model.logTicks([10, 100]), [10, 20, 50, 100]);
   assert.deepEqual(model.logTicks([15, 25]), [15, 20, 25]);
-  assert.deepEqual(model.valueTicks({isLog: true, y: [15, 20]}), [15, 16, 17, 18, 19, 20]);
-  const even = y => model.valueTicks({isLog: false, y});
+  assert.deepEqual(model.valueTicks({ isLog: true, y: [15, 20] }), [15, 16, 17, 18, 19, 20]);
+  const even = (y) => model.valueTicks({ isLog: false, y });
   assert.deepEqual(even([0, 15]), [0, 2.5, 5, 7.5, 10, 12.5, 15]);
   assert.deepEqual(even([0, 0.3]), [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]);
-  const few2 = model.placeTicks({isSize: true, x: [2000, 2040]}, 600);
+  const few2 = model.placeTicks({ isSize: true, x: [2000, 2040] }, 600);
   assert.ok(few2.length > 2, String(few2));
 });
 
 test('an axis has the same labels on the screen and in a file', () => {
-  assert.deepEqual([0, 7.5, 10, 100, 0.05].map(model.valueLabel),
-    ['0', '7.5', '10', '100', '0.05']);
+  assert.deepEqual([0, 7.5, 10, 100, 0.05].map(model.valueLabel), ['0', '7.5', '10', '100', '0.05']);
   const [panel] = panelsOf([source(['all_reduce'], [8, 1 << 20])]);
   const text = pictureOf([source(['all_reduce'], [8, 1 << 20])]);
   for (const tick of model.valueTicks(panel)) {
@@ -166,20 +195,24 @@ test('an axis has the same labels on the screen and in a file', () => {
 });
 
 /* Does a rectangle of this size at a place hold a point? */
-const holds = ({left, top}, {width, height}, [x, y]) =>
+const holds = ({ left, top }, { width, height }, [x, y]) =>
   x >= left && x <= left + width && y >= top && y <= top + height;
 
 test('a tooltip stands beside its points, wherever they are and however wide it is', () => {
   for (const width of [300, 360, 700, 1300]) {
-    const box = {width, top: 12, bottom: 300};
+    const box = { width, top: 12, bottom: 300 };
     for (let x = 52; x <= width - 16; x += 7) {
       const room = model.tipRoom(x, width);
       assert.ok(room >= width / 2 - 14);
-      for (const tip of [{width: room, height: 80}, {width: room / 2, height: 500}]) {
-        const points = [10, 60, 150, 290].map(y => [x, y]);
+      for (const tip of [
+        { width: room, height: 80 },
+        { width: room / 2, height: 500 },
+      ]) {
+        const points = [10, 60, 150, 290].map((y) => [x, y]);
         const place = model.placeTip(tip, x, points, box);
-        points.forEach(point => assert.ok(!holds(place, tip, point),
-          JSON.stringify({width, x, tip, place, point})));
+        points.forEach((point) =>
+          assert.ok(!holds(place, tip, point), JSON.stringify({ width, x, tip, place, point })),
+        );
         assert.ok(place.left >= -1 && place.left + tip.width <= width + 1);
       }
     }
@@ -187,12 +220,12 @@ test('a tooltip stands beside its points, wherever they are and however wide it 
 });
 
 test('a tooltip goes where it hides the fewest points of the curve', () => {
-  const box = {width: 600, top: 0, bottom: 300};
-  const tip = {width: 150, height: 80};
-  const curve = Array.from({length: 20}, (_, i) => [60 + i * 25, 280 - i * 13]);
+  const box = { width: 600, top: 0, bottom: 300 };
+  const tip = { width: 150, height: 80 };
+  const curve = Array.from({ length: 20 }, (_, i) => [60 + i * 25, 280 - i * 13]);
   for (const [x] of curve) {
     const place = model.placeTip(tip, x, curve, box);
-    const hidden = curve.filter(point => holds(place, tip, point));
+    const hidden = curve.filter((point) => holds(place, tip, point));
     assert.deepEqual(hidden, [], `at ${x}: ${JSON.stringify(place)}`);
   }
 });
@@ -205,9 +238,12 @@ test('the value axis ends at a round number not below the value', () => {
 });
 
 test('lines on one x array have nulls where they have no such size', () => {
-  const line = xs => ({points: xs.map(x => ({x, y: x * 2}))});
-  assert.deepEqual(model.alignLines([line([8, 32]), line([16])]),
-    [[8, 16, 32], [16, null, 64], [null, 32, null]]);
+  const line = (xs) => ({ points: xs.map((x) => ({ x, y: x * 2 })) });
+  assert.deepEqual(model.alignLines([line([8, 32]), line([16])]), [
+    [8, 16, 32],
+    [16, null, 64],
+    [null, 32, null],
+  ]);
 });
 
 test('a line and its in-place twin share colour and shape, not dash and filling', () => {
@@ -238,16 +274,17 @@ test('the SVG is well-formed whatever the names hold', () => {
 });
 
 const mixed = () => {
-  const rows = sampleRows({sizes: [8, 65536]});
+  const rows = sampleRows({ sizes: [8, 65536] });
   return [
-    runWith(rows, {id: '06cw1x2k3m4n', name: 'before'}), runWith(rows, {
+    runWith(rows, { id: '06cw1x2k3m4n', name: 'before' }),
+    runWith(rows, {
       id: '06cw2b7q9r1s',
       name: 'model',
       mark: 'simulated',
       backend: 'sim',
       worldSize: 64,
-      nodes: Array.from({length: 8}, (_, i) => ({name: `n${i}`, ranks: 8}))
-    })
+      nodes: Array.from({ length: 8 }, (_, i) => ({ name: `n${i}`, ranks: 8 })),
+    }),
   ];
 };
 
@@ -255,11 +292,11 @@ test('runs that are not alike are said to be so; runs that are, are not', () => 
   assert.equal(unlikeInWords(mixed()), 'before: host, 4 ranks; model: simulated, 64 ranks.');
   assert.equal(markOf(mixed()), 'partly simulated');
   const [one, two] = mixed();
-  assert.equal(unlikeInWords([one, {...one, id: 'b', name: 'after'}]), '');
+  assert.equal(unlikeInWords([one, { ...one, id: 'b', name: 'after' }]), '');
   assert.equal(markOf([two, two]), 'simulated');
   assert.equal(markOf([one]), '');
   // One that is still to be read says nothing yet.
-  assert.equal(unlikeInWords([one, {...two, backend: null, worldSize: 0, mark: ''}]), '');
+  assert.equal(unlikeInWords([one, { ...two, backend: null, worldSize: 0, mark: '' }]), '');
 });
 
 test('a picture names all of its runs, when and where they ran, and what is simulated', () => {
@@ -276,25 +313,38 @@ test('CSV and JSON have what is shown, of all runs', () => {
   const panels = panelsOf(runs, '?place=out&zoom=8-64K');
   const lines = toCsv(rowsShown(runs, panels)).trimEnd().split('\r\n');
   assert.match(lines[0], /^run,name,mark,series,in_place,size,time_us,/);
-  assert.deepEqual(lines.slice(1).map(line => line.split(',').slice(0, 6)), [
-    ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '8'],
-    ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '65536'],
-    ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '8'],
-    ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '65536']
-  ]);
+  assert.deepEqual(
+    lines.slice(1).map((line) => line.split(',').slice(0, 6)),
+    [
+      ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '8'],
+      ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '65536'],
+      ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '8'],
+      ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '65536'],
+    ],
+  );
   const json = JSON.parse(toJson(runs, panels, 'http://head/runs/a'));
   assert.equal(json.rows.length, 4);
-  assert.deepEqual(json.runs.map(run => [run.id, run.mark]),
-    [['06cw1x2k3m4n', null], ['06cw2b7q9r1s', 'simulated']]);
+  assert.deepEqual(
+    json.runs.map((run) => [run.id, run.mark]),
+    [
+      ['06cw1x2k3m4n', null],
+      ['06cw2b7q9r1s', 'simulated'],
+    ],
+  );
   assert.match(json.unlike, /64 ranks/);
-  assert.equal(toCsv([{name: '=1+1', b: 'a "b", c'}, {name: '-5', c: null}]),
-    'name,b,c\r\n\'=1+1,"a ""b"", c",\r\n-5,,\r\n');
+  assert.equal(
+    toCsv([
+      { name: '=1+1', b: 'a "b", c' },
+      { name: '-5', c: null },
+    ]),
+    'name,b,c\r\n\'=1+1,"a ""b"", c",\r\n-5,,\r\n',
+  );
 });
 
 test('Markdown has the runs, the verdict, what is simulated, and the figures', () => {
   const runs = mixed();
   runs[0].name = 'a|b *c*';
-  runs[0].verdict = {sentence: '1 of 2 checks failed: large'};
+  runs[0].verdict = { sentence: '1 of 2 checks failed: large' };
   const text = toMarkdown(runs, panelsOf(runs, '?place=out'), 'http://head/runs/a?with=b');
   assert.match(text, /^### a\\\|b \\\*c\\\*, model \(simulated\)\n/);
   assert.match(text, /\*\*partly simulated: no measurement\.\*\*/);
@@ -310,30 +360,40 @@ const heldRun = (set = {}) => ({
   ...source(['all_reduce'], [8, 65536, 1 << 20, 64 << 20], 'held'),
   spec: {
     thresholds: {
-      large: {figure: 'busbw_gbs', min: 40, sizes: {min: '1M'}},
-      quick: {figure: 'time_us', max: 12, size: 8},
-      other: {figure: 'busbw_gbs', min: 1, collective: 'broadcast'},
-      middle: {figure: 'algbw_gbs', min: 2, max: 30, band: 'bandwidth'}
-    }
+      large: { figure: 'busbw_gbs', min: 40, sizes: { min: '1M' } },
+      quick: { figure: 'time_us', max: 12, size: 8 },
+      other: { figure: 'busbw_gbs', min: 1, collective: 'broadcast' },
+      middle: { figure: 'algbw_gbs', min: 2, max: 30, band: 'bandwidth' },
+    },
   },
-  verdict: {sentence: 's', evidence: {checks: [{check: 'large', answer: 'fail'}]}},
-  ...set
+  verdict: { sentence: 's', evidence: { checks: [{ check: 'large', answer: 'fail' }] } },
+  ...set,
 });
 
 test('a threshold is a line over the sizes that it is about', () => {
   const [busbw, time] = panelsOf([heldRun()]);
   const [large] = busbw.references;
-  assert.deepEqual(busbw.references.map(one => one.label),
-    ['large: at least 40 GB/s (fail)']);
-  assert.deepEqual(large.points.map(p => p.y), [40, 40]);
+  assert.deepEqual(
+    busbw.references.map((one) => one.label),
+    ['large: at least 40 GB/s (fail)'],
+  );
+  assert.deepEqual(
+    large.points.map((p) => p.y),
+    [40, 40],
+  );
   assert.ok(large.points[0].x > 65536 && large.points[0].x <= 1 << 20);
   assert.ok(busbw.y[1] > 40, 'what was missed is in sight');
-  assert.deepEqual(time.references.map(one => one.label), ['quick: at most 12 µs']);
+  assert.deepEqual(
+    time.references.map((one) => one.label),
+    ['quick: at most 12 µs'],
+  );
   assert.ok(time.references[0].points[1].x < 16);
   assert.ok(time.y[0] < 12);
   const [algbw] = panelsOf([heldRun()], '?metric=algbw');
-  assert.deepEqual(algbw.references.map(one => one.label),
-    ['middle: at least 2 GB/s', 'middle: at most 30 GB/s']);
+  assert.deepEqual(
+    algbw.references.map((one) => one.label),
+    ['middle: at least 2 GB/s', 'middle: at most 30 GB/s'],
+  );
   // Out of the range that is shown there is nothing to draw.
   assert.deepEqual(panelsOf([heldRun()], '?zoom=8-64K')[0].references, []);
   // It is of the run whose page it is.
@@ -341,41 +401,52 @@ test('a threshold is a line over the sizes that it is about', () => {
 });
 
 test('what the links allow is a line over all sizes, of the collectives that it is known of', () => {
-  const ceiling = {evidence: {limit: '8 x 400 Gb/s NIC', busbw_gbs: {all_reduce: 400}}};
-  const run = heldRun({spec: {}, ceiling});
+  const ceiling = { evidence: { limit: '8 x 400 Gb/s NIC', busbw_gbs: { all_reduce: 400 } } };
+  const run = heldRun({ spec: {}, ceiling });
   const [busbw, time] = panelsOf([run]);
   const [line] = busbw.references;
   assert.equal(line.label, 'at most 400 GB/s: 8 x 400 Gb/s NIC');
-  assert.deepEqual(line.points.map(p => p.y), [400, 400]);
+  assert.deepEqual(
+    line.points.map((p) => p.y),
+    [400, 400],
+  );
   assert.ok(line.points[0].x <= 8 && line.points[1].x >= 64 << 20);
   assert.deepEqual(time.references, []);
-  const memory = from => panelsOf([heldRun({
-    spec: {},
-    ceiling: {evidence: {...ceiling.evidence, from_bytes: {all_reduce: from}}}
-  })])[0].references;
+  const memory = (from) =>
+    panelsOf([
+      heldRun({
+        spec: {},
+        ceiling: { evidence: { ...ceiling.evidence, from_bytes: { all_reduce: from } } },
+      }),
+    ])[0].references;
   const [beyond] = memory(1 << 20);
   assert.equal(beyond.points[0].x, 1 << 20, 'from the size on that is beyond the caches');
   assert.deepEqual(memory(2 ** 40), [], 'no size is');
   /* One legend for all charts says whose figure is which. */
-  const figures = {all_reduce: 40, all_gather: 40, broadcast: 80};
-  const [named] = panelsOf([heldRun({
-    spec: {},
-    ceiling: {evidence: {limit: 'memory', busbw_gbs: figures}}
-  })])[0].references;
+  const figures = { all_reduce: 40, all_gather: 40, broadcast: 80 };
+  const [named] = panelsOf([
+    heldRun({
+      spec: {},
+      ceiling: { evidence: { limit: 'memory', busbw_gbs: figures } },
+    }),
+  ])[0].references;
   assert.equal(named.label, 'all_reduce, all_gather: at most 40 GB/s: memory');
   assert.notEqual(named.key, line.key);
-  const unknown = {evidence: {}};
-  assert.deepEqual(panelsOf([heldRun({spec: {}, ceiling: unknown})])[0].references, []);
+  const unknown = { evidence: {} };
+  assert.deepEqual(panelsOf([heldRun({ spec: {}, ceiling: unknown })])[0].references, []);
 });
 
 test('a baseline is a band behind its own line, from the least to the greatest', () => {
-  const books = [1, 1.1].map(slow => bookWith(sampleRows({sizes: [8, 65536], slow})));
-  const run = heldRun({spec: {}, baseline: {label: 'baseline: b', books}});
+  const books = [1, 1.1].map((slow) => bookWith(sampleRows({ sizes: [8, 65536], slow })));
+  const run = heldRun({ spec: {}, baseline: { label: 'baseline: b', books } });
   const [, time] = panelsOf([run], '?place=out');
   const [band] = time.references;
   assert.equal(band.label, 'baseline: b');
-  assert.deepEqual(band.points.map(p => p.x), [8, 65536]);
-  const [at8] = books.map(book => [...book.lines.values()][0].points[0]);
+  assert.deepEqual(
+    band.points.map((p) => p.x),
+    [8, 65536],
+  );
+  const [at8] = books.map((book) => [...book.lines.values()][0].points[0]);
   assert.ok(band.points[0].lo <= at8.interval.time_us[0] * 1.001);
   assert.ok(band.points[0].hi >= at8.interval.time_us[1] * 1.09);
   assert.equal(time.references.length, 1, 'the hidden twin has none');

@@ -1,7 +1,7 @@
 /* events.test.mjs - a run's state is what its events say, however they arrive */
 import assert from 'node:assert/strict';
-import {test} from 'node:test';
-import {bookOf} from '../../../web/js/book.mjs';
+import { test } from 'node:test';
+import { bookOf } from '../../../web/js/book.mjs';
 import {
   applyEvent,
   applyEvents,
@@ -13,12 +13,12 @@ import {
   lanes,
   newRunState,
   rankStage,
-  transports
+  transports,
 } from '../../../web/js/events.mjs';
-import {EventLog, replay, sampleRun, sampleRow} from '../lib/sample.mjs';
+import { EventLog, replay, sampleRun, sampleRow } from '../lib/sample.mjs';
 
 test('a finished run is replayed to its end', () => {
-  const run = replay(sampleRun({sizes: [8, 16], repeats: 2}).events);
+  const run = replay(sampleRun({ sizes: [8, 16], repeats: 2 }).events);
   assert.equal(run.state, 'completed');
   assert.ok(isEnded(run));
   assert.equal(run.worldSize, 4);
@@ -30,7 +30,7 @@ test('a finished run is replayed to its end', () => {
 });
 
 test('any split and any repetition of the log gives the same state', () => {
-  const {events} = sampleRun({sizes: [8, 16, 32], state: 'failed', reason: 'why'});
+  const { events } = sampleRun({ sizes: [8, 16, 32], state: 'failed', reason: 'why' });
   const whole = replay(events);
   const pieces = newRunState();
   for (let i = 0; i < events.length; i += 7) {
@@ -41,22 +41,62 @@ test('any split and any repetition of the log gives the same state', () => {
 
 test('ways that do not go when a case begins are found of the nodes, beside what was found before', () => {
   const run = newRunState();
-  const reach = {check: 'reach', severity: 'error', answer: 'finding', sentence: 'a cannot reach b', nodes: ['b'], n_nodes: 1};
-  const memlock = {...reach, check: 'memlock', sentence: 'too little'};
-  const verdict = {kind: 'preflight', answer: 'finding', sentence: '1 finding: reach: a cannot reach b',
-    evidence: {backend: 'nccl', ok: 0, not_evaluated: 0, checks: [reach], ways: [{from: 'a', to: 'b'}]}};
-  const failed = {type: 'case', state: 'failed', attempt: 1, time: 't', blamed: {kind: 'unreachable', evidence: [], verdict}};
+  const reach = {
+    check: 'reach',
+    severity: 'error',
+    answer: 'finding',
+    sentence: 'a cannot reach b',
+    nodes: ['b'],
+    n_nodes: 1,
+  };
+  const memlock = { ...reach, check: 'memlock', sentence: 'too little' };
+  const verdict = {
+    kind: 'preflight',
+    answer: 'finding',
+    sentence: '1 finding: reach: a cannot reach b',
+    evidence: { backend: 'nccl', ok: 0, not_evaluated: 0, checks: [reach], ways: [{ from: 'a', to: 'b' }] },
+  };
+  const failed = {
+    type: 'case',
+    state: 'failed',
+    attempt: 1,
+    time: 't',
+    blamed: { kind: 'unreachable', evidence: [], verdict },
+  };
   applyEvents(run, [
-    {id: 1, type: 'placed', backend: 'nccl', world_size: 2, time: 't', preflight: {kind: 'preflight', answer: 'finding',
-      sentence: '1 finding: memlock: too little', evidence: {backend: 'nccl', ok: 7, not_evaluated: 2, checks: [memlock]}}},
-    {id: 2, case: 0, ...failed}, {id: 3, case: 1, ...failed}]);
-  assert.deepEqual(run.preflight, {kind: 'preflight', answer: 'finding', sentence: '2 findings: reach: a cannot reach b',
-    evidence: {backend: 'nccl', ok: 7, not_evaluated: 2, checks: [reach, memlock], ways: [{from: 'a', to: 'b'}]}});
+    {
+      id: 1,
+      type: 'placed',
+      backend: 'nccl',
+      world_size: 2,
+      time: 't',
+      preflight: {
+        kind: 'preflight',
+        answer: 'finding',
+        sentence: '1 finding: memlock: too little',
+        evidence: { backend: 'nccl', ok: 7, not_evaluated: 2, checks: [memlock] },
+      },
+    },
+    { id: 2, case: 0, ...failed },
+    { id: 3, case: 1, ...failed },
+  ]);
+  assert.deepEqual(run.preflight, {
+    kind: 'preflight',
+    answer: 'finding',
+    sentence: '2 findings: reach: a cannot reach b',
+    evidence: {
+      backend: 'nccl',
+      ok: 7,
+      not_evaluated: 2,
+      checks: [reach, memlock],
+      ways: [{ from: 'a', to: 'b' }],
+    },
+  });
 });
 
 test('an event seen before changes nothing and says so', () => {
   const run = newRunState();
-  const event = {id: 1, type: 'message', level: 'info', text: 'once', time: 't'};
+  const event = { id: 1, type: 'message', level: 'info', text: 'once', time: 't' };
   assert.equal(applyEvent(run, event), true);
   assert.equal(applyEvent(run, event), false);
   assert.equal(run.messages.length, 1);
@@ -65,8 +105,8 @@ test('an event seen before changes nothing and says so', () => {
 test('an unknown type is passed over, and what follows is not lost', () => {
   const run = newRunState();
   applyEvents(run, [
-    {id: 1, type: 'verdict', text: 'of a later version'},
-    {id: 2, type: 'state', state: 'running', reason: null, time: 't'}
+    { id: 1, type: 'verdict', text: 'of a later version' },
+    { id: 2, type: 'state', state: 'running', reason: null, time: 't' },
   ]);
   assert.equal(run.state, 'running');
   assert.equal(run.lastId, 2);
@@ -74,13 +114,13 @@ test('an unknown type is passed over, and what follows is not lost', () => {
 
 test('a later attempt starts its case afresh; what an earlier one says is stale', () => {
   const log = new EventLog();
-  const row = sampleRow({row: 0, series: 0, size: 8});
-  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'running'});
-  log.add('result', {case: 0, attempt: 1, ...row});
-  log.add('case', {case: 0, attempt: 2, state: 'rendezvous', reason: null, repeat: 0});
-  log.add('result', {case: 0, attempt: 1, ...row, row: 1});
-  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'failed'});
-  log.add('case', {case: 0, attempt: 1, state: 'failed', reason: 'late', repeat: 0});
+  const row = sampleRow({ row: 0, series: 0, size: 8 });
+  log.add('rank', { case: 0, attempt: 1, rank: 0, node: 'a', state: 'running' });
+  log.add('result', { case: 0, attempt: 1, ...row });
+  log.add('case', { case: 0, attempt: 2, state: 'rendezvous', reason: null, repeat: 0 });
+  log.add('result', { case: 0, attempt: 1, ...row, row: 1 });
+  log.add('rank', { case: 0, attempt: 1, rank: 0, node: 'a', state: 'failed' });
+  log.add('case', { case: 0, attempt: 1, state: 'failed', reason: 'late', repeat: 0 });
   const run = replay(log.events);
   assert.equal(run.cases.get(0).attempt, 2);
   assert.equal(run.cases.get(0).state, 'rendezvous');
@@ -91,7 +131,7 @@ test('a later attempt starts its case afresh; what an earlier one says is stale'
 test('a rank keeps where it was when it failed, and the time of each step', () => {
   const log = new EventLog();
   for (const state of ['assigned', 'spawned', 'joined', 'failed']) {
-    log.add('rank', {case: 0, attempt: 1, rank: 2, node: 'n', state, reason: 'killed'});
+    log.add('rank', { case: 0, attempt: 1, rank: 2, node: 'n', state, reason: 'killed' });
   }
   const rank = replay(log.events).cases.get(0).ranks.get(2);
   assert.equal(rank.state, 'failed');
@@ -101,53 +141,63 @@ test('a rank keeps where it was when it failed, and the time of each step', () =
 });
 
 test('lanes hold the ranks by node, in the order of the ranks', () => {
-  const run = replay(sampleRun({sizes: [8]}).events);
+  const run = replay(sampleRun({ sizes: [8] }).events);
   const found = lanes(caseToShow(run, null));
-  assert.deepEqual(found.map(lane => [lane.node, lane.ranks.map(r => r.rank)]),
-    [['node-1', [0, 1]], ['node-2', [2, 3]]]);
+  assert.deepEqual(
+    found.map((lane) => [lane.node, lane.ranks.map((r) => r.rank)]),
+    [
+      ['node-1', [0, 1]],
+      ['node-2', [2, 3]],
+    ],
+  );
   assert.deepEqual(lanes(null), []);
 });
 
 test('conditions are those that each node said last, and those alike stand together', () => {
-  const core = {to: 'core', cpus: ['0', '2-3']};
-  const log = sampleRun({sizes: [8]});
-  const at = {case: 0, attempt: 1, notes: []};
+  const core = { to: 'core', cpus: ['0', '2-3'] };
+  const log = sampleRun({ sizes: [8] });
+  const at = { case: 0, attempt: 1, notes: [] };
   const last = log.events.at(-1).id;
   const more = [
-    {...at, node: 'node-1', bind: core},
-    {...at, node: 'node-2', bind: core},
-    {...at, node: 'node-2', bind: core, notes: ['it was hot']},
-    {...at, case: 0, attempt: 0, node: 'node-1', notes: ['of an earlier attempt']}
-  ].map((event, i) => ({...event, id: last + 1 + i, type: 'conditions'}));
+    { ...at, node: 'node-1', bind: core },
+    { ...at, node: 'node-2', bind: core },
+    { ...at, node: 'node-2', bind: core, notes: ['it was hot'] },
+    { ...at, case: 0, attempt: 0, node: 'node-1', notes: ['of an earlier attempt'] },
+  ].map((event, i) => ({ ...event, id: last + 1 + i, type: 'conditions' }));
   const run = replay([...log.events, ...more]);
   const found = lanes(caseToShow(run, 0));
   assert.deepEqual(found[0].conditions.bind.cpus, ['0', '2-3']);
-  assert.deepEqual(conditionLines(found),
-    [['muted', 'each rank has a core of its own'], ['warn', 'node-2: it was hot']]);
-  found[0].conditions.bind = {to: 'none', reason: '4 ranks, but 2 cores'};
-  assert.deepEqual(conditionLines(found).map(([, text]) => text), [
-    'node-1: ranks are not bound: 4 ranks, but 2 cores',
-    'node-2: each rank has a core of its own', 'node-2: it was hot'
+  assert.deepEqual(conditionLines(found), [
+    ['muted', 'each rank has a core of its own'],
+    ['warn', 'node-2: it was hot'],
   ]);
+  found[0].conditions.bind = { to: 'none', reason: '4 ranks, but 2 cores' };
+  assert.deepEqual(
+    conditionLines(found).map(([, text]) => text),
+    [
+      'node-1: ranks are not bound: 4 ranks, but 2 cores',
+      'node-2: each rank has a core of its own',
+      'node-2: it was hot',
+    ],
+  );
   assert.deepEqual(conditionLines(lanes(null)), []);
 });
 
-test('the case to show is the asked one, else the running one, else the last that began',
-  () => {
-    const {events} = sampleRun({sizes: [8], repeats: 3});
-    const second = events.findIndex(e => e.type === 'case' && e.case === 1);
-    const during = replay(events.slice(0, second + 1));
-    assert.equal(caseToShow(during, null).case, 1);
-    assert.equal(caseToShow(during, 0).case, 0);
-    assert.equal(caseToShow(during, 77).case, 1);
-    assert.equal(caseToShow(replay(events), null).case, 2);
-    assert.equal(caseToShow(newRunState(), null), null);
-  });
+test('the case to show is the asked one, else the running one, else the last that began', () => {
+  const { events } = sampleRun({ sizes: [8], repeats: 3 });
+  const second = events.findIndex((e) => e.type === 'case' && e.case === 1);
+  const during = replay(events.slice(0, second + 1));
+  assert.equal(caseToShow(during, null).case, 1);
+  assert.equal(caseToShow(during, 0).case, 0);
+  assert.equal(caseToShow(during, 77).case, 1);
+  assert.equal(caseToShow(replay(events), null).case, 2);
+  assert.equal(caseToShow(newRunState(), null), null);
+});
 
 test('messages are bounded, and those left out are counted', () => {
   const run = newRunState();
   for (let id = 1; id <= 1005; id += 1) {
-    applyEvent(run, {id, type: 'message', level: 'info', text: String(id)});
+    applyEvent(run, { id, type: 'message', level: 'info', text: String(id) });
   }
   assert.equal(run.messages.length, 1000);
   assert.equal(run.messagesDropped, 5);
@@ -155,62 +205,84 @@ test('messages are bounded, and those left out are counted', () => {
 });
 
 test('a hundred thousand results are taken', () => {
-  const events = Array.from({length: 100000},
-    (_, i) => ({id: i + 1, type: 'result', case: 0, attempt: 1, row: i, size: 8}));
+  const events = Array.from({ length: 100000 }, (_, i) => ({
+    id: i + 1,
+    type: 'result',
+    case: 0,
+    attempt: 1,
+    row: i,
+    size: 8,
+  }));
   assert.equal(replay(events).results, 100000);
 });
 
 test('what carries the bytes is said in a word or by peer', () => {
-  const ranks =
-    [{transport: 'shm'}, {transport: null}, {transport: {1: 'tcp', 2: 'shm'}}];
+  const ranks = [{ transport: 'shm' }, { transport: null }, { transport: { 1: 'tcp', 2: 'shm' } }];
   assert.equal(transports(ranks), 'shm, tcp');
-  assert.equal(transports([{transport: null}]), '');
+  assert.equal(transports([{ transport: null }]), '');
   const log = new EventLog();
-  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'connected', transport: 'shm, ucx',
-    ways: [{via: 'shm', to: '1'}, {via: 'ucx/tcp', name: 'eth0', to: '2-3'}]});
-  assert.equal(transports([...replay(log.events).cases.get(0).ranks.values(), {transport: 'shm'}]), 'shm, ucx/tcp');
-  const run = replay(sampleRun({sizes: [8]}).events);
+  log.add('rank', {
+    case: 0,
+    attempt: 1,
+    rank: 0,
+    node: 'a',
+    state: 'connected',
+    transport: 'shm, ucx',
+    ways: [
+      { via: 'shm', to: '1' },
+      { via: 'ucx/tcp', name: 'eth0', to: '2-3' },
+    ],
+  });
+  assert.equal(
+    transports([...replay(log.events).cases.get(0).ranks.values(), { transport: 'shm' }]),
+    'shm, ucx/tcp',
+  );
+  const run = replay(sampleRun({ sizes: [8] }).events);
   assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
 });
 
 test('what NCCL itself says of its channels stands in place of a guess', () => {
   const log = new EventLog();
-  const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
-  log.add('rank', {...at, state: 'connected', transport: 'nccl'});
-  log.add(
-    'nccl', {...at, log: {transports: [{via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', to: '1'},
-      {via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', pxn: true, to: '2'}, {via: 'P2P/IPC', to: '3'}]}});
-  log.add('nccl', {...at, rank: 7, log: {}});
-  assert.equal(transports([...replay(log.events).cases.get(0).ranks.values()]),
-    'NET/IB mlx5_1 GDR, P2P/IPC');
+  const at = { case: 0, attempt: 1, rank: 0, node: 'a' };
+  log.add('rank', { ...at, state: 'connected', transport: 'nccl' });
+  log.add('nccl', {
+    ...at,
+    log: {
+      transports: [
+        { via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', to: '1' },
+        { via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', pxn: true, to: '2' },
+        { via: 'P2P/IPC', to: '3' },
+      ],
+    },
+  });
+  log.add('nccl', { ...at, rank: 7, log: {} });
+  assert.equal(transports([...replay(log.events).cases.get(0).ranks.values()]), 'NET/IB mlx5_1 GDR, P2P/IPC');
 });
 
 test('a rank keeps what it said of its memory, and what NCCL said', () => {
   const log = new EventLog();
-  const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
-  log.add(
-    'rank', {...at, state: 'connected', init_s: 0.5, gpu_memory: {init_bytes: 1024}});
-  log.add('nccl', {...at, log: {network: 'IB', rank: 0, host: 'a', pid: 7}});
-  log.add(
-    'rank', {...at, state: 'done', gpu_memory: {init_bytes: 1024, end_bytes: 4096}});
-  log.add('nccl', {...at, case: 1, log: {network: 'Socket'}});
+  const at = { case: 0, attempt: 1, rank: 0, node: 'a' };
+  log.add('rank', { ...at, state: 'connected', init_s: 0.5, gpu_memory: { init_bytes: 1024 } });
+  log.add('nccl', { ...at, log: { network: 'IB', rank: 0, host: 'a', pid: 7 } });
+  log.add('rank', { ...at, state: 'done', gpu_memory: { init_bytes: 1024, end_bytes: 4096 } });
+  log.add('nccl', { ...at, case: 1, log: { network: 'Socket' } });
   const rank = replay(log.events).cases.get(0).ranks.get(0);
-  assert.deepEqual(rank.memory, {init_bytes: 1024, end_bytes: 4096});
-  assert.deepEqual(rank.log, {network: 'IB'});
+  assert.deepEqual(rank.memory, { init_bytes: 1024, end_bytes: 4096 });
+  assert.deepEqual(rank.log, { network: 'IB' });
   assert.equal(rank.initSeconds, 0.5);
 });
 
 test('whom a failure names is told from those that went down with it', () => {
-  const stall = {evidence: [{rank: 1, node: 'node-1', text: 'operation 3'}]};
-  assert.equal(isBlamed({rank: 1, node: 'node-1'}, stall), true);
-  assert.equal(isBlamed({rank: 11, node: 'node-1'}, stall), false);
-  assert.equal(isBlamed({rank: 0, node: 'node-1'}, stall), false);
-  assert.equal(isBlamed({rank: 1, node: 'node-1'}, null), false);
-  const lost = {evidence: [{rank: null, node: 'node-1', text: 'agent lost'}]};
-  assert.equal(isBlamed({rank: 0, node: 'node-1'}, lost), true);
-  assert.equal(isBlamed({rank: 0, node: 'node-2'}, lost), false);
-  assert.equal(isVictim({reason: 'cancelled: told to stop'}), true);
-  assert.equal(isVictim({reason: 'peer_lost: lost rank 3: connection closed'}), true);
-  assert.equal(isVictim({reason: 'worker killed by signal 9 (Killed)'}), false);
-  assert.equal(isVictim({reason: null}), false);
+  const stall = { evidence: [{ rank: 1, node: 'node-1', text: 'operation 3' }] };
+  assert.equal(isBlamed({ rank: 1, node: 'node-1' }, stall), true);
+  assert.equal(isBlamed({ rank: 11, node: 'node-1' }, stall), false);
+  assert.equal(isBlamed({ rank: 0, node: 'node-1' }, stall), false);
+  assert.equal(isBlamed({ rank: 1, node: 'node-1' }, null), false);
+  const lost = { evidence: [{ rank: null, node: 'node-1', text: 'agent lost' }] };
+  assert.equal(isBlamed({ rank: 0, node: 'node-1' }, lost), true);
+  assert.equal(isBlamed({ rank: 0, node: 'node-2' }, lost), false);
+  assert.equal(isVictim({ reason: 'cancelled: told to stop' }), true);
+  assert.equal(isVictim({ reason: 'peer_lost: lost rank 3: connection closed' }), true);
+  assert.equal(isVictim({ reason: 'worker killed by signal 9 (Killed)' }), false);
+  assert.equal(isVictim({ reason: null }), false);
 });

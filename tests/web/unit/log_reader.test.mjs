@@ -1,7 +1,7 @@
 /* log_reader.test.mjs - logs are read on, by rank, without gap or mix-up */
 import assert from 'node:assert/strict';
-import {test} from 'node:test';
-import {LogReader} from '../../../web/js/log_reader.mjs';
+import { test } from 'node:test';
+import { LogReader } from '../../../web/js/log_reader.mjs';
 
 /* A server with `total` lines of ranks 0 and 1 in turn, in pages as asked for. */
 function apiOf(total, asked = []) {
@@ -11,14 +11,14 @@ function apiOf(total, asked = []) {
       const after = Number(params.get('after'));
       const rank = params.get('rank');
       const limit = Number(params.get('limit'));
-      const all =
-        Array
-          .from(
-            {length: total}, (_, i) => ({seq: i + 1, rank: i % 2, text: `Line ${i + 1}`}))
-          .filter(l => l.seq > after && (rank === null || l.rank === Number(rank)));
+      const all = Array.from({ length: total }, (_, i) => ({
+        seq: i + 1,
+        rank: i % 2,
+        text: `Line ${i + 1}`,
+      })).filter((l) => l.seq > after && (rank === null || l.rank === Number(rank)));
       const lines = all.slice(0, limit);
-      return {lines, next: all.length > limit ? lines.at(-1).seq : null};
-    }
+      return { lines, next: all.length > limit ? lines.at(-1).seq : null };
+    },
   };
 }
 
@@ -44,21 +44,26 @@ test('the oldest lines are let go, and counted', async () => {
   assert.equal(log.lines[0].seq, 1201);
 });
 
-test(
-  'another rank starts afresh; an answer that comes late is not mixed in', async () => {
-    const asked = [];
-    const log = new LogReader(apiOf(10, asked), 'r');
-    const late = log.read();
-    log.choose({rank: 1, case: 2});
-    assert.equal(await late, false);
-    assert.deepEqual(log.lines, []);
-    await log.read();
-    assert.deepEqual(log.lines.map(line => line.rank), [1, 1, 1, 1, 1]);
-    assert.equal(asked[1], 'limit=1000&after=0&rank=1&case=2');
-  });
+test('another rank starts afresh; an answer that comes late is not mixed in', async () => {
+  const asked = [];
+  const log = new LogReader(apiOf(10, asked), 'r');
+  const late = log.read();
+  log.choose({ rank: 1, case: 2 });
+  assert.equal(await late, false);
+  assert.deepEqual(log.lines, []);
+  await log.read();
+  assert.deepEqual(
+    log.lines.map((line) => line.rank),
+    [1, 1, 1, 1, 1],
+  );
+  assert.equal(asked[1], 'limit=1000&after=0&rank=1&case=2');
+});
 
 test('finding heeds no case of letters', async () => {
   const log = new LogReader(apiOf(12), 'r');
   await log.read();
-  assert.deepEqual(log.find('LINE 1').map(line => line.seq), [1, 10, 11, 12]);
+  assert.deepEqual(
+    log.find('LINE 1').map((line) => line.seq),
+    [1, 10, 11, 12],
+  );
 });

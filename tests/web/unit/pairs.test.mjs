@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {pairsOf} from '../../../web/js/pairs.mjs';
+import { pairsOf } from '../../../web/js/pairs.mjs';
 
 const NODES = 64;
 const RACK = 16;
@@ -13,20 +13,24 @@ function stateOfAllPairs() {
   for (let i = 0; i < NODES; i += 1) {
     for (let j = i + 1; j < NODES; j += 1) {
       const at = cases.size + 1;
-      cases.set(at, {case: at, state: 'completed', nodes: [`node-${i}`, `node-${j}`],
-        headline: {size: 1024, busbw_gbs: 100 - j}});
+      cases.set(at, {
+        case: at,
+        state: 'completed',
+        nodes: [`node-${i}`, `node-${j}`],
+        headline: { size: 1024, busbw_gbs: 100 - j },
+      });
     }
   }
-  return {cases, rowList: []};
+  return { cases, rowList: [] };
 }
 
 test('racks of pairs: the slowest pair stands for each, and each node is asked about once', () => {
   let asked = 0;
-  const rackOf = name => {
+  const rackOf = (name) => {
     asked += 1;
     return `rack ${Math.floor(Number(name.slice(5)) / RACK)}`;
   };
-  const {names, cells} = pairsOf(stateOfAllPairs(), {rackOf});
+  const { names, cells } = pairsOf(stateOfAllPairs(), { rackOf });
   assert.equal(asked, NODES);
   assert.deepEqual(names, ['rack 0', 'rack 1', 'rack 2', 'rack 3']);
   assert.equal(cells.size, 16);
@@ -36,6 +40,6 @@ test('racks of pairs: the slowest pair stands for each, and each node is asked a
 });
 
 test('of some nodes only their pairs are there', () => {
-  const {names} = pairsOf(stateOfAllPairs(), {only: name => ['node-3', 'node-9'].includes(name)});
+  const { names } = pairsOf(stateOfAllPairs(), { only: (name) => ['node-3', 'node-9'].includes(name) });
   assert.deepEqual(names, ['node-3', 'node-9']);
 });

@@ -1,23 +1,23 @@
 /* trend_model.test.mjs - lines, columns and steps of versions as trends draw them */
 import assert from 'node:assert/strict';
-import {test} from 'node:test';
+import { test } from 'node:test';
 import {
   buildTrends,
   changeAddress,
   compareAddress,
   valueRange,
-  valueTicks
+  valueTicks,
 } from '../../../web/js/trend_model.mjs';
 
 const like = (env = {}) => ({
   backend: 'nccl',
   world_size: 16,
-  nodes: {a: 8, b: 8},
-  settings: {iters: 'auto'},
+  nodes: { a: 8, b: 8 },
+  settings: { iters: 'auto' },
   env,
-  series: {redop: 'sum'},
+  series: { redop: 'sum' },
   band: 'bandwidth',
-  sizes: {count: 3}
+  sizes: { count: 3 },
 });
 const point = (run, value, more = {}) => ({
   run,
@@ -28,75 +28,103 @@ const point = (run, value, more = {}) => ({
   change: null,
   series: 1,
   like: like(),
-  versions: {nccl: '2.26'},
-  ...more
+  versions: { nccl: '2.26' },
+  ...more,
 });
-const answer = (points, changes = []) => ({figure: {}, points, changes, next: null});
+const answer = (points, changes = []) => ({ figure: {}, points, changes, next: null });
 
 test('what is alike is a line with the runs of all bands, oldest first', () => {
   const lines = buildTrends([
-    answer([point('r4', 4, {series: 5, like: like({X: '1'})}), point('r3', 3), point('r1', 1)]),
-    answer([point('r2', 2, {series: 2, like: {...like(), band: 'latency'}})])
+    answer([point('r4', 4, { series: 5, like: like({ X: '1' }) }), point('r3', 3), point('r1', 1)]),
+    answer([point('r2', 2, { series: 2, like: { ...like(), band: 'latency' } })]),
   ]);
-  assert.deepEqual(lines.map(({columns}) => columns.map(({run}) => run)),
-    [['r1', 'r2', 'r3'], ['r4']]);
-  assert.deepEqual(lines[0].panels.map(({points}) => points.map(({x}) => x)), [[0, 2], [1]]);
+  assert.deepEqual(
+    lines.map(({ columns }) => columns.map(({ run }) => run)),
+    [['r1', 'r2', 'r3'], ['r4']],
+  );
+  assert.deepEqual(
+    lines[0].panels.map(({ points }) => points.map(({ x }) => x)),
+    [[0, 2], [1]],
+  );
 });
 
 test('lines are called by what tells them apart', () => {
-  const lines = buildTrends([answer([
-    point('r1', 1, {like: like({NCCL_ALGO: 'Ring', X: '1'})}),
-    point('r1', 2, {series: 2, like: {...like({NCCL_ALGO: 'Tree', X: '1'}), nodes: {c: 8, d: 8}}})
-  ])]);
-  assert.deepEqual(lines.map(({label}) => label), [
-    'nccl · 2 nodes × 8 ranks · a, b · NCCL_ALGO=Ring',
-    'nccl · 2 nodes × 8 ranks · c, d · NCCL_ALGO=Tree'
+  const lines = buildTrends([
+    answer([
+      point('r1', 1, { like: like({ NCCL_ALGO: 'Ring', X: '1' }) }),
+      point('r1', 2, { series: 2, like: { ...like({ NCCL_ALGO: 'Tree', X: '1' }), nodes: { c: 8, d: 8 } } }),
+    ]),
   ]);
+  assert.deepEqual(
+    lines.map(({ label }) => label),
+    ['nccl · 2 nodes × 8 ranks · a, b · NCCL_ALGO=Ring', 'nccl · 2 nodes × 8 ranks · c, d · NCCL_ALGO=Tree'],
+  );
 });
 
 test('a version that changed stands where the first run has it', () => {
-  const [{panels: [panel]}] = buildTrends([answer([
-    point('r3', 3, {versions: {nccl: '2.27'}}), point('r2', 2, {versions: {nccl: '2.27'}}),
-    point('r1', 1)
-  ])]);
-  assert.deepEqual(panel.versions, [{x: 1, text: 'nccl 2.27'}]);
+  const [
+    {
+      panels: [panel],
+    },
+  ] = buildTrends([
+    answer([
+      point('r3', 3, { versions: { nccl: '2.27' } }),
+      point('r2', 2, { versions: { nccl: '2.27' } }),
+      point('r1', 1),
+    ]),
+  ]);
+  assert.deepEqual(panel.versions, [{ x: 1, text: 'nccl 2.27' }]);
 });
 
 test('a point is compared with the last before its change, or with the baseline', () => {
-  const points = [1, 2, 3, 4].map(i => point(`r${i}`, i));
+  const points = [1, 2, 3, 4].map((i) => point(`r${i}`, i));
   const changes = [
-    {series: 1, run: 'r3', created: points[2].created, verdict: {evidence: {last_before: 'r2'}}},
-    {series: 2, run: 'r1', created: points[0].created, verdict: {evidence: {last_before: 'r0'}}},
-    {series: 1, run: null, created: null, verdict: {evidence: {}}}
+    { series: 1, run: 'r3', created: points[2].created, verdict: { evidence: { last_before: 'r2' } } },
+    { series: 2, run: 'r1', created: points[0].created, verdict: { evidence: { last_before: 'r0' } } },
+    { series: 1, run: null, created: null, verdict: { evidence: {} } },
   ];
-  const [{panels: [panel]}] = buildTrends([answer(points.reverse(), changes)]);
-  const to = panel.points.map(one => compareAddress(one, panel.changes));
+  const [
+    {
+      panels: [panel],
+    },
+  ] = buildTrends([answer(points.reverse(), changes)]);
+  const to = panel.points.map((one) => compareAddress(one, panel.changes));
   assert.deepEqual(to, [
-    '/compare?base=baseline&head=r1', '/compare?base=baseline&head=r2',
-    '/compare?base=r2&head=r3', '/compare?base=r2&head=r4'
+    '/compare?base=baseline&head=r1',
+    '/compare?base=baseline&head=r2',
+    '/compare?base=r2&head=r3',
+    '/compare?base=r2&head=r4',
   ]);
 });
 
 test('a change is compared by the nearest runs with cases enough, up to another change', () => {
-  const points = [1, 2, 3, 4, 5, 6].map(
-    i => point(`r${i}`, i, {cases: 4, change: i === 3 || i === 5 ? 0.1 : null}));
-  const address = run => changeAddress(
-    {run, series: 1, verdict: {evidence: {last_before: 'r0'}}}, points);
+  const points = [1, 2, 3, 4, 5, 6].map((i) =>
+    point(`r${i}`, i, { cases: 4, change: i === 3 || i === 5 ? 0.1 : null }),
+  );
+  const address = (run) =>
+    changeAddress({ run, series: 1, verdict: { evidence: { last_before: 'r0' } } }, points);
   assert.equal(address('r3'), '/compare?base=r2&base=r1&head=r3&head=r4');
   assert.equal(address('r5'), '/compare?base=r4&base=r3&head=r5&head=r6');
   assert.equal(address('r1'), '/compare?base=r0&head=r1', 'what was before is not here');
 });
 
 test('of several combinations in a run its own are compared', () => {
-  const [one, two] = ['Ring', 'Tree'].map((algo, i) => point('r1', 1,
-    {series: i, like: like({NCCL_ALGO: algo, UNSET: null})}));
-  const [{panels: [{points, changes}]}] = buildTrends([answer([one, two])]);
-  assert.equal(compareAddress(points[0], changes),
-    '/compare?base=baseline&head=r1&head_env=NCCL_ALGO%3DRing&head_env=UNSET');
+  const [one, two] = ['Ring', 'Tree'].map((algo, i) =>
+    point('r1', 1, { series: i, like: like({ NCCL_ALGO: algo, UNSET: null }) }),
+  );
+  const [
+    {
+      panels: [{ points, changes }],
+    },
+  ] = buildTrends([answer([one, two])]);
+  assert.equal(
+    compareAddress(points[0], changes),
+    '/compare?base=baseline&head=r1&head_env=NCCL_ALGO%3DRing&head_env=UNSET',
+  );
 });
 
 test('the axis holds intervals, and a tenth of the value at least', () => {
-  const points = [point('r1', 100), point('r2', 100, {low: 80, high: 130})];
+  const points = [point('r1', 100), point('r2', 100, { low: 80, high: 130 })];
   assert.deepEqual(valueRange(points), [74, 136]);
   assert.deepEqual(valueRange([point('r1', 100)]), [95, 105]);
   assert.deepEqual(valueTicks([95, 105]), [96, 98, 100, 102, 104]);

@@ -1,22 +1,21 @@
 /* vectors.test.mjs - the page computes what the server computes: tests/vectors is run by
  * the C units, too */
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
-import {test} from 'node:test';
-import {bookOf, headlineOfCases} from '../../../web/js/book.mjs';
-import {busFactor, median, summarise} from '../../../web/js/stats.mjs';
-import {pointOfSummary} from '../../../web/js/summary.mjs';
-import {formatBandwidth, formatSize, parseSize} from '../../../web/js/units.mjs';
-import {sampleRow, stateWith} from '../lib/sample.mjs';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bookOf, headlineOfCases } from '../../../web/js/book.mjs';
+import { busFactor, median, summarise } from '../../../web/js/stats.mjs';
+import { pointOfSummary } from '../../../web/js/summary.mjs';
+import { formatBandwidth, formatSize, parseSize } from '../../../web/js/units.mjs';
+import { sampleRow, stateWith } from '../lib/sample.mjs';
 
-const vectors = name =>
-  JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url)));
+const vectors = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url)));
 
 test('bus factors come from the facts that the server gives', () => {
-  const {served, factors} = vectors('collectives');
+  const { served, factors } = vectors('collectives');
   assert.equal(factors.length, served.collectives.length);
-  for (const {collective, at} of factors) {
-    const facts = served.collectives.find(({name}) => name === collective);
+  for (const { collective, at } of factors) {
+    const facts = served.collectives.find(({ name }) => name === collective);
     for (const [n, factor] of at) {
       assert.ok(Math.abs(busFactor(facts, n) - factor) < 1e-12, `${collective} of ${n}`);
     }
@@ -27,19 +26,19 @@ test('bus factors come from the facts that the server gives', () => {
 const tellsNoLinesApart = ['series', 'in_place', 'simulated', 'emulated', 'imported', 'ranks_per_gpu'];
 
 test('what sets rows apart for the server sets lines of a plot apart', () => {
-  const row = {case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, size: 8})};
+  const row = { case: 0, attempt: 1, ...sampleRow({ row: 0, series: 0, size: 8 }) };
   for (const key of vectors('row_keys').keys) {
-    const other = {...row, row: 1, [key]: 'another'};
-    const keys = [...bookOf(stateWith([row, other])).lines.values()].map(line => line.lineKey);
+    const other = { ...row, row: 1, [key]: 'another' };
+    const keys = [...bookOf(stateWith([row, other])).lines.values()].map((line) => line.lineKey);
     const wanted = tellsNoLinesApart.includes(key) ? 1 : 2;
     assert.equal(new Set(keys).size, wanted, key);
   }
 });
 
 test('sizes are read and written alike', () => {
-  const {read, refused, written} = vectors('sizes');
+  const { read, refused, written } = vectors('sizes');
   read.forEach(([text, bytes]) => assert.equal(parseSize(text), bytes, text));
-  refused.forEach(text => assert.equal(parseSize(text), null, text));
+  refused.forEach((text) => assert.equal(parseSize(text), null, text));
   for (const [bytes, text] of written) {
     assert.equal(formatSize(bytes), text);
     assert.equal(parseSize(text), bytes);
@@ -53,11 +52,15 @@ test('medians are the middle', () => {
 });
 
 test('the headline is of the largest size of the first series', () => {
-  for (const {rows, why, size, busbw_gbs: gbs, text} of vectors('aggregates').headlines) {
-    const found = headlineOfCases(stateWith(rows.map(([series, bytes, busbw], row) => ({
-      ...sampleRow({row, series, size: bytes, inPlace: series === 1}),
-      busbw_gbs: busbw
-    })))).get(0);
+  for (const { rows, why, size, busbw_gbs: gbs, text } of vectors('aggregates').headlines) {
+    const found = headlineOfCases(
+      stateWith(
+        rows.map(([series, bytes, busbw], row) => ({
+          ...sampleRow({ row, series, size: bytes, inPlace: series === 1 }),
+          busbw_gbs: busbw,
+        })),
+      ),
+    ).get(0);
     assert.deepEqual([found.size, found.busbw_gbs], [size, gbs], why);
     const said = `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
     assert.equal(said, text, why);
@@ -71,16 +74,20 @@ test('points are the same, whether the page or the server made them', () => {
     if (typeof wanted === 'number') {
       assert.ok(Math.abs(got - wanted) < 1e-9, `${why}: ${got} is not ${wanted}`);
     } else if (wanted && typeof wanted === 'object') {
-      Object.keys(wanted).forEach(key => near(got[key], wanted[key], `${why}: ${key}`));
+      Object.keys(wanted).forEach((key) => near(got[key], wanted[key], `${why}: ${key}`));
     } else {
       assert.equal(got, wanted, why);
     }
   };
-  for (const {rows, point, why} of vectors('aggregates').points) {
+  for (const { rows, point, why } of vectors('aggregates').points) {
     const own = summarise(rows);
-    const told = {...pointOfSummary({size: undefined, ...point}), rows};
+    const told = { ...pointOfSummary({ size: undefined, ...point }), rows };
     near(own, told, why);
-    assert.deepEqual(Object.keys(told).filter(key => key !== 'size').sort(),
-      Object.keys(own).sort());
+    assert.deepEqual(
+      Object.keys(told)
+        .filter((key) => key !== 'size')
+        .sort(),
+      Object.keys(own).sort(),
+    );
   }
 });

@@ -1,9 +1,9 @@
 /* jobs.mjs - the jobs that engines were asked for: those under way, each to be stopped, and
  * those that have ended */
-import {h, setHidden, setText, syncChildren} from '../dom.mjs';
-import {ask, statePill, timeOf} from '../parts.mjs';
-import {poll} from '../poll.mjs';
-import {formatAgo, plural} from '../units.mjs';
+import { h, setHidden, setText, syncChildren } from '../dom.mjs';
+import { ask, statePill, timeOf } from '../parts.mjs';
+import { poll } from '../poll.mjs';
+import { formatAgo, plural } from '../units.mjs';
 
 const JOBS_MS = 5000;
 const ENDED_SHOWN = 20;
@@ -11,13 +11,19 @@ const ENDED_SHOWN = 20;
 /* {element, stop}: hidden where the server knows of no job; where it has no launcher and no job
  * is under way it is asked once. */
 export function jobList(app) {
-  const note = h('p.muted', {role: 'status', hidden: true});
+  const note = h('p.muted', { role: 'status', hidden: true });
   const alive = rowList(app, again);
   const ended = rowList(app, again);
   const past = h('summary');
   const fold = h('details.fold', past, ended.list);
-  const element = h('section.card', {hidden: true, 'aria-label': 'Jobs'}, h('h2', 'Jobs'), note,
-    alive.list, fold);
+  const element = h(
+    'section.card',
+    { hidden: true, 'aria-label': 'Jobs' },
+    h('h2', 'Jobs'),
+    note,
+    alive.list,
+    fold,
+  );
   let launchers = null;
 
   async function refresh() {
@@ -26,20 +32,27 @@ export function jobList(app) {
       draw((await app.api.json('/api/v1/jobs')).jobs);
       setHidden(note, true);
     } catch (error) {
-      setText(note, `The jobs are not known now. ${error.status ? error.message : 'Waiting for the server.'}`);
+      setText(
+        note,
+        `The jobs are not known now. ${error.status ? error.message : 'Waiting for the server.'}`,
+      );
       setHidden(note, false);
       setHidden(element, false);
     }
   }
 
   function draw(jobs) {
-    const [over, under] = [true, false].map(is => jobs.filter(job => (job.state === 'ended') === is));
+    const [over, under] = [true, false].map((is) => jobs.filter((job) => (job.state === 'ended') === is));
     setHidden(element, jobs.length === 0);
     alive.draw(under);
     ended.draw(over.slice(0, ENDED_SHOWN));
     setHidden(fold, over.length === 0);
-    setText(past, `${plural(over.length, 'job')} ${over.length === 1 ? 'has' : 'have'} ended${
-      over.length > ENDED_SHOWN ? `, the last ${ENDED_SHOWN}:` : ''}`);
+    setText(
+      past,
+      `${plural(over.length, 'job')} ${over.length === 1 ? 'has' : 'have'} ended${
+        over.length > ENDED_SHOWN ? `, the last ${ENDED_SHOWN}:` : ''
+      }`,
+    );
     if (launchers.length === 0 && under.length === 0) {
       polling.stop();
     }
@@ -50,7 +63,7 @@ export function jobList(app) {
   }
 
   const polling = poll(refresh, JOBS_MS);
-  return {element, stop: polling.stop};
+  return { element, stop: polling.stop };
 }
 
 /* Rows that stay while their job does, and with them the focus. */
@@ -61,34 +74,42 @@ function rowList(app, again) {
     list,
     draw(jobs) {
       syncChildren(list, jobs, {
-        key: job => job.id,
+        key: (job) => job.id,
         signature: () => '',
-        render: job => rows.set(job.id, jobRow(app, again)).get(job.id).element
+        render: (job) => rows.set(job.id, jobRow(app, again)).get(job.id).element,
       });
-      jobs.forEach(job => rows.get(job.id).update(job));
-    }
+      jobs.forEach((job) => rows.get(job.id).update(job));
+    },
   };
 }
 
 function jobRow(app, again) {
   const what = h('span.title');
   const reason = h('p.reason');
-  const failed = h('p.field-error', {role: 'status', hidden: true});
-  const button = h('button.quiet', {on: {click: stop}});
+  const failed = h('p.field-error', { role: 'status', hidden: true });
+  const button = h('button.quiet', { on: { click: stop } });
   let job = null;
   let drawn = '';
-  app.api.access().then(({operator, reason: why}) => {
-    button.disabled = !operator;
-    button.title = why ?? '';
-  }, () => {});
+  app.api.access().then(
+    ({ operator, reason: why }) => {
+      button.disabled = !operator;
+      button.title = why ?? '';
+    },
+    () => {},
+  );
 
   async function stop() {
-    if (await ask(...question(job), h('button.quiet', {value: 'no'}, 'Leave it'),
-      h('button.danger', {value: 'yes'}, button.textContent)) !== 'yes') {
+    if (
+      (await ask(
+        ...question(job),
+        h('button.quiet', { value: 'no' }, 'Leave it'),
+        h('button.danger', { value: 'yes' }, button.textContent),
+      )) !== 'yes'
+    ) {
       return;
     }
     try {
-      await app.api.json(`/api/v1/jobs/${job.id}`, {method: 'DELETE'});
+      await app.api.json(`/api/v1/jobs/${job.id}`, { method: 'DELETE' });
       setHidden(failed, true);
     } catch (error) {
       setText(failed, error.message);
@@ -113,33 +134,47 @@ function jobRow(app, again) {
       setHidden(button, job.state === 'ended');
       setText(button, job.state === 'stopping' ? 'Stop again' : 'Stop');
       button.setAttribute('aria-label', `${button.textContent}: ${nameOf(job)}`);
-    }
+    },
   };
 }
 
-const nameOf = ({job, id, launcher}) => `${launcher} ${job ?? id}`;
+const nameOf = ({ job, id, launcher }) => `${launcher} ${job ?? id}`;
 
-const question = job => (job.state === 'stopping'
-  ? ['Tell the engine again?', h('p', 'Where it cannot be told, the job is given up here, and may go on there.')]
-  : [`Stop ${nameOf(job)}?`, h('p', `${plural(job.nodes, 'node')} go back to the engine. What runs on them fails.`)]);
+const question = (job) =>
+  job.state === 'stopping'
+    ? [
+        'Tell the engine again?',
+        h('p', 'Where it cannot be told, the job is given up here, and may go on there.'),
+      ]
+    : [
+        `Stop ${nameOf(job)}?`,
+        h('p', `${plural(job.nodes, 'node')} go back to the engine. What runs on them fails.`),
+      ];
 
 const inWords = (job, age) => [
-  statePill(job.state), h('strong', nameOf(job)),
-  h('span.run-facts', h('span', nodesOf(job)),
-    h('span', 'asked for by ', h('a', {href: `/runs/${job.run}`}, job.run)), h('span', age),
-    isKept(job) ? h('span', 'no run needs it, kept until ', timeOf(keptUntil(job))) : null)
+  statePill(job.state),
+  h('strong', nameOf(job)),
+  h(
+    'span.run-facts',
+    h('span', nodesOf(job)),
+    h('span', 'asked for by ', h('a', { href: `/runs/${job.run}` }, job.run)),
+    h('span', age),
+    isKept(job) ? h('span', 'no run needs it, kept until ', timeOf(keptUntil(job))) : null,
+  ),
 ];
 
 /* They are in the list below while they are there. */
-const nodesOf = ({state, group, nodes}) => (state === 'ended' ? plural(nodes, 'node')
-  : h('a', {href: `/nodes?${new URLSearchParams({q: group})}`}, plural(nodes, 'node')));
+const nodesOf = ({ state, group, nodes }) =>
+  state === 'ended'
+    ? plural(nodes, 'node')
+    : h('a', { href: `/nodes?${new URLSearchParams({ q: group })}` }, plural(nodes, 'node'));
 
-const isKept = ({state, idle_since: idle}) => state === 'running' && idle;
+const isKept = ({ state, idle_since: idle }) => state === 'running' && idle;
 
-const keptUntil = job => new Date(Date.parse(job.idle_since) + job.keep_s * 1000).toISOString();
+const keptUntil = (job) => new Date(Date.parse(job.idle_since) + job.keep_s * 1000).toISOString();
 
 /* "began 3 min ago": the last that it came to. */
-function ageOf({state, created, started, ended}, now) {
-  const [word, since] = {running: ['began ', started], ended: ['ended ', ended]}[state] ?? ['', created];
+function ageOf({ state, created, started, ended }, now) {
+  const [word, since] = { running: ['began ', started], ended: ['ended ', ended] }[state] ?? ['', created];
   return word + formatAgo((now - Date.parse(since)) / 1000);
 }

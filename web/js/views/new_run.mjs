@@ -1,21 +1,21 @@
 /* new_run.mjs - the form that starts a run, checked by the server as it is filled in */
-import {ApiError} from '../api.mjs';
-import {debounce, h, setHidden, setText} from '../dom.mjs';
-import {buildField} from '../fields.mjs';
-import {alertBox, copyBlock, copyButton, fold, switcher} from '../parts.mjs';
-import {buildGroups} from '../spec_fields.mjs';
-import {emptyForm, errorsByField, fromSpec, isShown, toSpec} from '../spec_form.mjs';
-import {curlLine, idempotencyKey, prettyJson} from '../spec_text.mjs';
-import {costLines, isHopeless, usableBackend} from '../validation.mjs';
+import { ApiError } from '../api.mjs';
+import { debounce, h, setHidden, setText } from '../dom.mjs';
+import { buildField } from '../fields.mjs';
+import { alertBox, copyBlock, copyButton, fold, switcher } from '../parts.mjs';
+import { buildGroups } from '../spec_fields.mjs';
+import { emptyForm, errorsByField, fromSpec, isShown, toSpec } from '../spec_form.mjs';
+import { curlLine, idempotencyKey, prettyJson } from '../spec_text.mjs';
+import { costLines, isHopeless, usableBackend } from '../validation.mjs';
 
 const CHECK_AFTER_MS = 200;
 
-export default function view(root, app, {query}) {
+export default function view(root, app, { query }) {
   app.title('New run');
   const page = new NewRunPage(app);
   root.append(h('h1', 'New run'), page.note, page.form);
   page.begin(query.from);
-  return {destroy: () => page.destroy()};
+  return { destroy: () => page.destroy() };
 }
 
 class NewRunPage {
@@ -27,7 +27,7 @@ class NewRunPage {
     this.what = 'measure';
     this.refused = null;
     this.hopeless = false;
-    this.sent = {body: '', key: ''};
+    this.sent = { body: '', key: '' };
     this.checking = null;
     this.later = debounce(() => this.check(), CHECK_AFTER_MS);
     this.build();
@@ -39,26 +39,48 @@ class NewRunPage {
       rows: '9',
       spellcheck: 'false',
       'aria-label': 'The request as JSON',
-      on: {input: () => this.readJson()}
+      on: { input: () => this.readJson() },
     });
-    this.jsonError = h('p.field-error', {hidden: true, role: 'status'});
-    this.go = h('button.primary.big', {type: 'submit'}, 'Start the run');
+    this.jsonError = h('p.field-error', { hidden: true, role: 'status' });
+    this.go = h('button.primary.big', { type: 'submit' }, 'Start the run');
     this.errors = h('div.alerts');
-    this.cost = h('div.cost', {role: 'status'});
-    this.note = h('p.muted', {role: 'status'});
+    this.cost = h('div.cost', { role: 'status' });
+    this.note = h('p.muted', { role: 'status' });
     this.groups = h('div.stack');
-    this.whatSwitch = switcher('What to run',
-      [['measure', 'Measure collectives'], ['program', 'Run a program']], what => {
+    this.whatSwitch = switcher(
+      'What to run',
+      [
+        ['measure', 'Measure collectives'],
+        ['program', 'Run a program'],
+      ],
+      (what) => {
         this.what = what;
         this.preview();
-      });
-    this.form = h('form.new-run', {novalidate: true, hidden: true},
+      },
+    );
+    this.form = h(
+      'form.new-run',
+      { novalidate: true, hidden: true },
       h('div.stack', this.whatSwitch.group, this.groups),
-      h('aside.card.preview', {'aria-label': 'The request'}, this.errors, this.go,
-        this.cost, h('p.help', 'Blank fields take the server’s defaults.'),
-        h('h2', 'The request ', copyButton('the request', () => this.json.value)),
-        this.json, this.jsonError, h('h2', 'The same from a shell'), this.curl.block));
-    this.form.addEventListener('submit', event => this.submit(event));
+      h(
+        'aside.card.preview',
+        { 'aria-label': 'The request' },
+        this.errors,
+        this.go,
+        this.cost,
+        h('p.help', 'Blank fields take the server’s defaults.'),
+        h(
+          'h2',
+          'The request ',
+          copyButton('the request', () => this.json.value),
+        ),
+        this.json,
+        this.jsonError,
+        h('h2', 'The same from a shell'),
+        this.curl.block,
+      ),
+    );
+    this.form.addEventListener('submit', (event) => this.submit(event));
   }
 
   /* The form follows from what the server says it takes; nobody fills it in before. */
@@ -66,12 +88,13 @@ class NewRunPage {
     setText(this.note, 'Asking the server…');
     try {
       const [schema, backend] = await Promise.all([
-        this.app.api.schema(), from ? '' : usableBackend(this.app.api).catch(() => '')
+        this.app.api.schema(),
+        from ? '' : usableBackend(this.app.api).catch(() => ''),
       ]);
       const groups = buildGroups(schema);
-      this.fields = groups.flatMap(group => group.fields);
-      this.groups.replaceChildren(...groups.map(group => this.buildGroup(group)));
-      this.write({...emptyForm(this.fields), backend});
+      this.fields = groups.flatMap((group) => group.fields);
+      this.groups.replaceChildren(...groups.map((group) => this.buildGroup(group)));
+      this.write({ ...emptyForm(this.fields), backend });
       this.offer();
       this.askAccess();
       setText(this.note, '');
@@ -84,8 +107,8 @@ class NewRunPage {
     }
   }
 
-  buildGroup({title, closed, fields}) {
-    const built = fields.map(field => {
+  buildGroup({ title, closed, fields }) {
+    const built = fields.map((field) => {
       const control = buildField(field, () => this.preview());
       this.controls.set(field.id, control);
       return control.element;
@@ -95,8 +118,10 @@ class NewRunPage {
   }
 
   read() {
-    const form = {...emptyForm(this.fields), extra: this.extra, what: this.what};
-    this.controls.forEach((control, id) => { form[id] = control.read(); });
+    const form = { ...emptyForm(this.fields), extra: this.extra, what: this.what };
+    this.controls.forEach((control, id) => {
+      form[id] = control.read();
+    });
     return form;
   }
 
@@ -115,7 +140,7 @@ class NewRunPage {
       setHidden(this.controls.get(field.id).element, !isShown(field, form));
     }
     for (const group of this.groups.children) {
-      const shown = [...group.querySelectorAll('.field')].some(one => !one.hidden);
+      const shown = [...group.querySelectorAll('.field')].some((one) => !one.hidden);
       setHidden(group, !shown);
     }
     const spec = source ?? toSpec(this.fields, form);
@@ -158,7 +183,7 @@ class NewRunPage {
       if (!checking.signal.aborted && (error.status === 400 || error.status === 422)) {
         const byField = errorsByField(this.fields, error.problem, this.read());
         this.showErrors(byField);
-        const loose = (byField[''] ?? []).map(text => ['bad', text]);
+        const loose = (byField[''] ?? []).map((text) => ['bad', text]);
         this.showCost([['bad', 'The server would refuse this.'], ...loose]);
         this.hopeless = false;
       }
@@ -171,8 +196,9 @@ class NewRunPage {
   }
 
   showCost(lines) {
-    this.cost.replaceChildren(...lines.map(
-      ([tone, text]) => h('p', {class: tone === 'bad' ? 'bad' : null}, text)));
+    this.cost.replaceChildren(
+      ...lines.map(([tone, text]) => h('p', { class: tone === 'bad' ? 'bad' : null }, text)),
+    );
   }
 
   showErrors(byField) {
@@ -191,13 +217,13 @@ class NewRunPage {
     this.later.cancel();
     this.checking?.abort();
     const body = JSON.stringify(this.spec);
-    this.sent = this.sent.body === body ? this.sent : {body, key: idempotencyKey()};
+    this.sent = this.sent.body === body ? this.sent : { body, key: idempotencyKey() };
     this.sending = true;
     this.allowStart();
     this.showErrors({});
     try {
       const run = await this.app.api.create(this.spec, this.sent.key);
-      this.app.go({view: 'run', id: run.id});
+      this.app.go({ view: 'run', id: run.id });
     } catch (error) {
       this.showFailure(error);
     } finally {
@@ -213,11 +239,19 @@ class NewRunPage {
     this.showErrors(byField);
     const loose = byField[''] ?? [];
     this.errors.replaceChildren(
-      alertBox('bad', refused ? 'The server refused it. ' : 'The server did not answer. ',
-        refused ? error.message
-                : 'Try again: the run is started once, however often you ask.',
-        loose.length ? h('ul', loose.map(text => h('li', text))) : null));
-    const first = this.fields.find(field => byField[field.id]);
+      alertBox(
+        'bad',
+        refused ? 'The server refused it. ' : 'The server did not answer. ',
+        refused ? error.message : 'Try again: the run is started once, however often you ask.',
+        loose.length
+          ? h(
+              'ul',
+              loose.map((text) => h('li', text)),
+            )
+          : null,
+      ),
+    );
+    const first = this.fields.find((field) => byField[field.id]);
     if (first) {
       const control = this.controls.get(first.id);
       const fold = control.element.closest('details');
@@ -230,7 +264,7 @@ class NewRunPage {
 
   /* Who may not start runs reads why, and can still have requests checked. */
   async askAccess() {
-    const {operator, reason} = await this.app.api.access().catch(() => ({operator: true}));
+    const { operator, reason } = await this.app.api.access().catch(() => ({ operator: true }));
     this.refused = operator ? null : reason;
     this.allowStart();
     this.errors.replaceChildren(operator ? '' : alertBox('warn', reason));
@@ -238,12 +272,14 @@ class NewRunPage {
 
   /* What there is to choose from; the header says when the server is gone. */
   async offer() {
-    const {api} = this.app;
-    const [nodes, programs, launchers] =
-      await Promise.allSettled([api.nodes(), api.programs(),
-        api.json('/api/v1/launchers')]);
+    const { api } = this.app;
+    const [nodes, programs, launchers] = await Promise.allSettled([
+      api.nodes(),
+      api.programs(),
+      api.json('/api/v1/launchers'),
+    ]);
     if (nodes.value) {
-      const here = nodes.value.nodes.filter(node => node.state !== 'left');
+      const here = nodes.value.nodes.filter((node) => node.state !== 'left');
       this.controls.get('nodes_names').offer(here);
     }
     if (programs.value) {
@@ -259,7 +295,7 @@ class NewRunPage {
     setText(this.note, 'Loading the earlier run…');
     try {
       const run = await this.app.api.run(id);
-      const spec = {...run.spec, name: run.name, labels: run.labels};
+      const spec = { ...run.spec, name: run.name, labels: run.labels };
       this.write(fromSpec(this.fields, spec));
       setText(this.note, `As run ${id} had it; change what should differ.`);
     } catch (error) {

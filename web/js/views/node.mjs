@@ -1,13 +1,13 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
-import {h, region, setHidden, setText} from '../dom.mjs';
-import {deviceFolds} from '../node_devices.mjs';
-import {answerPill, head, labelChips, outcome, statePill, timeOf} from '../parts.mjs';
-import {poll} from '../poll.mjs';
-import {formatMemory, plural, shorten} from '../units.mjs';
-import {formatAddress} from '../url_state.mjs';
-import {nodeCompare} from './node_compare.mjs';
-import {preflight} from './preflight.mjs';
-import {whatCell} from './runs.mjs';
+import { h, region, setHidden, setText } from '../dom.mjs';
+import { deviceFolds } from '../node_devices.mjs';
+import { answerPill, head, labelChips, outcome, statePill, timeOf } from '../parts.mjs';
+import { poll } from '../poll.mjs';
+import { formatMemory, plural, shorten } from '../units.mjs';
+import { formatAddress } from '../url_state.mjs';
+import { nodeCompare } from './node_compare.mjs';
+import { preflight } from './preflight.mjs';
+import { whatCell } from './runs.mjs';
 
 const HISTORY_RUNS = 100;
 const HISTORY_WORDS = {
@@ -15,37 +15,61 @@ const HISTORY_WORDS = {
   lost: 'lost: the agent was silent for too long',
   left: 'left',
   returned: 'came back',
-  replaced: 'replaced by another agent'
+  replaced: 'replaced by another agent',
 };
 
-export default function view(root, app, {id}) {
+export default function view(root, app, { id }) {
   app.title(id);
   const state = h('span');
   const facts = h('dl.facts.card');
   const backends = h('div.cards');
   const devices = h('div.stack');
-  const named = h('section.card', {hidden: true});
+  const named = h('section.card', { hidden: true });
   const history = region('Runs here', 'scroll card');
-  const more = h('p.muted', {hidden: true},
+  const more = h(
+    'p.muted',
+    { hidden: true },
     `The last ${HISTORY_RUNS}; older ones are in `,
-    h('a', {href: formatAddress({view: 'runs', query: {node: id}})}, 'the list of runs'), '.');
+    h('a', { href: formatAddress({ view: 'runs', query: { node: id } }) }, 'the list of runs'),
+    '.',
+  );
   const changes = h('ol.timeline');
   const past = h('section.card', h('h2', 'Its past'), changes);
   const compared = nodeCompare(app, id);
   const note = h('p.muted', 'Asking the server…');
-  root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
-    h('div.title', h('h1', shorten(id, 200)), state), note,
+  root.append(
+    h('p.crumbs', h('a', { href: '/nodes' }, 'Nodes')),
+    h('div.title', h('h1', shorten(id, 200)), state),
+    note,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
-    preflight(app, id), devices, compared.element, named, h('h2', 'Runs here'), history, more,
-    h('p', h('a', {href: formatAddress({view: 'trends', query: {nodes: id}})},
-      'Trends of runs on this node alone')), past);
-  let drawn = '', drawnInventory = '';
+    preflight(app, id),
+    devices,
+    compared.element,
+    named,
+    h('h2', 'Runs here'),
+    history,
+    more,
+    h(
+      'p',
+      h(
+        'a',
+        { href: formatAddress({ view: 'trends', query: { nodes: id } }) },
+        'Trends of runs on this node alone',
+      ),
+    ),
+    past,
+  );
+  let drawn = '',
+    drawnInventory = '';
 
   async function refresh() {
     try {
-      const listed = query => app.api.list(new URLSearchParams({...query, limit: HISTORY_RUNS}));
-      const [node, {runs, next}, {runs: accusing}] =
-        await Promise.all([app.api.node(id), listed({node: id}), listed({suspect: id})]);
+      const listed = (query) => app.api.list(new URLSearchParams({ ...query, limit: HISTORY_RUNS }));
+      const [node, { runs, next }, { runs: accusing }] = await Promise.all([
+        app.api.node(id),
+        listed({ node: id }),
+        listed({ suspect: id }),
+      ]);
       setText(note, '');
       setHidden(more, !next);
       const sign = JSON.stringify([node, runs, accusing]);
@@ -53,8 +77,13 @@ export default function view(root, app, {id}) {
         drawn = sign;
         draw(node, runs);
         setHidden(named, accusing.length === 0);
-        named.replaceChildren(h('h2', 'Named by verdicts'),
-          h('ol.timeline', accusing.flatMap(run => accusations(run, id))));
+        named.replaceChildren(
+          h('h2', 'Named by verdicts'),
+          h(
+            'ol.timeline',
+            accusing.flatMap((run) => accusations(run, id)),
+          ),
+        );
       }
     } catch (error) {
       setText(note, error.status ? error.message : 'Waiting for the server.');
@@ -64,9 +93,11 @@ export default function view(root, app, {id}) {
   function draw(node, runs) {
     state.replaceChildren(statePill(node.state));
     const parts = nodeParts(node);
-    facts.replaceChildren(h('dt', 'Runs now'),
-      h('dd', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : 'nothing'),
-      ...parts.facts);
+    facts.replaceChildren(
+      h('dt', 'Runs now'),
+      h('dd', node.run ? h('a', { href: `/runs/${node.run}` }, node.run) : 'nothing'),
+      ...parts.facts,
+    );
     backends.replaceChildren(...parts.backends);
     drawDevices(node.inventory ?? {});
     compared.update(runs);
@@ -85,7 +116,7 @@ export default function view(root, app, {id}) {
   }
 
   const polling = poll(refresh, 3000);
-  return {destroy: polling.stop};
+  return { destroy: polling.stop };
 }
 
 /* What a node is, for a `dl`, and what it can do. */
@@ -93,74 +124,119 @@ export function nodeParts(node) {
   const probes = Object.entries(node.inventory?.backends ?? {}).sort();
   return {
     facts: factRows(node),
-    backends: probes.map(([name, probe]) => backendCard(name, probe))
+    backends: probes.map(([name, probe]) => backendCard(name, probe)),
   };
 }
 
 function factRows(node) {
-  const {inventory = {}, versions = {}} = node;
+  const { inventory = {}, versions = {} } = node;
   const cpu = inventory.cpu ?? {};
   /* Which interfaces are listed by themselves have them there. */
-  const addresses = inventory.net ? [] : (inventory.addresses ?? []).map(a => `${a.interface} ${a.address}`);
+  const addresses = inventory.net
+    ? []
+    : (inventory.addresses ?? []).map((a) => `${a.interface} ${a.address}`);
   const rows = [
-    ['Group', node.group], ['Labels', labelChips(node.labels, '/nodes')],
+    ['Group', node.group],
+    ['Labels', labelChips(node.labels, '/nodes')],
     ['Address', node.address],
     ['Host', inventory.host],
     ['System', [inventory.os, inventory.kernel].filter(Boolean).join(', ')],
-    ['CPU', cpuInWords(cpu)], ['NUMA nodes', inventory.numa_nodes],
+    ['CPU', cpuInWords(cpu)],
+    ['NUMA nodes', inventory.numa_nodes],
     ['Memory', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : null],
-    ['Interfaces', addresses.map(text => h('div', text))],
-    ['Host identity', inventory.hostid], ['Ranks offered', node.ranks],
-    ['Agent', node.version], ['NCCL', versions.nccl], ['CUDA driver', versions.cuda_driver],
-    ['CUDA runtime', versions.cuda_runtime], ['Registered', timeOf(node.registered, true)],
-    ['Last seen', timeOf(node.last_seen, true)]
+    ['Interfaces', addresses.map((text) => h('div', text))],
+    ['Host identity', inventory.hostid],
+    ['Ranks offered', node.ranks],
+    ['Agent', node.version],
+    ['NCCL', versions.nccl],
+    ['CUDA driver', versions.cuda_driver],
+    ['CUDA runtime', versions.cuda_runtime],
+    ['Registered', timeOf(node.registered, true)],
+    ['Last seen', timeOf(node.last_seen, true)],
   ];
   return rows
-    .filter(([, value]) =>
-              value !== null && value !== undefined && value !== '' && value.length !== 0)
+    .filter(([, value]) => value !== null && value !== undefined && value !== '' && value.length !== 0)
     .flatMap(([name, value]) => [h('dt', name), h('dd', value)]);
 }
 
-function cpuInWords({model, ...counts}) {
+function cpuInWords({ model, ...counts }) {
   const parts = ['socket', 'core', 'thread']
-                  .filter(word => counts[`${word}s`])
-                  .map(word => plural(counts[`${word}s`], word));
+    .filter((word) => counts[`${word}s`])
+    .map((word) => plural(counts[`${word}s`], word));
   return [model, ...parts].filter(Boolean).join(', ');
 }
 
 function backendCard(name, probe) {
   const devices = probe?.devices ?? [];
-  return h('section.card',
-    h('h3', name, ' ',
-      h('span', {class: `pill ${probe?.available ? 'good' : 'calm'}`},
-        probe?.available ? 'available' : 'not available')),
+  return h(
+    'section.card',
+    h(
+      'h3',
+      name,
+      ' ',
+      h(
+        'span',
+        { class: `pill ${probe?.available ? 'good' : 'calm'}` },
+        probe?.available ? 'available' : 'not available',
+      ),
+    ),
     probe?.reason ? h('p', probe.reason) : null,
     devices.length === 0
       ? null
-      : h('ul',
-          devices.map(
-            device => h('li', `${device.index}: ${device.name}`,
-              device.memory_bytes ? ` (${formatMemory(device.memory_bytes)})` : ''))));
+      : h(
+          'ul',
+          devices.map((device) =>
+            h(
+              'li',
+              `${device.index}: ${device.name}`,
+              device.memory_bytes ? ` (${formatMemory(device.memory_bytes)})` : '',
+            ),
+          ),
+        ),
+  );
 }
 
-function changeLine({time, state, detail}) {
-  return h('li', {class: state === 'lost' ? 'bad' : null},
+function changeLine({ time, state, detail }) {
+  return h(
+    'li',
+    { class: state === 'lost' ? 'bad' : null },
     h('span.number.muted', timeOf(time)),
-    h('span', [HISTORY_WORDS[state] ?? state, detail].filter(Boolean).join(', ')));
+    h('span', [HISTORY_WORDS[state] ?? state, detail].filter(Boolean).join(', ')),
+  );
 }
 
 /* What a run's verdicts say of this node, the run being a click away. */
-const accusations = (run, id) => run.suspects.filter(({nodes}) => nodes.includes(id))
-  .map(({answer, sentence}) => h('li', h('span.number.muted', timeOf(run.created, true)),
-    h('span', answerPill(answer), ' ', h('a', {href: `/runs/${run.id}`}, sentence))));
+const accusations = (run, id) =>
+  run.suspects
+    .filter(({ nodes }) => nodes.includes(id))
+    .map(({ answer, sentence }) =>
+      h(
+        'li',
+        h('span.number.muted', timeOf(run.created, true)),
+        h('span', answerPill(answer), ' ', h('a', { href: `/runs/${run.id}` }, sentence)),
+      ),
+    );
 
 function runTable(runs) {
   const columns = ['State', 'Run', 'Created', 'What and where', 'Figure'];
-  return h('table.list', head(columns, i => i === 4), h('tbody', runs.map(runRow)));
+  return h(
+    'table.list',
+    head(columns, (i) => i === 4),
+    h('tbody', runs.map(runRow)),
+  );
 }
 
-const runRow = run => h('tr', h('td', statePill(run.state)),
-  h('th', {scope: 'row'},
-    h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80)),
-    run.culprit ? h('div.second.muted', run.culprit.sentence) : null),
-  h('td', timeOf(run.created, true)), whatCell(run), h('td.number', outcome(run)));
+const runRow = (run) =>
+  h(
+    'tr',
+    h('td', statePill(run.state)),
+    h(
+      'th',
+      { scope: 'row' },
+      h('a', { href: `/runs/${run.id}` }, shorten(run.name || run.id, 80)),
+      run.culprit ? h('div.second.muted', run.culprit.sentence) : null,
+    ),
+    h('td', timeOf(run.created, true)),
+    whatCell(run),
+    h('td.number', outcome(run)),
+  );

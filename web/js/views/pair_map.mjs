@@ -1,14 +1,14 @@
 /* pair_map.mjs - a map of nodes by nodes: which pairs are slower than the others */
-import {caseLabel} from '../case_name.mjs';
-import {download, h, setHidden, setText} from '../dom.mjs';
-import {heatShade} from '../heat.mjs';
-import {HeatMap} from '../heat_map.mjs';
-import {heatToSvg} from '../heat_svg.mjs';
-import {groupOf, groupTitle, usualGrouping} from '../node_list.mjs';
-import {pairsOf} from '../pairs.mjs';
-import {stateWord} from '../parts.mjs';
-import {toCsv} from '../shown_files.mjs';
-import {formatBandwidth, formatPercent, formatSize, plural, shorten} from '../units.mjs';
+import { caseLabel } from '../case_name.mjs';
+import { download, h, setHidden, setText } from '../dom.mjs';
+import { heatShade } from '../heat.mjs';
+import { HeatMap } from '../heat_map.mjs';
+import { heatToSvg } from '../heat_svg.mjs';
+import { groupOf, groupTitle, usualGrouping } from '../node_list.mjs';
+import { pairsOf } from '../pairs.mjs';
+import { stateWord } from '../parts.mjs';
+import { toCsv } from '../shown_files.mjs';
+import { formatBandwidth, formatPercent, formatSize, plural, shorten } from '../units.mjs';
 
 const NAMES_PX = 110;
 const CELL_PX = [3, 22];
@@ -24,83 +24,136 @@ export function pairMap(change) {
   let latest = null;
   let grid = null;
   const about = h('span.muted.note');
-  const back = h('button.quiet', {hidden: true, on: {click: () => change({racks: []})}}, 'All racks');
+  const back = h('button.quiet', { hidden: true, on: { click: () => change({ racks: [] }) } }, 'All racks');
   const map = new HeatMap(
     'Map of pairs of nodes. Arrow keys read out each pair, beginning with ' +
       'the slowest; Enter shows it by itself.',
     () => {
       const shown = pairsShown(latest);
-      const {pairs, by} = shown;
-      setText(about, pairs.size === null ? '' : `busbw at ${formatSize(pairs.size)}, median ${
-        formatBandwidth(pairs.middle)} GB/s${by ? `; each cell the slowest of two ${by}s’ pairs` : ''}`);
+      const { pairs, by } = shown;
+      setText(
+        about,
+        pairs.size === null
+          ? ''
+          : `busbw at ${formatSize(pairs.size)}, median ${formatBandwidth(
+              pairs.middle,
+            )} GB/s${by ? `; each cell the slowest of two ${by}s’ pairs` : ''}`,
+      );
       setHidden(back, latest.racks.length === 0);
       grid = gridOf(shown, map.room, change);
       return grid;
-    });
+    },
+  );
   const save = (ending, blob) => blob && download(blob, `ringbench-pairs.${ending}`);
-  const element = h('section.card', {'aria-label': 'Pairs'}, h('h2', 'Pairs of nodes', about),
-    h('p.actions', back,
-      h('button.quiet', {on: {click: () => save('csv', new Blob([toCsv(rowsOf(pairsShown(latest)))], {type: 'text/csv'}))}}, 'CSV'),
-      h('button.quiet', {on: {click: () => save('svg', new Blob(
-        [heatToSvg(`Pairs of nodes, ${about.textContent}`, grid, map.tone)], {type: 'image/svg+xml'}))}}, 'SVG'),
-      h('button.quiet', {on: {click: () => map.canvas.toBlob(blob => save('png', blob))}}, 'PNG')),
-    map.box, map.said,
-    h('p.muted.heat-key', h('span.heat-scale.slower-left'),
+  const element = h(
+    'section.card',
+    { 'aria-label': 'Pairs' },
+    h('h2', 'Pairs of nodes', about),
+    h(
+      'p.actions',
+      back,
+      h(
+        'button.quiet',
+        {
+          on: {
+            click: () => save('csv', new Blob([toCsv(rowsOf(pairsShown(latest)))], { type: 'text/csv' })),
+          },
+        },
+        'CSV',
+      ),
+      h(
+        'button.quiet',
+        {
+          on: {
+            click: () =>
+              save(
+                'svg',
+                new Blob([heatToSvg(`Pairs of nodes, ${about.textContent}`, grid, map.tone)], {
+                  type: 'image/svg+xml',
+                }),
+              ),
+          },
+        },
+        'SVG',
+      ),
+      h('button.quiet', { on: { click: () => map.canvas.toBlob((blob) => save('png', blob)) } }, 'PNG'),
+    ),
+    map.box,
+    map.said,
+    h(
+      'p.muted.heat-key',
+      h('span.heat-scale.slower-left'),
       'slower than the median of all pairs, or faster, by 5 to 100 %. Columns are the rows ' +
         'in the same order, the slowest first; ' +
-        'grey: not measured; hatched: failed; outlined: who is named above.'));
+        'grey: not measured; hatched: failed; outlined: who is named above.',
+    ),
+  );
   return {
     element,
     /* `named`: the nodes that the server's verdict names; `nodes`: all, with their labels;
      * `racks`: whose nodes are shown, or none. */
     update(state, named, nodes = [], racks = []) {
-      latest = {state, named, nodes, racks};
-      map.update(() => [state, state.epoch, state.rowList.length, state.cases.size,
-        named.join(), nodes.length, racks.join()]);
+      latest = { state, named, nodes, racks };
+      map.update(() => [
+        state,
+        state.epoch,
+        state.rowList.length,
+        state.cases.size,
+        named.join(),
+        nodes.length,
+        racks.join(),
+      ]);
     },
-    destroy: () => map.destroy()
+    destroy: () => map.destroy(),
   };
 }
 
 /* {pairs, named, by}: of racks where there are many nodes, `by` being what they are called. */
-function pairsShown({state, named, nodes, racks}) {
+function pairsShown({ state, named, nodes, racks }) {
   const grouping = nodes.length > NODES_MAX ? usualGrouping(nodes) : '';
-  const places = new Map(nodes.map(node =>
-    [node.name, grouping && groupTitle(String(groupOf(node, grouping)), grouping)]));
-  const rackOf = name => places.get(name) ?? '';
+  const places = new Map(
+    nodes.map((node) => [node.name, grouping && groupTitle(String(groupOf(node, grouping)), grouping)]),
+  );
+  const rackOf = (name) => places.get(name) ?? '';
   if (grouping === '') {
-    return {pairs: pairsOf(state), named: new Set(named), by: ''};
+    return { pairs: pairsOf(state), named: new Set(named), by: '' };
   }
   if (racks.length > 0) {
-    const only = name => racks.includes(rackOf(name));
-    return {pairs: pairsOf(state, {only}), named: new Set(named), by: ''};
+    const only = (name) => racks.includes(rackOf(name));
+    return { pairs: pairsOf(state, { only }), named: new Set(named), by: '' };
   }
   return {
-    pairs: pairsOf(state, {rackOf}),
+    pairs: pairsOf(state, { rackOf }),
     named: new Set(named.map(rackOf)),
-    by: grouping.replace(/^label\./, '')
+    by: grouping.replace(/^label\./, ''),
   };
 }
 
-const rowsOf = ({pairs: {names, cells}, by}) => [...cells].flatMap(([place, {found, figure, part, of}]) => {
-  const [row, column] = place.split(',').map(Number);
-  return row > column ? [] : [{
-    a: names[row], b: names[column], busbw_gbs: figure ?? '', off_median: part ?? '',
-    ...(by ? {pairs: of} : {case: found.case, state: found.state})
-  }];
-});
+const rowsOf = ({ pairs: { names, cells }, by }) =>
+  [...cells].flatMap(([place, { found, figure, part, of }]) => {
+    const [row, column] = place.split(',').map(Number);
+    return row > column
+      ? []
+      : [
+          {
+            a: names[row],
+            b: names[column],
+            busbw_gbs: figure ?? '',
+            off_median: part ?? '',
+            ...(by ? { pairs: of } : { case: found.case, state: found.state }),
+          },
+        ];
+  });
 
-function gridOf({pairs: {names, cells}, named, by}, room, change) {
+function gridOf({ pairs: { names, cells }, named, by }, room, change) {
   const count = Math.max(1, names.length);
-  const side =
-    Math.min(CELL_PX[1], Math.max(CELL_PX[0], Math.floor((room - NAMES_PX) / count)));
-  const cellAt = at => (at ? cells.get(`${at.row},${at.column}`) : undefined);
+  const side = Math.min(CELL_PX[1], Math.max(CELL_PX[0], Math.floor((room - NAMES_PX) / count)));
+  const cellAt = (at) => (at ? cells.get(`${at.row},${at.column}`) : undefined);
   const placed = [...cells].map(([place, cell]) => {
     const [row, column] = place.split(',').map(Number);
-    return {...cell, row, column};
+    return { ...cell, row, column };
   });
-  const worst = placed.reduce(
-    (a, one) => (one.part === null || a?.part <= one.part ? a : one), null);
+  const worst = placed.reduce((a, one) => (one.part === null || a?.part <= one.part ? a : one), null);
   return {
     width: NAMES_PX + count * side + 2,
     left: NAMES_PX,
@@ -112,14 +165,15 @@ function gridOf({pairs: {names, cells}, named, by}, room, change) {
     rows: count,
     last: names.length - 1,
     /* Slower is what longer is in other maps. */
-    cells: placed.map(({row, column, part, failed}) => ({
+    cells: placed.map(({ row, column, part, failed }) => ({
       x: column,
       y: row,
       shade: part === null ? 0 : -heatShade(part, LEAST),
-      isFailed: part === null && failed > 0
+      isFailed: part === null && failed > 0,
     })),
-    names: names.map((name, y) => ({y, text: shorten(name, 16), isNamed: named.has(name)}))
-             .filter(({isNamed}) => side >= NAME_FROM_PX || isNamed),
+    names: names
+      .map((name, y) => ({ y, text: shorten(name, 16), isNamed: named.has(name) }))
+      .filter(({ isNamed }) => side >= NAME_FROM_PX || isNamed),
     first: 'Slowest',
     worst,
     words(at) {
@@ -134,23 +188,25 @@ function gridOf({pairs: {names, cells}, named, by}, room, change) {
     open(at) {
       const cell = cellAt(at);
       if (cell) {
-        change(by ? {racks: [...new Set([names[at.row], names[at.column]])]} : {case: cell.found.case});
+        change(by ? { racks: [...new Set([names[at.row], names[at.column]])] } : { case: cell.found.case });
       }
-    }
+    },
   };
 }
 
-const offInWords = part =>
-  `${formatPercent(Math.abs(part))} ${part < 0 ? 'below' : 'above'} the median`;
+const offInWords = (part) => `${formatPercent(Math.abs(part))} ${part < 0 ? 'below' : 'above'} the median`;
 
-function ofRacks({figure, part, of, failed}) {
+function ofRacks({ figure, part, of, failed }) {
   const lost = failed ? `, ${failed} failed` : '';
-  return figure === null ? `no pair was measured${lost}`
-      : `${formatBandwidth(figure)} GB/s, the slowest of ${plural(of, 'pair')}${lost}, ${offInWords(part)}`;
+  return figure === null
+    ? `no pair was measured${lost}`
+    : `${formatBandwidth(figure)} GB/s, the slowest of ${plural(of, 'pair')}${lost}, ${offInWords(part)}`;
 }
 
-function inWords({found, figure, part}) {
-  return `${caseLabel(found)}: ${figure === null
-    ? `${stateWord(found.state)}${found.reason ? `, ${found.reason}` : ''}`
-    : `${formatBandwidth(figure)} GB/s, ${offInWords(part)}`}`;
+function inWords({ found, figure, part }) {
+  return `${caseLabel(found)}: ${
+    figure === null
+      ? `${stateWord(found.state)}${found.reason ? `, ${found.reason}` : ''}`
+      : `${formatBandwidth(figure)} GB/s, ${offInWords(part)}`
+  }`;
 }

@@ -1,9 +1,9 @@
 /* row_detail.mjs - all that is known of one size: repeats, ranks, wrong elements */
-import {caseName} from '../case_name.mjs';
-import {h, region} from '../dom.mjs';
-import {head} from '../parts.mjs';
-import {median, placement, wayOf} from '../stats.mjs';
-import {formatBandwidth, formatMemory, formatTime, plural, shorten} from '../units.mjs';
+import { caseName } from '../case_name.mjs';
+import { h, region } from '../dom.mjs';
+import { head } from '../parts.mjs';
+import { median, placement, wayOf } from '../stats.mjs';
+import { formatBandwidth, formatMemory, formatTime, plural, shorten } from '../units.mjs';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
@@ -44,7 +44,7 @@ export class RowDetail {
   /* i: "rank 5 on node-2", of the row's times. */
   rankNames(row) {
     const ranks = this.cases.get(row.case)?.ranks;
-    return i => {
+    return (i) => {
       const rank = this.entry.members?.[i] ?? i;
       const node = ranks?.get(rank)?.node;
       return `rank ${rank}${node ? ` on ${shorten(node, 40)}` : ''}`;
@@ -53,13 +53,13 @@ export class RowDetail {
 
   /* The rows behind a summary, and all rows' samples, are asked for when somebody looks. */
   async load() {
-    const {series, size} = this.entry;
-    const all = [series.out, series.in, ...this.own().map(row => row.series)];
-    const asked = [...new Set(all)].filter(n => n !== undefined);
+    const { series, size } = this.entry;
+    const all = [series.out, series.in, ...this.own().map((row) => row.series)];
+    const asked = [...new Set(all)].filter((n) => n !== undefined);
     try {
       for (const number of asked) {
-        const query = new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN, samples: 1});
-        const {rows} = await this.api.rows(this.id, query);
+        const query = new URLSearchParams({ series: number, size, limit: BLOCKS_SHOWN, samples: 1 });
+        const { rows } = await this.api.rows(this.id, query);
         this.loaded.push(...rows);
       }
       this.draw();
@@ -69,89 +69,95 @@ export class RowDetail {
   }
 
   draw() {
-    const own =
-      this.own().filter(row => !this.loaded.some(known => isSame(known, row)));
+    const own = this.own().filter((row) => !this.loaded.some((known) => isSame(known, row)));
     const rows = [...this.loaded, ...own];
     const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
     const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
     this.element.replaceChildren(
-      ...rows.slice(0, BLOCKS_SHOWN * 2)
-        .map(row => rowBlock(row, this.nameOf(row), this.rankNames(row))),
-      left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '');
+      ...rows.slice(0, BLOCKS_SHOWN * 2).map((row) => rowBlock(row, this.nameOf(row), this.rankNames(row))),
+      left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '',
+    );
   }
 }
 
-const isSame = (one, other) => one.row === other.row && one.case === other.case &&
-  one.attempt === other.attempt && one.group === other.group;
+const isSame = (one, other) =>
+  one.row === other.row &&
+  one.case === other.case &&
+  one.attempt === other.attempt &&
+  one.group === other.group;
 
 function rowBlock(row, place, nameOf) {
   if (row.skipped !== undefined) {
     return h('section', h('h3', place), h('p', `Skipped: ${row.skipped}`));
   }
-  return h('section', h('h3', place),
-    h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
+  return h(
+    'section',
+    h('h3', place),
+    h(
+      'dl.facts',
+      facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)]),
+    ),
     trafficOf(row.traffic),
-    rankBars(row.times_us ?? [], nameOf, place), samples(row.samples_us), wrongList(row));
+    rankBars(row.times_us ?? [], nameOf, place),
+    samples(row.samples_us),
+    wrongList(row),
+  );
 }
 
 /* Which way the bytes went; of several ports, what each carried. */
 function trafficOf(traffic) {
   const ports = traffic?.ports ?? [];
-  const each = ({name, sent_bytes: sent, received_bytes: received}) =>
+  const each = ({ name, sent_bytes: sent, received_bytes: received }) =>
     `${name} sent ${formatMemory(sent)}, received ${formatMemory(received)}`;
-  return traffic && [
-    h('p', traffic.sentence), ports.length > 1 ? h('p.muted', ports.map(each).join('; ')) : null
-  ];
+  return (
+    traffic && [h('p', traffic.sentence), ports.length > 1 ? h('p.muted', ports.map(each).join('; ')) : null]
+  );
 }
 
 function facts(row) {
   return [
     [
-      row.blocks === undefined ? 'time, mean over ranks'
-                               : `time, median of ${row.blocks} blocks`,
-      (row.noisy ? '~' : '') + formatTime(row.time_us)
+      row.blocks === undefined ? 'time, mean over ranks' : `time, median of ${row.blocks} blocks`,
+      (row.noisy ? '~' : '') + formatTime(row.time_us),
     ],
     [
       '95 % interval of the median',
       row.time_low_us === undefined
         ? null
-        : `${formatTime(row.time_low_us)} to ${formatTime(row.time_high_us)}`
+        : `${formatTime(row.time_low_us)} to ${formatTime(row.time_high_us)}`,
     ],
     [
       '5 to 95 % of the blocks',
-      row.time_p5_us === undefined
-        ? null
-        : `${formatTime(row.time_p5_us)} to ${formatTime(row.time_p95_us)}`
+      row.time_p5_us === undefined ? null : `${formatTime(row.time_p5_us)} to ${formatTime(row.time_p95_us)}`,
     ],
     [
       'fastest to slowest rank',
       row.time_min_us === undefined
         ? null
-        : `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
+        : `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`,
     ],
     ['first call', row.first_us === undefined ? null : formatTime(row.first_us)],
     ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
     ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
-    [
-      'enqueueing a call',
-      row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
-    ],
+    ['enqueueing a call', row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)],
     ['algorithm, protocol', wayOf(row.nccl) || null],
     ['channels', row.nccl?.channels ? String(row.nccl.channels) : null],
     ['NCCL expected', row.nccl?.expected_us ? formatTime(row.nccl.expected_us) : null],
     ['timed calls', row.iters === undefined ? null : String(row.iters)],
-    ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
+    ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)],
   ].filter(([, value]) => value !== null);
 }
 
 /* "64 ranks: 12 µs (rank 3 on node-1), median 12.5 µs, 14 µs (rank 37 on node-5)" */
 function ranksInWords(times, nameOf) {
-  const at = find => {
+  const at = (find) => {
     const i = times.reduce((best, time, k) => (find(time, times[best]) ? k : best), 0);
     return `${formatTime(times[i])} (${nameOf(i)})`;
   };
-  return `${plural(times.length, 'rank')}: least ${at((a, b) => a < b)}, ` +
-    `median ${formatTime(median(times))}, most ${at((a, b) => a > b)}`;
+  return (
+    `${plural(times.length, 'rank')}: least ${at((a, b) => a < b)}, ` +
+    `median ${formatTime(median(times))}, most ${at((a, b) => a > b)}`
+  );
 }
 
 function rankBars(times, nameOf, place) {
@@ -159,14 +165,19 @@ function rankBars(times, nameOf, place) {
     return null;
   }
   const top = Math.max(...times);
-  const bars =
-    times.slice(0, RANKS_SHOWN)
-      .map((time, i) => h('li', h('span.muted', {title: nameOf(i)}, nameOf(i).split(' on ')[0]),
-             h('span.bar', {vars: {'--share': String(time / top)}}),
-             h('span.number', formatTime(time))));
+  const bars = times
+    .slice(0, RANKS_SHOWN)
+    .map((time, i) =>
+      h(
+        'li',
+        h('span.muted', { title: nameOf(i) }, nameOf(i).split(' on ')[0]),
+        h('span.bar', { vars: { '--share': String(time / top) } }),
+        h('span.number', formatTime(time)),
+      ),
+    );
   return [
     times.length > 1 ? h('p', ranksInWords(times, nameOf)) : null,
-    region(`Time per rank, ${place}`, 'rank-bars', h('ul', bars))
+    region(`Time per rank, ${place}`, 'rank-bars', h('ul', bars)),
   ];
 }
 
@@ -175,21 +186,32 @@ function samples(times) {
     return null;
   }
   const sorted = [...times].sort((a, b) => a - b);
-  const at = share =>
-    formatTime(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
-  return h('p',
+  const at = (share) => formatTime(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  return h(
+    'p',
     `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
-      `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`);
+      `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`,
+  );
 }
 
 function wrongList(row) {
   if (!row.errors?.length) {
     return null;
   }
-  return h('table.wrong-list',
+  return h(
+    'table.wrong-list',
     h('caption', `The first ${row.errors.length} of ${row.wrong} wrong elements`),
     head(['rank', 'index', 'expected', 'got']),
-    h('tbody', row.errors.map(error => h('tr', [
-      'rank', 'index', 'expected', 'got'
-    ].map(key => h('td', {class: key === 'got' ? 'bad' : null}, String(error[key])))))));
+    h(
+      'tbody',
+      row.errors.map((error) =>
+        h(
+          'tr',
+          ['rank', 'index', 'expected', 'got'].map((key) =>
+            h('td', { class: key === 'got' ? 'bad' : null }, String(error[key])),
+          ),
+        ),
+      ),
+    ),
+  );
 }

@@ -1,57 +1,60 @@
 /* run.mjs - the view of one run, live or replayed from its events; others may be laid
  * over its chart. What stands above the chart does not grow with nodes or repeats. */
-import {bookOf} from '../book.mjs';
-import {caseToShow, isEnded} from '../events.mjs';
-import {debounce, h, paced, setHidden} from '../dom.mjs';
-import {laterPart} from '../later_part.mjs';
-import {fold, tabs} from '../parts.mjs';
-import {RunSource} from '../run_source.mjs';
-import {rankHeat} from './rank_heat.mjs';
-import {runMeaning, runSpec} from './run_about.mjs';
-import {caseGrid, caseNote} from './run_cases.mjs';
-import {runCharts} from './run_charts.mjs';
-import {runFigures} from './run_figures.mjs';
-import {runHead} from './run_head.mjs';
-import {runLanes} from './run_lanes.mjs';
-import {runLogs} from './run_logs.mjs';
-import {runOnChart, runOverlay} from './run_overlay.mjs';
-import {runTable} from './run_table.mjs';
-import {runReplay, runTimeline} from './run_timeline.mjs';
+import { bookOf } from '../book.mjs';
+import { caseToShow, isEnded } from '../events.mjs';
+import { debounce, h, paced, setHidden } from '../dom.mjs';
+import { laterPart } from '../later_part.mjs';
+import { fold, tabs } from '../parts.mjs';
+import { RunSource } from '../run_source.mjs';
+import { rankHeat } from './rank_heat.mjs';
+import { runMeaning, runSpec } from './run_about.mjs';
+import { caseGrid, caseNote } from './run_cases.mjs';
+import { runCharts } from './run_charts.mjs';
+import { runFigures } from './run_figures.mjs';
+import { runHead } from './run_head.mjs';
+import { runLanes } from './run_lanes.mjs';
+import { runLogs } from './run_logs.mjs';
+import { runOnChart, runOverlay } from './run_overlay.mjs';
+import { runTable } from './run_table.mjs';
+import { runReplay, runTimeline } from './run_timeline.mjs';
 
 const ABOVE_TABS = ['overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
 /* [name, title, what is in it]. */
 const TABS = [
-  ['table', 'Table', ['figures', 'table', 'budget', 'meaning']], ['ranks', 'Ranks', ['lanes', 'topology', 'heat']],
-  ['cases', 'Cases', ['cases']], ['logs', 'Logs', ['timeline', 'logs']],
-  ['spec', 'Spec', ['spec']]
+  ['table', 'Table', ['figures', 'table', 'budget', 'meaning']],
+  ['ranks', 'Ranks', ['lanes', 'topology', 'heat']],
+  ['cases', 'Cases', ['cases']],
+  ['logs', 'Logs', ['timeline', 'logs']],
+  ['spec', 'Spec', ['spec']],
 ];
 
 /* The run that was looked at last, as far as it was known: who comes back finds it at
  * once, also while the server is gone. */
 let last = null;
 
-export default function view(root, app, {id, query}) {
+export default function view(root, app, { id, query }) {
   let view = query;
   const shown = {};
   const ask = paced(() => draw(shown, view));
-  const change = set =>
-    app.go({view: 'run', id, query: {...view, ...set}}, {replace: true});
+  const change = (set) => app.go({ view: 'run', id, query: { ...view, ...set } }, { replace: true });
   /* A replay moves faster than a browser lets an address change. */
   const remember = debounce(() => change({}), 400);
-  const seek = at => {
-    view = {...view, at};
+  const seek = (at) => {
+    view = { ...view, at };
     ask();
     remember();
   };
   const source = last?.id === id ? last.open(ask) : new RunSource(app.api, id, ask);
   last = source;
-  const parts = buildParts(app, id, {ask, change, seek, source});
-  const elements = names => names.map(name => parts[name]?.element);
-  const panels = tabs('Details of the run',
-    TABS.map(([name, title, inside]) => ({name, title, panel: elements(inside)})),
-    tab => change({tab}));
-  const rest = h('div.stack', {hidden: true}, elements(ABOVE_TABS), panels.element);
-  Object.assign(shown, {source, parts, panels, rest});
+  const parts = buildParts(app, id, { ask, change, seek, source });
+  const elements = (names) => names.map((name) => parts[name]?.element);
+  const panels = tabs(
+    'Details of the run',
+    TABS.map(([name, title, inside]) => ({ name, title, panel: elements(inside) })),
+    (tab) => change({ tab }),
+  );
+  const rest = h('div.stack', { hidden: true }, elements(ABOVE_TABS), panels.element);
+  Object.assign(shown, { source, parts, panels, rest });
   root.append(parts.head.bar, parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {
@@ -59,7 +62,7 @@ export default function view(root, app, {id, query}) {
     }
   }, 1000);
   /* On paper nothing opens: all panels are on it. */
-  const onPrint = () => draw({...shown, onPaper: true}, view);
+  const onPrint = () => draw({ ...shown, onPaper: true }, view);
   window.addEventListener('beforeprint', onPrint);
   ask();
   return {
@@ -73,23 +76,23 @@ export default function view(root, app, {id, query}) {
       ask.cancel();
       remember.cancel();
       source.close();
-      Object.values(parts).forEach(part => part.destroy?.());
-    }
+      Object.values(parts).forEach((part) => part.destroy?.());
+    },
   };
 }
 
-function buildParts(app, id, {ask, change, seek, source}) {
+function buildParts(app, id, { ask, change, seek, source }) {
   const parts = {
     head: runHead(app, id, change),
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
-    pairs: laterPart(app, views => views.pairMap(change)),
-    scaling: laterPart(app, views => views.scaling(app, id, change)),
+    pairs: laterPart(app, (views) => views.pairMap(change)),
+    scaling: laterPart(app, (views) => views.scaling(app, id, change)),
     charts: runCharts(change, ask, app.later),
     metrics: runCharts(change, ask, app.later, true),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),
-    table: runTable(app, id, sort => change({sort})),
+    table: runTable(app, id, (sort) => change({ sort })),
     budget: runBudget(app, id),
     lanes: runLanes(app),
     topology: runTopology(app, id),
@@ -98,7 +101,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     logs: runLogs(app, id, change),
     timeline: runTimeline(),
     spec: runSpec(app),
-    meaning: runMeaning(app)
+    meaning: runMeaning(app),
   };
   /* A report has neither what the ranks wrote nor other runs. */
   if (app.isReport) {
@@ -114,7 +117,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
 /* Of a run that asked for it, when it is opened. */
 function runTopology(app, id) {
   let number = null;
-  const trees = laterPart(app, views => views.topology(app, id));
+  const trees = laterPart(app, (views) => views.topology(app, id));
   const element = fold('Topology', h('span.muted', 'what NCCL takes the nodes to be'), trees.element);
   const show = () => element.open && trees.update(number);
   element.addEventListener('toggle', show);
@@ -124,14 +127,14 @@ function runTopology(app, id) {
       setHidden(element, spec?.topology !== 'dump');
       number = wanted;
       show();
-    }
+    },
   };
 }
 
 /* Made when it is opened. */
 function runBudget(app, id) {
   let collectives = [];
-  const form = laterPart(app, views => views.budget(app, id, collectives));
+  const form = laterPart(app, (views) => views.budget(app, id, collectives));
   const element = fold('Is this network enough for my model?', null, form.element);
   element.addEventListener('toggle', () => element.open && form.update());
   return {
@@ -139,11 +142,11 @@ function runBudget(app, id) {
     update(isKnown, has) {
       setHidden(element, !isKnown);
       collectives = has ?? [];
-    }
+    },
   };
 }
 
-function draw({source, parts, panels, rest, onPaper = false}, view) {
+function draw({ source, parts, panels, rest, onPaper = false }, view) {
   const state = source.stateAt(view.at);
   const all = bookOf(state);
   source.needCase(view.case);
@@ -153,7 +156,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   if (source.meta === null) {
     return;
   }
-  const {spec} = source.meta;
+  const { spec } = source.meta;
   const others = parts.overlay?.update(source, view.with) ?? [];
   const own = runOnChart(source, state, bookOf(state, view.case));
   const isBare = isEnded(state) && all.rows === 0 && others.length === 0;
@@ -170,8 +173,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   } else if (measures) {
     parts.charts.update([own, ...others], view);
   }
-  const isScaling = measures && spec?.pattern === 'scaling' &&
-    view.case === null && view.at === null;
+  const isScaling = measures && spec?.pattern === 'scaling' && view.case === null && view.at === null;
   if (parts.scaling) {
     setHidden(parts.scaling.element, !isScaling);
   }
@@ -183,8 +185,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   const hasFigures = all.rows > 0 || state.metrics.size > 0;
   const tab = view.tab || (hasFigures ? 'table' : 'ranks');
   const shownCase = caseToShow(state, view.case);
-  panels.set(tab,
-    {ranks: parts.lanes.inWords(state, shownCase), cases: parts.cases.inWords(state)});
+  panels.set(tab, { ranks: parts.lanes.inWords(state, shownCase), cases: parts.cases.inWords(state) });
   const fill = {
     table() {
       parts.figures.update(state, spec?.program);
@@ -207,18 +208,20 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
       parts.timeline.update(state);
       parts.logs?.update(state, view);
     },
-    spec: () => parts.spec.update(source.meta)
+    spec: () => parts.spec.update(source.meta),
   };
-  (onPaper ? Object.keys(fill) : [tab]).forEach(name => fill[name]());
+  (onPaper ? Object.keys(fill) : [tab]).forEach((name) => fill[name]());
   parts.logs?.show(tab === 'logs');
 }
 
 /* The nodes that a verdict on who is slow names. */
-const namedBy = culprit => (culprit?.evidence?.suspects ?? [])
-  .filter(({state}) => state === 'guilty').flatMap(({nodes}) => nodes ?? []);
+const namedBy = (culprit) =>
+  (culprit?.evidence?.suspects ?? [])
+    .filter(({ state }) => state === 'guilty')
+    .flatMap(({ nodes }) => nodes ?? []);
 
 /* How many ranks a collective is of; 0 where groups differ. */
-function ranksTogether({groups, worldSize}) {
-  const sizes = new Set(groups?.map(group => group.length) ?? [worldSize]);
+function ranksTogether({ groups, worldSize }) {
+  const sizes = new Set(groups?.map((group) => group.length) ?? [worldSize]);
   return sizes.size === 1 ? [...sizes][0] : 0;
 }

@@ -1,5 +1,5 @@
 /* run_figures.mjs - what a program printed: a line per metric, over all ranks and of rank 0 */
-import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import { h, region, setHidden, setText, syncChildren } from '../dom.mjs';
 
 const COLUMNS = ['metric', 'of', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
 
@@ -9,35 +9,37 @@ export function runFigures() {
   const title = h('span');
   const note = h('span.muted.note');
   const head = h('tr');
-  const table =
-    h('table.list', h('caption.visually-hidden', 'Figures: one row per metric and line'),
-      h('thead', head), body);
+  const table = h(
+    'table.list',
+    h('caption.visually-hidden', 'Figures: one row per metric and line'),
+    h('thead', head),
+    body,
+  );
   const scroll = region('Figures', 'scroll', table);
-  const card = h('section.card', {hidden: true}, h('h2', title, note), empty, scroll);
+  const card = h('section.card', { hidden: true }, h('h2', title, note), empty, scroll);
   return {
     element: card,
     update(state, program) {
       const items = [...state.metrics.values()].flatMap(linesOf);
-      const withRank0 = items.some(({rank0}) => rank0?.count);
-      const withTail = items.some(({sum}) => sum.p99 !== undefined);
-      const columns =
-        [...COLUMNS, withTail && 'slowest p99', withRank0 && 'rank 0, mean'].filter(
-          Boolean);
+      const withRank0 = items.some(({ rank0 }) => rank0?.count);
+      const withTail = items.some(({ sum }) => sum.p99 !== undefined);
+      const columns = [...COLUMNS, withTail && 'slowest p99', withRank0 && 'rank 0, mean'].filter(Boolean);
       setHidden(card, !program && items.length === 0);
       setText(title, program ? 'Figures of the program' : 'Figures of small operations');
       setText(note, program?.name ?? '');
       setHidden(empty, items.length > 0);
       setHidden(scroll, items.length === 0);
       if (head.childElementCount !== columns.length) {
-        head.replaceChildren(...columns.map(
-          (name, i) => h('th', {scope: 'col', class: i > 2 ? 'number' : null}, name)));
+        head.replaceChildren(
+          ...columns.map((name, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : null }, name)),
+        );
       }
       syncChildren(body, items, {
-        key: item => `${item.metric.metric}/${item.label}`,
-        signature: item => `${item.sum.count}/${withTail}/${withRank0}`,
-        render: item => render(item, withTail, withRank0)
+        key: (item) => `${item.metric.metric}/${item.label}`,
+        signature: (item) => `${item.sum.count}/${withTail}/${withRank0}`,
+        render: (item) => render(item, withTail, withRank0),
       });
-    }
+    },
   };
 }
 
@@ -45,29 +47,38 @@ export function runFigures() {
 function linesOf(metric) {
   if (metric.lines.size < 2) {
     const [line] = metric.lines.values();
-    return [{
-      metric,
-      label: line?.label ?? '',
-      sum: {...line?.all, ...metric.all},
-      rank0: metric.rank0
-    }];
+    return [
+      {
+        metric,
+        label: line?.label ?? '',
+        sum: { ...line?.all, ...metric.all },
+        rank0: metric.rank0,
+      },
+    ];
   }
-  return [...metric.lines.values()].map(
-    line => ({metric, label: line.label, sum: line.all, rank0: null}));
+  return [...metric.lines.values()].map((line) => ({
+    metric,
+    label: line.label,
+    sum: line.all,
+    rank0: null,
+  }));
 }
 
-function render({metric, label, sum, rank0}, withTail, withRank0) {
+function render({ metric, label, sum, rank0 }, withTail, withRank0) {
   const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
   const cells = [sum.last, sum.sum / sum.count, sum.min, sum.max].map(number);
   const tail = withTail ? [sum.p99 === undefined ? '–' : number(sum.p99)] : [];
   const first = withRank0 ? [rank0?.count ? number(rank0.sum / rank0.count) : '–'] : [];
-  return h('tr', h('th', {scope: 'row', title: better}, metric.metric),
-    h('td', label || 'all ranks'), h('td', metric.unit),
-    [...cells, String(sum.count), ...tail, ...first].map(text => h('td.number', text)));
+  return h(
+    'tr',
+    h('th', { scope: 'row', title: better }, metric.metric),
+    h('td', label || 'all ranks'),
+    h('td', metric.unit),
+    [...cells, String(sum.count), ...tail, ...first].map((text) => h('td.number', text)),
+  );
 }
 
 /* Six digits tell repeated measurements apart. */
 function number(value) {
-  return value === null || value === undefined ? '–'
-                                               : String(Number(value.toPrecision(6)));
+  return value === null || value === undefined ? '–' : String(Number(value.toPrecision(6)));
 }

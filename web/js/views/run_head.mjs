@@ -1,6 +1,6 @@
 /* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
-import {isEnded} from '../events.mjs';
-import {h, region, seen, setHidden, setText} from '../dom.mjs';
+import { isEnded } from '../events.mjs';
+import { h, region, seen, setHidden, setText } from '../dom.mjs';
 import {
   alertBox,
   answerPill,
@@ -11,20 +11,20 @@ import {
   labelChips,
   statePill,
   stateWord,
-  timeOf
+  timeOf,
 } from '../parts.mjs';
-import {idempotencyKey} from '../spec_text.mjs';
-import {placement} from '../stats.mjs';
-import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
-import {whereInWords} from '../where.mjs';
-import {runShare} from './run_share.mjs';
-import {messagePlace} from './run_timeline.mjs';
+import { idempotencyKey } from '../spec_text.mjs';
+import { placement } from '../stats.mjs';
+import { formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { whereInWords } from '../where.mjs';
+import { runShare } from './run_share.mjs';
+import { messagePlace } from './run_timeline.mjs';
 
 const MESSAGES_SHOWN = 20;
 const UNREAL = {
   simulated: 'simulated: no bytes moved',
   emulated: 'emulated: no GPU was there',
-  imported: 'imported: not measured here'
+  imported: 'imported: not measured here',
 };
 
 /* {bar, element}: the bar stays in sight, the rest stands below it. `change(set)` asks for
@@ -38,43 +38,46 @@ export function runHead(app, id, change) {
     verdicts: h('div.run-verdicts'),
     labels: h('span.chips'),
     facts: h('p.run-facts'),
-    progress: h('progress', {max: '1'}),
+    progress: h('progress', { max: '1' }),
     progressText: h('span.muted'),
     alerts: h('div.alerts'),
-    stop: h('button.danger', {hidden: true}, 'Stop'),
-    follow: h('button', {hidden: true}),
-    again: h('a.button', {href: `/new?from=${encodeURIComponent(id)}`}, 'Run again'),
+    stop: h('button.danger', { hidden: true }, 'Stop'),
+    follow: h('button', { hidden: true }),
+    again: h('a.button', { href: `/new?from=${encodeURIComponent(id)}` }, 'Run again'),
     share: runShare(app, id),
-    remove: h('button.quiet', {hidden: true}, 'Delete')
+    remove: h('button.quiet', { hidden: true }, 'Delete'),
   };
   parts.progress.setAttribute('aria-label', 'Rows measured');
   wireActions(parts, app, id);
   if (!app.isReport) {
     refuseViewers(parts, app);
   }
-  const actions =
-    app.isReport
+  const actions = app.isReport
     ? null
     : [parts.stop, parts.follow, parts.share.element, parts.again, parts.remove];
-  const bar = h('header.run-bar',
-    h('p.crumbs', app.isReport ? 'Run ' : [h('a', {href: '/'}, 'Runs'), ' / '], id),
-    h('div.title', parts.name, parts.pill, parts.replay, parts.figure), parts.verdicts);
-  const element = h('section.run-head',
+  const bar = h(
+    'header.run-bar',
+    h('p.crumbs', app.isReport ? 'Run ' : [h('a', { href: '/' }, 'Runs'), ' / '], id),
+    h('div.title', parts.name, parts.pill, parts.replay, parts.figure),
+    parts.verdicts,
+  );
+  const element = h(
+    'section.run-head',
     h('div.title', parts.labels, parts.facts, h('span.spring'), actions),
-    h('div.progress-line', parts.progress, parts.progressText), parts.alerts);
+    h('div.progress-line', parts.progress, parts.progressText),
+    parts.alerts,
+  );
   return {
     bar,
     element,
-    update: (source, state, book, unreal) =>
-      update(parts, app, source, state, book, unreal, change),
+    update: (source, state, book, unreal) => update(parts, app, source, state, book, unreal, change),
     tick: (state, source) => drawFacts(parts, app, source, state),
-    destroy: parts.share.destroy
+    destroy: parts.share.destroy,
   };
 }
 
 function wireActions(parts, app, id) {
-  const fail = error =>
-    parts.alerts.prepend(alertBox('bad', 'That did not work. ', error.message));
+  const fail = (error) => parts.alerts.prepend(alertBox('bad', 'That did not work. ', error.message));
   parts.stop.addEventListener('click', async () => {
     parts.stop.disabled = true;
     try {
@@ -89,17 +92,19 @@ function wireActions(parts, app, id) {
   parts.follow.addEventListener('click', async () => {
     parts.follow.disabled = true;
     try {
-      app.go({view: 'run', id: (await app.api.followUp(id, key)).id});
+      app.go({ view: 'run', id: (await app.api.followUp(id, key)).id });
     } catch (error) {
       parts.follow.disabled = false;
       fail(error);
     }
   });
   parts.remove.addEventListener('click', async () => {
-    const answer = await ask('Delete this run?',
+    const answer = await ask(
+      'Delete this run?',
       h('p', 'Its results, events and logs are removed from the server for good.'),
-      h('button.quiet', {value: 'no'}, 'Keep it'),
-      h('button.danger', {value: 'yes'}, 'Delete'));
+      h('button.quiet', { value: 'no' }, 'Keep it'),
+      h('button.danger', { value: 'yes' }, 'Delete'),
+    );
     if (answer !== 'yes') {
       return;
     }
@@ -113,8 +118,8 @@ function wireActions(parts, app, id) {
 }
 
 /* Who may not start, stop or delete runs reads why. */
-async function refuseViewers({stop, follow, remove}, app) {
-  const {operator, reason} = await app.api.access().catch(() => ({operator: true}));
+async function refuseViewers({ stop, follow, remove }, app) {
+  const { operator, reason } = await app.api.access().catch(() => ({ operator: true }));
   for (const button of operator ? [] : [stop, follow, remove]) {
     button.disabled = true;
     button.title = reason;
@@ -149,7 +154,7 @@ function update(parts, app, source, state, book, unreal, change) {
 }
 
 /* What the server offers to run next; it stands out where something is slow. */
-function drawFollowUp({follow}, offer) {
+function drawFollowUp({ follow }, offer) {
   setHidden(follow, !offer);
   if (offer) {
     setText(follow, offer.title);
@@ -163,22 +168,34 @@ function drawFollowUp({follow}, offer) {
  * past it says none of it but what was found of the nodes before it began. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
-  const {summary, hang, culprit, lateness, traffic, verdict} = (isNow && source.meta) || {};
+  const { summary, hang, culprit, lateness, traffic, verdict } = (isNow && source.meta) || {};
   const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
   const sick = state.preflight?.answer === 'finding' ? state.preflight : null;
-  const verdicts = [sick, againstWays(state.cases), isSaid ? null : hang, culprit, lateness, traffic, verdict]
-    .filter(Boolean);
+  const verdicts = [
+    sick,
+    againstWays(state.cases),
+    isSaid ? null : hang,
+    culprit,
+    lateness,
+    traffic,
+    verdict,
+  ].filter(Boolean);
   const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
   }
   parts.answerDrawn = sign;
   parts.figure.replaceChildren(...(found ? [headline(found)] : []));
-  parts.replay.replaceChildren(...(isNow
+  parts.replay.replaceChildren(
+    ...(isNow
       ? []
-      : [h('span.pill.warn', 'replay'), ' ',
-        h('button.quiet', {on: {click: () => change({at: null})}}, 'Show the end')]));
+      : [
+          h('span.pill.warn', 'replay'),
+          ' ',
+          h('button.quiet', { on: { click: () => change({ at: null }) } }, 'Show the end'),
+        ]),
+  );
   parts.verdicts.replaceChildren(...verdicts.map(verdictInWords));
 }
 
@@ -187,38 +204,61 @@ const WAYS_NAMED = 20;
 
 function againstWays(cases) {
   const found = new Map();
-  for (const {transports} of cases.values()) {
+  for (const { transports } of cases.values()) {
     for (const one of transports?.verdicts ?? []) {
       if (one.answer === 'finding' && found.size < WAYS_NAMED) {
-        found.set(one.sentence, {...one, check: transports.by === 'host' ? 'transport' : 'NCCL'});
+        found.set(one.sentence, { ...one, check: transports.by === 'host' ? 'transport' : 'NCCL' });
       }
     }
   }
   const [first, ...others] = found.values();
-  return first ? {
-    answer: first.answer,
-    sentence: first.sentence + (others.length > 0 ? `; ${others.length} more` : ''),
-    evidence: {checks: [...found.values()]}
-  } : null;
+  return first
+    ? {
+        answer: first.answer,
+        sentence: first.sentence + (others.length > 0 ? `; ${others.length} more` : ''),
+        evidence: { checks: [...found.values()] },
+      }
+    : null;
 }
 
 /* A verdict in a line, which opens to its whole sentence and its checks. */
-function verdictInWords({answer, sentence, evidence}) {
+function verdictInWords({ answer, sentence, evidence }) {
   const checks = evidence?.checks ?? [];
-  const against = checks.find(({check}) => check === 'baseline')?.sentence ?? '';
+  const against = checks.find(({ check }) => check === 'baseline')?.sentence ?? '';
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
-  return h('details.run-verdict',
-    h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
-    checkList(checks.length === 1 && words.includes(checks[0].sentence)
-        ? [{...checks[0], sentence: null}]
-        : checks), waysTable(evidence?.ways ?? []));
+  return h(
+    'details.run-verdict',
+    h('summary', answerPill(answer), ' ', h('span.verdict-text', { title: words }, words)),
+    checkList(
+      checks.length === 1 && words.includes(checks[0].sentence) ? [{ ...checks[0], sentence: null }] : checks,
+    ),
+    waysTable(evidence?.ways ?? []),
+  );
 }
 
 /* Who could not reach whom. */
-const waysTable = ways => (ways.length === 0 ? null : region('Ways that do not go', 'scroll',
-  h('table.lanes', head(['From', 'Interface', 'To', 'Address', 'Its interface', 'Why']),
-    h('tbody', ways.map(({from, via, to, address, interface: device, reason}) =>
-      h('tr', [from, via || '?', to, address, device || '?', reason].map(text => h('td', shorten(text, 80)))))))));
+const waysTable = (ways) =>
+  ways.length === 0
+    ? null
+    : region(
+        'Ways that do not go',
+        'scroll',
+        h(
+          'table.lanes',
+          head(['From', 'Interface', 'To', 'Address', 'Its interface', 'Why']),
+          h(
+            'tbody',
+            ways.map(({ from, via, to, address, interface: device, reason }) =>
+              h(
+                'tr',
+                [from, via || '?', to, address, device || '?', reason].map((text) =>
+                  h('td', shorten(text, 80)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      );
 
 /* Control series count as rows, one for each figure. */
 function rowsDone(state, book) {
@@ -240,34 +280,36 @@ function drawProgress(parts, state, done) {
 /* "host · 2 nodes × 2 ranks · started 12:00:01 · took 3.2 s" */
 function drawFacts(parts, app, source, state) {
   const ended = isEnded(state);
-  const now =
-    state === source.state ? new Date(app.api.now()).toISOString() : state.lastTime;
+  const now = state === source.state ? new Date(app.api.now()).toISOString() : state.lastTime;
   const began = state.started ?? state.created;
   const took = secondsBetween(began, state.ended ?? now);
-  const where = whereInWords(
-    {backend: state.backend, nodes: state.nodes, world_size: state.worldSize});
+  const where = whereInWords({ backend: state.backend, nodes: state.nodes, world_size: state.worldSize });
   const left = ended ? '' : leftInWords(source, state);
   const sign = [
-    parts.unreal, where, state.started, state.ended, ended ? '' : formatDuration(took),
-    left
+    parts.unreal,
+    where,
+    state.started,
+    state.ended,
+    ended ? '' : formatDuration(took),
+    left,
   ].join();
   if (sign === parts.factsDrawn || state.created === null) {
     return;
   }
   parts.factsDrawn = sign;
-  parts.facts.replaceChildren(state.backend === null ? '' : h('span', where),
+  parts.facts.replaceChildren(
+    state.backend === null ? '' : h('span', where),
     h('span', state.started ? 'started ' : 'asked for ', timeOf(began)),
     h('span', `${howLong(state)} ${formatDuration(took)}`),
-    left
-      ? h('span', {title: 'A guess of the server, from what was measured so far'}, left)
-      : '');
+    left ? h('span', { title: 'A guess of the server, from what was measured so far' }, left) : '',
+  );
   if (parts.unreal) {
     parts.facts.prepend(h('span.pill.warn', UNREAL[parts.unreal]));
   }
 }
 
 /* The server's guess, counted down from when it was asked. */
-function leftInWords({meta, state: now}, state) {
+function leftInWords({ meta, state: now }, state) {
   if (meta?.eta_s === null || meta?.eta_s === undefined || state !== now) {
     return '';
   }
@@ -284,34 +326,45 @@ function howLong(state) {
 }
 
 /* "stopping case 0: WHY", where that is how the reason begins, or has all of it. */
-const saysReason = (text, reason) => Boolean(reason) &&
-  (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
+const saysReason = (text, reason) =>
+  Boolean(reason) && (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
 
 function drawAlerts(parts, source, state, wrong) {
   /* What only says again why the run ended is left to "What happened". */
-  const messages =
-    state.messages.filter(({level, text}) => (level === 'warn' || level === 'error') &&
-        !saysReason(text, state.reason));
+  const messages = state.messages.filter(
+    ({ level, text }) => (level === 'warn' || level === 'error') && !saysReason(text, state.reason),
+  );
   const outcome = source.state;
   const sign = JSON.stringify([
-    source.error?.message, source.meta === null && source.waits, state === outcome,
-    outcome.state, outcome.reason, wrong.total, messages.length, state.messagesDropped
+    source.error?.message,
+    source.meta === null && source.waits,
+    state === outcome,
+    outcome.state,
+    outcome.reason,
+    wrong.total,
+    messages.length,
+    state.messagesDropped,
   ]);
   if (sign === parts.alertsDrawn) {
     return;
   }
   parts.alertsDrawn = sign;
-  parts.alerts.replaceChildren(...[source.error
-      ? alertBox('bad', `This run can’t be shown${source.meta ? ' to its end' : ''}. `,
-          source.error.message)
-      : null,
-    source.meta === null && source.waits
-      ? alertBox('warn', 'Waiting for the server. ',
-          'The run is shown here as soon as it answers.')
-      : null,
-    outcome.reason || wrong.total > 0 ? endAlert(state, outcome, wrong) : null,
-    messages.length > 0 ? messagesAlert(messages, state.cases) : null]
-                                 .filter(Boolean));
+  parts.alerts.replaceChildren(
+    ...[
+      source.error
+        ? alertBox(
+            'bad',
+            `This run can’t be shown${source.meta ? ' to its end' : ''}. `,
+            source.error.message,
+          )
+        : null,
+      source.meta === null && source.waits
+        ? alertBox('warn', 'Waiting for the server. ', 'The run is shown here as soon as it answers.')
+        : null,
+      outcome.reason || wrong.total > 0 ? endAlert(state, outcome, wrong) : null,
+      messages.length > 0 ? messagesAlert(messages, state.cases) : null,
+    ].filter(Boolean),
+  );
 }
 
 /* Why the run ended, and the wrong elements, in one box. */
@@ -319,41 +372,63 @@ function endAlert(state, outcome, wrong) {
   const isBad = outcome.state === 'failed' || wrong.total > 0;
   const later = state === outcome ? '' : 'Later: ';
   const found = `${plural(wrong.total, 'wrong element')} in ${plural(wrong.rows, 'row')}`;
-  return alertBox(isBad ? 'bad' : 'warn',
+  return alertBox(
+    isBad ? 'bad' : 'warn',
     outcome.reason ? `${later}${stateWord(outcome.state)}: ` : `${found}.`,
-    outcome.reason ? h('span.why', {title: outcome.reason}, outcome.reason) : null,
-    wrong.total > 0 ? wrongList(state, wrong, outcome.reason ? found : 'Where') : null);
+    outcome.reason ? h('span.why', { title: outcome.reason }, outcome.reason) : null,
+    wrong.total > 0 ? wrongList(state, wrong, outcome.reason ? found : 'Where') : null,
+  );
 }
 
 function wrongList(state, wrong, title) {
-  return h('details', {open: title === 'Where'}, h('summary', title),
-    h('ul', wrong.named.map(error => h('li', ...wrongInWords(state, error)))),
+  return h(
+    'details',
+    { open: title === 'Where' },
+    h('summary', title),
+    h(
+      'ul',
+      wrong.named.map((error) => h('li', ...wrongInWords(state, error))),
+    ),
     wrong.total > wrong.named.length
-      ? h('p',
+      ? h(
+          'p',
           `The first ${wrong.named.length} are named here; rows marked ✕ in the table ` +
-            'open to the others that the ranks reported.')
-      : null);
+            'open to the others that the ranks reported.',
+        )
+      : null,
+  );
 }
 
-function wrongInWords(state, {rank, row, index, expected, got}) {
+function wrongInWords(state, { rank, row, index, expected, got }) {
   const node = state.cases.get(row.case)?.ranks.get(rank)?.node;
   return [
-    `rank ${rank}${node ? ` on ${shorten(node, 60)}` : ''}, ${row.collective} of ${
-      formatSize(row.size)} bytes (${placement(row)}), element ${index}: expected `,
-    h('code', String(expected)), ', got ', h('code', String(got))
+    `rank ${rank}${node ? ` on ${shorten(node, 60)}` : ''}, ${row.collective} of ${formatSize(
+      row.size,
+    )} bytes (${placement(row)}), element ${index}: expected `,
+    h('code', String(expected)),
+    ', got ',
+    h('code', String(got)),
   ];
 }
 
 /* The last one in a line, which opens to the others. */
 function messagesAlert(messages, cases) {
-  const worst = messages.some(m => m.level === 'error') ? 'bad' : 'warn';
+  const worst = messages.some((m) => m.level === 'error') ? 'bad' : 'warn';
   const shown = messages.slice(-MESSAGES_SHOWN).reverse();
-  const item = m => [h('span.muted', timeOf(m.time), ` ${messagePlace(m, cases)}`), m.text];
+  const item = (m) => [h('span.muted', timeOf(m.time), ` ${messagePlace(m, cases)}`), m.text];
   if (messages.length === 1) {
     return alertBox(worst, '', h('span.why', item(messages[0])));
   }
-  return alertBox(worst, '',
-    h('details', h('summary', h('strong', plural(messages.length, 'message')), ' ',
-      h('span.why', item(shown[0]))),
-      h('ul', shown.map(m => h('li', item(m))))));
+  return alertBox(
+    worst,
+    '',
+    h(
+      'details',
+      h('summary', h('strong', plural(messages.length, 'message')), ' ', h('span.why', item(shown[0]))),
+      h(
+        'ul',
+        shown.map((m) => h('li', item(m))),
+      ),
+    ),
+  );
 }

@@ -1,10 +1,10 @@
 /* run_timeline.mjs - what happened, in order: states and messages; and for a run that is
  * over, a slider back to any moment of it */
-import {caseName} from '../case_name.mjs';
-import {isEnded} from '../events.mjs';
-import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
-import {stateWord} from '../parts.mjs';
-import {formatDuration, plural, secondsBetween} from '../units.mjs';
+import { caseName } from '../case_name.mjs';
+import { isEnded } from '../events.mjs';
+import { h, region, setHidden, setText, syncChildren } from '../dom.mjs';
+import { stateWord } from '../parts.mjs';
+import { formatDuration, plural, secondsBetween } from '../units.mjs';
 
 const SHOWN = 200;
 /* A replay takes about this long, however long the run was. */
@@ -15,18 +15,21 @@ export function runTimeline() {
   const note = h('span.muted.note');
   const list = h('ol.timeline');
   return {
-    element: h('section.card', h('h2', 'What happened', note),
-      region('What happened', 'scroll timeline-box', list)),
+    element: h(
+      'section.card',
+      h('h2', 'What happened', note),
+      region('What happened', 'scroll timeline-box', list),
+    ),
     update(state) {
       const items = timeline(state);
       setText(note, plural(items.length, 'entry', 'entries'));
       syncChildren(list, items.slice(-SHOWN), {
-        key: item => item.key,
-        signature: item => item.text + item.after,
-        render: item => h('li', {class: item.tone}, h('span.number.muted', item.after),
-          h('span', item.text))
+        key: (item) => item.key,
+        signature: (item) => item.text + item.after,
+        render: (item) =>
+          h('li', { class: item.tone }, h('span.number.muted', item.after), h('span', item.text)),
       });
-    }
+    },
   };
 }
 
@@ -36,23 +39,23 @@ function timeline(state) {
     key: `s${i}`,
     time: entry.time,
     tone: entry.state === 'failed' ? 'bad' : null,
-    text: stateWord(entry.state) + (entry.reason ? `: ${entry.reason}` : '')
+    text: stateWord(entry.state) + (entry.reason ? `: ${entry.reason}` : ''),
   }));
-  const messages = state.messages.map(message => ({
+  const messages = state.messages.map((message) => ({
     key: `m${message.id}`,
     time: message.time,
     tone: message.level === 'error' ? 'bad' : null,
-    text: messagePlace(message, state.cases) + message.text
+    text: messagePlace(message, state.cases) + message.text,
   }));
-  const all =
-    [...states, ...messages].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
-  return all.map(
-    item =>
-      ({...item, after: `+${formatDuration(secondsBetween(all[0].time, item.time))}`}));
+  const all = [...states, ...messages].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
+  return all.map((item) => ({
+    ...item,
+    after: `+${formatDuration(secondsBetween(all[0].time, item.time))}`,
+  }));
 }
 
 /* "node-2, rank 2, repeat 2: " */
-export function messagePlace({node, rank, case: at}, cases) {
+export function messagePlace({ node, rank, case: at }, cases) {
   const found = cases.size > 1 ? cases.get(at) : null;
   const place = [node, rank !== undefined && `rank ${rank}`, found && caseName(found)];
   return place.some(Boolean) ? `${place.filter(Boolean).join(', ')}: ` : '';
@@ -61,14 +64,14 @@ export function messagePlace({node, rank, case: at}, cases) {
 /* `seek(at)` asks for the page as it was after `at` events; null is the end. `load()` gets
  * the events that a page drawn from a summary has not. */
 export function runReplay(seek, load) {
-  const slider = h('input', {type: 'range', min: '1', 'aria-label': 'Moment of the run'});
+  const slider = h('input', { type: 'range', min: '1', 'aria-label': 'Moment of the run' });
   const play = h('button.quiet', 'Replay');
-  const text = h('span.muted.number', {role: 'status'});
-  const fetchAll = h('button.quiet', {hidden: true});
-  const element = h('div.replay', {hidden: true}, fetchAll, play, slider, text);
-  const player = {timer: null, total: 0, at: null};
+  const text = h('span.muted.number', { role: 'status' });
+  const fetchAll = h('button.quiet', { hidden: true });
+  const element = h('div.replay', { hidden: true }, fetchAll, play, slider, text);
+  const player = { timer: null, total: 0, at: null };
 
-  const go = at => seek(at >= player.total ? null : at);
+  const go = (at) => seek(at >= player.total ? null : at);
   const stop = () => {
     clearInterval(player.timer);
     player.timer = null;
@@ -85,7 +88,7 @@ export function runReplay(seek, load) {
     }
     setText(play, 'Pause');
     let at = player.at ?? 1;
-    const step = Math.max(1, Math.round(player.total * STEP_MS / REPLAY_MS));
+    const step = Math.max(1, Math.round((player.total * STEP_MS) / REPLAY_MS));
     player.timer = setInterval(() => {
       at += step;
       go(at);
@@ -110,12 +113,11 @@ export function runReplay(seek, load) {
     destroy: stop,
     /* `shown` is the state that the page shows. */
     update(source, shown, at) {
-      const {state, log} = source;
+      const { state, log } = source;
       const total = source.isWhole() ? log.length : state.lastId;
-      setHidden(element,
-        !isEnded(state) || total < 2 || !(source.isWhole() || source.canLoadLog()));
+      setHidden(element, !isEnded(state) || total < 2 || !(source.isWhole() || source.canLoadLog()));
       setHidden(fetchAll, source.isWhole());
-      [play, slider].forEach(control => setHidden(control, !source.isWhole()));
+      [play, slider].forEach((control) => setHidden(control, !source.isWhole()));
       setText(fetchAll, `Load ${plural(total, 'event')} to replay`);
       player.total = total;
       player.at = at;
@@ -124,6 +126,6 @@ export function runReplay(seek, load) {
       const after = formatDuration(secondsBetween(shown.created, shown.lastTime));
       setText(text, `+${after}, event ${at ?? total} of ${total}`);
       slider.setAttribute('aria-valuetext', `after ${after}`);
-    }
+    },
   };
 }

@@ -1,52 +1,64 @@
 /* scaling.mjs - a run over node counts: how a size's bandwidth and time went, what the
  * server makes of more nodes, and how far off that was where it could be seen */
-import {colours} from '../chart.mjs';
-import {chartPanels} from '../chart_panels.mjs';
-import {h, setHidden, setText} from '../dom.mjs';
-import {alertBox} from '../parts.mjs';
-import {scalingPanels, sizeLabel} from '../scaling.mjs';
-import {markOf} from '../shown.mjs';
-import {onTheme, theme} from '../theme.mjs';
-import {viewShare} from './run_share.mjs';
+import { colours } from '../chart.mjs';
+import { chartPanels } from '../chart_panels.mjs';
+import { h, setHidden, setText } from '../dom.mjs';
+import { alertBox } from '../parts.mjs';
+import { scalingPanels, sizeLabel } from '../scaling.mjs';
+import { markOf } from '../shown.mjs';
+import { onTheme, theme } from '../theme.mjs';
+import { viewShare } from './run_share.mjs';
 
 /* `change(set)` asks for another address state: its `nodes` are asked about, `of` is the
  * size that is shown. */
 export default function scalingChart(app, id, change) {
-  const choice = h('select', {id: 'scaling-size'});
+  const choice = h('select', { id: 'scaling-size' });
   const nodes = h('input', {
     id: 'scaling-nodes',
     type: 'text',
     inputmode: 'numeric',
     pattern: '[1-9][0-9]{0,5}',
     required: true,
-    size: '6'
+    size: '6',
   });
-  const form = h('form.controls', h('label', {for: choice.id}, 'Size'), choice,
-    h('label', {for: nodes.id}, 'Project to nodes'), nodes, h('button', {value: ''}, 'Project'));
+  const form = h(
+    'form.controls',
+    h('label', { for: choice.id }, 'Size'),
+    choice,
+    h('label', { for: nodes.id }, 'Project to nodes'),
+    nodes,
+    h('button', { value: '' }, 'Project'),
+  );
   const charts = chartPanels({
     name: 'Measured and fitted',
     onToggle(key) {
-      hide = hide.includes(key) ? hide.filter(one => one !== key) : [...hide, key];
+      hide = hide.includes(key) ? hide.filter((one) => one !== key) : [...hide, key];
       draw();
-    }
+    },
   });
-  const said = h('p', {role: 'status'});
+  const said = h('p', { role: 'status' });
   const failed = h('span');
   const alert = alertBox('bad', 'That did not work. ', failed);
-  let shown = {runs: [], panels: [], spread: true};
-  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}), app.later);
-  const element = h('section.card.chart-card', {'aria-label': 'Scaling'},
-    h('h2', 'Over node counts'), h('div.chart-top', form, share.element), alert, said,
-    charts.element);
+  let shown = { runs: [], panels: [], spread: true };
+  const share = viewShare(() => ({ ...shown, tone: { ...colours(), theme: theme() } }), app.later);
+  const element = h(
+    'section.card.chart-card',
+    { 'aria-label': 'Scaling' },
+    h('h2', 'Over node counts'),
+    h('div.chart-top', form, share.element),
+    alert,
+    said,
+    charts.element,
+  );
   let hide = [];
   let asked = '';
   let answer = null;
   let latest = null;
 
-  choice.addEventListener('change', () => change({of: choice.value}));
-  form.addEventListener('submit', event => {
+  choice.addEventListener('change', () => change({ of: choice.value }));
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    change({nodes: Number(nodes.value)});
+    change({ nodes: Number(nodes.value) });
   });
 
   async function ask(count, sign) {
@@ -66,16 +78,18 @@ export default function scalingChart(app, id, change) {
   }
 
   function draw() {
-    const {run, view} = latest;
-    const found = answer?.sizes.find(size => sizeLabel(size) === view.of) ??
-      answer?.sizes.findLast(size => size.answer === 'projected') ?? answer?.sizes.at(-1);
-    setText(said, found && view.of ? found.sentence : answer?.verdict.sentence ?? '');
+    const { run, view } = latest;
+    const found =
+      answer?.sizes.find((size) => sizeLabel(size) === view.of) ??
+      answer?.sizes.findLast((size) => size.answer === 'projected') ??
+      answer?.sizes.at(-1);
+    setText(said, found && view.of ? found.sentence : (answer?.verdict.sentence ?? ''));
     setHidden(charts.element, !found);
     if (found) {
       choice.value = sizeLabel(found);
       const panels = scalingPanels(found, answer.nodes, hide, theme());
-      shown = {...shown, runs: [{...run, verdict: answer.verdict}], panels};
-      charts.update(panels, {spread: true, mark: markOf([run])});
+      shown = { ...shown, runs: [{ ...run, verdict: answer.verdict }], panels };
+      charts.update(panels, { spread: true, mark: markOf([run]) });
     }
   }
 
@@ -85,9 +99,9 @@ export default function scalingChart(app, id, change) {
     element,
     /* `run`: as runOnChart() makes it; `state`: whose completed cases the server knows. */
     update(run, state, view) {
-      latest = {run, view};
-      const done = [...state.cases.values()].filter(({state: is}) => is === 'completed');
-      const largest = Math.max(0, ...done.map(one => one.nodes?.length ?? 0));
+      latest = { run, view };
+      const done = [...state.cases.values()].filter(({ state: is }) => is === 'completed');
+      const largest = Math.max(0, ...done.map((one) => one.nodes?.length ?? 0));
       const count = view.nodes ?? 2 * largest;
       const sign = `${done.length} ${count}`;
       setHidden(element, done.length === 0);
@@ -104,11 +118,18 @@ export default function scalingChart(app, id, change) {
       stopTheme();
       share.destroy();
       charts.destroy();
-    }
+    },
   };
 }
 
 function fillChoice(choice, sizes) {
-  choice.replaceChildren(...sizes.map(size => h('option', {value: sizeLabel(size)},
-    sizeLabel(size) + (size.answer === 'projected' ? '' : ' (not projected)'))));
+  choice.replaceChildren(
+    ...sizes.map((size) =>
+      h(
+        'option',
+        { value: sizeLabel(size) },
+        sizeLabel(size) + (size.answer === 'projected' ? '' : ' (not projected)'),
+      ),
+    ),
+  );
 }
