@@ -1,16 +1,13 @@
-foreach(noun budget carried case_values compare compare_cases culprit gate hang json_differences lateness memory_ceiling states stats suspects unreached verdict)
-    unit_test(${noun} rb_plan m)
-    target_compile_definitions(test_${noun} PRIVATE
-        SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
+unit_tests(analysis LIBS rb_import rb_plan rb_analysis rb_agent rb_worker_sim m TESTS
+    budget carried case_values ceiling compare compare_cases compare_level culprit gate hang
+    json_differences lateness memory_ceiling preflight projection states stats suspects
+    topology transport unreached verdict)
+foreach(noun budget carried case_values ceiling compare compare_cases culprit gate hang
+        json_differences lateness memory_ceiling preflight states stats suspects unreached
+        verdict)
+    unit_define(${noun} SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+        VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
-unit_test(compare_level rb_analysis rb_worker_sim m)
-unit_test(projection rb_analysis rb_worker_sim m)
-unit_test(ceiling rb_analysis rb_agent m)
-target_compile_definitions(test_ceiling PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
-unit_test(preflight rb_analysis m)
-target_compile_definitions(test_preflight PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-unit_test(topology rb_analysis)
-target_compile_definitions(test_topology PRIVATE TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")
-unit_test(transport rb_import rb_analysis)
-target_compile_definitions(test_transport PRIVATE DATA_DIR="${CMAKE_CURRENT_LIST_DIR}/../data")
+unit_define(ceiling NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
+unit_define(topology TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")
+unit_define(transport DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")

@@ -1,17 +1,20 @@
-foreach(noun bands buf clean_text clock collective conditions cpu_list error headline ids json_util options order_stat problem row_fields
-        placed run_spec run_spec_memory secret_file series spec_docs this_machine threshold units utf8 variables)
-    unit_test(${noun} rb_common)
-endforeach()
+unit_tests(common LIBS rb_common TESTS
+    bands buf clean_text clock collective conditions cpu_list error headline ids json_util
+    ncclog options order_stat placed problem row_fields run_spec run_spec_nccl secret_file
+    series spec_docs split threshold traffic units utf8 variables)
 foreach(noun collective headline row_fields units)
-    target_compile_definitions(test_${noun} PRIVATE
-        VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
+    unit_define(${noun} VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
 foreach(noun collective conditions row_fields)
-    target_compile_definitions(test_${noun} PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
+    unit_define(${noun} GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
 endforeach()
-target_compile_definitions(test_spec_docs PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+unit_define(ncclog DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")
+unit_define(spec_docs SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
 # A kernel of as many CPUs as it is told.
-target_link_options(test_this_machine PRIVATE -Wl,--wrap=sched_getaffinity)
+unit_test(this_machine rb_common)
+target_link_options(units_this_machine PRIVATE -Wl,--wrap=sched_getaffinity)
 # Every allocation of the code under test goes through the test's own functions.
-target_link_options(test_run_spec_memory PRIVATE
+unit_test(run_spec_memory rb_common)
+target_link_options(units_run_spec_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

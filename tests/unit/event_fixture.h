@@ -2,12 +2,10 @@
 #ifndef RINGBENCH_TESTS_UNIT_EVENT_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_EVENT_FIXTURE_H
 
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "server/store/store_event.h"
+#include "tests/unit/test.h"
 
 /* [events as clients see them]; takes the page. */
 static inline json_t *events_json(struct store_events *page)

@@ -2,18 +2,10 @@
 #ifndef RINGBENCH_TESTS_UNIT_FAKE_ROOT_H
 #define RINGBENCH_TESTS_UNIT_FAKE_ROOT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 static char root[64];
 

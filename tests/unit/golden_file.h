@@ -3,17 +3,8 @@
 #ifndef RINGBENCH_TESTS_UNIT_GOLDEN_FILE_H
 #define RINGBENCH_TESTS_UNIT_GOLDEN_FILE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/buf.h"
+#include "tests/unit/test.h"
 
 #define GOLDEN_PATH_MAX 1024
 #define GOLDEN_FILE_MAX (256 * 1024)

@@ -1,19 +1,7 @@
 add_library(http_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/http_fixture.c)
 target_link_libraries(http_fixture PUBLIC rb_http Threads::Threads PRIVATE PkgConfig::CMOCKA)
 
-unit_test(auth rb_http)
-unit_test(backlog rb_http)
-unit_test(byte_queue rb_http)
-unit_test(lobby rb_http)
-unit_test(negotiate rb_http)
-unit_test(origin rb_http)
-unit_test(roster rb_http)
-unit_test(router rb_http)
-unit_test(static_files rb_http)
-unit_test(target rb_http)
-unit_test(http http_fixture)
-unit_test(http_crowd http_fixture)
-unit_test(http_later http_fixture)
-unit_test(http_files http_fixture)
-unit_test(http_tls http_fixture PkgConfig::CURL)
+unit_tests(http LIBS http_fixture PkgConfig::CURL TESTS
+    auth backlog byte_queue http http_crowd http_files http_later http_tls lobby negotiate
+    origin roster router static_files target)
 set_tests_properties(unit_http_tls PROPERTIES SKIP_RETURN_CODE 77)

@@ -1,23 +1,14 @@
 /* http_fixture.c - a server with one handler per behaviour, and a client that sees bytes
  */
 #include "http_fixture.h"
+#include "tests/unit/test.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- handlers: all on the server's thread ---- */
 

@@ -1,3 +1,2 @@
-unit_test(import rb_import)
-target_compile_definitions(test_import PRIVATE
-    FILES_DIR="${CMAKE_SOURCE_DIR}/tests/vectors/import")
+unit_tests(import LIBS rb_import TESTS import)
+unit_define(import FILES_DIR="${CMAKE_SOURCE_DIR}/tests/vectors/import")

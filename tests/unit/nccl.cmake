@@ -1,11 +1,6 @@
-unit_test(run_spec_nccl rb_common)
 if(TARGET rb_worker_nccl)
-    unit_test(nccl_identity rb_worker_nccl)
-    unit_test(nccl_lib rb_worker_nccl)
-    unit_test(nccl_profiler rb_worker_nccl)
-    unit_test(nccl_table rb_worker_nccl)
-    unit_test(nccl_pattern rb_worker)
-    unit_test(shared_object rb_worker_nccl)
+    unit_tests(nccl LIBS rb_worker_nccl TESTS
+        nccl_identity nccl_interface nccl_lib nccl_profiler nccl_table shared_object)
 
     # Worker processes over the emulated libraries.
     add_library(rb_nccl_fixture STATIC nccl_fixture.c)
@@ -20,13 +15,13 @@ if(TARGET rb_worker_nccl)
         EMULATED_NCCL_OLD="$<TARGET_FILE:emulated_nccl_old>")
     add_dependencies(rb_nccl_fixture ringbench-worker-nccl emulated_cudart emulated_cudart_12
         emulated_nccl emulated_nccl_old emulated_nvml)
-    foreach(noun nccl_worker nccl_options nccl_guard nccl_runtime)
-        unit_test(${noun} rb_nccl_fixture)
-        set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 900)
-    endforeach()
-    unit_test(emulated_graph emulated_cudart)
-    unit_test(emulated_nccl emulated_nccl)
-    target_link_libraries(test_emulated_nccl PRIVATE emulated_cudart Threads::Threads)
+    unit_tests(nccl_worker LIBS rb_nccl_fixture TESTS
+        nccl_guard nccl_options nccl_runtime nccl_worker)
+    set_tests_properties(unit_nccl_guard unit_nccl_options unit_nccl_runtime unit_nccl_worker
+        PROPERTIES TIMEOUT 900)
+
+    unit_tests(emulation LIBS emulated_nccl emulated_cudart Threads::Threads TESTS
+        emulated_graph emulated_nccl)
 
     # What the worker declares of CUDA and NCCL, against their headers where they are.
     find_path(RINGBENCH_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME
@@ -34,11 +29,9 @@ if(TARGET rb_worker_nccl)
     find_path(RINGBENCH_NCCL_INCLUDE nccl.h HINTS ENV NCCL_HOME ENV CUDA_HOME
         PATHS /usr/local/cuda PATH_SUFFIXES include)
     if(RINGBENCH_CUDA_INCLUDE AND RINGBENCH_NCCL_INCLUDE)
-        foreach(noun nccl_abi nccl_calls)
-            unit_test(${noun} rb_common)
-            target_include_directories(test_${noun} SYSTEM PRIVATE
-                ${RINGBENCH_CUDA_INCLUDE} ${RINGBENCH_NCCL_INCLUDE})
-        endforeach()
+        unit_tests(nccl_headers LIBS rb_common TESTS nccl_abi nccl_calls)
+        target_include_directories(units_nccl_headers SYSTEM PRIVATE
+            ${RINGBENCH_CUDA_INCLUDE} ${RINGBENCH_NCCL_INCLUDE})
     else()
         message(STATUS "Tests: no headers of CUDA and NCCL, nccl_abi and nccl_calls are left out")
     endif()

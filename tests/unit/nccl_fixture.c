@@ -1,16 +1,9 @@
 /* nccl_fixture.c - four processes of the NCCL worker over emulated libraries */
 #include "tests/unit/nccl_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 const char nccl_quick[] =
     "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"

@@ -1,6 +1,2 @@
-unit_test(program_schema rb_common)
-unit_test(safe_regex rb_common)
-unit_test(metric rb_agent)
-unit_test(program rb_agent)
-unit_test(programs rb_api rb_runs rb_common)
-unit_test(run_matrix rb_common)
+unit_tests(programs LIBS rb_agent rb_api rb_runs rb_common TESTS
+    metric program program_schema programs run_matrix safe_regex)

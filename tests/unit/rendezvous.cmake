@@ -1,11 +1,6 @@
-unit_test(tcpstore_wire rb_rendezvous rb_common)
-unit_test(tcpstore_kv rb_rendezvous rb_common)
-unit_test(tcpstore_out rb_rendezvous rb_common)
-unit_test(tcpstore_standing rb_rendezvous rb_common)
-unit_test(rendezvous_peer rb_rendezvous rb_common)
-unit_test(rendezvous rb_rendezvous rb_common)
-unit_test(rendezvous_limits rb_rendezvous rb_common)
-unit_test(rendezvous_standing rb_rendezvous rb_common)
+unit_tests(rendezvous LIBS rb_rendezvous rb_common TESTS
+    rendezvous rendezvous_limits rendezvous_peer rendezvous_standing
+    tcpstore_kv tcpstore_out tcpstore_standing tcpstore_wire)
 
 # Real PyTorch clients, where there are any: the distribution's python has its packages.
 find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -3,24 +3,14 @@
 #ifndef RINGBENCH_TESTS_UNIT_RENDEZVOUS_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_RENDEZVOUS_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "server/rendezvous/rendezvous.h"
 #include "tests/unit/tcpstore_requests.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     uv_loop_t loop;

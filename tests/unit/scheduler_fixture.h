@@ -3,16 +3,6 @@
 #ifndef RINGBENCH_TESTS_UNIT_SCHEDULER_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_SCHEDULER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -20,6 +10,7 @@
 #include "common/base/log.h"
 #include "server/runs/scheduler_state.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/test.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */
 #define PATIENCE_NS INT64_C(60000000000)
@@ -460,7 +451,5 @@ static inline void release_agent(struct agent *agent)
 {
     json_decref(agent->commands);
 }
-
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 #endif

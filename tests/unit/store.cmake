@@ -1,16 +1,6 @@
-unit_test(store rb_store rb_common)
-unit_test(store_faults rb_store rb_common)
-unit_test(event_samples rb_store)
-unit_test(store_cursor rb_store rb_common)
-unit_test(store_pages rb_store rb_common)
-unit_test(store_artifacts rb_store rb_common)
-unit_test(store_runs rb_store rb_common)
-unit_test(store_upgrade rb_store rb_common)
-target_compile_definitions(test_store_upgrade PRIVATE
-    VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
-unit_test(store_trends rb_store rb_common)
-unit_test(choice_code rb_summary)
-unit_test(summary rb_store rb_common m)
-target_compile_definitions(test_summary PRIVATE
-    VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
-unit_test(thin rb_store)
+unit_tests(store LIBS rb_summary rb_store rb_common m TESTS
+    choice_code event_samples store store_artifacts store_cursor store_faults store_pages
+    store_runs store_trends store_upgrade summary thin)
+foreach(noun store_upgrade summary)
+    unit_define(${noun} VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
+endforeach()

@@ -3,21 +3,12 @@
 #ifndef RINGBENCH_TESTS_UNIT_STORE_FIXTURE_H
 #define RINGBENCH_TESTS_UNIT_STORE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "common/base/json_util.h"
 #include "server/store/store.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     uv_loop_t loop;

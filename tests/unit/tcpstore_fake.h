@@ -2,15 +2,9 @@
 #ifndef RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H
 #define RINGBENCH_TESTS_UNIT_TCPSTORE_FAKE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "server/rendezvous/tcpstore_kv.h"
 #include "tests/unit/tcpstore_requests.h"
+#include "tests/unit/test.h"
 
 /* The types of requests, from the protocol. */
 enum {

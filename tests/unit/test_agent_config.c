@@ -1,18 +1,9 @@
 /* test_agent_config.c - the agent's options, their defaults and what is refused */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/config/config.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 #define ARGS_MAX 8
 
@@ -45,6 +36,8 @@ static int set_up(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, NULL);
+
 static const struct {
     const char *options, *error;
 } refusals[] = {
@@ -67,9 +60,8 @@ static const struct {
     {"--server http://h --dance", "--dance"},
 };
 
-static void says_what_is_wrong(void **state)
+TEST(says_what_is_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct agent_config config;
         struct error err = {ERROR_NONE, ""};
@@ -90,9 +82,8 @@ static const struct {
     {"http://10.0.0.1/ringbench/", "http://10.0.0.1/ringbench", "10.0.0.1"},
 };
 
-static void finds_the_servers_host(void **state)
+TEST(finds_the_servers_host)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
         struct agent_config config;
         char options[128];
@@ -113,11 +104,10 @@ static const struct {
     {"LSB_JOBID", "5", "lsf-5"},
 };
 
-static void takes_its_group_from_the_batch_job(void **state)
+TEST(takes_its_group_from_the_batch_job)
 {
     struct agent_config config;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         setenv(jobs[i].name, jobs[i].value, 1);
         assert_int_equal(load(&config, "--server http://h", NULL), 0);
@@ -155,11 +145,10 @@ static const struct {
     {"OMPI_COMM_WORLD_RANK", "1", true}, /* of the first on another node */
 };
 
-static void leaves_the_node_to_the_first_of_copies(void **state)
+TEST(leaves_the_node_to_the_first_of_copies)
 {
     struct agent_config config;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
         setenv(copies[i].name, copies[i].value, 1);
         assert_int_equal(load(&config, "--server http://h", NULL), 0);
@@ -182,12 +171,11 @@ static void leaves_the_node_to_the_first_of_copies(void **state)
     unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
 }
 
-static void takes_its_name_from_slurm_but_under_hydra(void **state)
+TEST(takes_its_name_from_slurm_but_under_hydra)
 {
     struct agent_config config;
     char host[256];
 
-    (void)state;
     gethostname(host, sizeof(host));
     setenv("SLURMD_NODENAME", "n3", 1);
     assert_int_equal(load(&config, "--server http://h", NULL), 0);
@@ -200,12 +188,11 @@ static void takes_its_name_from_slurm_but_under_hydra(void **state)
     unsetenv("MPI_LOCALRANKID");
 }
 
-static void has_sane_defaults(void **state)
+TEST(has_sane_defaults)
 {
     struct agent_config config;
     char host[256];
 
-    (void)state;
     assert_int_equal(load(&config, "--server http://h --label a=b=c", NULL), 0);
     gethostname(host, sizeof(host));
     assert_string_equal(config.name, host);
@@ -236,13 +223,12 @@ static int load_token(const char *text, mode_t mode, struct agent_config *config
     return result;
 }
 
-static void reads_a_token_that_only_its_owner_sees(void **state)
+TEST(reads_a_token_that_only_its_owner_sees)
 {
     static const char *const bad[] = {"", "\n", "two words\n", "bell\a\n"};
     struct agent_config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(load_token("s3cret\n", 0640, &config, &err), 0);
     assert_string_equal(config.token, "s3cret");
     agent_config_release(&config);
@@ -257,11 +243,10 @@ static void reads_a_token_that_only_its_owner_sees(void **state)
     }
 }
 
-static void workers_do_not_inherit_the_options(void **state)
+TEST(workers_do_not_inherit_the_options)
 {
     struct agent_config config;
 
-    (void)state;
     setenv("RINGBENCH_SERVER", "http://h", 1);
     setenv("RINGBENCH_HOSTID", "h7", 1);
     assert_int_equal(load(&config, "", NULL), 0);
@@ -272,12 +257,11 @@ static void workers_do_not_inherit_the_options(void **state)
     unsetenv("RINGBENCH_SERVER");
 }
 
-static void looks_up_the_name_under_which_it_is_reached(void **state)
+TEST(looks_up_the_name_under_which_it_is_reached)
 {
     static const char *const cases[][2] = {
         {"10.0.0.9", "10.0.0.9"}, {"fd00::0:9", "fd00::9"}, {"localhost", NULL}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct agent_config config;
         char options[128];
@@ -294,11 +278,10 @@ static void looks_up_the_name_under_which_it_is_reached(void **state)
     }
 }
 
-static void faults_need_the_agents_own_consent(void **state)
+TEST(faults_need_the_agents_own_consent)
 {
     struct agent_config config;
 
-    (void)state;
     assert_int_equal(load(&config, "--server http://h --config-dir /nonexistent", NULL),
                      0);
     assert_int_equal(config.consented.count, 0);
@@ -308,24 +291,4 @@ static void faults_need_the_agents_own_consent(void **state)
                      0);
     assert_int_equal(config.consented.count, 1);
     agent_config_release(&config);
-}
-
-#define T(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(says_what_is_wrong),
-        T(finds_the_servers_host),
-        T(takes_its_group_from_the_batch_job),
-        T(leaves_the_node_to_the_first_of_copies),
-        T(takes_its_name_from_slurm_but_under_hydra),
-        T(has_sane_defaults),
-        T(reads_a_token_that_only_its_owner_sees),
-        T(looks_up_the_name_under_which_it_is_reached),
-        T(workers_do_not_inherit_the_options),
-        T(faults_need_the_agents_own_consent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

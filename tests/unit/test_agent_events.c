@@ -1,6 +1,9 @@
 /* test_agent_events.c - what agents say that is long, cut, late or of another time */
 #include "server/nodes/digest.h"
 #include "tests/unit/scheduler_fixture.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(setup, teardown);
 
 /* The case is under way on both nodes, of one rank each. */
 static void start_two(struct agent *a, struct agent *b, struct world *world, char run[16])
@@ -34,7 +37,7 @@ static void put_wide(char *out, int shift, int n)
         memcpy(out, "\xc3\xa9", 3);
 }
 
-static void a_long_last_line_is_cut_between_characters(void **state)
+TEST(a_long_last_line_is_cut_between_characters)
 {
     struct world *world = *state;
 
@@ -54,7 +57,7 @@ static void a_long_last_line_is_cut_between_characters(void **state)
     }
 }
 
-static void a_long_error_of_a_rank_fails_the_run(void **state)
+TEST(a_long_error_of_a_rank_fails_the_run)
 {
     struct world *world = *state;
 
@@ -74,7 +77,7 @@ static void a_long_error_of_a_rank_fails_the_run(void **state)
     }
 }
 
-static void a_long_refusal_fails_the_run(void **state)
+TEST(a_long_refusal_fails_the_run)
 {
     struct world *world = *state;
 
@@ -93,7 +96,7 @@ static void a_long_refusal_fails_the_run(void **state)
 }
 
 /* Whoever holds an agent's token can send a line of 4 MiB. */
-static void a_reason_is_bounded_however_it_comes(void **state)
+TEST(a_reason_is_bounded_however_it_comes)
 {
     static const char *const types[] = {"gone", "refused"};
     struct world *world = *state;
@@ -144,7 +147,7 @@ static int64_t latest_event_ms(struct world *world, const char *run)
     return latest;
 }
 
-static void a_node_ahead_of_time_does_not_time_a_run_out(void **state)
+TEST(a_node_ahead_of_time_does_not_time_a_run_out)
 {
     static const int64_t aheads[] = {INT64_C(7200000), INT64_MAX};
     struct world *world = *state;
@@ -180,7 +183,7 @@ static void a_node_ahead_of_time_does_not_time_a_run_out(void **state)
     }
 }
 
-static void a_node_that_leaves_and_is_forgotten_has_left(void **state)
+TEST(a_node_that_leaves_and_is_forgotten_has_left)
 {
     struct world *world = *state;
     struct agent a, b;
@@ -206,7 +209,7 @@ static bool is_remembered(const struct agent *agent)
     return store_knows_boot(agent->world->store, digest);
 }
 
-static void an_agent_that_sent_nothing_is_forgotten_with_its_place(void **state)
+TEST(an_agent_that_sent_nothing_is_forgotten_with_its_place)
 {
     struct world *world = *state;
     struct agent left, replaced, lasting, spoke;
@@ -235,7 +238,7 @@ static void an_agent_that_sent_nothing_is_forgotten_with_its_place(void **state)
 }
 
 /* What is stored is what is known of them, not all that an agent says. */
-static void conditions_are_checked_and_worded(void **state)
+TEST(conditions_are_checked_and_worded)
 {
     struct world *world = *state;
     const json_t *conditions, *said;
@@ -274,7 +277,7 @@ static void conditions_are_checked_and_worded(void **state)
 }
 
 /* The second line is another node's to say. */
-static void a_refused_batch_leaves_no_trace(void **state)
+TEST(a_refused_batch_leaves_no_trace)
 {
     struct world *world = *state;
     struct acknowledgement answer;
@@ -295,7 +298,7 @@ static void a_refused_batch_leaves_no_trace(void **state)
 }
 
 /* Though both come in one batch. */
-static void what_a_rank_said_of_its_end_counts_before_its_exit(void **state)
+TEST(what_a_rank_said_of_its_end_counts_before_its_exit)
 {
     struct world *world = *state;
     struct acknowledgement answer;
@@ -313,22 +316,4 @@ static void what_a_rank_said_of_its_end_counts_before_its_exit(void **state)
     assert_int_equal(answer.code, ERROR_NONE);
     b.seq += 2;
     end_two(&a, &b, world, run, "rank 1 on b: io: no disk");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(conditions_are_checked_and_worded),
-        WITH_WORLD(a_long_last_line_is_cut_between_characters),
-        WITH_WORLD(a_long_error_of_a_rank_fails_the_run),
-        WITH_WORLD(a_long_refusal_fails_the_run),
-        WITH_WORLD(a_refused_batch_leaves_no_trace),
-        WITH_WORLD(what_a_rank_said_of_its_end_counts_before_its_exit),
-        WITH_WORLD(a_reason_is_bounded_however_it_comes),
-        WITH_WORLD(a_node_ahead_of_time_does_not_time_a_run_out),
-        WITH_WORLD(a_node_that_leaves_and_is_forgotten_has_left),
-        WITH_WORLD(an_agent_that_sent_nothing_is_forgotten_with_its_place),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* test_agent_neighbours.c - agents of a machine see each other */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "agent/bind/neighbours.h"
+#include "tests/unit/test.h"
 
 #define LIST "/proc/net/unix"
 
@@ -41,12 +31,11 @@ static int announce(const char *machine, const char *list)
     return fd;
 }
 
-static void counts_who_may_use_the_same_cpus(void **state)
+TEST(counts_who_may_use_the_same_cpus)
 {
     char machine[64];
     int one, two, far;
 
-    (void)state;
     snprintf(machine, sizeof(machine), "test-%d", (int)getpid());
     assert_int_equal(count(machine, "0-3"), 0);
     one = announce(machine, "0-1");
@@ -62,12 +51,11 @@ static void counts_who_may_use_the_same_cpus(void **state)
 }
 
 /* A name has room for so much: who does not fit may use any. */
-static void a_long_list_means_all(void **state)
+TEST(a_long_list_means_all)
 {
     char machine[64], list[256] = "0";
     int fd;
 
-    (void)state;
     snprintf(machine, sizeof(machine), "test-%d", (int)getpid());
     for (int i = 1; i < 30; i++)
         snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%d", 10 * i);
@@ -77,12 +65,11 @@ static void a_long_list_means_all(void **state)
 }
 
 /* Machines that number their sockets by turns. */
-static void every_second_cpu_is_no_long_list(void **state)
+TEST(every_second_cpu_is_no_long_list)
 {
     char machine[64], even[512] = "0", odd[512] = "1";
     int fd;
 
-    (void)state;
     snprintf(machine, sizeof(machine), "test-%d", (int)getpid());
     for (int i = 1; i < 64; i++) {
         snprintf(even + strlen(even), sizeof(even) - strlen(even), ",%d", 2 * i);
@@ -94,25 +81,12 @@ static void every_second_cpu_is_no_long_list(void **state)
     close(fd);
 }
 
-static void a_name_for_the_machine_can_be_given(void **state)
+TEST(a_name_for_the_machine_can_be_given)
 {
     char text[NEIGHBOURS_MACHINE_MAX];
 
-    (void)state;
     unsetenv("RINGBENCH_MACHINE");
     assert_int_equal(strlen(neighbours_machine(text)), 36);
     setenv("RINGBENCH_MACHINE", "m", 1);
     assert_string_equal(neighbours_machine(text), "m");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_who_may_use_the_same_cpus),
-        cmocka_unit_test(every_second_cpu_is_no_long_list),
-        cmocka_unit_test(a_long_list_means_all),
-        cmocka_unit_test(a_name_for_the_machine_can_be_given),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* test_arrival.c - who comes late is found though no two machines' clocks agree */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/bench/arrival.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/test.h"
 
 #define RUNS 200
 #define RANKS 8
@@ -95,12 +88,11 @@ static double true_late_us(struct world *world, int rank)
     return late_us[rank];
 }
 
-static void lateness_is_true_within_its_error(void **state)
+TEST(lateness_is_true_within_its_error)
 {
     struct world world = {.late_ns = 300000, .wire_ns = 10000};
     double late_us[RANKS], error_us;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         play(&world, seed);
         assert_int_equal(arrivals_late_us(world.ranks, RANKS, late_us, &error_us), 0);
@@ -111,23 +103,21 @@ static void lateness_is_true_within_its_error(void **state)
     }
 }
 
-static void a_clock_that_runs_faster_is_followed(void **state)
+TEST(a_clock_that_runs_faster_is_followed)
 {
     struct world world = {.late_ns = 300000, .wire_ns = 10000, .drift = 1e-4};
     double late_us[RANKS], error_us;
 
-    (void)state;
     play(&world, 1);
     assert_int_equal(arrivals_late_us(world.ranks, RANKS, late_us, &error_us), 0);
     assert_true(fabs(late_us[LATE_RANK] - true_late_us(&world, LATE_RANK)) <= error_us);
 }
 
-static void ranks_of_one_machine_have_no_error(void **state)
+TEST(ranks_of_one_machine_have_no_error)
 {
     struct arrivals here[3];
     double late_us[3], error_us;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         arrivals_init(&here[i]);
         for (int64_t call = 0; call < ARRIVALS_MAX + 5; call++)
@@ -148,12 +138,11 @@ static void ranks_of_one_machine_have_no_error(void **state)
 }
 
 /* As two ranks on one core do: who waits at the barrier goes on in its turn only. */
-static void who_is_let_go_last_is_not_late(void **state)
+TEST(who_is_let_go_last_is_not_late)
 {
     struct arrivals ranks[4];
     double late_us[4], error_us;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         ranks[i] = (struct arrivals){.clock = (uint64_t)(i / 2)};
         for (int64_t call = 0; call < 10; call++) {
@@ -169,16 +158,4 @@ static void who_is_let_go_last_is_not_late(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(fabs(late_us[i]) < 0.001);
     assert_true(fabs(late_us[3] - 7) < 0.001);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lateness_is_true_within_its_error),
-        cmocka_unit_test(a_clock_that_runs_faster_is_followed),
-        cmocka_unit_test(ranks_of_one_machine_have_no_error),
-        cmocka_unit_test(who_is_let_go_last_is_not_late),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 /* test_auth.c - the token file and what tokens allow */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "server/http/auth.h"
+#include "tests/unit/test.h"
 
 #define VIEWER "viewer-token-0123456789"
 #define OPERATOR "operator-token-0123456789"
@@ -43,7 +33,7 @@ static void refused(const char *text, mode_t mode, const char *reason)
     assert_null(strstr(err.text, "secret"));
 }
 
-static void allows_by_role(void **state)
+TEST(allows_by_role)
 {
     /* rows: tokens; columns: ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT */
     static const struct {
@@ -68,7 +58,6 @@ static void allows_by_role(void **state)
                                   " ann@example\r\n agent " AGENT " \n" ANY,
                                   0600, &err);
 
-    (void)state;
     assert_non_null(auth);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (int role = ROLE_NONE; role <= ROLE_AGENT; role++)
@@ -84,11 +73,10 @@ static void allows_by_role(void **state)
     http_auth_destroy(auth);
 }
 
-static void refuses_bad_files(void **state)
+TEST(refuses_bad_files)
 {
     char longest[600];
 
-    (void)state;
     refused("viewer " VIEWER "\n", 0644, "chmod 600");
     refused("viewer " VIEWER "\n", 0604, "chmod 600");
     refused("viewer " VIEWER "\n", 0620, "chmod 600");
@@ -106,21 +94,19 @@ static void refuses_bad_files(void **state)
     refused(longest, 0600, "16 to 255");
 }
 
-static void accepts_a_group_readable_file(void **state)
+TEST(accepts_a_group_readable_file)
 {
     struct error err = {ERROR_NONE, ""};
     struct http_auth *auth = load("viewer " VIEWER "\n", 0440, &err);
 
-    (void)state;
     assert_non_null(auth);
     http_auth_destroy(auth);
 }
 
-static void refuses_what_is_no_file(void **state)
+TEST(refuses_what_is_no_file)
 {
     struct error err;
 
-    (void)state;
     assert_null(http_auth_load("/nonexistent/tokens", &err));
     assert_non_null(strstr(err.text, "can't open token file"));
     assert_null(http_auth_load("/tmp", &err));
@@ -142,14 +128,4 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allows_by_role),
-        cmocka_unit_test(refuses_bad_files),
-        cmocka_unit_test(accepts_a_group_readable_file),
-        cmocka_unit_test(refuses_what_is_no_file),
-    };
-
-    return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+GROUP_FIXTURE(make_file, remove_file);

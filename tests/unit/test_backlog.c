@@ -1,12 +1,6 @@
 /* test_backlog.c - who is dropped when clients do not read */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "server/http/backlog.h"
+#include "tests/unit/test.h"
 
 #define MAX 100
 
@@ -27,11 +21,12 @@ static int start(void **state)
     return 0;
 }
 
-static void drops_who_has_not_read_for_longest(void **state)
+EACH_FIXTURE(start, NULL);
+
+TEST(drops_who_has_not_read_for_longest)
 {
     struct backlog_entry a = {.drop = drop}, b = {.drop = drop}, c = {.drop = drop};
 
-    (void)state;
     backlog_add(&backlog, &a, 40);
     backlog_add(&backlog, &b, 40);
     backlog_take(&backlog, &a, 10); /* it reads */
@@ -49,11 +44,10 @@ static void drops_who_has_not_read_for_longest(void **state)
     assert_false(backlog_is_high(&backlog));
 }
 
-static void drops_who_stands_in_the_way_for_long(void **state)
+TEST(drops_who_stands_in_the_way_for_long)
 {
     struct backlog_entry a = {.drop = drop}, b = {.drop = drop};
 
-    (void)state;
     backlog_add(&backlog, &a, 30);
     backlog_add(&backlog, &b, 40);
     backlog_tick(&backlog, 1);
@@ -66,25 +60,13 @@ static void drops_who_stands_in_the_way_for_long(void **state)
     assert_int_equal(backlog.bytes, 29); /* in nobody's way */
 }
 
-static void drops_what_is_too_much_by_itself(void **state)
+TEST(drops_what_is_too_much_by_itself)
 {
     struct backlog_entry a = {.drop = drop};
 
-    (void)state;
     backlog_add(&backlog, &a, MAX);
     assert_null(dropped);
     backlog_add(&backlog, &a, 1);
     assert_ptr_equal(dropped, &a);
     assert_int_equal(backlog.bytes, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(drops_who_has_not_read_for_longest, start),
-        cmocka_unit_test_setup(drops_who_stands_in_the_way_for_long, start),
-        cmocka_unit_test_setup(drops_what_is_too_much_by_itself, start),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* test_backoff.c - waits that double, with a random half */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "agent/link/backoff.h"
+#include "tests/unit/test.h"
 
-static void doubles_up_to_its_maximum(void **state)
+TEST(doubles_up_to_its_maximum)
 {
     struct backoff backoff = {0};
     uint64_t full = BACKOFF_MIN_MS;
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         uint64_t wait = backoff_next(&backoff);
 
@@ -23,24 +17,13 @@ static void doubles_up_to_its_maximum(void **state)
     assert_in_range(backoff_next(&backoff), BACKOFF_MIN_MS / 2, BACKOFF_MIN_MS);
 }
 
-static void is_jittered(void **state)
+TEST(is_jittered)
 {
     struct backoff backoff = {6};
     uint64_t first = backoff_next(&backoff);
     int same = 0;
 
-    (void)state;
     for (int i = 0; i < 20; i++)
         same += backoff_next(&backoff) == first;
     assert_true(same < 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubles_up_to_its_maximum),
-        cmocka_unit_test(is_jittered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

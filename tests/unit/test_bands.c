@@ -1,15 +1,8 @@
 /* test_bands.c - in which band a size is judged */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/spec/bands.h"
+#include "tests/unit/test.h"
 
-static void a_size_is_in_one_band(void **state)
+TEST(a_size_is_in_one_band)
 {
     static const struct {
         int64_t size;
@@ -20,23 +13,20 @@ static void a_size_is_in_one_band(void **state)
         {4 << 20, BAND_BANDWIDTH}, {INT64_MAX, BAND_BANDWIDTH},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         assert_int_equal(band_of(sizes[i].size), sizes[i].band);
 }
 
 /* all_gather of 4 MiB float32 divides it among 3, 5, 6 or 7 ranks in whole 16 bytes. */
-static void what_division_took_moves_no_size_to_another_band(void **state)
+TEST(what_division_took_moves_no_size_to_another_band)
 {
-    (void)state;
     for (int64_t ranks = 1; ranks <= 1024; ranks++)
         assert_int_equal(band_of((4 << 20) / ranks / 16 * 16 * ranks), BAND_BANDWIDTH);
     assert_int_equal(band_of(2 << 20), BAND_MIDDLE);
 }
 
-static void small_sizes_are_judged_by_time_and_large_ones_by_bandwidth(void **state)
+TEST(small_sizes_are_judged_by_time_and_large_ones_by_bandwidth)
 {
-    (void)state;
     assert_int_equal(band_figure(BAND_LATENCY), BAND_TIME);
     assert_int_equal(band_figure(BAND_MIDDLE), BAND_TIME);
     assert_int_equal(band_figure(BAND_BANDWIDTH), BAND_BUSBW);
@@ -49,15 +39,4 @@ static void small_sizes_are_judged_by_time_and_large_ones_by_bandwidth(void **st
         assert_true(strlen(band_where((enum band)band)) > 0);
     }
     assert_int_equal(band_lookup("large"), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_size_is_in_one_band),
-        cmocka_unit_test(what_division_took_moves_no_size_to_another_band),
-        cmocka_unit_test(small_sizes_are_judged_by_time_and_large_ones_by_bandwidth),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

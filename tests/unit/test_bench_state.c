@@ -1,15 +1,8 @@
 /* test_bench_state.c - parts of the bench loop over a backend that moves nothing */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/bench/check.h"
 #include "agent/worker/bench/control_ops.h"
 #include "agent/worker/bench/timed_data.h"
+#include "tests/unit/test.h"
 
 #define BUFFER_BYTES 4096
 
@@ -107,7 +100,7 @@ static struct bench bench_of(struct backend_comm *comm, struct case_file *file,
 }
 
 /* The other group's row fits, this one's does not. */
-static void an_idle_row_leaves_the_buffers_alone(void **state)
+TEST(an_idle_row_leaves_the_buffers_alone)
 {
     struct backend_comm comm;
     struct case_file file;
@@ -121,7 +114,6 @@ static void an_idle_row_leaves_the_buffers_alone(void **state)
     json_t *errors[2] = {NULL, NULL};
     struct error err = {0};
 
-    (void)state;
     file.world_size = 3;
     row.layout.size_bytes = BUFFER_BYTES + 48;
     assert_int_equal(check_row(&bench, &row, 1, wrong, errors, &err), 0);
@@ -130,7 +122,7 @@ static void an_idle_row_leaves_the_buffers_alone(void **state)
     json_decref(errors[1]);
 }
 
-static void a_flag_that_does_not_arrive_is_noticed(void **state)
+TEST(a_flag_that_does_not_arrive_is_noticed)
 {
     struct backend_comm comm;
     struct case_file file;
@@ -140,7 +132,6 @@ static void a_flag_that_does_not_arrive_is_noticed(void **state)
     float ones[BUFFER_BYTES / sizeof(float)];
     struct error err = {0};
 
-    (void)state;
     file.world_size = 1;
     for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
         ones[i] = 1;
@@ -166,7 +157,7 @@ static void assert_own_input(const char *buffer, const struct backend_call *call
     pattern_destroy(pattern);
 }
 
-static void timed_calls_begin_with_the_ranks_own_data(void **state)
+TEST(timed_calls_begin_with_the_ranks_own_data)
 {
     struct backend_comm comm;
     struct case_file file;
@@ -178,7 +169,6 @@ static void timed_calls_begin_with_the_ranks_own_data(void **state)
                             .recv_base = comm.recv};
     struct error err = {0};
 
-    (void)state;
     file.seed = 7;
     row.layout.size_bytes = 64;
     bench.data = timed_data_create(&err);
@@ -202,15 +192,4 @@ static void timed_calls_begin_with_the_ranks_own_data(void **state)
     assert_int_equal(comm.fills, 5);
     assert_own_input(comm.send, &row.call, BUFFER_BYTES / sizeof(float));
     timed_data_destroy(bench.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timed_calls_begin_with_the_ranks_own_data),
-        cmocka_unit_test(an_idle_row_leaves_the_buffers_alone),
-        cmocka_unit_test(a_flag_that_does_not_arrive_is_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_bind_plan.c - which CPUs ranks get, on machines that are made up */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/bind/plan.h"
+#include "tests/unit/test.h"
 
 /* Two sockets of two cores of two threads, two GPUs in each. hwloc numbers a synthetic
  * machine's threads core by core. */
@@ -68,11 +60,10 @@ static const char *plan(hwloc_topology_t topology, const char *allowed,
     return text;
 }
 
-static void a_rank_gets_a_core_with_its_threads(void **state)
+TEST(a_rank_gets_a_core_with_its_threads)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
 
-    (void)state;
     assert_string_equal(plan(topology, "0-7", (struct bind_request){.n_ranks = 4}),
                         "0-1|2-3|4-5|6-7");
     /* Spread over both sockets, in order. */
@@ -83,11 +74,10 @@ static void a_rank_gets_a_core_with_its_threads(void **state)
     hwloc_topology_destroy(topology);
 }
 
-static void no_cpu_outside_of_what_the_agent_was_given(void **state)
+TEST(no_cpu_outside_of_what_the_agent_was_given)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
 
-    (void)state;
     assert_string_equal(plan(topology, "3-5", (struct bind_request){.n_ranks = 2}),
                         "3|4-5");
     assert_string_equal(plan(topology, "4-7", (struct bind_request){.n_ranks = 2}),
@@ -100,29 +90,27 @@ static void no_cpu_outside_of_what_the_agent_was_given(void **state)
     hwloc_topology_destroy(topology);
 }
 
-static void not_where_ranks_exceed_cores(void **state)
+TEST(not_where_ranks_exceed_cores)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
     struct bind_request five = {.n_ranks = 5}, must = {.n_ranks = 5, .word = BIND_CORE};
 
-    (void)state;
     assert_string_equal(plan(topology, "0-7", five), "none: 5 ranks, but 4 cores");
     assert_string_equal(plan(topology, "0-7", must),
                         "error: bind core: 5 ranks, but 4 cores");
     hwloc_topology_destroy(topology);
 }
 
-static void a_machine_that_tells_no_cores_has_one_a_thread(void **state)
+TEST(a_machine_that_tells_no_cores_has_one_a_thread)
 {
     hwloc_topology_t topology = synthetic("pu:4");
 
-    (void)state;
     assert_string_equal(plan(topology, "0-3", (struct bind_request){.n_ranks = 4}),
                         "0|1|2|3");
     hwloc_topology_destroy(topology);
 }
 
-static void words_are_followed_or_refused(void **state)
+TEST(words_are_followed_or_refused)
 {
     hwloc_topology_t topology = synthetic(TWO_SOCKETS);
     struct bind_request none = {.n_ranks = 2, .word = BIND_NONE};
@@ -131,7 +119,6 @@ static void words_are_followed_or_refused(void **state)
     struct bind_request must = {.n_ranks = 2, .obstacle = "2 agents", .word = BIND_NUMA};
     struct bind_request sim = {.n_ranks = 2, .backend = "sim"};
 
-    (void)state;
     assert_string_equal(plan(topology, "0-7", none), "none: as the run asks");
     assert_string_equal(plan(topology, "0-7", numa), "0-3|4-7");
     assert_string_equal(plan(topology, "0-6", numa), "0-3|4-6");
@@ -141,7 +128,7 @@ static void words_are_followed_or_refused(void **state)
     hwloc_topology_destroy(topology);
 }
 
-static void a_gpu_says_which_memory_domain(void **state)
+TEST(a_gpu_says_which_memory_domain)
 {
     static const char *const all[] = {"0000:81:00.0", "0000:01:00.0", "00000000:82:00.0",
                                       "0000:02:00.0"};
@@ -151,7 +138,6 @@ static void a_gpu_says_which_memory_domain(void **state)
     struct bind_request nccl = {.n_ranks = 4, .backend = "nccl", .devices = all};
     struct bind_request core = nccl, two = nccl, unknown = nccl;
 
-    (void)state;
     core.word = BIND_CORE;
     two.n_ranks = 2;
     assert_string_equal(plan(topology, "0-7", nccl), "4-7|0-3|4-7|0-3");
@@ -175,7 +161,7 @@ static void a_gpu_says_which_memory_domain(void **state)
     hwloc_topology_destroy(topology);
 }
 
-static void says_it_as_json(void **state)
+TEST(says_it_as_json)
 {
     hwloc_topology_t topology = synthetic("core:2 pu:1");
     hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
@@ -189,7 +175,6 @@ static void says_it_as_json(void **state)
     char *text;
     json_t *json;
 
-    (void)state;
     hwloc_bitmap_set_range(cpus, 0, 1);
     assert_int_equal(bind_plan_make(&made, &request, &err), 0);
     json = bind_plan_json(&made);
@@ -200,19 +185,4 @@ static void says_it_as_json(void **state)
     bind_plan_release(&made);
     hwloc_bitmap_free(cpus);
     hwloc_topology_destroy(topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_gets_a_core_with_its_threads),
-        cmocka_unit_test(no_cpu_outside_of_what_the_agent_was_given),
-        cmocka_unit_test(not_where_ranks_exceed_cores),
-        cmocka_unit_test(a_machine_that_tells_no_cores_has_one_a_thread),
-        cmocka_unit_test(words_are_followed_or_refused),
-        cmocka_unit_test(a_gpu_says_which_memory_domain),
-        cmocka_unit_test(says_it_as_json),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* test_budget.c - what a step's communication takes by a measured curve */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "near.h"
-
-#include <cmocka.h>
 
 #include "common/base/json_util.h"
 #include "server/analysis/budget.h"
+#include "tests/unit/test.h"
 
 /* Two cases on 8 ranks, 1 MiB in 100 us and 64 MiB in 6400 us, the second a tenth slower;
  * and one on half of the nodes that is ten times as fast. */
@@ -59,9 +51,8 @@ static void assert_sentence(const char *text, const char *want)
     json_decref(answer);
 }
 
-static void a_part_takes_what_the_curve_says(void **state)
+TEST(a_part_takes_what_the_curve_says)
 {
-    (void)state;
     assert_sentence(
         "{\"collectives\": [{\"collective\": \"all_reduce\", \"bytes\": "
         "67108864}], \"step_s\": 0.0672}",
@@ -71,12 +62,11 @@ static void a_part_takes_what_the_curve_says(void **state)
 
 /* 1e9 parameters of 2 bytes in one bucket: 2e9 bytes by the bandwidth of the largest
  * size. */
-static void parameters_are_reduced_once_a_step(void **state)
+TEST(parameters_are_reduced_once_a_step)
 {
     json_t *answer = answer_to("{\"parameters\": 1e9, \"bucket_bytes\": 2e9}");
     const json_t *part = json_array_get(json_object_get(answer, "parts"), 0);
 
-    (void)state;
     assert_string_equal(json_get_str(part, "collective", ""), "all_reduce");
     assert_near(json_get_num(part, "bytes", 0), 2e9, 1);
     assert_near(json_get_num(part, "calls", 0), 1, 0);
@@ -86,13 +76,12 @@ static void parameters_are_reduced_once_a_step(void **state)
 
 /* Rajbhandari et al., section 7: as much as without ZeRO up to stage 2, half more at 3.
  */
-static void each_stage_moves_what_its_paper_says(void **state)
+TEST(each_stage_moves_what_its_paper_says)
 {
     static const char *const want[] = {"all_reduce", "reduce_scatter all_gather",
                                        "reduce_scatter all_gather",
                                        "reduce_scatter all_gather all_gather"};
 
-    (void)state;
     for (int stage = 0; stage <= 3; stage++) {
         char text[80], got[200] = "";
         json_t *answer, *part;
@@ -109,9 +98,8 @@ static void each_stage_moves_what_its_paper_says(void **state)
     }
 }
 
-static void what_was_not_measured_is_not_estimated(void **state)
+TEST(what_was_not_measured_is_not_estimated)
 {
-    (void)state;
     assert_sentence(
         "{\"parameters\": 1e9, \"zero\": 1}",
         "not enough data: no case of the run on 8 ranks has times of all_gather "
@@ -122,13 +110,12 @@ static void what_was_not_measured_is_not_estimated(void **state)
 }
 
 /* A run over node counts has each of them; they are never mixed. */
-static void the_cases_on_as_many_ranks_count(void **state)
+TEST(the_cases_on_as_many_ranks_count)
 {
     json_t *answer =
         answer_to("{\"parameters\": 1e9, \"bucket_bytes\": 2e9, \"ranks\": 4}");
     const json_t *part = json_array_get(json_object_get(answer, "parts"), 0);
 
-    (void)state;
     assert_int_equal(json_get_int(answer, "ranks", 0), 4);
     assert_int_equal(json_get_int(part, "cases", 0), 1);
     assert_near(json_get_num(part, "time_s", 0), 640e-6 * 2e9 / 67108864, 1e-9);
@@ -137,7 +124,7 @@ static void the_cases_on_as_many_ranks_count(void **state)
     json_decref(answer);
 }
 
-static void a_request_must_make_sense(void **state)
+TEST(a_request_must_make_sense)
 {
     static const char *const wrong[] = {
         "{}",
@@ -153,21 +140,6 @@ static void a_request_must_make_sense(void **state)
         "{\"collectives\": [{\"collective\": \"x\", \"bytes\": 1}]}",
         "{\"collectives\": [{\"collective\": \"all_reduce\"}]}"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_null(answer_to(wrong[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_part_takes_what_the_curve_says),
-        cmocka_unit_test(parameters_are_reduced_once_a_step),
-        cmocka_unit_test(each_stage_moves_what_its_paper_says),
-        cmocka_unit_test(what_was_not_measured_is_not_estimated),
-        cmocka_unit_test(the_cases_on_as_many_ranks_count),
-        cmocka_unit_test(a_request_must_make_sense),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

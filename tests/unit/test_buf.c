@@ -1,20 +1,11 @@
 /* test_buf.c - a buffer that grows up to a stated maximum */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/buf.h"
+#include "tests/unit/test.h"
 
-static void appends_and_stays_terminated(void **state)
+TEST(appends_and_stays_terminated)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, 1000);
     assert_int_equal(buf_append(&buf, "ab", 2), 0);
     assert_int_equal(buf_append_str(&buf, "cd"), 0);
@@ -28,11 +19,10 @@ static void appends_and_stays_terminated(void **state)
     buf_release(&buf);
 }
 
-static void holds_exactly_its_maximum(void **state)
+TEST(holds_exactly_its_maximum)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, 5);
     assert_int_equal(buf_append(&buf, "12345", 5), 0);
     assert_int_equal(buf_append(&buf, "6", 1), -1);
@@ -42,11 +32,10 @@ static void holds_exactly_its_maximum(void **state)
     buf_release(&buf);
 }
 
-static void refuses_what_no_machine_can_hold(void **state)
+TEST(refuses_what_no_machine_can_hold)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, SIZE_MAX);
     assert_int_equal(buf_append_str(&buf, "x"), 0);
     assert_int_equal(buf_append(&buf, "", SIZE_MAX - 1), -1);
@@ -55,11 +44,10 @@ static void refuses_what_no_machine_can_hold(void **state)
     buf_release(&buf);
 }
 
-static void grows_through_many_appends(void **state)
+TEST(grows_through_many_appends)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, 1 << 20);
     for (int i = 0; i < 100000; i++)
         assert_int_equal(buf_printf(&buf, "%c", 'a' + i % 26), 0);
@@ -68,11 +56,10 @@ static void grows_through_many_appends(void **state)
     buf_release(&buf);
 }
 
-static void consumes_from_the_front(void **state)
+TEST(consumes_from_the_front)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, 100);
     buf_consume(&buf, 0);
     buf_append_str(&buf, "line\nrest");
@@ -87,13 +74,12 @@ static void consumes_from_the_front(void **state)
     buf_release(&buf);
 }
 
-static void gives_its_content_away(void **state)
+TEST(gives_its_content_away)
 {
     struct buf buf;
     size_t len = 99;
     char *text;
 
-    (void)state;
     buf_init(&buf, 100);
     text = buf_detach(&buf, &len);
     assert_string_equal(text, "");
@@ -106,18 +92,4 @@ static void gives_its_content_away(void **state)
     assert_null(buf.data);
     assert_int_equal(buf.max, 100);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appends_and_stays_terminated),
-        cmocka_unit_test(holds_exactly_its_maximum),
-        cmocka_unit_test(refuses_what_no_machine_can_hold),
-        cmocka_unit_test(grows_through_many_appends),
-        cmocka_unit_test(consumes_from_the_front),
-        cmocka_unit_test(gives_its_content_away),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_build_id.c - workers of a case must be of one build */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/bench/build_id.h"
 #include "common/base/version.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 static struct rendezvous_client *open_store(struct rendezvous_stub *stub)
 {
@@ -25,13 +17,12 @@ static struct rendezvous_client *open_store(struct rendezvous_stub *stub)
     return store;
 }
 
-static void the_same_build_agrees(void **state)
+TEST(the_same_build_agrees)
 {
     struct rendezvous_stub stub;
     struct rendezvous_client *store = open_store(&stub);
     struct error err = {0};
 
-    (void)state;
     assert_int_equal(strlen(version_build()), 12);
     for (int rank = 0; rank < 3; rank++)
         assert_int_equal(build_id_agree(store, rank, "node-1", &err), 0);
@@ -39,7 +30,7 @@ static void the_same_build_agrees(void **state)
     rendezvous_stub_stop(&stub);
 }
 
-static void another_build_is_refused_with_both(void **state)
+TEST(another_build_is_refused_with_both)
 {
     static const char first[] =
         "{\"build\":\"0123456789ab\",\"rank\":0,\"node\":\"node-1\"}";
@@ -47,7 +38,6 @@ static void another_build_is_refused_with_both(void **state)
     struct rendezvous_client *store = open_store(&stub);
     struct error err = {0};
 
-    (void)state;
     assert_int_equal(
         rendezvous_client_set(store, "ringbench/build", first, strlen(first), &err), 0);
     assert_int_equal(build_id_agree(store, 2, "node-2", &err), -1);
@@ -56,14 +46,4 @@ static void another_build_is_refused_with_both(void **state)
     assert_non_null(strstr(err.text, "on node-2"));
     rendezvous_client_destroy(store);
     rendezvous_stub_stop(&stub);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_build_agrees),
-        cmocka_unit_test(another_build_is_refused_with_both),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,13 @@
 /* test_byte_queue.c - bytes come out as they went in */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/byte_queue.h"
+#include "tests/unit/test.h"
 
-static void keeps_order_over_odd_pieces(void **state)
+TEST(keeps_order_over_odd_pieces)
 {
     struct byte_queue queue;
     unsigned char piece[9001], in = 0, out = 0;
     size_t pushed = 0, popped = 0;
 
-    (void)state;
     byte_queue_init(&queue);
     for (size_t round = 1; round < 400; round++) {
         size_t n = round * 7919 % sizeof(piece);
@@ -35,12 +26,11 @@ static void keeps_order_over_odd_pieces(void **state)
     assert_int_equal(queue.len, 0);
 }
 
-static void empties_and_fills_again(void **state)
+TEST(empties_and_fills_again)
 {
     struct byte_queue queue;
     char out[8];
 
-    (void)state;
     byte_queue_init(&queue);
     assert_int_equal(byte_queue_pop(&queue, out, sizeof(out)), 0);
     for (int i = 0; i < 3; i++) {
@@ -52,14 +42,4 @@ static void empties_and_fills_again(void **state)
         assert_null(queue.head);
     }
     byte_queue_release(&queue);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_order_over_odd_pieces),
-        cmocka_unit_test(empties_and_fills_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "agent/worker/base/caches.h"
 #include "common/base/this_machine.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/test.h"
 
 static void put_cache(unsigned cpu, int index, const char *size, const char *shared)
 {
@@ -21,11 +22,10 @@ static void put_cache(unsigned cpu, int index, const char *size, const char *sha
     }
 }
 
-static void each_is_counted_once(void **state)
+TEST(each_is_counted_once)
 {
     cpu_set_t *set = CPU_ALLOC(THIS_MACHINE_CPUS_MAX);
 
-    (void)state;
     set_up(NULL);
     for (unsigned cpu = 0; cpu < 4; cpu++) {
         char own[8];
@@ -48,11 +48,4 @@ static void each_is_counted_once(void **state)
     assert_int_equal(caches_bytes(root, set), 67u << 20);
     CPU_FREE(set);
     tear_down(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_counted_once)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

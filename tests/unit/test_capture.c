@@ -1,21 +1,11 @@
 /* test_capture.c - the beginning and the end of an output stream */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/capture.h"
+#include "tests/unit/test.h"
 
-static void passes_little_through(void **state)
+TEST(passes_little_through)
 {
     struct capture capture;
 
-    (void)state;
     capture_init(&capture);
     capture_add(&capture, "one", 3);
     capture_add(&capture, "", 0);
@@ -39,7 +29,7 @@ static void feed(struct capture *capture, struct buf *all, int first, int count)
     }
 }
 
-static void keeps_beginning_and_end_and_counts_the_rest(void **state)
+TEST(keeps_beginning_and_end_and_counts_the_rest)
 {
     struct capture capture;
     struct buf all;
@@ -47,7 +37,6 @@ static void keeps_beginning_and_end_and_counts_the_rest(void **state)
     unsigned long cut;
     int n = 1000000;
 
-    (void)state;
     buf_init(&all, 10000000);
     capture_init(&capture);
     feed(&capture, &all, 0, n);
@@ -67,13 +56,12 @@ static void keeps_beginning_and_end_and_counts_the_rest(void **state)
     buf_release(&all);
 }
 
-static void says_nothing_of_a_cut_when_all_fits(void **state)
+TEST(says_nothing_of_a_cut_when_all_fits)
 {
     struct capture capture;
     struct buf all;
     int n = (CAPTURE_HEAD_MAX + CAPTURE_TAIL_MAX) / 8;
 
-    (void)state;
     buf_init(&all, 10000000);
     capture_init(&capture);
     feed(&capture, &all, 0, n);
@@ -85,12 +73,11 @@ static void says_nothing_of_a_cut_when_all_fits(void **state)
     buf_release(&all);
 }
 
-static void survives_lines_longer_than_the_tail(void **state)
+TEST(survives_lines_longer_than_the_tail)
 {
     struct capture capture;
     char *line = calloc(1, 3 * CAPTURE_TAIL_MAX);
 
-    (void)state;
     memset(line, 'x', 3 * CAPTURE_TAIL_MAX);
     capture_init(&capture);
     for (int i = 0; i < 3; i++)
@@ -101,16 +88,4 @@ static void survives_lines_longer_than_the_tail(void **state)
     assert_non_null(strstr(capture.pending.data, "are left out here]\nend\n"));
     capture_release(&capture);
     free(line);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_little_through),
-        cmocka_unit_test(keeps_beginning_and_end_and_counts_the_rest),
-        cmocka_unit_test(says_nothing_of_a_cut_when_all_fits),
-        cmocka_unit_test(survives_lines_longer_than_the_tail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* test_carried.c - which way the bytes went, in words */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/carried.h"
+#include "tests/unit/test.h"
 
 static const char *node_of(const void *arg, int rank)
 {
@@ -85,9 +78,8 @@ static json_t *row_of(const char *traffic, int size)
     return row;
 }
 
-static void each_way_has_its_words(void **state)
+TEST(each_way_has_its_words)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         json_t *row = row_of(table[i].traffic, 1 << 20), *verdict;
         json_t *traffic = carried_traffic(row, node_of, NULL);
@@ -105,12 +97,11 @@ static void each_way_has_its_words(void **state)
     }
 }
 
-static void the_run_is_judged_by_its_largest_row(void **state)
+TEST(the_run_is_judged_by_its_largest_row)
 {
     struct carried carried = {0};
     json_t *verdict, *none = json_object();
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         static const int sizes[] = {1 << 21, 1 << 23, 1 << 20};
         static const size_t which[] = {0, 3, 0};
@@ -132,14 +123,4 @@ static void the_run_is_judged_by_its_largest_row(void **state)
     assert_null(carried_verdict(&carried, NULL));
     assert_null(carried_traffic(none, node_of, NULL));
     json_decref(none);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_way_has_its_words),
-        cmocka_unit_test(the_run_is_judged_by_its_largest_row),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* test_case_file.c - what a worker accepts as its case */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 static const char good[] =
     "{\"run\":\"r1\",\"case\":2,\"attempt\":1,\"backend\":\"host\",\"world_size\":4,"
@@ -32,11 +26,10 @@ static struct case_file *parse_with(const char *key, const char *value, bool hee
     return file;
 }
 
-static void a_whole_case_is_read(void **state)
+TEST(a_whole_case_is_read)
 {
     struct case_file *file = parse_with(NULL, NULL, false, NULL);
 
-    (void)state;
     assert_non_null(file);
     assert_string_equal(file->run, "r1");
     assert_int_equal(file->number, 2);
@@ -54,13 +47,12 @@ static void a_whole_case_is_read(void **state)
     case_file_destroy(file);
 }
 
-static void the_ranks_nodes_are_read(void **state)
+TEST(the_ranks_nodes_are_read)
 {
     struct error err = {0};
     struct case_file *file =
         parse_with("placed", "[[\"a\",1],[\"b\",1],[\"c\",2]]", false, NULL);
 
-    (void)state;
     assert_non_null(file);
     assert_string_equal(file->nodes[0], "a");
     assert_string_equal(file->nodes[1], "b");
@@ -75,7 +67,7 @@ static void the_ranks_nodes_are_read(void **state)
     assert_null(parse_with("placed", "[[\"a\",1],[1]]", false, &err));
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *key, *value, *says;
@@ -100,7 +92,6 @@ static void what_is_wrong_is_named(void **state)
         {"nccl", "{\"graph\":-1}", "/nccl/graph"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct error err = {0};
         assert_null(parse_with(table[i].key, table[i].value, false, &err));
@@ -110,14 +101,13 @@ static void what_is_wrong_is_named(void **state)
 }
 
 /* Also what is not of the case, but of the run alone, is none of a worker's business. */
-static void what_is_absent_is_as_in_a_run_spec(void **state)
+TEST(what_is_absent_is_as_in_a_run_spec)
 {
     static const char text[] = "{\"case\":0,\"attempt\":1,\"world_size\":2,\"name\":1,"
                                "\"backend\":\"other\",\"nccl_lib\":\"x\"}";
     json_t *json = json_parse(text, strlen(text), NULL);
     struct case_file *file = case_file_parse(json, false, NULL);
 
-    (void)state;
     assert_non_null(file);
     assert_int_equal(file->spec->iters, 0);
     assert_int_equal(file->spec->samples.min, 8);
@@ -128,12 +118,11 @@ static void what_is_absent_is_as_in_a_run_spec(void **state)
     json_decref(json);
 }
 
-static void faults_are_heeded_only_when_allowed(void **state)
+TEST(faults_are_heeded_only_when_allowed)
 {
     static const char fault[] = "{\"kind\":\"wrong\",\"rank\":2,\"row\":3,\"index\":4}";
     struct error err;
 
-    (void)state;
     struct case_file *file = parse_with("fault", fault, false, NULL);
     assert_int_equal(file->fault.kind, FAULT_NONE);
     case_file_destroy(file);
@@ -147,24 +136,10 @@ static void faults_are_heeded_only_when_allowed(void **state)
     assert_non_null(strstr(err.text, "melt"));
 }
 
-static void a_missing_file_is_an_error(void **state)
+TEST(a_missing_file_is_an_error)
 {
     struct error err = {0};
 
-    (void)state;
     assert_null(case_file_read("/nonexistent/case.json", false, &err));
     assert_int_not_equal(err.code, ERROR_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_case_is_read),
-        cmocka_unit_test(the_ranks_nodes_are_read),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(what_is_absent_is_as_in_a_run_spec),
-        cmocka_unit_test(faults_are_heeded_only_when_allowed),
-        cmocka_unit_test(a_missing_file_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* test_case_input.c - a worker's environment and case file */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/process/case_input.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
-static void refuses_variables_by_name(void **state)
+TEST(refuses_variables_by_name)
 {
     char netplugin[] = "NCCL_NET_PLUGIN";
     char *items[] = {netplugin};
@@ -24,7 +15,6 @@ static void refuses_variables_by_name(void **state)
     json_t *preload = json_pack("{s:s}", "LD_PRELOAD", "/x.so");
     struct error err;
 
-    (void)state;
     assert_int_equal(case_input_check_env(NULL, &none, &err), 0);
     assert_int_equal(case_input_check_env(good, &none, &err), 0);
     assert_int_equal(case_input_check_env(plugin, &none, &err), -1);
@@ -37,7 +27,7 @@ static void refuses_variables_by_name(void **state)
     json_decref(preload);
 }
 
-static void writes_the_spec_as_it_came(void **state)
+TEST(writes_the_spec_as_it_came)
 {
     char dir[] = "/tmp/test-case-XXXXXX", path[CASE_PATH_MAX];
     json_t *spec = json_pack("{s:s, s:[i]}", "run", "r", "sizes", 8);
@@ -45,7 +35,6 @@ static void writes_the_spec_as_it_came(void **state)
     struct stat st;
     json_t *read;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     assert_int_equal(case_input_write_file(&command, dir, path, NULL), 0);
     assert_non_null(strstr(path, "/case-r.1_x-2-4-2.json"));
@@ -59,7 +48,7 @@ static void writes_the_spec_as_it_came(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-static void contract_wins_over_case_over_inherited(void **state)
+TEST(contract_wins_over_case_over_inherited)
 {
     char one[] = "NCCL_ALGO=Ring", two[] = "NCCL_PROTO=LL", three[] = "RANK=77";
     char *inherited[] = {one, two, three, NULL};
@@ -75,7 +64,6 @@ static void contract_wins_over_case_over_inherited(void **state)
     struct command_rank rank = {3, 1, -1}, on_device = {2, 0, 5};
     struct env_list list;
 
-    (void)state;
     env_list_init(&list);
     assert_int_equal(env_list_copy(&list, inherited), 0);
     assert_int_equal(case_input_set_env(&list, &command, "/p", NULL), 0);
@@ -98,7 +86,7 @@ static void contract_wins_over_case_over_inherited(void **state)
     json_decref(env);
 }
 
-static void only_listed_libraries_are_loaded(void **state)
+TEST(only_listed_libraries_are_loaded)
 {
     char one[] = "/opt/a/libnccl.so.2", two[] = "/opt/b/libnccl.so.2";
     char *items[] = {one, two};
@@ -110,7 +98,6 @@ static void only_listed_libraries_are_loaded(void **state)
     struct env_list list;
     struct error err;
 
-    (void)state;
     env_list_init(&list);
     assert_int_equal(case_input_set_library(&list, &command, &libraries, &err), 0);
     assert_null(env_list_get(&list, "RINGBENCH_NCCL_LIB"));
@@ -126,12 +113,11 @@ static void only_listed_libraries_are_loaded(void **state)
     json_decref(none);
 }
 
-static void an_environment_grows_and_shrinks(void **state)
+TEST(an_environment_grows_and_shrinks)
 {
     struct env_list list;
     char name[16];
 
-    (void)state;
     env_list_init(&list);
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof(name), "N%d", i);
@@ -147,17 +133,4 @@ static void an_environment_grows_and_shrinks(void **state)
     assert_int_equal(list.count, 0);
     assert_null(list.items[0]);
     env_list_release(&list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_variables_by_name),
-        cmocka_unit_test(writes_the_spec_as_it_came),
-        cmocka_unit_test(contract_wins_over_case_over_inherited),
-        cmocka_unit_test(only_listed_libraries_are_loaded),
-        cmocka_unit_test(an_environment_grows_and_shrinks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* test_case_values.c - what each case of a run has measured */
-#include <string.h>
-
 #include "tests/unit/near.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 #include "common/base/json_util.h"
@@ -68,7 +67,7 @@ static struct case_values *values_of(const struct given *given, size_t n)
     return values;
 }
 
-static void a_case_has_the_median_of_its_cycles_at_each_size(void **state)
+TEST(a_case_has_the_median_of_its_cycles_at_each_size)
 {
     static const struct given given[] = {
         {0, 0, 0, -1, 8, 10}, {0, 0, 0, -1, 64, 30}, {0, 1, 0, -1, 8, 14},
@@ -78,7 +77,6 @@ static void a_case_has_the_median_of_its_cycles_at_each_size(void **state)
     const struct case_series *series;
     size_t n;
 
-    (void)state;
     series = case_values_of(values, 0, &n);
     assert_int_equal(n, 1);
     assert_int_equal(series->n_points, 2);
@@ -93,7 +91,7 @@ static void a_case_has_the_median_of_its_cycles_at_each_size(void **state)
     case_values_destroy(values);
 }
 
-static void a_series_is_found_by_what_it_is_of(void **state)
+TEST(a_series_is_found_by_what_it_is_of)
 {
     static const struct given given[] = {
         {0, -1, 0, -1, 8, 10}, {0, -1, 1, -1, 8, 20}, {1, -1, 1, -1, 8, 30}};
@@ -101,7 +99,6 @@ static void a_series_is_found_by_what_it_is_of(void **state)
     const struct case_series *first, *second, *found;
     size_t n, m;
 
-    (void)state;
     first = case_values_of(values, 0, &n);
     second = case_values_of(values, 1, &m);
     assert_int_equal(n, 2);
@@ -115,7 +112,7 @@ static void a_series_is_found_by_what_it_is_of(void **state)
 }
 
 /* Of figures over a size each size counts, of others all values together. */
-static void figures_have_a_value_for_each_size_or_one(void **state)
+TEST(figures_have_a_value_for_each_size_or_one)
 {
     static const struct given given[] = {
         {0, -1, 2, 0, 0, 5},  {0, -1, 2, 0, 1, 3},   {0, -1, 2, 0, 2, 4},
@@ -125,7 +122,6 @@ static void figures_have_a_value_for_each_size_or_one(void **state)
     const struct case_series *series;
     size_t n;
 
-    (void)state;
     series = case_values_of(values, 0, &n);
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
@@ -144,7 +140,7 @@ static void figures_have_a_value_for_each_size_or_one(void **state)
     case_values_destroy(values);
 }
 
-static void cases_meet_at_the_sizes_that_all_have(void **state)
+TEST(cases_meet_at_the_sizes_that_all_have)
 {
     static const int64_t big = 8 << 20;
     const struct given given[] = {
@@ -157,7 +153,6 @@ static void cases_meet_at_the_sizes_that_all_have(void **state)
     size_t at[3] = {0}, n;
     int64_t size;
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         series[i] = case_values_of(values, i, &n);
     assert_true(case_series_meet(series, at, 3, &size));
@@ -170,16 +165,4 @@ static void cases_meet_at_the_sizes_that_all_have(void **state)
     at[0]++;
     assert_false(case_series_meet(series, at, 3, &size));
     case_values_destroy(values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_has_the_median_of_its_cycles_at_each_size),
-        cmocka_unit_test(a_series_is_found_by_what_it_is_of),
-        cmocka_unit_test(figures_have_a_value_for_each_size_or_one),
-        cmocka_unit_test(cases_meet_at_the_sizes_that_all_have),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

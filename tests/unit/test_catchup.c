@@ -1,31 +1,22 @@
 /* test_catchup.c - every event of a run once and in order, from two sources */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/api/catchup.h"
+#include "tests/unit/test.h"
 
-static void reads_an_ended_run_to_its_end(void **state)
+TEST(reads_an_ended_run_to_its_end)
 {
     struct catchup c;
 
-    (void)state;
     catchup_init(&c, 0, true);
     assert_int_equal(catchup_page(&c, 200, 200), CATCHUP_READ);
     assert_int_equal(catchup_page(&c, 230, 30), CATCHUP_READ);
     assert_int_equal(catchup_page(&c, 230, 0), CATCHUP_END);
 }
 
-static void goes_live_after_an_empty_page(void **state)
+TEST(goes_live_after_an_empty_page)
 {
     enum catchup_step step;
     struct catchup c;
 
-    (void)state;
     catchup_init(&c, 5, false);
     assert_false(catchup_event(&c, 6, &step));
     assert_int_equal(step, CATCHUP_WAIT);
@@ -38,12 +29,11 @@ static void goes_live_after_an_empty_page(void **state)
     assert_int_equal(catchup_over(&c), CATCHUP_END);
 }
 
-static void reads_again_what_was_shown_during_an_empty_page(void **state)
+TEST(reads_again_what_was_shown_during_an_empty_page)
 {
     enum catchup_step step;
     struct catchup c;
 
-    (void)state;
     catchup_init(&c, 0, false);
     assert_int_equal(catchup_page(&c, 3, 3), CATCHUP_READ);
     assert_false(catchup_event(&c, 4, &step));
@@ -53,12 +43,11 @@ static void reads_again_what_was_shown_during_an_empty_page(void **state)
     assert_int_equal(catchup_page(&c, 4, 0), CATCHUP_END);
 }
 
-static void falls_back_to_pages_on_a_gap_or_a_slow_client(void **state)
+TEST(falls_back_to_pages_on_a_gap_or_a_slow_client)
 {
     enum catchup_step step;
     struct catchup c;
 
-    (void)state;
     catchup_init(&c, 0, false);
     assert_int_equal(catchup_page(&c, 0, 0), CATCHUP_WAIT);
     assert_true(catchup_event(&c, 1, &step));
@@ -162,9 +151,8 @@ static void take_any_step(struct world *world, int64_t total)
     }
 }
 
-static void gives_each_event_once_in_any_order_of_things(void **state)
+TEST(gives_each_event_once_in_any_order_of_things)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 3000; seed++) {
         struct world world = {.chance = seed};
         int64_t total;
@@ -180,17 +168,4 @@ static void gives_each_event_once_in_any_order_of_things(void **state)
         assert_true(world.has_ended);
         assert_int_equal(world.received, total);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_an_ended_run_to_its_end),
-        cmocka_unit_test(goes_live_after_an_empty_page),
-        cmocka_unit_test(reads_again_what_was_shown_during_an_empty_page),
-        cmocka_unit_test(falls_back_to_pages_on_a_gap_or_a_slow_client),
-        cmocka_unit_test(gives_each_event_once_in_any_order_of_things),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

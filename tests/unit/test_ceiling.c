@@ -4,6 +4,7 @@
 #include "server/analysis/ceiling.h"
 #include "tests/unit/near.h"
 #include "tests/unit/node_tree.h"
+#include "tests/unit/test.h"
 
 #define IB "{\"state\":\"active\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
 #define IB_DOWN "{\"state\":\"down\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
@@ -234,11 +235,10 @@ static json_t *inventory_of(const char *tree)
     return inventory;
 }
 
-static void virtual_functions_are_no_ports_of_their_own(void **state)
+TEST(virtual_functions_are_no_ports_of_their_own)
 {
     static const char *const trees[] = {"roce.tree", "roce_sriov.tree"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
         json_t *inventory = inventory_of(trees[i]), *verdict;
         struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 4},
@@ -255,7 +255,7 @@ static void virtual_functions_are_no_ports_of_their_own(void **state)
 }
 
 /* In a container that has been given two of one port and none of the physical. */
-static void virtual_functions_of_one_port_are_one_wire(void **state)
+TEST(virtual_functions_of_one_port_are_one_wire)
 {
     static const char port[] =
         "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":\"ethernet\",\"port\":1,"
@@ -266,7 +266,6 @@ static void virtual_functions_of_one_port_are_one_wire(void **state)
     } given[] = {{{"0000:02:00.0", "0000:02:00.0", "0000:02:00.0"}, 25},
                  {{"0000:02:00.0", "0000:02:00.1", "0000:02:00.0"}, 50}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
         json_t *inventory = json_pack("{s:[], s:o}", "rdma", "gpus",
                                       json_loads("[" X4(H100) "]", 0, NULL)),
@@ -291,9 +290,8 @@ static void virtual_functions_of_one_port_are_one_wire(void **state)
     }
 }
 
-static void links_allow_what_the_least_of_them_does(void **state)
+TEST(links_allow_what_the_least_of_them_does)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         json_t *verdict = judge(&examples[i]);
         const json_t *figures =
@@ -308,15 +306,4 @@ static void links_allow_what_the_least_of_them_does(void **state)
         assert_null(json_object_get(figures, "sendrecv"));
         json_decref(verdict);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_allow_what_the_least_of_them_does),
-        cmocka_unit_test(virtual_functions_are_no_ports_of_their_own),
-        cmocka_unit_test(virtual_functions_of_one_port_are_one_wire),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* test_change_points.c - changes that are there are found, and where there is none, none
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "server/analysis/change_points.h"
+#include "tests/unit/test.h"
 
 #define PI 3.14159265358979323846
 
@@ -57,14 +48,13 @@ static int find(noise_maker *noise, uint64_t *state, size_t n, size_t begin, siz
 
 /* 1 of 100 is what the thresholds are made for; 3.0 of 100 leaves room for the chance of
  * 400 series (its 99.9 % bound), so that a broken threshold fails. */
-static void nothing_is_found_where_nothing_changed(void **state)
+TEST(nothing_is_found_where_nothing_changed)
 {
     static noise_maker *const noises[] = {normal, with_outliers, two_states};
     static const size_t lengths[] = {10, 11, 17, 30, 100, 330};
     uint64_t seed = 1;
     int all = 0;
 
-    (void)state;
     for (size_t k = 0; k < sizeof(noises) / sizeof(noises[0]); k++)
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
             int alarms = 0;
@@ -96,9 +86,8 @@ static int found_of_100(noise_maker *noise, size_t n, size_t begin, size_t end,
     return right;
 }
 
-static void known_changes_are_found_where_they_are(void **state)
+TEST(known_changes_are_found_where_they_are)
 {
-    (void)state;
     /* 3 % at 1 % noise, half of 20 and of 300 values. */
     assert_true(found_of_100(normal, 20, 10, 20, 0.97) >= 85);
     assert_true(found_of_100(normal, 300, 150, 300, 0.97) >= 90);
@@ -111,12 +100,11 @@ static void known_changes_are_found_where_they_are(void **state)
 }
 
 /* Five against five is the least that can be told. */
-static void change_says_what_was_before_and_after(void **state)
+TEST(change_says_what_was_before_and_after)
 {
     static const double series[] = {10, 11, 10.5, 10.2, 10.8, 12, 12.5, 12.1, 12.9, 12.3};
     size_t n = sizeof(series) / sizeof(series[0]);
 
-    (void)state;
     assert_int_equal(change_points_find(series, n, found), 1);
     assert_int_equal(found[0].at, 5);
     assert_int_equal(found[0].n_before, 5);
@@ -127,9 +115,8 @@ static void change_says_what_was_before_and_after(void **state)
 }
 
 /* A model computes them: no noise at all. */
-static void equal_values_are_no_change_and_a_step_is_one(void **state)
+TEST(equal_values_are_no_change_and_a_step_is_one)
 {
-    (void)state;
     for (size_t i = 0; i < 40; i++)
         values[i] = 5.0;
     assert_int_equal(change_points_find(values, 40, found), 0);
@@ -142,9 +129,8 @@ static void equal_values_are_no_change_and_a_step_is_one(void **state)
 
 /* The last before the change is the lowest of them: ranks alone could as well begin
  * there. */
-static void lowest_before_a_change_is_still_before_it(void **state)
+TEST(lowest_before_a_change_is_still_before_it)
 {
-    (void)state;
     for (size_t i = 0; i < 15; i++)
         values[i] = i < 7   ? 100.0 + 0.01 * (double)(i % 3)
                     : i < 8 ? 99.9
@@ -153,13 +139,12 @@ static void lowest_before_a_change_is_still_before_it(void **state)
     assert_int_equal(found[0].at, 8);
 }
 
-static void many_changes_are_found_in_order(void **state)
+TEST(many_changes_are_found_in_order)
 {
     uint64_t seed = 3;
     size_t n = CHANGE_POINTS_VALUES_MAX;
     int k;
 
-    (void)state;
     for (size_t i = 0; i < n; i++)
         values[i] = (i / 50 % 2 ? 2.0 : 1.0) + normal(&seed);
     k = change_points_find(values, n, found);
@@ -169,18 +154,4 @@ static void many_changes_are_found_in_order(void **state)
     for (size_t i = 0; i < n; i++)
         values[i] = (i / 25 % 2 ? 2.0 : 1.0) + normal(&seed);
     assert_in_range(change_points_find(values, n, found), 40, CHANGE_POINTS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_found_where_nothing_changed),
-        cmocka_unit_test(known_changes_are_found_where_they_are),
-        cmocka_unit_test(change_says_what_was_before_and_after),
-        cmocka_unit_test(equal_values_are_no_change_and_a_step_is_one),
-        cmocka_unit_test(lowest_before_a_change_is_still_before_it),
-        cmocka_unit_test(many_changes_are_found_in_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

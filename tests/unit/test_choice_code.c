@@ -1,13 +1,7 @@
 /* test_choice_code.c - how NCCL did a row's calls comes out of a number as it went in */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/summary/choice_code.h"
+#include "tests/unit/test.h"
 
 static void comes_out_as(const char *in, const char *wanted)
 {
@@ -23,9 +17,8 @@ static void comes_out_as(const char *in, const char *wanted)
     json_decref(choice);
 }
 
-static void what_is_known_comes_out_again(void **state)
+TEST(what_is_known_comes_out_again)
 {
-    (void)state;
     comes_out_as(
         "{\"algo\":\"RING\",\"proto\":\"LL128\",\"channels\":16,\"by\":\"profiler\","
         "\"expected_us\":3.5}",
@@ -41,9 +34,8 @@ static void what_is_known_comes_out_again(void **state)
                  "{\"algo\":\"P2P\",\"channels\":4,\"by\":\"model\"}");
 }
 
-static void what_it_has_no_number_for_is_other(void **state)
+TEST(what_it_has_no_number_for_is_other)
 {
-    (void)state;
     comes_out_as(
         "{\"algo\":\"HYPER\",\"proto\":\"LL256\",\"channels\":1024,\"by\":\"x\"}",
         "{\"algo\":\"other\",\"proto\":\"other\",\"by\":\"other\"}");
@@ -51,21 +43,9 @@ static void what_it_has_no_number_for_is_other(void **state)
 }
 
 /* NCCL that says what it expected alone has not said how. */
-static void nothing_is_nothing(void **state)
+TEST(nothing_is_nothing)
 {
-    (void)state;
     assert_int_equal(choice_code(NULL), 0);
     comes_out_as("{\"expected_us\":4.0}", "{}");
     comes_out_as("{\"algo\":\"\",\"proto\":\"LL\"}", "{}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_known_comes_out_again),
-        cmocka_unit_test(what_it_has_no_number_for_is_other),
-        cmocka_unit_test(nothing_is_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

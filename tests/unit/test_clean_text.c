@@ -1,13 +1,6 @@
 /* test_clean_text.c - any bytes made fit for JSON, terminals and names */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/clean_text.h"
+#include "tests/unit/test.h"
 
 #define R "\xef\xbf\xbd"
 
@@ -37,9 +30,8 @@ static const struct sample samples[] = {
     {S("\xe2\x82"), R R},
 };
 
-static void replaces_what_is_not_utf8(void **state)
+TEST(replaces_what_is_not_utf8)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         json_t *string = clean_text_json(samples[i].input, samples[i].len);
 
@@ -71,9 +63,8 @@ static const struct sample shown[] = {
     {S("\xc2\n"), "\\xc2\\n"},
 };
 
-static void shows_what_a_terminal_would_act_upon(void **state)
+TEST(shows_what_a_terminal_would_act_upon)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
         char copy[80];
         struct buf out;
@@ -89,12 +80,11 @@ static void shows_what_a_terminal_would_act_upon(void **state)
     }
 }
 
-static void cuts_between_characters(void **state)
+TEST(cuts_between_characters)
 {
     static const char *const cut[] = {"", "a", "a", "a\xc3\xa9", "a\xc3\xa9"};
     char copy[8];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
         assert_int_equal(clean_text_copy(copy, i + 1, S("a\xc3\xa9\x1b")),
                          strlen(cut[i]));
@@ -102,7 +92,7 @@ static void cuts_between_characters(void **state)
     }
 }
 
-static void shows_every_text_of_a_document(void **state)
+TEST(shows_every_text_of_a_document)
 {
     json_t *value = json_pack("{s:[s, i], s:{s:s}, s:n}", "a\n", "x\ny\x1b", 5, "o",
                               "\xc2\x9b", "z\r", "n");
@@ -110,7 +100,6 @@ static void shows_every_text_of_a_document(void **state)
     json_t *wanted = json_pack("{s:[s, i], s:{s:s}, s:n}", "a\\n", "x\ny\\u001b", 5, "o",
                                "\\u009b", "z\\r", "n");
 
-    (void)state;
     assert_true(json_equal(lines, wanted));
     json_array_set_new(json_object_get(wanted, "a\\n"), 0, json_string("x\\ny\\u001b"));
     assert_true(json_equal(line, wanted));
@@ -120,7 +109,7 @@ static void shows_every_text_of_a_document(void **state)
     json_decref(value);
 }
 
-static void names_the_character_that_no_name_may_have(void **state)
+TEST(names_the_character_that_no_name_may_have)
 {
     static const struct {
         const char *name, *fault; /* NULL: none */
@@ -139,7 +128,6 @@ static void names_the_character_that_no_name_may_have(void **state)
     };
     char fault[CLEAN_TEXT_FAULT_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(clean_text_fault(names[i].name, fault), names[i].fault != NULL);
         if (names[i].fault)
@@ -147,28 +135,13 @@ static void names_the_character_that_no_name_may_have(void **state)
     }
 }
 
-static void fails_when_the_buffer_is_full(void **state)
+TEST(fails_when_the_buffer_is_full)
 {
     struct buf buf;
 
-    (void)state;
     buf_init(&buf, 4);
     assert_int_equal(clean_text_append(&buf, "\xff\xff", 2), -1);
     buf_clear(&buf);
     assert_int_equal(clean_text_show(&buf, "\xff\xff", 2), -1);
     buf_release(&buf);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replaces_what_is_not_utf8),
-        cmocka_unit_test(shows_what_a_terminal_would_act_upon),
-        cmocka_unit_test(cuts_between_characters),
-        cmocka_unit_test(shows_every_text_of_a_document),
-        cmocka_unit_test(names_the_character_that_no_name_may_have),
-        cmocka_unit_test(fails_when_the_buffer_is_full),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

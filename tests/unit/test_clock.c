@@ -1,15 +1,10 @@
 /* test_clock.c - wall time for people, monotonic time for deadlines */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "common/base/clock.h"
+#include "tests/unit/test.h"
 
-static void formats_in_utc_with_milliseconds(void **state)
+TEST(formats_in_utc_with_milliseconds)
 {
     static const struct {
         int64_t ms;
@@ -27,7 +22,6 @@ static void formats_in_utc_with_milliseconds(void **state)
         {INT64_MAX, "9999-12-31T23:59:59.999Z"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[CLOCK_TEXT_MAX];
 
@@ -35,36 +29,23 @@ static void formats_in_utc_with_milliseconds(void **state)
     }
 }
 
-static void wall_time_is_the_systems(void **state)
+TEST(wall_time_is_the_systems)
 {
     int64_t before = (int64_t)time(NULL) * 1000;
     int64_t now = clock_wall_ms();
     int64_t after = (int64_t)time(NULL) * 1000;
 
-    (void)state;
     assert_true(now >= before - 1000 && now <= after + 1000);
 }
 
-static void monotonic_time_does_not_go_back(void **state)
+TEST(monotonic_time_does_not_go_back)
 {
     int64_t last = clock_monotonic_ns();
 
-    (void)state;
     for (int i = 0; i < 10000; i++) {
         int64_t now = clock_monotonic_ns();
 
         assert_true(now >= last);
         last = now;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_in_utc_with_milliseconds),
-        cmocka_unit_test(wall_time_is_the_systems),
-        cmocka_unit_test(monotonic_time_does_not_go_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* test_collective.c - names and arithmetic of the collectives: tests/vectors has the
  * values, worked by hand from nccl-tests' rules: count0 = size / element; A(x) = x down
  * to a multiple of 16 bytes */
-#include <math.h>
-#include <string.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "common/spec/collective_json.h"
 #include "tests/unit/golden_file.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)
@@ -21,6 +19,8 @@ static int unload(void **state)
     json_decref(*state);
     return 0;
 }
+
+GROUP_FIXTURE(load, unload);
 
 static enum collective_kind kind_of(const json_t *item)
 {
@@ -53,7 +53,7 @@ static void near(double value, double expected, const char *what)
         fail_msg("%s: %.15g is not %.15g", what, value, expected);
 }
 
-static void lays_out_as_nccl_tests_does(void **state)
+TEST(lays_out_as_nccl_tests_does)
 {
     json_t *cases = vectors_list(*state, "layouts"), *item;
     size_t i;
@@ -88,9 +88,8 @@ static void check_invariants(enum collective_kind kind, enum dtype type, uint64_
     assert_true((size_t)(n - 1) * l.recv_inplace_offset + l.recv_count <= most);
 }
 
-static void every_layout_stays_inside_its_size(void **state)
+TEST(every_layout_stays_inside_its_size)
 {
-    (void)state;
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
         for (int type = 0; type < DTYPE_COUNT; type++) {
             for (int n = 1; n <= 9; n++) {
@@ -102,7 +101,7 @@ static void every_layout_stays_inside_its_size(void **state)
     }
 }
 
-static void bus_factors_are_nccl_tests(void **state)
+TEST(bus_factors_are_nccl_tests)
 {
     json_t *cases = vectors_list(*state, "factors"), *item, *point;
     size_t i, k;
@@ -120,7 +119,7 @@ static void bus_factors_are_nccl_tests(void **state)
     }
 }
 
-static void algorithm_bandwidth_is_bytes_over_time(void **state)
+TEST(algorithm_bandwidth_is_bytes_over_time)
 {
     json_t *cases = vectors_list(*state, "bandwidths"), *item;
     size_t i;
@@ -135,7 +134,7 @@ static void algorithm_bandwidth_is_bytes_over_time(void **state)
     }
 }
 
-static void the_server_tells_what_the_table_says(void **state)
+TEST(the_server_tells_what_the_table_says)
 {
     json_t *told = collective_json(), *list = vectors_list(*state, "served");
 
@@ -163,11 +162,10 @@ static void line_of(enum collective_kind kind, char *out, size_t size)
              shapes[facts->shape].received, facts->factor->formula);
 }
 
-static void the_docs_have_a_line_for_each(void **state)
+TEST(the_docs_have_a_line_for_each)
 {
     char *page = golden_read("method.md");
 
-    (void)state;
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
         char line[160];
 
@@ -178,11 +176,10 @@ static void the_docs_have_a_line_for_each(void **state)
     free(page);
 }
 
-static void names_and_lookups_agree(void **state)
+TEST(names_and_lookups_agree)
 {
     static const size_t sizes[DTYPE_COUNT] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
-    (void)state;
     for (int i = 0; i < COLLECTIVE_COUNT; i++)
         assert_int_equal(collective_lookup(collective_name((enum collective_kind)i)), i);
     for (int i = 0; i < DTYPE_COUNT; i++) {
@@ -194,19 +191,4 @@ static void names_and_lookups_agree(void **state)
     assert_int_equal(collective_lookup("allreduce"), -1);
     assert_int_equal(dtype_lookup("float"), -1);
     assert_int_equal(redop_lookup(""), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lays_out_as_nccl_tests_does),
-        cmocka_unit_test(every_layout_stays_inside_its_size),
-        cmocka_unit_test(bus_factors_are_nccl_tests),
-        cmocka_unit_test(algorithm_bandwidth_is_bytes_over_time),
-        cmocka_unit_test(names_and_lookups_agree),
-        cmocka_unit_test(the_server_tells_what_the_table_says),
-        cmocka_unit_test(the_docs_have_a_line_for_each),
-    };
-
-    return cmocka_run_group_tests(tests, load, unload);
 }

@@ -1,13 +1,6 @@
 /* test_columns.c - lists as aligned columns */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/render/columns.h"
+#include "tests/unit/test.h"
 
 static const struct column columns[] = {
     {"NAME", "name", NULL, COLUMN_TEXT},  {"N", "n", NULL, COLUMN_NUMBER},
@@ -37,9 +30,8 @@ static void becomes(const char *list, size_t max, const char *want)
     json_decref(items);
 }
 
-static void aligns_what_there_is(void **state)
+TEST(aligns_what_there_is)
 {
-    (void)state;
     becomes("[]", 1000, "NAME  N  DEEP  WHAT\n");
     becomes("[{'name':'node-1','n':5,'a':{'b':1234.56},'one':'x'},"
             "{'name':'K\xc3\xb6ln','n':12345,'a':null,'one':[],'other':['p','q']},"
@@ -53,22 +45,20 @@ static void aligns_what_there_is(void **state)
             "yes         -     -  m,?,3\n");
 }
 
-static void keeps_an_item_in_its_line(void **state)
+TEST(keeps_an_item_in_its_line)
 {
-    (void)state;
     becomes("[{'name':'a\\nb\\u001b[31m','n':1,'one':{'k\\n':'\\u202e'}}]", 1000,
             "NAME            N  DEEP  WHAT\n"
             "a\\nb\\u001b[31m  1     -  k\\n=\\u202e\n");
 }
 
-static void goes_on_in_parts(void **state)
+TEST(goes_on_in_parts)
 {
     struct columns_layout layout = {0};
     json_t *first = json_pack("[{s:s, s:i}]", "name", "longest", "n", 1);
     json_t *second = json_pack("[{s:s, s:i}]", "name", "x", "n", 22);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1000);
     assert_int_equal(columns_append(columns, first, &layout, &out), 0);
     assert_int_equal(columns_append(columns, second, &layout, &out), 0);
@@ -80,20 +70,7 @@ static void goes_on_in_parts(void **state)
     json_decref(second);
 }
 
-static void fails_when_the_buffer_is_full(void **state)
+TEST(fails_when_the_buffer_is_full)
 {
-    (void)state;
     becomes("[{'name':'x'}]", 25, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aligns_what_there_is),
-        cmocka_unit_test(keeps_an_item_in_its_line),
-        cmocka_unit_test(goes_on_in_parts),
-        cmocka_unit_test(fails_when_the_buffer_is_full),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* test_command.c - what the server tells the agent to do */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/link/command.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 static const char start[] =
     "{\"seq\":3,\"type\":\"start\",\"run\":\"0abc\",\"case\":2,\"attempt\":1,"
@@ -29,12 +22,11 @@ static json_t *start_with(const char *key, const char *value)
     return object;
 }
 
-static void reads_a_start(void **state)
+TEST(reads_a_start)
 {
     json_t *object = start_with(NULL, NULL);
     struct command command;
 
-    (void)state;
     assert_int_equal(command_parse(object, &command, NULL), 0);
     assert_int_equal(command.fault.code, ERROR_NONE);
     assert_int_equal(command.type, COMMAND_START);
@@ -50,7 +42,7 @@ static void reads_a_start(void **state)
     json_decref(object);
 }
 
-static void reads_stop_and_leave(void **state)
+TEST(reads_stop_and_leave)
 {
     static const char stop[] = "{\"seq\":1,\"type\":\"stop\",\"run\":\"r\",\"case\":0,"
                                "\"attempt\":0,\"reason\":\"why\"}";
@@ -58,7 +50,6 @@ static void reads_stop_and_leave(void **state)
     json_t *object = json_parse(stop, strlen(stop), NULL);
     struct command command;
 
-    (void)state;
     assert_int_equal(command_parse(object, &command, NULL), 0);
     assert_int_equal(command.type, COMMAND_STOP);
     assert_string_equal(command.reason, "why");
@@ -113,9 +104,8 @@ static const struct change faults[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void refuses_what_it_can_not_answer(void **state)
+TEST(refuses_what_it_can_not_answer)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(hopeless); i++) {
         json_t *object = start_with(hopeless[i].key, hopeless[i].value);
         struct command command;
@@ -127,9 +117,8 @@ static void refuses_what_it_can_not_answer(void **state)
     }
 }
 
-static void says_why_a_start_is_impossible(void **state)
+TEST(says_why_a_start_is_impossible)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(faults); i++) {
         json_t *object = start_with(faults[i].key, faults[i].value);
         struct command command;
@@ -143,26 +132,12 @@ static void says_why_a_start_is_impossible(void **state)
     }
 }
 
-static void refuses_what_is_no_object(void **state)
+TEST(refuses_what_is_no_object)
 {
     json_t *array = json_array();
     struct command command;
 
-    (void)state;
     assert_int_equal(command_parse(array, &command, NULL), -1);
     assert_int_equal(command_parse(NULL, &command, NULL), -1);
     json_decref(array);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_start),
-        cmocka_unit_test(reads_stop_and_leave),
-        cmocka_unit_test(refuses_what_it_can_not_answer),
-        cmocka_unit_test(says_why_a_start_is_impossible),
-        cmocka_unit_test(refuses_what_is_no_object),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 /* test_compare.c - from the values of cases to an answer and a sentence */
 #include "tests/unit/near.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "server/analysis/compare.h"
 #include "server/analysis/compare_sentence.h"
 #include "tests/unit/compare_fixture.h"
+#include "tests/unit/test.h"
 
 #define REDUCE "{\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\"}"
 #define GATHER "{\"collective\":\"all_gather\",\"dtype\":\"float32\",\"redop\":\"none\"}"
@@ -65,12 +58,11 @@ static void require_sentence(const struct compare *compare, const char *wanted)
     buf_release(&out);
 }
 
-static void slower_head_is_worse_in_time_and_in_bandwidth(void **state)
+TEST(slower_head_is_worse_in_time_and_in_bandwidth)
 {
     struct made made;
     struct compare *compare = compare_factor(&made, 5, 1.1, 1);
 
-    (void)state;
     assert_int_equal(compare->n_bands, 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(compare->bands[i].answer, VERDICT_WORSE);
@@ -88,24 +80,22 @@ static void slower_head_is_worse_in_time_and_in_bandwidth(void **state)
     made_release(&made);
 }
 
-static void faster_head_is_better(void **state)
+TEST(faster_head_is_better)
 {
     struct made made;
     struct compare *compare = compare_factor(&made, 5, 0.9, 1);
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_BETTER);
     assert_true(compare->bands[2].change.low > 0.1);
     compare_destroy(compare);
     made_release(&made);
 }
 
-static void what_lies_within_two_per_cent_is_the_same(void **state)
+TEST(what_lies_within_two_per_cent_is_the_same)
 {
     struct made made;
     struct compare *compare = compare_factor(&made, 10, 1.005, 0.1);
 
-    (void)state;
     /* There is a difference, and it is too small to matter. */
     assert_true(compare->bands[0].p_holm < 0.001);
     assert_int_equal(compare->answer, VERDICT_SAME);
@@ -116,14 +106,13 @@ static void what_lies_within_two_per_cent_is_the_same(void **state)
     made_release(&made);
 }
 
-static void noise_is_not_enough_data_and_says_how_much_would_be(void **state)
+TEST(noise_is_not_enough_data_and_says_how_much_would_be)
 {
     struct made made;
     struct compare *compare = compare_factor(&made, 5, 1, 10);
     const struct compare_band *band = &compare->bands[0];
     struct buf out;
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(band->reason, COMPARE_NOISE);
     assert_in_range(band->repeats_needed, 30, 200);
@@ -136,12 +125,11 @@ static void noise_is_not_enough_data_and_says_how_much_would_be(void **state)
     made_release(&made);
 }
 
-static void two_cases_are_never_a_verdict(void **state)
+TEST(two_cases_are_never_a_verdict)
 {
     struct made made;
     struct compare *compare = compare_factor(&made, 2, 2, 0.01);
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(compare->bands[0].reason, COMPARE_FEW);
     require_sentence(compare,
@@ -170,14 +158,13 @@ static struct compare *compare_times(struct made *made, const double *us, size_t
     return compare_made(made, n, is_paired);
 }
 
-static void states_in_both_are_not_enough_data(void **state)
+TEST(states_in_both_are_not_enough_data)
 {
     const double us[] = {0.10, 0.43, 0.11, 0.45, 0.10, 0.44, 0.11, 0.46, 0.10, 0.42};
     struct made made;
     struct compare *compare = compare_times(&made, us, 5, true);
     const struct compare_band *band = &compare->bands[0];
 
-    (void)state;
     assert_int_equal(band->reason, COMPARE_STATES);
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_true(band->base_varies && band->head_varies);
@@ -189,14 +176,13 @@ static void states_in_both_are_not_enough_data(void **state)
 }
 
 /* The states come and go with the hour: pairs see the same one. */
-static void states_that_pairs_share_stand_in_nobodys_way(void **state)
+TEST(states_that_pairs_share_stand_in_nobodys_way)
 {
     const double us[] = {0.100,  0.400,  0.101,  0.402,  0.100,
                          0.1101, 0.4402, 0.1109, 0.4421, 0.1102};
     struct made made;
     struct compare *compare = compare_times(&made, us, 5, true);
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_WORSE);
     assert_near(compare->bands[0].change.change, 0.1, 0.002);
     compare_destroy(compare);
@@ -208,34 +194,32 @@ static void states_that_pairs_share_stand_in_nobodys_way(void **state)
     made_release(&made);
 }
 
-static void a_state_per_side_is_the_sides_doing(void **state)
+TEST(a_state_per_side_is_the_sides_doing)
 {
     const double us[] = {0.100, 0.102, 0.101, 0.099, 0.100,
                          0.401, 0.402, 0.398, 0.404, 0.400};
     struct made made;
     struct compare *compare = compare_times(&made, us, 5, true);
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_WORSE);
     compare_destroy(compare);
     made_release(&made);
 }
 
-static void one_case_of_ten_that_stands_out_costs_no_verdict(void **state)
+TEST(one_case_of_ten_that_stands_out_costs_no_verdict)
 {
     const double us[] = {10.0, 10.1, 9.9,  10.0, 10.1, 9.9,  10.0, 10.1, 9.9,  10.0,
                          10.5, 10.6, 10.4, 31.5, 10.6, 10.4, 10.5, 10.6, 10.4, 10.5};
     struct made made;
     struct compare *compare = compare_times(&made, us, 10, true);
 
-    (void)state;
     assert_int_equal(compare->answer, VERDICT_WORSE);
     assert_near(compare->bands[0].change.change, 0.05, 0.002);
     compare_destroy(compare);
     made_release(&made);
 }
 
-static void a_band_is_of_the_sizes_that_all_cases_have(void **state)
+TEST(a_band_is_of_the_sizes_that_all_cases_have)
 {
     const struct case_point all[] = {{.size = 8, .time_us = 10, .busbw_gbs = 1},
                                      {.size = 16, .time_us = 20, .busbw_gbs = 1},
@@ -243,7 +227,6 @@ static void a_band_is_of_the_sizes_that_all_cases_have(void **state)
     struct compare *compare;
     struct made made;
 
-    (void)state;
     made_init(&made);
     for (int i = 0; i < 6; i++) {
         if (i < 3)
@@ -261,12 +244,11 @@ static void a_band_is_of_the_sizes_that_all_cases_have(void **state)
     made_release(&made);
 }
 
-static void metrics_know_their_good_direction(void **state)
+TEST(metrics_know_their_good_direction)
 {
     struct compare *compare;
     struct made made;
 
-    (void)state;
     made_init(&made);
     for (int i = 0; i < 10; i++) {
         double by = 1 + 0.001 * quiet[i] + (i < 5 ? 0 : 0.1);
@@ -298,14 +280,13 @@ static struct compare *compare_values(struct made *made, const char *key,
     return compare_made(made, n, is_paired);
 }
 
-static void of_a_mean_of_0_there_is_no_part(void **state)
+TEST(of_a_mean_of_0_there_is_no_part)
 {
     const double values[] = {0, 0, 0, 0, 0, 5, 6, 5, 5, 6};
     struct made made;
     struct compare *compare = compare_values(&made, LOSS, values, 5, true);
     const struct compare_band *band = &compare->bands[0];
 
-    (void)state;
     assert_true(band->change.p < 0.001);
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(band->reason, COMPARE_NOISE);
@@ -321,7 +302,7 @@ static void of_a_mean_of_0_there_is_no_part(void **state)
     made_release(&made);
 }
 
-static void what_a_double_cant_hold_is_no_verdict(void **state)
+TEST(what_a_double_cant_hold_is_no_verdict)
 {
     static const struct {
         double values[6];
@@ -336,7 +317,6 @@ static void what_a_double_cant_hold_is_no_verdict(void **state)
          "its values are too far apart to reckon with"},
     };
 
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         struct made made;
         struct compare *compare =
@@ -372,9 +352,8 @@ static struct case_values many_series(size_t n)
     return values;
 }
 
-static void there_are_not_more_bands_than_can_be_compared(void **state)
+TEST(there_are_not_more_bands_than_can_be_compared)
 {
-    (void)state;
     for (size_t n = COMPARE_BANDS_MAX; n <= COMPARE_BANDS_MAX + 1; n++) {
         struct case_values values = many_series(n);
         struct compare_lot lots[] = {{&values, 0}, {&values, 1}};
@@ -395,13 +374,12 @@ static void there_are_not_more_bands_than_can_be_compared(void **state)
     }
 }
 
-static void nothing_in_common_is_not_enough_data(void **state)
+TEST(nothing_in_common_is_not_enough_data)
 {
     const struct case_point point = {.size = 8, .time_us = 10, .busbw_gbs = 1};
     struct compare *compare;
     struct made made;
 
-    (void)state;
     made_init(&made);
     for (int i = 0; i < 6; i++)
         made_add(&made, i, i < 3 ? REDUCE : GATHER, &point, 1);
@@ -413,27 +391,4 @@ static void nothing_in_common_is_not_enough_data(void **state)
                      "of both sides have");
     compare_destroy(compare);
     made_release(&made);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slower_head_is_worse_in_time_and_in_bandwidth),
-        cmocka_unit_test(faster_head_is_better),
-        cmocka_unit_test(what_lies_within_two_per_cent_is_the_same),
-        cmocka_unit_test(noise_is_not_enough_data_and_says_how_much_would_be),
-        cmocka_unit_test(two_cases_are_never_a_verdict),
-        cmocka_unit_test(states_in_both_are_not_enough_data),
-        cmocka_unit_test(states_that_pairs_share_stand_in_nobodys_way),
-        cmocka_unit_test(a_state_per_side_is_the_sides_doing),
-        cmocka_unit_test(one_case_of_ten_that_stands_out_costs_no_verdict),
-        cmocka_unit_test(a_band_is_of_the_sizes_that_all_cases_have),
-        cmocka_unit_test(metrics_know_their_good_direction),
-        cmocka_unit_test(of_a_mean_of_0_there_is_no_part),
-        cmocka_unit_test(what_a_double_cant_hold_is_no_verdict),
-        cmocka_unit_test(there_are_not_more_bands_than_can_be_compared),
-        cmocka_unit_test(nothing_in_common_is_not_enough_data),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

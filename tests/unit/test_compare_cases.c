@@ -1,16 +1,9 @@
 /* test_compare_cases.c - which cases are compared, which are pairs, and in what sides
  * differ */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/compare_cases.h"
 #include "server/analysis/differences.h"
+#include "tests/unit/test.h"
 
 /* Three repeats of A and B in turn, as ABBA has them: A is 0, 3, 4. */
 static json_t *run_doc(const char *id, const char *order, const char *failed)
@@ -74,11 +67,10 @@ static void require_cases(const struct compare_side *side, const int *wanted, si
         assert_int_equal(side->cases[i].case_no, wanted[i]);
 }
 
-static void combinations_of_a_run_are_paired_by_repeat(void **state)
+TEST(combinations_of_a_run_are_paired_by_repeat)
 {
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     choose(&sides, &sides.base, 0, -1, "A");
     choose(&sides, &sides.head, 0, -1, "B");
@@ -88,11 +80,10 @@ static void combinations_of_a_run_are_paired_by_repeat(void **state)
     sides_release(&sides);
 }
 
-static void a_case_that_failed_takes_its_partner_with_it(void **state)
+TEST(a_case_that_failed_takes_its_partner_with_it)
 {
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "interleaved", "3");
     choose(&sides, &sides.base, 0, -1, "A");
     choose(&sides, &sides.head, 0, -1, "B");
@@ -104,11 +95,10 @@ static void a_case_that_failed_takes_its_partner_with_it(void **state)
     sides_release(&sides);
 }
 
-static void what_did_not_take_turns_is_not_paired(void **state)
+TEST(what_did_not_take_turns_is_not_paired)
 {
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "sequential", NULL);
     choose(&sides, &sides.base, 0, -1, "A");
     choose(&sides, &sides.head, 0, -1, "B");
@@ -122,11 +112,10 @@ static void what_did_not_take_turns_is_not_paired(void **state)
     sides_release(&sides);
 }
 
-static void cases_one_by_one_find_their_partners_too(void **state)
+TEST(cases_one_by_one_find_their_partners_too)
 {
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     choose(&sides, &sides.base, 0, 4, NULL);
     choose(&sides, &sides.base, 0, 0, NULL);
@@ -139,11 +128,10 @@ static void cases_one_by_one_find_their_partners_too(void **state)
     sides_release(&sides);
 }
 
-static void refusals_say_what_there_is(void **state)
+TEST(refusals_say_what_there_is)
 {
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     choose(&sides, &sides.base, 0, 6, NULL);
     assert_int_equal(sides.err.code, ERROR_NOT_FOUND);
@@ -165,12 +153,11 @@ static const json_t *difference(const json_t *list, const char *what)
     return json_find(list, "what", what);
 }
 
-static void cases_on_other_nodes_are_no_repeats(void **state)
+TEST(cases_on_other_nodes_are_no_repeats)
 {
     static const char *const nodes[] = {"a", "b"};
     struct sides sides;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     for (size_t i = 0; i < 6; i++)
         json_object_set_new(json_array_get(json_object_get(sides.docs[0], "cases"), i),
@@ -185,12 +172,11 @@ static void cases_on_other_nodes_are_no_repeats(void **state)
     sides_release(&sides);
 }
 
-static void differences_are_told_and_what_is_not_alike_is_marked(void **state)
+TEST(differences_are_told_and_what_is_not_alike_is_marked)
 {
     struct sides sides;
     json_t *list;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     json_object_set_new(sides.docs[1], "world_size", json_integer(8));
     json_object_set_new(sides.docs[1], "machines",
@@ -231,13 +217,12 @@ static json_t *differences_of(struct sides *sides, json_t *base, json_t *head)
     return differences_json(&sides->base, &sides->head);
 }
 
-static void what_baselines_may_differ_in_is_alike(void **state)
+TEST(what_baselines_may_differ_in_is_alike)
 {
     static const char *const names[] = {"cycles", "warmup", "block_ms", "samples.max"};
     struct sides sides;
     json_t *list;
 
-    (void)state;
     list = differences_of(
         &sides,
         json_pack("{s:i, s:i, s:f, s:{s:i}, s:{s:i}}", "cycles", 1, "warmup", 5,
@@ -252,12 +237,11 @@ static void what_baselines_may_differ_in_is_alike(void **state)
     sides_release(&sides);
 }
 
-static void control_series_count_where_both_sides_have_them(void **state)
+TEST(control_series_count_where_both_sides_have_them)
 {
     struct sides sides;
     json_t *list;
 
-    (void)state;
     list = differences_of(
         &sides, json_pack("{s:{s:i, s:i}}", "control", "bytes", 64, "iters", 200),
         json_pack("{s:{s:i, s:i}}", "control", "bytes", 32, "iters", 20));
@@ -274,12 +258,11 @@ static void control_series_count_where_both_sides_have_them(void **state)
     sides_release(&sides);
 }
 
-static void what_the_nodes_were_like_is_compared_where_it_was_kept(void **state)
+TEST(what_the_nodes_were_like_is_compared_where_it_was_kept)
 {
     struct sides sides;
     json_t *list;
 
-    (void)state;
     for (int has_both = 0; has_both < 2; has_both++) {
         sides_init(&sides, "interleaved", NULL);
         if (has_both)
@@ -300,12 +283,11 @@ static void what_the_nodes_were_like_is_compared_where_it_was_kept(void **state)
 }
 
 /* Both sides have A and B, in another order. */
-static void the_same_values_in_another_order_are_no_difference(void **state)
+TEST(the_same_values_in_another_order_are_no_difference)
 {
     struct sides sides;
     json_t *list;
 
-    (void)state;
     sides_init(&sides, "interleaved", NULL);
     choose(&sides, &sides.base, 0, 0, NULL);
     choose(&sides, &sides.base, 0, 1, NULL);
@@ -315,23 +297,4 @@ static void the_same_values_in_another_order_are_no_difference(void **state)
     assert_int_equal(json_array_size(list), 0);
     json_decref(list);
     sides_release(&sides);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(combinations_of_a_run_are_paired_by_repeat),
-        cmocka_unit_test(a_case_that_failed_takes_its_partner_with_it),
-        cmocka_unit_test(what_did_not_take_turns_is_not_paired),
-        cmocka_unit_test(cases_one_by_one_find_their_partners_too),
-        cmocka_unit_test(refusals_say_what_there_is),
-        cmocka_unit_test(cases_on_other_nodes_are_no_repeats),
-        cmocka_unit_test(differences_are_told_and_what_is_not_alike_is_marked),
-        cmocka_unit_test(what_the_nodes_were_like_is_compared_where_it_was_kept),
-        cmocka_unit_test(what_baselines_may_differ_in_is_alike),
-        cmocka_unit_test(control_series_count_where_both_sides_have_them),
-        cmocka_unit_test(the_same_values_in_another_order_are_no_difference),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,13 @@
  *
  * With an argument it prints the table of docs/method.md. Everything is a function of
  * fixed seeds. */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "near.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/noise_parts.h"
 #include "server/analysis/compare.h"
 #include "tests/unit/compare_fixture.h"
+#include "tests/unit/test.h"
 
 #define FAMILIES 200
 #define CALLS 20
@@ -140,11 +130,10 @@ static struct tally tally_of(const struct kind *kind, size_t n, bool is_paired,
     return tally;
 }
 
-static void healthy_comparisons_seldom_raise_an_alarm(void **state)
+TEST(healthy_comparisons_seldom_raise_an_alarm)
 {
     static const size_t repeats[] = {5, 10};
 
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         for (size_t k = 0; k < 2; k++) {
             struct tally paired = tally_of(&kinds[i], repeats[k], true, 0, 100 + k);
@@ -158,30 +147,32 @@ static void healthy_comparisons_seldom_raise_an_alarm(void **state)
     }
 }
 
-static void three_per_cent_are_found_in_ten_repeats(void **state)
+TEST(three_per_cent_are_found_in_ten_repeats)
 {
     struct tally ten = tally_of(&kinds[0], 10, true, 0.03, 300);
     struct tally five = tally_of(&kinds[0], 5, true, 0.03, 301);
     struct tally outliers = tally_of(&kinds[1], 10, true, 0.03, 302);
 
-    (void)state;
     assert_in_range(ten.found, FAMILIES * 90 / 100, FAMILIES);
     assert_in_range(five.found, FAMILIES * 40 / 100, FAMILIES);
     assert_in_range(outliers.found, FAMILIES * 20 / 100, FAMILIES);
 }
 
-static void two_states_are_said_in_five_repeats(void **state)
+TEST(two_states_are_said_in_five_repeats)
 {
     struct tally tally = tally_of(&kinds[3], 5, true, 0, 400);
 
-    (void)state;
     assert_in_range(tally.states, FAMILIES * 80 / 100, FAMILIES);
 }
 
-static void print_table(void)
+/* For docs/method.md. */
+static int print_table(void **state)
 {
     static const size_t repeats[] = {3, 5, 8, 10, 20};
 
+    (void)state;
+    if (!getenv("RINGBENCH_PRINT_TABLES"))
+        return 0;
     printf("| noise | repeats | alarms of %d, taking turns | one lot after the other | "
            "3 %% found, taking turns | not enough data for states |\n"
            "|---|---|---|---|---|---|\n",
@@ -197,20 +188,7 @@ static void print_table(void)
                    100.0 * shifted.found / FAMILIES, 100.0 * paired.states / FAMILIES);
         }
     }
+    return 0;
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(healthy_comparisons_seldom_raise_an_alarm),
-        cmocka_unit_test(three_per_cent_are_found_in_ten_repeats),
-        cmocka_unit_test(two_states_are_said_in_five_repeats),
-    };
-
-    (void)argv;
-    if (argc > 1) {
-        print_table();
-        return 0;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+GROUP_FIXTURE(print_table, NULL);

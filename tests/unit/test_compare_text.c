@@ -1,13 +1,6 @@
 /* test_compare_text.c - comparisons whose names and labels are meant to do harm */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/render/compare_text.h"
+#include "tests/unit/test.h"
 
 /* ' for ". */
 static const char hostile[] =
@@ -39,9 +32,8 @@ static void becomes(write_fn *write, const char *want)
     json_decref(document);
 }
 
-static void text_has_nothing_that_a_terminal_acts_upon(void **state)
+TEST(text_has_nothing_that_a_terminal_acts_upon)
 {
-    (void)state;
     becomes(compare_text,
             "# warning: see [this](x) \\u009b1m\n"
             "head is slower at \\u001b[2J|x|\n\n"
@@ -52,9 +44,8 @@ static void text_has_nothing_that_a_terminal_acts_upon(void **state)
             "a|b `c` @d\\u001b  -     x_y        -     -       -     -  1  -       -\n");
 }
 
-static void markdown_has_no_marks_but_its_own(void **state)
+TEST(markdown_has_no_marks_but_its_own)
 {
-    (void)state;
     becomes(
         compare_markdown,
         "**head is slower at \\\\u001b\\[2J\\|x\\|**\n\n"
@@ -67,28 +58,16 @@ static void markdown_has_no_marks_but_its_own(void **state)
         "| a\\|b \\`c\\` \\@d\\\\u001b | - | x\\_y | - | - | - | - | 1 | - | - |\n");
 }
 
-static void a_full_buffer_is_said(void **state)
+TEST(a_full_buffer_is_said)
 {
     struct buf out;
     json_t *document =
         json_pack("{s:{s:s}}", "verdict", "sentence", "some_thing that is long enough");
 
-    (void)state;
     buf_init(&out, 16);
     assert_int_equal(compare_text(document, &out), -1);
     buf_clear(&out);
     assert_int_equal(compare_markdown(document, &out), -1);
     buf_release(&out);
     json_decref(document);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_has_nothing_that_a_terminal_acts_upon),
-        cmocka_unit_test(markdown_has_no_marks_but_its_own),
-        cmocka_unit_test(a_full_buffer_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* test_conditions.c - the numbers beside a case: their table, their sentences, the docs.
  * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
-#include <math.h>
-#include <string.h>
-
 #include "common/base/buf.h"
 #include "common/result/conditions.h"
 #include "tests/unit/golden_file.h"
+#include "tests/unit/test.h"
 
 static void forget_all(double values[CONDITION_COUNT])
 {
@@ -13,12 +11,11 @@ static void forget_all(double values[CONDITION_COUNT])
         values[i] = (double)NAN;
 }
 
-static void what_is_not_known_is_absent(void **state)
+TEST(what_is_not_known_is_absent)
 {
     double values[CONDITION_COUNT], read[CONDITION_COUNT];
     json_t *object;
 
-    (void)state;
     forget_all(values);
     values[CONDITION_LOAD] = 0.12345;
     values[CONDITION_STEAL] = (double)INFINITY;
@@ -32,7 +29,7 @@ static void what_is_not_known_is_absent(void **state)
     json_decref(object);
 }
 
-static void only_what_matters_gets_a_sentence(void **state)
+TEST(only_what_matters_gets_a_sentence)
 {
     static const struct {
         enum condition which;
@@ -50,7 +47,6 @@ static void only_what_matters_gets_a_sentence(void **state)
         {CONDITION_LOAD, 1e6, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         double values[CONDITION_COUNT];
         json_t *notes;
@@ -81,20 +77,8 @@ static void put_fields(struct buf *out)
     }
 }
 
-static void the_docs_show_each_number(void **state)
+TEST(the_docs_show_each_number)
 {
-    (void)state;
     golden_compare_part("method.md", "<!-- conditions -->\n",
                         "<!-- end of conditions -->", put_fields);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_known_is_absent),
-        cmocka_unit_test(only_what_matters_gets_a_sentence),
-        cmocka_unit_test(the_docs_show_each_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* test_control.c - the control series: what a run can ask, and what figures are made of
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/test.h"
 
 #define ALL 7u
 
@@ -37,9 +30,8 @@ static struct run_spec *spec_of(const char *text)
     return spec;
 }
 
-static void names_read_back(void **state)
+TEST(names_read_back)
 {
-    (void)state;
     for (int kind = 0; kind < CONTROL_COUNT; kind++) {
         assert_int_equal(control_lookup(control_name((enum control_kind)kind)), kind);
         assert_non_null(control_figure((enum control_kind)kind, 0));
@@ -48,7 +40,7 @@ static void names_read_back(void **state)
     assert_int_equal(control_lookup("ring"), -1);
 }
 
-static void a_run_chooses_in_several_ways(void **state)
+TEST(a_run_chooses_in_several_ways)
 {
     static const struct {
         const char *body;
@@ -64,7 +56,6 @@ static void a_run_chooses_in_several_ways(void **state)
          2, 3},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct run_spec *spec = spec_of(table[i].body);
 
@@ -74,7 +65,7 @@ static void a_run_chooses_in_several_ways(void **state)
     }
 }
 
-static void the_effective_spec_reads_back(void **state)
+TEST(the_effective_spec_reads_back)
 {
     struct run_spec *spec = spec_of(
         "{\"collectives\":[],\"control\":{\"bytes\":\"64K\",\"object_bytes\":9}}");
@@ -82,7 +73,6 @@ static void the_effective_spec_reads_back(void **state)
     struct problems problems;
     struct run_spec *second;
 
-    (void)state;
     problems_init(&problems);
     second = run_spec_parse(effective, &problems);
     assert_non_null(second);
@@ -97,7 +87,7 @@ static void the_effective_spec_reads_back(void **state)
     run_spec_destroy(spec);
 }
 
-static void what_is_wrong_has_its_pointer(void **state)
+TEST(what_is_wrong_has_its_pointer)
 {
     static const struct {
         const char *body, *pointer;
@@ -118,7 +108,6 @@ static void what_is_wrong_has_its_pointer(void **state)
         {"{\"collectives\":[],\"control\":false}", "/collectives"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         json_t *body = parse(table[i].body);
         struct problems problems;
@@ -149,13 +138,12 @@ static json_t *case_of(const char *body)
     return file;
 }
 
-static void a_worker_reads_what_the_run_asked(void **state)
+TEST(a_worker_reads_what_the_run_asked)
 {
     json_t *json = case_of("{\"collectives\":[],\"control\":{\"series\":[\"chunks\"],"
                            "\"bytes\":1000,\"pieces\":7}}");
     struct case_file *file = case_file_parse(json, false, NULL);
 
-    (void)state;
     assert_non_null(file);
     assert_int_equal(file->plan.n_collectives, 0);
     assert_int_equal(file->spec->control.kinds, 4);
@@ -167,7 +155,7 @@ static void a_worker_reads_what_the_run_asked(void **state)
     json_decref(json);
 }
 
-static void a_worker_refuses_what_no_run_can_ask(void **state)
+TEST(a_worker_refuses_what_no_run_can_ask)
 {
     static const struct {
         const char *key;
@@ -181,7 +169,6 @@ static void a_worker_refuses_what_no_run_can_ask(void **state)
         {"iters", "100001", "/control/iters must be from 1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         json_t *json = case_of("{\"control\":{\"bytes\":1000,\"pieces\":7}}");
         json_t *value = json_loads(table[i].control, JSON_DECODE_ANY, NULL);
@@ -200,12 +187,11 @@ static void a_worker_refuses_what_no_run_can_ask(void **state)
     json_decref(json);
 }
 
-static void memory_is_that_of_the_largest_that_fits(void **state)
+TEST(memory_is_that_of_the_largest_that_fits)
 {
     json_t *json = case_of("{\"control\":{\"bytes\":\"1M\",\"pieces\":1}}");
     struct case_file *file = case_file_parse(json, false, NULL);
 
-    (void)state;
     assert_int_equal(control_bytes_most(&file->spec->control, 3, UINT64_MAX), 1 << 20);
     uint64_t objects = control_bytes(&file->spec->control, CONTROL_GATHER_OBJECT, 3);
     assert_int_equal(control_bytes_most(&file->spec->control, 3, (1 << 20) - 1), objects);
@@ -213,19 +199,4 @@ static void memory_is_that_of_the_largest_that_fits(void **state)
     assert_int_equal(control_bytes_most(&file->spec->control, 3, 0), 0);
     case_file_destroy(file);
     json_decref(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_read_back),
-        cmocka_unit_test(a_run_chooses_in_several_ways),
-        cmocka_unit_test(the_effective_spec_reads_back),
-        cmocka_unit_test(what_is_wrong_has_its_pointer),
-        cmocka_unit_test(a_worker_reads_what_the_run_asked),
-        cmocka_unit_test(a_worker_refuses_what_no_run_can_ask),
-        cmocka_unit_test(memory_is_that_of_the_largest_that_fits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

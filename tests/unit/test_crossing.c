@@ -1,13 +1,6 @@
 /* test_crossing.c - what collectives move between places, against figures by hand */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/spec/crossing.h"
+#include "tests/unit/test.h"
 
 /* Six ranks on three places, two on each. */
 static const int shared[] = {0, 0, 1, 1, 2, 2};
@@ -47,9 +40,8 @@ static struct crossing_call call_of(const struct figures *figures)
                                   .n_places = figures->n_places};
 }
 
-static void each_collective_moves_what_its_algorithm_does(void **state)
+TEST(each_collective_moves_what_its_algorithm_does)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct crossing_call call = call_of(&table[i]);
         double sent = 0, received = 0, of_first = 0;
@@ -69,7 +61,7 @@ static void each_collective_moves_what_its_algorithm_does(void **state)
     }
 }
 
-static void parts_of_unlike_size_are_counted_one_by_one(void **state)
+TEST(parts_of_unlike_size_are_counted_one_by_one)
 {
     static const int places[] = {0, 0, 1};
     size_t sent[] = {9, 4, 2}, received[] = {9, 1, 5};
@@ -82,24 +74,21 @@ static void parts_of_unlike_size_are_counted_one_by_one(void **state)
                                  .element = 8};
     struct crossing one = crossing_of(&call, 0);
 
-    (void)state;
     assert_true(fabs(one.sent - 16) < 1e-9 && fabs(one.received - 40) < 1e-9);
 }
 
 /* Of two nodes of eight ranks a ring moves 15/8 of the bytes, a tree one of them. */
-static void a_tree_counts_nodes_and_not_ranks(void **state)
+TEST(a_tree_counts_nodes_and_not_ranks)
 {
     struct crossing_call call = {.kind = COLLECTIVE_ALL_REDUCE, .n = 16, .n_places = 2};
 
-    (void)state;
     assert_true(fabs(crossing_of_tree(&call) - 8.0 / 15) < 1e-9);
 }
 
-static void nothing_leaves_a_single_place(void **state)
+TEST(nothing_leaves_a_single_place)
 {
     static const int places[] = {0, 0, 0, 0};
 
-    (void)state;
     for (int kind = 0; kind < COLLECTIVE_ALLTOALLV; kind++) {
         struct crossing_call call = {.kind = (enum collective_kind)kind,
                                      .bytes = 600,
@@ -110,16 +99,4 @@ static void nothing_leaves_a_single_place(void **state)
         for (int rank = 0; rank < call.n; rank++)
             assert_true(!(crossing_of(&call, rank).sent > 0));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_collective_moves_what_its_algorithm_does),
-        cmocka_unit_test(parts_of_unlike_size_are_counted_one_by_one),
-        cmocka_unit_test(a_tree_counts_nodes_and_not_ranks),
-        cmocka_unit_test(nothing_leaves_a_single_place),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

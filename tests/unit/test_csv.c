@@ -1,17 +1,9 @@
 /* test_csv.c - result rows as CSV */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/render/csv.h"
+#include "tests/unit/test.h"
 
-static void quotes_only_what_needs_it(void **state)
+TEST(quotes_only_what_needs_it)
 {
     static const struct {
         const char *text, *want;
@@ -40,7 +32,6 @@ static void quotes_only_what_needs_it(void **state)
     };
     struct buf out;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         buf_init(&out, 4096);
         csv_field(cases[i].text, &out);
@@ -110,9 +101,8 @@ static void row_becomes(const char *run, const char *json, const char *want)
     json_decref(row);
 }
 
-static void writes_every_column_of_a_row(void **state)
+TEST(writes_every_column_of_a_row)
 {
-    (void)state;
     row_becomes(
         "{}",
         "{\"case\":0,\"attempt\":1,\"row\":3,\"series\":1,\"collective\":"
@@ -132,23 +122,21 @@ static void writes_every_column_of_a_row(void **state)
         "enqueue_us=4.5|cycle=2|ranks_per_gpu=8|blocks=9|time_low_us=1|noisy=true");
 }
 
-static void leaves_the_figures_of_a_skipped_row_empty(void **state)
+TEST(leaves_the_figures_of_a_skipped_row_empty)
 {
-    (void)state;
     row_becomes("{}", "{\"case\":0,\"size\":0,\"skipped\":\"needs 9 GiB, has 8 GiB\"}",
                 "case=0|size=0|skipped=\"needs 9 GiB, has 8 GiB\"");
 }
 
-static void says_which_figures_are_not_measured(void **state)
+TEST(says_which_figures_are_not_measured)
 {
-    (void)state;
     row_becomes("{}", "{\"case\":0,\"size\":8,\"simulated\":true}",
                 "case=0|size=8|simulated=true");
     row_becomes("{}", "{\"case\":0,\"size\":8,\"emulated\":true}",
                 "case=0|size=8|emulated=true");
 }
 
-static void heads_as_many_columns_as_a_row_has(void **state)
+TEST(heads_as_many_columns_as_a_row_has)
 {
     static const char *const runs[] = {
         "{}",
@@ -158,7 +146,6 @@ static void heads_as_many_columns_as_a_row_has(void **state)
     };
     json_t *row = json_object();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         size_t heads = 0, fields = 0;
         struct csv columns;
@@ -181,7 +168,7 @@ static void heads_as_many_columns_as_a_row_has(void **state)
     json_decref(row);
 }
 
-static void has_a_column_for_each_variable_of_the_matrix(void **state)
+TEST(has_a_column_for_each_variable_of_the_matrix)
 {
     static const char run[] =
         "{'spec':{'program':{'name':'p'},'matrix':{'NCCL_ALGO':['Ring,Tree',null,''],"
@@ -191,35 +178,18 @@ static void has_a_column_for_each_variable_of_the_matrix(void **state)
         "{'case':1,'repeat':0,'env':{'NCCL_ALGO':null,'OMP_NUM_THREADS':'1'}},"
         "{'case':2,'repeat':7,'env':{'NCCL_ALGO':'','OMP_NUM_THREADS':'1'}}]}";
 
-    (void)state;
     row_becomes(run, "{\"case\":0}",
                 "case=0|repeat=0|NCCL_ALGO=\"Ring,Tree\"|OMP_NUM_THREADS=1");
     row_becomes(run, "{\"case\":1}", "case=1|repeat=0|OMP_NUM_THREADS=1");
     row_becomes(run, "{\"case\":2}", "case=2|repeat=7|NCCL_ALGO=\"\"|OMP_NUM_THREADS=1");
 }
 
-static void has_rows_and_figures_side_by_side(void **state)
+TEST(has_rows_and_figures_side_by_side)
 {
-    (void)state;
     row_becomes("{'spec':{'collectives':['reduce'],'control':{'series':['barrier']}},"
                 "'cases':[{'case':0,'repeat':0}]}",
                 "{\"case\":0,\"attempt\":1,\"row\":9,\"metric\":\"barrier\",\"value\":7,"
                 "\"p99\":9.5,\"values\":[7,6.5],\"labels\":{\"bytes\":8}}",
                 "case=0|attempt=1|row=9|metric=barrier|value=7|labels=bytes=8|p99=9.5|"
                 "values=7;6.5|repeat=0");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotes_only_what_needs_it),
-        cmocka_unit_test(writes_every_column_of_a_row),
-        cmocka_unit_test(leaves_the_figures_of_a_skipped_row_empty),
-        cmocka_unit_test(says_which_figures_are_not_measured),
-        cmocka_unit_test(heads_as_many_columns_as_a_row_has),
-        cmocka_unit_test(has_a_column_for_each_variable_of_the_matrix),
-        cmocka_unit_test(has_rows_and_figures_side_by_side),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,12 @@
 /* test_culprit.c - the slow node, link or rack of seeded fleets is named, and of healthy
  * ones nothing is
  *
- * With an argument it prints the tables of docs/method.md. Everything is a function of
- * fixed seeds. */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+ * With RINGBENCH_PRINT_TABLES=1 it prints the tables of docs/method.md. Everything is a
+ * function of fixed seeds. */
 #include "common/base/json_util.h"
 #include "server/plan/plan.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/test.h"
 
 #define FLEETS 200
 #define FEWER 50 /* and of large ones 10, but for the tables */
@@ -329,9 +317,8 @@ static void each_factor(const char *name, struct fault fault, size_t right)
     }
 }
 
-static void a_slow_node_is_named(void **state)
+TEST(a_slow_node_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fault fault = fault_of(counts[i]);
 
@@ -342,9 +329,8 @@ static void a_slow_node_is_named(void **state)
     }
 }
 
-static void a_slow_link_is_named(void **state)
+TEST(a_slow_link_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fault fault = fault_of(counts[i]);
 
@@ -357,9 +343,8 @@ static void a_slow_link_is_named(void **state)
     }
 }
 
-static void a_slow_rack_is_named(void **state)
+TEST(a_slow_rack_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fault fault = fault_of(counts[i]);
 
@@ -378,9 +363,8 @@ static void a_slow_rack_is_named(void **state)
     }
 }
 
-static void of_a_healthy_fleet_nothing_is_named(void **state)
+TEST(of_a_healthy_fleet_nothing_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fault fault = fault_of(counts[i]);
 
@@ -393,9 +377,8 @@ static void of_a_healthy_fleet_nothing_is_named(void **state)
 }
 
 /* Machines with moods give no answer often, and a wrong one never. */
-static void moods_are_not_blamed_on_nodes(void **state)
+TEST(moods_are_not_blamed_on_nodes)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct fault fault = fault_of(counts[i]);
 
@@ -452,11 +435,10 @@ static void assert_sentence(const struct fault *fault, const char *answer,
 /* Each node meets eight others. A link between neighbours is never among these pairs:
  * what was not measured is nobody's fault, and the sentence says that it would not show.
  */
-static void few_rounds_of_pairs_are_enough(void **state)
+TEST(few_rounds_of_pairs_are_enough)
 {
     struct fault fault = fault_of(64);
 
-    (void)state;
     fault.rounds = 8;
     expect("healthy, 8 rounds of pairs", &fault, 198, 0);
     fault.node = 5;
@@ -471,11 +453,10 @@ static void few_rounds_of_pairs_are_enough(void **state)
     assert_sentence(&fault, "none", "; a link that no group depends on would not show");
 }
 
-static void the_sentence_says_what_is_slow_and_what_is_not(void **state)
+TEST(the_sentence_says_what_is_slow_and_what_is_not)
 {
     struct fault fault = fault_of(16);
 
-    (void)state;
     assert_sentence(&fault, "none", "none stands out; the largest deviation is ");
     fault.factor = 0.5;
     fault.node = 5;
@@ -491,11 +472,10 @@ static void the_sentence_says_what_is_slow_and_what_is_not(void **state)
 }
 
 /* Either may be to blame, and which is not to be seen. */
-static void between_two_racks_the_boundary_is_named(void **state)
+TEST(between_two_racks_the_boundary_is_named)
 {
     struct fault fault = fault_of(8);
 
-    (void)state;
     fault.per_rack = 4;
     fault.rack = 1;
     fault.factor = 0.5;
@@ -503,9 +483,8 @@ static void between_two_racks_the_boundary_is_named(void **state)
 }
 
 /* A machine that others use: half of a node's bandwidth could be lost unseen. */
-static void where_nothing_could_stand_out_none_is_no_answer(void **state)
+TEST(where_nothing_could_stand_out_none_is_no_answer)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct fault fault = fault_of(8);
         struct rates rates;
@@ -529,22 +508,20 @@ static void where_nothing_could_stand_out_none_is_no_answer(void **state)
                     "not_enough_data", "a node may be ");
 }
 
-static void two_nodes_are_too_few(void **state)
+TEST(two_nodes_are_too_few)
 {
     struct fault fault = fault_of(2);
 
-    (void)state;
     assert_sentence(&fault, "not_enough_data",
                     "2 of 2 nodes were measured, and 3 at least");
 }
 
-static void a_suspect_without_confirmation_is_not_named(void **state)
+TEST(a_suspect_without_confirmation_is_not_named)
 {
     struct fault fault = fault_of(8);
     struct fleet *fleet;
     json_t *verdict;
 
-    (void)state;
     fault.node = 5;
     fault.factor = 0.25;
     fleet = make_fleet(&fault, 1);
@@ -556,13 +533,12 @@ static void a_suspect_without_confirmation_is_not_named(void **state)
     free_fleet(fleet);
 }
 
-static void a_node_that_never_ran_is_no_healthy_one(void **state)
+TEST(a_node_that_never_ran_is_no_healthy_one)
 {
     struct fault fault = fault_of(8);
     struct fleet *fleet = make_fleet(&fault, 1);
     json_t *verdict;
 
-    (void)state;
     measure_all(fleet, false);
     for (size_t i = 0; i < fleet->n_groups; i++)
         if (fleet->groups[i].nodes[0] == 2 || fleet->groups[i].nodes[1] == 2)
@@ -575,26 +551,13 @@ static void a_node_that_never_ran_is_no_healthy_one(void **state)
     free_fleet(fleet);
 }
 
-int main(int argc, char **argv)
+static int print_tables(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_node_is_named),
-        cmocka_unit_test(a_slow_link_is_named),
-        cmocka_unit_test(a_slow_rack_is_named),
-        cmocka_unit_test(few_rounds_of_pairs_are_enough),
-        cmocka_unit_test(of_a_healthy_fleet_nothing_is_named),
-        cmocka_unit_test(moods_are_not_blamed_on_nodes),
-        cmocka_unit_test(the_sentence_says_what_is_slow_and_what_is_not),
-        cmocka_unit_test(between_two_racks_the_boundary_is_named),
-        cmocka_unit_test(where_nothing_could_stand_out_none_is_no_answer),
-        cmocka_unit_test(two_nodes_are_too_few),
-        cmocka_unit_test(a_suspect_without_confirmation_is_not_named),
-        cmocka_unit_test(a_node_that_never_ran_is_no_healthy_one),
-    };
-
-    (void)argv;
-    shows_tables = argc > 1;
+    (void)state;
+    shows_tables = getenv("RINGBENCH_PRINT_TABLES");
     if (shows_tables)
         small_faults();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+GROUP_FIXTURE(print_tables, NULL);

@@ -1,23 +1,14 @@
 /* test_door.c - strangers at a rank's port: at the door itself, and at real workers */
 #include <arpa/inet.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/worker/group/door.h"
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "bench/worker_group.h"
+#include "tests/unit/test.h"
 
 #define WAIT_MS 60000
 #define STRANGERS 200
@@ -111,7 +102,7 @@ static int count_lines(struct fixture *fixture, const char *part)
     return n;
 }
 
-static void a_rank_gets_in_past_the_silent_ones(void **state)
+TEST_WITH(set_up, tear_down, a_rank_gets_in_past_the_silent_ones)
 {
     struct fixture *fixture = *state;
     int silent[8], fd;
@@ -128,7 +119,7 @@ static void a_rank_gets_in_past_the_silent_ones(void **state)
     }
 }
 
-static void a_greeting_may_come_in_pieces(void **state)
+TEST_WITH(set_up, tear_down, a_greeting_may_come_in_pieces)
 {
     struct fixture *fixture = *state;
     int ends[2], fd = connect_to(fixture->port), other;
@@ -151,7 +142,7 @@ static void a_greeting_may_come_in_pieces(void **state)
     close(ends[1]);
 }
 
-static void a_wrong_greeting_is_closed_and_said_once(void **state)
+TEST_WITH(set_up, tear_down, a_wrong_greeting_is_closed_and_said_once)
 {
     struct fixture *fixture = *state;
     unsigned char wrong[DOOR_TOKEN_BYTES];
@@ -171,7 +162,7 @@ static void a_wrong_greeting_is_closed_and_said_once(void **state)
     assert_int_equal(count_lines(fixture, "its greeting is not that of a rank"), 1);
 }
 
-static void who_says_nothing_in_time_is_sent_away(void **state)
+TEST_WITH(set_up, tear_down, who_says_nothing_in_time_is_sent_away)
 {
     struct fixture *fixture = *state;
 
@@ -181,7 +172,7 @@ static void who_says_nothing_in_time_is_sent_away(void **state)
     assert_int_equal(count_lines(fixture, "it has not greeted in time"), 1);
 }
 
-static void the_oldest_goes_when_there_are_too_many(void **state)
+TEST_WITH(set_up, tear_down, the_oldest_goes_when_there_are_too_many)
 {
     struct fixture *fixture = *state;
     int fds[DOOR_GUESTS_MAX], fd, other;
@@ -287,15 +278,13 @@ static void check_workers(const char *backend, const char *program, const char *
     worker_group_end(&group);
 }
 
-static void strangers_hold_up_no_mesh(void **state)
+TEST(strangers_hold_up_no_mesh)
 {
-    (void)state;
     check_workers("host", WORKER_HOST, "ringbench/rank/0");
 }
 
-static void strangers_hold_up_no_hub(void **state)
+TEST(strangers_hold_up_no_hub)
 {
-    (void)state;
     check_workers("sim", WORKER_SIM, "ringbench/hub");
 }
 
@@ -313,20 +302,4 @@ static int remove_file(void **state)
     return unlink(case_path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_rank_gets_in_past_the_silent_ones, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_greeting_may_come_in_pieces, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_wrong_greeting_is_closed_and_said_once, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(who_says_nothing_in_time_is_sent_away, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_oldest_goes_when_there_are_too_many, set_up,
-                                        tear_down),
-        cmocka_unit_test(strangers_hold_up_no_mesh),
-        cmocka_unit_test(strangers_hold_up_no_hub),
-    };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+GROUP_FIXTURE(make_file, remove_file);

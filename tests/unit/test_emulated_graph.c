@@ -1,14 +1,9 @@
 /* test_emulated_graph.c - the emulated CUDA runtime captures as CUDA does: it records,
  * replays, and refuses what must not be done meanwhile */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sched.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "tests/nccl_emulation/cudart.h"
+#include "tests/unit/test.h"
 
 #define MODE CUDA_CAPTURE_THREAD_LOCAL_MODE
 #define LEN 16
@@ -51,6 +46,8 @@ static int tear_down(void **state)
     return cudaStreamDestroy(place->stream);
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static int copy(const struct place *place)
 {
     return cudaMemcpyAsync(place->to, place->from, LEN, CUDA_MEMCPY_DEFAULT_KIND,
@@ -70,7 +67,7 @@ static cuda_graph_exec capture_copy(const struct place *place)
     return exec;
 }
 
-static void what_is_captured_runs_when_it_is_launched(void **state)
+TEST(what_is_captured_runs_when_it_is_launched)
 {
     struct place *place = *state;
     cuda_graph_exec exec = capture_copy(place);
@@ -120,14 +117,14 @@ static int release(const struct place *place)
     return cudaFree(place->to);
 }
 
-static void what_is_forbidden_spoils_the_capture(void **state)
+TEST(what_is_forbidden_spoils_the_capture)
 {
     check_spoils(*state, query);
     check_spoils(*state, allocate);
     check_spoils(*state, release);
 }
 
-static void captures_begin_and_end_in_turn(void **state)
+TEST(captures_begin_and_end_in_turn)
 {
     struct place *place = *state;
     cuda_graph graph;
@@ -144,17 +141,4 @@ static void captures_begin_and_end_in_turn(void **state)
     assert_int_equal(cudaGraphInstantiateWithFlags(&exec, NULL, 0),
                      CUDA_ERROR_INVALID_VALUE_CODE);
     assert_int_equal(cudaGraphDestroy(graph), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_captured_runs_when_it_is_launched, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_is_forbidden_spoils_the_capture, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(captures_begin_and_end_in_turn, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

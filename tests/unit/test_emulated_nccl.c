@@ -1,21 +1,11 @@
 /* test_emulated_nccl.c - the emulated NCCL refuses what the real ones refuse */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/nccl_emulation/cudart.h"
 #include "tests/nccl_emulation/nccl.h"
+#include "tests/unit/test.h"
 
 #define BYTES ((size_t)2 << 20)
 
@@ -53,13 +43,12 @@ static int register_at(nccl_comm comm, char *memory, size_t bytes, nccl_window *
     return ncclCommWindowRegister(comm, memory, bytes, window, NCCL_WINDOW_SYMMETRIC);
 }
 
-static void a_window_is_of_memory_from_nccl_at_its_alignment(void **state)
+TEST(a_window_is_of_memory_from_nccl_at_its_alignment)
 {
     nccl_comm comm = form_one();
     nccl_window window = NULL;
     void *ours, *theirs;
 
-    (void)state;
     assert_int_equal(ncclMemAlloc(&ours, BYTES), 0);
     assert_int_equal(cudaMalloc(&theirs, BYTES), 0);
     assert_int_equal(register_at(comm, theirs, BYTES, &window), NCCL_RESULT_CUDA);
@@ -81,7 +70,7 @@ static void a_window_is_of_memory_from_nccl_at_its_alignment(void **state)
     assert_int_equal(ncclCommDestroy(comm), 0);
 }
 
-static void without_symmetric_memory_versions_differ(void **state)
+TEST(without_symmetric_memory_versions_differ)
 {
     static const struct {
         const char *emulation;
@@ -92,7 +81,6 @@ static void without_symmetric_memory_versions_differ(void **state)
                  {"nccl=23004,no_windows", false}};
     void *memory;
 
-    (void)state;
     be("");
     nccl_comm comm = form_one();
     assert_int_equal(ncclMemAlloc(&memory, BYTES), 0);
@@ -159,9 +147,8 @@ static void check_pair(size_t bytes, int result)
     }
 }
 
-static void a_window_is_a_call_of_all_ranks_with_one_size(void **state)
+TEST(a_window_is_a_call_of_all_ranks_with_one_size)
 {
-    (void)state;
     check_pair(BYTES, 0);
     check_pair(2 * BYTES, NCCL_RESULT_CUDA);
 }
@@ -223,13 +210,12 @@ static void destroy_during_work(nccl_comm comm, void *memory)
         ncclCommDestroy(comm);
 }
 
-static void time_of_what_is_not_reached_is_not_known(void **state)
+TEST(time_of_what_is_not_reached_is_not_known)
 {
     cuda_event events[2];
     cuda_stream stream;
     float ms;
 
-    (void)state;
     be("");
     assert_int_equal(cudaStreamCreateWithFlags(&stream, 1), 0);
     for (int i = 0; i < 2; i++)
@@ -245,9 +231,8 @@ static void time_of_what_is_not_reached_is_not_known(void **state)
         cudaEventDestroy(events[i]);
 }
 
-static void ends_in_the_wrong_order_are_noticed(void **state)
+TEST(ends_in_the_wrong_order_are_noticed)
 {
-    (void)state;
     be("");
     assert_aborts(free_a_window);
     assert_aborts(destroy_before_deregister);
@@ -266,12 +251,11 @@ static void *reduce_from_a_thread(void *arg)
 }
 
 /* A thread begins with device 0, whatever another has set. */
-static void a_call_is_made_on_the_communicators_device(void **state)
+TEST(a_call_is_made_on_the_communicators_device)
 {
     pthread_t thread;
     void *result;
 
-    (void)state;
     be("");
     assert_int_equal(cudaSetDevice(1), 0);
     nccl_comm comm = form_one();
@@ -284,7 +268,7 @@ static void a_call_is_made_on_the_communicators_device(void **state)
     assert_int_equal(cudaSetDevice(0), 0);
 }
 
-static void a_config_is_within_the_versions_ranges(void **state)
+TEST(a_config_is_within_the_versions_ranges)
 {
     static const struct {
         const char *emulation;
@@ -302,7 +286,6 @@ static void a_config_is_within_the_versions_ranges(void **state)
         {"nccl=23004", 0, 1, 0, NCCL_RESULT_ARGUMENT},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct nccl_config config = plain_config();
         struct nccl_id id;
@@ -320,19 +303,4 @@ static void a_config_is_within_the_versions_ranges(void **state)
             assert_int_equal(ncclCommDestroy(comm), 0);
     }
     be("");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_window_is_of_memory_from_nccl_at_its_alignment),
-        cmocka_unit_test(without_symmetric_memory_versions_differ),
-        cmocka_unit_test(a_window_is_a_call_of_all_ranks_with_one_size),
-        cmocka_unit_test(ends_in_the_wrong_order_are_noticed),
-        cmocka_unit_test(a_call_is_made_on_the_communicators_device),
-        cmocka_unit_test(time_of_what_is_not_reached_is_not_known),
-        cmocka_unit_test(a_config_is_within_the_versions_ranges),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* test_engine_call.c - commands of launchers: how many there may be, and how they end */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/launch/engine_call.h"
+#include "tests/unit/test.h"
 
 static bool is_deaf; /* what is killed does not die */
 static int killed;   /* the group, 0: none */
@@ -70,6 +60,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct fixture *f = arg;
@@ -90,7 +82,7 @@ static struct engine_call *begin(struct fixture *f, struct launcher *launcher)
     return call;
 }
 
-static void so_many_run_and_a_few_more_that_stop_jobs(void **state)
+TEST(so_many_run_and_a_few_more_that_stop_jobs)
 {
     enum { ROOM = ENGINE_CALLS_OF_ONE - ENGINE_CALLS_SPARED };
     struct fixture *f = *state;
@@ -114,7 +106,7 @@ static void so_many_run_and_a_few_more_that_stop_jobs(void **state)
     assert_int_equal(f->answers, 0);
 }
 
-static void all_launchers_share_the_room(void **state)
+TEST(all_launchers_share_the_room)
 {
     struct fixture *f = *state;
     struct engine_call *calls[ENGINE_CALLS_MAX];
@@ -139,7 +131,7 @@ static void all_launchers_share_the_room(void **state)
     }
 }
 
-static void what_takes_too_long_is_killed(void **state)
+TEST(what_takes_too_long_is_killed)
 {
     struct fixture *f = *state;
     struct engine_call *call = begin(f, f->b);
@@ -152,7 +144,7 @@ static void what_takes_too_long_is_killed(void **state)
 }
 
 /* As a process that waits in the kernel for a disk that does not answer. */
-static void what_does_not_die_is_answered_and_keeps_its_place(void **state)
+TEST(what_does_not_die_is_answered_and_keeps_its_place)
 {
     struct fixture *f = *state;
     struct engine_call *call = begin(f, f->b);
@@ -169,7 +161,7 @@ static void what_does_not_die_is_answered_and_keeps_its_place(void **state)
     assert_int_equal(engine_calls_count(&f->calls, "b"), 0);
 }
 
-static void what_is_abandoned_goes_on(void **state)
+TEST(what_is_abandoned_goes_on)
 {
     struct fixture *f = *state;
     int pid = engine_call_pid(begin(f, f->a));
@@ -179,19 +171,4 @@ static void what_is_abandoned_goes_on(void **state)
     assert_int_equal(killed, 0);
     assert_int_equal(f->answers, 0);
     assert_int_equal(__real_kill(-pid, SIGKILL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(so_many_run_and_a_few_more_that_stop_jobs, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(all_launchers_share_the_room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_takes_too_long_is_killed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_does_not_die_is_answered_and_keeps_its_place,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_abandoned_goes_on, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_env_known.c - every variable that the libraries installed here know was judged */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/env_policy.h"
+#include "tests/unit/test.h"
 
 /* Texts in libnccl that look like variables: kinds of log lines, constants' names. */
 static const char *const no_variables[] = {
@@ -137,13 +129,14 @@ static int start(void **state)
     return 0;
 }
 
-static void of_nccl(void **state)
+EACH_FIXTURE(start, NULL);
+
+TEST(of_nccl)
 {
     static const char *const places[] = {"/usr/lib/*/libnccl.so.2",
                                          "/usr/local/cuda*/lib*/libnccl.so.2"};
     glob_t found = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         glob(places[i], i ? GLOB_APPEND : 0, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -171,25 +164,12 @@ static void judged_all_of(const char *command, const char *prefix, const char *p
     all_judged(50);
 }
 
-static void of_ucx(void **state)
+TEST(of_ucx)
 {
-    (void)state;
     judged_all_of("ucx_info -c -a 2>/dev/null", "UCX_", "ucx-utils");
 }
 
-static void of_libfabric(void **state)
+TEST(of_libfabric)
 {
-    (void)state;
     judged_all_of("fi_info -e 2>/dev/null", "FI_", "libfabric-bin");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(of_nccl, start),
-        cmocka_unit_test_setup(of_ucx, start),
-        cmocka_unit_test_setup(of_libfabric, start),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

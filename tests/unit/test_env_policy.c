@@ -1,13 +1,6 @@
 /* test_env_policy.c - which variables a run may set */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/env_policy.h"
+#include "tests/unit/test.h"
 
 struct sample {
     const char *name;
@@ -84,9 +77,8 @@ static const struct sample samples[] = {
     {"", ENV_POLICY_REFUSE},
 };
 
-static void judges_each_name(void **state)
+TEST(judges_each_name)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         const char *reason = NULL;
         enum env_policy policy = env_policy_check(samples[i].name, &reason);
@@ -97,11 +89,10 @@ static void judges_each_name(void **state)
     }
 }
 
-static void refuses_a_name_that_is_too_long(void **state)
+TEST(refuses_a_name_that_is_too_long)
 {
     char name[ENV_POLICY_NAME_MAX + 2];
 
-    (void)state;
     memset(name, 'A', sizeof(name));
     memcpy(name, "NCCL_", 5);
     name[ENV_POLICY_NAME_MAX] = '\0';
@@ -109,14 +100,4 @@ static void refuses_a_name_that_is_too_long(void **state)
     name[ENV_POLICY_NAME_MAX] = 'A';
     name[ENV_POLICY_NAME_MAX + 1] = '\0';
     assert_int_equal(env_policy_check(name, NULL), ENV_POLICY_REFUSE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(judges_each_name),
-        cmocka_unit_test(refuses_a_name_that_is_too_long),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_event_line.c - which lines of a worker are events */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/event_line.h"
+#include "tests/unit/test.h"
 
 struct sample {
     const char *line;
@@ -37,9 +30,8 @@ static const struct sample samples[] = {
     {"{\"type\":\"log\",\"time_ms\":1}", "'time_ms' is the agent's", EVENT_LINE_OTHER},
 };
 
-static void judges_each_line(void **state)
+TEST(judges_each_line)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         const struct sample *s = &samples[i];
         struct error err = {ERROR_NONE, ""};
@@ -52,11 +44,4 @@ static void judges_each_line(void **state)
             fail_msg("%s: '%s' does not say '%s'", s->line, err.text, s->error);
         assert_int_equal(kind, s->kind);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(judges_each_line)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

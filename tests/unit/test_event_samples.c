@@ -1,15 +1,8 @@
 /* test_event_samples.c - samples are kept beside a result's text, and come back */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
 #include "server/store/event_samples.h"
+#include "tests/unit/test.h"
 
 static const char row[] = "{\"size\":8,\"blocks_us\":[1.5,0.1,123456.7],\"time_us\":1.5,"
                           "\"samples_us\":[]}";
@@ -36,12 +29,11 @@ static void assert_appends(const struct store_event *event, const char *want)
     buf_release(&out);
 }
 
-static void samples_leave_the_text_and_come_back(void **state)
+TEST(samples_leave_the_text_and_come_back)
 {
     json_t *rest, *whole = json_parse(row, strlen(row), NULL);
     struct store_event event = pack(row, &rest);
 
-    (void)state;
     assert_int_equal(json_object_size(rest), 2);
     assert_int_equal(event.samples_len, 2 * 8 + 3 * 4);
     assert_appends(&event, back);
@@ -52,48 +44,44 @@ static void samples_leave_the_text_and_come_back(void **state)
     free((void *)(uintptr_t)event.samples);
 }
 
-static void what_no_float_holds_is_as_near_as_one_comes(void **state)
+TEST(what_no_float_holds_is_as_near_as_one_comes)
 {
     json_t *rest;
     struct store_event event = pack("{\"blocks_us\":[1e300,-1e300]}", &rest);
 
-    (void)state;
     assert_appends(&event, ",\"blocks_us\":[3.402823e+38,-3.402823e+38]");
     json_decref(rest);
     free((void *)(uintptr_t)event.samples);
 }
 
-static void a_row_without_is_as_it_was(void **state)
+TEST(a_row_without_is_as_it_was)
 {
     json_t *rest;
     struct store_event event = pack("{\"size\":8,\"times_us\":[1,2]}", &rest);
 
-    (void)state;
     assert_null(event.samples);
     assert_int_equal(json_object_size(rest), 2);
     assert_appends(&event, "");
     json_decref(rest);
 }
 
-static void what_is_cut_short_is_left_out(void **state)
+TEST(what_is_cut_short_is_left_out)
 {
     json_t *rest;
     struct store_event event = pack(row, &rest);
     size_t whole = event.samples_len;
 
-    (void)state;
     for (event.samples_len = 0; event.samples_len < whole; event.samples_len++)
         assert_appends(&event, event.samples_len < 8 ? "" : ",\"samples_us\":[]");
     json_decref(rest);
     free((void *)(uintptr_t)event.samples);
 }
 
-static void all_fields_that_are_kept_apart_are(void **state)
+TEST(all_fields_that_are_kept_apart_are)
 {
     const struct row_field *fields;
     size_t n;
 
-    (void)state;
     fields = row_fields(&n);
     for (size_t i = 0; i < n; i++) {
         json_t *body = json_pack("{s:[f]}", fields[i].name, 1.0), *rest;
@@ -105,17 +93,4 @@ static void all_fields_that_are_kept_apart_are(void **state)
         json_decref(rest);
         json_decref(body);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_leave_the_text_and_come_back),
-        cmocka_unit_test(what_no_float_holds_is_as_near_as_one_comes),
-        cmocka_unit_test(a_row_without_is_as_it_was),
-        cmocka_unit_test(what_is_cut_short_is_left_out),
-        cmocka_unit_test(all_fields_that_are_kept_apart_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* test_event_writer.c - events and rows in the forms in which they are sent */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/render/event_writer.h"
+#include "tests/unit/test.h"
 
 static const char body[] =
     "{\"case\":0,\"in_place\":false,\"errors\":[{\"type\":\"x,}\\\"\"}],\"size\":8}";
@@ -39,11 +32,10 @@ static void sent(enum event_form form, int n, bool is_over, struct buf *out)
     json_decref(run);
 }
 
-static void sse_names_each_event_and_the_end(void **state)
+TEST(sse_names_each_event_and_the_end)
 {
     struct buf out;
 
-    (void)state;
     sent(EVENT_FORM_SSE, 1, true, &out);
     assert_non_null(strstr(out.data, "id: 7\nevent: result\ndata: {\"id\":7,"));
     assert_non_null(strstr(out.data, "\"size\":8}\n\nevent: end\ndata: {}\n\n"));
@@ -53,11 +45,10 @@ static void sse_names_each_event_and_the_end(void **state)
     buf_release(&out);
 }
 
-static void ndjson_is_a_line_per_event(void **state)
+TEST(ndjson_is_a_line_per_event)
 {
     struct buf out;
 
-    (void)state;
     sent(EVENT_FORM_NDJSON, 2, true, &out);
     assert_int_equal(out.len, 2 * (strlen(line) + 1));
     assert_memory_equal(out.data, line, strlen(line));
@@ -65,11 +56,10 @@ static void ndjson_is_a_line_per_event(void **state)
     buf_release(&out);
 }
 
-static void rows_lack_what_makes_them_events(void **state)
+TEST(rows_lack_what_makes_them_events)
 {
     struct buf out;
 
-    (void)state;
     sent(ROWS_FORM_NDJSON, 1, true, &out);
     assert_int_equal(out.len, strlen(body) + 1);
     assert_memory_equal(out.data, body, strlen(body));
@@ -77,9 +67,8 @@ static void rows_lack_what_makes_them_events(void **state)
     buf_release(&out);
 }
 
-static void json_rows_are_one_document(void **state)
+TEST(json_rows_are_one_document)
 {
-    (void)state;
     for (int n = 0; n < 3; n++) {
         struct buf out;
         json_t *document;
@@ -94,7 +83,7 @@ static void json_rows_are_one_document(void **state)
     }
 }
 
-static void tables_refuse_what_they_cannot_read(void **state)
+TEST(tables_refuse_what_they_cannot_read)
 {
     static const enum event_form forms[] = {EVENT_FORM_TEXT, ROWS_FORM_CSV,
                                             ROWS_FORM_TEXT};
@@ -103,7 +92,6 @@ static void tables_refuse_what_they_cannot_read(void **state)
     json_t *run = json_object();
     struct buf out;
 
-    (void)state;
     buf_init(&out, 4096);
     broken.body = bad;
     broken.body_len = strlen(bad);
@@ -115,17 +103,4 @@ static void tables_refuse_what_they_cannot_read(void **state)
     }
     json_decref(run);
     buf_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sse_names_each_event_and_the_end),
-        cmocka_unit_test(ndjson_is_a_line_per_event),
-        cmocka_unit_test(rows_lack_what_makes_them_events),
-        cmocka_unit_test(json_rows_are_one_document),
-        cmocka_unit_test(tables_refuse_what_they_cannot_read),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* test_follow_up.c - what a run is followed by, to find its slow node */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/plan/follow_up.h"
+#include "tests/unit/test.h"
 
 /* A run over n nodes that has ended; `more` are members that it has besides, or has other
  * than these. */
@@ -45,12 +36,11 @@ static json_t *follow_up(size_t n, const char *more)
     return found;
 }
 
-static void the_same_nodes_measure_one_size_in_groups(void **state)
+TEST(the_same_nodes_measure_one_size_in_groups)
 {
     json_t *found = follow_up(3, "{}");
     char *text = json_dumps(found, JSON_SORT_KEYS);
 
-    (void)state;
     assert_string_equal(
         text, "{\"spec\": {\"backend\": \"sim\", \"collectives\": [\"all_gather\"],"
               " \"dtypes\": [\"float32\"], \"env\": {\"A\": \"b\"}, \"in_place\": false,"
@@ -63,7 +53,7 @@ static void the_same_nodes_measure_one_size_in_groups(void **state)
 }
 
 /* They may be gone with their job. */
-static void launched_nodes_are_asked_for_again(void **state)
+TEST(launched_nodes_are_asked_for_again)
 {
     json_t *found = follow_up(
         3,
@@ -73,7 +63,6 @@ static void launched_nodes_are_asked_for_again(void **state)
     json_t *spec = json_object_get(found, "spec");
     char *text = json_dumps(json_object_get(spec, "nodes"), JSON_SORT_KEYS);
 
-    (void)state;
     assert_string_equal(text, "{\"count\": 3, \"wait_s\": 60}");
     assert_string_equal(json_get_str(json_object_get(spec, "launch"), "name", ""),
                         "slurm");
@@ -81,14 +70,13 @@ static void launched_nodes_are_asked_for_again(void **state)
     json_decref(found);
 }
 
-static void many_nodes_are_halved(void **state)
+TEST(many_nodes_are_halved)
 {
     static const struct {
         size_t n;
         const char *pattern;
     } rows[] = {{FOLLOW_UP_PAIRS_MAX, "pairs"}, {FOLLOW_UP_PAIRS_MAX + 1, "bisect"}};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         json_t *found = follow_up(rows[i].n, "{}");
 
@@ -98,17 +86,16 @@ static void many_nodes_are_halved(void **state)
     }
 }
 
-static void without_a_figure_the_largest_size_counts(void **state)
+TEST(without_a_figure_the_largest_size_counts)
 {
     json_t *found = follow_up(3, "{\"summary\": {\"headline\": null}}");
     json_t *sizes = json_object_get(json_object_get(found, "spec"), "sizes");
 
-    (void)state;
     assert_int_equal(json_integer_value(json_array_get(sizes, 0)), 1048576);
     json_decref(found);
 }
 
-static void says_why_where_something_is_slow(void **state)
+TEST(says_why_where_something_is_slow)
 {
     static const struct {
         const char *more, *why;
@@ -130,7 +117,6 @@ static void says_why_where_something_is_slow(void **state)
          "worse"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         json_t *found = follow_up(3, rows[i].more);
         const char *why = json_get_str(found, "why", NULL);
@@ -140,7 +126,7 @@ static void says_why_where_something_is_slow(void **state)
     }
 }
 
-static void others_have_none(void **state)
+TEST(others_have_none)
 {
     static const char *const more[] = {
         "{\"ended\": null}",
@@ -150,22 +136,7 @@ static void others_have_none(void **state)
         "{\"spec\": {\"pattern\": \"all\", \"program\": {\"name\": \"a\"}}}",
     };
 
-    (void)state;
     assert_null(follow_up(2, "{}"));
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
         assert_null(follow_up(3, more[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_nodes_measure_one_size_in_groups),
-        cmocka_unit_test(launched_nodes_are_asked_for_again),
-        cmocka_unit_test(many_nodes_are_halved),
-        cmocka_unit_test(without_a_figure_the_largest_size_counts),
-        cmocka_unit_test(says_why_where_something_is_slow),
-        cmocka_unit_test(others_have_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* test_gate.c - checks of a run: passed, failed, or not evaluated for want of data */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/gate.h"
 #include "server/summary/summary_build.h"
+#include "tests/unit/test.h"
 
 #define K 1024
 #define SKIPPED (-1.0)
@@ -144,7 +135,7 @@ static void says(const char *doc_text, const struct given *given, size_t n,
     json_decref(doc);
 }
 
-static void a_bound_holds_for_every_point(void **state)
+TEST(a_bound_holds_for_every_point)
 {
     static const struct {
         const char *threshold, *answer, *words;
@@ -175,12 +166,11 @@ static void a_bound_holds_for_every_point(void **state)
         {"{\"figure\":\"wrong\"}", "pass", "0 wrong elements"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         says(plain, good, N_GOOD, cases[i].threshold, cases[i].answer, cases[i].words);
 }
 
-static void a_dip_is_seen_against_the_best_before(void **state)
+TEST(a_dip_is_seen_against_the_best_before)
 {
     static const struct given dips[] = {
         {0, 0, 8, 10}, {0, 0, K, 2}, {0, 0, 64 * K, 2.5},
@@ -188,7 +178,6 @@ static void a_dip_is_seen_against_the_best_before(void **state)
     };
     static const char words[] = "busbw falls by 20 % from 1K to 64K (all_reduce";
 
-    (void)state;
     says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":20.1}", "pass", words);
     says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":19.9}", "fail", words);
     says(plain, dips, 6,
@@ -199,14 +188,13 @@ static void a_dip_is_seen_against_the_best_before(void **state)
 }
 
 /* Sizes on ranks are whole elements: 65536 on 3 ranks is 65532. */
-static void a_size_that_was_rounded_is_the_one_that_was_asked(void **state)
+TEST(a_size_that_was_rounded_is_the_one_that_was_asked)
 {
     static const struct given rounded[] = {
         {0, 0, 8, 10}, {0, 0, 1020, 5}, {0, 0, 65532, 2},
         {1, 0, 8, 10}, {1, 0, 1020, 5}, {1, 0, 65532, 2},
     };
 
-    (void)state;
     says(plain, rounded, 6, "{\"figure\":\"time_us\",\"max\":6,\"size\":1024}", "pass",
          "5 us at 1020");
     says(plain, rounded, 6,
@@ -217,7 +205,7 @@ static void a_size_that_was_rounded_is_the_one_that_was_asked(void **state)
          "10 us at 8");
 }
 
-static void what_is_missing_is_no_pass(void **state)
+TEST(what_is_missing_is_no_pass)
 {
     static const struct given skipped[] = {
         {0, 0, 8, 10}, {0, 0, K, 5}, {0, 0, 64 * K, SKIPPED},
@@ -226,7 +214,6 @@ static void what_is_missing_is_no_pass(void **state)
     static const struct given alone[] = {{0, 0, 8, 0}, {1, 0, 8, 0}};
     static const char fast[] = "{\"figure\":\"time_us\",\"max\":100}";
 
-    (void)state;
     says(plain, good, N_GOOD - 1, fast, "not_evaluated", "5 of 6 rows are there");
     says(plain, good, 6, fast, "not_evaluated", "3 of 6 rows are there");
     says(plain, good, 0, fast, "not_evaluated", "no row is of that kind");
@@ -239,7 +226,7 @@ static void what_is_missing_is_no_pass(void **state)
     says(plain, NULL, 0, fast, "not_evaluated", "can't be read");
 }
 
-static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state)
+TEST(wrong_elements_are_none_only_if_all_rows_were_looked_at)
 {
     static const struct given skipped[] = {{0, 0, 8, 10}, {0, 0, K, SKIPPED}};
     static const struct given unchecked[] = {{0, 0, 8, 10}, {0, 0, K, UNCHECKED}};
@@ -247,7 +234,6 @@ static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state
     static const char wrong[] = "{\"figure\":\"wrong\"}";
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
 
-    (void)state;
     says(plain, skipped, 1, wrong, "pass", "0 wrong elements");
     says(plain, skipped, 2, wrong, "not_evaluated", "1K was skipped: no reason given");
     says(plain, unchecked, 2, wrong, "not_evaluated", "some rows were not checked");
@@ -266,11 +252,10 @@ static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state
 }
 
 /* What was measured and is beyond the bounds fails, whatever else is missing. */
-static void what_was_seen_stands(void **state)
+TEST(what_was_seen_stands)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
 
-    (void)state;
     says(plain, good, 6, "{\"figure\":\"time_us\",\"max\":1}", "fail", "11 us at 8");
     json_object_set_new(json_object_get(doc, "summary"), "wrong", json_integer(3));
     verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":2}", NULL, 0);
@@ -282,14 +267,13 @@ static void what_was_seen_stands(void **state)
     json_decref(doc);
 }
 
-static void every_combination_is_judged(void **state)
+TEST(every_combination_is_judged)
 {
     static const char doc[] =
         "{\"world_size\":4,\"cases\":[{\"case\":0,\"env\":{\"A\":\"1\"}},"
         "{\"case\":1,\"env\":{\"A\":null}}],\"spec\":{\"sizes\":[8]}}";
     static const struct given two[] = {{0, 0, 8, 10}, {1, 0, 8, 20}};
 
-    (void)state;
     says(doc, two, 2, "{\"figure\":\"time_us\",\"max\":15}", "fail",
          "time is 20 us at 8 (all_reduce float32 sum, out of place (A unset))");
     says(doc, two, 2, "{\"figure\":\"time_us\",\"max\":25}", "pass", "20 us");
@@ -297,7 +281,7 @@ static void every_combination_is_judged(void **state)
          "some of the run's combinations");
 }
 
-static void a_metric_holds_for_every_case_and_rank(void **state)
+TEST(a_metric_holds_for_every_case_and_rank)
 {
     static const struct given losses[] = {
         {0, LOSS, 0, 3}, {0, LOSS, 0, 2},   {0, LOSS, 0, 1},       {1, LOSS, 0, 4},
@@ -321,7 +305,6 @@ static void a_metric_holds_for_every_case_and_rank(void **state)
         {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 2 nats"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char threshold[200];
 
@@ -332,7 +315,7 @@ static void a_metric_holds_for_every_case_and_rank(void **state)
 }
 
 /* How the run ended is a check of its own, and the others depend on it. */
-static void only_a_completed_run_passes(void **state)
+TEST(only_a_completed_run_passes)
 {
     static const struct {
         const char *end;
@@ -346,7 +329,6 @@ static void only_a_completed_run_passes(void **state)
         {"cancelled", 1, "not_evaluated", "not_evaluated"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         json_t *doc = json_loads(plain, 0, NULL), *verdict;
 
@@ -362,11 +344,10 @@ static void only_a_completed_run_passes(void **state)
     }
 }
 
-static void a_run_that_is_not_whole_does_not_pass(void **state)
+TEST(a_run_that_is_not_whole_does_not_pass)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
 
-    (void)state;
     json_object_set_new(doc, "rows_done", json_integer(12));
     json_object_set_new(doc, "rows_total", json_integer(18));
     verdict =
@@ -381,12 +362,11 @@ static void a_run_that_is_not_whole_does_not_pass(void **state)
     json_decref(doc);
 }
 
-static void a_run_that_asks_for_nothing_does_not_pass(void **state)
+TEST(a_run_that_asks_for_nothing_does_not_pass)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
     struct gate_run run = {.doc = doc, .state = "completed"};
 
-    (void)state;
     assert_false(gate_is_asked(json_object_get(doc, "spec")));
     verdict = gate_judge(&run);
     assert_says(verdict, "not_evaluated", "asks for no checks");
@@ -395,7 +375,7 @@ static void a_run_that_asks_for_nothing_does_not_pass(void **state)
 }
 
 /* Of each band an answer. */
-static void a_baseline_passes_where_no_band_is_worse_or_unknown(void **state)
+TEST(a_baseline_passes_where_no_band_is_worse_or_unknown)
 {
     static const struct {
         const char *document, *answer, *words;
@@ -421,7 +401,6 @@ static void a_baseline_passes_where_no_band_is_worse_or_unknown(void **state)
         {"null", "not_evaluated", "no such"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *doc = json_loads(plain, 0, NULL), *verdict;
         json_t *document = json_loads(cases[i].document, JSON_DECODE_ANY, NULL);
@@ -446,7 +425,7 @@ static void a_baseline_passes_where_no_band_is_worse_or_unknown(void **state)
     }
 }
 
-static void the_sentence_counts_and_names_the_first(void **state)
+TEST(the_sentence_counts_and_names_the_first)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
     json_t *checks = json_loads("{\"a\":{\"figure\":\"ranks\",\"min\":9},"
@@ -455,7 +434,6 @@ static void the_sentence_counts_and_names_the_first(void **state)
                                 0, NULL);
     struct gate_run run = {.doc = doc, .state = "completed"};
 
-    (void)state;
     json_object_set_new(doc, "backend", json_string("sim"));
     json_object_set_new(json_object_get(doc, "spec"), "thresholds", checks);
     verdict = gate_judge(&run);
@@ -463,25 +441,4 @@ static void the_sentence_counts_and_names_the_first(void **state)
                         "2 of 4 checks failed: a: 4 ranks, at least 9 asked (simulated)");
     json_decref(verdict);
     json_decref(doc);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bound_holds_for_every_point),
-        cmocka_unit_test(a_dip_is_seen_against_the_best_before),
-        cmocka_unit_test(a_size_that_was_rounded_is_the_one_that_was_asked),
-        cmocka_unit_test(what_is_missing_is_no_pass),
-        cmocka_unit_test(wrong_elements_are_none_only_if_all_rows_were_looked_at),
-        cmocka_unit_test(what_was_seen_stands),
-        cmocka_unit_test(every_combination_is_judged),
-        cmocka_unit_test(a_metric_holds_for_every_case_and_rank),
-        cmocka_unit_test(only_a_completed_run_passes),
-        cmocka_unit_test(a_run_that_is_not_whole_does_not_pass),
-        cmocka_unit_test(a_run_that_asks_for_nothing_does_not_pass),
-        cmocka_unit_test(a_baseline_passes_where_no_band_is_worse_or_unknown),
-        cmocka_unit_test(the_sentence_counts_and_names_the_first),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

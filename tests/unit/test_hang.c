@@ -1,14 +1,7 @@
 /* test_hang.c - who is named when no rank gets on, and when nobody is */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/hang.h"
+#include "tests/unit/test.h"
 
 #define RANKS 4
 
@@ -62,7 +55,7 @@ static void check(const struct example *example)
         json_decref(owned[i]);
 }
 
-static void examples_come_out_as_they_should(void **state)
+TEST(examples_come_out_as_they_should)
 {
     const struct example examples[] = {
         {{inside, inside, inside, inside},
@@ -136,20 +129,18 @@ static void examples_come_out_as_they_should(void **state)
          "no rank has said where it is"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
         check(&examples[i]);
 }
 
 /* They say by output only that they get on. */
-static void of_a_program_only_its_processes_tell(void **state)
+TEST(of_a_program_only_its_processes_tell)
 {
     json_t *process = json_pack("{s:s}", "state", "t"), *verdict;
     struct hang_rank ranks[2] = {{.rank = 0, .node = "a", .phase = ""},
                                  {.rank = 1, .node = "b", .phase = ""}};
     const struct hang hang = {.ranks = ranks, .n = 2, .is_program = true};
 
-    (void)state;
     verdict = hang_verdict(&hang);
     assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
     json_decref(verdict);
@@ -160,14 +151,4 @@ static void of_a_program_only_its_processes_tell(void **state)
                         "program it does not say where it is; 1 rank waits for it");
     json_decref(verdict);
     json_decref(process);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_come_out_as_they_should),
-        cmocka_unit_test(of_a_program_only_its_processes_tell),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

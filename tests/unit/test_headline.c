@@ -1,9 +1,7 @@
 /* test_headline.c - medians of values as they come, and the one figure of a run */
-#include <math.h>
-#include <string.h>
-
 #include "common/base/json_util.h"
 #include "common/result/headline.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)
@@ -18,13 +16,15 @@ static int unload(void **state)
     return 0;
 }
 
+GROUP_FIXTURE(load, unload);
+
 static void near(double value, double expected)
 {
     if (fabs(value - expected) > 1e-12)
         fail_msg("%.15g is not %.15g", value, expected);
 }
 
-static void the_median_is_the_middle_at_any_number(void **state)
+TEST(the_median_is_the_middle_at_any_number)
 {
     json_t *list = vectors_list(*state, "medians"), *item, *value;
     size_t i, k;
@@ -41,11 +41,10 @@ static void the_median_is_the_middle_at_any_number(void **state)
     }
 }
 
-static void rising_and_falling_values_have_the_same_median(void **state)
+TEST(rising_and_falling_values_have_the_same_median)
 {
     struct median up = {0}, down = {0};
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(median_add(&up, i), 0);
         assert_int_equal(median_add(&down, 999 - i), 0);
@@ -56,7 +55,7 @@ static void rising_and_falling_values_have_the_same_median(void **state)
     median_release(&down);
 }
 
-static void the_headline_is_of_the_largest_size_of_the_first_series(void **state)
+TEST(the_headline_is_of_the_largest_size_of_the_first_series)
 {
     json_t *list = vectors_list(*state, "headlines"), *item, *row;
     char text[HEADLINE_TEXT_MAX];
@@ -85,15 +84,4 @@ static void the_headline_is_of_the_largest_size_of_the_first_series(void **state
         json_decref(json);
         headline_release(&headline);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_is_the_middle_at_any_number),
-        cmocka_unit_test(rising_and_falling_values_have_the_same_median),
-        cmocka_unit_test(the_headline_is_of_the_largest_size_of_the_first_series),
-    };
-
-    return cmocka_run_group_tests(tests, load, unload);
 }

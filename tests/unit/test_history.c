@@ -1,16 +1,7 @@
 /* test_history.c - what runs took says what the next one will, if it is like them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/runs/history.h"
+#include "tests/unit/test.h"
 
 static struct run_spec *spec_of(const char *text)
 {
@@ -93,11 +84,10 @@ static void add(struct history *history, json_t *run)
 }
 
 /* 100 calls of 1 ms and of 2 ms: 0.3 s, and 1.7 s of something else in two rows. */
-static void run_like_an_earlier_one_takes_as_long(void **state)
+TEST(run_like_an_earlier_one_takes_as_long)
 {
     struct history *history = history_create();
 
-    (void)state;
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
     expect(ask(history, "{" TWO ",\"iters\":100}", 2, "n1"), 2.0, "runs", 1);
     expect(ask(history, "{" TWO ",\"iters\":1000}", 2, "n1"), 3.0 + 1.7, "runs", 1);
@@ -112,11 +102,10 @@ static void run_like_an_earlier_one_takes_as_long(void **state)
 }
 
 /* Twice the least number of blocks of 2 ms each, or as many as there is time for. */
-static void blocks_take_as_long_as_they_are(void **state)
+TEST(blocks_take_as_long_as_they_are)
 {
     struct history *history = history_create();
 
-    (void)state;
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
     expect(ask(history, "{" TWO "}", 2, "n1"), 1.7 + 0.064, "runs", 1);
     expect(ask(history, "{" TWO ",\"timing\":\"isolated\"}", 2, "n1"), 1.7 + 0.048,
@@ -129,7 +118,7 @@ static void blocks_take_as_long_as_they_are(void **state)
 }
 
 /* Two groups of two ranks call at once: only what is beside the calls is there twice. */
-static void groups_call_at_the_same_time(void **state)
+TEST(groups_call_at_the_same_time)
 {
     struct history *history = history_create();
     struct run_spec *spec = spec_of("{" TWO ",\"iters\":100}");
@@ -142,7 +131,6 @@ static void groups_call_at_the_same_time(void **state)
                                               .world_size = 2,
                                               .nodes = nodes};
 
-    (void)state;
     plan.world_size = plan.n_groups = 2;
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
     time = history_estimate(history, &question);
@@ -153,11 +141,10 @@ static void groups_call_at_the_same_time(void **state)
     history_destroy(history);
 }
 
-static void nodes_that_were_measured_come_first(void **state)
+TEST(nodes_that_were_measured_come_first)
 {
     struct history *history = history_create();
 
-    (void)state;
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
     add(history, run_of("b", "n2", "{" TWO ",\"iters\":100}", 2, 30));
     expect(ask(history, "{" TWO ",\"iters\":100}", 2, "n1"), 2.0, "runs", 1);
@@ -166,11 +153,10 @@ static void nodes_that_were_measured_come_first(void **state)
     history_destroy(history);
 }
 
-static void odd_run_out_of_three_does_not_count(void **state)
+TEST(odd_run_out_of_three_does_not_count)
 {
     struct history *history = history_create();
 
-    (void)state;
     for (int i = 0; i < HISTORY_RUNS + 5; i++)
         add(history, run_of("old", "n1", "{" TWO ",\"iters\":100}", 2, 50));
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
@@ -180,12 +166,11 @@ static void odd_run_out_of_three_does_not_count(void **state)
     history_destroy(history);
 }
 
-static void programs_need_the_same_arguments(void **state)
+TEST(programs_need_the_same_arguments)
 {
     static const char same[] = "{\"program\":{\"name\":\"p\",\"args\":{\"n\":1}}}";
     struct history *history = history_create();
 
-    (void)state;
     add(history, run_of("a", "n1", same, 0, 7));
     expect(ask(history, same, 2, "n1"), 7.0, "runs", 1);
     assert_string_equal(
@@ -195,12 +180,11 @@ static void programs_need_the_same_arguments(void **state)
     history_destroy(history);
 }
 
-static void other_ends_teach_nothing(void **state)
+TEST(other_ends_teach_nothing)
 {
     struct history *history = history_create();
     json_t *run = run_of("a", "n1", "{" TWO "}", 2, 2);
 
-    (void)state;
     json_object_set_new(run, "state", json_string("failed"));
     history_add(history, run);
     json_object_set_new(run, "state", json_string("completed"));
@@ -211,19 +195,4 @@ static void other_ends_teach_nothing(void **state)
     add(history, run);
     assert_string_equal(ask(history, "{" TWO "}", 2, "n1").basis, "assumed");
     history_destroy(history);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(run_like_an_earlier_one_takes_as_long),
-        cmocka_unit_test(blocks_take_as_long_as_they_are),
-        cmocka_unit_test(groups_call_at_the_same_time),
-        cmocka_unit_test(nodes_that_were_measured_come_first),
-        cmocka_unit_test(odd_run_out_of_three_does_not_count),
-        cmocka_unit_test(programs_need_the_same_arguments),
-        cmocka_unit_test(other_ends_teach_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* test_host_collectives.c - every collective, type and reduction over real processes:
  * sharing memory, over sockets, and mixed */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "agent/worker/bench/bench.h"
 #include "agent/worker/bench/group.h"
@@ -19,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
@@ -283,15 +274,13 @@ static void run_all(int n, int per_host)
     run_types(n, per_host, "[\"int8\",\"bfloat16\",\"float32\",\"float64\"]");
 }
 
-static void one_rank_alone(void **state)
+TEST(one_rank_alone)
 {
-    (void)state;
     run_types(1, 0, all_dtypes);
 }
 
-static void ranks_that_share_memory(void **state)
+TEST(ranks_that_share_memory)
 {
-    (void)state;
     run_all(2, 0);
     run_types(3, 0, all_dtypes);
     run_all(4, 0);
@@ -299,9 +288,8 @@ static void ranks_that_share_memory(void **state)
     run_all(8, 0);
 }
 
-static void ranks_over_sockets(void **state)
+TEST(ranks_over_sockets)
 {
-    (void)state;
     run_all(2, 1);
     run_types(3, 1, all_dtypes);
     run_all(4, 1);
@@ -310,11 +298,10 @@ static void ranks_over_sockets(void **state)
 }
 
 /* Without helpers, with fewer of them than sockets, and with one per socket. */
-static void ranks_over_several_sockets_with_helpers(void **state)
+TEST(ranks_over_several_sockets_with_helpers)
 {
     static const int kinds[][3] = {{2, 4, 1}, {3, 3, 2}, {4, 2, 3}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct setup setup = {.n = kinds[i][0],
                               .per_host = 1,
@@ -335,57 +322,51 @@ static void ranks_over_several_sockets_with_helpers(void **state)
     }
 }
 
-static void two_hosts_of_two_ranks(void **state)
+TEST(two_hosts_of_two_ranks)
 {
-    (void)state;
     run_all(4, 2);
 }
 
-static void hosts_of_unequal_size(void **state)
+TEST(hosts_of_unequal_size)
 {
-    (void)state;
     run_all(5, 2);
     run_all(8, 3);
 }
 
-static void every_root_in_turn(void **state)
+TEST(every_root_in_turn)
 {
     struct setup setup = {
         5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0, 0, 0};
 
-    (void)state;
     run_setup(&setup);
     setup.per_host = 0;
     run_setup(&setup);
 }
 
-static void large_buffers_go_past_the_caches(void **state)
+TEST(large_buffers_go_past_the_caches)
 {
     struct setup setup = {
         4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0, 0, 0};
 
-    (void)state;
     run_setup(&setup);
     setup.per_host = 2;
     run_setup(&setup);
 }
 
-static void isolated_timing_keeps_every_sample(void **state)
+TEST(isolated_timing_keeps_every_sample)
 {
     struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0,
                           0, 0};
 
-    (void)state;
     struct tally tally = run_setup(&setup);
     assert_int_equal(tally.samples, 2 * (tally.rows - tally.skipped));
 }
 
 /* Through shared memory, over sockets, and both. */
-static void unaligned_buffers_are_right(void **state)
+TEST(unaligned_buffers_are_right)
 {
     static const int per_host[] = {0, 1, 2};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(per_host) / sizeof(per_host[0]); i++) {
         struct setup setup = {.n = 4,
                               .per_host = per_host[i],
@@ -400,12 +381,11 @@ static void unaligned_buffers_are_right(void **state)
     }
 }
 
-static void what_rounds_to_nothing_is_skipped(void **state)
+TEST(what_rounds_to_nothing_is_skipped)
 {
     struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0,
                           0, 0};
 
-    (void)state;
     struct tally tally = run_setup(&setup);
     /* all_gather, reduce_scatter (6 reductions), alltoall, gather, scatter, hypercube,
      * alltoallv; twice each */
@@ -428,9 +408,8 @@ static void run_split(int n, int per_host, const char *split, const int *sizes)
     assert_true(tally.checked > tally.rows / 2);
 }
 
-static void groups_of_ranks_work_at_once(void **state)
+TEST(groups_of_ranks_work_at_once)
 {
-    (void)state;
     run_split(4, 0, "{\"by\":\"mod\",\"value\":2}", (int[]){2, 2, 0});
     run_split(4, 1, "{\"by\":\"div\",\"value\":2}", (int[]){2, 2, 0});
     /* Groups across hosts, of which one has two ranks; groups of unequal size. */
@@ -438,25 +417,23 @@ static void groups_of_ranks_work_at_once(void **state)
     run_split(5, 0, "{\"by\":\"div\",\"value\":3}", (int[]){3, 2, 0});
 }
 
-static void traffic_is_as_spread(void **state)
+TEST(traffic_is_as_spread)
 {
     struct setup setup = {
         3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0,
         0, 0};
 
-    (void)state;
     run_setup(&setup);
     setup.per_host = 1;
     run_setup(&setup);
 }
 
 /* Through shared memory, over sockets, and both. */
-static void timed_loops_allocate_nothing(void **state)
+TEST(timed_loops_allocate_nothing)
 {
     struct setup setup = {
         4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL, 1, 0, 0, 0};
 
-    (void)state;
     is_counting = true;
     for (setup.per_host = 0; setup.per_host <= 2; setup.per_host++) {
         setup.timing = "throughput";
@@ -467,25 +444,4 @@ static void timed_loops_allocate_nothing(void **state)
         setup.threads = 2;
     }
     is_counting = false;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rank_alone),
-        cmocka_unit_test(ranks_that_share_memory),
-        cmocka_unit_test(ranks_over_sockets),
-        cmocka_unit_test(ranks_over_several_sockets_with_helpers),
-        cmocka_unit_test(two_hosts_of_two_ranks),
-        cmocka_unit_test(hosts_of_unequal_size),
-        cmocka_unit_test(every_root_in_turn),
-        cmocka_unit_test(large_buffers_go_past_the_caches),
-        cmocka_unit_test(isolated_timing_keeps_every_sample),
-        cmocka_unit_test(unaligned_buffers_are_right),
-        cmocka_unit_test(what_rounds_to_nothing_is_skipped),
-        cmocka_unit_test(groups_of_ranks_work_at_once),
-        cmocka_unit_test(traffic_is_as_spread),
-        cmocka_unit_test(timed_loops_allocate_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* test_http.c - requests that are answered at once: routing, bodies, limits, roles */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "http_fixture.h"
 #include "server/http/head.h"
+#include "tests/unit/test.h"
 
 #define VIEWER "viewer-token-0123456789"
 #define OPERATOR "operator-token-0123456789"
@@ -70,12 +60,11 @@ static void problem(const char *what, const char *headers, const char *body, int
     reply_release(&reply);
 }
 
-static void answers_with_safe_headers(void **state)
+TEST_WITH(start_open, stop, answers_with_safe_headers)
 {
     struct reply reply;
     char value[256];
 
-    (void)state;
     client_ask(fixture, "GET /api/ok", "", NULL, &reply);
     assert_int_equal(reply.status, 200);
     assert_string_equal(reply.body, "ok\n");
@@ -86,12 +75,11 @@ static void answers_with_safe_headers(void **state)
     reply_release(&reply);
 }
 
-static void refuses_unknown_paths_and_methods(void **state)
+TEST_WITH(start_open, stop, refuses_unknown_paths_and_methods)
 {
     struct reply reply;
     char allow[256];
 
-    (void)state;
     problem("GET /nope", "", NULL, 404);
     problem("GET /api/item", "", NULL, 404);
     problem("GET /", "", NULL, 404);
@@ -112,12 +100,11 @@ static void refuses_unknown_paths_and_methods(void **state)
     problem("OPTIONS /nope", "", NULL, 404);
 }
 
-static void head_is_get_without_a_body(void **state)
+TEST_WITH(start_open, stop, head_is_get_without_a_body)
 {
     struct reply reply;
     char value[256];
 
-    (void)state;
     client_ask(fixture, "HEAD /api/ok", "", NULL, &reply);
     assert_int_equal(reply.status, 200);
     assert_true(reply_header(&reply, "Content-Length", value));
@@ -128,12 +115,11 @@ static void head_is_get_without_a_body(void **state)
     client_expect(fixture, "DELETE /api/item/1", "", NULL, 204);
 }
 
-static void head_of_a_stream_has_no_body_either(void **state)
+TEST_WITH(start_open, stop, head_of_a_stream_has_no_body_either)
 {
     int fd = client_connect(fixture);
     struct reply reply;
 
-    (void)state;
     client_send(fd, "HEAD /api/open HTTP/1.1\r\nHost: localhost\r\n\r\n"
                     "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
     client_read(fd, true, &reply);
@@ -158,13 +144,12 @@ static json_t *inspect(const char *target, const char *headers)
     return json;
 }
 
-static void hands_the_request_to_its_handler(void **state)
+TEST_WITH(start_open, stop, hands_the_request_to_its_handler)
 {
     json_t *json = inspect("GET /api/inspect/a%2Fb%20%c3%a9?q=1+%26&q=2",
                            "X-Test: yes\r\nAccept: text/html;q=0.9\r\n"
                            "Accept: text/event-stream\r\n");
 
-    (void)state;
     assert_string_equal(json_string_value(json_object_get(json, "id")), "a/b \xc3\xa9");
     assert_string_equal(json_string_value(json_object_get(json, "q")), "1 &");
     assert_string_equal(json_string_value(json_object_get(json, "x")), "yes");
@@ -180,24 +165,22 @@ static void hands_the_request_to_its_handler(void **state)
     json_decref(json);
 }
 
-static void maps_errors_to_statuses(void **state)
+TEST_WITH(start_open, stop, maps_errors_to_statuses)
 {
     struct reply reply;
 
-    (void)state;
     client_ask(fixture, "GET /api/fail", "", NULL, &reply);
     is_problem(&reply, 409);
     assert_non_null(strstr(reply.body, "it is busy"));
     reply_release(&reply);
 }
 
-static void reads_bodies_of_any_type(void **state)
+TEST_WITH(start_open, stop, reads_bodies_of_any_type)
 {
     struct reply reply;
     char value[256];
     int fd;
 
-    (void)state;
     client_ask(fixture, "POST /api/echo",
                "Content-Type: application/x-www-form-urlencoded\r\n", "{\"a\":\"%20+&\"}",
                &reply);
@@ -220,12 +203,11 @@ static void reads_bodies_of_any_type(void **state)
 
 /* libmicrohttpd 1.0 refuses extensions of a chunk, which nothing uses; older ones skip
  * them. */
-static void reads_or_refuses_chunk_extensions(void **state)
+TEST_WITH(start_open, stop, reads_or_refuses_chunk_extensions)
 {
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
                     "Transfer-Encoding: chunked\r\n\r\n"
                     "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n");
@@ -238,12 +220,11 @@ static void reads_or_refuses_chunk_extensions(void **state)
     close(fd);
 }
 
-static void answers_expect_continue(void **state)
+TEST_WITH(start_open, stop, answers_expect_continue)
 {
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
                     "Expect: 100-continue\r\n\r\n");
     client_send(fd, "hi");
@@ -260,12 +241,11 @@ static void answers_expect_continue(void **state)
     close(fd);
 }
 
-static void refuses_a_large_body_before_reading_it(void **state)
+TEST_WITH(start_open, stop, refuses_a_large_body_before_reading_it)
 {
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     /* No byte of the body is sent: the answer can't have waited for it. */
     client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
                     "Content-Length: 1001\r\n\r\n");
@@ -278,20 +258,18 @@ static void refuses_a_large_body_before_reading_it(void **state)
     problem("POST /api/wake", "", "{}", 413);
 }
 
-static void takes_bodies_only_as_they_are(void **state)
+TEST_WITH(start_open, stop, takes_bodies_only_as_they_are)
 {
-    (void)state;
     problem("POST /api/echo", "Content-Encoding: gzip\r\n", "x", 415);
     client_expect(fixture, "POST /api/echo", "Content-Encoding: identity\r\n", "x", 201);
     client_expect(fixture, "GET /api/ok", "Content-Encoding: gzip\r\n", NULL, 200);
 }
 
-static void gives_the_refusal_to_a_client_that_keeps_sending(void **state)
+TEST_WITH(start_open, stop, gives_the_refusal_to_a_client_that_keeps_sending)
 {
     size_t len = (size_t)8 << 20;
     char *body = malloc(len), head[128];
 
-    (void)state;
     memset(body, 'x', len);
     for (int i = 0; i < 20; i++) {
         struct reply reply;
@@ -311,13 +289,12 @@ static void gives_the_refusal_to_a_client_that_keeps_sending(void **state)
     free(body);
 }
 
-static void refuses_a_chunked_body_once_it_is_too_large(void **state)
+TEST_WITH(start_open, stop, refuses_a_chunked_body_once_it_is_too_large)
 {
     struct reply reply;
     int fd = client_connect(fixture);
     char block[2100];
 
-    (void)state;
     memset(block, 'x', sizeof(block));
     client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
                     "Transfer-Encoding: chunked\r\n\r\n834\r\n");
@@ -333,13 +310,12 @@ static void refuses_a_chunked_body_once_it_is_too_large(void **state)
     close(fd);
 }
 
-static void takes_a_body_up_to_its_limit(void **state)
+TEST_WITH(start_open, stop, takes_a_body_up_to_its_limit)
 {
     size_t len = (size_t)8 << 20;
     char *body = malloc(len + 1);
     struct reply reply;
 
-    (void)state;
     memset(body, 'x', len);
     body[len] = '\0';
     client_ask(fixture, "POST /api/length", "", body, &reply);
@@ -348,12 +324,11 @@ static void takes_a_body_up_to_its_limit(void **state)
     free(body);
 }
 
-static void keeps_connections(void **state)
+TEST_WITH(start_open, stop, keeps_connections)
 {
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         client_send(fd, "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
         client_read(fd, false, &reply);
@@ -374,12 +349,11 @@ static void keeps_connections(void **state)
     close(fd);
 }
 
-static void answers_pipelined_requests_in_order(void **state)
+TEST_WITH(start_open, stop, answers_pipelined_requests_in_order)
 {
     int fd = client_connect(fixture);
     char text[256];
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof(text),
                  "GET /api/inspect/%d HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -415,7 +389,7 @@ struct doubtful {
 #define GET_OK "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n"
 
 /* What a proxy in front of us may read otherwise. */
-static void refuses_heads_that_can_be_read_in_two_ways(void **state)
+TEST_WITH(start_open, stop, refuses_heads_that_can_be_read_in_two_ways)
 {
     static const struct doubtful heads[] = {
         HEAD(POST_ECHO "Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
@@ -443,7 +417,6 @@ static void refuses_heads_that_can_be_read_in_two_ways(void **state)
     };
     struct reply reply;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         int fd = client_connect(fixture);
 
@@ -465,7 +438,7 @@ static void refuses_heads_that_can_be_read_in_two_ways(void **state)
     }
 }
 
-static void takes_heads_as_clients_may_write_them(void **state)
+TEST_WITH(start_open, stop, takes_heads_as_clients_may_write_them)
 {
     static const struct doubtful heads[] = {
         HEAD("GET /api/ok HTTP/1.1\r\nHost:localhost\r\n\r\n"),
@@ -478,7 +451,6 @@ static void takes_heads_as_clients_may_write_them(void **state)
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         client_send_bytes(fd, heads[i].text, heads[i].len);
         client_read(fd, false, &reply);
@@ -489,7 +461,7 @@ static void takes_heads_as_clients_may_write_them(void **state)
     close(fd);
 }
 
-static void survives_malformed_requests(void **state)
+TEST_WITH(start_open, stop, survives_malformed_requests)
 {
     static const char *const texts[] = {
         "\r\n\r\n",
@@ -511,7 +483,6 @@ static void survives_malformed_requests(void **state)
     struct reply reply;
     int fd;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         fd = client_connect(fixture);
         client_send(fd, texts[i]);
@@ -532,12 +503,11 @@ static void survives_malformed_requests(void **state)
     client_expect(fixture, "GET /api/ok", "", NULL, 200);
 }
 
-static void closes_after_a_client_that_closed_its_half(void **state)
+TEST_WITH(start_open, stop, closes_after_a_client_that_closed_its_half)
 {
     int fd = client_connect(fixture);
     struct reply reply;
 
-    (void)state;
     client_send(fd, "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
     shutdown(fd, SHUT_WR);
     client_read(fd, false, &reply);
@@ -547,9 +517,8 @@ static void closes_after_a_client_that_closed_its_half(void **state)
     close(fd);
 }
 
-static void keeps_other_pages_out(void **state)
+TEST_WITH(start_open, stop, keeps_other_pages_out)
 {
-    (void)state;
     client_expect(fixture, "POST /api/echo", "Origin: http://localhost\r\n", "x", 201);
     client_expect(fixture, "GET /api/ok", "Origin: http://evil.example\r\n", NULL, 200);
     problem("POST /api/echo", "Origin: http://evil.example\r\n", "x", 403);
@@ -561,11 +530,10 @@ static void keeps_other_pages_out(void **state)
     client_expect(fixture, "GET /api/ok", "Host: 127.0.0.1:80\r\n", NULL, 200);
 }
 
-static void counts(void **state)
+TEST_WITH(start_open, stop, counts)
 {
     long requests = fixture_counter(fixture, "requests");
 
-    (void)state;
     client_expect(fixture, "GET /api/ok", "", NULL, 200);
     client_expect(fixture, "GET /nope", "", NULL, 404);
     assert_int_equal(fixture_counter(fixture, "requests"), requests + 3);
@@ -573,7 +541,7 @@ static void counts(void **state)
     assert_int_equal(fixture_counter(fixture, "streams"), 0);
 }
 
-static void checks_roles(void **state)
+TEST_WITH(start_guarded, stop, checks_roles)
 {
     static const struct {
         const char *what, *headers, *body;
@@ -597,18 +565,16 @@ static void checks_roles(void **state)
         {"GET /nope", "", NULL, 404},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         client_expect(fixture, cases[i].what, cases[i].headers, cases[i].body,
                       cases[i].status);
 }
 
-static void says_which_scheme_it_wants(void **state)
+TEST_WITH(start_guarded, stop, says_which_scheme_it_wants)
 {
     struct reply reply;
     char value[256];
 
-    (void)state;
     client_ask(fixture, "GET /api/ok", "", NULL, &reply);
     is_problem(&reply, 401);
     assert_true(reply_header(&reply, "WWW-Authenticate", value));
@@ -616,12 +582,11 @@ static void says_which_scheme_it_wants(void **state)
     reply_release(&reply);
 }
 
-static void refuses_a_token_before_the_body(void **state)
+TEST_WITH(start_guarded, stop, refuses_a_token_before_the_body)
 {
     struct reply reply;
     int fd = client_connect(fixture);
 
-    (void)state;
     client_send(fd, "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
                     "Content-Length: 8000000\r\n\r\n");
     client_read(fd, false, &reply);
@@ -630,48 +595,10 @@ static void refuses_a_token_before_the_body(void **state)
     close(fd);
 }
 
-static void tokens_need_no_origin(void **state)
+TEST_WITH(start_guarded, stop, tokens_need_no_origin)
 {
-    (void)state;
     client_expect(fixture, "POST /api/echo",
                   "Host: bench.example\r\nOrigin: https://proxy.example\r\n"
                   "Authorization: Bearer " OPERATOR "\r\n",
                   "x", 201);
-}
-
-#define OPEN(test) cmocka_unit_test_setup_teardown(test, start_open, stop)
-#define GUARDED(test) cmocka_unit_test_setup_teardown(test, start_guarded, stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        OPEN(answers_with_safe_headers),
-        OPEN(refuses_unknown_paths_and_methods),
-        OPEN(head_is_get_without_a_body),
-        OPEN(head_of_a_stream_has_no_body_either),
-        OPEN(hands_the_request_to_its_handler),
-        OPEN(maps_errors_to_statuses),
-        OPEN(reads_bodies_of_any_type),
-        OPEN(reads_or_refuses_chunk_extensions),
-        OPEN(answers_expect_continue),
-        OPEN(refuses_a_large_body_before_reading_it),
-        OPEN(takes_bodies_only_as_they_are),
-        OPEN(gives_the_refusal_to_a_client_that_keeps_sending),
-        OPEN(refuses_a_chunked_body_once_it_is_too_large),
-        OPEN(takes_a_body_up_to_its_limit),
-        OPEN(keeps_connections),
-        OPEN(answers_pipelined_requests_in_order),
-        OPEN(refuses_heads_that_can_be_read_in_two_ways),
-        OPEN(takes_heads_as_clients_may_write_them),
-        OPEN(survives_malformed_requests),
-        OPEN(closes_after_a_client_that_closed_its_half),
-        OPEN(keeps_other_pages_out),
-        OPEN(counts),
-        GUARDED(checks_roles),
-        GUARDED(says_which_scheme_it_wants),
-        GUARDED(refuses_a_token_before_the_body),
-        GUARDED(tokens_need_no_origin),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,10 @@
 /* test_http_crowd.c - more connections than there is room for: who goes, and who gets in
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "http_fixture.h"
+#include "tests/unit/test.h"
 
 #define ROOM 40
 #define CROWD 60
@@ -31,9 +21,20 @@ static int start(void **state)
     return 0;
 }
 
+#define SMALL ((size_t)4 << 20) /* that may be unread */
+#define MEDIUM ((size_t)40 << 20)
+
 static int start_small(void **state)
 {
-    fixture = fixture_start(&(struct fixture_options){.max_unread = *(size_t *)*state});
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){.max_unread = SMALL});
+    return 0;
+}
+
+static int start_medium(void **state)
+{
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){.max_unread = MEDIUM});
     return 0;
 }
 
@@ -84,29 +85,25 @@ static void lets_others_in_past(const char *text)
     close_crowd(fds, CROWD);
 }
 
-static void lets_others_in_past_silent_connections(void **state)
+TEST_WITH(start, stop, lets_others_in_past_silent_connections)
 {
-    (void)state;
     lets_others_in_past("");
 }
 
-static void lets_others_in_past_halves_of_requests(void **state)
+TEST_WITH(start, stop, lets_others_in_past_halves_of_requests)
 {
-    (void)state;
     lets_others_in_past("GET /healthz HTTP/1.1\r\nHost: loc");
 }
 
-static void lets_others_in_past_idle_connections(void **state)
+TEST_WITH(start, stop, lets_others_in_past_idle_connections)
 {
-    (void)state;
     lets_others_in_past("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
-static void lets_others_in_past_bodies_that_do_not_come(void **state)
+TEST_WITH(start, stop, lets_others_in_past_bodies_that_do_not_come)
 {
     int fds[CROWD];
 
-    (void)state;
     for (int i = 0; i < CROWD; i++) {
         fds[i] = client_connect(fixture);
         client_send(fds[i], "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
@@ -136,15 +133,13 @@ static void lets_others_in_past_those_that_do_not_read(const char *target)
     close_crowd(fds, CROWD);
 }
 
-static void lets_others_in_past_unread_small_answers(void **state)
+TEST_WITH(start, stop, lets_others_in_past_unread_small_answers)
 {
-    (void)state;
     lets_others_in_past_those_that_do_not_read("/api/bytes/60000");
 }
 
-static void lets_others_in_past_unread_large_answers(void **state)
+TEST_WITH(start, stop, lets_others_in_past_unread_large_answers)
 {
-    (void)state;
     lets_others_in_past_those_that_do_not_read("/api/bytes/300000");
 }
 
@@ -157,12 +152,11 @@ static void park(int *fds, int n)
     assert_true(fixture_wait(&fixture->on_parked, n, WAIT_S));
 }
 
-static void keeps_those_that_wait_for_their_answer(void **state)
+TEST_WITH(start, stop, keeps_those_that_wait_for_their_answer)
 {
     int parked[ROOM / 2], silent[CROWD];
     struct reply reply;
 
-    (void)state;
     park(parked, ROOM / 2);
     open_crowd(silent, "");
     client_expect(fixture, "POST /api/wake", "", NULL, 200);
@@ -175,11 +169,10 @@ static void keeps_those_that_wait_for_their_answer(void **state)
     close_crowd(silent, CROWD);
 }
 
-static void refuses_where_nobody_can_go(void **state)
+TEST_WITH(start, stop, refuses_where_nobody_can_go)
 {
     int parked[ROOM], one;
 
-    (void)state;
     park(parked, ROOM);
     one = client_connect(fixture);
     assert_true(is_closed(one));
@@ -189,14 +182,13 @@ static void refuses_where_nobody_can_go(void **state)
     close_crowd(parked + 1, ROOM - 1);
 }
 
-static void takes_a_head_in_pieces(void **state)
+TEST_WITH(start, stop, takes_a_head_in_pieces)
 {
     static const char *const pieces[] = {
         "G", "ET /healthz HT", "TP/1.1\r", "\n", "Host: localhost\r\n", "\r", "\n"};
     int fd = client_connect(fixture);
     struct reply reply;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
         client_send(fd, pieces[i]);
         /* Another exchange, so that the server has seen it. */
@@ -209,13 +201,12 @@ static void takes_a_head_in_pieces(void **state)
 }
 
 /* What may still become a request waits with the silent ones. */
-static void an_odd_opening_is_no_way_in(void **state)
+TEST_WITH(start, stop, an_odd_opening_is_no_way_in)
 {
     static const char *const openings[] = {"x", "\n", "\r\n", "\x16", "{\"a\":"};
     enum { OPENINGS = sizeof(openings) / sizeof(openings[0]) };
     int fds[OPENINGS];
 
-    (void)state;
     for (int i = 0; i < OPENINGS; i++) {
         fds[i] = client_connect(fixture);
         client_send(fds[i], openings[i]);
@@ -225,13 +216,12 @@ static void an_odd_opening_is_no_way_in(void **state)
 }
 
 /* Closes no more than it must where the process has no descriptor left. */
-static void one_makes_room_for_one(void **state)
+TEST_WITH(start, stop, one_makes_room_for_one)
 {
     struct rlimit all, none;
     int silent[ROOM / 4], filler[256], n = 0, one;
     struct reply reply;
 
-    (void)state;
     for (int i = 0; i < ROOM / 4; i++)
         silent[i] = client_connect(fixture);
     assert_int_equal(fixture_counter(fixture, "waiting"), ROOM / 4);
@@ -300,24 +290,23 @@ static void serves_readers_past(int n, const char *target, size_t len, size_t un
     close_crowd(fds, n);
 }
 
-static void serves_readers_of_streams_past_others(void **state)
+TEST_WITH(start_small, stop, serves_readers_of_streams_past_others)
 {
-    serves_readers_past(CROWD, "/api/paced", PACED_BYTES, *(size_t *)*state);
+    serves_readers_past(CROWD, "/api/paced", PACED_BYTES, SMALL);
 }
 
-static void serves_readers_of_large_answers_past_others(void **state)
+TEST_WITH(start_medium, stop, serves_readers_of_large_answers_past_others)
 {
-    serves_readers_past(6, "/api/large", LARGE_BYTES, *(size_t *)*state);
+    serves_readers_past(6, "/api/large", LARGE_BYTES, MEDIUM);
 }
 
 /* Together they get ten times what may be unread, and the first read nothing. */
-static void drops_no_reader_of_what_all_get_at_once(void **state)
+TEST_WITH(start_small, stop, drops_no_reader_of_what_all_get_at_once)
 {
     enum { READERS = 16, SILENT = 2 };
     int silent[SILENT], readers[READERS];
     struct reply reply;
 
-    (void)state;
     park(readers, READERS);
     park(silent, SILENT); /* the last are woken first */
     client_expect(fixture, "POST /api/wake/2000000", "", NULL, 204);
@@ -342,12 +331,11 @@ static void expect(int fd, int status)
 }
 
 /* Others, who ask for little, wait for a part of them. */
-static void answers_what_all_get_at_once_in_several_turns(void **state)
+TEST_WITH(start_medium, stop, answers_what_all_get_at_once_in_several_turns)
 {
     enum { AGENTS = 220, PER_TURN = 130 };
     int fds[AGENTS];
 
-    (void)state;
     park(fds, AGENTS);
     client_expect(fixture, "POST /api/wake/10", "", NULL, 204);
     for (int i = 0; i < AGENTS; i++)
@@ -356,11 +344,10 @@ static void answers_what_all_get_at_once_in_several_turns(void **state)
     assert_in_range(fixture->most_answers_per_turn, 2, PER_TURN);
 }
 
-static void forgets_who_left_before_its_turn(void **state)
+TEST_WITH(start_small, stop, forgets_who_left_before_its_turn)
 {
     int fds[6];
 
-    (void)state;
     park(fds, 6);
     client_expect(fixture, "POST /api/wake/2000000", "", NULL, 204);
     assert_int_equal(fixture_counter(fixture, "dropped"), 0);
@@ -408,12 +395,11 @@ static void send_body(int fd, size_t len)
 }
 
 /* It comes when the library has enough to do for many turns. */
-static void lets_others_in_past_a_body_that_comes(void **state)
+TEST_WITH(start, stop, lets_others_in_past_a_body_that_comes)
 {
     int busy = known_client(), first = known_client(), second = known_client(), fd;
     struct reply reply;
 
-    (void)state;
     hold_server(first);
     send_body(busy, 60000);
     ask(second, "/api/hold");
@@ -445,11 +431,10 @@ static int send_bodies(int *fds, int n, size_t len)
     return held;
 }
 
-static void handles_one_large_body_per_turn(void **state)
+TEST_WITH(start, stop, handles_one_large_body_per_turn)
 {
     int fds[8], held = send_bodies(fds, 8, 60000);
 
-    (void)state;
     sem_post(&fixture->release);
     expect(held, 204);
     for (int i = 0; i < 8; i++)
@@ -460,11 +445,10 @@ static void handles_one_large_body_per_turn(void **state)
 }
 
 /* As agents of one case send them. */
-static void handles_many_small_bodies_in_several_turns(void **state)
+TEST_WITH(start, stop, handles_many_small_bodies_in_several_turns)
 {
     int fds[20], held = send_bodies(fds, 20, 8000);
 
-    (void)state;
     sem_post(&fixture->release);
     expect(held, 204);
     for (int i = 0; i < 20; i++)
@@ -474,11 +458,10 @@ static void handles_many_small_bodies_in_several_turns(void **state)
     assert_in_range(fixture->most_bodies_per_turn, 2, 7);
 }
 
-static void small_bodies_do_not_wait_for_large_ones(void **state)
+TEST_WITH(start, stop, small_bodies_do_not_wait_for_large_ones)
 {
     int fds[8], small = known_client(), held;
 
-    (void)state;
     fixture->held_body = 1;
     held = send_bodies(fds, 8, 60000);
     sem_post(&fixture->release);
@@ -495,49 +478,13 @@ static void small_bodies_do_not_wait_for_large_ones(void **state)
     close_crowd((int[]){small, held}, 2);
 }
 
-static void forgets_large_bodies_of_those_who_left(void **state)
+TEST_WITH(start, stop, forgets_large_bodies_of_those_who_left)
 {
     int fds[8], held = send_bodies(fds, 8, 60000);
 
-    (void)state;
     close_crowd(fds, 8);
     sem_post(&fixture->release);
     expect(held, 204);
     close(held);
     client_expect(fixture, "GET /healthz", "", NULL, 200);
-}
-
-static size_t small = (size_t)4 << 20, medium = (size_t)40 << 20;
-
-#define SMALL(test, size)                                                                \
-    cmocka_unit_test_prestate_setup_teardown(test, start_small, stop, size)
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(lets_others_in_past_silent_connections),
-        CASE(lets_others_in_past_halves_of_requests),
-        CASE(lets_others_in_past_idle_connections),
-        CASE(lets_others_in_past_bodies_that_do_not_come),
-        CASE(lets_others_in_past_unread_small_answers),
-        CASE(lets_others_in_past_unread_large_answers),
-        CASE(keeps_those_that_wait_for_their_answer),
-        CASE(refuses_where_nobody_can_go),
-        CASE(takes_a_head_in_pieces),
-        CASE(an_odd_opening_is_no_way_in),
-        CASE(one_makes_room_for_one),
-        CASE(lets_others_in_past_a_body_that_comes),
-        CASE(handles_one_large_body_per_turn),
-        CASE(handles_many_small_bodies_in_several_turns),
-        CASE(small_bodies_do_not_wait_for_large_ones),
-        CASE(forgets_large_bodies_of_those_who_left),
-        SMALL(drops_no_reader_of_what_all_get_at_once, &small),
-        SMALL(answers_what_all_get_at_once_in_several_turns, &medium),
-        SMALL(forgets_who_left_before_its_turn, &small),
-        SMALL(serves_readers_of_streams_past_others, &small),
-        SMALL(serves_readers_of_large_answers_past_others, &medium),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* test_http_files.c - the web UI as a browser gets it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "http_fixture.h"
 #include "web_tree.h"
+#include "tests/unit/test.h"
 
 static struct fixture *fixture;
 static struct web_tree tree;
@@ -39,6 +30,8 @@ static int stop(void **state)
     return web_tree_remove(&tree);
 }
 
+EACH_FIXTURE(start, stop);
+
 static void gives(const char *target, const char *headers, const char *body,
                   const char *type)
 {
@@ -53,12 +46,11 @@ static void gives(const char *target, const char *headers, const char *body,
     reply_release(&reply);
 }
 
-static void serves_files_and_views(void **state)
+TEST(serves_files_and_views)
 {
     static const char html[] = "text/html; charset=utf-8";
     static const char js[] = "text/javascript; charset=utf-8";
 
-    (void)state;
     gives("GET /", "", "page", html);
     gives("GET /runs/abc?x=1", "", "page", html);
     gives("GET /nodes/a.b.example", "", "page", html);
@@ -69,7 +61,7 @@ static void serves_files_and_views(void **state)
     gives("GET /healthz", "", "ok\n", "text/plain");
 }
 
-static void refuses_the_rest(void **state)
+TEST(refuses_the_rest)
 {
     static const char *const missing[] = {
         "GET /missing.js",
@@ -89,7 +81,6 @@ static void refuses_the_rest(void **state)
         "GET /api/ok/",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
         client_expect(fixture, missing[i], "", NULL, 404);
     client_expect(fixture, "POST /", "", "", 405);
@@ -100,12 +91,11 @@ static void refuses_the_rest(void **state)
     gives("GET /../../etc/passwd", "", "page", "text/html; charset=utf-8");
 }
 
-static void sends_a_strict_policy(void **state)
+TEST(sends_a_strict_policy)
 {
     struct reply reply;
     char value[256];
 
-    (void)state;
     client_ask(fixture, "GET /", "", NULL, &reply);
     assert_true(reply_header(&reply, "Content-Security-Policy", value));
     assert_string_equal(
@@ -121,12 +111,11 @@ static void sends_a_strict_policy(void **state)
     reply_release(&reply);
 }
 
-static void revalidates_by_tag(void **state)
+TEST(revalidates_by_tag)
 {
     struct reply reply;
     char etag[256], gzip_etag[256], header[300];
 
-    (void)state;
     client_ask(fixture, "GET /app.mjs", "", NULL, &reply);
     assert_true(reply_header(&reply, "ETag", etag));
     assert_true(reply_header(&reply, "Vary", header));
@@ -149,7 +138,7 @@ static void revalidates_by_tag(void **state)
 }
 
 /* What has the hash of its content in its name never changes; what leads to it may. */
-static void says_what_never_changes(void **state)
+TEST(says_what_never_changes)
 {
     static const struct {
         const char *target, *headers, *control;
@@ -163,7 +152,6 @@ static void says_what_never_changes(void **state)
          "public, max-age=31536000, immutable"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct reply reply;
         char value[256];
@@ -176,17 +164,4 @@ static void says_what_never_changes(void **state)
         reply_release(&reply);
     }
     client_expect(fixture, "GET /assets/main-0000.js", "", NULL, 404);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(serves_files_and_views),  CASE(refuses_the_rest),
-        CASE(sends_a_strict_policy),   CASE(revalidates_by_tag),
-        CASE(says_what_never_changes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

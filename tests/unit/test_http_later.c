@@ -1,18 +1,8 @@
 /* test_http_later.c - answers that come later: parked requests, streams, closing */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "http_fixture.h"
+#include "tests/unit/test.h"
 
 #define PARKED_MANY 1000
 #define GET(target) "GET " target " HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -33,6 +23,8 @@ static int stop(void **state)
     return 0;
 }
 
+EACH_FIXTURE(start, stop);
+
 static int ask(const char *text)
 {
     int fd = client_connect(fixture);
@@ -52,11 +44,10 @@ static void expect(int fd, int status, const char *body)
     reply_release(&reply);
 }
 
-static void answers_from_a_timer(void **state)
+TEST(answers_from_a_timer)
 {
     int fd = ask(GET("/api/slow"));
 
-    (void)state;
     /* Nothing else happens on the server: the resume alone must wake it. */
     expect(fd, 200, "late\n");
     client_send(fd, GET("/api/slow"));
@@ -64,11 +55,10 @@ static void answers_from_a_timer(void **state)
     close(fd);
 }
 
-static void keeps_order_behind_a_parked_request(void **state)
+TEST(keeps_order_behind_a_parked_request)
 {
     int fd = ask(GET("/api/park") GET("/api/ok"));
 
-    (void)state;
     assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
     client_expect(fixture, "POST /api/wake", "", NULL, 200);
     expect(fd, 200, "woken\n");
@@ -76,11 +66,10 @@ static void keeps_order_behind_a_parked_request(void **state)
     close(fd);
 }
 
-static void notices_a_parked_client_that_leaves(void **state)
+TEST(notices_a_parked_client_that_leaves)
 {
     int fd = ask(GET("/api/park"));
 
-    (void)state;
     assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
     assert_int_equal(fixture_counter(fixture, "connections"), 2);
     close(fd);
@@ -93,11 +82,10 @@ static void notices_a_parked_client_that_leaves(void **state)
     client_expect(fixture, "POST /api/wake", "", NULL, 200);
 }
 
-static void parks_the_same_connection_again_and_again(void **state)
+TEST(parks_the_same_connection_again_and_again)
 {
     int fd = client_connect(fixture);
 
-    (void)state;
     for (int i = 0; i < 50; i++) {
         client_send(fd, GET("/api/park"));
         assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
@@ -107,12 +95,11 @@ static void parks_the_same_connection_again_and_again(void **state)
     close(fd);
 }
 
-static void wakes_many(void **state)
+TEST(wakes_many)
 {
     static int fds[PARKED_MANY];
     struct reply reply;
 
-    (void)state;
     for (int i = 0; i < PARKED_MANY; i++)
         fds[i] = ask(GET("/api/park"));
     assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, WAIT_S));
@@ -129,13 +116,12 @@ static void wakes_many(void **state)
     assert_true(fixture_wait(&fixture->on_gone, PARKED_MANY, WAIT_S));
 }
 
-static void streams_every_write_in_order(void **state)
+TEST(streams_every_write_in_order)
 {
     struct reply reply;
     int fd = ask(GET("/api/burst") GET("/api/ok"));
     char *line;
 
-    (void)state;
     client_read(fd, false, &reply);
     assert_int_equal(reply.status, 200);
     assert_false(reply.is_truncated);
@@ -157,12 +143,11 @@ static void streams_every_write_in_order(void **state)
 }
 
 /* All that was written arrives, and then no sign of a proper end. */
-static void breaks_off_a_partial_stream(void **state)
+TEST(breaks_off_a_partial_stream)
 {
     int fd = ask(GET("/api/partial"));
     struct reply reply;
 
-    (void)state;
     client_read(fd, false, &reply);
     assert_int_equal(reply.status, 200);
     assert_string_equal(reply.body, "half\n");
@@ -174,12 +159,11 @@ static void breaks_off_a_partial_stream(void **state)
     close(fd);
 }
 
-static void closes_a_stream_to_an_old_client(void **state)
+TEST(closes_a_stream_to_an_old_client)
 {
     struct reply reply;
     int fd = ask("GET /api/burst HTTP/1.0\r\n\r\n");
 
-    (void)state;
     client_read(fd, false, &reply);
     assert_int_equal(reply.status, 200);
     assert_int_equal(reply.len, 48890);
@@ -187,12 +171,11 @@ static void closes_a_stream_to_an_old_client(void **state)
     close(fd);
 }
 
-static void lets_a_writer_wait_for_a_slow_reader(void **state)
+TEST(lets_a_writer_wait_for_a_slow_reader)
 {
     struct reply reply;
     int fd = ask(GET("/api/paced"));
 
-    (void)state;
     assert_true(fixture_wait(&fixture->on_stalled, 1, WAIT_S));
     /* The server serves others while this client reads nothing. */
     for (int i = 0; i < 20; i++)
@@ -205,22 +188,20 @@ static void lets_a_writer_wait_for_a_slow_reader(void **state)
     close(fd);
 }
 
-static void notices_a_client_that_leaves_a_full_stream(void **state)
+TEST(notices_a_client_that_leaves_a_full_stream)
 {
     int fd = ask(GET("/api/paced"));
 
-    (void)state;
     assert_true(fixture_wait(&fixture->on_stalled, 1, WAIT_S));
     close(fd);
     assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
 }
 
-static void drops_a_client_for_which_too_much_piles_up(void **state)
+TEST(drops_a_client_for_which_too_much_piles_up)
 {
     struct reply reply;
     int fd = ask(GET("/api/flood"));
 
-    (void)state;
     assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     client_read(fd, false, &reply);
     assert_true(reply.is_truncated);
@@ -243,11 +224,10 @@ static void read_until(int fd, const char *text)
     }
 }
 
-static void notices_an_idle_stream_client_that_leaves(void **state)
+TEST(notices_an_idle_stream_client_that_leaves)
 {
     int fd = ask(GET("/api/open"));
 
-    (void)state;
     read_until(fd, ": hello");
     assert_int_equal(fixture_counter(fixture, "streams"), 1);
     for (int i = 0; i < 100; i++) {
@@ -260,11 +240,10 @@ static void notices_an_idle_stream_client_that_leaves(void **state)
     assert_int_equal(fixture_counter(fixture, "streams"), 0);
 }
 
-static void limits_streams(void **state)
+TEST(limits_streams)
 {
     int a = ask(GET("/api/open")), b = ask(GET("/api/open")), c;
 
-    (void)state;
     read_until(a, ": hello");
     read_until(b, ": hello");
     c = ask(GET("/api/open"));
@@ -279,7 +258,7 @@ static void limits_streams(void **state)
     assert_true(fixture_wait(&fixture->on_gone, 2, WAIT_S));
 }
 
-static void closes_with_everything_open(void **state)
+TEST(closes_with_everything_open)
 {
     int parked[10], stream = ask(GET("/api/open")), slow = ask(GET("/api/paced"));
     int late = ask(GET("/api/unparked")), idle = client_connect(fixture);
@@ -287,7 +266,6 @@ static void closes_with_everything_open(void **state)
         ask("POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nx");
     struct reply reply;
 
-    (void)state;
     for (int i = 0; i < 10; i++)
         parked[i] = ask(GET("/api/park"));
     assert_true(fixture_wait(&fixture->on_parked, 11, WAIT_S));
@@ -316,7 +294,7 @@ static void closes_with_everything_open(void **state)
 }
 
 /* The grace for what is open would be a second, every time. */
-static void closes_at_once_when_nothing_is_open(void **state)
+TEST(closes_at_once_when_nothing_is_open)
 {
     bool is_closed = false;
 
@@ -329,29 +307,4 @@ static void closes_at_once_when_nothing_is_open(void **state)
         is_closed = fixture_wait(&fixture->on_closed, 1, 0.5);
     }
     assert_true(is_closed);
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(answers_from_a_timer),
-        CASE(keeps_order_behind_a_parked_request),
-        CASE(notices_a_parked_client_that_leaves),
-        CASE(parks_the_same_connection_again_and_again),
-        CASE(wakes_many),
-        CASE(streams_every_write_in_order),
-        CASE(breaks_off_a_partial_stream),
-        CASE(closes_a_stream_to_an_old_client),
-        CASE(lets_a_writer_wait_for_a_slow_reader),
-        CASE(notices_a_client_that_leaves_a_full_stream),
-        CASE(drops_a_client_for_which_too_much_piles_up),
-        CASE(notices_an_idle_stream_client_that_leaves),
-        CASE(limits_streams),
-        CASE(closes_with_everything_open),
-        CASE(closes_at_once_when_nothing_is_open),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,13 @@
 /* test_http_tls.c - the same server over TLS, and what an unfinished handshake costs */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <curl/curl.h>
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "http_fixture.h"
 #include "web_tree.h"
+#include "tests/unit/test.h"
 
 static struct fixture *fixture;
 static struct web_tree tree;
@@ -133,12 +122,11 @@ static long perform(CURL *curl)
     return status;
 }
 
-static void answers_over_tls(void **state)
+TEST_WITH(start, stop, answers_over_tls)
 {
     struct received received;
     CURL *curl = handle_new("/api/ok", &received);
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         long connects = 0;
 
@@ -155,14 +143,13 @@ static void answers_over_tls(void **state)
     curl_easy_cleanup(curl);
 }
 
-static void refuses_a_large_body_over_tls(void **state)
+TEST_WITH(start, stop, refuses_a_large_body_over_tls)
 {
     static char body[300000];
     struct received received;
     CURL *curl = handle_new("/api/echo", &received);
     struct curl_slist *headers = curl_slist_append(NULL, "Transfer-Encoding: chunked");
 
-    (void)state;
     memset(body, 'x', sizeof(body));
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
@@ -205,11 +192,10 @@ static double wait_for_large(void)
     return now_s() - begin - (cpu_s() - cpu);
 }
 
-static void sends_large_answers_without_crawling(void **state)
+TEST_WITH(start, stop, sends_large_answers_without_crawling)
 {
     double best = wait_for_large();
 
-    (void)state;
     /* At the library's crawl of 4 MB/s it would be four, every time. */
     for (int i = 0; i < 9 && best >= 3; i++) {
         double took = wait_for_large();
@@ -235,26 +221,24 @@ static bool comes_to_rest(void)
     return false;
 }
 
-static void a_partial_hello_lets_the_loop_rest(void **state)
+TEST_WITH(start, stop, a_partial_hello_lets_the_loop_rest)
 {
     static const unsigned char hello[] = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00};
     int fd = client_connect(fixture);
     struct pollfd end = {.fd = fd, .events = POLLIN};
 
-    (void)state;
     client_send_bytes(fd, hello, sizeof(hello));
     assert_true(comes_to_rest());
     assert_int_equal(poll(&end, 1, 0), 0);
     close(fd);
 }
 
-static void a_silent_handshake_ends(void **state)
+TEST_WITH(start, stop, a_silent_handshake_ends)
 {
     int fd = client_connect(fixture);
     struct pollfd end = {.fd = fd, .events = POLLIN};
     double begin = now_s();
 
-    (void)state;
     client_send_bytes(fd, "\x16\x03\x01", 3);
     /* Other connections may be silent for a minute. */
     assert_int_equal(poll(&end, 1, 40000), 1);
@@ -308,12 +292,11 @@ static void close_all(const int *fds, int n)
 }
 
 /* Before they are over, which they are by themselves in ten seconds. */
-static void unfinished_handshakes_let_the_loop_rest(void **state)
+TEST_WITH(start, stop, unfinished_handshakes_let_the_loop_rest)
 {
     static int fds[200];
     bool has_rested = false;
 
-    (void)state;
     for (int i = 0; i < 3 && !has_rested; i++) {
         open_handshakes(fds, 200);
         has_rested = comes_to_rest() && !is_over(fds[199]);
@@ -324,14 +307,13 @@ static void unfinished_handshakes_let_the_loop_rest(void **state)
 
 /* An address may have 256 under way, and those that came in within a turn; beyond that
  * its oldest goes. */
-static void makes_room_for_a_handshake(void **state)
+TEST_WITH(start, stop, makes_room_for_a_handshake)
 {
     enum { N = 264 };
     static int fds[N];
     static struct pollfd ends[N];
     int over = 0;
 
-    (void)state;
     open_handshakes(fds, N);
     for (int i = 0; i < N; i++)
         ends[i] = (struct pollfd){fds[i], POLLRDHUP, 0};
@@ -344,13 +326,12 @@ static void makes_room_for_a_handshake(void **state)
     close_all(fds, N);
 }
 
-static void waits_for_hellos_at_no_cost_to_others(void **state)
+TEST_WITH(start, stop, waits_for_hellos_at_no_cost_to_others)
 {
     static int fds[300];
     struct received received;
     CURL *curl;
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         fds[i] = client_connect(fixture);
         client_send_bytes(fds[i], "\x16\x03\x01", 3);
@@ -361,14 +342,13 @@ static void waits_for_hellos_at_no_cost_to_others(void **state)
     close_all(fds, 300);
 }
 
-static void refuses_to_start_with_a_bad_certificate(void **state)
+TEST(refuses_to_start_with_a_bad_certificate)
 {
     struct http_config config = {.tls_cert = "nonsense", .tls_key = key};
     struct http_route none = {NULL, NULL, ROLE_NONE, 0, NULL};
     struct error err = {ERROR_NONE, ""};
     uv_loop_t loop;
 
-    (void)state;
     uv_loop_init(&loop);
     config.listen.ss_family = AF_INET;
     assert_null(http_server_create(&loop, &config, &none, NULL, &err));
@@ -379,31 +359,23 @@ static void refuses_to_start_with_a_bad_certificate(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
-
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(answers_over_tls),
-        CASE(refuses_a_large_body_over_tls),
-        CASE(sends_large_answers_without_crawling),
-        CASE(a_partial_hello_lets_the_loop_rest),
-        CASE(a_silent_handshake_ends),
-        CASE(unfinished_handshakes_let_the_loop_rest),
-        CASE(makes_room_for_a_handshake),
-        CASE(waits_for_hellos_at_no_cost_to_others),
-        cmocka_unit_test(refuses_to_start_with_a_bad_certificate),
-    };
-    int rc;
-
+    (void)state;
     if (!make_certificate()) {
         printf("skipped: openssl could not make a certificate\n");
-        return 77;
+        exit(77);
     }
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    rc = cmocka_run_group_tests(tests, NULL, NULL);
+    return curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
     curl_global_cleanup();
     free(cert);
     free(key);
-    return rc;
+    return 0;
 }
+
+GROUP_FIXTURE(begin, end);

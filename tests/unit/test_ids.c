@@ -1,15 +1,7 @@
 /* test_ids.c - random identifiers */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/base/ids.h"
+#include "tests/unit/test.h"
 
 static uint64_t decode_base32(const char *text, int digits)
 {
@@ -25,12 +17,11 @@ static uint64_t decode_base32(const char *text, int digits)
     return value;
 }
 
-static void a_run_id_begins_with_its_second(void **state)
+TEST(a_run_id_begins_with_its_second)
 {
     int64_t before = clock_wall_ms() / 1000, after;
     char id[ID_RUN_LENGTH + 1];
 
-    (void)state;
     memset(id, 'x', sizeof(id));
     id_run(id);
     after = clock_wall_ms() / 1000;
@@ -39,11 +30,10 @@ static void a_run_id_begins_with_its_second(void **state)
     decode_base32(id + 7, 5);
 }
 
-static void a_uuid_is_version_4(void **state)
+TEST(a_uuid_is_version_4)
 {
     char id[ID_UUID_LENGTH + 1];
 
-    (void)state;
     for (int n = 0; n < 200; n++) {
         id_uuid(id);
         assert_int_equal(strlen(id), ID_UUID_LENGTH);
@@ -62,14 +52,13 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, ID_RUN_LENGTH);
 }
 
-static void ids_differ(void **state)
+TEST(ids_differ)
 {
     enum { N = 200 }; /* of 2^25 in a second: equal ones once in 1,700 test runs */
     static char ids[N][ID_RUN_LENGTH + 1];
     char one[ID_UUID_LENGTH + 1], two[ID_UUID_LENGTH + 1];
     size_t equal = 0;
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         id_run(ids[i]);
     qsort(ids, N, sizeof(ids[0]), compare);
@@ -81,14 +70,13 @@ static void ids_differ(void **state)
     assert_string_not_equal(one, two);
 }
 
-static void a_node_has_a_plain_name(void **state)
+TEST(a_node_has_a_plain_name)
 {
     static const char *const good[] = {"n", "node-1", "gpu07.Rack_2"};
     static const char *const bad[] = {"",         "a b",         "a/b", "a\n",
                                       "\x1b[31m", "caf\xc3\xa9", "a:b"};
     char name[ID_NODE_MAX + 2] = "";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         assert_true(id_is_node_name(good[i]));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -97,16 +85,4 @@ static void a_node_has_a_plain_name(void **state)
     assert_true(id_is_node_name(name));
     name[ID_NODE_MAX] = 'x';
     assert_false(id_is_node_name(name));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_id_begins_with_its_second),
-        cmocka_unit_test(a_uuid_is_version_4),
-        cmocka_unit_test(ids_differ),
-        cmocka_unit_test(a_node_has_a_plain_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* test_import.c - files of other benchmarks are read row by row, and what they lack is
  * said */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/import/import.h"
+#include "tests/unit/test.h"
 
 #define FILE_MAX (64 * 1024)
 
@@ -70,9 +60,8 @@ static const struct {
 };
 /* clang-format on */
 
-static void files_are_read_row_by_row(void **state)
+TEST(files_are_read_row_by_row)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]); i++) {
         struct import import;
         struct error err = {.text = ""};
@@ -94,13 +83,12 @@ static void files_are_read_row_by_row(void **state)
     }
 }
 
-static void a_row_has_the_figures_of_its_line(void **state)
+TEST(a_row_has_the_figures_of_its_line)
 {
     struct import import;
     struct error err;
     const struct import_row *row;
 
-    (void)state;
     assert_int_equal(read_name("nccl-2.19-mpirun-labels.txt", &nothing, &import, &err),
                      0);
     row = &import.tables[0].rows[4];
@@ -123,25 +111,23 @@ static void a_row_has_the_figures_of_its_line(void **state)
     import_release(&import);
 }
 
-static void a_difference_is_no_number_of_wrong_elements(void **state)
+TEST(a_difference_is_no_number_of_wrong_elements)
 {
     const struct import_hints hints = {.collective = COLLECTIVE_ALL_REDUCE};
     struct import import;
     struct error err;
 
-    (void)state;
     assert_int_equal(read_name("nccl-2.10-no-name.txt", &hints, &import, &err), 0);
     for (size_t i = 0; i < import.n_rows; i++)
         assert_int_equal(import.tables[0].rows[i].wrong, -1);
     import_release(&import);
 }
 
-static void calls_that_are_alike_are_repeats(void **state)
+TEST(calls_that_are_alike_are_repeats)
 {
     struct import import;
     struct error err;
 
-    (void)state;
     assert_int_equal(read_name("nccl-2.18-three-calls.txt", &nothing, &import, &err), 0);
     assert_true(import_alike(&import.tables[0], &import.tables[1]));
     assert_false(import_alike(&import.tables[0], &import.tables[2]));
@@ -150,14 +136,13 @@ static void calls_that_are_alike_are_repeats(void **state)
     import_release(&import);
 }
 
-static void sizes_of_osu_are_counted_as_here(void **state)
+TEST(sizes_of_osu_are_counted_as_here)
 {
     const struct import_hints hints = {.collective = -1, .ranks = 4};
     struct import import;
     struct error err;
     const struct import_row *row;
 
-    (void)state;
     assert_int_equal(read_name("osu-7.4-allgather-full.txt", &hints, &import, &err), 0);
     row = &import.tables[0].rows[2];
     assert_int_equal(row->size, 4 << 20);
@@ -168,7 +153,7 @@ static void sizes_of_osu_are_counted_as_here(void **state)
     import_release(&import);
 }
 
-static void what_is_lacking_or_does_not_fit_is_said(void **state)
+TEST(what_is_lacking_or_does_not_fit_is_said)
 {
     static const struct {
         const char *name;
@@ -186,7 +171,6 @@ static void what_is_lacking_or_does_not_fit_is_said(void **state)
         {"README.md", {-1, 0}, "there is no row of nccl-tests or of OSU's"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         struct import import;
         struct error err = {.text = ""};
@@ -199,7 +183,7 @@ static void what_is_lacking_or_does_not_fit_is_said(void **state)
 }
 
 /* A list of ranks with a gap (as long lists are cut) says nothing of their number. */
-static void cut_lists_of_ranks_are_not_counted(void **state)
+TEST(cut_lists_of_ranks_are_not_counted)
 {
     static const char text[] =
         "# Collective test starting: reduce_perf\n"
@@ -209,14 +193,13 @@ static void cut_lists_of_ranks_are_not_counted(void **state)
     struct import import;
     struct error err = {.text = ""};
 
-    (void)state;
     assert_int_equal(import_read(text, strlen(text), &import, &err), 0);
     assert_int_equal(import_settle(&import, &nothing, &err), -1);
     assert_non_null(strstr(err.text, "how many ranks"));
     import_release(&import);
 }
 
-static void benchmarks_that_are_not_had_here_are_passed_over(void **state)
+TEST(benchmarks_that_are_not_had_here_are_passed_over)
 {
     static const char text[] = "# OSU MPI Bandwidth Test v7.4\n"
                                "# Datatype: MPI_FLOAT.\n"
@@ -225,20 +208,18 @@ static void benchmarks_that_are_not_had_here_are_passed_over(void **state)
     struct import import;
     struct error err = {.text = ""};
 
-    (void)state;
     assert_int_equal(import_read(text, strlen(text), &import, &err), -1);
     assert_int_equal(import.n_unread, 1);
     import_release(&import);
 }
 
-static void too_many_rows_are_refused(void **state)
+TEST(too_many_rows_are_refused)
 {
     size_t len = 0, max = 2 << 20;
     char *text = malloc(max);
     struct import import;
     struct error err = {.text = ""};
 
-    (void)state;
     assert_non_null(text);
     for (int i = 0; i <= IMPORT_ROWS_MAX / 2; i++)
         len +=
@@ -249,21 +230,4 @@ static void too_many_rows_are_refused(void **state)
     assert_int_equal(err.code, ERROR_LIMIT);
     import_release(&import);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read_row_by_row),
-        cmocka_unit_test(a_row_has_the_figures_of_its_line),
-        cmocka_unit_test(a_difference_is_no_number_of_wrong_elements),
-        cmocka_unit_test(calls_that_are_alike_are_repeats),
-        cmocka_unit_test(sizes_of_osu_are_counted_as_here),
-        cmocka_unit_test(what_is_lacking_or_does_not_fit_is_said),
-        cmocka_unit_test(cut_lists_of_ranks_are_not_counted),
-        cmocka_unit_test(benchmarks_that_are_not_had_here_are_passed_over),
-        cmocka_unit_test(too_many_rows_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

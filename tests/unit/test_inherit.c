@@ -1,12 +1,6 @@
 /* test_inherit.c - what workers get of the agent's environment */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "agent/config/inherit.h"
+#include "tests/unit/test.h"
 
 static char site[] = "SITE_*", key[] = "OUR_KEY";
 static char *items[] = {site, key};
@@ -56,9 +50,8 @@ static const struct sample {
     {"", false},
 };
 
-static void passes_on_what_software_needs(void **state)
+TEST(passes_on_what_software_needs)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         if (inherit_passes(samples[i].name, &added) != samples[i].passes)
             fail_msg("%s", samples[i].name);
@@ -66,27 +59,16 @@ static void passes_on_what_software_needs(void **state)
     assert_false(inherit_passes("OUR_KEY", &none));
 }
 
-static void copies_it(void **state)
+TEST(copies_it)
 {
     char path[] = "PATH=/a=b", token[] = "HF_TOKEN=x", odd[] = "odd", empty[] = "LANG=";
     char *environment[] = {path, token, odd, empty, NULL};
     struct env_list list;
 
-    (void)state;
     env_list_init(&list);
     assert_int_equal(inherit_environment(&list, environment, &none, NULL), 0);
     assert_int_equal(list.count, 2);
     assert_string_equal(env_list_get(&list, "PATH"), "/a=b");
     assert_string_equal(env_list_get(&list, "LANG"), "");
     env_list_release(&list);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_on_what_software_needs),
-        cmocka_unit_test(copies_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 /* test_inventory.c - hosts read from folders that stand for their / */
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(set_up, tear_down);
 
 static void put_cpu(int cpu, int package, const char *siblings)
 {
@@ -19,11 +21,10 @@ static void put_cpu(int cpu, int package, const char *siblings)
     put(path, siblings);
 }
 
-static void reads_two_sockets_with_threads(void **state)
+TEST(reads_two_sockets_with_threads)
 {
     json_t *cpu;
 
-    (void)state;
     put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: X\nmodel name\t: Model 7 @ 2 GHz\n"
                          "model\t: 3\n\nprocessor\t: 1\nmodel name\t: other\n");
     put_cpu(0, 0, "0,4\n");
@@ -43,11 +44,10 @@ static void reads_two_sockets_with_threads(void **state)
     json_decref(cpu);
 }
 
-static void reads_an_arm_host(void **state)
+TEST(reads_an_arm_host)
 {
     json_t *cpu;
 
-    (void)state;
     put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
                          "CPU part\t: 0xd4f\n");
     put_cpu(0, 0, "0\n");
@@ -60,9 +60,8 @@ static void reads_an_arm_host(void **state)
     json_decref(cpu);
 }
 
-static void reads_memory_and_numa_nodes(void **state)
+TEST(reads_memory_and_numa_nodes)
 {
-    (void)state;
     put("/proc/meminfo", "MemTotal:       16316412 kB\nMemFree: 1 kB\n");
     put("/sys/devices/system/node/node0/cpulist", "0-3\n");
     put("/sys/devices/system/node/node12/cpulist", "4-7\n");
@@ -72,11 +71,10 @@ static void reads_memory_and_numa_nodes(void **state)
     assert_int_equal(inventory_numa_nodes(root), 2);
 }
 
-static void reads_the_systems_name(void **state)
+TEST(reads_the_systems_name)
 {
     json_t *os;
 
-    (void)state;
     put("/etc/os-release",
         "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian 12 (b)\"\nID=debian\n");
     os = inventory_os(root);
@@ -88,11 +86,10 @@ static void reads_the_systems_name(void **state)
     json_decref(os);
 }
 
-static void a_host_without_any_of_it_is_no_error(void **state)
+TEST(a_host_without_any_of_it_is_no_error)
 {
     json_t *all = inventory_read(root);
 
-    (void)state;
     assert_non_null(all);
     assert_true(json_is_null(json_object_get(all, "os")));
     assert_int_equal(json_get_int(all, "memory_bytes", -1), 0);
@@ -102,14 +99,13 @@ static void a_host_without_any_of_it_is_no_error(void **state)
     json_decref(all);
 }
 
-static void addresses_are_numeric_and_loopback_comes_last(void **state)
+TEST(addresses_are_numeric_and_loopback_comes_last)
 {
     json_t *array = inventory_addresses();
     bool was_loopback = false;
     size_t i;
     json_t *entry;
 
-    (void)state;
     json_array_foreach (array, i, entry) {
         const char *text = json_get_str(entry, "address", "");
         unsigned char raw[16];
@@ -122,11 +118,10 @@ static void addresses_are_numeric_and_loopback_comes_last(void **state)
     json_decref(array);
 }
 
-static void the_host_id_can_be_overridden(void **state)
+TEST(the_host_id_can_be_overridden)
 {
     json_t *id;
 
-    (void)state;
     put("/proc/sys/kernel/random/boot_id", "b00t\n");
     unsetenv("RINGBENCH_HOSTID");
     id = inventory_hostid(root);
@@ -150,14 +145,13 @@ static void put_link(const char *path, const char *target)
 }
 
 /* The device is two folders below what is on the PCI bus, as virtio's are. */
-static void an_interface_has_its_place_on_the_bus(void **state)
+TEST(an_interface_has_its_place_on_the_bus)
 {
     json_t *addresses =
         json_pack("[{s:s, s:s}]", "interface", "eth0", "address", "10.0.0.7");
     json_t *net, *eth;
     int left_out;
 
-    (void)state;
     put("/sys/devices/pci0000:00/0000:00:03.0/numa_node", "-1\n");
     put("/sys/devices/pci0000:00/0000:00:03.0/virtio2/driver", "");
     put("/sys/class/net/eth0/type", "1\n");
@@ -186,12 +180,11 @@ static void an_interface_has_its_place_on_the_bus(void **state)
 
 #define PORT "/sys/class/infiniband/mlx5_0/ports/1/"
 
-static void gids_have_their_version(void **state)
+TEST(gids_have_their_version)
 {
     json_t *rdma, *port, *gids;
     int left_out;
 
-    (void)state;
     put(PORT "state", "4: ACTIVE\n");
     put(PORT "rate", "100 Gb/sec (4X EDR)\n");
     put(PORT "link_layer", "Ethernet\n");
@@ -214,23 +207,4 @@ static void gids_have_their_version(void **state)
     assert_string_equal(json_get_str(json_array_get(gids, 1), "type", ""), "RoCE v2");
     assert_string_equal(json_get_str(json_array_get(gids, 1), "address", ""), "10.0.0.7");
     json_decref(rdma);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(reads_two_sockets_with_threads),
-        T(reads_an_arm_host),
-        T(reads_memory_and_numa_nodes),
-        T(reads_the_systems_name),
-        T(a_host_without_any_of_it_is_no_error),
-        T(addresses_are_numeric_and_loopback_comes_last),
-        T(an_interface_has_its_place_on_the_bus),
-        T(gids_have_their_version),
-        T(the_host_id_can_be_overridden),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

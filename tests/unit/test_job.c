@@ -1,16 +1,6 @@
 /* test_job.c - how much of what an engine says of a job is taken */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "server/launch/job.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     char dir[32];
@@ -51,6 +41,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 /* Of n answers, each unlike the one before, those that were taken. */
 static int babble(struct fixture *f, bool is_trouble, int n)
 {
@@ -70,7 +62,7 @@ static int babble(struct fixture *f, bool is_trouble, int n)
     return taken;
 }
 
-static void words_that_change_each_time_are_taken_now_and_then(void **state)
+TEST(words_that_change_each_time_are_taken_now_and_then)
 {
     struct fixture *f = *state;
 
@@ -85,7 +77,7 @@ static void words_that_change_each_time_are_taken_now_and_then(void **state)
     }
 }
 
-static void another_state_is_always_taken(void **state)
+TEST(another_state_is_always_taken)
 {
     struct fixture *f = *state;
 
@@ -98,15 +90,4 @@ static void another_state_is_always_taken(void **state)
     assert_string_equal(f->job->trouble, "");
     job_enter(f->job, JOB_ENDED, "TimeLimit");
     assert_string_equal(f->job->reason, "TimeLimit");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            words_that_change_each_time_are_taken_now_and_then, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_state_is_always_taken, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

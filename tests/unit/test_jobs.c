@@ -1,21 +1,12 @@
 /* test_jobs.c - a job is started when the disk has its record, and not before */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <uv.h>
 
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/launch/jobs.h"
+#include "tests/unit/test.h"
 
 /* A disk that takes its time: it is waited for until it may answer, with disk_errno. */
 static uv_sem_t disk;
@@ -116,12 +107,14 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static enum job_state need(struct fixture *f, char *text)
 {
     return jobs_need(f->jobs, &f->spec, "000000000001", text);
 }
 
-static void a_job_is_started_when_the_disk_has_it(void **state)
+TEST(a_job_is_started_when_the_disk_has_it)
 {
     struct fixture *f = *state;
     char text[JOB_TEXT_MAX];
@@ -140,7 +133,7 @@ static void a_job_is_started_when_the_disk_has_it(void **state)
     assert_int_equal(access(f->started, F_OK), 0);
 }
 
-static void a_job_that_the_disk_does_not_take_is_not_started(void **state)
+TEST(a_job_that_the_disk_does_not_take_is_not_started)
 {
     struct fixture *f = *state;
     char text[JOB_TEXT_MAX];
@@ -181,7 +174,7 @@ static void open_again(struct fixture *f)
 
 /* A loss of power may leave nothing of a file that has replaced one which the disk had.
  */
-static void a_record_that_was_lost_as_it_was_replaced_is_there_as_before(void **state)
+TEST(a_record_that_was_lost_as_it_was_replaced_is_there_as_before)
 {
     struct fixture *f = *state;
     char text[JOB_TEXT_MAX], id[ID_RUN_LENGTH + 1], job[16] = "", path[96], empty[96];
@@ -210,19 +203,4 @@ static void a_record_that_was_lost_as_it_was_replaced_is_there_as_before(void **
     assert_int_equal(json_array_size(jobs), 1);
     assert_string_equal(json_get_str(json_array_get(jobs, 0), "job", ""), "7");
     json_decref(jobs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_job_is_started_when_the_disk_has_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_job_that_the_disk_does_not_take_is_not_started,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            a_record_that_was_lost_as_it_was_replaced_is_there_as_before, set_up,
-            tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

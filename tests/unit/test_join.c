@@ -1,18 +1,8 @@
 /* test_join.c - ranks find and connect to each other: two of them in this process */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/group/join.h"
 #include "common/base/clock.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 #define RANKS 4
 
@@ -77,6 +67,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static void connect_guest(struct fixture *f)
 {
     struct join_place place;
@@ -88,7 +80,7 @@ static void connect_guest(struct fixture *f)
     assert_true(f->guest.fds[0] >= 0);
 }
 
-static void who_reads_a_record_can_connect(void **state)
+TEST(who_reads_a_record_can_connect)
 {
     struct fixture *f = *state;
     char byte = 'x';
@@ -102,7 +94,7 @@ static void who_reads_a_record_can_connect(void **state)
     assert_int_equal(byte, '!');
 }
 
-static void more_may_stand_in_a_record(void **state)
+TEST(more_may_stand_in_a_record)
 {
     struct fixture *f = *state;
     struct join_place place;
@@ -121,7 +113,7 @@ static void more_may_stand_in_a_record(void **state)
     json_decref(record);
 }
 
-static void a_record_that_makes_no_sense_names_its_rank(void **state)
+TEST(a_record_that_makes_no_sense_names_its_rank)
 {
     static const char *const records[] = {
         "{}",
@@ -147,7 +139,7 @@ static void a_record_that_makes_no_sense_names_its_rank(void **state)
     }
 }
 
-static void who_is_missing_in_the_end_is_named(void **state)
+TEST(who_is_missing_in_the_end_is_named)
 {
     struct fixture *f = *state;
     struct error err;
@@ -189,7 +181,7 @@ static struct join_place closed_place(void)
     return place;
 }
 
-static void an_address_that_is_not_reached_is_told_and_others_still_let_in(void **state)
+TEST(an_address_that_is_not_reached_is_told_and_others_still_let_in)
 {
     struct fixture *f = *state;
     struct join_place place = closed_place();
@@ -211,7 +203,7 @@ static void an_address_that_is_not_reached_is_told_and_others_still_let_in(void 
     assert_int_equal(heard.n, 1);
 }
 
-static void where_nobody_hears_it_fails_at_once(void **state)
+TEST(where_nobody_hears_it_fails_at_once)
 {
     struct fixture *f = *state;
     struct join_place place = closed_place();
@@ -222,7 +214,7 @@ static void where_nobody_hears_it_fails_at_once(void **state)
     assert_non_null(strstr(err.text, "rank 2: connecting to 127.0.0.1 port "));
 }
 
-static void the_loss_of_a_rank_ends_the_wait_for_others(void **state)
+TEST(the_loss_of_a_rank_ends_the_wait_for_others)
 {
     struct fixture *f = *state;
     struct error err;
@@ -237,21 +229,4 @@ static void the_loss_of_a_rank_ends_the_wait_for_others(void **state)
     assert_int_equal(err.code, ERROR_PEER);
     assert_string_equal(err.text, "lost rank 1: connection closed");
     assert_int_equal(f->host.watch.lost, 1);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(who_reads_a_record_can_connect),
-        T(more_may_stand_in_a_record),
-        T(a_record_that_makes_no_sense_names_its_rank),
-        T(who_is_missing_in_the_end_is_named),
-        T(an_address_that_is_not_reached_is_told_and_others_still_let_in),
-        T(where_nobody_hears_it_fails_at_once),
-        T(the_loss_of_a_rank_ends_the_wait_for_others),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_json_differences.c - in what two inventories differ */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "server/analysis/json_differences.h"
+#include "tests/unit/test.h"
 
 static void check(const char *base, const char *head, const char *wanted)
 {
@@ -22,9 +15,8 @@ static void check(const char *base, const char *head, const char *wanted)
     json_decref(right);
 }
 
-static void differences_have_paths(void **state)
+TEST(differences_have_paths)
 {
-    (void)state;
     check("{\"a\":{\"b\":1,\"c\":[1]}}", "{\"a\":{\"b\":1,\"c\":[1]}}", "[]");
     check("{\"a\":{\"b\":1}}", "{\"a\":{\"b\":2},\"d\":null}",
           "[{\"what\":\"a.b\",\"base\":1,\"head\":2}]");
@@ -34,21 +26,10 @@ static void differences_have_paths(void **state)
           "{\"what\":\"rdma.c\",\"base\":null,\"head\":{\"name\":\"c\"}}]");
 }
 
-static void objects_of_one_name_are_told_apart_by_another(void **state)
+TEST(objects_of_one_name_are_told_apart_by_another)
 {
-    (void)state;
     check("[{\"name\":\"H\",\"pci\":\"1\",\"w\":16},{\"name\":\"H\",\"pci\":\"2\"}]",
           "[{\"name\":\"H\",\"pci\":\"1\",\"w\":8},{\"name\":\"H\",\"pci\":\"2\"}]",
           "[{\"what\":\"1.w\",\"base\":16,\"head\":8}]");
     check("[1]", "[2]", "[{\"what\":\"\",\"base\":[1],\"head\":[2]}]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(differences_have_paths),
-        cmocka_unit_test(objects_of_one_name_are_told_apart_by_another),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

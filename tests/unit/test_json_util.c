@@ -1,28 +1,18 @@
 /* test_json_util.c - short forms for JSON */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 static json_t *parse(const char *text)
 {
     return json_parse(text, strlen(text), NULL);
 }
 
-static void members_of_another_type_give_the_fallback(void **state)
+TEST(members_of_another_type_give_the_fallback)
 {
     json_t *object = parse("{\"s\":\"x\",\"i\":7,\"n\":1.5,\"b\":true,\"z\":null}");
 
-    (void)state;
     assert_non_null(object);
     assert_string_equal(json_get_str(object, "s", "f"), "x");
     assert_string_equal(json_get_str(object, "i", "f"), "f");
@@ -40,11 +30,10 @@ static void members_of_another_type_give_the_fallback(void **state)
     json_decref(object);
 }
 
-static void an_object_is_found_by_what_a_member_says(void **state)
+TEST(an_object_is_found_by_what_a_member_says)
 {
     json_t *array = parse("[7,{\"a\":\"x\"},{\"a\":\"y\",\"n\":1},{\"a\":\"y\"}]");
 
-    (void)state;
     assert_int_equal(json_get_int(json_find(array, "a", "y"), "n", 0), 1);
     assert_null(json_find(array, "a", "z"));
     assert_null(json_find(array, "b", "y"));
@@ -52,7 +41,7 @@ static void an_object_is_found_by_what_a_member_says(void **state)
     json_decref(array);
 }
 
-static void what_is_not_json_is_refused_with_its_place(void **state)
+TEST(what_is_not_json_is_refused_with_its_place)
 {
     static const char *const texts[] = {
         "",
@@ -76,7 +65,6 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
         "[99999999999999999999]",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct error err = {0};
 
@@ -88,12 +76,11 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
     }
 }
 
-static void deep_nesting_is_refused(void **state)
+TEST(deep_nesting_is_refused)
 {
     char *text = malloc(200001);
     struct error err = {0};
 
-    (void)state;
     memset(text, '[', 200000);
     text[200000] = '\0';
     assert_null(json_parse(text, 200000, &err));
@@ -101,13 +88,12 @@ static void deep_nesting_is_refused(void **state)
     free(text);
 }
 
-static void more_names_or_values_than_a_request_may_have_are_counted(void **state)
+TEST(more_names_or_values_than_a_request_may_have_are_counted)
 {
     char *names = malloc(JSON_NAMES_MAX * 6 + 64), *values;
     struct error err = {0};
     size_t n = 0;
 
-    (void)state;
     for (size_t i = 0; i < JSON_NAMES_MAX; i++)
         n += (size_t)sprintf(names + n, "%s\"a\":1", i ? "," : "{");
     assert_int_equal(json_check_extent(names, n, &err), 0);
@@ -128,12 +114,11 @@ static void more_names_or_values_than_a_request_may_have_are_counted(void **stat
     free(values);
 }
 
-static void text_is_compact(void **state)
+TEST(text_is_compact)
 {
     json_t *value = parse("{ \"a\" : [ 1, 2 ] }");
     char *text = json_text(value);
 
-    (void)state;
     assert_string_equal(text, "{\"a\":[1,2]}");
     free(text);
     json_decref(value);
@@ -158,12 +143,11 @@ static int leave_folder(void **state)
     return 0;
 }
 
-static void a_file_comes_back_as_written(void **state)
+TEST_WITH(enter_folder, leave_folder, a_file_comes_back_as_written)
 {
     json_t *value = parse("{\"a\":[1,2,{\"b\":\"\xc3\xbc\"}]}"), *back;
     struct stat info;
 
-    (void)state;
     assert_int_equal(json_write_file(value, "file.json", NULL), 0);
     assert_int_equal(json_write_file(value, "file.json", NULL), 0);
     assert_int_equal(stat("file.json", &info), 0);
@@ -175,13 +159,12 @@ static void a_file_comes_back_as_written(void **state)
     json_decref(value);
 }
 
-static void a_file_that_cannot_be_written_is_said(void **state)
+TEST_WITH(enter_folder, leave_folder, a_file_that_cannot_be_written_is_said)
 {
     json_t *value = parse("{}");
     struct error err = {0};
     char path[5000];
 
-    (void)state;
     assert_int_equal(json_write_file(value, "no/such/file", &err), -1);
     assert_string_equal(err.text,
                         "can't write no/such/file.new: No such file or directory");
@@ -192,12 +175,11 @@ static void a_file_that_cannot_be_written_is_said(void **state)
     json_decref(value);
 }
 
-static void a_file_that_cannot_be_read_is_said(void **state)
+TEST_WITH(enter_folder, leave_folder, a_file_that_cannot_be_read_is_said)
 {
     struct error err = {0};
     FILE *file;
 
-    (void)state;
     assert_null(json_read_file("missing.json", 100, &err));
     assert_int_equal(err.code, ERROR_IO);
     assert_null(json_read_file(".", 100, &err));
@@ -212,24 +194,4 @@ static void a_file_that_cannot_be_read_is_said(void **state)
     assert_string_equal(err.text, "file.json is larger than 4 bytes");
     assert_int_equal(truncate("file.json", 0), 0);
     assert_null(json_read_file("file.json", 4, &err));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_of_another_type_give_the_fallback),
-        cmocka_unit_test(an_object_is_found_by_what_a_member_says),
-        cmocka_unit_test(what_is_not_json_is_refused_with_its_place),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(more_names_or_values_than_a_request_may_have_are_counted),
-        cmocka_unit_test(text_is_compact),
-        cmocka_unit_test_setup_teardown(a_file_comes_back_as_written, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_said,
-                                        enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_said, enter_folder,
-                                        leave_folder),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_last_checks.c - the last answer of each check, of not too many */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/runs/last_checks.h"
+#include "tests/unit/test.h"
 
 static void note(struct last_checks *checks, const char *run, const char *check,
                  const char *answer, int64_t time_ms)
@@ -21,11 +12,10 @@ static void note(struct last_checks *checks, const char *run, const char *check,
     json_decref(verdict);
 }
 
-static void a_later_answer_takes_the_place_of_the_one_before(void **state)
+TEST(a_later_answer_takes_the_place_of_the_one_before)
 {
     struct last_checks checks = {.n = 0};
 
-    (void)state;
     note(&checks, "nightly", "large", "pass", 1000);
     note(&checks, "nightly", "small", "fail", 1000);
     note(&checks, "weekly", "large", "pass", 2000);
@@ -40,12 +30,11 @@ static void a_later_answer_takes_the_place_of_the_one_before(void **state)
     last_checks_release(&checks);
 }
 
-static void the_oldest_makes_room(void **state)
+TEST(the_oldest_makes_room)
 {
     struct last_checks checks = {.n = 0};
     char name[16];
 
-    (void)state;
     for (int i = 0; i < 2 * LAST_CHECKS_MAX; i++) {
         snprintf(name, sizeof(name), "%d", i);
         note(&checks, "r", name, "pass", i);
@@ -59,14 +48,4 @@ static void the_oldest_makes_room(void **state)
     last_checks_note(&checks, "r", 8, NULL);
     assert_int_equal(checks.items[0].time_ms, 7);
     last_checks_release(&checks);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_later_answer_takes_the_place_of_the_one_before),
-        cmocka_unit_test(the_oldest_makes_room),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

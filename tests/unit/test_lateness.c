@@ -1,17 +1,9 @@
 /* test_lateness.c - a late rank is told from slow links and from noise */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/lateness.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/test.h"
 
 #define RUNS 200
 #define ROWS 28
@@ -137,9 +129,8 @@ static struct sweep usual(int ranks)
                           .rows = ROWS};
 }
 
-static void a_late_rank_is_named(void **state)
+TEST(a_late_rank_is_named)
 {
-    (void)state;
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
         struct sweep sweep = usual(ranks);
 
@@ -152,9 +143,8 @@ static void a_late_rank_is_named(void **state)
     }
 }
 
-static void of_ranks_in_time_none_is(void **state)
+TEST(of_ranks_in_time_none_is)
 {
-    (void)state;
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
         struct sweep sweep = usual(ranks);
 
@@ -166,9 +156,8 @@ static void of_ranks_in_time_none_is(void **state)
     }
 }
 
-static void a_busy_machine_is_no_late_rank(void **state)
+TEST(a_busy_machine_is_no_late_rank)
 {
-    (void)state;
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
         struct sweep sweep = usual(ranks);
 
@@ -184,12 +173,11 @@ static void a_busy_machine_is_no_late_rank(void **state)
     }
 }
 
-static void what_clocks_cannot_tell_is_not_enough_data(void **state)
+TEST(what_clocks_cannot_tell_is_not_enough_data)
 {
     struct sweep sweep = usual(4);
     json_t *verdict;
 
-    (void)state;
     sweep.late_us = 50;
     sweep.error_us = 400;
     sweep.rows = 24;
@@ -200,11 +188,10 @@ static void what_clocks_cannot_tell_is_not_enough_data(void **state)
     json_decref(verdict);
 }
 
-static void rows_that_cannot_tell_are_not_enough_data(void **state)
+TEST(rows_that_cannot_tell_are_not_enough_data)
 {
     struct sweep sweep = usual(4);
 
-    (void)state;
     sweep.late_us = 300;
     sweep.rows = 7;
     assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
@@ -229,9 +216,8 @@ static size_t count_sentences(struct sweep *sweep, const char *text)
 
 /* The ranks at nodes' edges take six times as long as those that share memory, or, where
  * what is sent is buffered, those that receive there. */
-static void ranks_within_a_node_say_nothing_against_its_edge(void **state)
+TEST(ranks_within_a_node_say_nothing_against_its_edge)
 {
-    (void)state;
     for (int nodes = 2; nodes <= 16; nodes *= nodes) {
         for (int busy = 0; busy <= 10; busy += 10) {
             struct sweep sweep = usual(8 * nodes);
@@ -251,9 +237,8 @@ static void ranks_within_a_node_say_nothing_against_its_edge(void **state)
     }
 }
 
-static void a_link_between_nodes_of_several_ranks_is_named(void **state)
+TEST(a_link_between_nodes_of_several_ranks_is_named)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct sweep sweep = usual(i & 1 ? 128 : 32);
 
@@ -274,9 +259,8 @@ static void a_link_between_nodes_of_several_ranks_is_named(void **state)
     }
 }
 
-static void a_slow_transfer_is_told_from_a_late_rank(void **state)
+TEST(a_slow_transfer_is_told_from_a_late_rank)
 {
-    (void)state;
     for (int ranks = 6; ranks <= 64; ranks *= 2) {
         struct sweep sweep = usual(ranks);
 
@@ -314,11 +298,10 @@ static void a_slow_transfer_is_told_from_a_late_rank(void **state)
     }
 }
 
-static void a_run_that_fails_a_check_is_slow_in_the_transfer(void **state)
+TEST(a_run_that_fails_a_check_is_slow_in_the_transfer)
 {
     struct sweep sweep = usual(8);
 
-    (void)state;
     sweep.slow = "large: 9 GB/s, not at least 40";
     sweep.late_us = 300;
     assert_int_equal(count(&sweep, "late_rank"), RUNS);
@@ -328,12 +311,11 @@ static void a_run_that_fails_a_check_is_slow_in_the_transfer(void **state)
         count_sentences(&sweep, "(large: 9 GB/s, not at least 40); whose cannot"), RUNS);
 }
 
-static void the_sentence_has_rank_node_and_delay(void **state)
+TEST(the_sentence_has_rank_node_and_delay)
 {
     struct sweep sweep = usual(4);
     json_t *verdict, *delay;
 
-    (void)state;
     sweep.late_us = 300;
     sweep.late_rank = 2;
     sweep.error_us = 12;
@@ -346,22 +328,4 @@ static void the_sentence_has_rank_node_and_delay(void **state)
         json_object_get(json_object_get(verdict, "evidence"), "delays"), 0);
     assert_in_range((uint64_t)json_get_num(delay, "late_us", 0), 288, 312);
     json_decref(verdict);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_rank_is_named),
-        cmocka_unit_test(of_ranks_in_time_none_is),
-        cmocka_unit_test(a_busy_machine_is_no_late_rank),
-        cmocka_unit_test(what_clocks_cannot_tell_is_not_enough_data),
-        cmocka_unit_test(rows_that_cannot_tell_are_not_enough_data),
-        cmocka_unit_test(ranks_within_a_node_say_nothing_against_its_edge),
-        cmocka_unit_test(a_link_between_nodes_of_several_ranks_is_named),
-        cmocka_unit_test(a_slow_transfer_is_told_from_a_late_rank),
-        cmocka_unit_test(a_run_that_fails_a_check_is_slow_in_the_transfer),
-        cmocka_unit_test(the_sentence_has_rank_node_and_delay),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* test_leftovers.c - the cases that a killed agent leaves, and who it was */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/link/identity.h"
 #include "agent/process/leftovers.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     char dir[64];
@@ -39,6 +29,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static void put_file(const struct fixture *f, const char *name, const char *text)
 {
     char path[400];
@@ -60,7 +52,7 @@ static void on_case(void *arg, const struct case_id *id)
              (int)id->number, (int)id->attempt);
 }
 
-static void finds_cases_of_events_and_files(void **state)
+TEST(finds_cases_of_events_and_files)
 {
     struct fixture *f = *state;
     struct spool *spool;
@@ -81,7 +73,7 @@ static void finds_cases_of_events_and_files(void **state)
     spool_close(spool);
 }
 
-static void odd_names_are_no_cases(void **state)
+TEST(odd_names_are_no_cases)
 {
     static const char *const names[] = {"case-", "case-r", "case-r-1", "case--1-1.json",
                                         "case-r-x-y.json"};
@@ -101,7 +93,7 @@ static void odd_names_are_no_cases(void **state)
     spool_close(spool);
 }
 
-static void an_identity_is_kept_until_it_is_removed(void **state)
+TEST(an_identity_is_kept_until_it_is_removed)
 {
     struct fixture *f = *state;
     struct identity first, second, third;
@@ -123,7 +115,7 @@ static void an_identity_is_kept_until_it_is_removed(void **state)
     identity_remove(&third);
 }
 
-static void an_identity_that_is_no_good_is_made_anew(void **state)
+TEST(an_identity_that_is_no_good_is_made_anew)
 {
     static const char *const files[] = {"", "{", "[]", "{\"boot_id\":7,\"key\":7}",
                                         "{\"boot_id\":\"x\",\"key\":\"y\"}"};
@@ -138,18 +130,4 @@ static void an_identity_that_is_no_good_is_made_anew(void **state)
         assert_int_equal(strlen(identity.key), IDENTITY_KEY_LENGTH);
         identity_remove(&identity);
     }
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(finds_cases_of_events_and_files),
-        T(odd_names_are_no_cases),
-        T(an_identity_is_kept_until_it_is_removed),
-        T(an_identity_that_is_no_good_is_made_anew),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* test_lines.c - streams cut into lines */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/lines.h"
+#include "tests/unit/test.h"
 
 /* Every line goes into a text as "[line]", a dropped one as "<length>". */
 static void note(void *arg, const char *line, size_t len, size_t dropped)
@@ -70,19 +60,17 @@ static void cuts_lines_in_chunks_of(size_t chunk)
     }
 }
 
-static void cuts_lines_however_they_arrive(void **state)
+TEST(cuts_lines_however_they_arrive)
 {
-    (void)state;
     for (size_t chunk = 1; chunk < 14; chunk++)
         cuts_lines_in_chunks_of(chunk);
 }
 
-static void keeps_zero_bytes(void **state)
+TEST(keeps_zero_bytes)
 {
     struct lines lines;
     struct buf text;
 
-    (void)state;
     buf_init(&text, 100);
     lines_init(&lines, 100, LINES_DROP);
     lines_feed(&lines, "a\0b\n", 4, note, &text);
@@ -91,13 +79,12 @@ static void keeps_zero_bytes(void **state)
     buf_release(&text);
 }
 
-static void gives_the_memory_of_a_long_line_back(void **state)
+TEST(gives_the_memory_of_a_long_line_back)
 {
     struct lines lines;
     struct buf text;
     char *line = calloc(1, 200000);
 
-    (void)state;
     memset(line, 'x', 199999);
     buf_init(&text, 1000000);
     lines_init(&lines, 1000000, LINES_DROP);
@@ -108,15 +95,4 @@ static void gives_the_memory_of_a_long_line_back(void **state)
     lines_release(&lines);
     buf_release(&text);
     free(line);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_lines_however_they_arrive),
-        cmocka_unit_test(keeps_zero_bytes),
-        cmocka_unit_test(gives_the_memory_of_a_long_line_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

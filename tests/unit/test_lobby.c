@@ -1,18 +1,9 @@
 /* test_lobby.c - who comes in from the lobby, and how many at a time */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include "server/http/lobby.h"
+#include "tests/unit/test.h"
 
 #define CROWD 12
 #define PER_TURN 2
@@ -120,12 +111,13 @@ static int stop(void **state)
     return uv_loop_close(&loop);
 }
 
+EACH_FIXTURE(start, stop);
+
 /* All have said hello before the loop first looks. */
-static void lets_few_in_per_turn_and_the_newcomer_soon(void **state)
+TEST(lets_few_in_per_turn_and_the_newcomer_soon)
 {
     int fds[CROWD];
 
-    (void)state;
     for (int i = 0; i < CROWD; i++)
         fds[i] = client("127.0.1.1");
     uv_run(&loop, UV_RUN_DEFAULT);
@@ -136,12 +128,11 @@ static void lets_few_in_per_turn_and_the_newcomer_soon(void **state)
 }
 
 /* Each of the others is one of several of its address. */
-static void lets_in_one_of_each_address_first(void **state)
+TEST(lets_in_one_of_each_address_first)
 {
     int fds[CROWD];
     char from[] = "127.0.1.1";
 
-    (void)state;
     is_early = true;
     late = client("127.0.0.1");
     for (int i = 0; i < CROWD; i++) {
@@ -152,15 +143,4 @@ static void lets_in_one_of_each_address_first(void **state)
     assert_in_range(late_place, 1, 1 + 3 + PER_TURN);
     for (int i = 0; i < CROWD; i++)
         close(fds[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lets_few_in_per_turn_and_the_newcomer_soon, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(lets_in_one_of_each_address_first, start, stop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

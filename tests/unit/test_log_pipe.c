@@ -1,25 +1,11 @@
 /* test_log_pipe.c - what processes write to a named pipe arrives, and none of them waits
  * for longer than the loop takes to come round */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/process/log_pipe.h"
 #include "common/base/buf.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     uv_loop_t loop;
@@ -91,6 +77,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 /* As NCCL does it. That it comes back says that nobody waits for a reader. */
 static int open_log(const struct fixture *fixture)
 {
@@ -115,7 +103,7 @@ static void assert_heard(const struct fixture *fixture, const char *text)
     assert_string_equal(fixture->text.data ? fixture->text.data : "", text);
 }
 
-static void a_line_may_come_in_pieces(void **state)
+TEST(a_line_may_come_in_pieces)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -131,7 +119,7 @@ static void a_line_may_come_in_pieces(void **state)
     close(fd);
 }
 
-static void processes_come_and_go(void **state)
+TEST(processes_come_and_go)
 {
     struct fixture *fixture = *state;
     int first = open_log(fixture), second;
@@ -151,7 +139,7 @@ static void processes_come_and_go(void **state)
     assert_heard(fixture, "[first][again][second][still]");
 }
 
-static void a_very_long_line_comes_in_parts(void **state)
+TEST(a_very_long_line_comes_in_parts)
 {
     struct fixture *fixture = *state;
     char *text = malloc(60000);
@@ -183,7 +171,7 @@ static size_t fill(int fd)
     return n;
 }
 
-static void one_turn_of_the_loop_makes_room_again(void **state)
+TEST(one_turn_of_the_loop_makes_room_again)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -216,7 +204,7 @@ static pid_t write_much(const struct fixture *fixture)
     _exit(!file || fclose(file) != 0);
 }
 
-static void who_writes_more_than_fits_goes_on(void **state)
+TEST(who_writes_more_than_fits_goes_on)
 {
     struct fixture *fixture = *state;
     pid_t pid = write_much(fixture);
@@ -229,7 +217,7 @@ static void who_writes_more_than_fits_goes_on(void **state)
     assert_int_equal(fixture->n_bytes, 9 * MUCH);
 }
 
-static void what_is_left_at_the_end_is_taken(void **state)
+TEST(what_is_left_at_the_end_is_taken)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -265,7 +253,7 @@ static pid_t write_for_ever(const struct fixture *fixture, bool minds_pipe)
 }
 
 /* Who writes as fast as is read would keep the agent busy for ever. */
-static void the_end_takes_what_fits_and_no_more(void **state)
+TEST(the_end_takes_what_fits_and_no_more)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -277,7 +265,7 @@ static void the_end_takes_what_fits_and_no_more(void **state)
     close(fd);
 }
 
-static void who_outlives_the_end_holds_nobody_up(void **state)
+TEST(who_outlives_the_end_holds_nobody_up)
 {
     struct fixture *fixture = *state;
     pid_t pids[2] = {write_for_ever(fixture, true), write_for_ever(fixture, false)};
@@ -302,7 +290,7 @@ static void who_outlives_the_end_holds_nobody_up(void **state)
     assert_int_equal(fixture->n_lines, n);
 }
 
-static void after_destroy_nothing_is_told(void **state)
+TEST(after_destroy_nothing_is_told)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -316,7 +304,7 @@ static void after_destroy_nothing_is_told(void **state)
     close(fd);
 }
 
-static void silence_is_told_once(void **state)
+TEST(silence_is_told_once)
 {
     struct fixture *fixture = *state;
     int fd = open_log(fixture);
@@ -334,7 +322,7 @@ static void silence_is_told_once(void **state)
     close(fd);
 }
 
-static void what_is_in_its_place_is_replaced(void **state)
+TEST(what_is_in_its_place_is_replaced)
 {
     struct fixture *fixture = *state;
     char path[96];
@@ -355,7 +343,7 @@ static void what_is_in_its_place_is_replaced(void **state)
     log_pipe_destroy(log);
 }
 
-static void a_place_where_none_can_be_made_is_named(void **state)
+TEST(a_place_where_none_can_be_made_is_named)
 {
     struct fixture *fixture = *state;
     struct error err;
@@ -363,26 +351,4 @@ static void a_place_where_none_can_be_made_is_named(void **state)
     assert_null(open_at(fixture, "/nonexistent/log", &err));
     assert_string_equal(
         err.text, "can't make the pipe /nonexistent/log: No such file or directory");
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(a_line_may_come_in_pieces),
-        T(processes_come_and_go),
-        T(a_very_long_line_comes_in_parts),
-        T(one_turn_of_the_loop_makes_room_again),
-        T(who_writes_more_than_fits_goes_on),
-        T(what_is_left_at_the_end_is_taken),
-        T(the_end_takes_what_fits_and_no_more),
-        T(who_outlives_the_end_holds_nobody_up),
-        T(after_destroy_nothing_is_told),
-        T(silence_is_told_once),
-        T(what_is_in_its_place_is_replaced),
-        T(a_place_where_none_can_be_made_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* test_machine.c - a run's document says what its nodes were */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/nodes/machine.h"
+#include "tests/unit/test.h"
 
 static const char plain[] =
     "{\"kernel\": \"6.1\", \"cpu\": {\"model\": \"EPYC\", \"sockets\": 2, \"cores\": 96},"
@@ -47,14 +38,13 @@ static void assert_machine(const json_t *machines, size_t i, const char *expecte
     free(text);
 }
 
-static void nodes_that_are_alike_are_one_machine(void **state)
+TEST(nodes_that_are_alike_are_one_machine)
 {
     struct node nodes[] = {node_of("a", "1.0", plain), node_of("b", "1.1", plain),
                            node_of("c", "1.0", plain)};
     const struct node *chosen[] = {&nodes[0], &nodes[1], &nodes[2]};
     json_t *machines = machines_json(chosen, 3, NULL);
 
-    (void)state;
     assert_int_equal(json_array_size(machines), 2);
     assert_machine(machines, 0,
                    "{\"hardware\":\"EPYC, 2 sockets, 96 cores\",\"versions\":"
@@ -68,7 +58,7 @@ static void nodes_that_are_alike_are_one_machine(void **state)
 }
 
 /* What is said of NCCL is of the library that the run asked for. */
-static void gpus_and_the_librarys_version_are_named(void **state)
+TEST(gpus_and_the_librarys_version_are_named)
 {
     static const struct {
         const char *library, *version;
@@ -76,7 +66,6 @@ static void gpus_and_the_librarys_version_are_named(void **state)
     struct node node = node_of("a", "1.0", with_gpus);
     const struct node *chosen[] = {&node};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
         json_t *machines = machines_json(chosen, 1, asked[i].library);
         const json_t *machine = json_array_get(machines, 0);
@@ -93,7 +82,7 @@ static void gpus_and_the_librarys_version_are_named(void **state)
     release(&node);
 }
 
-static void gpus_that_nccl_cannot_use_are_there_all_the_same(void **state)
+TEST(gpus_that_nccl_cannot_use_are_there_all_the_same)
 {
     struct node node =
         node_of("a", "1.0",
@@ -102,7 +91,6 @@ static void gpus_that_nccl_cannot_use_are_there_all_the_same(void **state)
                 "{\"available\": false}}}");
     json_t *gpus = machine_gpus_json(&node), *machine = machine_json(&node, NULL);
 
-    (void)state;
     assert_string_equal(json_string_value(gpus), "2 x A2; 1 x unknown GPU");
     assert_string_equal(json_get_str(machine, "hardware", ""), "unknown CPU");
     json_decref(gpus);
@@ -128,14 +116,13 @@ static void gpus_that_nccl_cannot_use_are_there_all_the_same(void **state)
 #define LAZY "{" DEVICES "\"governor\": \"powersave\"}"
 
 /* A fact that tells no kind of machine apart, as a UUID, is not among them. */
-static void what_a_figure_may_depend_on_is_the_system(void **state)
+TEST(what_a_figure_may_depend_on_is_the_system)
 {
     struct node nodes[] = {node_of("a", "1.0", LAZY), node_of("b", "1.0", LAZY),
                            node_of("c", "1.0", "{" DEVICES "\"governor\": \"x\"}")};
     const struct node *chosen[] = {&nodes[0], &nodes[1], &nodes[2]};
     json_t *machines = machines_json(chosen, 3, NULL);
 
-    (void)state;
     assert_int_equal(json_array_size(machines), 2);
     assert_machine(
         machines, 0,
@@ -150,14 +137,13 @@ static void what_a_figure_may_depend_on_is_the_system(void **state)
 }
 
 /* Each is another kind: a run's document stays small, and all nodes are in it. */
-static void nodes_of_many_kinds_are_told_briefly(void **state)
+TEST(nodes_of_many_kinds_are_told_briefly)
 {
     struct node nodes[40];
     const struct node *chosen[40];
     json_t *machines;
     char text[64];
 
-    (void)state;
     for (int i = 0; i < 40; i++) {
         snprintf(text, sizeof(text), "{\"governor\": \"number %d\"}", i);
         nodes[i] = node_of("a", "1.0", text);
@@ -171,17 +157,4 @@ static void nodes_of_many_kinds_are_told_briefly(void **state)
     json_decref(machines);
     for (int i = 0; i < 40; i++)
         release(&nodes[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_that_are_alike_are_one_machine),
-        cmocka_unit_test(gpus_and_the_librarys_version_are_named),
-        cmocka_unit_test(gpus_that_nccl_cannot_use_are_there_all_the_same),
-        cmocka_unit_test(what_a_figure_may_depend_on_is_the_system),
-        cmocka_unit_test(nodes_of_many_kinds_are_told_briefly),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

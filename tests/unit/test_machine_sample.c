@@ -1,8 +1,9 @@
 /* test_machine_sample.c - what the kernel has counted, on hosts that are made up */
-#include <math.h>
-
 #include "agent/machine/sample.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(set_up, tear_down);
 
 static void take(const char *list, struct machine_sample *sample)
 {
@@ -13,11 +14,10 @@ static void take(const char *list, struct machine_sample *sample)
     hwloc_bitmap_free(cpus);
 }
 
-static void adds_up_the_cpus_that_are_meant(void **state)
+TEST(adds_up_the_cpus_that_are_meant)
 {
     struct machine_sample sample;
 
-    (void)state;
     put("/proc/stat", "cpu  9999 0 0 0 0 0 0 0 0 0\n"
                       "cpu0 100 1 20 1000 5 2 3 7 50 0\n"
                       "cpu1 9999 0 0 0 0 0 0 0 0 0\n"
@@ -28,11 +28,10 @@ static void adds_up_the_cpus_that_are_meant(void **state)
     assert_int_equal(sample.all, 100 + 1 + 20 + 1000 + 5 + 2 + 3 + 7 + 111);
 }
 
-static void reads_pressure_and_load(void **state)
+TEST(reads_pressure_and_load)
 {
     struct machine_sample sample;
 
-    (void)state;
     put("/proc/loadavg", "1.25 2.00 3.00 1/99 1234\n");
     put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\n"
                               "full avg10=0.00 avg60=0.00 avg300=0.00 total=45\n");
@@ -43,11 +42,10 @@ static void reads_pressure_and_load(void **state)
     assert_int_equal(sample.memory_pressure_us, 6);
 }
 
-static void adds_up_quotas_of_all_levels(void **state)
+TEST(adds_up_quotas_of_all_levels)
 {
     struct machine_sample sample;
 
-    (void)state;
     put("/proc/self/cgroup", "4:memory:/x\n0::/pod/agent\n");
     put("/sys/fs/cgroup/pod/agent/cpu.stat", "usage_usec 5\nnr_throttled 2\n"
                                              "throttled_usec 300\n");
@@ -57,22 +55,20 @@ static void adds_up_quotas_of_all_levels(void **state)
     assert_int_equal(sample.quota_us, 340);
 }
 
-static void adds_up_throttled_cores(void **state)
+TEST(adds_up_throttled_cores)
 {
     struct machine_sample sample;
 
-    (void)state;
     put("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "3\n");
     put("/sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "4\n");
     take("0,2", &sample);
     assert_int_equal(sample.thermal, 7);
 }
 
-static void a_host_that_says_nothing_is_no_idle_host(void **state)
+TEST(a_host_that_says_nothing_is_no_idle_host)
 {
     struct machine_sample sample;
 
-    (void)state;
     take("0-1", &sample);
     assert_int_equal(sample.busy, -1);
     assert_int_equal(sample.stolen, -1);
@@ -81,19 +77,4 @@ static void a_host_that_says_nothing_is_no_idle_host(void **state)
     assert_int_equal(sample.quota_us, -1);
     assert_int_equal(sample.thermal, -1);
     assert_true(isnan(sample.load));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(adds_up_the_cpus_that_are_meant, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(reads_pressure_and_load, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(adds_up_quotas_of_all_levels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(adds_up_throttled_cores, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_host_that_says_nothing_is_no_idle_host, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* test_memory_ceiling.c - what a triad says of collectives over shared memory */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/analysis/memory_ceiling.h"
 #include "tests/unit/near.h"
+#include "tests/unit/test.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -41,9 +35,8 @@ static json_t *of(int ranks, double gbs)
     return verdict;
 }
 
-static void bytes_that_must_move_bound_the_bandwidth(void **state)
+TEST(bytes_that_must_move_bound_the_bandwidth)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         json_t *verdict = of(expected[i].ranks, 80);
         const json_t *evidence = json_object_get(verdict, "evidence");
@@ -59,9 +52,8 @@ static void bytes_that_must_move_bound_the_bandwidth(void **state)
 
 /* No collective's bus bandwidth can exceed its own bytes per time: all that a rank needs
  * of others has to be read and written by somebody. */
-static void no_figure_exceeds_the_memory(void **state)
+TEST(no_figure_exceeds_the_memory)
 {
-    (void)state;
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
         json_t *verdict = of(ranks, 80), *figure;
         json_t *figures =
@@ -76,11 +68,10 @@ static void no_figure_exceeds_the_memory(void **state)
     }
 }
 
-static void the_limit_names_what_was_measured(void **state)
+TEST(the_limit_names_what_was_measured)
 {
     json_t *verdict = of(4, 53.94), *slower = of(4, 20);
 
-    (void)state;
     assert_string_equal(
         json_get_str(json_object_get(verdict, "evidence"), "limit", ""),
         "memory: triad of 4 ranks, 53.9 GB/s; not within caches (32 MiB)");
@@ -91,7 +82,7 @@ static void the_limit_names_what_was_measured(void **state)
     json_decref(verdict);
 }
 
-static void what_is_none_is_not_taken(void **state)
+TEST(what_is_none_is_not_taken)
 {
     static const char *const events[] = {
         "{}", "{\"gbs\":-1,\"ranks\":2,\"cache_bytes\":1}",
@@ -99,7 +90,6 @@ static void what_is_none_is_not_taken(void **state)
         "{\"gbs\":1,\"ranks\":2,\"cache_bytes\":0}",
         "{\"gbs\":1,\"ranks\":2,\"cache_bytes\":9223372036854775807}"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         json_t *event = json_loads(events[i], 0, NULL);
         struct memory_triad triad;
@@ -108,16 +98,4 @@ static void what_is_none_is_not_taken(void **state)
         assert_false(memory_triad_read(event, &triad));
         json_decref(event);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_that_must_move_bound_the_bandwidth),
-        cmocka_unit_test(no_figure_exceeds_the_memory),
-        cmocka_unit_test(the_limit_names_what_was_measured),
-        cmocka_unit_test(what_is_none_is_not_taken),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

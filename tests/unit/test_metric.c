@@ -1,17 +1,8 @@
 /* test_metric.c - figures found in a program's output */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/metric.h"
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 static const char declared[] =
     "[{\"name\": \"speed\", \"unit\": \"1/s\", \"higher_is_better\": true,"
@@ -67,7 +58,7 @@ static void look(const struct metric_set *set, enum metric_stream stream,
     metric_set_line(set, stream, line, len, &handlers);
 }
 
-static void test_finds_figures(void **state)
+TEST(test_finds_figures)
 {
     static const struct {
         enum metric_stream stream;
@@ -101,7 +92,6 @@ static void test_finds_figures(void **state)
     };
     struct metric_set *set = declared_set();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buf found;
 
@@ -120,14 +110,13 @@ static void put(char *to, const char *text)
         *to++ = *text++;
 }
 
-static void test_survives_any_line(void **state)
+TEST(test_survives_any_line)
 {
     static const char zeros[] = "speed 1\0speed 2";
     struct metric_set *set = declared_set();
     char *big = malloc(100000);
     struct buf found;
 
-    (void)state;
     assert_non_null(big);
     buf_init(&found, 4096);
     look(set, METRIC_STDOUT, zeros, sizeof(zeros) - 1, &found);
@@ -144,7 +133,7 @@ static void test_survives_any_line(void **state)
     metric_set_destroy(set);
 }
 
-static void test_says_when_it_gives_up(void **state)
+TEST(test_says_when_it_gives_up)
 {
     static const char text[] =
         "[{\"name\": \"slow\", \"unit\": \"s\", \"higher_is_better\": true,"
@@ -156,7 +145,6 @@ static void test_says_when_it_gives_up(void **state)
     char line[4096];
     struct buf found;
 
-    (void)state;
     problems_init(&problems);
     set = parse_set(text, &problems);
     assert_non_null(set);
@@ -169,7 +157,7 @@ static void test_says_when_it_gives_up(void **state)
     problems_release(&problems);
 }
 
-static void test_refuses_bad_declarations(void **state)
+TEST(test_refuses_bad_declarations)
 {
 #define START "[{\"name\": \"m\", \"unit\": \"s\", \"higher_is_better\": true"
     static const struct {
@@ -199,7 +187,6 @@ static void test_refuses_bad_declarations(void **state)
          "/metrics/0/name"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct problems problems;
 
@@ -212,28 +199,14 @@ static void test_refuses_bad_declarations(void **state)
     }
 }
 
-static void test_tells_names_only(void **state)
+TEST(test_tells_names_only)
 {
     struct metric_set *set = declared_set();
     json_t *told = metric_set_json(set);
 
-    (void)state;
     assert_int_equal(json_array_size(told), 3);
     assert_int_equal(json_object_size(json_array_get(told, 0)), 3);
     assert_string_equal(json_get_str(json_array_get(told, 2), "unit", ""), "GB/s");
     json_decref(told);
     metric_set_destroy(set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_figures),
-        cmocka_unit_test(test_survives_any_line),
-        cmocka_unit_test(test_says_when_it_gives_up),
-        cmocka_unit_test(test_refuses_bad_declarations),
-        cmocka_unit_test(test_tells_names_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 /* test_nccl_abi.c - the worker's declarations of CUDA and NCCL agree with their headers
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
 #include "agent/worker/nccl/cuda_abi.h"
 #include "agent/worker/nccl/nccl_abi.h"
+#include "tests/unit/test.h"
 
-static void cuda_codes_are_those_of_the_header(void **state)
+TEST(cuda_codes_are_those_of_the_header)
 {
-    (void)state;
     assert_int_equal(CUDA_SUCCESS_CODE, cudaSuccess);
     assert_int_equal(CUDA_ERROR_INVALID_VALUE_CODE, cudaErrorInvalidValue);
     assert_int_equal(CUDA_ERROR_MEMORY_CODE, cudaErrorMemoryAllocation);
@@ -38,9 +32,8 @@ static void cuda_codes_are_those_of_the_header(void **state)
     assert_int_equal(sizeof(cudaError_t), sizeof(int));
 }
 
-static void cuda_layouts_are_those_of_the_header(void **state)
+TEST(cuda_layouts_are_those_of_the_header)
 {
-    (void)state;
     assert_int_equal(offsetof(struct cuda_properties, name),
                      offsetof(struct cudaDeviceProp, name));
     assert_int_equal(offsetof(struct cuda_properties, uuid),
@@ -52,9 +45,8 @@ static void cuda_layouts_are_those_of_the_header(void **state)
     assert_int_equal(offsetof(struct cuda_dim3, z), offsetof(dim3, z));
 }
 
-static void nccl_numbers_are_those_of_the_header(void **state)
+TEST(nccl_numbers_are_those_of_the_header)
 {
-    (void)state;
     assert_int_equal(NCCL_RESULT_CUDA, ncclUnhandledCudaError);
     assert_int_equal(NCCL_RESULT_SYSTEM, ncclSystemError);
     assert_int_equal(NCCL_RESULT_INTERNAL, ncclInternalError);
@@ -71,9 +63,8 @@ static void nccl_numbers_are_those_of_the_header(void **state)
     assert_int_equal(NCCL_ABI_VERSION(2, 28, 9), NCCL_VERSION(2, 28, 9));
 }
 
-static void nccl_types_are_those_of_the_header(void **state)
+TEST(nccl_types_are_those_of_the_header)
 {
-    (void)state;
     assert_int_equal(NCCL_TYPE_INT8, ncclInt8);
     assert_int_equal(NCCL_TYPE_UINT8, ncclUint8);
     assert_int_equal(NCCL_TYPE_INT32, ncclInt32);
@@ -90,11 +81,10 @@ static void nccl_types_are_those_of_the_header(void **state)
 #endif
 }
 
-static void nccl_layouts_are_those_of_the_header(void **state)
+TEST(nccl_layouts_are_those_of_the_header)
 {
     ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
 
-    (void)state;
     assert_int_equal(sizeof(struct nccl_id), sizeof(ncclUniqueId));
     assert_int_equal(theirs.magic, NCCL_CONFIG_MAGIC);
     assert_int_equal(theirs.blocking, NCCL_CONFIG_UNSET);
@@ -117,9 +107,8 @@ static void nccl_layouts_are_those_of_the_header(void **state)
 }
 
 /* Members that came after 2.18. */
-static void the_newer_config_is_that_of_the_header(void **state)
+TEST(the_newer_config_is_that_of_the_header)
 {
-    (void)state;
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
     ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
 
@@ -154,9 +143,8 @@ static void the_newer_config_is_that_of_the_header(void **state)
 #endif
 }
 
-static void what_is_simulated_is_that_of_the_header(void **state)
+TEST(what_is_simulated_is_that_of_the_header)
 {
-    (void)state;
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
     ncclSimInfo_t theirs = NCCL_SIM_INFO_INITIALIZER;
 
@@ -165,18 +153,4 @@ static void what_is_simulated_is_that_of_the_header(void **state)
     assert_int_equal(offsetof(struct nccl_sim_info, estimated_us),
                      offsetof(ncclSimInfo_t, estimatedTime));
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuda_codes_are_those_of_the_header),
-        cmocka_unit_test(cuda_layouts_are_those_of_the_header),
-        cmocka_unit_test(nccl_numbers_are_those_of_the_header),
-        cmocka_unit_test(nccl_types_are_those_of_the_header),
-        cmocka_unit_test(nccl_layouts_are_those_of_the_header),
-        cmocka_unit_test(the_newer_config_is_that_of_the_header),
-        cmocka_unit_test(what_is_simulated_is_that_of_the_header),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,12 @@
  * Each function here has the type that the worker gives the library's, and hands its
  * arguments on in a call that is never made: what the compiler takes without a warning
  * has as many parameters, in that order. Enumerations are int to the worker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/nccl_lib.h"
+#include "tests/unit/test.h"
 
 static const char *cuda_error_string(int code)
 {
@@ -467,9 +461,8 @@ static const struct nccl_functions nccl_all = {
 };
 
 /* An enumeration is passed as an int is. */
-static void enumerations_are_as_large_as_int(void **state)
+TEST(enumerations_are_as_large_as_int)
 {
-    (void)state;
     assert_int_equal(sizeof(cudaError_t), sizeof(int));
     assert_int_equal(sizeof(enum cudaDeviceAttr), sizeof(int));
     assert_int_equal(sizeof(enum cudaMemcpyKind), sizeof(int));
@@ -481,12 +474,11 @@ static void enumerations_are_as_large_as_int(void **state)
 }
 
 /* None is left out: a new member must be compared, too. */
-static void every_function_is_compared(void **state)
+TEST(every_function_is_compared)
 {
     const unsigned char *at = (const unsigned char *)&cuda_all;
     void *none = NULL;
 
-    (void)state;
     (void)nccl_all;
 #if CUDART_VERSION >= 12080
     for (size_t i = 0; i < offsetof(struct cuda_functions, emulated); i += sizeof(none))
@@ -498,13 +490,4 @@ static void every_function_is_compared(void **state)
         assert_memory_not_equal(at + i, &none, sizeof(none));
 #endif
     (void)at;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(enumerations_are_as_large_as_int),
-        cmocka_unit_test(every_function_is_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

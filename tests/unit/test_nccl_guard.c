@@ -1,18 +1,12 @@
 /* test_nccl_guard.c - calls that do not return, over the NCCL worker's processes and
  * emulated libraries */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 #include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
+#include "tests/unit/test.h"
+
+GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 
 /* Settings for all ranks but rank 1. */
 #define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
@@ -42,9 +36,8 @@ static void check_death(const char *emulation, const char *words)
     nccl_end(&group, &seen);
 }
 
-static void a_death_is_noticed_inside_of_cuda(void **state)
+TEST(a_death_is_noticed_inside_of_cuda)
 {
-    (void)state;
     check_death("devices=4," BUT_ONE("hang_cudaMemcpyAsync"),
                 "its process has ended, and CUDA (cudaMemcpyAsync) waits for it");
     check_death("devices=4," BUT_ONE("hang_cudaMalloc"),
@@ -55,7 +48,7 @@ static void a_death_is_noticed_inside_of_cuda(void **state)
                 "its process has ended, and CUDA (cudaSetDevice) waits for it");
 }
 
-static void a_stop_ends_a_call_that_hangs(void **state)
+TEST(a_stop_ends_a_call_that_hangs)
 {
     static const struct {
         const char *emulation, *text; /* rank 2's */
@@ -68,7 +61,6 @@ static void a_stop_ends_a_call_that_hangs(void **state)
         {"devices=4,hang_cudaStreamQuery",
          "told to stop, inside of CUDA (cudaStreamQuery)"}};
 
-    (void)state;
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct worker_group group;
@@ -86,13 +78,12 @@ static void a_stop_ends_a_call_that_hangs(void **state)
 }
 
 /* What a rank still has to free when the others are through is its own matter. */
-static void a_call_that_never_returns_is_named_at_the_end_too(void **state)
+TEST(a_call_that_never_returns_is_named_at_the_end_too)
 {
     struct worker_group group;
     struct nccl_seen seen;
     char how[256];
 
-    (void)state;
     snprintf(how, sizeof(how), "%s,\"stall_s\":3", nccl_plain);
     nccl_write_case(nccl_quick, how);
     nccl_run(&group, &seen, "devices=4,hang_cudaFree@2=4");
@@ -105,12 +96,11 @@ static void a_call_that_never_returns_is_named_at_the_end_too(void **state)
 }
 
 /* Rank 0 notices the death in its wait, and inside of a call. */
-static void what_nccl_said_last_is_told_with_every_loss(void **state)
+TEST(what_nccl_said_last_is_told_with_every_loss)
 {
     static const char *const cases[] = {"devices=4,warn=2,die@1=3",
                                         "devices=4,warn=2,die@1=3,group_hangs@0=4"};
 
-    (void)state;
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct worker_group group;
@@ -121,15 +111,4 @@ static void what_nccl_said_last_is_told_with_every_loss(void **state)
                                "NCCL's last error: emulated: connection reset by peer"));
         nccl_end(&group, &seen);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_death_is_noticed_inside_of_cuda),
-        cmocka_unit_test(a_stop_ends_a_call_that_hangs),
-        cmocka_unit_test(a_call_that_never_returns_is_named_at_the_end_too),
-        cmocka_unit_test(what_nccl_said_last_is_told_with_every_loss),
-    };
-    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

@@ -1,13 +1,6 @@
 /* test_nccl_identity.c - which ranks can form a communicator, and the words if not */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/nccl/nccl_identity.h"
+#include "tests/unit/test.h"
 
 #define RANKS 6
 
@@ -26,12 +19,11 @@ static void make_ranks(struct nccl_identity all[RANKS])
     }
 }
 
-static void equal_ranks_are_accepted(void **state)
+TEST(equal_ranks_are_accepted)
 {
     struct nccl_identity all[RANKS];
     char remark[256];
 
-    (void)state;
     make_ranks(all);
     assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
     assert_int_equal(nccl_identity_compare(all, 1, NULL), 0);
@@ -48,34 +40,31 @@ static void refuse(const struct nccl_identity all[RANKS], const char *words)
     assert_string_equal(err.text, words);
 }
 
-static void other_versions_of_nccl_are_refused(void **state)
+TEST(other_versions_of_nccl_are_refused)
 {
     struct nccl_identity all[RANKS];
 
-    (void)state;
     make_ranks(all);
     all[4].nccl_version = 22803;
     refuse(all, "the ranks' NCCL versions differ: 2.28.9 on ranks 0, 1, 2 (node-0), 3 "
                 "(node-1) and 1 more; 2.28.3 on rank 4 (node-1)");
 }
 
-static void a_mix_with_emulated_libraries_is_refused(void **state)
+TEST(a_mix_with_emulated_libraries_is_refused)
 {
     struct nccl_identity all[RANKS];
 
-    (void)state;
     make_ranks(all);
     all[0].is_emulated = true;
     refuse(all, "the ranks' libraries differ: emulated on rank 0 (node-0); real on ranks "
                 "1, 2 (node-0), 3, 4 (node-1) and 1 more");
 }
 
-static void the_oldest_gpu_is_named(void **state)
+TEST(the_oldest_gpu_is_named)
 {
     struct nccl_identity all[RANKS];
     char text[256];
 
-    (void)state;
     make_ranks(all);
     for (int rank = 0; rank < RANKS; rank++)
         all[rank].capability = 90;
@@ -87,22 +76,20 @@ static void the_oldest_gpu_is_named(void **state)
     assert_string_equal(text, "the GPU of rank 4 on node-1 (H200) has 8.0");
 }
 
-static void one_gpu_for_two_ranks_is_refused(void **state)
+TEST(one_gpu_for_two_ranks_is_refused)
 {
     struct nccl_identity all[RANKS];
 
-    (void)state;
     make_ranks(all);
     all[5].uuid[0] = all[3].uuid[0];
     refuse(all, "ranks 3 and 5 are both on GPU 0000:05:00.0 of node-1 (H200): NCCL takes "
                 "one rank per GPU");
 }
 
-static void two_instances_of_a_gpu_are_refused_too(void **state)
+TEST(two_instances_of_a_gpu_are_refused_too)
 {
     struct nccl_identity all[RANKS];
 
-    (void)state;
     make_ranks(all);
     memcpy(all[5].bus_id, all[3].bus_id, sizeof(all[5].bus_id));
     refuse(all, "ranks 3 and 5 are both on GPU 0000:03:00.0 of node-1 (H200): NCCL takes "
@@ -120,11 +107,10 @@ static void two_instances_of_a_gpu_are_refused_too(void **state)
     assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
 }
 
-static void ranks_on_machines_of_their_own_making_may_share(void **state)
+TEST(ranks_on_machines_of_their_own_making_may_share)
 {
     struct nccl_identity all[RANKS];
 
-    (void)state;
     make_ranks(all);
     all[5].uuid[0] = all[4].uuid[0] = all[3].uuid[0];
     for (int rank = 3; rank < RANKS; rank++)
@@ -134,12 +120,11 @@ static void ranks_on_machines_of_their_own_making_may_share(void **state)
     assert_int_equal(nccl_identity_sharers(all, RANKS, 0), 1);
 }
 
-static void a_rank_that_cannot_is_named(void **state)
+TEST(a_rank_that_cannot_is_named)
 {
     struct nccl_identity all[RANKS];
     struct error err = {0};
 
-    (void)state;
     make_ranks(all);
     all[2].failure_code = ERROR_UNSUPPORTED;
     snprintf(all[2].failure, sizeof(all[2].failure), "no GPU is visible");
@@ -152,12 +137,11 @@ static void a_rank_that_cannot_is_named(void **state)
     assert_int_equal(err.code, ERROR_UNSUPPORTED);
 }
 
-static void other_drivers_are_remarked(void **state)
+TEST(other_drivers_are_remarked)
 {
     struct nccl_identity all[RANKS];
     char remark[256];
 
-    (void)state;
     make_ranks(all);
     all[1].cuda_driver = 12080;
     assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
@@ -166,20 +150,4 @@ static void other_drivers_are_remarked(void **state)
                         "the CUDA versions of the ranks' drivers differ: 13.0 on ranks "
                         "0, 2 (node-0), 3, 4 (node-1) and 1 more; 12.8 on rank 1 "
                         "(node-0)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_ranks_are_accepted),
-        cmocka_unit_test(other_versions_of_nccl_are_refused),
-        cmocka_unit_test(a_mix_with_emulated_libraries_is_refused),
-        cmocka_unit_test(the_oldest_gpu_is_named),
-        cmocka_unit_test(one_gpu_for_two_ranks_is_refused),
-        cmocka_unit_test(two_instances_of_a_gpu_are_refused_too),
-        cmocka_unit_test(ranks_on_machines_of_their_own_making_may_share),
-        cmocka_unit_test(a_rank_that_cannot_is_named),
-        cmocka_unit_test(other_drivers_are_remarked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

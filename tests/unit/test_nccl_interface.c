@@ -1,15 +1,8 @@
 /* test_nccl_interface.c - the interface that NCCL will take for its sockets */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "agent/worker/nccl/nccl_interface.h"
+#include "tests/unit/test.h"
 
 static const struct nccl_interface machine[] = {
     {"lo", "127.0.0.1"},        {"docker0", "172.17.0.1"}, {"eth0", "10.0.0.1"},
@@ -25,13 +18,12 @@ static const char *choose(int n, const char *ifname, const char *family)
     return i < 0 ? "none" : machine[i].address;
 }
 
-static void the_usual_order_holds_without_a_wish(void **state)
+TEST(the_usual_order_holds_without_a_wish)
 {
     static const struct nccl_interface only_lo[] = {{"lo", "127.0.0.1"}};
     static const struct nccl_interface docker_too[] = {{"lo", "127.0.0.1"},
                                                        {"docker0", "172.17.0.1"}};
 
-    (void)state;
     assert_string_equal(choose(N, NULL, NULL), "10.2.0.1");
     assert_string_equal(choose(5, NULL, NULL), "10.0.0.1");
     assert_string_equal(choose(5, "", NULL), "10.0.0.1");
@@ -40,7 +32,7 @@ static void the_usual_order_holds_without_a_wish(void **state)
     assert_int_equal(nccl_interface_choose(only_lo, 0, NULL, NULL), -1);
 }
 
-static void names_begin_end_and_exclude(void **state)
+TEST(names_begin_end_and_exclude)
 {
     static const struct {
         const char *ifname, *family, *address;
@@ -61,7 +53,6 @@ static void names_begin_end_and_exclude(void **state)
         {"ib", "AF_INET6", "none"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
         const char *got = choose(N, wishes[i].ifname, wishes[i].family);
 
@@ -71,27 +62,15 @@ static void names_begin_end_and_exclude(void **state)
     }
 }
 
-static void a_wish_that_nothing_fulfils_is_an_error(void **state)
+TEST(a_wish_that_nothing_fulfils_is_an_error)
 {
     struct nccl_interface interface;
     struct error err = {0};
 
-    (void)state;
     setenv("NCCL_SOCKET_IFNAME", "nosuch", 1);
     assert_int_equal(nccl_interface_find(&interface, &err), -1);
     assert_non_null(strstr(err.text, "NCCL_SOCKET_IFNAME=nosuch"));
     setenv("NCCL_SOCKET_IFNAME", "lo", 1);
     assert_int_equal(nccl_interface_find(&interface, &err), 0);
     assert_string_equal(interface.address, "127.0.0.1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_usual_order_holds_without_a_wish),
-        cmocka_unit_test(names_begin_end_and_exclude),
-        cmocka_unit_test(a_wish_that_nothing_fulfils_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_nccl_lib.c - what a libnccl's file says of itself */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/nccl/nccl_lib.h"
+#include "tests/unit/test.h"
 
-static void the_cuda_that_nccl_is_built_for_stands_in_it(void **state)
+TEST(the_cuda_that_nccl_is_built_for_stands_in_it)
 {
     static const char content[] = "\0Mismatched NCCL version detected\0NCCL version "
                                   "%s\0NCCL version 2.28.9 compiled "
@@ -18,7 +10,6 @@ static void the_cuda_that_nccl_is_built_for_stands_in_it(void **state)
     char path[] = "/tmp/ringbench-nccl-XXXXXX", text[NCCL_CUDA_TEXT_MAX] = "";
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     assert_int_equal(nccl_lib_cuda(path, text), -1);
     assert_int_equal(write(file, content, sizeof(content)), sizeof(content));
@@ -29,13 +20,4 @@ static void the_cuda_that_nccl_is_built_for_stands_in_it(void **state)
     close(file);
     unlink(path);
     assert_int_equal(nccl_lib_cuda(path, text), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cuda_that_nccl_is_built_for_stands_in_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

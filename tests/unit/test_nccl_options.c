@@ -1,19 +1,13 @@
 /* test_nccl_options.c - what shapes the timed loop, over the NCCL worker's processes and
  * emulated libraries */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
+#include "tests/unit/test.h"
+
+GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 
 /* Much longer than what a busy machine adds to a call. */
 #define SLOW_US 100000
@@ -66,9 +60,8 @@ static void check_unexpected(const char *more, const char *emulation, const char
 }
 
 /* The emulation refuses what is not as asked; both ways, so that it can be seen to. */
-static void what_is_asked_of_nccl_is_what_it_gets(void **state)
+TEST(what_is_asked_of_nccl_is_what_it_gets)
 {
-    (void)state;
     check_option(one_size, "\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,expect_cta=2",
                  2);
     check_unexpected("\"nccl\":{}", "devices=4,expect_cta=2", "another CTA policy");
@@ -83,21 +76,19 @@ static void what_is_asked_of_nccl_is_what_it_gets(void **state)
 }
 
 /* As nccl-tests' program for sendrecv, and no other of its programs. */
-static void a_ring_of_sends_has_two_peers(void **state)
+TEST(a_ring_of_sends_has_two_peers)
 {
     static const char ring[] =
         "\"collectives\":[\"sendrecv\"],\"dtypes\":[\"float32\"],\"in_place\":false,"
         "\"sizes\":[20000],\"iters\":2,\"root\":0";
 
-    (void)state;
     check_option(ring, "\"nccl\":{}", "devices=4,nccl=23004,expect_peers=2", 1);
     check_option(ring, "\"nccl\":{}", "devices=4,expect_peers=-1", 1);
     check_option(one_size, "\"nccl\":{}", "devices=4,nccl=23004,expect_peers=-1", 2);
 }
 
-static void buffers_lie_unaligned(void **state)
+TEST(buffers_lie_unaligned)
 {
-    (void)state;
     check_option(one_size, "\"unalign\":3", "devices=4,expect_shift=12", 2);
     check_option(one_size, "\"unalign\":3,\"nccl\":{\"registration\":\"symmetric\"}",
                  "devices=4,expect_shift=12,expect_registered", 2);
@@ -106,12 +97,11 @@ static void buffers_lie_unaligned(void **state)
     check_unexpected("\"unalign\":0", "devices=4,expect_shift=12", "another alignment");
 }
 
-static void graphs_are_captured_and_launched(void **state)
+TEST(graphs_are_captured_and_launched)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     check_option(all_kinds, "\"nccl\":{\"graph\":3}", "devices=4", 48);
     check_option(all_kinds, "\"nccl\":{\"graph\":1,\"registration\":\"symmetric\"}",
                  "devices=4,expect_registered", 48);
@@ -128,7 +118,7 @@ static void graphs_are_captured_and_launched(void **state)
 
 /* 1 call to warm up, 2 * 3 launched for the time, 1 launched in each of 2 checks: what
  * the graphs hold runs as often as it should, and no more. */
-static void a_launch_runs_every_call(void **state)
+TEST(a_launch_runs_every_call)
 {
     static const char once[] =
         "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
@@ -137,7 +127,6 @@ static void a_launch_runs_every_call(void **state)
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     run_case(&group, &seen, once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=9");
     assert_true(WIFSIGNALED(group.workers[2].status));
     assert_int_equal(json_array_size(seen.results), 0);
@@ -147,12 +136,11 @@ static void a_launch_runs_every_call(void **state)
     nccl_end(&group, &seen);
 }
 
-static void a_wrong_element_in_a_graph_is_found(void **state)
+TEST(a_wrong_element_in_a_graph_is_found)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     run_case(&group, &seen, one_size, 1, "\"nccl\":{\"graph\":2}",
              "devices=4,wrong@1=77");
     nccl_assert_all_ok(&group, &seen);
@@ -163,9 +151,8 @@ static void a_wrong_element_in_a_graph_is_found(void **state)
     nccl_end(&group, &seen);
 }
 
-static void what_cannot_be_captured_is_refused(void **state)
+TEST(what_cannot_be_captured_is_refused)
 {
-    (void)state;
     check_unexpected("\"nccl\":{\"graph\":1,\"stream\":\"null\"}", "devices=4",
                      "case: /nccl/graph does not go with stream null");
 }
@@ -203,9 +190,8 @@ static bool root_can_run_ahead(const char *more, int size)
     return can;
 }
 
-static void blocking_waits_and_has_barriers_as_asked(void **state)
+TEST(blocking_waits_and_has_barriers_as_asked)
 {
-    (void)state;
     /* Wait and barrier: the barrier is in the time. */
     assert_true(root_time_us("\"blocking\":1", 64) > SLOW_US * 0.9);
     /* Wait only: the root runs ahead of the slow rank, until there is no room. */
@@ -215,12 +201,11 @@ static void blocking_waits_and_has_barriers_as_asked(void **state)
     assert_true(root_can_run_ahead("\"blocking\":3", 20000));
 }
 
-static void cycles_repeat_all_rows_with_one_communicator(void **state)
+TEST(cycles_repeat_all_rows_with_one_communicator)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     run_case(&group, &seen, nccl_quick, 1, "\"cycles\":3", "devices=4");
     nccl_assert_all_ok(&group, &seen);
     nccl_assert_rows_right(&seen, 6);
@@ -237,7 +222,7 @@ static void cycles_repeat_all_rows_with_one_communicator(void **state)
 /* One slow iteration shows as one sample, where the mean hides it; calls stay back to
  * back. The emulation is slow at one rank's 4th operation: 1 to warm up, then the 3rd of
  * the timed ones. */
-static void iterations_are_timed_back_to_back(void **state)
+TEST(iterations_are_timed_back_to_back)
 {
     static const char calls[] =
         "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
@@ -245,7 +230,6 @@ static void iterations_are_timed_back_to_back(void **state)
         "\"root\":0";
     static const int blocking[] = {0, 2};
 
-    (void)state;
     for (size_t k = 0; k < sizeof(blocking) / sizeof(blocking[0]); k++) {
         struct worker_group group;
         struct nccl_seen seen;
@@ -295,9 +279,8 @@ static void check_death_inside(const char *more, const char *emulation, const ch
     nccl_end(&group, &seen);
 }
 
-static void a_death_is_noticed_inside_of_nccl(void **state)
+TEST(a_death_is_noticed_inside_of_nccl)
 {
-    (void)state;
     check_death_inside("\"nccl\":{}",
                        "devices=4,group_hangs@0=2,group_hangs@2=2,group_hangs@3=2",
                        "(all_reduce)");
@@ -309,13 +292,12 @@ static void a_death_is_noticed_inside_of_nccl(void **state)
                        "(ncclCommWindowRegister)");
 }
 
-static void a_death_is_noticed_at_the_end_of_a_group(void **state)
+TEST(a_death_is_noticed_at_the_end_of_a_group)
 {
     struct worker_group group;
     struct nccl_seen seen;
     char how[512];
 
-    (void)state;
     snprintf(how, sizeof(how), how_format, 3, 1, "\"nccl\":{}");
     nccl_write_case(one_size, how);
     nccl_start(&group, &seen, "devices=4,group_hangs@0=2");
@@ -327,12 +309,11 @@ static void a_death_is_noticed_at_the_end_of_a_group(void **state)
 }
 
 /* For when the server, which would notice the stall, is gone. */
-static void a_call_that_never_returns_is_given_up(void **state)
+TEST(a_call_that_never_returns_is_given_up)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     run_case(&group, &seen, one_size, 1, "\"stall_s\":3", "devices=4,group_hangs=2");
     int named = 0;
     for (int rank = 0; rank < RANKS; rank++) {
@@ -366,7 +347,7 @@ static void check_counters(const char *timing, const char *emulation)
     nccl_end(&group, &seen);
 }
 
-static void counters_are_read_outside_of_the_time(void **state)
+TEST(counters_are_read_outside_of_the_time)
 {
     static const char *const timings[] = {
         "\"iters\":1,\"timing\":\"throughput\"",
@@ -375,7 +356,6 @@ static void counters_are_read_outside_of_the_time(void **state)
         "\"iters\":1,\"timing\":\"isolated\"",
         "\"iters\":\"auto\",\"samples\":{\"min\":3,\"max\":3}"};
 
-    (void)state;
     setenv("RINGBENCH_NVML_LIB", EMULATED_NVML, 1);
     for (size_t i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
         check_counters(timings[i], "devices=4,slow_links@1=1");
@@ -383,12 +363,11 @@ static void counters_are_read_outside_of_the_time(void **state)
     unsetenv("RINGBENCH_NVML_LIB");
 }
 
-static void memory_that_was_taken_is_told(void **state)
+TEST(memory_that_was_taken_is_told)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     run_case(&group, &seen, one_size, 1, "\"nccl\":{}", "devices=4,init_mib=5");
     nccl_assert_all_ok(&group, &seen);
     for (int rank = 0; rank < RANKS; rank++) {
@@ -403,26 +382,4 @@ static void memory_that_was_taken_is_told(void **state)
         assert_int_equal(json_get_int(end, "end_bytes", 0), init + buffers);
     }
     nccl_end(&group, &seen);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_of_nccl_is_what_it_gets),
-        cmocka_unit_test(a_ring_of_sends_has_two_peers),
-        cmocka_unit_test(buffers_lie_unaligned),
-        cmocka_unit_test(graphs_are_captured_and_launched),
-        cmocka_unit_test(a_launch_runs_every_call),
-        cmocka_unit_test(a_wrong_element_in_a_graph_is_found),
-        cmocka_unit_test(what_cannot_be_captured_is_refused),
-        cmocka_unit_test(blocking_waits_and_has_barriers_as_asked),
-        cmocka_unit_test(iterations_are_timed_back_to_back),
-        cmocka_unit_test(cycles_repeat_all_rows_with_one_communicator),
-        cmocka_unit_test(a_death_is_noticed_inside_of_nccl),
-        cmocka_unit_test(a_death_is_noticed_at_the_end_of_a_group),
-        cmocka_unit_test(a_call_that_never_returns_is_given_up),
-        cmocka_unit_test(counters_are_read_outside_of_the_time),
-        cmocka_unit_test(memory_that_was_taken_is_told),
-    };
-    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

@@ -1,14 +1,8 @@
 /* test_nccl_pattern.c - what device code computes element by element is what the host
  * writes in blocks */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/data/pattern.h"
 #include "agent/worker/data/pattern_math.h"
+#include "tests/unit/test.h"
 
 #define RANKS 5
 #define COUNT 77
@@ -30,11 +24,10 @@ static void compare(enum dtype type, const struct pattern *pattern, int source,
     }
 }
 
-static void inputs_and_reductions_agree(void **state)
+TEST(inputs_and_reductions_agree)
 {
     unsigned char block[COUNT * 8] __attribute__((aligned(8)));
 
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = -1; redop < REDOP_COUNT; redop++) {
             struct pattern *pattern =
@@ -53,11 +46,10 @@ static void inputs_and_reductions_agree(void **state)
     }
 }
 
-static void expected_elements_agree(void **state)
+TEST(expected_elements_agree)
 {
     unsigned char block[RANKS * COUNT * 4] __attribute__((aligned(8)));
 
-    (void)state;
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
         int redop =
             collective_facts((enum collective_kind)kind)->reduces ? REDOP_SUM : -1;
@@ -81,12 +73,11 @@ static void expected_elements_agree(void **state)
 
 /* An average is scaled before it is added: the table must keep that within a few ulps, so
  * it has two terms, and every rank has one of them somewhere. */
-static void averages_have_two_terms(void **state)
+TEST(averages_have_two_terms)
 {
     struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_AVG, RANKS, 3, NULL);
     bool has_term[RANKS] = {false};
 
-    (void)state;
     for (uint64_t i = 0; i < COUNT; i++) {
         int terms = 0;
         for (int rank = 0; rank < RANKS; rank++) {
@@ -99,14 +90,4 @@ static void averages_have_two_terms(void **state)
     for (int rank = 0; rank < RANKS; rank++)
         assert_true(has_term[rank]);
     pattern_destroy(pattern);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_and_reductions_agree),
-        cmocka_unit_test(expected_elements_agree),
-        cmocka_unit_test(averages_have_two_terms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

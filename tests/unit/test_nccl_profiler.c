@@ -1,16 +1,9 @@
 /* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That each
  * version's events are read where they have it is for
  * tests/integration/nccl_choice.test.mjs, where the emulated NCCL looks the plugin up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/nccl/nccl_profiler.h"
 #include "agent/worker/nccl/nccl_tuning.h"
+#include "tests/unit/test.h"
 
 enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, PROXY = 8, COLLECTIVE_CALL = 512 };
 
@@ -48,11 +41,10 @@ static void *tell(uint64_t type, const char *algo, unsigned char channels)
     return handle;
 }
 
-static void asks_for_events_only_while_it_watches(void **state)
+TEST_WITH(set_up, tear_down, asks_for_events_only_while_it_watches)
 {
     struct choice choice = {.channels = 7};
 
-    (void)state;
     assert_true(nccl_profiler_is_used());
     assert_int_equal(mask, 0);
     nccl_profiler_watch();
@@ -68,11 +60,10 @@ static void asks_for_events_only_while_it_watches(void **state)
 
 /* Without the first NCCL up to 2.27 tells nothing of the calls in the group; of the last
  * 2.28 would stop it at every later call. */
-static void groups_get_a_handle_and_nothing_else(void **state)
+TEST_WITH(set_up, tear_down, groups_get_a_handle_and_nothing_else)
 {
     struct choice choice;
 
-    (void)state;
     nccl_profiler_watch();
     assert_non_null(tell(GROUP, NULL, 0));
     assert_null(tell(COLLECTIVE, "RING", 8));
@@ -87,11 +78,10 @@ static void groups_get_a_handle_and_nothing_else(void **state)
     assert_int_equal(choice.channels, 8);
 }
 
-static void the_widest_transfer_counts(void **state)
+TEST_WITH(set_up, tear_down, the_widest_transfer_counts)
 {
     struct choice choice;
 
-    (void)state;
     nccl_profiler_watch();
     tell(TRANSFER, NULL, 2);
     tell(TRANSFER, NULL, 4);
@@ -103,9 +93,8 @@ static void the_widest_transfer_counts(void **state)
 }
 
 /* The mask is gone with the communicator. */
-static void a_communicator_that_ended_is_not_asked(void **state)
+TEST_WITH(set_up, tear_down, a_communicator_that_ended_is_not_asked)
 {
-    (void)state;
     plugin->finalize(context);
     assert_false(nccl_profiler_is_used());
     mask = 9;
@@ -127,9 +116,8 @@ static void check_line(const char *text, const char *algo, const char *proto,
 }
 
 /* Of NCCL 2.20, 2.23, 2.24, 2.27, 2.28 and 2.29. */
-static void the_log_is_read_as_each_version_writes_it(void **state)
+TEST(the_log_is_read_as_each_version_writes_it)
 {
-    (void)state;
     check_line("1024 Bytes -> Algo 1 proto 2 time 12.300000", "RING", "SIMPLE", 0);
     check_line("AllGather: 1024 Bytes -> Algo 6 proto 0 time 12.3", "PAT", "LL", 0);
     check_line("AllReduce: 8 Bytes -> Algo NVLS_TREE proto LL128 channel{Lo..Hi}={2..17}",
@@ -148,12 +136,11 @@ static void the_log_is_read_as_each_version_writes_it(void **state)
     check_line("8 Bytes -> Algo RING proto LL channel{Lo..Hi}={9..2}", "", "", -1);
 }
 
-static void ranks_are_held_against_each_other(void **state)
+TEST(ranks_are_held_against_each_other)
 {
     struct choice ring = {.algo = "RING", .proto = "LL", .by = "log", .channels = 4};
     struct choice tree = ring, none = {.expected_us = 3}, all = {.algo = ""};
 
-    (void)state;
     assert_null(choice_json(&all));
     choice_add(&all, &none);
     choice_add(&all, &ring);
@@ -170,21 +157,4 @@ static void ranks_are_held_against_each_other(void **state)
     choice_add(&all, &tree);
     assert_false(all.ranks_differ);
     assert_int_equal(all.channels, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(asks_for_events_only_while_it_watches, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(groups_get_a_handle_and_nothing_else, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_widest_transfer_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_communicator_that_ended_is_not_asked, set_up,
-                                        tear_down),
-        cmocka_unit_test(the_log_is_read_as_each_version_writes_it),
-        cmocka_unit_test(ranks_are_held_against_each_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

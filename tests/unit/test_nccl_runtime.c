@@ -1,15 +1,9 @@
 /* test_nccl_runtime.c - which CUDA runtime the NCCL worker takes, over emulated ones */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
+#include "tests/unit/test.h"
+
+GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 
 static void assert_runtime(const char *emulation, const char *runtime, const char *reason)
 {
@@ -20,9 +14,8 @@ static void assert_runtime(const char *emulation, const char *runtime, const cha
     json_decref(answer);
 }
 
-static void the_driver_decides_among_those_that_are_found(void **state)
+TEST(the_driver_decides_among_those_that_are_found)
 {
-    (void)state;
     unsetenv("RINGBENCH_CUDART_LIB");
     setenv("LD_LIBRARY_PATH", EMULATED_CUDART_DIRS, 1);
     assert_runtime("driver=13000", "13.0", "");
@@ -33,20 +26,10 @@ static void the_driver_decides_among_those_that_are_found(void **state)
     unsetenv("LD_LIBRARY_PATH");
 }
 
-static void the_one_that_is_named_is_taken(void **state)
+TEST(the_one_that_is_named_is_taken)
 {
-    (void)state;
     setenv("LD_LIBRARY_PATH", EMULATED_CUDART_DIRS, 1);
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
     assert_runtime("driver=12040", "13.0", "");
     unsetenv("LD_LIBRARY_PATH");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_driver_decides_among_those_that_are_found),
-        cmocka_unit_test(the_one_that_is_named_is_taken),
-    };
-    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

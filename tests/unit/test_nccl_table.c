@@ -1,15 +1,8 @@
 /* test_nccl_table.c - what NCCL 2.18 and 2.19 log of what they choose by, and what is
  * made of it. That it is what NCCL chooses, by size, is for
  * tests/integration/nccl_choice.test.mjs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/nccl/nccl_table.h"
+#include "tests/unit/test.h"
 
 static bool tell(struct nccl_table *table, const char *text)
 {
@@ -62,12 +55,11 @@ static void check(const struct nccl_table *table, const struct nccl_table_call *
     assert_string_equal(choice.by, *algo ? "table" : "");
 }
 
-static void the_least_expected_time_wins(void **state)
+TEST(the_least_expected_time_wins)
 {
     struct nccl_table table;
     struct nccl_table_call small = all_reduce(2), large = all_reduce(1 << 24);
 
-    (void)state;
     fill(&table, "    AllReduce |     7.2/  18.4 |    15.6/   0.0 |    21.5/  58.7 |"
                  "     9.4/  21.9 |    16.8/  74.6 |    24.9/  88.2 |     0.0/   0.0 |"
                  "     0.0/   0.0 |     0.0/   0.0 |");
@@ -82,12 +74,11 @@ static void the_least_expected_time_wins(void **state)
 }
 
 /* 7.2 may be 7.25, and so may 7.3. */
-static void what_rounding_leaves_open_is_not_said(void **state)
+TEST(what_rounding_leaves_open_is_not_said)
 {
     struct nccl_table table;
     struct nccl_table_call call = all_reduce(2);
 
-    (void)state;
     fill(&table, "    AllReduce |     7.2/  18.4 |     0.0/   0.0 |     0.0/   0.0 |"
                  "     7.3/  18.4 |     0.0/   0.0 |     0.0/   0.0 |     0.0/   0.0 |"
                  "     0.0/   0.0 |     0.0/   0.0 |");
@@ -97,12 +88,11 @@ static void what_rounding_leaves_open_is_not_said(void **state)
 }
 
 /* Whether its plugin can reduce that is not logged. */
-static void where_collnet_might_win_nothing_is_said(void **state)
+TEST(where_collnet_might_win_nothing_is_said)
 {
     struct nccl_table table;
     struct nccl_table_call small = all_reduce(2), large = all_reduce(1 << 24);
 
-    (void)state;
     fill(&table, "    AllReduce |     7.2/  18.4 |     0.0/   0.0 |     0.0/   0.0 |"
                  "     9.3/  18.4 |     0.0/   0.0 |     0.0/   0.0 |     0.0/   0.0 |"
                  "     0.0/   0.0 |    30.0/  90.1 |");
@@ -111,7 +101,7 @@ static void where_collnet_might_win_nothing_is_said(void **state)
     check(&table, &large, "", "", 0);
 }
 
-static void other_lines_change_nothing(void **state)
+TEST(other_lines_change_nothing)
 {
     static const char *const others[] = {
         "",
@@ -125,7 +115,6 @@ static void other_lines_change_nothing(void **state)
     struct nccl_table table = {.channels = 3};
     const struct nccl_table before = table;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_false(tell(&table, others[i]));
     assert_false(nccl_table_read(&table, "    AllReduce |     7.2/  18.4 |"));
@@ -136,12 +125,11 @@ static void other_lines_change_nothing(void **state)
     assert_int_equal(table.channels, 3);
 }
 
-static void absurd_figures_end(void **state)
+TEST(absurd_figures_end)
 {
     struct nccl_table table;
     struct nccl_table_call call = all_reduce(SIZE_MAX / 8);
 
-    (void)state;
     fill(&table, "    AllReduce |     7.2/999999999999.9 |");
     assert_true(tell(&table, " Max NThreads | 0 | 0 | 0 |"));
     check(&table, &call, "TREE", "LL", 0);
@@ -149,17 +137,4 @@ static void absurd_figures_end(void **state)
     check(&table, &call, "", "", 0);
     assert_true(tell(&table, "999999999 coll channels, 0 nvls channels"));
     check(&table, &call, "", "", 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_expected_time_wins),
-        cmocka_unit_test(what_rounding_leaves_open_is_not_said),
-        cmocka_unit_test(where_collnet_might_win_nothing_is_said),
-        cmocka_unit_test(other_lines_change_nothing),
-        cmocka_unit_test(absurd_figures_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

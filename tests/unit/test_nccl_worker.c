@@ -1,19 +1,12 @@
 /* test_nccl_worker.c - the NCCL worker's processes over emulated libraries */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
+#include "tests/unit/test.h"
+
+GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
 
 static const char all_words[] =
     "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
@@ -33,13 +26,12 @@ static size_t all_rows(size_t dtypes)
     return dtypes * (reducing + others) * 2 * 2;
 }
 
-static void every_collective_type_and_operation_is_right(void **state)
+TEST(every_collective_type_and_operation_is_right)
 {
     struct worker_group group;
     struct nccl_seen seen;
     char words[1024];
 
-    (void)state;
     snprintf(words, sizeof(words), all_words, ",\"float8e4m3\",\"float8e5m2\"");
     nccl_write_case(words, "");
     nccl_run(&group, &seen, "devices=4");
@@ -56,13 +48,12 @@ static void every_collective_type_and_operation_is_right(void **state)
 }
 
 /* Grouped sends and receives, cudaMalloc, no fp8. */
-static void an_old_library_does_the_same(void **state)
+TEST(an_old_library_does_the_same)
 {
     struct worker_group group;
     struct nccl_seen seen;
     char words[1024];
 
-    (void)state;
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     snprintf(words, sizeof(words), all_words, "");
     nccl_write_case(words, "");
@@ -82,12 +73,11 @@ static void an_old_library_does_the_same(void **state)
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 
-static void calls_in_groups_and_isolated_ones_are_measured(void **state)
+TEST(calls_in_groups_and_isolated_ones_are_measured)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
     nccl_run(&group, &seen, "devices=4");
     nccl_assert_all_ok(&group, &seen);
@@ -98,12 +88,11 @@ static void calls_in_groups_and_isolated_ones_are_measured(void **state)
     nccl_end(&group, &seen);
 }
 
-static void each_rank_has_its_own_data_to_reduce(void **state)
+TEST(each_rank_has_its_own_data_to_reduce)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(
         "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\"],"
         "\"dtypes\":[\"float32\",\"int8\"],\"redops\":[\"sum\",\"prod\",\"avg\"],"
@@ -114,12 +103,11 @@ static void each_rank_has_its_own_data_to_reduce(void **state)
     nccl_end(&group, &seen);
 }
 
-static void many_ranks_share_several_ids(void **state)
+TEST(many_ranks_share_several_ids)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "");
     setenv("RINGBENCH_RANKS_PER_NCCL_ID", "2", 1);
     nccl_run(&group, &seen, "devices=4");
@@ -129,12 +117,11 @@ static void many_ranks_share_several_ids(void **state)
     nccl_end(&group, &seen);
 }
 
-static void a_slow_rank_shows(void **state)
+TEST(a_slow_rank_shows)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "");
     nccl_run(&group, &seen, "devices=4,slow_us@2=4000");
     nccl_assert_all_ok(&group, &seen);
@@ -161,9 +148,8 @@ static void check_wrong(const char *emulation)
     nccl_end(&group, &seen);
 }
 
-static void a_wrong_element_is_named(void **state)
+TEST(a_wrong_element_is_named)
 {
-    (void)state;
     check_wrong("devices=4,wrong@2=1234");
     check_wrong("devices=4,wrong@2=1234,no_kernels");
 }
@@ -184,12 +170,11 @@ static void check_kernels(const char *emulation, bool are_there)
 }
 
 /* A fatbin of nvcc 13 is nothing to a driver of 12.x. */
-static void a_driver_older_than_the_kernels_has_them_as_text(void **state)
+TEST(a_driver_older_than_the_kernels_has_them_as_text)
 {
     json_t *probe = nccl_probe("devices=4");
     bool are_built = json_get_bool(probe, "checks_on_gpu", false);
 
-    (void)state;
     json_decref(probe);
     check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin", are_built);
     check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin,lazy_kernels", are_built);
@@ -221,14 +206,13 @@ static void check_scribble(const char *emulation)
     nccl_end(&group, &seen);
 }
 
-static void what_is_written_where_nothing_is_received_is_found(void **state)
+TEST(what_is_written_where_nothing_is_received_is_found)
 {
-    (void)state;
     check_scribble("devices=4,scribble@1=1234");
     check_scribble("devices=4,scribble@1=1234,no_kernels");
 }
 
-static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
+TEST(what_cannot_be_is_said_before_nccl_is_asked)
 {
     static const struct {
         const char *emulation, *code, *text;
@@ -251,7 +235,6 @@ static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
          " is version 2.17.0, 2.18 or newer is needed (and 3 more ranks failed)"},
     };
 
-    (void)state;
     nccl_write_case(nccl_quick, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct worker_group group;
@@ -288,9 +271,8 @@ static void check_failure(const char *emulation, int culprit, const char *words)
     nccl_end(&group, &seen);
 }
 
-static void a_failure_carries_the_librarys_words(void **state)
+TEST(a_failure_carries_the_librarys_words)
 {
-    (void)state;
     check_failure("devices=4,init_fails@1", 1,
                   "NCCL result 2), its last error: emulated: no socket interface found");
     check_failure("devices=4,async_error@2=3", 2,
@@ -314,9 +296,8 @@ static void check_option(const char *option, const char *emulation,
     nccl_end(&group, &seen);
 }
 
-static void options_of_nccl_are_heeded(void **state)
+TEST(options_of_nccl_are_heeded)
 {
-    (void)state;
     check_option("\"nccl\":{\"registration\":\"local\"}", "devices=4", "local");
     check_option("\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}",
                  "devices=4", "windows");
@@ -343,9 +324,8 @@ static void check_refused(const char *option, const char *emulation, const char 
     nccl_end(&group, &seen);
 }
 
-static void options_that_cannot_be_had_end_the_case(void **state)
+TEST(options_that_cannot_be_had_end_the_case)
 {
-    (void)state;
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
                   "devices=4,no_windows,nccl=22902", "unsupported",
                   "registration symmetric: NCCL gives no window here");
@@ -374,12 +354,11 @@ static void options_that_cannot_be_had_end_the_case(void **state)
 
 /* 30 calls of 100 ms, all enqueued at once: what ends is seen to end, once it is known
  * that calls are slow. So is what the host checks. */
-static void long_work_shows_progress(void **state)
+TEST(long_work_shows_progress)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
                     "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":30,\"root\":0,"
                     "\"sizes\":[64,128]",
@@ -393,12 +372,11 @@ static void long_work_shows_progress(void **state)
 
 /* The first call, the only one to warm up, takes long: no event follows the timed ones.
  */
-static void a_slow_first_call_marks_no_timed_one(void **state)
+TEST(a_slow_first_call_marks_no_timed_one)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "\"agg_iters\":1,\"check\":0,\"timing\":\"throughput\","
                                 "\"stall_s\":3");
     nccl_run(&group, &seen, "devices=4,slow_once=1,hang_cudaEventRecord=1");
@@ -406,13 +384,12 @@ static void a_slow_first_call_marks_no_timed_one(void **state)
     nccl_end(&group, &seen);
 }
 
-static void a_buffer_that_cannot_be_had_ends_the_case(void **state)
+TEST(a_buffer_that_cannot_be_had_ends_the_case)
 {
     struct worker_group group;
     struct nccl_seen seen;
     int rank;
 
-    (void)state;
     nccl_write_case(nccl_quick, "");
     nccl_run(&group, &seen, "devices=4,oom=10000");
     rank = nccl_rank_saying(&seen, "2 buffers of 20 KiB: cudaMalloc of a buffer: out of "
@@ -422,12 +399,11 @@ static void a_buffer_that_cannot_be_had_ends_the_case(void **state)
     nccl_end(&group, &seen);
 }
 
-static void a_size_that_does_not_fit_is_skipped(void **state)
+TEST(a_size_that_does_not_fit_is_skipped)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
                     "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":5,\"root\":0,"
                     "\"sizes\":[64,33554432]",
@@ -469,9 +445,8 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
     nccl_end(&group, &seen);
 }
 
-static void fp8_is_skipped_where_a_gpu_is_too_old(void **state)
+TEST(fp8_is_skipped_where_a_gpu_is_too_old)
 {
-    (void)state;
     check_fp8("devices=4,sm@2=80", "x--xxxx--xxxx--xxx",
               "NCCL 2.28.9 reduces fp8 from compute capability 9.0 on, and the GPU of "
               "rank 2 on this node (emulated GPU) has 8.0");
@@ -502,19 +477,17 @@ static void check_death(const char *emulation, int culprit)
     nccl_end(&group, &seen);
 }
 
-static void a_death_in_a_collective_is_noticed(void **state)
+TEST(a_death_in_a_collective_is_noticed)
 {
-    (void)state;
     check_death("devices=4,die@2=4", 2);
 }
 
 /* NCCL itself would wait for ever. */
-static void a_death_during_init_is_noticed(void **state)
+TEST(a_death_during_init_is_noticed)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "");
     nccl_start(&group, &seen, "devices=4,init_hangs@1");
     while (seen.progress == 0) { /* all of them are in init by then */
@@ -563,9 +536,8 @@ static void check_stop(const char *emulation, const char *members)
     nccl_end(&group, &seen);
 }
 
-static void a_stop_ends_everything(void **state)
+TEST(a_stop_ends_everything)
 {
-    (void)state;
     check_stop("devices=4", nccl_endless);
     check_stop("devices=4,init_hangs@1", nccl_endless);
     check_stop("devices=4,stall@2=3", nccl_endless);
@@ -573,12 +545,11 @@ static void a_stop_ends_everything(void **state)
 }
 
 /* For when the server, which would notice it, is gone. */
-static void a_stall_is_given_up_in_the_end(void **state)
+TEST(a_stall_is_given_up_in_the_end)
 {
     struct worker_group group;
     struct nccl_seen seen;
 
-    (void)state;
     nccl_write_case(nccl_quick, "\"stall_s\":3,\"agg_iters\":1,\"check\":1,"
                                 "\"timing\":\"throughput\"");
     nccl_run(&group, &seen, "devices=4,stall@2=3");
@@ -602,11 +573,10 @@ static void assert_unavailable(const char *emulation, const char *words)
     json_decref(answer);
 }
 
-static void the_probe_says_what_is_there(void **state)
+TEST(the_probe_says_what_is_there)
 {
     json_t *answer = nccl_probe("devices=3,memory_mib=512");
 
-    (void)state;
     assert_true(json_get_bool(answer, "available", false));
     assert_true(json_get_bool(answer, "emulated", false));
     assert_int_equal(json_array_size(json_object_get(answer, "devices")), 3);
@@ -621,9 +591,8 @@ static void the_probe_says_what_is_there(void **state)
     json_decref(answer);
 }
 
-static void the_probe_says_what_is_missing(void **state)
+TEST(the_probe_says_what_is_missing)
 {
-    (void)state;
     assert_unavailable("no_driver", "no NVIDIA driver");
     assert_unavailable("no_device", "no GPU is visible");
     assert_unavailable("nccl=21605", "version 2.16.5, 2.18 or newer is needed");
@@ -633,35 +602,4 @@ static void the_probe_says_what_is_missing(void **state)
     setenv("RINGBENCH_CUDART_LIB", "/no/such/libcudart.so", 1);
     assert_unavailable("devices=1", "CUDA runtime: can't load it: /no/such/libcudart.so");
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_collective_type_and_operation_is_right),
-        cmocka_unit_test(an_old_library_does_the_same),
-        cmocka_unit_test(calls_in_groups_and_isolated_ones_are_measured),
-        cmocka_unit_test(each_rank_has_its_own_data_to_reduce),
-        cmocka_unit_test(many_ranks_share_several_ids),
-        cmocka_unit_test(a_slow_rank_shows),
-        cmocka_unit_test(a_wrong_element_is_named),
-        cmocka_unit_test(a_driver_older_than_the_kernels_has_them_as_text),
-        cmocka_unit_test(what_is_written_where_nothing_is_received_is_found),
-        cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
-        cmocka_unit_test(a_failure_carries_the_librarys_words),
-        cmocka_unit_test(options_of_nccl_are_heeded),
-        cmocka_unit_test(options_that_cannot_be_had_end_the_case),
-        cmocka_unit_test(long_work_shows_progress),
-        cmocka_unit_test(a_slow_first_call_marks_no_timed_one),
-        cmocka_unit_test(a_buffer_that_cannot_be_had_ends_the_case),
-        cmocka_unit_test(a_size_that_does_not_fit_is_skipped),
-        cmocka_unit_test(fp8_is_skipped_where_a_gpu_is_too_old),
-        cmocka_unit_test(a_death_in_a_collective_is_noticed),
-        cmocka_unit_test(a_death_during_init_is_noticed),
-        cmocka_unit_test(a_stop_ends_everything),
-        cmocka_unit_test(a_stall_is_given_up_in_the_end),
-        cmocka_unit_test(the_probe_says_what_is_there),
-        cmocka_unit_test(the_probe_says_what_is_missing),
-    };
-    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

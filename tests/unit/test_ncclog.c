@@ -1,16 +1,7 @@
 /* test_ncclog.c - what NCCL's own log says of a communicator */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
+#include "tests/unit/test.h"
 
 /* Lines, parted by newlines; the JSON that they come to, "null" for none. */
 static void expect(const char *lines, const char *want)
@@ -39,9 +30,8 @@ static void expect(const char *lines, const char *want)
 
 #define INFO "node-1:4711:4731 [0] NCCL INFO "
 
-static void a_communicator_over_infiniband_is_told(void **state)
+TEST(a_communicator_over_infiniband_is_told)
 {
-    (void)state;
     expect(
         "NCCL version 2.20.5+cuda12.1\n" INFO "cudaDriverVersion 12000\n" INFO
         "NET/IB : Using [0]mlx5_1:1/RoCE [2]mlx5_3:1/IB [RO]; OOB "
@@ -73,21 +63,19 @@ static void a_communicator_over_infiniband_is_told(void **state)
 }
 
 /* A form's stars do not try each of the others' places again: that took minutes. */
-static void a_form_that_nearly_fits_is_soon_left(void **state)
+TEST(a_form_that_nearly_fits_is_soon_left)
 {
     char text[20000] = "";
     struct pieces pieces;
 
-    (void)state;
     for (size_t at = 0; at + 8 < sizeof(text); at += 7)
         snprintf(text + at, 8, "a: b: c");
     assert_false(pattern_fits("*: *: *b *c *x", text, &pieces));
     assert_true(pattern_fits("*: *: *b *c *", text, &pieces));
 }
 
-static void a_communicator_inside_a_node_is_told(void **state)
+TEST(a_communicator_inside_a_node_is_told)
 {
-    (void)state;
     expect(INFO "Channel 00/0 : 0[0] -> 1[1] via P2P/direct pointer/read\n" INFO
                 "Channel 01/0 : 0[0] -> 2[2] via P2P/indirect/1[1]\n" INFO
                 "Channel 01/0 : 0[0] -> 3[3] via P2P/indirect/2[2]\n" INFO
@@ -106,7 +94,7 @@ static void a_communicator_inside_a_node_is_told(void **state)
            "\"NVLS multicast support is not available on dev 0\"}]}");
 }
 
-static void devices_are_numbered_by_their_place(void **state)
+TEST(devices_are_numbered_by_their_place)
 {
     static const struct {
         const char *line, *devices;
@@ -144,7 +132,6 @@ static void devices_are_numbered_by_their_place(void **state)
                                        "line that no version has\"]}}"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[500];
 
@@ -154,9 +141,8 @@ static void devices_are_numbered_by_their_place(void **state)
 }
 
 /* Ranks of a smaller communicator are numbered anew: they are no ranks of the job. */
-static void communicators_are_told_apart(void **state)
+TEST(communicators_are_told_apart)
 {
-    (void)state;
     expect(INFO
            "ncclCommInitRankConfig comm 0x1 rank 5 nranks 8 cudaDev 0 nvmlDev 0 "
            "busId 1 commId 0x7 - Init START\n" INFO
@@ -172,9 +158,8 @@ static void communicators_are_told_apart(void **state)
 }
 
 /* From 2.22 on links are made by the first call: long after another was named. */
-static void a_late_link_is_of_the_communicator_that_it_fits(void **state)
+TEST(a_late_link_is_of_the_communicator_that_it_fits)
 {
-    (void)state;
     expect(INFO
            "ncclCommInitRankConfig comm 0x1 rank 5 nranks 8 cudaDev 0 nvmlDev 0 busId 1 "
            "commId 0x7 - Init COMPLETE\n" INFO
@@ -192,12 +177,11 @@ static void a_late_link_is_of_the_communicator_that_it_fits(void **state)
            "\"links_unplaced\":1}");
 }
 
-static void communicators_beyond_the_limit_are_counted(void **state)
+TEST(communicators_beyond_the_limit_are_counted)
 {
     struct ncclog log;
     json_t *json;
 
-    (void)state;
     ncclog_init(&log);
     for (int i = 0; i < NCCLOG_COMMS_MAX + 3; i++) {
         char line[200];
@@ -216,9 +200,8 @@ static void communicators_beyond_the_limit_are_counted(void **state)
     ncclog_release(&log);
 }
 
-static void the_last_warning_is_kept(void **state)
+TEST(the_last_warning_is_kept)
 {
-    (void)state;
     expect("[2026-11-21 10:00:00] node-1:1:2 [0] misc.cc:1 NCCL WARN first\n"
            "0: node-1:1:2 [0] bootstrap.cc:48 NCCL WARN Bootstrap : no socket interface "
            "found\n" INFO "Bootstrap : Using eth0:10.0.0.1<0>\n",
@@ -227,10 +210,9 @@ static void the_last_warning_is_kept(void **state)
 }
 
 /* What began it stands before what it ends with; what repeats is counted. */
-static void the_first_warnings_after_init_are_kept(void **state)
+TEST(the_first_warnings_after_init_are_kept)
 {
 #define WARN "node-1:1:2 [0] x.cc:1 NCCL WARN "
-    (void)state;
     expect(WARN "before\n" INFO
                 "ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1 "
                 "commId 0x5 - Init COMPLETE\n" WARN "a\n" WARN "a\n" WARN "b\n" WARN
@@ -240,9 +222,8 @@ static void the_first_warnings_after_init_are_kept(void **state)
            "\"d\"]}}");
 }
 
-static void what_is_not_nccl_s_says_nothing(void **state)
+TEST(what_is_not_nccl_s_says_nothing)
 {
-    (void)state;
     expect("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nUsing network IB\n\nNCCL \n"
            "# NCCL INFO\nRuntimeError: NCCL error, NCCL version 2.20.5\n",
            "null");
@@ -252,13 +233,12 @@ static void what_is_not_nccl_s_says_nothing(void **state)
            "\"comm 0x1 rank 9 nRanks 99999999999999999999 nNodes -1 localRanks x\"]}}");
 }
 
-static void there_is_a_limit_to_names_and_lines(void **state)
+TEST(there_is_a_limit_to_names_and_lines)
 {
     char line[5000];
     struct ncclog log;
     json_t *json;
 
-    (void)state;
     ncclog_init(&log);
     for (int i = 0; i < 100; i++) {
         int n = snprintf(line, sizeof(line), INFO "Channel 00 : 0[0] -> 1[0] via T%d", i);
@@ -284,13 +264,12 @@ static void there_is_a_limit_to_names_and_lines(void **state)
     ncclog_release(&log);
 }
 
-static void all_peers_of_a_large_job_stand_in_one_way(void **state)
+TEST(all_peers_of_a_large_job_stand_in_one_way)
 {
     struct ncclog log;
     json_t *json, *way;
     char line[200];
 
-    (void)state;
     ncclog_init(&log);
     for (int i = 1; i < 20000; i++) {
         int n = snprintf(line, sizeof(line),
@@ -306,7 +285,7 @@ static void all_peers_of_a_large_job_stand_in_one_way(void **state)
 }
 
 /* As syslog, terminals and launchers leave a line. */
-static void what_stands_before_a_line_is_none_of_it(void **state)
+TEST(what_stands_before_a_line_is_none_of_it)
 {
     static const char *const labels[] = {
         "",
@@ -323,7 +302,6 @@ static void what_stands_before_a_line_is_none_of_it(void **state)
         "[2026-01-01 10:00:00] ",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
         struct ncclog_set set;
         char line[400];
@@ -344,9 +322,8 @@ static void what_stands_before_a_line_is_none_of_it(void **state)
     }
 }
 
-static void a_plugin_of_nccl_s_own_has_its_names(void **state)
+TEST(a_plugin_of_nccl_s_own_has_its_names)
 {
-    (void)state;
     expect(INFO "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>\n" INFO
                 "Using network IBext_v8\n" INFO
                 "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IBext_v8/0/GDRDMA\n",
@@ -359,9 +336,8 @@ static void a_plugin_of_nccl_s_own_has_its_names(void **state)
            "\"gdr\":true,\"to\":\"1\",\"channels\":1}]}");
 }
 
-static void the_version_stands_behind_a_label(void **state)
+TEST(the_version_stands_behind_a_label)
 {
-    (void)state;
     expect("[1,0]<stdout>:0: NCCL version 2.19.6+cuda12.3\n",
            "{\"version\":\"2.19.6+cuda12.3\"}");
     expect("this is built for NCCL version 2.19.6+cuda12.3\n", "null");
@@ -383,7 +359,7 @@ static void read_log(const char *name, struct ncclog_set *set)
 }
 
 /* Every line of NCCL in them, and not only what bears on transports. */
-static void real_logs_are_understood(void **state)
+TEST(real_logs_are_understood)
 {
     static const struct {
         const char *name, *network, *first_way;
@@ -408,7 +384,6 @@ static void real_logs_are_understood(void **state)
         {"a800.1.ens17np0.txt", NULL, NULL, 4},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
         json_t *json, *way, *wanted;
         struct ncclog_set set;
@@ -439,28 +414,4 @@ static void real_logs_are_understood(void **state)
         json_decref(json);
         ncclog_set_release(&set);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_communicator_over_infiniband_is_told),
-        cmocka_unit_test(a_form_that_nearly_fits_is_soon_left),
-        cmocka_unit_test(a_communicator_inside_a_node_is_told),
-        cmocka_unit_test(devices_are_numbered_by_their_place),
-        cmocka_unit_test(communicators_are_told_apart),
-        cmocka_unit_test(a_late_link_is_of_the_communicator_that_it_fits),
-        cmocka_unit_test(communicators_beyond_the_limit_are_counted),
-        cmocka_unit_test(the_last_warning_is_kept),
-        cmocka_unit_test(the_first_warnings_after_init_are_kept),
-        cmocka_unit_test(what_is_not_nccl_s_says_nothing),
-        cmocka_unit_test(there_is_a_limit_to_names_and_lines),
-        cmocka_unit_test(all_peers_of_a_large_job_stand_in_one_way),
-        cmocka_unit_test(what_stands_before_a_line_is_none_of_it),
-        cmocka_unit_test(a_plugin_of_nccl_s_own_has_its_names),
-        cmocka_unit_test(the_version_stands_behind_a_label),
-        cmocka_unit_test(real_logs_are_understood),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,12 @@
 /* test_negotiate.c - Accept and Accept-Encoding, as a table */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/negotiate.h"
+#include "tests/unit/test.h"
 
 /* 0 json, 1 text, 2 event stream */
 static const char *const types[] = {"application/json", "text/plain", "text/event-stream",
                                     NULL};
 
-static void chooses_a_type(void **state)
+TEST(chooses_a_type)
 {
     static const struct {
         const char *header;
@@ -50,7 +42,6 @@ static void chooses_a_type(void **state)
         {"\"", -1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int choice = negotiate_accept(cases[i].header, types);
 
@@ -60,9 +51,8 @@ static void chooses_a_type(void **state)
     }
 }
 
-static void knows_encodings(void **state)
+TEST(knows_encodings)
 {
-    (void)state;
     assert_false(negotiate_encoding(NULL, "gzip"));
     assert_false(negotiate_encoding("", "gzip"));
     assert_true(negotiate_encoding("gzip, deflate, br", "gzip"));
@@ -72,14 +62,4 @@ static void knows_encodings(void **state)
     assert_true(negotiate_encoding("*", "gzip"));
     assert_false(negotiate_encoding("*;q=0", "gzip"));
     assert_false(negotiate_encoding("xgzip", "gzip"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chooses_a_type),
-        cmocka_unit_test(knows_encodings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_node.c - registration, commands and occupation of nodes */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_seen.h"
 #include "server/nodes/node.h"
+#include "tests/unit/test.h"
 
 #define BOOT_1 "11111111-1111-4111-8111-111111111111"
 #define BOOT_2 "22222222-2222-4222-8222-222222222222"
@@ -34,14 +26,13 @@ static struct node *try_register(struct node_registry *registry, const char *nam
     return node;
 }
 
-static void another_boot_takes_the_name_over(void **state)
+TEST(another_boot_takes_the_name_over)
 {
     struct node_registry registry = {0};
     struct error err;
     struct node *node;
     bool is_new = false;
 
-    (void)state;
     node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
     assert_non_null(node);
     assert_true(is_new);
@@ -79,14 +70,13 @@ static bool is_seen_alike(const struct node *a, const struct node *b)
 }
 
 /* Of nodes that are alike once, and of none that is not here any more. */
-static void what_a_preflight_sees_of_nodes_is_kept_once(void **state)
+TEST(what_a_preflight_sees_of_nodes_is_kept_once)
 {
     struct node_registry registry = {0};
     const struct node *a = register_with(&registry, "a", "performance");
     const struct node *b = register_with(&registry, "b", "performance");
     size_t n_texts, n_differing = 0;
 
-    (void)state;
     assert_non_null(a->seen);
     assert_true(is_seen_alike(a, b));
     n_texts = preflight_memory_count(registry.memory);
@@ -107,7 +97,7 @@ static void what_a_preflight_sees_of_nodes_is_kept_once(void **state)
     node_registry_release(&registry);
 }
 
-static void the_same_boot_resumes_under_a_new_agent_id(void **state)
+TEST(the_same_boot_resumes_under_a_new_agent_id)
 {
     struct node_registry registry = {0};
     struct error err;
@@ -115,7 +105,6 @@ static void the_same_boot_resumes_under_a_new_agent_id(void **state)
     struct node *node;
     bool is_new = false;
 
-    (void)state;
     node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
     memcpy(agent, node->agent, sizeof(agent));
     node->acked = 7;
@@ -127,14 +116,13 @@ static void the_same_boot_resumes_under_a_new_agent_id(void **state)
     node_registry_release(&registry);
 }
 
-static void agents_are_found_while_nodes_come_and_go(void **state)
+TEST(agents_are_found_while_nodes_come_and_go)
 {
     struct node_registry registry = {0};
     struct error err;
     char name[16], gone[NODE_AGENT_LENGTH + 1];
     bool is_new;
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         snprintf(name, sizeof(name), "n%d", i);
         assert_non_null(try_register(&registry, name, BOOT_1, &is_new, &err));
@@ -162,14 +150,13 @@ static void agents_are_found_while_nodes_come_and_go(void **state)
 
 /* After a restart of the server its agents still use the ids that they had: were these
  * given out again, one node's events would be taken for another's. */
-static void an_id_of_another_registry_names_nobody_here(void **state)
+TEST(an_id_of_another_registry_names_nobody_here)
 {
     struct node_registry before = {0}, after = {0};
     struct error err;
     bool is_new;
     const struct node *old;
 
-    (void)state;
     old = try_register(&before, "n1", BOOT_1, &is_new, &err);
     assert_non_null(try_register(&after, "n2", BOOT_2, &is_new, &err));
     assert_null(node_find_agent(&after, old->agent));
@@ -177,14 +164,13 @@ static void an_id_of_another_registry_names_nobody_here(void **state)
     node_registry_release(&after);
 }
 
-static void nodes_are_found_by_name_in_any_order_of_registration(void **state)
+TEST(nodes_are_found_by_name_in_any_order_of_registration)
 {
     static const char *const names[] = {"n10", "m", "n9", "n010", "z", "n1", "N1"};
     struct node_registry registry = {0};
     struct error err;
     bool is_new;
 
-    (void)state;
     assert_null(node_find(&registry, "n1"));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_non_null(try_register(&registry, names[i], BOOT_1, &is_new, &err));
@@ -216,7 +202,7 @@ static void on_commands(void *arg, json_t *commands)
     polled->commands = commands;
 }
 
-static void commands_come_until_they_are_acknowledged(void **state)
+TEST(commands_come_until_they_are_acknowledged)
 {
     struct node_registry registry = {0};
     struct polled polled = {0};
@@ -224,7 +210,6 @@ static void commands_come_until_they_are_acknowledged(void **state)
     struct node *node;
     bool is_new;
 
-    (void)state;
     node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
     node_poll(node, 0, 0, on_commands, &polled);
     assert_int_equal(polled.calls, 0);
@@ -243,7 +228,7 @@ static void commands_come_until_they_are_acknowledged(void **state)
     node_registry_release(&registry);
 }
 
-static void a_newer_poll_ends_the_older(void **state)
+TEST(a_newer_poll_ends_the_older)
 {
     struct node_registry registry = {0};
     struct polled first = {0}, second = {0};
@@ -251,7 +236,6 @@ static void a_newer_poll_ends_the_older(void **state)
     struct node *node;
     bool is_new;
 
-    (void)state;
     node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
     node_poll(node, 0, 0, on_commands, &first);
     node_poll(node, 0, 0, on_commands, &second);
@@ -263,14 +247,13 @@ static void a_newer_poll_ends_the_older(void **state)
     node_registry_release(&registry);
 }
 
-static void only_sharing_runs_share(void **state)
+TEST(only_sharing_runs_share)
 {
     struct node_registry registry = {0};
     struct error err;
     struct node *node;
     bool is_new;
 
-    (void)state;
     node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
     assert_true(node_is_free(node, false));
     node_occupy(node, "run000000001", 0, 1, true);
@@ -284,21 +267,4 @@ static void only_sharing_runs_share(void **state)
     node_vacate(node, "run000000001", 0, 1);
     assert_true(node_is_free(node, false));
     node_registry_release(&registry);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_boot_takes_the_name_over),
-        cmocka_unit_test(what_a_preflight_sees_of_nodes_is_kept_once),
-        cmocka_unit_test(the_same_boot_resumes_under_a_new_agent_id),
-        cmocka_unit_test(agents_are_found_while_nodes_come_and_go),
-        cmocka_unit_test(an_id_of_another_registry_names_nobody_here),
-        cmocka_unit_test(nodes_are_found_by_name_in_any_order_of_registration),
-        cmocka_unit_test(commands_come_until_they_are_acknowledged),
-        cmocka_unit_test(a_newer_poll_ends_the_older),
-        cmocka_unit_test(only_sharing_runs_share),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

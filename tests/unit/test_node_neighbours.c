@@ -1,14 +1,6 @@
 /* test_node_neighbours.c - agents that share a machine */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/nodes/neighbours.h"
+#include "tests/unit/test.h"
 
 #define MANY 200
 
@@ -37,13 +29,12 @@ static struct node *add(struct node_registry *registry, const char *name,
     return node;
 }
 
-static void counts_those_that_may_use_the_same_cpus(void **state)
+TEST(counts_those_that_may_use_the_same_cpus)
 {
     struct node_registry registry = {0};
     struct node *nodes[5];
     int counts[5];
 
-    (void)state;
     nodes[0] = add(&registry, "a", "m1", "0-3");
     nodes[1] = add(&registry, "b", "m1", "2,8");
     nodes[2] = add(&registry, "c", "m2", "0-3");
@@ -61,13 +52,12 @@ static void counts_those_that_may_use_the_same_cpus(void **state)
     node_registry_release(&registry);
 }
 
-static void a_crowd_shares_without_a_closer_look(void **state)
+TEST(a_crowd_shares_without_a_closer_look)
 {
     struct node_registry registry = {0};
     struct node *nodes[MANY];
     int counts[MANY];
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         char name[16], cpus[16];
 
@@ -79,14 +69,4 @@ static void a_crowd_shares_without_a_closer_look(void **state)
     assert_int_equal(counts[0], MANY);
     assert_int_equal(counts[MANY - 1], MANY);
     node_registry_release(&registry);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_those_that_may_use_the_same_cpus),
-        cmocka_unit_test(a_crowd_shares_without_a_closer_look),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 #include "agent/inventory/pci.h"
 #include "common/base/json_util.h"
 #include "tests/unit/node_tree.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(set_up, tear_down);
 
 static json_t *inventory_of(const char *name)
 {
@@ -56,7 +59,7 @@ static const struct fact facts[] = {
     {"laptop", "limits/cgroup_memory_bytes", "nothing", "laptop_cgroup", "2147483648"},
 };
 
-static void each_fault_shows_in_one_place(void **state)
+TEST(each_fault_shows_in_one_place)
 {
     json_t *healthy = NULL, *sick;
 
@@ -77,11 +80,10 @@ static void each_fault_shows_in_one_place(void **state)
     json_decref(healthy);
 }
 
-static void a_large_machine_is_told_in_full(void **state)
+TEST(a_large_machine_is_told_in_full)
 {
     json_t *all = inventory_of("dgx");
 
-    (void)state;
     assert_int_equal(json_array_size(json_object_get(all, "gpus")), 8);
     assert_int_equal(json_array_size(json_object_get(all, "rdma")), 10);
     assert_string_equal(at(all, "gpus/7/pci"), "\"0000:dd:00.0\"");
@@ -98,23 +100,21 @@ static void a_large_machine_is_told_in_full(void **state)
     json_decref(all);
 }
 
-static void errors_of_a_port_are_those_that_it_had(void **state)
+TEST(errors_of_a_port_are_those_that_it_had)
 {
     json_t *all = inventory_of("roce");
 
-    (void)state;
     assert_string_equal(at(all, "rdma/0/errors"), "{\"link_downed\":2}");
     assert_string_equal(at(all, "rdma/1/errors"), "nothing");
     json_decref(all);
 }
 
 /* 8 GPUs, 10 HCAs with all their GIDs, 500 interfaces: a server takes 128 KiB. */
-static void a_crowded_machine_has_room(void **state)
+TEST(a_crowded_machine_has_room)
 {
     json_t *all;
     char path[128], *text;
 
-    (void)state;
     put_tree("dgx.tree");
     for (int i = 0; i < 500; i++) {
         snprintf(path, sizeof(path), "/sys/class/net/veth0123456789%d/type", i);
@@ -136,11 +136,10 @@ static void a_crowded_machine_has_room(void **state)
     json_decref(all);
 }
 
-static void what_all_but_root_see_of_a_bridge_says_nothing(void **state)
+TEST(what_all_but_root_see_of_a_bridge_says_nothing)
 {
     uint8_t config[4096] = {0};
 
-    (void)state;
     assert_int_equal(pci_redirects(config, 64), -1);
     assert_int_equal(pci_redirects(config, 256), 0);
     config[0x100] = 0x0b; /* vendor's own, and the next one at 0x140 */
@@ -153,11 +152,10 @@ static void what_all_but_root_see_of_a_bridge_says_nothing(void **state)
     assert_int_equal(pci_redirects(config, sizeof(config)), 0);
 }
 
-static void the_machines_nccl_conf_is_told_without_comments(void **state)
+TEST(the_machines_nccl_conf_is_told_without_comments)
 {
     json_t *all;
 
-    (void)state;
     put("/etc/nccl.conf", "# ours\nNCCL_IB_HCA=mlx5\n\nNCCL_DEBUG=WARN\n");
     all = json_object();
     inventory_add_nccl(all, root, NULL);
@@ -168,7 +166,7 @@ static void the_machines_nccl_conf_is_told_without_comments(void **state)
 }
 
 /* NCCL looks for a name in this order: environment, the user's file, the machine's. */
-static void what_the_agents_environment_tells_nccl_is_told(void **state)
+TEST(what_the_agents_environment_tells_nccl_is_told)
 {
     char home[] = "HOME=/home/u", wish[] = "NCCL_SOCKET_IFNAME=ib0",
          code[] = "NCCL_NET_PLUGIN=mine", no_name[] = "NCCL=1",
@@ -176,7 +174,6 @@ static void what_the_agents_environment_tells_nccl_is_told(void **state)
     char *own[] = {home, wish, code, no_name, NULL}, *other[] = {home, file, NULL};
     json_t *all = json_object();
 
-    (void)state;
     put("/etc/nccl.conf", "NCCL_A=3\n");
     put("/home/u/.nccl.conf", "NCCL_A=2\n");
     put("/opt/n.conf", "NCCL_A=1\n");
@@ -186,21 +183,4 @@ static void what_the_agents_environment_tells_nccl_is_told(void **state)
     inventory_add_nccl(all, root, other);
     assert_string_equal(at(all, "nccl_conf"), "[\"NCCL_A=1\",\"NCCL_A=3\"]");
     json_decref(all);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(each_fault_shows_in_one_place),
-        T(a_large_machine_is_told_in_full),
-        T(errors_of_a_port_are_those_that_it_had),
-        T(a_crowded_machine_has_room),
-        T(what_all_but_root_see_of_a_bridge_says_nothing),
-        T(the_machines_nccl_conf_is_told_without_comments),
-        T(what_the_agents_environment_tells_nccl_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

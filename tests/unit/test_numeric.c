@@ -1,12 +1,6 @@
 /* test_numeric.c - the small floating point formats, against their definitions */
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "agent/worker/data/numeric.h"
+#include "tests/unit/test.h"
 
 struct format {
     const char *name;
@@ -86,9 +80,8 @@ static double value_of(const struct format *format, unsigned code)
     return sign ? -value : value;
 }
 
-static void every_code_decodes_to_its_value(void **state)
+TEST(every_code_decodes_to_its_value)
 {
-    (void)state;
     for (size_t f = 0; f < FORMATS; f++) {
         for (unsigned code = 0; code < 1u << formats[f].bits; code++) {
             double expected = value_of(&formats[f], code);
@@ -101,9 +94,8 @@ static void every_code_decodes_to_its_value(void **state)
     }
 }
 
-static void every_number_survives_the_round_trip(void **state)
+TEST(every_number_survives_the_round_trip)
 {
-    (void)state;
     for (size_t f = 0; f < FORMATS; f++) {
         for (unsigned code = 0; code < 1u << formats[f].bits; code++) {
             double value = value_of(&formats[f], code);
@@ -114,9 +106,8 @@ static void every_number_survives_the_round_trip(void **state)
 }
 
 /* Between two neighbours: the nearer one, and the even one from the middle. */
-static void encoding_rounds_to_nearest_even(void **state)
+TEST(encoding_rounds_to_nearest_even)
 {
-    (void)state;
     for (size_t f = 0; f < FORMATS; f++) {
         const struct format *format = &formats[f];
         for (unsigned code = 0;; code++) {
@@ -132,9 +123,8 @@ static void encoding_rounds_to_nearest_even(void **state)
     }
 }
 
-static void too_large_numbers_overflow_as_documented(void **state)
+TEST(too_large_numbers_overflow_as_documented)
 {
-    (void)state;
     assert_int_equal(float16_encode(65519.996F), 0x7bff);
     assert_int_equal(float16_encode(65520.0F), 0x7c00);
     assert_int_equal(float16_encode(-INFINITY), 0xfc00);
@@ -146,23 +136,10 @@ static void too_large_numbers_overflow_as_documented(void **state)
     assert_int_equal(float8e5m2_encode(INFINITY), 0x7b);
 }
 
-static void nan_stays_nan(void **state)
+TEST(nan_stays_nan)
 {
-    (void)state;
     for (size_t f = 0; f < FORMATS; f++) {
         assert_true(isnan(value_of(&formats[f], formats[f].encode(NAN))));
         assert_true(isnan(value_of(&formats[f], formats[f].encode(-NAN))));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_decodes_to_its_value),
-        cmocka_unit_test(every_number_survives_the_round_trip),
-        cmocka_unit_test(encoding_rounds_to_nearest_even),
-        cmocka_unit_test(too_large_numbers_overflow_as_documented),
-        cmocka_unit_test(nan_stays_nan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

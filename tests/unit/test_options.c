@@ -1,16 +1,6 @@
 /* test_options.c - a program's options from command line, environment and file */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "common/base/options.h"
+#include "tests/unit/test.h"
 
 struct config {
     char *name, *data_dir, *config;
@@ -59,6 +49,8 @@ static int clear_environment(void **state)
     return 0;
 }
 
+EACH_FIXTURE(clear_environment, clear_environment);
+
 /* Write a config file and put its path into path. */
 static void write_file(char path[64], const char *text)
 {
@@ -74,12 +66,11 @@ static void write_file(char path[64], const char *text)
     fclose(file);
 }
 
-static void defaults_apply(void **state)
+TEST(defaults_apply)
 {
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(PARSE(&config, &err, NULL), 0);
     assert_null(config.name);
     assert_string_equal(config.data_dir, "/var/lib");
@@ -90,12 +81,11 @@ static void defaults_apply(void **state)
     options_release(table, &config);
 }
 
-static void both_spellings_are_read(void **state)
+TEST(both_spellings_are_read)
 {
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(PARSE(&config, &err, ARG("--name"), ARG("a b"), ARG("--port=1"),
                            ARG("--insecure"), ARG("--label"), ARG("k=v"),
                            ARG("--label=x=y=z"), ARG("--data-dir=")),
@@ -112,12 +102,11 @@ static void both_spellings_are_read(void **state)
     assert_int_equal(config.label.count, 0);
 }
 
-static void the_last_use_counts(void **state)
+TEST(the_last_use_counts)
 {
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(PARSE(&config, &err, ARG("--name=a"), ARG("--name=b"),
                            ARG("--insecure"), ARG("--insecure=off")),
                      0);
@@ -126,13 +115,12 @@ static void the_last_use_counts(void **state)
     options_release(table, &config);
 }
 
-static void each_source_overrides_the_one_below(void **state)
+TEST(each_source_overrides_the_one_below)
 {
     struct config config;
     struct error err;
     char path[64];
 
-    (void)state;
     write_file(path, "# a comment\n\n name = file \n port=1\ninsecure = yes\n"
                      "label = a=1\nlabel = b=2\ndata-dir = /file");
     assert_int_equal(PARSE(&config, &err, ARG("--config"), path), 0);
@@ -164,13 +152,12 @@ static void each_source_overrides_the_one_below(void **state)
     unlink(path);
 }
 
-static void the_config_option_is_seen_wherever_it_stands(void **state)
+TEST(the_config_option_is_seen_wherever_it_stands)
 {
     struct config config;
     struct error err;
     char first[64], last[64];
 
-    (void)state;
     write_file(first, "name = first\nport = 1\n");
     write_file(last, "name = last\n");
     assert_int_equal(PARSE(&config, &err, ARG("--port=5"), ARG("--config"), first,
@@ -183,7 +170,7 @@ static void the_config_option_is_seen_wherever_it_stands(void **state)
     unlink(last);
 }
 
-static void mistakes_on_the_command_line_are_said(void **state)
+TEST(mistakes_on_the_command_line_are_said)
 {
     static const struct {
         const char *one, *two;
@@ -208,7 +195,6 @@ static void mistakes_on_the_command_line_are_said(void **state)
         {"--config=", NULL, "can't open config file : No such file"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct config config;
         struct error err;
@@ -224,12 +210,11 @@ static void mistakes_on_the_command_line_are_said(void **state)
     }
 }
 
-static void mistakes_in_the_environment_name_the_variable(void **state)
+TEST(mistakes_in_the_environment_name_the_variable)
 {
     struct config config;
     struct error err;
 
-    (void)state;
     setenv("RINGBENCH_PORT", "x", 1);
     assert_int_equal(PARSE(&config, &err, NULL), -1);
     assert_non_null(strstr(err.text, "environment variable RINGBENCH_PORT: --port: 'x'"));
@@ -242,7 +227,7 @@ static void mistakes_in_the_environment_name_the_variable(void **state)
     options_release(table, &config);
 }
 
-static void mistakes_in_a_file_name_the_line(void **state)
+TEST(mistakes_in_a_file_name_the_line)
 {
     static const struct {
         const char *text;
@@ -257,7 +242,6 @@ static void mistakes_in_a_file_name_the_line(void **state)
     struct error err;
     char path[64], text[5000];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         write_file(path, cases[i].text);
         assert_int_equal(PARSE(&config, &err, ARG("--config"), path), -1);
@@ -276,13 +260,12 @@ static void mistakes_in_a_file_name_the_line(void **state)
     unlink(path);
 }
 
-static void help_shows_every_option(void **state)
+TEST(help_shows_every_option)
 {
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
 
-    (void)state;
     assert_non_null(out);
     options_print_help(out, "program", "does things", table);
     fclose(out);
@@ -296,34 +279,12 @@ static void help_shows_every_option(void **state)
     free(text);
 }
 
-static void help_and_version_end_the_program(void **state)
+TEST(help_and_version_end_the_program)
 {
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(PARSE(&config, &err, ARG("--port=x"), ARG("--help")), 1);
     assert_int_equal(PARSE(&config, &err, ARG("--version")), 1);
     options_release(table, &config);
-}
-
-#define TEST(name)                                                                       \
-    cmocka_unit_test_setup_teardown(name, clear_environment, clear_environment)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(defaults_apply),
-        TEST(both_spellings_are_read),
-        TEST(the_last_use_counts),
-        TEST(each_source_overrides_the_one_below),
-        TEST(the_config_option_is_seen_wherever_it_stands),
-        TEST(mistakes_on_the_command_line_are_said),
-        TEST(mistakes_in_the_environment_name_the_variable),
-        TEST(mistakes_in_a_file_name_the_line),
-        TEST(help_shows_every_option),
-        TEST(help_and_version_end_the_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

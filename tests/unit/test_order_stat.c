@@ -1,16 +1,9 @@
 /* test_order_stat.c - quantiles, and intervals of a median that cover it */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/order_stat.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/test.h"
 
-static void quantiles_are_of_the_nearest_rank(void **state)
+TEST(quantiles_are_of_the_nearest_rank)
 {
     static const struct {
         size_t n;
@@ -22,7 +15,6 @@ static void quantiles_are_of_the_nearest_rank(void **state)
     };
     double values[1000];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         for (size_t k = 0; k < table[i].n; k++)
             values[(k * 7 + 3) % table[i].n] = (double)k; /* in no order */
@@ -35,7 +27,7 @@ static void quantiles_are_of_the_nearest_rank(void **state)
 }
 
 /* From tables of the sign test (Dixon and Mood, 1946), and by hand. */
-static void ranks_are_those_of_the_binomial_distribution(void **state)
+TEST(ranks_are_those_of_the_binomial_distribution)
 {
     static const struct {
         size_t n, rank;
@@ -49,7 +41,6 @@ static void ranks_are_those_of_the_binomial_distribution(void **state)
         {6, 3, 0, 0.3125},         {1000, 469, 0.95, 0.9537},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         size_t k = order_stat_rank(table[i].n, table[i].level);
 
@@ -62,23 +53,21 @@ static void ranks_are_those_of_the_binomial_distribution(void **state)
     assert_in_range(order_stat_rank(100000, 0.95), 49685, 49695);
 }
 
-static void too_few_values_have_no_interval(void **state)
+TEST(too_few_values_have_no_interval)
 {
     const double values[] = {1, 2, 3, 4, 5};
     double low = -1, high = -1;
 
-    (void)state;
     assert_false(order_stat_interval(values, 5, 0.95, &low, &high));
     assert_true(low == -1 && high == -1);
     assert_true(order_stat_interval(values, 5, 0.9, &low, &high));
     assert_true(low == 1 && high == 5);
 }
 
-static void intervals_cover_the_median_whatever_the_shape(void **state)
+TEST(intervals_cover_the_median_whatever_the_shape)
 {
     static const size_t sizes[] = {6, 9, 20, 51};
 
-    (void)state;
     for (int shape = 0; shape < NOISE_COUNT; shape++) {
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             struct noise noise = {.shape = (enum noise_shape)shape, .seed = 7};
@@ -96,16 +85,4 @@ static void intervals_cover_the_median_whatever_the_shape(void **state)
             assert_in_range(covered, 4000 * 0.936, 4000);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_of_the_nearest_rank),
-        cmocka_unit_test(ranks_are_those_of_the_binomial_distribution),
-        cmocka_unit_test(too_few_values_have_no_interval),
-        cmocka_unit_test(intervals_cover_the_median_whatever_the_shape),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* test_origin.c - which pages may talk to a server without tokens */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/origin.h"
+#include "tests/unit/test.h"
 
-static void compares_origin_with_host(void **state)
+TEST(compares_origin_with_host)
 {
-    (void)state;
     assert_true(origin_matches_host("http://localhost:8080", "localhost:8080"));
     assert_true(origin_matches_host("https://Head", "head"));
     assert_false(origin_matches_host("http://localhost:8081", "localhost:8080"));
@@ -23,7 +14,7 @@ static void compares_origin_with_host(void **state)
     assert_false(origin_matches_host("http://localhost:8080", NULL));
 }
 
-static void knows_local_hosts(void **state)
+TEST(knows_local_hosts)
 {
     static const char *const local[] = {"localhost", "localhost:8080", "LOCALHOST",
                                         "127.0.0.1", "127.0.0.1:80",   "[::1]:8080",
@@ -42,21 +33,10 @@ static void knows_local_hosts(void **state)
                                           "head.evil.example",
                                           "head,head.example"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
         if (!origin_host_is_known(local[i], "head,head.example"))
             fail_msg("%s is local", local[i]);
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         if (origin_host_is_known(foreign[i], "head,head.example"))
             fail_msg("%s is not local", foreign[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compares_origin_with_host),
-        cmocka_unit_test(knows_local_hosts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

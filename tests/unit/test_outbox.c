@@ -1,17 +1,7 @@
 /* test_outbox.c - events numbered, progress replaced, refused events stood in for */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "agent/link/outbox.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     char dir[64];
@@ -61,6 +51,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_FIXTURE(set_up, tear_down);
+
 static const struct case_id id = {"run1", 2, 3};
 
 static void add(struct outbox *outbox, const char *line)
@@ -92,7 +84,7 @@ static json_t *take(struct outbox *outbox, int64_t lines)
     return array;
 }
 
-static void puts_the_agents_keys_before_the_workers(void **state)
+TEST(puts_the_agents_keys_before_the_workers)
 {
     struct fixture *f = *state;
     json_t *array;
@@ -119,7 +111,7 @@ static void puts_the_agents_keys_before_the_workers(void **state)
     json_decref(array);
 }
 
-static void sends_only_the_latest_progress_once(void **state)
+TEST(sends_only_the_latest_progress_once)
 {
     struct fixture *f = *state;
     json_t *array;
@@ -149,7 +141,7 @@ static void sends_only_the_latest_progress_once(void **state)
     json_decref(array);
 }
 
-static void a_refused_event_is_stood_in_for(void **state)
+TEST(a_refused_event_is_stood_in_for)
 {
     struct fixture *f = *state;
     json_t *array;
@@ -174,7 +166,7 @@ static void a_refused_event_is_stood_in_for(void **state)
 }
 
 /* A server that takes nothing of that run from this node: what is behind goes on. */
-static void a_refused_stand_in_names_no_run(void **state)
+TEST(a_refused_stand_in_names_no_run)
 {
     struct fixture *f = *state;
     json_t *array;
@@ -192,7 +184,7 @@ static void a_refused_stand_in_names_no_run(void **state)
     json_decref(array);
 }
 
-static void forgets_what_is_acknowledged(void **state)
+TEST(forgets_what_is_acknowledged)
 {
     struct fixture *f = *state;
 
@@ -205,19 +197,4 @@ static void forgets_what_is_acknowledged(void **state)
     assert_int_equal(outbox_ack(f->outbox, 3, NULL), -1);
     outbox_reset(f->outbox);
     assert_int_equal(outbox_acked(f->outbox), 0);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(puts_the_agents_keys_before_the_workers),
-        T(sends_only_the_latest_progress_once),
-        T(a_refused_event_is_stood_in_for),
-        T(a_refused_stand_in_names_no_run),
-        T(forgets_what_is_acknowledged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_pace.c - a run's rest is told from its rows, or not at all */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/runs/pace.h"
+#include "tests/unit/test.h"
 
 #define SIZES 8
 
@@ -42,6 +34,8 @@ static int setup(void **state)
     return 0;
 }
 
+EACH_FIXTURE(setup, NULL);
+
 /* Let the rows `from` to `end` of a case come in; returns the time of the last. */
 static int64_t play(struct pace *pace, size_t from, size_t end, int64_t now)
 {
@@ -74,13 +68,12 @@ static void near_to(double value, double wanted, double share)
         fail_msg("%.6g is not near %.6g", value, wanted);
 }
 
-static void nothing_is_said_before_it_is_known(void **state)
+TEST(nothing_is_said_before_it_is_known)
 {
     const char *basis = NULL;
     struct pace pace;
     int64_t now;
 
-    (void)state;
     pace_init(&pace);
     assert_true(pace_eta(&pace, &plan, 1, 5000, &basis) < 0.0);
     pace_case_begins(&pace, 1000);
@@ -90,13 +83,12 @@ static void nothing_is_said_before_it_is_known(void **state)
     assert_true(pace_eta(&pace, &plan, 0, now, &basis) < 0.0);
 }
 
-static void larger_sizes_are_extrapolated(void **state)
+TEST(larger_sizes_are_extrapolated)
 {
     const char *basis = NULL;
     struct pace pace;
     int64_t now;
 
-    (void)state;
     pace_init(&pace);
     pace_case_begins(&pace, 1000);
     now = play(&pace, 0, 13, 2000);
@@ -104,13 +96,12 @@ static void larger_sizes_are_extrapolated(void **state)
     assert_string_equal(basis, "extrapolated");
 }
 
-static void known_sizes_are_measured(void **state)
+TEST(known_sizes_are_measured)
 {
     const char *basis = NULL;
     struct pace pace;
     int64_t now;
 
-    (void)state;
     pace_init(&pace);
     pace_case_begins(&pace, 1000);
     now = play(&pace, 0, 16, 2000);
@@ -122,13 +113,12 @@ static void known_sizes_are_measured(void **state)
     near_to(pace_eta(&pace, &plan, 0, now, &basis) + 1.0, 1.0, 0.0);
 }
 
-static void time_goes_on_within_a_row(void **state)
+TEST(time_goes_on_within_a_row)
 {
     const char *basis = NULL;
     struct pace pace;
     int64_t now;
 
-    (void)state;
     pace_init(&pace);
     pace_case_begins(&pace, 1000);
     now = play(&pace, 0, 16, 2000);
@@ -136,14 +126,13 @@ static void time_goes_on_within_a_row(void **state)
     near_to(pace_eta(&pace, &plan, 0, now + 1000000, &basis) + 1.0, 1.0, 0.0);
 }
 
-static void further_cases_and_cycles_are_counted(void **state)
+TEST(further_cases_and_cycles_are_counted)
 {
     struct series_plan cycles = plan;
     const char *basis = NULL;
     struct pace pace;
     int64_t now;
 
-    (void)state;
     cycles.cycles = 3;
     pace_init(&pace);
     pace_case_begins(&pace, 1000);
@@ -153,12 +142,11 @@ static void further_cases_and_cycles_are_counted(void **state)
     near_to(pace_eta(&pace, &plan, 3, now, &basis), 3 * (rest_s(0) + 1.0), 0.05);
 }
 
-static void programs_are_told_from_their_cases(void **state)
+TEST(programs_are_told_from_their_cases)
 {
     const char *basis = NULL;
     struct pace pace;
 
-    (void)state;
     pace_init(&pace);
     pace_case_begins(&pace, 1000);
     assert_true(pace_eta(&pace, NULL, 2, 2000, &basis) < 0.0);
@@ -169,18 +157,4 @@ static void programs_are_told_from_their_cases(void **state)
     pace_case_begins(&pace, 40000);
     near_to(pace_eta(&pace, NULL, 2, 44000, &basis), 26.0, 0.001);
     assert_string_equal(basis, "cases");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_is_said_before_it_is_known, setup),
-        cmocka_unit_test_setup(larger_sizes_are_extrapolated, setup),
-        cmocka_unit_test_setup(known_sizes_are_measured, setup),
-        cmocka_unit_test_setup(time_goes_on_within_a_row, setup),
-        cmocka_unit_test_setup(further_cases_and_cycles_are_counted, setup),
-        cmocka_unit_test_setup(programs_are_told_from_their_cases, setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* test_pattern.c - check data: exact in any order, different where it matters */
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/data/pattern.h"
 #include "agent/worker/host/reduce.h"
+#include "tests/unit/test.h"
 
 #define ELEMENTS 61
 
@@ -80,11 +72,10 @@ static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
     pattern_destroy(pattern);
 }
 
-static void every_reduction_is_exact_in_any_order(void **state)
+TEST(every_reduction_is_exact_in_any_order)
 {
     static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 64, 100, 129, 1024, 8000};
 
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = 0; redop < REDOP_COUNT; redop++) {
             for (size_t k = 0; k < sizeof(ranks) / sizeof(ranks[0]); k++)
@@ -95,9 +86,8 @@ static void every_reduction_is_exact_in_any_order(void **state)
 }
 
 /* Nothing overflows to infinity or is NaN, and not everything is the same. */
-static void results_are_finite_and_vary(void **state)
+TEST(results_are_finite_and_vary)
 {
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = 0; redop < REDOP_COUNT; redop++) {
             struct pattern *pattern = pattern_create((enum dtype)type, redop, 4, 9, NULL);
@@ -118,9 +108,8 @@ static void results_are_finite_and_vary(void **state)
 }
 
 /* A rank left out must show in most reductions, soon. */
-static void a_missing_rank_changes_the_result(void **state)
+TEST(a_missing_rank_changes_the_result)
 {
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = 0; redop < REDOP_AVG; redop++) {
             const int n = 4;
@@ -144,9 +133,8 @@ static void a_missing_rank_changes_the_result(void **state)
 }
 
 /* mulsum without the scalars, or with another rank's, is no plain sum. */
-static void a_missing_scalar_changes_the_result(void **state)
+TEST(a_missing_scalar_changes_the_result)
 {
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         size_t size = dtype_size((enum dtype)type);
         struct pattern *pattern =
@@ -166,12 +154,11 @@ static void a_missing_scalar_changes_the_result(void **state)
     }
 }
 
-static void any_part_is_the_same_as_in_the_whole(void **state)
+TEST(any_part_is_the_same_as_in_the_whole)
 {
     struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_SUM, 3, 7, NULL);
     float whole[1000], part[10];
 
-    (void)state;
     pattern_input(pattern, 1, 0, 1000, whole);
     pattern_input(pattern, 1, 255, 10, part);
     assert_memory_equal(whole + 255, part, sizeof(part));
@@ -181,13 +168,12 @@ static void any_part_is_the_same_as_in_the_whole(void **state)
 }
 
 /* Where copies come from, told from the definition of each collective. */
-static void copies_are_expected_from_their_source(void **state)
+TEST(copies_are_expected_from_their_source)
 {
     enum { N = 3, COUNT = 5 };
     uint32_t sent[N][N * COUNT], expected[N * COUNT];
     struct pattern *pattern = pattern_create(DTYPE_UINT32, -1, N, 3, NULL);
 
-    (void)state;
     for (int rank = 0; rank < N; rank++)
         pattern_input(pattern, rank, 0, N * COUNT, sent[rank]);
     pattern_expected(pattern, COLLECTIVE_ALL_GATHER, 1, -1, COUNT, 0, N * COUNT,
@@ -213,13 +199,12 @@ static void copies_are_expected_from_their_source(void **state)
     pattern_destroy(pattern);
 }
 
-static void distances_count_units_in_the_last_place(void **state)
+TEST(distances_count_units_in_the_last_place)
 {
     float one = 1, next = nextafterf(1, 2), minus = -1, zero = 0, minus_zero = -0.0F;
     float nan_value = NAN;
     int32_t a = 1, b = 2;
 
-    (void)state;
     assert_int_equal(pattern_distance(DTYPE_FLOAT32, &one, &one), 0);
     assert_int_equal(pattern_distance(DTYPE_FLOAT32, &one, &next), 1);
     assert_true(pattern_distance(DTYPE_FLOAT32, &one, &minus) == UINT64_MAX);
@@ -228,7 +213,7 @@ static void distances_count_units_in_the_last_place(void **state)
     assert_true(pattern_distance(DTYPE_INT32, &a, &b) == UINT64_MAX);
 }
 
-static void elements_are_shown_as_numbers(void **state)
+TEST(elements_are_shown_as_numbers)
 {
     char text[PATTERN_TEXT_MAX];
     int8_t minus = -3;
@@ -236,25 +221,9 @@ static void elements_are_shown_as_numbers(void **state)
     uint16_t half = 0x3e00;
     float nan_value = NAN;
 
-    (void)state;
     assert_string_equal(pattern_format(DTYPE_INT8, &minus, text), "-3");
     assert_string_equal(pattern_format(DTYPE_UINT64, &large, text),
                         "18446744073709551615");
     assert_string_equal(pattern_format(DTYPE_FLOAT16, &half, text), "1.5");
     assert_string_equal(pattern_format(DTYPE_FLOAT32, &nan_value, text), "0x7fc00000");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reduction_is_exact_in_any_order),
-        cmocka_unit_test(results_are_finite_and_vary),
-        cmocka_unit_test(a_missing_rank_changes_the_result),
-        cmocka_unit_test(a_missing_scalar_changes_the_result),
-        cmocka_unit_test(any_part_is_the_same_as_in_the_whole),
-        cmocka_unit_test(copies_are_expected_from_their_source),
-        cmocka_unit_test(distances_count_units_in_the_last_place),
-        cmocka_unit_test(elements_are_shown_as_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

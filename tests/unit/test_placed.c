@@ -1,15 +1,7 @@
 /* test_placed.c - the nodes of a case as its case file has them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/placed.h"
+#include "tests/unit/test.h"
 
 struct node {
     const char *name;
@@ -49,19 +41,18 @@ static void check(const struct node *nodes, size_t n, const char *expected)
 
 #define CHECK(nodes, expected) check(nodes, sizeof(nodes) / sizeof((nodes)[0]), expected)
 
-static void names_that_count_up_are_one(void **state)
+TEST(names_that_count_up_are_one)
 {
     static const struct node up[] = {{"n8", 2}, {"n9", 2}, {"n10", 2}, {"n11", 2}};
     static const struct node wide[] = {{"g-098", 8}, {"g-099", 8}, {"g-100", 8}};
     static const struct node bare[] = {{"1", 1}, {"2", 1}};
 
-    (void)state;
     CHECK(up, "[[\"n[8-11]\",2]]");
     CHECK(wide, "[[\"g-[098-100]\",8]]");
     CHECK(bare, "[[\"[1-2]\",1]]");
 }
 
-static void others_are_not(void **state)
+TEST(others_are_not)
 {
     static const struct node ranks[] = {{"n1", 2}, {"n2", 1}, {"n3", 1}};
     static const struct node gaps[] = {{"n1", 1}, {"n3", 1}, {"m4", 1}, {"login", 1}};
@@ -69,7 +60,6 @@ static void others_are_not(void **state)
     static const struct node same[] = {{"a", 1}, {"a1", 1}, {"a-1", 1}, {"a-2-1", 1}};
     static const struct node large[] = {{"n999999999", 1}, {"n1000000000", 1}};
 
-    (void)state;
     CHECK(ranks, "[[\"n1\",2],[\"n[2-3]\",1]]");
     CHECK(gaps, "[[\"n1\",1],[\"n3\",1],[\"m4\",1],[\"login\",1]]");
     CHECK(widths, "[[\"n9\",1],[\"n010\",1],[\"n[09-10]\",1]]");
@@ -77,7 +67,7 @@ static void others_are_not(void **state)
     CHECK(large, "[[\"n[999999999-1000000000]\",1]]");
 }
 
-static void what_is_no_entry_is_refused(void **state)
+TEST(what_is_no_entry_is_refused)
 {
     static const char *const texts[] = {
         "[\"n1\"]",        "[\"n1\",0]",          "[1,1]",
@@ -85,7 +75,6 @@ static void what_is_no_entry_is_refused(void **state)
         "[\"n[1-2]x\",1]", "[\"n[-2]\",1]",       "[\"n[1-]\",1]",
         "\"n1\"",          "[\"n[1-2000000]\",1]"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         json_t *entry = json_loads(texts[i], JSON_DECODE_ANY, NULL);
         struct placed placed;
@@ -94,15 +83,4 @@ static void what_is_no_entry_is_refused(void **state)
         assert_int_equal(placed_read(entry, &placed), -1);
         json_decref(entry);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_count_up_are_one),
-        cmocka_unit_test(others_are_not),
-        cmocka_unit_test(what_is_no_entry_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

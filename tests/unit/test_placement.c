@@ -1,16 +1,8 @@
 /* test_placement.c - which nodes a waiting run gets, and what it is told when it gets
  * none */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/nodes/placement.h"
+#include "tests/unit/test.h"
 
 /* Nodes of the cluster that every case below starts from:
  * n1, n2, n10: host with 2 ranks; n2 is busy; g1, g2: 4 GPUs, group "gpu"; gone: lost. */
@@ -166,11 +158,10 @@ static void check(const struct expectation *e, const struct node_registry *regis
     run_spec_destroy(spec);
 }
 
-static void each_spec_gets_what_it_should(void **state)
+TEST(each_spec_gets_what_it_should)
 {
     struct node_registry registry = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cluster) / sizeof(cluster[0]); i++)
         add(&registry, cluster[i], i);
     for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
@@ -178,7 +169,7 @@ static void each_spec_gets_what_it_should(void **state)
     node_registry_release(&registry);
 }
 
-static void a_filter_lists_some_of_very_many_values(void **state)
+TEST(a_filter_lists_some_of_very_many_values)
 {
     static const struct expectation e = {
         "{\"nodes\":{\"group\":\"no\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
@@ -191,7 +182,6 @@ static void a_filter_lists_some_of_very_many_values(void **state)
         "other label"};
     struct node_registry registry = {0};
 
-    (void)state;
     check(&none, &registry);
     for (size_t i = 0; i < 20; i++) {
         char name[8], group[8];
@@ -205,7 +195,7 @@ static void a_filter_lists_some_of_very_many_values(void **state)
     node_registry_release(&registry);
 }
 
-static void nodes_of_jobs_that_would_do_are_told(void **state)
+TEST(nodes_of_jobs_that_would_do_are_told)
 {
     static const char *const lent[][4] = {{"l1", "job-1", "2", ""},
                                           {"l2", "job-1", "2", "busy"},
@@ -224,7 +214,6 @@ static void nodes_of_jobs_that_would_do_are_told(void **state)
     };
     struct node_registry registry = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lent) / sizeof(lent[0]); i++)
         add(&registry, lent[i], i);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
@@ -233,13 +222,12 @@ static void nodes_of_jobs_that_would_do_are_told(void **state)
 }
 
 /* Text is cut at 60 bytes, and the whole at 511: of characters of two bytes at each. */
-static void a_reason_is_cut_between_characters(void **state)
+TEST(a_reason_is_cut_between_characters)
 {
     char name[64], key[64], spec[1024], group[64];
     const char *const row[4] = {"n0", group, "2", ""};
     struct node_registry registry = {0};
 
-    (void)state;
     for (size_t shift = 0; shift < 2; shift++) {
         struct placement placement;
         struct run_spec *parsed;
@@ -268,7 +256,7 @@ static void a_reason_is_cut_between_characters(void **state)
     node_registry_release(&registry);
 }
 
-static void reserved_nodes_are_not_taken(void **state)
+TEST(reserved_nodes_are_not_taken)
 {
     /* g1, g2, gone, n1, n2, n10 */
     struct reservation reserved[8] = {
@@ -277,7 +265,6 @@ static void reserved_nodes_are_not_taken(void **state)
     struct node_registry registry = {0};
     struct placement placement;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cluster) / sizeof(cluster[0]); i++)
         add(&registry, cluster[i], i);
     assert_int_equal(placement_choose(spec, &registry, reserved, &placement), 0);
@@ -287,17 +274,4 @@ static void reserved_nodes_are_not_taken(void **state)
     placement_release(&placement);
     run_spec_destroy(spec);
     node_registry_release(&registry);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_spec_gets_what_it_should),
-        cmocka_unit_test(a_filter_lists_some_of_very_many_values),
-        cmocka_unit_test(nodes_of_jobs_that_would_do_are_told),
-        cmocka_unit_test(a_reason_is_cut_between_characters),
-        cmocka_unit_test(reserved_nodes_are_not_taken),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

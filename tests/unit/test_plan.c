@@ -1,15 +1,6 @@
 /* test_plan.c - which nodes of a run measure together, round by round */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/plan/plan.h"
+#include "tests/unit/test.h"
 
 /* "0,1 2,3": the groups of a round; "" where there is none. */
 static void describe(const struct plan_pool *pool, size_t round, char *out, size_t size)
@@ -31,7 +22,7 @@ static void describe(const struct plan_pool *pool, size_t round, char *out, size
     plan_round_release(&made);
 }
 
-static void test_makes_rounds(void **state)
+TEST(test_makes_rounds)
 {
     static const struct {
         enum run_pattern pattern;
@@ -51,7 +42,6 @@ static void test_makes_rounds(void **state)
     };
     char made[200];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct plan_pool pool = {.pattern = rows[i].pattern,
                                        .fleet = {.n_nodes = rows[i].n}};
@@ -64,11 +54,10 @@ static void test_makes_rounds(void **state)
 }
 
 /* Every pair once, and no node twice in a round. */
-static void test_pairs_meet_once(void **state)
+TEST(test_pairs_meet_once)
 {
     const struct run_spec spec = {.pattern = PATTERN_PAIRS};
 
-    (void)state;
     for (size_t n = 2; n <= 141; n++) {
         const struct plan_pool pool = {.pattern = PATTERN_PAIRS, .fleet = {.n_nodes = n}};
         bool *met = calloc(n * n, sizeof(*met));
@@ -120,13 +109,12 @@ static void meet(size_t n, size_t rounds, size_t per_rack, size_t (*seen)[16])
 }
 
 /* Each node but the first, which does not go round, meets some of every other rack. */
-static void test_few_rounds_cross_all_racks(void **state)
+TEST(test_few_rounds_cross_all_racks)
 {
     static const struct {
         size_t n, rounds, per_rack;
     } rows[] = {{64, 8, 16}, {150, 4, 75}, {511, 30, 32}, {512, 30, 32}, {512, 37, 32}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t(*seen)[16] = calloc(rows[i].n, sizeof(*seen));
 
@@ -140,14 +128,13 @@ static void test_few_rounds_cross_all_racks(void **state)
     }
 }
 
-static void test_scales_over_what_is_left(void **state)
+TEST(test_scales_over_what_is_left)
 {
     const bool is_lost[6] = {false, true, false, false, true, false};
     const struct plan_pool pool = {
         .pattern = PATTERN_SCALING, .is_lost = is_lost, .fleet = {.n_nodes = 6}};
     char made[100];
 
-    (void)state;
     describe(&pool, 1, made, sizeof(made));
     assert_string_equal(made, "0,2");
     describe(&pool, 2, made, sizeof(made));
@@ -156,7 +143,7 @@ static void test_scales_over_what_is_left(void **state)
     assert_string_equal(made, "");
 }
 
-static void test_refuses_too_much(void **state)
+TEST(test_refuses_too_much)
 {
     static const struct {
         enum run_pattern pattern;
@@ -191,7 +178,6 @@ static void test_refuses_too_much(void **state)
         {PATTERN_ALL, 100000, 1000, 0, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct run_spec spec = {.pattern = rows[i].pattern,
                                       .repeats = rows[i].repeats,
@@ -313,11 +299,10 @@ static void require(struct fleet *fleet, const char *answer, const char *named)
     json_decref(verdict);
 }
 
-static void test_measures_a_sound_fleet_once(void **state)
+TEST(test_measures_a_sound_fleet_once)
 {
     static const size_t sizes[] = {9, 16, 64, 100, 1000};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct fleet *fleet = fleet_create(sizes[i]);
 
@@ -330,7 +315,7 @@ static void test_measures_a_sound_fleet_once(void **state)
     }
 }
 
-static void test_finds_a_slow_node(void **state)
+TEST(test_finds_a_slow_node)
 {
     static const struct {
         enum run_pattern pattern;
@@ -341,7 +326,6 @@ static void test_finds_a_slow_node(void **state)
                 {PATTERN_BISECT, 100, 14, 0}, {PATTERN_BISECT, 1000, 18, 0},
                 {PATTERN_PAIRS, 64, 6, 8},    {PATTERN_PAIRS, 151, 6, 6}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t slow = 0; slow < rows[i].n; slow += 1 + rows[i].n / 5) {
             const struct run_spec spec = {.pattern = rows[i].pattern,
@@ -362,11 +346,10 @@ static void test_finds_a_slow_node(void **state)
 }
 
 /* Where halves are not slow, the pairs across them tell. */
-static void test_finds_a_slow_link(void **state)
+TEST(test_finds_a_slow_link)
 {
     static const size_t sizes[] = {9, 16, 64, 100, 1000}, rounds[] = {14, 14, 15, 17, 25};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         for (size_t link = 1; link + 1 < sizes[i]; link += 1 + sizes[i] / 5) {
             struct fleet *fleet = fleet_create(sizes[i]);
@@ -382,11 +365,10 @@ static void test_finds_a_slow_link(void **state)
         }
 }
 
-static void test_finds_several(void **state)
+TEST(test_finds_several)
 {
     struct fleet *fleet = fleet_create(256);
 
-    (void)state;
     fleet->share[3] = fleet->share[4] = 0.5;
     fleet->share[200] = 0.7;
     run(fleet, PATTERN_BISECT);
@@ -396,11 +378,10 @@ static void test_finds_several(void **state)
     free(fleet);
 }
 
-static void test_leaves_out_lost_nodes(void **state)
+TEST(test_leaves_out_lost_nodes)
 {
     struct fleet *fleet = fleet_create(64);
 
-    (void)state;
     fleet->is_lost[5] = fleet->is_lost[6] = true;
     fleet->share[7] = 0.5;
     run(fleet, PATTERN_BISECT);
@@ -408,22 +389,4 @@ static void test_leaves_out_lost_nodes(void **state)
         assert_true(fleet->nodes[i] != 5 && fleet->nodes[i] != 6);
     require(fleet, "slow_node", "n7");
     free(fleet);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_makes_rounds),
-        cmocka_unit_test(test_pairs_meet_once),
-        cmocka_unit_test(test_few_rounds_cross_all_racks),
-        cmocka_unit_test(test_scales_over_what_is_left),
-        cmocka_unit_test(test_refuses_too_much),
-        cmocka_unit_test(test_measures_a_sound_fleet_once),
-        cmocka_unit_test(test_finds_a_slow_node),
-        cmocka_unit_test(test_finds_a_slow_link),
-        cmocka_unit_test(test_finds_several),
-        cmocka_unit_test(test_leaves_out_lost_nodes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,9 @@
  */
 #include "agent/worker/base/ports.h"
 #include "tests/unit/fake_root.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(set_up, tear_down);
 
 #define HEADS                                                                            \
     "Inter-|   Receive                                                |  Transmit\n"     \
@@ -38,12 +41,11 @@ static void assert_bytes(const struct port_bytes *bytes, uint64_t sent, uint64_t
     assert_int_equal(bytes->received, received);
 }
 
-static void rdma_counts_in_words_and_efa_in_bytes(void **state)
+TEST(rdma_counts_in_words_and_efa_in_bytes)
 {
     struct port_bytes bytes[PORTS_MAX];
     struct ports ports;
 
-    (void)state;
     put_port("mlx5_0/ports/1", "InfiniBand\n", "1000\n", "10\n");
     put_port("mlx5_1/ports/2", "Ethernet\n", "18446744073709551615\n", "0\n");
     put("/sys/class/infiniband/rdmap0s6/ports/1/hw_counters/tx_bytes", "77\n");
@@ -59,12 +61,11 @@ static void rdma_counts_in_words_and_efa_in_bytes(void **state)
 }
 
 /* What stands on another device is that one's as well. */
-static void devices_of_its_own_are_all_that_count(void **state)
+TEST(devices_of_its_own_are_all_that_count)
 {
     struct port_bytes bytes[PORTS_MAX];
     struct ports ports;
 
-    (void)state;
     put("/proc/net/dev", HEADS "    lo: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n"
                                " eno1:1000000000001 9 0 0 0 0 0 0 200 9 0 0 0 0 0 0\n"
                                "  br0: 300 9 0 0 0 0 0 0 400 9 0 0 0 0 0 0\n");
@@ -76,11 +77,10 @@ static void devices_of_its_own_are_all_that_count(void **state)
     ports_close(&ports);
 }
 
-static void a_container_has_none_but_virtual_ones(void **state)
+TEST(a_container_has_none_but_virtual_ones)
 {
     struct ports ports;
 
-    (void)state;
     put("/proc/net/dev", HEADS "    lo: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n"
                                "  eth0: 7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n");
     ports_open(&ports, root);
@@ -89,12 +89,11 @@ static void a_container_has_none_but_virtual_ones(void **state)
     ports_close(&ports);
 }
 
-static void ip_over_infiniband_is_counted_once(void **state)
+TEST(ip_over_infiniband_is_counted_once)
 {
     struct port_bytes before[PORTS_MAX], now[PORTS_MAX];
     struct ports ports;
 
-    (void)state;
     put_port("mlx5_0/ports/1", "InfiniBand\n", "100\n", "100\n");
     put("/sys/class/infiniband/mlx5_0/device/net/ib0/mtu", "4092\n");
     put("/sys/class/net/ib0/device/vendor", "0x15b3\n");
@@ -110,29 +109,14 @@ static void ip_over_infiniband_is_counted_once(void **state)
     ports_close(&ports);
 }
 
-static void a_host_that_shows_nothing_has_no_ports(void **state)
+TEST(a_host_that_shows_nothing_has_no_ports)
 {
     struct port_bytes bytes[PORTS_MAX];
     struct ports ports;
 
-    (void)state;
     ports_open(&ports, root);
     assert_int_equal(ports.n, 0);
     ports_read(&ports, bytes);
     ports_close(&ports);
     ports_close(&ports);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(rdma_counts_in_words_and_efa_in_bytes),
-        TEST(devices_of_its_own_are_all_that_count),
-        TEST(a_container_has_none_but_virtual_ones),
-        TEST(ip_over_infiniband_is_counted_once),
-        TEST(a_host_that_shows_nothing_has_no_ports),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* test_preflight.c - a node that is well has no finding, a sick one its own */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_check.h"
+#include "tests/unit/test.h"
 
 /* A node of 2023: two RoCE ports, each with an interface of its own. */
 #define PORT(name, state, netdev, index, lanes)                                          \
@@ -96,12 +87,11 @@ static void assert_found(json_t *verdict, const char *check, const char *sentenc
     json_decref(verdict);
 }
 
-static void a_node_that_is_well_has_no_finding(void **state)
+TEST(a_node_that_is_well_has_no_finding)
 {
     const char *nodes[] = {WELL, WELL};
     json_t *verdict = judge(nodes, 2);
 
-    (void)state;
     assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
     assert_string_equal(answer_of(verdict, "rdma_port"), "ok");
     assert_string_equal(answer_of(verdict, "mtu"), "ok");
@@ -137,7 +127,7 @@ static json_t *judge_kept(const char *const *inventories, size_t n,
     NODE(PORTS "," PORT("mlx5_1", "active", "ens1", "1", "8"),                           \
          NET("ens1", "ethernet", "1500"), ADDRESS("lo"), VERSIONS)
 
-static void what_was_seen_when_nodes_came_is_judged_alike(void **state)
+TEST(what_was_seen_when_nodes_came_is_judged_alike)
 {
     static const char *const sets[][5] = {{WELL, WELL, WELL, DOWN, DOWN},
                                           {DOWN, WELL, OTHER, WELL, DOWN},
@@ -146,7 +136,6 @@ static void what_was_seen_when_nodes_came_is_judged_alike(void **state)
     json_t *env = json_pack("{s:s}", "NCCL_SOCKET_IFNAME", "=ens9");
     const struct preflight_use uses[] = {{"nccl", NULL}, {NULL, env}, {"host", env}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
         for (size_t k = 0; k < 3; k++) {
             json_t *plain = judge_kept(sets[i], 5, &uses[k], false);
@@ -165,7 +154,7 @@ static void what_was_seen_when_nodes_came_is_judged_alike(void **state)
 }
 
 /* Ten thousand are more than a turn of the server's loop has time for. */
-static void inventories_are_not_read_again(void **state)
+TEST(inventories_are_not_read_again)
 {
     enum { N = 10000 };
     const struct preflight_use use = {.backend = "nccl"};
@@ -175,7 +164,6 @@ static void inventories_are_not_read_again(void **state)
     json_t *inventory = json_loads(DOWN, 0, NULL), *verdict;
     const json_t *found;
 
-    (void)state;
     assert_non_null(nodes);
     nodes[0].inventory = inventory;
     seen = preflight_see(memory, &nodes[0]);
@@ -194,19 +182,18 @@ static void inventories_are_not_read_again(void **state)
     free(nodes);
 }
 
-static void what_an_agent_does_not_say_is_not_evaluated(void **state)
+TEST(what_an_agent_does_not_say_is_not_evaluated)
 {
     const char *nodes[] = {OLD};
     json_t *verdict = judge(nodes, 1);
 
-    (void)state;
     assert_string_equal(answer_of(verdict, "rdma_port"), "not_evaluated");
     assert_string_equal(answer_of(verdict, "versions"), "not_evaluated");
     assert_string_equal(answer_of(verdict, "interface"), "ok");
     json_decref(verdict);
 }
 
-static void each_sickness_has_its_own_finding_and_command(void **state)
+TEST(each_sickness_has_its_own_finding_and_command)
 {
     static const struct {
         const char *node, *check, *sentence, *command;
@@ -240,13 +227,12 @@ static void each_sickness_has_its_own_finding_and_command(void **state)
          "older CUDA"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sick) / sizeof(sick[0]); i++)
         assert_found(judge(&sick[i].node, 1), sick[i].check, sick[i].sentence,
                      sick[i].command);
 }
 
-static void what_nvml_says_of_gpus_is_looked_at(void **state)
+TEST(what_nvml_says_of_gpus_is_looked_at)
 {
     static const char form[] =
         "{\"gpus\":[{\"name\":\"NVIDIA "
@@ -275,7 +261,6 @@ static void what_nvml_says_of_gpus_is_looked_at(void **state)
     const char *node = text;
     json_t *verdict;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         snprintf(text, sizeof(text), form, cases[i].links, cases[i].fabric,
                  cases[i].slowed);
@@ -288,19 +273,18 @@ static void what_nvml_says_of_gpus_is_looked_at(void **state)
     json_decref(verdict);
 }
 
-static void gpus_of_other_models_have_other_links(void **state)
+TEST(gpus_of_other_models_have_other_links)
 {
     const char *node = "{\"gpus\":[{\"name\":\"H100\",\"nvlink\":{\"active\":18}},"
                        "{\"name\":\"A100\",\"nvlink\":{\"active\":12}},"
                        "{\"name\":\"H100\"}]}";
     json_t *verdict = judge(&node, 1);
 
-    (void)state;
     assert_string_equal(answer_of(verdict, "nvlink"), "ok");
     json_decref(verdict);
 }
 
-static void the_interface_is_the_one_that_nccl_takes(void **state)
+TEST(the_interface_is_the_one_that_nccl_takes)
 {
     static const struct {
         const char *asked, *sentence;
@@ -315,7 +299,6 @@ static void the_interface_is_the_one_that_nccl_takes(void **state)
     };
     const char *node = WELL;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *env = json_pack("{s:s}", "NCCL_SOCKET_IFNAME", cases[i].asked);
         const struct preflight_use use = {.backend = "nccl", .env = env};
@@ -333,7 +316,7 @@ static void the_interface_is_the_one_that_nccl_takes(void **state)
 }
 
 /* The run's, the agent's, the node's files': the first that has it. */
-static void the_setting_is_the_one_that_nccl_finds(void **state)
+TEST(the_setting_is_the_one_that_nccl_finds)
 {
     static const struct {
         const char *run, *agent, *file, *sentence;
@@ -352,7 +335,6 @@ static void the_setting_is_the_one_that_nccl_finds(void **state)
          "NCCL_SOCKET_IFNAME=ens1 names no interface with an address"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct preflight_node node = {.name = "a"};
         json_t *inventory = json_loads(WELL, 0, NULL);
@@ -385,7 +367,7 @@ static void the_setting_is_the_one_that_nccl_finds(void **state)
 }
 
 /* Bridges and tunnels with the node's address, or with nobody knows what behind them. */
-static void what_may_lead_to_others_is_not_accused(void **state)
+TEST(what_may_lead_to_others_is_not_accused)
 {
     static const struct {
         const char *addresses, *address, *answer;
@@ -397,7 +379,6 @@ static void what_may_lead_to_others_is_not_accused(void **state)
     };
     const struct preflight_use use = {.backend = "nccl"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct preflight_node node = {.name = "a", .address = cases[i].address};
         json_t *inventory =
@@ -419,17 +400,16 @@ static void what_may_lead_to_others_is_not_accused(void **state)
 }
 
 /* libvirt's bridge comes first, and NCCL looks past it. */
-static void nccl_looks_past_virbr(void **state)
+TEST(nccl_looks_past_virbr)
 {
     const char *node = NODE(PORTS, NETS, ADDRESS("virbr0") "," ADDRESS("eth0"), VERSIONS);
     json_t *verdict = judge(&node, 1);
 
-    (void)state;
     assert_string_equal(answer_of(verdict, "interface"), "ok");
     json_decref(verdict);
 }
 
-static void what_a_node_has_unlike_the_others_is_named(void **state)
+TEST(what_a_node_has_unlike_the_others_is_named)
 {
     static const struct {
         const char *node, *check, *sentence, *command;
@@ -449,7 +429,6 @@ static void what_a_node_has_unlike_the_others_is_named(void **state)
          "install the version that most have, or name one library for all by nccl_lib"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
         const char *nodes[] = {WELL, WELL, odd[i].node};
 
@@ -458,7 +437,7 @@ static void what_a_node_has_unlike_the_others_is_named(void **state)
 }
 
 /* Half of them have each: nobody is accused, and no command makes it worse. */
-static void of_two_that_differ_neither_is_accused(void **state)
+TEST(of_two_that_differ_neither_is_accused)
 {
     static const struct {
         const char *node, *check, *sentence;
@@ -475,7 +454,6 @@ static void of_two_that_differ_neither_is_accused(void **state)
          "the state of ethernet port 1 of mlx5_0 differs: active on a, down on b"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *nodes[] = {WELL, cases[i].node};
         json_t *verdict = judge(nodes, 2);
@@ -488,7 +466,7 @@ static void of_two_that_differ_neither_is_accused(void **state)
 }
 
 /* A rail that is down everywhere, which no node has otherwise. */
-static void a_port_that_is_down_on_all_nodes_is_found(void **state)
+TEST(a_port_that_is_down_on_all_nodes_is_found)
 {
     static const char sick[] =
         NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",
@@ -496,7 +474,6 @@ static void a_port_that_is_down_on_all_nodes_is_found(void **state)
              NETS, ADDRESSES, VERSIONS);
     const char *nodes[] = {sick, sick};
 
-    (void)state;
     assert_found(judge(nodes, 2), "rdma_port",
                  "a and 1 more: the state of ethernet ports is down (mlx5_2), most have "
                  "active",
@@ -504,7 +481,7 @@ static void a_port_that_is_down_on_all_nodes_is_found(void **state)
 }
 
 /* A run may do without it. */
-static void a_port_that_the_run_leaves_out_may_be_down(void **state)
+TEST(a_port_that_the_run_leaves_out_may_be_down)
 {
     static const char *const wishes[] = {"mlx5_0,mlx5_1", "=mlx5_0", "^mlx5_2",
                                          "mlx5_0:1,mlx5_1:1"};
@@ -517,7 +494,6 @@ static void a_port_that_the_run_leaves_out_may_be_down(void **state)
     struct preflight_node nodes[] = {{.name = "a", .inventory = well},
                                      {.name = "b", .inventory = sick}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
         json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i]), *verdict;
 
@@ -531,7 +507,7 @@ static void a_port_that_the_run_leaves_out_may_be_down(void **state)
 }
 
 /* Two ports of a device of which a run names one; its agents say that both are seen. */
-static void a_run_may_name_one_port_of_a_device(void **state)
+TEST(a_run_may_name_one_port_of_a_device)
 {
 #define SECOND(state)                                                                    \
     "{\"name\":\"mlx5_0\",\"port\":2,\"state\":\"" state                                 \
@@ -548,7 +524,6 @@ static void a_run_may_name_one_port_of_a_device(void **state)
         NODE(PORTS "," SECOND("down"), NETS, ADDRESSES, VERSIONS),
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
         json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i].hca);
         json_t *verdict = judge_as(nodes, 3, &(struct preflight_use){"nccl", env});
@@ -562,14 +537,13 @@ static void a_run_may_name_one_port_of_a_device(void **state)
 }
 
 /* A storage card that nobody has cabled, on one node or on all. */
-static void ports_that_nobody_uses_are_not_found(void **state)
+TEST(ports_that_nobody_uses_are_not_found)
 {
     const char *node = NODE(PORTS "," PORT("bf0", "down", "ens2", "3", "16") "," PORT(
                                 "bf1", "down", "ens3", "3", "16"),
                             NETS, ADDRESSES, VERSIONS);
     const char *nodes[] = {node, node, WELL};
 
-    (void)state;
     for (size_t n = 1; n <= 3; n++) {
         json_t *verdict = judge(nodes, n);
 
@@ -578,7 +552,7 @@ static void ports_that_nobody_uses_are_not_found(void **state)
     }
 }
 
-static void nodes_that_are_sick_alike_are_one_finding(void **state)
+TEST(nodes_that_are_sick_alike_are_one_finding)
 {
     const char *sick =
         NODE(PORT("mlx5_0", "active", "ens1", "3", "8"), NETS, ADDRESSES, VERSIONS);
@@ -586,7 +560,6 @@ static void nodes_that_are_sick_alike_are_one_finding(void **state)
     json_t *verdict = judge(nodes, 3);
     const json_t *first = json_array_get(checks_of(verdict), 0);
 
-    (void)state;
     assert_string_equal(json_get_str(verdict, "sentence", ""),
                         "1 finding: pcie: b and 1 more: the PCIe link of mlx5_0 has 8 of "
                         "16 lanes");
@@ -595,7 +568,7 @@ static void nodes_that_are_sick_alike_are_one_finding(void **state)
 }
 
 /* Each clock is off by something else. */
-static void no_node_of_many_vanishes(void **state)
+TEST(no_node_of_many_vanishes)
 {
     enum { MANY = 50 };
     static char names[MANY][8];
@@ -604,7 +577,6 @@ static void no_node_of_many_vanishes(void **state)
     size_t n = 0, last;
     json_t *verdict;
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
         nodes[i].name = names[i];
@@ -623,14 +595,13 @@ static void no_node_of_many_vanishes(void **state)
 }
 
 /* A run's document names some of them, who asks for all is told all. */
-static void of_many_nodes_a_run_names_some(void **state)
+TEST(of_many_nodes_a_run_names_some)
 {
     enum { MANY = 50 };
     const struct preflight_use use = {.backend = "host"};
     struct preflight_node nodes[MANY];
     static char names[MANY][8];
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
         nodes[i] =
@@ -650,26 +621,24 @@ static void of_many_nodes_a_run_names_some(void **state)
 }
 
 /* A laptop has neither RDMA nor a driver, and its docker is nobody's business. */
-static void the_host_backend_asks_only_what_concerns_it(void **state)
+TEST(the_host_backend_asks_only_what_concerns_it)
 {
     const char *node = NODE(PORT("mlx5_0", "active", "ens1", "3", "8"), NETS,
                             ADDRESS("docker0"), VERSIONS);
     const struct preflight_use use = {.backend = "host"};
     json_t *verdict = judge_as(&node, 1, &use);
 
-    (void)state;
     assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
     assert_string_equal(answer_of(verdict, "pcie"), "none such");
     json_decref(verdict);
 }
 
-static void a_clock_that_is_far_off_is_found(void **state)
+TEST(a_clock_that_is_far_off_is_found)
 {
     struct preflight_node node = {.name = "a", .has_clock = true, .ahead_s = -12.34};
     const struct preflight_use use = {.backend = "host"};
     json_t *inventory = json_object();
 
-    (void)state;
     node.inventory = inventory;
     assert_found(preflight_judge(&node, 1, &use, true), "clock",
                  "its clock is 12.3 s behind the server's", "chronyc makestep");
@@ -677,12 +646,11 @@ static void a_clock_that_is_far_off_is_found(void **state)
 }
 
 /* A line for each: | `check` | severity | ... */
-static void the_page_lists_the_checks(void **state)
+TEST(the_page_lists_the_checks)
 {
     char line[64], page[32768] = "";
     FILE *file = fopen(SOURCE_DIR "/docs/preflight.md", "r");
 
-    (void)state;
     assert_non_null(file);
     assert_in_range(fread(page, 1, sizeof(page) - 1, file), 1, sizeof(page) - 2);
     fclose(file);
@@ -692,35 +660,4 @@ static void the_page_lists_the_checks(void **state)
         if (!strstr(page, line))
             fail_msg("docs/preflight.md lacks the line%s", line);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_node_that_is_well_has_no_finding),
-        cmocka_unit_test(what_was_seen_when_nodes_came_is_judged_alike),
-        cmocka_unit_test(inventories_are_not_read_again),
-        cmocka_unit_test(what_an_agent_does_not_say_is_not_evaluated),
-        cmocka_unit_test(each_sickness_has_its_own_finding_and_command),
-        cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
-        cmocka_unit_test(gpus_of_other_models_have_other_links),
-        cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
-        cmocka_unit_test(the_setting_is_the_one_that_nccl_finds),
-        cmocka_unit_test(what_may_lead_to_others_is_not_accused),
-        cmocka_unit_test(nccl_looks_past_virbr),
-        cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
-        cmocka_unit_test(of_two_that_differ_neither_is_accused),
-        cmocka_unit_test(a_port_that_is_down_on_all_nodes_is_found),
-        cmocka_unit_test(a_port_that_the_run_leaves_out_may_be_down),
-        cmocka_unit_test(a_run_may_name_one_port_of_a_device),
-        cmocka_unit_test(ports_that_nobody_uses_are_not_found),
-        cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
-        cmocka_unit_test(no_node_of_many_vanishes),
-        cmocka_unit_test(of_many_nodes_a_run_names_some),
-        cmocka_unit_test(the_host_backend_asks_only_what_concerns_it),
-        cmocka_unit_test(a_clock_that_is_far_off_is_found),
-        cmocka_unit_test(the_page_lists_the_checks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

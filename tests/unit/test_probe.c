@@ -1,21 +1,10 @@
 /* test_probe.c - a worker that takes its time is heard all the same */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
 #include "common/base/json_util.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     uv_loop_t loop;
@@ -66,13 +55,12 @@ static void on_done(void *arg, json_t *backends, bool is_over)
     fixture->probe = NULL;
 }
 
-static void late_answer_counts(void **state)
+TEST(late_answer_counts)
 {
     struct fixture fixture = {.n_told = 0};
     struct env_list environment;
     struct process_table *table;
 
-    (void)state;
     uv_loop_init(&fixture.loop);
     env_list_init(&environment);
     assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
@@ -97,12 +85,11 @@ static void late_answer_counts(void **state)
 }
 
 /* A host without GPUs does not go on asking for them. */
-static void lacks_what_may_come(void **state)
+TEST(lacks_what_may_come)
 {
     json_t *inventory =
         json_pack("{s:[], s:{s:{s:b}}}", "gpus", "backends", "nccl", "available", 0);
 
-    (void)state;
     assert_false(inventory_lacks_backend(inventory));
     json_array_append_new(json_object_get(inventory, "gpus"), json_object());
     assert_true(inventory_lacks_backend(inventory));
@@ -112,14 +99,4 @@ static void lacks_what_may_come(void **state)
     assert_false(inventory_lacks_backend(inventory));
     json_decref(good);
     json_decref(inventory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_answer_counts),
-        cmocka_unit_test(lacks_what_may_come),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

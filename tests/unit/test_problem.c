@@ -1,26 +1,18 @@
 /* test_problem.c - faults in someone's input, shown as a problem document */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/base/problem.h"
+#include "tests/unit/test.h"
 
 static const char *error_text(const json_t *document, size_t i, const char *key)
 {
     return json_get_str(json_array_get(json_object_get(document, "errors"), i), key, "");
 }
 
-static void a_document_lists_what_was_added(void **state)
+TEST(a_document_lists_what_was_added)
 {
     struct problems problems;
     json_t *document;
 
-    (void)state;
     problems_init(&problems);
     problems_add(&problems, "/sizes/min", "must be %s", "small");
     problems_add(&problems, "", "must be an object");
@@ -38,12 +30,11 @@ static void a_document_lists_what_was_added(void **state)
     problems_release(&problems);
 }
 
-static void a_document_without_faults_has_no_list(void **state)
+TEST(a_document_without_faults_has_no_list)
 {
     struct problems problems;
     json_t *document;
 
-    (void)state;
     problems_init(&problems);
     document = problem_document(404, "no such run", &problems);
     assert_null(json_object_get(document, "errors"));
@@ -55,11 +46,10 @@ static void a_document_without_faults_has_no_list(void **state)
     problems_release(&problems);
 }
 
-static void at_most_fifty_are_kept_and_all_are_counted(void **state)
+TEST(at_most_fifty_are_kept_and_all_are_counted)
 {
     struct problems problems;
 
-    (void)state;
     problems_init(&problems);
     for (int i = 0; i < 1000; i++)
         problems_add(&problems, "/x", "fault %d", i);
@@ -68,13 +58,12 @@ static void at_most_fifty_are_kept_and_all_are_counted(void **state)
     problems_release(&problems);
 }
 
-static void text_that_was_cut_inside_a_character_is_kept(void **state)
+TEST(text_that_was_cut_inside_a_character_is_kept)
 {
     struct problems problems;
     char text[1200];
     json_t *document;
 
-    (void)state;
     problems_init(&problems);
     for (size_t i = 0; i + 3 < sizeof(text); i += 3)
         memcpy(text + i, "\xe2\x82\xac", 4);
@@ -88,16 +77,4 @@ static void text_that_was_cut_inside_a_character_is_kept(void **state)
                         "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
     json_decref(document);
     problems_release(&problems);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_document_lists_what_was_added),
-        cmocka_unit_test(a_document_without_faults_has_no_list),
-        cmocka_unit_test(at_most_fifty_are_kept_and_all_are_counted),
-        cmocka_unit_test(text_that_was_cut_inside_a_character_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

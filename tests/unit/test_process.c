@@ -1,21 +1,11 @@
 /* test_process.c - processes of the agent: what they wrote is read to its end, and
  * nothing of a tree outlives it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "agent/process/process.h"
+#include "tests/unit/test.h"
 
 struct child {
     uv_loop_t *loop;
@@ -175,13 +165,12 @@ static void kill_to_zombie(pid_t pid)
         usleep(1000);
 }
 
-static void last_words_are_heard_though_the_loop_is_late(void **state)
+TEST(last_words_are_heard_though_the_loop_is_late)
 {
     struct child first = {0}, second = {0};
     struct fixture fixture;
     char script[128];
 
-    (void)state;
     setup(&fixture);
     snprintf(script, sizeof(script), "read x < %s; echo done >&3", fifo);
     spawn(&fixture, &second, script);
@@ -198,7 +187,7 @@ static void last_words_are_heard_though_the_loop_is_late(void **state)
     teardown(&fixture);
 }
 
-static void says_how_they_end(void **state)
+TEST(says_how_they_end)
 {
     static const struct {
         const char *script;
@@ -212,7 +201,6 @@ static void says_how_they_end(void **state)
     };
     struct fixture fixture;
 
-    (void)state;
     setup(&fixture);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct child child = {0};
@@ -230,13 +218,12 @@ static void says_how_they_end(void **state)
 }
 
 /* More of them end at once than a socket holds messages. */
-static void no_end_is_lost_while_nobody_listens(void **state)
+TEST(no_end_is_lost_while_nobody_listens)
 {
     enum { MANY = 600 };
     static struct child children[MANY];
     struct fixture fixture;
 
-    (void)state;
     setup(&fixture);
     for (size_t i = 0; i < MANY; i++)
         spawn(&fixture, &children[i], "exit 7");
@@ -248,7 +235,7 @@ static void no_end_is_lost_while_nobody_listens(void **state)
     teardown(&fixture);
 }
 
-static void names_what_can_not_run(void **state)
+TEST(names_what_can_not_run)
 {
     char name[] = "nothing", *argv[] = {name, NULL}, *env[] = {NULL};
     struct process_params params = {.path = "/nonexistent", .argv = argv, .env = env};
@@ -256,7 +243,6 @@ static void names_what_can_not_run(void **state)
     struct fixture fixture;
     struct error err;
 
-    (void)state;
     setup(&fixture);
     assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
     assert_string_equal(err.text, "can't run /nonexistent: No such file or directory");
@@ -276,13 +262,12 @@ static void end_tree(struct fixture *fixture, pid_t pid)
     assert_false(is_there(pid));
 }
 
-static void a_tree_ends_with_all_that_daemonised(void **state)
+TEST(a_tree_ends_with_all_that_daemonised)
 {
     struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    (void)state;
     setup(&fixture);
     spawn(&fixture, &child, DAEMON);
     pid = await_pid(&fixture, &child);
@@ -294,13 +279,12 @@ static void a_tree_ends_with_all_that_daemonised(void **state)
     teardown(&fixture);
 }
 
-static void nothing_outlives_a_reaper_that_is_killed(void **state)
+TEST(nothing_outlives_a_reaper_that_is_killed)
 {
     struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    (void)state;
     setup(&fixture);
     spawn(&fixture, &child, DAEMON "sleep 1000");
     pid = await_pid(&fixture, &child);
@@ -325,14 +309,13 @@ static void await_all(struct fixture *fixture, const pid_t *pids, size_t n)
 }
 
 /* It notices when it tells of the first of them, with requests still to be read. */
-static void a_reaper_ends_that_nobody_listens_to(void **state)
+TEST(a_reaper_ends_that_nobody_listens_to)
 {
     enum { MANY = 4 };
     struct child children[MANY];
     pid_t pids[MANY + 1];
     struct fixture fixture;
 
-    (void)state;
     memset(children, 0, sizeof(children));
     setup(&fixture);
     for (size_t i = 0; i < MANY; i++) {
@@ -351,13 +334,12 @@ static void a_reaper_ends_that_nobody_listens_to(void **state)
     teardown(&fixture);
 }
 
-static void a_reaper_that_is_stopped_does_not_hold_up_the_end(void **state)
+TEST(a_reaper_that_is_stopped_does_not_hold_up_the_end)
 {
     struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    (void)state;
     setup(&fixture);
     spawn(&fixture, &child, DAEMON "sleep 1000");
     pid = await_pid(&fixture, &child);
@@ -373,7 +355,7 @@ static void a_reaper_that_is_stopped_does_not_hold_up_the_end(void **state)
     teardown(&fixture);
 }
 
-static void nor_a_spawn(void **state)
+TEST(nor_a_spawn)
 {
     char name[] = "true", *argv[] = {name, NULL}, *env[] = {NULL};
     struct process_params params = {.path = "/bin/true", .argv = argv, .env = env};
@@ -382,7 +364,6 @@ static void nor_a_spawn(void **state)
     struct child child = {0};
     struct error err;
 
-    (void)state;
     setup(&fixture);
     spawn(&fixture, &child, "exec sleep 1000");
     kill(parent_of(process_pid(child.process)), SIGSTOP);
@@ -395,13 +376,12 @@ static void nor_a_spawn(void **state)
 }
 
 /* No list of children: without /proc. What it runs does not even die with its parent. */
-static void ranks_end_where_children_are_not_listed(void **state)
+TEST(ranks_end_where_children_are_not_listed)
 {
     struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    (void)state;
     setup(&fixture);
     process_tree_destroy(fixture.tree);
     if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
@@ -436,20 +416,4 @@ static int remove_fifo(void **state)
     return unlink(fifo);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(last_words_are_heard_though_the_loop_is_late),
-        cmocka_unit_test(says_how_they_end),
-        cmocka_unit_test(no_end_is_lost_while_nobody_listens),
-        cmocka_unit_test(names_what_can_not_run),
-        cmocka_unit_test(a_tree_ends_with_all_that_daemonised),
-        cmocka_unit_test(nothing_outlives_a_reaper_that_is_killed),
-        cmocka_unit_test(a_reaper_ends_that_nobody_listens_to),
-        cmocka_unit_test(a_reaper_that_is_stopped_does_not_hold_up_the_end),
-        cmocka_unit_test(nor_a_spawn),
-        cmocka_unit_test(ranks_end_where_children_are_not_listed),
-    };
-
-    return cmocka_run_group_tests(tests, make_fifo, remove_fifo);
-}
+GROUP_FIXTURE(make_fifo, remove_fifo);

@@ -1,24 +1,15 @@
 /* test_process_state.c - what the kernel does with a process */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/machine/process_state.h"
+#include "tests/unit/test.h"
 
-static void
-a_stopped_process_is_seen_as_such_and_one_that_is_gone_as_unknown(void **state)
+TEST(a_stopped_process_is_seen_as_such_and_one_that_is_gone_as_unknown)
 {
     struct process_state seen;
     int status;
     pid_t pid = fork();
 
-    (void)state;
     assert_true(pid >= 0);
     if (pid == 0)
         for (;;)
@@ -34,14 +25,4 @@ a_stopped_process_is_seen_as_such_and_one_that_is_gone_as_unknown(void **state)
     process_state_read(getpid(), &seen);
     assert_string_equal(seen.state, "R");
     assert_string_equal(seen.kernel, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_stopped_process_is_seen_as_such_and_one_that_is_gone_as_unknown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_program.c - files of programs.d, and the argument vectors made from them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/program.h"
 #include "common/base/json_util.h"
 #include "common/spec/command_template.h"
+#include "tests/unit/test.h"
 
 static json_t *parse(const char *text)
 {
@@ -22,7 +14,7 @@ static json_t *parse(const char *text)
     return value;
 }
 
-static void test_substitutes(void **state)
+TEST(test_substitutes)
 {
     static const struct {
         const char *template, *text; /* NULL: refused */
@@ -46,7 +38,6 @@ static void test_substitutes(void **state)
     };
     json_t *values = parse("{\"n\": 3, \"s\": \"; rm -rf \\\"$HOME\\\" {n}\"}");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = {ERROR_NONE, ""};
         char *text = command_template_fill(cases[i].template, values, "/etc/rb", &err);
@@ -63,7 +54,7 @@ static void test_substitutes(void **state)
     json_decref(values);
 }
 
-static void test_refuses_bad_files(void **state)
+TEST(test_refuses_bad_files)
 {
     static const struct {
         const char *text, *pointer;
@@ -94,7 +85,6 @@ static void test_refuses_bad_files(void **state)
         {"{\"argv\": [\"true\"], \"parameters\": []}", "/parameters"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *file = parse(cases[i].text);
         struct problems problems;
@@ -124,7 +114,7 @@ static struct program *make(const char *text)
     return program;
 }
 
-static void test_makes_arguments(void **state)
+TEST(test_makes_arguments)
 {
     struct program *program =
         make("{\"argv\": [\"true\", \"--n={n}\", \"{s}\"], \"cwd\": \"{config_dir}\","
@@ -134,7 +124,6 @@ static void test_makes_arguments(void **state)
     struct error err;
     char **argv = program_argv(program, args, &err);
 
-    (void)state;
     assert_string_equal(program->cwd, "/tmp");
     assert_non_null(strstr(program->path, "/true"));
     assert_non_null(argv);
@@ -149,29 +138,16 @@ static void test_makes_arguments(void **state)
     program_destroy(program);
 }
 
-static void test_tells_no_argv(void **state)
+TEST(test_tells_no_argv)
 {
     struct program *program =
         make("{\"argv\": [\"true\"], \"env\": {\"SECRET\": \"1\"}}");
     json_t *told = program_to_json(program);
 
-    (void)state;
     assert_null(json_object_get(told, "argv"));
     assert_null(json_object_get(told, "env"));
     assert_int_equal(json_get_int(told, "ranks_per_node", 0), 1);
     assert_true(json_is_null(json_object_get(told, "timeout_s")));
     json_decref(told);
     program_destroy(program);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_substitutes),
-        cmocka_unit_test(test_refuses_bad_files),
-        cmocka_unit_test(test_makes_arguments),
-        cmocka_unit_test(test_tells_no_argv),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* test_program_schema.c - parameters of programs: their declaration and arguments */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/program_schema.h"
+#include "tests/unit/test.h"
 
 static json_t *parse(const char *text)
 {
@@ -32,7 +24,7 @@ static void assert_first(const struct problems *problems, const char *pointer,
         fail_msg("'%s' not in: %s", part, json_get_str(first, "detail", ""));
 }
 
-static void test_refuses_bad_declarations(void **state)
+TEST(test_refuses_bad_declarations)
 {
     static const struct {
         const char *text, *pointer, *part;
@@ -73,7 +65,6 @@ static void test_refuses_bad_declarations(void **state)
          "/parameters/a/description", "string"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *parameters = parse(cases[i].text);
         struct problems problems;
@@ -94,7 +85,7 @@ static const char declared[] =
     " \"e\": {\"type\": \"enum\", \"values\": [\"one\", \"two\"], \"default\": \"two\"},"
     " \"b\": {\"type\": \"boolean\", \"default\": false}}";
 
-static void test_fills_in_defaults(void **state)
+TEST(test_fills_in_defaults)
 {
     json_t *parameters = parse(declared), *args = parse("{\"n\": -5, \"s\": \"bcc\"}");
     json_t *expected = parse("{\"n\": -5, \"x\": 1, \"s\": \"bcc\", \"e\": \"two\", "
@@ -102,7 +93,6 @@ static void test_fills_in_defaults(void **state)
     struct problems problems;
     json_t *values;
 
-    (void)state;
     problems_init(&problems);
     program_schema_check(parameters, "", &problems);
     assert_int_equal(problems.count, 0);
@@ -118,7 +108,7 @@ static void test_fills_in_defaults(void **state)
     json_decref(parameters);
 }
 
-static void test_refuses_bad_arguments(void **state)
+TEST(test_refuses_bad_arguments)
 {
     static const struct {
         const char *text, *pointer, *part;
@@ -141,7 +131,6 @@ static void test_refuses_bad_arguments(void **state)
     };
     json_t *parameters = parse(declared);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *args = parse(cases[i].text);
         struct problems problems;
@@ -155,7 +144,7 @@ static void test_refuses_bad_arguments(void **state)
     json_decref(parameters);
 }
 
-static void test_keeps_text_from_being_an_option(void **state)
+TEST(test_keeps_text_from_being_an_option)
 {
     static const struct {
         const char *allowed, *text;
@@ -167,7 +156,6 @@ static void test_keeps_text_from_being_an_option(void **state)
         {"@", "-rf", false}, {"-@", "-rf", true},   {"-@", "@file", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *parameters =
             json_pack("{s:{s:s, s:s, s:s}}", "a", "type", "string", "pattern", ".*",
@@ -190,14 +178,13 @@ static void test_keeps_text_from_being_an_option(void **state)
 }
 
 /* A server hears declarations from agents of other versions. */
-static void test_survives_strange_declarations(void **state)
+TEST(test_survives_strange_declarations)
 {
     static const char *const texts[] = {"[]", "{\"a\": 1}",
                                         "{\"a\": {\"type\": \"new\"}}",
                                         "{\"a\": {\"type\": \"string\"}}"};
     json_t *args = parse("{\"a\": \"x\"}");
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         json_t *parameters = parse(texts[i]);
         struct problems problems;
@@ -211,7 +198,7 @@ static void test_survives_strange_declarations(void **state)
     json_decref(args);
 }
 
-static void test_writes_values(void **state)
+TEST(test_writes_values)
 {
     static const char *const cases[][2] = {
         {"[7]", "7"},
@@ -223,7 +210,6 @@ static void test_writes_values(void **state)
         {"[false]", "false"},
         {"[\"a b\"]", "a b"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *array = parse(cases[i][0]);
         char *text = program_value_text(json_array_get(array, 0));
@@ -234,9 +220,8 @@ static void test_writes_values(void **state)
     }
 }
 
-static void test_judges_names(void **state)
+TEST(test_judges_names)
 {
-    (void)state;
     assert_true(program_name_is_valid("torch-all_reduce.2"));
     assert_false(program_name_is_valid(""));
     assert_false(program_name_is_valid("2torch"));
@@ -244,19 +229,4 @@ static void test_judges_names(void **state)
     assert_false(program_name_is_valid(".torch"));
     assert_false(program_name_is_valid("a/b"));
     assert_false(program_name_is_valid("a b"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses_bad_declarations),
-        cmocka_unit_test(test_fills_in_defaults),
-        cmocka_unit_test(test_refuses_bad_arguments),
-        cmocka_unit_test(test_keeps_text_from_being_an_option),
-        cmocka_unit_test(test_survives_strange_declarations),
-        cmocka_unit_test(test_writes_values),
-        cmocka_unit_test(test_judges_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,12 @@
 /* test_programs.c - what nodes offer, whom a program's run gets, and what its figures add
  * up to */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/programs.h"
 #include "server/render/csv.h"
 #include "server/render/table.h"
 #include "server/runs/run.h"
+#include "tests/unit/test.h"
 
 #define PROGRAM(name, ranks, most)                                                       \
     "{\"name\":\"" name "\",\"description\":\"\",\"ranks_per_node\":" ranks              \
@@ -87,7 +78,7 @@ static struct run_spec *spec_of(const char *text)
     return spec;
 }
 
-static void places_programs_where_they_are_offered(void **state)
+TEST_WITH(setup, teardown, places_programs_where_they_are_offered)
 {
     static const struct {
         const char *spec, *nodes; /* "name:ranks ..." */
@@ -137,7 +128,7 @@ static void places_programs_where_they_are_offered(void **state)
     }
 }
 
-static void judges_arguments_when_they_are_posted(void **state)
+TEST_WITH(setup, teardown, judges_arguments_when_they_are_posted)
 {
     static const struct {
         const char *spec;
@@ -161,7 +152,7 @@ static void judges_arguments_when_they_are_posted(void **state)
     }
 }
 
-static void lists_each_declaration_once(void **state)
+TEST_WITH(setup, teardown, lists_each_declaration_once)
 {
     struct node_registry *registry = *state;
     json_t *list, *first;
@@ -182,14 +173,13 @@ static void lists_each_declaration_once(void **state)
     json_decref(list);
 }
 
-static void spec_of_a_program_reads_back(void **state)
+TEST(spec_of_a_program_reads_back)
 {
     struct run_spec *spec = spec_of("{\"program\":{\"name\":\"p\",\"args\":{\"n\":3}},"
                                     "\"repeats\":2,\"env\":{\"NCCL_ALGO\":\"Ring\"}}");
     json_t *first = run_spec_to_json(spec), *file = run_spec_case_json(spec), *second;
     char *text = json_dumps(first, 0);
 
-    (void)state;
     assert_null(json_object_get(first, "collectives"));
     assert_null(json_object_get(first, "backend"));
     assert_int_equal(json_object_size(file), 3); /* program, topology, stall_s */
@@ -204,14 +194,13 @@ static void spec_of_a_program_reads_back(void **state)
     json_decref(file);
 }
 
-static void figures_add_up(void **state)
+TEST(figures_add_up)
 {
     struct run *run =
         run_create("0123456789ab", spec_of("{\"program\":{\"name\":\"p\"}}"), 1000);
     const double values[] = {4.0, -1.0, 3.0};
     json_t *json, *metric, *rank0;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         json_t *body =
             json_pack("{s:i, s:s, s:f, s:s, s:b, s:i}", "case", 0, "metric", "m", "value",
@@ -237,7 +226,7 @@ static void figures_add_up(void **state)
     run_destroy(run);
 }
 
-static void figures_are_shown(void **state)
+TEST(figures_are_shown)
 {
     json_t *row =
         json_pack("{s:i, s:i, s:s, s:f, s:s, s:b, s:i, s:{s:i, s:s}}", "case", 0,
@@ -248,7 +237,6 @@ static void figures_are_shown(void **state)
     struct csv columns;
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 16);
     csv_init(&columns, run);
     csv_header(&columns, &out);
@@ -275,20 +263,4 @@ static void figures_are_shown(void **state)
     table_release(&table);
     buf_release(&out);
     json_decref(row);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(places_programs_where_they_are_offered),
-        TEST(judges_arguments_when_they_are_posted),
-        TEST(lists_each_declaration_once),
-        cmocka_unit_test(spec_of_a_program_reads_back),
-        cmocka_unit_test(figures_add_up),
-        cmocka_unit_test(figures_are_shown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* test_projection.c - times on more nodes, held against the model of the simulation */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "near.h"
-
-#include <cmocka.h>
 
 #include "agent/worker/sim/sim_model.h"
 #include "common/base/json_util.h"
 #include "server/analysis/projection.h"
+#include "tests/unit/test.h"
 
 #define RANKS_MAX 2048
 
@@ -116,7 +108,7 @@ static size_t assert_met(const struct way *way, size_t largest)
 }
 
 /* 256 nodes from runs on 4 to 32, by each algorithm. */
-static void the_model_is_met(void **state)
+TEST(the_model_is_met)
 {
     static const struct way ways[] = {
         {COLLECTIVE_ALL_REDUCE, SIM_RING, SIM_LL, false},
@@ -127,20 +119,18 @@ static void the_model_is_met(void **state)
         {COLLECTIVE_REDUCE_SCATTER, SIM_RING, SIM_LL128, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         assert_in_range(assert_met(&ways[i], 32), 16, 28);
 }
 
 /* Left to choose, it takes other algorithms on more nodes: none of these sizes is shown.
  */
-static void a_size_of_another_algorithm_is_refused(void **state)
+TEST(a_size_of_another_algorithm_is_refused)
 {
     static const enum collective_kind kinds[] = {
         COLLECTIVE_ALL_REDUCE,     COLLECTIVE_ALL_GATHER, COLLECTIVE_ALLTOALL,
         COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_BROADCAST,  COLLECTIVE_REDUCE};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (size_t largest = 16; largest <= 32; largest *= 2) {
             const struct way way = {.kind = kinds[i], .is_chosen = true};
@@ -170,40 +160,37 @@ static struct projection projected_from(const struct projection_point *points, s
     return out;
 }
 
-static void a_ring_is_told_exactly(void **state)
+TEST(a_ring_is_told_exactly)
 {
     const struct projection_point points[] = {{.nodes = 4, .ranks = 4, .time_us = 140},
                                               {.nodes = 8, .ranks = 8, .time_us = 180},
                                               {.nodes = 16, .ranks = 16, .time_us = 260}};
     struct projection out = projected_from(points, 3, 64);
 
-    (void)state;
     assert_int_equal(out.answer, PROJECTION_DONE);
     assert_near(out.time_us, 740, 0.01);
     assert_near(out.error, 0, 1e-6);
     assert_string_equal(out.form, "a + b nodes");
 }
 
-static void beyond_eight_times_the_count_to_measure_is_named(void **state)
+TEST(beyond_eight_times_the_count_to_measure_is_named)
 {
     struct projection out = projected(&ring, 1 << 20, 32, 400);
 
-    (void)state;
     assert_int_equal(out.answer, PROJECTION_FAR);
     assert_int_equal(out.measure, 50);
 }
 
-static void two_counts_are_too_few(void **state)
+TEST(two_counts_are_too_few)
 {
     struct projection out = projected(&ring, 1 << 20, 8, 64);
 
-    (void)state;
     assert_int_equal(out.answer, PROJECTION_FEW);
     assert_int_equal(out.measure, 16);
 }
 
 /* The last count is in another regime. */
-static void a_fit_that_is_off_is_refused(void **state)
+TEST(a_fit_that_is_off_is_refused)
 {
     const struct projection_point points[] = {{.nodes = 4, .ranks = 4, .time_us = 140},
                                               {.nodes = 8, .ranks = 8, .time_us = 180},
@@ -211,14 +198,13 @@ static void a_fit_that_is_off_is_refused(void **state)
                                               {.nodes = 32, .ranks = 32, .time_us = 900}};
     struct projection out = projected_from(points, 4, 128);
 
-    (void)state;
     assert_int_equal(out.answer, PROJECTION_OFF);
     assert_int_equal(out.measure, 64);
     assert_true(out.error > 0.1);
 }
 
 /* Whose neighbours were not measured: nothing would show that it is another algorithm. */
-static void a_size_alone_is_refused(void **state)
+TEST(a_size_alone_is_refused)
 {
     struct projection_point points[3];
     const struct case_point curve = {.size = 1 << 20, .time_us = 100};
@@ -231,7 +217,6 @@ static void a_size_alone_is_refused(void **state)
                                               .ranks = 64};
     struct projection out;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         points[i] = (struct projection_point){
             .nodes = (size_t)4 << i, .ranks = (size_t)4 << i, .time_us = 100};
@@ -239,19 +224,4 @@ static void a_size_alone_is_refused(void **state)
     assert_int_equal(out.answer, PROJECTION_ALONE);
     assert_near(out.size_from, 1 << 18, 0);
     assert_near(out.size_to, 1 << 22, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_is_met),
-        cmocka_unit_test(a_size_of_another_algorithm_is_refused),
-        cmocka_unit_test(a_size_alone_is_refused),
-        cmocka_unit_test(a_ring_is_told_exactly),
-        cmocka_unit_test(beyond_eight_times_the_count_to_measure_is_named),
-        cmocka_unit_test(two_counts_are_too_few),
-        cmocka_unit_test(a_fit_that_is_off_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_ras.c - what is taken of NCCL's RAS, and what is left */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/ncclog/ras.h"
+#include "tests/unit/test.h"
 
 /* This node's, of a case of four ranks. */
 static const long pids[] = {100, 101};
@@ -40,9 +32,8 @@ static void check(const char *answer, const char *expected)
 #define RANK(rank, pid, count) RANK_ON("10.0.0.1", rank, pid, count)
 #define OTHER(rank, pid, count) RANK_ON("10.0.0.2", rank, pid, count)
 
-static void ranks_that_are_behind_or_out_of_reach_are_listed(void **state)
+TEST(ranks_that_are_behind_or_out_of_reach_are_listed)
 {
-    (void)state;
     check(COMM("4",
                RANK("0", "100", "7") "," RANK("1", "101", "6") "," OTHER("2", "100", "7"),
                "{\"rank\":3,\"nvml_dev\":1\n   \"status\":{}}"),
@@ -50,9 +41,8 @@ static void ranks_that_are_behind_or_out_of_reach_are_listed(void **state)
           "\"most\":8}");
 }
 
-static void where_most_are_behind_or_none_nobody_is_listed(void **state)
+TEST(where_most_are_behind_or_none_nobody_is_listed)
 {
-    (void)state;
     check(COMM("4",
                RANK("0", "100", "7") "," RANK("1", "101", "6") "," OTHER("2", "102", "6"),
                ""),
@@ -61,16 +51,15 @@ static void where_most_are_behind_or_none_nobody_is_listed(void **state)
 }
 
 /* A list that is cut would have some of many stand out. */
-static void where_most_are_out_of_reach_nobody_is_listed(void **state)
+TEST(where_most_are_out_of_reach_nobody_is_listed)
 {
-    (void)state;
     check(COMM("4", RANK("0", "100", "7"),
                RANK("1", "101", "7") ",{\"rank\":2},{\"rank\":3}"),
           "{\"version\":\"2.28.9\",\"seen\":1,\"missing\":[],\"behind\":[],\"least\":8,"
           "\"most\":8}");
 }
 
-static void what_is_of_others_is_left(void **state)
+TEST(what_is_of_others_is_left)
 {
     static const char *const answers[] = {
         "",
@@ -84,27 +73,12 @@ static void what_is_of_others_is_left(void **state)
         "Errors\n  Process 100",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
         assert_null(ras_read(answers[i], strlen(answers[i]), &about));
 }
 
-static void text_of_older_versions_is_kept_from_its_errors_on(void **state)
+TEST(text_of_older_versions_is_kept_from_its_errors_on)
 {
-    (void)state;
     check("Job summary\n\nErrors\nProcess 101 on node 10.0.0.1 managing GPU 0\n",
           "{\"text\":\"Errors\\nProcess 101 on node 10.0.0.1 managing GPU 0\\n\"}");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_that_are_behind_or_out_of_reach_are_listed),
-        cmocka_unit_test(where_most_are_behind_or_none_nobody_is_listed),
-        cmocka_unit_test(where_most_are_out_of_reach_nobody_is_listed),
-        cmocka_unit_test(what_is_of_others_is_left),
-        cmocka_unit_test(text_of_older_versions_is_kept_from_its_errors_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

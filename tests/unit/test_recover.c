@@ -8,6 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/runs/scheduler.h"
+#include "tests/unit/test.h"
 
 #define START_MS INT64_C(1700000000000)
 #define DAY_MS INT64_C(86400000)
@@ -195,7 +196,7 @@ static double headline_of(const json_t *summary)
 
 /* ---- Tests ---- */
 
-static void a_running_case_is_taken_up_with_all_that_was_stored(void **state)
+TEST(a_running_case_is_taken_up_with_all_that_was_stored)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -242,7 +243,7 @@ static void spoil_texts(const struct fixture *fixture, const char *which)
     change_database(fixture, sql);
 }
 
-static void many_rows_are_taken_up_without_reading_their_events(void **state)
+TEST(many_rows_are_taken_up_without_reading_their_events)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -264,7 +265,7 @@ static void many_rows_are_taken_up_without_reading_their_events(void **state)
 }
 
 /* The server died when rows had come and it did not know yet that all ranks run. */
-static void rows_of_an_attempt_that_starts_anew_are_not_the_runs(void **state)
+TEST(rows_of_an_attempt_that_starts_anew_are_not_the_runs)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -322,7 +323,7 @@ static void put_timed(struct store_write *write)
     }
 }
 
-static void who_was_late_before_a_restart_is_told_at_the_end(void **state)
+TEST(who_was_late_before_a_restart_is_told_at_the_end)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -396,7 +397,7 @@ static void assert_goes_on_after_a_restart(struct fixture *fixture)
     stop(&world);
 }
 
-static void a_clock_set_forward_does_not_time_a_run_out(void **state)
+TEST(a_clock_set_forward_does_not_time_a_run_out)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -415,7 +416,7 @@ static void a_clock_set_forward_does_not_time_a_run_out(void **state)
 }
 
 /* Set while the server runs: what is stored then has the time from there on. */
-static void a_clock_set_under_a_server_does_not_count_after_its_restart(void **state)
+TEST(a_clock_set_under_a_server_does_not_count_after_its_restart)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -444,7 +445,7 @@ static void a_clock_set_under_a_server_does_not_count_after_its_restart(void **s
     assert_goes_on_after_a_restart(fixture);
 }
 
-static void what_a_run_had_taken_counts_after_a_restart(void **state)
+TEST(what_a_run_had_taken_counts_after_a_restart)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -462,7 +463,7 @@ static void what_a_run_had_taken_counts_after_a_restart(void **state)
     stop(&world);
 }
 
-static void cases_that_have_not_begun_are_made_when_they_are_asked_for(void **state)
+TEST(cases_that_have_not_begun_are_made_when_they_are_asked_for)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -486,7 +487,7 @@ static void cases_that_have_not_begun_are_made_when_they_are_asked_for(void **st
 }
 
 /* A mark that turns the direction of writing was accepted once. */
-static void a_run_whose_spec_is_not_valid_any_more_ends(void **state)
+TEST(a_run_whose_spec_is_not_valid_any_more_ends)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -526,21 +527,4 @@ static int teardown(void **state)
     return fixture_teardown(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_running_case_is_taken_up_with_all_that_was_stored),
-        TEST(many_rows_are_taken_up_without_reading_their_events),
-        TEST(rows_of_an_attempt_that_starts_anew_are_not_the_runs),
-        TEST(who_was_late_before_a_restart_is_told_at_the_end),
-        TEST(a_clock_set_forward_does_not_time_a_run_out),
-        TEST(a_clock_set_under_a_server_does_not_count_after_its_restart),
-        TEST(what_a_run_had_taken_counts_after_a_restart),
-        TEST(cases_that_have_not_begun_are_made_when_they_are_asked_for),
-        TEST(a_run_whose_spec_is_not_valid_any_more_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_FIXTURE(setup, teardown);

@@ -1,14 +1,7 @@
 /* test_reduce.c - the reduction loops against scalar arithmetic */
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/data/numeric.h"
 #include "agent/worker/host/reduce.h"
+#include "tests/unit/test.h"
 
 #define COUNT 259
 
@@ -32,12 +25,11 @@ static void fill_random(char *data, size_t len)
 
 /* The widest variant and the portable one agree on any bits, at any length and also when
  * the output is an input. NaNs may differ in their bits. */
-static void variants_agree_bit_for_bit(void **state)
+TEST(variants_agree_bit_for_bit)
 {
     static char a[COUNT * 8], b[COUNT * 8], x[COUNT * 8], y[COUNT * 8];
     const struct reduce_kernels *best = reduce_kernels();
 
-    (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         size_t size = dtype_size((enum dtype)type);
         bool is_integer = type <= DTYPE_UINT64;
@@ -57,14 +49,13 @@ static void variants_agree_bit_for_bit(void **state)
     }
 }
 
-static void integers_wrap_and_compare_by_sign(void **state)
+TEST(integers_wrap_and_compare_by_sign)
 {
     int8_t a[2] = {127, -128}, b[2] = {1, 5}, out[2];
     uint8_t u[1] = {200}, v[1] = {100}, w[1];
     int64_t p[1] = {INT64_MIN}, q[1] = {-1}, r[1];
     const struct reduce_kernels *k = reduce_kernels();
 
-    (void)state;
     k->reduce[DTYPE_INT8][REDOP_SUM](out, a, b, 2);
     assert_int_equal(out[0], -128);
     k->reduce[DTYPE_INT8][REDOP_MIN](out, a, b, 2);
@@ -81,12 +72,11 @@ static void integers_wrap_and_compare_by_sign(void **state)
     assert_int_equal(d[1], 3);
 }
 
-static void floats_round_once_per_pair(void **state)
+TEST(floats_round_once_per_pair)
 {
     uint16_t a[1], b[1], out[1];
     const struct reduce_kernels *k = reduce_kernels();
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         a[0] = (uint16_t)(next_random() & 0xfbffu);
         b[0] = (uint16_t)(next_random() & 0xfbffu);
@@ -100,11 +90,10 @@ static void floats_round_once_per_pair(void **state)
     }
 }
 
-static void streaming_copies_every_length_and_alignment(void **state)
+TEST(streaming_copies_every_length_and_alignment)
 {
     static char from[512], to[512];
 
-    (void)state;
     for (size_t at = 0; at < 70; at += 7) {
         for (size_t len = 0; len < 300; len++) {
             fill_random(from, sizeof(from));
@@ -115,15 +104,4 @@ static void streaming_copies_every_length_and_alignment(void **state)
             assert_int_equal(to[at + len], 0);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variants_agree_bit_for_bit),
-        cmocka_unit_test(integers_wrap_and_compare_by_sign),
-        cmocka_unit_test(floats_round_once_per_pair),
-        cmocka_unit_test(streaming_copies_every_length_and_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* test_rendezvous.c - TCPStores over real sockets */
 #include "tests/unit/rendezvous_fixture.h"
+#include "tests/unit/test.h"
 
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 
-static void every_query_is_answered(void **state)
+TEST_WITH(setup, teardown, every_query_is_answered)
 {
     int fd = connect_v2(*state);
 
@@ -43,7 +44,7 @@ static void every_query_is_answered(void **state)
     close(fd);
 }
 
-static void pipelined_queries_are_answered_in_order(void **state)
+TEST_WITH(setup, teardown, pipelined_queries_are_answered_in_order)
 {
     int fd = connect_v2(*state);
     struct buf bytes;
@@ -57,7 +58,7 @@ static void pipelined_queries_are_answered_in_order(void **state)
     close(fd);
 }
 
-static void handshake_may_come_in_any_pieces(void **state)
+TEST_WITH(setup, teardown, handshake_may_come_in_any_pieces)
 {
     struct fixture *fixture = *state;
     int fd = connect_to("127.0.0.1", fixture->port);
@@ -80,7 +81,7 @@ static void handshake_may_come_in_any_pieces(void **state)
     close(fd);
 }
 
-static void large_values_come_and_go(void **state)
+TEST_WITH(setup, teardown, large_values_come_and_go)
 {
     int fd = connect_v2(*state);
 
@@ -93,7 +94,7 @@ static void large_values_come_and_go(void **state)
 }
 
 /* The limit is of one query's value, as on PyTorch's servers. */
-static void appends_may_make_what_no_set_could(void **state)
+TEST_WITH(setup, teardown, appends_may_make_what_no_set_could)
 {
     int fd = connect_v2(*state);
 
@@ -106,7 +107,7 @@ static void appends_may_make_what_no_set_could(void **state)
 
 /* PyTorch's old servers wait 200 ms for more to send after a zero length, every time: the
  * quickest answer tells, however busy the machine is. */
-static void empty_values_are_sent_at_once(void **state)
+TEST_WITH(setup, teardown, empty_values_are_sent_at_once)
 {
     struct fixture *fixture = *state;
     int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
@@ -129,7 +130,7 @@ static void empty_values_are_sent_at_once(void **state)
 }
 
 /* A 1.13 client's second connection: not a byte in its life, whatever goes on beside. */
-static void a_silent_connection_is_kept(void **state)
+TEST_WITH(setup, teardown, a_silent_connection_is_kept)
 {
     struct fixture *fixture = *state;
     int silent = connect_to("127.0.0.1", fixture->port), v1, v2;
@@ -150,7 +151,7 @@ static void a_silent_connection_is_kept(void **state)
 
 /* ---- Bad input ---- */
 
-static void bad_input_closes_only_its_connection(void **state)
+TEST_WITH(setup, teardown, bad_input_closes_only_its_connection)
 {
     static const struct {
         const char *bytes;
@@ -186,7 +187,7 @@ static void bad_input_closes_only_its_connection(void **state)
     close(other);
 }
 
-static void half_a_query_holds_up_nobody_and_changes_nothing(void **state)
+TEST_WITH(setup, teardown, half_a_query_holds_up_nobody_and_changes_nothing)
 {
     struct fixture *fixture = *state;
     int half = connect_v2(fixture), other = connect_v2(fixture);
@@ -208,7 +209,7 @@ static void half_a_query_holds_up_nobody_and_changes_nothing(void **state)
 
 /* ---- Waiting ---- */
 
-static void parked_clients_are_woken(void **state)
+TEST_WITH(setup, teardown, parked_clients_are_woken)
 {
     struct fixture *fixture = *state;
     int a = connect_v2(fixture), b = connect_v2(fixture), c = connect_v2(fixture);
@@ -228,7 +229,7 @@ static void parked_clients_are_woken(void **state)
     close(c);
 }
 
-static void cancelled_wait_is_answered_exactly_once(void **state)
+TEST_WITH(setup, teardown, cancelled_wait_is_answered_exactly_once)
 {
     struct fixture *fixture = *state;
     int a = connect_v2(fixture), b = connect_v2(fixture);
@@ -252,7 +253,7 @@ static void cancelled_wait_is_answered_exactly_once(void **state)
     close(b);
 }
 
-static void dead_waiter_is_forgotten(void **state)
+TEST_WITH(setup, teardown, dead_waiter_is_forgotten)
 {
     struct fixture *fixture = *state;
     const struct linger reset = {1, 0};
@@ -270,7 +271,7 @@ static void dead_waiter_is_forgotten(void **state)
 
 /* ---- Version 1 ---- */
 
-static void versions_share_a_store(void **state)
+TEST_WITH(setup, teardown, versions_share_a_store)
 {
     struct fixture *fixture = *state;
     int v2 = connect_v2(fixture);
@@ -300,7 +301,7 @@ static void versions_share_a_store(void **state)
     close(v2);
 }
 
-static void v1_wait_ends_when_the_client_asks_again(void **state)
+TEST_WITH(setup, teardown, v1_wait_ends_when_the_client_asks_again)
 {
     struct fixture *fixture = *state;
     int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
@@ -337,7 +338,7 @@ static int peer_fd(int fd)
     return -1;
 }
 
-static void accepted_sockets_send_at_once_and_notice_dead_peers(void **state)
+TEST_WITH(setup, teardown, accepted_sockets_send_at_once_and_notice_dead_peers)
 {
     int fd = connect_v2(*state), server = peer_fd(fd), value = 0;
     socklen_t len = sizeof(value);
@@ -350,7 +351,7 @@ static void accepted_sockets_send_at_once_and_notice_dead_peers(void **state)
     close(fd);
 }
 
-static void both_families_are_served(void **state)
+TEST_WITH(setup, teardown, both_families_are_served)
 {
     struct fixture *fixture = *state;
     int fd = connect_to("::1", fixture->port);
@@ -364,7 +365,7 @@ static void both_families_are_served(void **state)
     close(fd);
 }
 
-static void closing_a_store_lets_parked_clients_go(void **state)
+TEST_WITH(setup, teardown, closing_a_store_lets_parked_clients_go)
 {
     struct fixture *fixture = *state;
     int a = connect_v2(fixture), b = connect_v2(fixture);
@@ -380,7 +381,7 @@ static void closing_a_store_lets_parked_clients_go(void **state)
     assert_int_equal(counters_of(fixture).cases.bytes, 0);
 }
 
-static void stores_know_nothing_of_each_other(void **state)
+TEST_WITH(setup, teardown, stores_know_nothing_of_each_other)
 {
     struct fixture *fixture = *state;
     int a = connect_v2(fixture), b;
@@ -435,7 +436,7 @@ static bool is_free(int port)
     return rc == 0;
 }
 
-static void ports_of_the_range_are_taken_in_turn(void **state)
+TEST_WITH(setup, teardown, ports_of_the_range_are_taken_in_turn)
 {
     struct fixture *fixture = *state;
     struct filled filled;
@@ -455,7 +456,7 @@ static void ports_of_the_range_are_taken_in_turn(void **state)
     assert_non_null(strstr(filled.err.text, "every rendezvous port from"));
 }
 
-static void bad_configuration_is_refused(void **state)
+TEST(bad_configuration_is_refused)
 {
     static const struct rendezvous_config cases[] = {
         {.listen_address = "localhost"},
@@ -466,7 +467,6 @@ static void bad_configuration_is_refused(void **state)
     struct error err;
     uv_loop_t loop;
 
-    (void)state;
     uv_loop_init(&loop);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_null(rendezvous_create(&loop, &cases[i], &err));
@@ -482,7 +482,7 @@ static void open_for_bad_address(struct fixture *fixture, void *arg)
     need(!rendezvous_open(fixture->rendezvous, "x", allowed, 1, arg), "it was opened");
 }
 
-static void bad_allowed_address_is_refused(void **state)
+TEST_WITH(setup, teardown, bad_allowed_address_is_refused)
 {
     struct error err;
 
@@ -496,7 +496,7 @@ static void describe(struct fixture *fixture, void *arg)
     *(json_t **)arg = rendezvous_describe(fixture->rendezvous);
 }
 
-static void description_shows_keys_and_who_waits(void **state)
+TEST_WITH(setup, teardown, description_shows_keys_and_who_waits)
 {
     struct fixture *fixture = *state;
     int fd = connect_v2(fixture);
@@ -527,7 +527,7 @@ static void description_shows_keys_and_who_waits(void **state)
     close(fd);
 }
 
-static void counters_count(void **state)
+TEST_WITH(setup, teardown, counters_count)
 {
     struct fixture *fixture = *state;
     int fd = connect_v2(fixture);
@@ -546,37 +546,4 @@ static void counters_count(void **state)
     assert_int_equal(counters.queries[3], 1);
     assert_int_equal(counters.queries[13], 1);
     close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_query_is_answered),
-        TEST(pipelined_queries_are_answered_in_order),
-        TEST(handshake_may_come_in_any_pieces),
-        TEST(large_values_come_and_go),
-        TEST(appends_may_make_what_no_set_could),
-        TEST(empty_values_are_sent_at_once),
-        TEST(a_silent_connection_is_kept),
-        TEST(bad_input_closes_only_its_connection),
-        TEST(half_a_query_holds_up_nobody_and_changes_nothing),
-        TEST(parked_clients_are_woken),
-        TEST(cancelled_wait_is_answered_exactly_once),
-        TEST(dead_waiter_is_forgotten),
-        TEST(versions_share_a_store),
-        TEST(v1_wait_ends_when_the_client_asks_again),
-        TEST(accepted_sockets_send_at_once_and_notice_dead_peers),
-        TEST(both_families_are_served),
-        TEST(closing_a_store_lets_parked_clients_go),
-        TEST(stores_know_nothing_of_each_other),
-        TEST(ports_of_the_range_are_taken_in_turn),
-        cmocka_unit_test(bad_configuration_is_refused),
-        TEST(bad_allowed_address_is_refused),
-        TEST(description_shows_keys_and_who_waits),
-        TEST(counters_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

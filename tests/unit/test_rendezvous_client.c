@@ -1,22 +1,13 @@
 /* test_rendezvous_client.c - the TCPStore client against a small store, and against a
  * peer that misbehaves */
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     struct rendezvous_stub stub;
@@ -48,6 +39,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+GROUP_FIXTURE(set_up, tear_down);
+
 static struct rendezvous_client *connect_to(const struct fixture *fixture)
 {
     struct error err = {0};
@@ -59,7 +52,7 @@ static struct rendezvous_client *connect_to(const struct fixture *fixture)
     return client;
 }
 
-static void values_come_back_as_they_were_set(void **state)
+TEST(values_come_back_as_they_were_set)
 {
     struct rendezvous_client *client = connect_to(*state);
     static char large[50000];
@@ -83,7 +76,7 @@ static void values_come_back_as_they_were_set(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void add_counts_up_and_down(void **state)
+TEST(add_counts_up_and_down)
 {
     struct rendezvous_client *client = connect_to(*state);
     int64_t value = 0;
@@ -95,7 +88,7 @@ static void add_counts_up_and_down(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void the_first_compare_set_wins(void **state)
+TEST(the_first_compare_set_wins)
 {
     struct rendezvous_client *client = connect_to(*state);
     struct buf out;
@@ -112,7 +105,7 @@ static void the_first_compare_set_wins(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void wait_ends_when_another_client_sets_the_key(void **state)
+TEST(wait_ends_when_another_client_sets_the_key)
 {
     struct fixture *fixture = *state;
     struct rendezvous_client *client = connect_to(fixture);
@@ -130,7 +123,7 @@ static void wait_ends_when_another_client_sets_the_key(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void a_wait_that_timed_out_leaves_the_connection_usable(void **state)
+TEST(a_wait_that_timed_out_leaves_the_connection_usable)
 {
     struct rendezvous_client *client = connect_to(*state);
     const char *keys[] = {"never"};
@@ -145,7 +138,7 @@ static void a_wait_that_timed_out_leaves_the_connection_usable(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void a_stop_ends_a_wait_at_once(void **state)
+TEST(a_stop_ends_a_wait_at_once)
 {
     struct fixture *fixture = *state;
     atomic_int stop = 0;
@@ -162,7 +155,7 @@ static void a_stop_ends_a_wait_at_once(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void an_over_long_key_is_refused_before_it_is_sent(void **state)
+TEST(an_over_long_key_is_refused_before_it_is_sent)
 {
     struct rendezvous_client *client = connect_to(*state);
     static char key[STORE_KEY_MAX + 2];
@@ -176,11 +169,10 @@ static void an_over_long_key_is_refused_before_it_is_sent(void **state)
     rendezvous_client_destroy(client);
 }
 
-static void a_refused_connection_is_given_up_at_the_deadline(void **state)
+TEST(a_refused_connection_is_given_up_at_the_deadline)
 {
     struct error err = {0};
 
-    (void)state;
     assert_null(rendezvous_client_connect("127.0.0.1", "1", 100, NULL, &err));
     assert_non_null(strstr(err.text, "127.0.0.1 port 1"));
 }
@@ -216,32 +208,29 @@ static struct rendezvous_client *connect_to_liar(const char *bytes, size_t len,
     return client;
 }
 
-static void a_wrong_nonce_is_not_a_store(void **state)
+TEST(a_wrong_nonce_is_not_a_store)
 {
     struct error err = {0};
 
-    (void)state;
     assert_null(connect_to_liar("\xff\xff\xff\xff", 4, &err));
     assert_int_equal(err.code, ERROR_PEER);
 }
 
-static void a_store_that_closes_is_noticed(void **state)
+TEST(a_store_that_closes_is_noticed)
 {
     struct error err = {0};
 
-    (void)state;
     assert_null(connect_to_liar("", 0, &err));
     assert_int_equal(err.code, ERROR_PEER);
 }
 
-static void a_dead_store_fails_every_later_call(void **state)
+TEST(a_dead_store_fails_every_later_call)
 {
     struct fixture own = {0};
     struct rendezvous_client *client;
     struct error err = {0};
     int64_t value;
 
-    (void)state;
     start_store(&own);
     client = connect_to(&own);
     rendezvous_stub_stop(&own.stub);
@@ -249,22 +238,4 @@ static void a_dead_store_fails_every_later_call(void **state)
     assert_int_equal(rendezvous_client_add(client, "n", 1, &value, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
     rendezvous_client_destroy(client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back_as_they_were_set),
-        cmocka_unit_test(add_counts_up_and_down),
-        cmocka_unit_test(the_first_compare_set_wins),
-        cmocka_unit_test(wait_ends_when_another_client_sets_the_key),
-        cmocka_unit_test(a_wait_that_timed_out_leaves_the_connection_usable),
-        cmocka_unit_test(a_stop_ends_a_wait_at_once),
-        cmocka_unit_test(an_over_long_key_is_refused_before_it_is_sent),
-        cmocka_unit_test(a_refused_connection_is_given_up_at_the_deadline),
-        cmocka_unit_test(a_wrong_nonce_is_not_a_store),
-        cmocka_unit_test(a_store_that_closes_is_noticed),
-        cmocka_unit_test(a_dead_store_fails_every_later_call),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,15 +1,15 @@
 /* test_rendezvous_limits.c - what a TCPStore takes from its clients, and no more */
 #include "tests/unit/rendezvous_fixture.h"
+#include "tests/unit/test.h"
 
 #include <poll.h>
 #include <sys/resource.h>
 
-static void stranger_is_refused(void **state)
+TEST(stranger_is_refused)
 {
     struct fixture *fixture = start_with((struct rendezvous_config){0});
     char address[] = "192.0.2.1", local[] = "::1";
 
-    (void)state;
     on_loop(fixture, open_store, address);
     expect_end(connect_to("127.0.0.1", fixture->port));
     expect_end(connect_to("::1", fixture->port));
@@ -20,13 +20,12 @@ static void stranger_is_refused(void **state)
     free(fixture);
 }
 
-static void limit_of_connections_holds(void **state)
+TEST(limit_of_connections_holds)
 {
     struct fixture *fixture =
         start_with((struct rendezvous_config){.max_connections = 2});
     int a, b;
 
-    (void)state;
     a = connect_v2(fixture);
     b = connect_v2(fixture);
     expect_end(connect_to("127.0.0.1", fixture->port));
@@ -40,13 +39,12 @@ static void limit_of_connections_holds(void **state)
     free(fixture);
 }
 
-static void limit_of_keys_and_bytes_closes_the_offender(void **state)
+TEST(limit_of_keys_and_bytes_closes_the_offender)
 {
     struct fixture *fixture =
         start_with((struct rendezvous_config){.max_keys = 2, .max_bytes = 100000});
     int a, b;
 
-    (void)state;
     a = connect_v2(fixture);
     b = connect_v2(fixture);
     SEND(a, 11, "qssss", N(2), "/a", "1", "/b", "2");
@@ -68,7 +66,7 @@ static void limit_of_keys_and_bytes_closes_the_offender(void **state)
 }
 
 /* What many clients have sent in part counts, although each is small. */
-static void unfinished_requests_are_bounded(void **state)
+TEST(unfinished_requests_are_bounded)
 {
     struct fixture *fixture =
         start_with((struct rendezvous_config){.max_bytes = 1000000});
@@ -76,7 +74,6 @@ static void unfinished_requests_are_bounded(void **state)
     struct buf bytes;
     int closed = 0;
 
-    (void)state;
     buf_init(&bytes, REQUEST_MAX);
     put_request(&bytes, 1, "sz", "/k", (uint64_t)300000);
     for (int i = 0; i < 4; i++) {
@@ -102,7 +99,7 @@ static void unfinished_requests_are_bounded(void **state)
 
 /* A client that asks for much and reads later gets it all; meanwhile others are served.
  */
-static void slow_reader_is_held_back_and_loses_nothing(void **state)
+TEST_WITH(setup, teardown, slow_reader_is_held_back_and_loses_nothing)
 {
     enum { VALUES = 100 };
     struct fixture *fixture = *state;
@@ -134,7 +131,7 @@ static long peak_kib(void)
 }
 
 /* The server copies nothing of it, and a key that is set meanwhile does not change it. */
-static void a_long_answer_takes_no_memory_and_is_of_one_moment(void **state)
+TEST_WITH(setup, teardown, a_long_answer_takes_no_memory_and_is_of_one_moment)
 {
     enum { VALUES = 31, BYTES = 8 << 20 };
     struct fixture *fixture = *state;
@@ -185,7 +182,7 @@ static void pause_loop(struct fixture *fixture, void *arg)
 
 /* Its keys are of several turns of the loop; what its client asks for behind it, and the
  * end of its wait, stay apart from it. */
-static void a_long_list_comes_whole(void **state)
+TEST_WITH(setup, teardown, a_long_list_comes_whole)
 {
     enum { KEYS = 20000 };
     struct fixture *fixture = *state;
@@ -229,14 +226,13 @@ static void a_long_list_comes_whole(void **state)
     close(other);
 }
 
-static void unread_replies_are_bounded(void **state)
+TEST(unread_replies_are_bounded)
 {
     struct fixture *fixture =
         start_with((struct rendezvous_config){.max_bytes = 3000000});
     int fds[6], other = connect_v2(fixture);
     struct buf bytes;
 
-    (void)state;
     SEND(other, 1, "sz", "/k", (uint64_t)900000);
     expect_quiet(other);
     for (int i = 0; i < 6; i++) {
@@ -257,7 +253,7 @@ static void unread_replies_are_bounded(void **state)
 }
 
 /* Without descriptors nothing is accepted and nothing spins; later all is well. */
-static void accepting_goes_on_when_descriptors_are_free_again(void **state)
+TEST_WITH(setup, teardown, accepting_goes_on_when_descriptors_are_free_again)
 {
     struct fixture *fixture = *state;
     struct rlimit limit, low;
@@ -282,23 +278,4 @@ static void accepting_goes_on_when_descriptors_are_free_again(void **state)
     EXPECT(second, "u", 9u);
     close(first);
     close(second);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stranger_is_refused),
-        cmocka_unit_test(limit_of_connections_holds),
-        cmocka_unit_test(limit_of_keys_and_bytes_closes_the_offender),
-        cmocka_unit_test(unfinished_requests_are_bounded),
-        TEST(slow_reader_is_held_back_and_loses_nothing),
-        TEST(a_long_answer_takes_no_memory_and_is_of_one_moment),
-        TEST(a_long_list_comes_whole),
-        cmocka_unit_test(unread_replies_are_bounded),
-        TEST(accepting_goes_on_when_descriptors_are_free_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

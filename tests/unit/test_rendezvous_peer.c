@@ -1,14 +1,9 @@
 /* test_rendezvous_peer.c - who may connect */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <uv.h>
 
 #include "server/rendezvous/rendezvous_peer.h"
+#include "tests/unit/test.h"
 
 static void make_peer(struct peer *peer, const char *text)
 {
@@ -23,7 +18,7 @@ static void make_peer(struct peer *peer, const char *text)
         fail_msg("%s", text);
 }
 
-static void only_listed_addresses_are_let_in(void **state)
+TEST(only_listed_addresses_are_let_in)
 {
     static const struct {
         const char *allowed, *peer;
@@ -44,7 +39,6 @@ static void only_listed_addresses_are_let_in(void **state)
         {"2001:db8::1", "2001:db8::2", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *allowed[] = {"192.0.2.77", cases[i].allowed};
         struct peer_set set;
@@ -58,7 +52,7 @@ static void only_listed_addresses_are_let_in(void **state)
     }
 }
 
-static void networks_are_their_first_bits(void **state)
+TEST(networks_are_their_first_bits)
 {
     static const struct {
         const char *networks, *peer;
@@ -86,7 +80,6 @@ static void networks_are_their_first_bits(void **state)
         {"10.0.0.0/8", "127.0.0.1", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct peer_set set;
         struct error err;
@@ -99,7 +92,7 @@ static void networks_are_their_first_bits(void **state)
     }
 }
 
-static void bad_networks_are_refused(void **state)
+TEST(bad_networks_are_refused)
 {
     static const char *const cases[] = {
         "",           ",",           "10.0.0.0/33",  "::/129",         "10.0.0.0/",
@@ -108,7 +101,6 @@ static void bad_networks_are_refused(void **state)
     struct peer_set set;
     struct error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (peer_set_parse(&set, cases[i], &err) == 0)
             fail_msg("'%s' was taken", cases[i]);
@@ -119,13 +111,12 @@ static void bad_networks_are_refused(void **state)
     peer_set_release(&set);
 }
 
-static void null_lets_everyone_in_and_empty_no_one(void **state)
+TEST(null_lets_everyone_in_and_empty_no_one)
 {
     const char *const none[] = {NULL};
     struct peer_set set;
     struct peer peer;
 
-    (void)state;
     make_peer(&peer, "127.0.0.1");
     assert_int_equal(peer_set_init(&set, NULL, 0, NULL), 0);
     assert_true(peer_set_has(&set, &peer));
@@ -135,7 +126,7 @@ static void null_lets_everyone_in_and_empty_no_one(void **state)
     peer_set_release(&set);
 }
 
-static void names_are_refused(void **state)
+TEST(names_are_refused)
 {
     static const char *const cases[] = {
         "localhost",  "",      "1.2.3",
@@ -143,49 +134,31 @@ static void names_are_refused(void **state)
     struct peer_set set;
     struct error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(peer_set_init(&set, &cases[i], 1, &err), -1);
         assert_int_equal(err.code, ERROR_INVALID);
     }
 }
 
-static void address_is_shown_as_people_write_it(void **state)
+TEST(address_is_shown_as_people_write_it)
 {
     char text[PEER_TEXT_MAX];
     struct peer peer;
 
-    (void)state;
     make_peer(&peer, "::ffff:10.0.0.1");
     assert_string_equal(peer_format(&peer, text), "10.0.0.1:80");
     make_peer(&peer, "fe80::1");
     assert_string_equal(peer_format(&peer, text), "[fe80::1]:80");
 }
 
-static void own_addresses_are_known(void **state)
+TEST(own_addresses_are_known)
 {
     static const char *const loopback[] = {"127.0.0.1", "127.9.9.9", "::1",
                                            "::ffff:127.0.0.1"};
     static const char *const foreign[] = {"192.0.2.77", "2001:db8::77", "::", "node-1"};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         assert_true(peer_is_loopback(loopback[i]) && peer_is_here(loopback[i]));
         assert_false(peer_is_loopback(foreign[i]) || peer_is_here(foreign[i]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_listed_addresses_are_let_in),
-        cmocka_unit_test(networks_are_their_first_bits),
-        cmocka_unit_test(bad_networks_are_refused),
-        cmocka_unit_test(null_lets_everyone_in_and_empty_no_one),
-        cmocka_unit_test(names_are_refused),
-        cmocka_unit_test(address_is_shown_as_people_write_it),
-        cmocka_unit_test(own_addresses_are_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* test_rendezvous_standing.c - the standing store over real sockets */
 #include "tests/unit/rendezvous_fixture.h"
-
-#include <string.h>
+#include "tests/unit/test.h"
 
 struct standing {
     struct rendezvous_standing config;
@@ -80,14 +79,13 @@ static void put_v1(struct buf *out, const char *key)
     put_request(out, 6, "");
 }
 
-static void clients_of_both_versions_share_it(void **state)
+TEST(clients_of_both_versions_share_it)
 {
     struct fixture *fixture = start_standing(defaults());
     int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
     int silent = connect_to("127.0.0.1", fixture->port);
     struct rendezvous_counters counters;
 
-    (void)state;
     SEND(v2, 6, "qs", N(1), "/k");
     while (counters_of(fixture).standing.parked_waits != 1)
         usleep(1000);
@@ -108,13 +106,12 @@ static void clients_of_both_versions_share_it(void **state)
     end(fixture);
 }
 
-static void unused_keys_expire(void **state)
+TEST(unused_keys_expire)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
     int fd;
 
-    (void)state;
     standing.config.ttl_s = 1;
     fixture = start_standing(standing);
     fd = connect_v2(fixture);
@@ -133,12 +130,11 @@ static void unused_keys_expire(void **state)
     end(fixture);
 }
 
-static void only_named_networks_are_let_in(void **state)
+TEST(only_named_networks_are_let_in)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
 
-    (void)state;
     standing.config.allowed = "192.0.2.0/24,2001:db8::/32";
     fixture = start_standing(standing);
     expect_end(connect_to("127.0.0.1", fixture->port));
@@ -150,14 +146,13 @@ static void only_named_networks_are_let_in(void **state)
     end(fixture);
 }
 
-static void an_address_has_its_share_and_others_theirs(void **state)
+TEST(an_address_has_its_share_and_others_theirs)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
     struct buf bytes;
     int a, b, other;
 
-    (void)state;
     standing.config.address_connections = 2;
     standing.config.address_keys = 2;
     fixture = start_standing(standing);
@@ -186,14 +181,13 @@ static void an_address_has_its_share_and_others_theirs(void **state)
 }
 
 /* A request that never ends counts for its address, and only that one is cut off. */
-static void an_address_can_not_take_all_memory(void **state)
+TEST(an_address_can_not_take_all_memory)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
     int hog, other;
     struct buf bytes;
 
-    (void)state;
     standing.config.address_bytes = 100000;
     fixture = start_standing(standing);
     hog = connect_v2(fixture);
@@ -225,7 +219,7 @@ static json_int_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-static void description_shows_clients_and_keeps_to_its_limits(void **state)
+TEST(description_shows_clients_and_keeps_to_its_limits)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
@@ -234,7 +228,6 @@ static void description_shows_clients_and_keeps_to_its_limits(void **state)
     char key[16];
     int v2, silent;
 
-    (void)state;
     standing.config.address_keys = 2000;
     fixture = start_standing(standing);
     silent = connect_to("127.0.0.1", fixture->port);
@@ -282,13 +275,12 @@ static void description_shows_clients_and_keeps_to_its_limits(void **state)
     end(fixture);
 }
 
-static void what_can_not_be_opened_says_why(void **state)
+TEST(what_can_not_be_opened_says_why)
 {
     struct fixture *fixture = start_standing(defaults());
     struct standing standing = defaults();
     char words[64];
 
-    (void)state;
     standing.config.allowed = "10.0.0.0/33";
     set_listen(&standing, "127.0.0.1", 0);
     on_loop(fixture, open_it, &standing);
@@ -303,32 +295,15 @@ static void what_can_not_be_opened_says_why(void **state)
     end(fixture);
 }
 
-static void the_end_lets_its_clients_go(void **state)
+TEST(the_end_lets_its_clients_go)
 {
     struct fixture *fixture = start_standing(defaults());
     int fd = connect_v2(fixture);
 
-    (void)state;
     SEND(fd, 1, "ss", "/k", "v");
     SEND(fd, 6, "qs", N(1), "/never");
     while (counters_of(fixture).standing.parked_waits != 1)
         usleep(1000);
     end(fixture);
     expect_end(fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_of_both_versions_share_it),
-        cmocka_unit_test(unused_keys_expire),
-        cmocka_unit_test(only_named_networks_are_let_in),
-        cmocka_unit_test(an_address_has_its_share_and_others_theirs),
-        cmocka_unit_test(an_address_can_not_take_all_memory),
-        cmocka_unit_test(description_shows_clients_and_keeps_to_its_limits),
-        cmocka_unit_test(what_can_not_be_opened_says_why),
-        cmocka_unit_test(the_end_lets_its_clients_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

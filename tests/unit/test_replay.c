@@ -2,6 +2,7 @@
  * document is what its log adds up to, to the byte */
 #include "server/runs/run.h"
 #include "tests/unit/scheduler_fixture.h"
+#include "tests/unit/test.h"
 
 #define AGENTS 3
 #define RUNS 25
@@ -256,7 +257,7 @@ static void play_once(struct play *play)
     }
 }
 
-static void a_document_is_what_the_log_adds_up_to(void **state)
+TEST(a_document_is_what_the_log_adds_up_to)
 {
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct play play = {.random = seed * 7919};
@@ -269,13 +270,4 @@ static void a_document_is_what_the_log_adds_up_to(void **state)
         for (int i = 0; i < AGENTS; i++)
             release_agent(&play.players[i].agent);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_document_is_what_the_log_adds_up_to),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 /* test_report_page.c - text of strangers inside a page */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/api/report_data.h"
 #include "server/api/report_page.h"
+#include "tests/unit/test.h"
 
 /* Stands in for the page that the build makes. */
 #define POLICY "default-src 'none'; script-src 'sha256-abc='"
@@ -27,11 +20,10 @@ static struct buf buf_of(const char *text)
     return buf;
 }
 
-static void fills_each_slot(void **state)
+TEST(fills_each_slot)
 {
     struct buf text = buf_of("a < b & c > d \"'"), data = buf_of("{\"x\":1}"), out;
 
-    (void)state;
     buf_init(&out, 10000);
     assert_int_equal(report_page_fill(&out, "</title><b>&", &text, &data), 0);
     assert_int_equal(buf_append(&out, "", 1), 0);
@@ -47,12 +39,11 @@ static void fills_each_slot(void **state)
 
 /* A mark that a stranger wrote is no slot: it is escaped, and behind the slot that it
  * names. */
-static void takes_no_slot_from_strangers(void **state)
+TEST(takes_no_slot_from_strangers)
 {
     static const char hostile[] = "[\"<!--slot text--></script>\"]";
     struct buf text = buf_of("<!--slot data-->"), data, out;
 
-    (void)state;
     buf_init(&data, 1000);
     buf_init(&out, 10000);
     assert_int_equal(report_page_put_json(&data, hostile, strlen(hostile)), 0);
@@ -67,11 +58,10 @@ static void takes_no_slot_from_strangers(void **state)
     buf_release(&data);
 }
 
-static void says_when_it_does_not_fit(void **state)
+TEST(says_when_it_does_not_fit)
 {
     struct buf text = buf_of("text"), data = buf_of("{}"), out;
 
-    (void)state;
     buf_init(&out, 60);
     assert_int_equal(report_page_fill(&out, "title", &text, &data), -1);
     buf_release(&out);
@@ -82,25 +72,12 @@ static void says_when_it_does_not_fit(void **state)
     buf_release(&data);
 }
 
-static void states_the_policy_of_the_page(void **state)
+TEST(states_the_policy_of_the_page)
 {
     size_t len;
     const char *policy = report_page_policy(&len);
 
-    (void)state;
     assert_true(report_page_exists());
     assert_int_equal(len, strlen(POLICY));
     assert_memory_equal(policy, POLICY, len);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_each_slot),
-        cmocka_unit_test(takes_no_slot_from_strangers),
-        cmocka_unit_test(says_when_it_does_not_fit),
-        cmocka_unit_test(states_the_policy_of_the_page),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

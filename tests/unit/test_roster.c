@@ -1,15 +1,8 @@
 /* test_roster.c - who has waited longest, of all and of one address */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 
 #include "server/http/roster.h"
+#include "tests/unit/test.h"
 
 #define ENTRIES 5
 
@@ -42,7 +35,7 @@ static unsigned count_of(const struct roster *roster, const char *text)
     return count;
 }
 
-static void tells_the_oldest_and_counts_by_address(void **state)
+TEST(tells_the_oldest_and_counts_by_address)
 {
     static const char *const from[ENTRIES] = {"10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1",
                                               "2001:db8::1", "2001:db8::9:1"};
@@ -51,7 +44,6 @@ static void tells_the_oldest_and_counts_by_address(void **state)
     union address second = address_of("10.0.0.2");
     unsigned count;
 
-    (void)state;
     roster_init(&roster);
     assert_null(roster_oldest(&roster));
     for (int i = 0; i < ENTRIES; i++) {
@@ -73,13 +65,4 @@ static void tells_the_oldest_and_counts_by_address(void **state)
         roster_remove(&roster, &entries[i]);
     assert_int_equal(roster.count, 0);
     assert_null(roster.addresses);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_oldest_and_counts_by_address),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

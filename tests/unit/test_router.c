@@ -1,14 +1,6 @@
 /* test_router.c - which route a method and path reach */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/router.h"
+#include "tests/unit/test.h"
 
 static void nothing(struct http_request *request, void *arg)
 {
@@ -27,7 +19,7 @@ static const struct http_route routes[] = {
     {NULL, NULL, ROLE_NONE, 0, NULL},
 };
 
-static void matches_by_method_and_path(void **state)
+TEST(matches_by_method_and_path)
 {
     static const struct {
         const char *method, *uri;
@@ -55,7 +47,6 @@ static void matches_by_method_and_path(void **state)
         {"GET", "/runs/a/cases/7", ROUTER_NO_METHOD, 0, "POST, OPTIONS"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct target target;
         struct router_match match;
@@ -71,12 +62,11 @@ static void matches_by_method_and_path(void **state)
     }
 }
 
-static void gives_parameters_decoded(void **state)
+TEST(gives_parameters_decoded)
 {
     struct target target;
     struct router_match match;
 
-    (void)state;
     target_parse(&target, "/runs/a%2Fb%20c/cases/7", NULL);
     assert_int_equal(router_match(routes, "POST", &target, &match), ROUTER_FOUND);
     assert_string_equal(router_param(&match, "id"), "a/b c");
@@ -84,14 +74,4 @@ static void gives_parameters_decoded(void **state)
     assert_null(router_param(&match, "cas"));
     assert_null(router_param(&match, "cases"));
     target_release(&target);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_by_method_and_path),
-        cmocka_unit_test(gives_parameters_decoded),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* test_routes.c - each route is described: in openapi.json, and on its page */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/json_util.h"
 #include "server/api/api.h"
+#include "tests/unit/test.h"
 
 #define BASE "/api/v1"
 #define PAGE_MAX ((size_t)1 << 20)
@@ -45,12 +37,11 @@ static bool is_on_page(const char *page, const struct http_route *route)
     return false;
 }
 
-static void routes_are_on_the_pages(void **state)
+TEST(routes_are_on_the_pages)
 {
     char *people = read_page(SOURCE_DIR "/docs/api.md");
     char *agents = read_page(SOURCE_DIR "/docs/agent-protocol.md");
 
-    (void)state;
     for (const struct http_route *route = api_routes(); route->method; route++)
         if (!is_on_page(route->role == ROLE_AGENT ? agents : people, route))
             fail_msg("%s is not in docs/%s.md: it has no `%s %s`", route->pattern,
@@ -70,14 +61,13 @@ static json_t *operation_of(const json_t *paths, const struct http_route *route)
     return json_object_get(json_object_get(paths, route->pattern), method);
 }
 
-static void routes_and_description_agree(void **state)
+TEST(routes_and_description_agree)
 {
     json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
     json_t *paths = json_object_get(api, "paths"), *path;
     size_t routes = 0, operations = 0;
     const char *name;
 
-    (void)state;
     assert_non_null(paths);
     for (const struct http_route *route = api_routes(); route->method; route++, routes++)
         if (!operation_of(paths, route))
@@ -88,14 +78,4 @@ static void routes_and_description_agree(void **state)
         fail_msg("openapi.json has %zu operations, of which there are %zu", operations,
                  routes);
     json_decref(api);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(routes_are_on_the_pages),
-        cmocka_unit_test(routes_and_description_agree),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

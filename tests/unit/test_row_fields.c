@@ -1,10 +1,9 @@
 /* test_row_fields.c - the table of a result's fields is sound, and the docs show it.
  * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
-#include <string.h>
-
 #include "common/base/buf.h"
 #include "common/result/row_fields.h"
 #include "tests/unit/golden_file.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 static const char *const types[] = {
@@ -17,12 +16,11 @@ static const char *const types[] = {
     [ROW_LABELS] = "object",     [ROW_TRAFFIC] = "object",
 };
 
-static void each_field_is_there_once_and_somebody_has_it(void **state)
+TEST(each_field_is_there_once_and_somebody_has_it)
 {
     const struct row_field *fields;
     size_t n;
 
-    (void)state;
     fields = row_fields(&n);
     for (size_t i = 0; i < n; i++) {
         unsigned use = fields[i].use;
@@ -38,13 +36,12 @@ static void each_field_is_there_once_and_somebody_has_it(void **state)
 }
 
 /* The page's lines are told apart by them, too: tests/web/unit/vectors.test.mjs. */
-static void the_vectors_have_what_sets_series_apart(void **state)
+TEST(the_vectors_have_what_sets_series_apart)
 {
     json_t *document = vectors_load("row_keys.json"), *keys = json_array();
     const struct row_field *fields;
     size_t n;
 
-    (void)state;
     fields = row_fields(&n);
     for (size_t i = 0; i < n; i++)
         if (fields[i].use & IN_KEY)
@@ -69,20 +66,8 @@ static void put_fields(struct buf *out)
     }
 }
 
-static void the_docs_show_each_field(void **state)
+TEST(the_docs_show_each_field)
 {
-    (void)state;
     golden_compare_part("worker-contract.md", "<!-- row fields -->\n",
                         "<!-- end of row fields -->", put_fields);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_field_is_there_once_and_somebody_has_it),
-        cmocka_unit_test(the_vectors_have_what_sets_series_apart),
-        cmocka_unit_test(the_docs_show_each_field),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

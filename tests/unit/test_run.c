@@ -1,16 +1,8 @@
 /* test_run.c - a run's model is what its events add up to */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
+#include "tests/unit/test.h"
 
 static struct run *make_run(const char *spec_text)
 {
@@ -39,11 +31,10 @@ static const char placed[] =
     "{\"backend\":\"host\",\"world_size\":3,\"nodes\":["
     "{\"name\":\"a\",\"ranks\":1},{\"name\":\"b\",\"ranks\":2}]}";
 
-static void placement_numbers_the_ranks_node_by_node(void **state)
+TEST(placement_numbers_the_ranks_node_by_node)
 {
     struct run *run = make_run("{\"sizes\":[8,16],\"repeats\":2}");
 
-    (void)state;
     apply(run, 2000, "placed", placed);
     assert_int_equal(run->pool.world_size, 3);
     assert_string_equal(run_nodes_of_rank(&run->pool, 0)->name, "a");
@@ -55,11 +46,10 @@ static void placement_numbers_the_ranks_node_by_node(void **state)
     run_destroy(run);
 }
 
-static void states_carry_times_and_reasons(void **state)
+TEST(states_carry_times_and_reasons)
 {
     struct run *run = make_run("{}");
 
-    (void)state;
     apply(run, 1500, "state",
           "{\"state\":\"waiting_for_nodes\",\"reason\":\"no nodes\"}");
     assert_int_equal(run->state, RUN_WAITING_FOR_NODES);
@@ -74,12 +64,11 @@ static void states_carry_times_and_reasons(void **state)
     run_destroy(run);
 }
 
-static void figures_alone_mark_an_emulated_run(void **state)
+TEST(figures_alone_mark_an_emulated_run)
 {
     struct run *run = make_run("{\"collectives\":[],\"control\":true}");
     json_t *json;
 
-    (void)state;
     apply(run, 1, "placed", placed);
     apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
     apply(run, 3, "result",
@@ -91,12 +80,11 @@ static void figures_alone_mark_an_emulated_run(void **state)
     run_destroy(run);
 }
 
-static void results_add_up(void **state)
+TEST(results_add_up)
 {
     struct run *run = make_run("{\"sizes\":[8,16,32]}");
     json_t *json;
 
-    (void)state;
     apply(run, 1, "placed", placed);
     apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
     apply(run, 3, "result",
@@ -130,12 +118,11 @@ static void results_add_up(void **state)
 }
 
 /* Both are numbers; their sum is none. */
-static void the_largest_figures_leave_a_summary(void **state)
+TEST(the_largest_figures_leave_a_summary)
 {
     struct run *run = make_run("{}");
     json_t *json, *headline;
 
-    (void)state;
     apply(run, 1, "placed", placed);
     apply(run, 2, "result", "{\"case\":0,\"metric\":\"m\",\"value\":1.7e308}");
     apply(run, 3, "result", "{\"case\":0,\"metric\":\"m\",\"value\":1.5e308}");
@@ -147,7 +134,7 @@ static void the_largest_figures_leave_a_summary(void **state)
 }
 
 /* Every event that the server does not expect, as a damaged or newer log may hold it. */
-static void strange_events_change_nothing(void **state)
+TEST(strange_events_change_nothing)
 {
     static const char *const strange[][2] = {
         {"state", "{\"state\":\"exploded\"}"},
@@ -163,7 +150,6 @@ static void strange_events_change_nothing(void **state)
     char *before, *after;
     json_t *json;
 
-    (void)state;
     json = run_to_json(run, RUN_WHOLE);
     before = json_dumps(json, JSON_SORT_KEYS);
     json_decref(json);
@@ -178,11 +164,10 @@ static void strange_events_change_nothing(void **state)
     run_destroy(run);
 }
 
-static void a_new_attempt_forgets_the_ranks_of_the_old(void **state)
+TEST(a_new_attempt_forgets_the_ranks_of_the_old)
 {
     struct run *run = make_run("{}");
 
-    (void)state;
     apply(run, 1, "placed", placed);
     apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
     apply(run, 3, "rank",
@@ -209,7 +194,7 @@ static void assert_text_is_json(struct run *run)
     free(text);
 }
 
-static void the_kept_text_of_a_case_goes_with_what_changes_it(void **state)
+TEST(the_kept_text_of_a_case_goes_with_what_changes_it)
 {
     static const char *const changes[][2] = {
         {"case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}"},
@@ -221,7 +206,6 @@ static void the_kept_text_of_a_case_goes_with_what_changes_it(void **state)
     };
     struct run *run = make_run("{}");
 
-    (void)state;
     apply(run, 1, "placed", placed);
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         assert_text_is_json(run);
@@ -229,20 +213,4 @@ static void the_kept_text_of_a_case_goes_with_what_changes_it(void **state)
     }
     assert_text_is_json(run);
     run_destroy(run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placement_numbers_the_ranks_node_by_node),
-        cmocka_unit_test(states_carry_times_and_reasons),
-        cmocka_unit_test(figures_alone_mark_an_emulated_run),
-        cmocka_unit_test(results_add_up),
-        cmocka_unit_test(the_largest_figures_leave_a_summary),
-        cmocka_unit_test(strange_events_change_nothing),
-        cmocka_unit_test(a_new_attempt_forgets_the_ranks_of_the_old),
-        cmocka_unit_test(the_kept_text_of_a_case_goes_with_what_changes_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 
 #include "server/analysis/gate.h"
 #include "server/runs/run.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(setup, teardown);
 
 /* What fails at the end of the run, and what has failed. */
 static enum { NOTHING, DOCUMENT, ENDING, JUDGEMENT } failing, failed;
@@ -64,7 +67,7 @@ static void assert_answer(struct world *world, const char *spec, const char *ans
     json_decref(doc);
 }
 
-static void what_asked_for_checks_ends_with_a_verdict(void **state)
+TEST(what_asked_for_checks_ends_with_a_verdict)
 {
     static const char *const specs[] = {
         "{\"thresholds\":{\"right\":{\"figure\":\"wrong\"}}}",
@@ -79,19 +82,9 @@ static void what_asked_for_checks_ends_with_a_verdict(void **state)
     assert_answer(*state, specs[0], "not_evaluated", "2 of 2 checks could not be");
 }
 
-static void what_asked_for_none_ends_without(void **state)
+TEST(what_asked_for_none_ends_without)
 {
     for (failing = NOTHING; failing <= JUDGEMENT; failing++)
         assert_answer(*state, "{}", "none", "");
     failing = NOTHING;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(what_asked_for_checks_ends_with_a_verdict),
-        WITH_WORLD(what_asked_for_none_ends_without),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* test_run_matrix.c - the cases that a run's matrix makes, and their order */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "tests/unit/test.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)
 {
@@ -42,7 +33,7 @@ static void describe(const struct run_spec *spec, char *out, size_t size)
     }
 }
 
-static void test_makes_cases_in_order(void **state)
+TEST(test_makes_cases_in_order)
 {
     static const struct {
         const char *spec, *cases;
@@ -59,7 +50,6 @@ static void test_makes_cases_in_order(void **state)
          "0:A,x 0:A,y 0:B,x 0:B,y"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct problems problems;
         struct run_spec *spec;
@@ -75,7 +65,7 @@ static void test_makes_cases_in_order(void **state)
     }
 }
 
-static void test_refuses(void **state)
+TEST(test_refuses)
 {
     static const char *const rows[][2] = {
         {"{\"matrix\": []}", "/matrix"},
@@ -90,7 +80,6 @@ static void test_refuses(void **state)
         {"{\"order\": \"random\"}", "/order"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct problems problems;
 
@@ -103,14 +92,13 @@ static void test_refuses(void **state)
     }
 }
 
-static void test_reads_back(void **state)
+TEST(test_reads_back)
 {
     struct problems problems;
     struct run_spec *spec, *again;
     json_t *first, *second;
     char *text;
 
-    (void)state;
     problems_init(&problems);
     spec =
         parse("{\"matrix\": {\"NCCL_ALGO\": [\"A\", null]}, \"order\": \"sequential\"}",
@@ -127,15 +115,4 @@ static void test_reads_back(void **state)
     run_spec_destroy(spec);
     run_spec_destroy(again);
     problems_release(&problems);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_makes_cases_in_order),
-        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_reads_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* test_run_spec.c - what a run may ask for, and what is said of the rest */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/test.h"
 
 /* Parse text that must be JSON; faults go to *problems. */
 static struct run_spec *parse(const char *text, struct problems *problems)
@@ -42,11 +33,10 @@ static struct run_spec *parse_good(const char *text)
     return spec;
 }
 
-static void an_empty_object_asks_for_the_defaults(void **state)
+TEST(an_empty_object_asks_for_the_defaults)
 {
     struct run_spec *spec = parse_good("{}");
 
-    (void)state;
     assert_string_equal(spec->name, "");
     assert_int_equal(spec->backend, RUN_BACKEND_AUTO);
     assert_int_equal(spec->n_collectives, 1);
@@ -89,11 +79,10 @@ static const char full[] =
     "\"wait_s\":0},\"ranks_per_node\":2,\"env\":{\"NCCL_DEBUG\":\"INFO\"},\"share\":true,"
     "\"fault\":{\"rank\":1},\"timeout_s\":10,\"stall_s\":3,\"join_s\":4}";
 
-static void every_field_is_read(void **state)
+TEST(every_field_is_read)
 {
     struct run_spec *spec = parse_good(full);
 
-    (void)state;
     assert_string_equal(spec->name, "n\xc3\xbc");
     assert_string_equal(json_get_str(spec->labels, "ticket", ""), "NET-12");
     assert_int_equal(spec->priority, -5);
@@ -126,7 +115,7 @@ static void every_field_is_read(void **state)
     run_spec_destroy(spec);
 }
 
-static void sizes_expand(void **state)
+TEST(sizes_expand)
 {
     static const struct {
         const char *sizes;
@@ -149,7 +138,6 @@ static void sizes_expand(void **state)
         {"[\"1M\",8,\"1M\"]", 3, 1 << 20, 1 << 20},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[256];
         struct run_spec *spec;
@@ -289,9 +277,8 @@ static void expect_fault(const char *text, const char *pointer, const char *deta
     problems_release(&problems);
 }
 
-static void each_fault_is_named_by_pointer_and_text(void **state)
+TEST(each_fault_is_named_by_pointer_and_text)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         expect_fault(faults[i].text, faults[i].pointer, faults[i].detail);
 }
@@ -309,7 +296,7 @@ static char *repeat(const char *before, const char *unit, size_t n, const char *
     return buf_detach(&buf, NULL);
 }
 
-static void lengths_are_limited(void **state)
+TEST(lengths_are_limited)
 {
     static const struct {
         const char *before, *unit;
@@ -327,7 +314,6 @@ static void lengths_are_limited(void **state)
         {"{\"sizes\":[8", ",8", 4095, "]}", "/sizes", "must give at most 4096 sizes"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *most =
             repeat(cases[i].before, cases[i].unit, cases[i].most, cases[i].after);
@@ -354,11 +340,10 @@ static char *many_members(const char *key, const char *prefix, int n)
     return buf_detach(&buf, NULL);
 }
 
-static void numbers_of_members_are_limited(void **state)
+TEST(numbers_of_members_are_limited)
 {
     char *text;
 
-    (void)state;
     text = many_members("labels", "k", 32);
     run_spec_destroy(parse_good(text));
     free(text);
@@ -373,11 +358,10 @@ static void numbers_of_members_are_limited(void **state)
     free(text);
 }
 
-static void all_faults_are_told_at_once(void **state)
+TEST(all_faults_are_told_at_once)
 {
     struct problems problems;
 
-    (void)state;
     assert_null(parse("{\"iters\":0,\"x\":1,\"sizes\":{\"min\":-1,\"max\":[]},"
                       "\"nodes\":{\"count\":-1,\"wait_s\":\"\"},\"name\":{}}",
                       &problems));
@@ -386,12 +370,11 @@ static void all_faults_are_told_at_once(void **state)
     problems_release(&problems);
 }
 
-static void at_most_fifty_faults_are_listed(void **state)
+TEST(at_most_fifty_faults_are_listed)
 {
     char *text = many_members("sizes", "k", 1000);
     struct problems problems;
 
-    (void)state;
     assert_null(parse(text, &problems));
     assert_int_equal(problems.count, 1000);
     assert_int_equal(json_array_size(problems.errors), PROBLEMS_MAX);
@@ -399,7 +382,7 @@ static void at_most_fifty_faults_are_listed(void **state)
     free(text);
 }
 
-static void a_fault_with_long_foreign_names_is_still_listed(void **state)
+TEST(a_fault_with_long_foreign_names_is_still_listed)
 {
     char *name = repeat("{\"x", "\xe2\x82\xac", 1000, "\":1}");
     char *node =
@@ -407,7 +390,6 @@ static void a_fault_with_long_foreign_names_is_still_listed(void **state)
     char *label = repeat("{\"labels\":{\"x", "\xe2\x82\xac", 500, "\":1}}");
     char *texts[] = {name, node, label};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct problems problems;
 
@@ -436,9 +418,8 @@ static void parse_gives_its_own_json_back(const char *text)
     run_spec_destroy(second);
 }
 
-static void the_effective_spec_is_a_fixed_point(void **state)
+TEST(the_effective_spec_is_a_fixed_point)
 {
-    (void)state;
     parse_gives_its_own_json_back("{}");
     parse_gives_its_own_json_back(full);
     parse_gives_its_own_json_back("{\"in_place\":false,\"nodes\":{\"min\":2,\"max\":9}}");
@@ -456,7 +437,7 @@ static void the_effective_spec_is_a_fixed_point(void **state)
         "\"matrix\":{\"nccl_lib\":[\"/a/libnccl.so.2\",null]}}");
 }
 
-static void the_case_file_has_what_a_worker_needs(void **state)
+TEST(the_case_file_has_what_a_worker_needs)
 {
     static const char *const keys[] = {"collectives", "dtypes",   "redops",   "sizes",
                                        "root",        "iters",    "in_place", "warmup",
@@ -465,7 +446,6 @@ static void the_case_file_has_what_a_worker_needs(void **state)
     struct run_spec *spec = parse_good(full);
     json_t *file = run_spec_case_json(spec);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!json_object_get(file, keys[i]))
             fail_msg("no %s", keys[i]);
@@ -482,7 +462,7 @@ static void the_case_file_has_what_a_worker_needs(void **state)
 }
 
 /* Any value in the place of any field is accepted or refused, and never breaks. */
-static void odd_values_in_every_place_do_no_harm(void **state)
+TEST(odd_values_in_every_place_do_no_harm)
 {
     static const char *const fields[] = {
         "name",    "labels",    "priority", "backend", "collectives", "sizes",
@@ -514,7 +494,6 @@ static void odd_values_in_every_place_do_no_harm(void **state)
         "[1,\"1\",1.5,true,null,{},[]]"};
     char text[256];
 
-    (void)state;
     for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
             struct problems problems;
@@ -530,14 +509,13 @@ static void odd_values_in_every_place_do_no_harm(void **state)
     }
 }
 
-static void ten_thousand_of_anything_is_refused_quickly(void **state)
+TEST(ten_thousand_of_anything_is_refused_quickly)
 {
     static const char *const befores[] = {
         "{\"collectives\":[\"reduce\"",      "{\"dtypes\":[0", "{\"sizes\":[8",
         "{\"nodes\":{\"names\":[\"reduce\"", "{\"labels\":[0", "[0"};
     static const char *const afters[] = {"]}", "]}", "]}", "]}}", "]}", "]"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(befores) / sizeof(befores[0]); i++) {
         char *text = repeat(befores[i], ",\"reduce\"", 10000, afters[i]);
         struct problems problems;
@@ -547,25 +525,4 @@ static void ten_thousand_of_anything_is_refused_quickly(void **state)
         problems_release(&problems);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_object_asks_for_the_defaults),
-        cmocka_unit_test(every_field_is_read),
-        cmocka_unit_test(sizes_expand),
-        cmocka_unit_test(each_fault_is_named_by_pointer_and_text),
-        cmocka_unit_test(lengths_are_limited),
-        cmocka_unit_test(numbers_of_members_are_limited),
-        cmocka_unit_test(all_faults_are_told_at_once),
-        cmocka_unit_test(at_most_fifty_faults_are_listed),
-        cmocka_unit_test(a_fault_with_long_foreign_names_is_still_listed),
-        cmocka_unit_test(the_effective_spec_is_a_fixed_point),
-        cmocka_unit_test(the_case_file_has_what_a_worker_needs),
-        cmocka_unit_test(odd_values_in_every_place_do_no_harm),
-        cmocka_unit_test(ten_thousand_of_anything_is_refused_quickly),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* test_run_spec_memory.c - a run spec when memory runs out, at every allocation in turn
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/test.h"
 
 /* Allocations left until one fails; none fails while it is negative. */
 static long left = -1;
@@ -107,14 +98,13 @@ static bool parse_failing_at(json_t *body, long n, const json_t *expected)
     return has_failed;
 }
 
-static void a_failed_allocation_refuses_or_changes_nothing(void **state)
+TEST(a_failed_allocation_refuses_or_changes_nothing)
 {
     json_t *body = load(full), *expected;
     struct problems problems;
     struct run_spec *spec;
     long n = 0;
 
-    (void)state;
     problems_init(&problems);
     spec = run_spec_parse(body, &problems);
     expected = run_spec_to_json(spec);
@@ -128,12 +118,11 @@ static void a_failed_allocation_refuses_or_changes_nothing(void **state)
     json_decref(body);
 }
 
-static void a_wrong_spec_is_refused_whatever_fails(void **state)
+TEST(a_wrong_spec_is_refused_whatever_fails)
 {
     json_t *body = load(wrong);
     long n = 0;
 
-    (void)state;
     while (parse_failing_at(body, n, NULL))
         n++;
     assert_in_range(n, 15, 10000);
@@ -163,13 +152,12 @@ static long show_failing_at_each(const struct run_spec *spec,
     }
 }
 
-static void a_spec_is_shown_whole_or_not_at_all(void **state)
+TEST(a_spec_is_shown_whole_or_not_at_all)
 {
     json_t *body = load(full);
     struct problems problems;
     struct run_spec *spec;
 
-    (void)state;
     problems_init(&problems);
     spec = run_spec_parse(body, &problems);
     assert_non_null(spec);
@@ -180,14 +168,11 @@ static void a_spec_is_shown_whole_or_not_at_all(void **state)
     json_decref(body);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failed_allocation_refuses_or_changes_nothing),
-        cmocka_unit_test(a_wrong_spec_is_refused_whatever_fails),
-        cmocka_unit_test(a_spec_is_shown_whole_or_not_at_all),
-    };
-
+    (void)state;
     json_set_alloc_funcs(__wrap_malloc, free);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+GROUP_FIXTURE(begin, NULL);

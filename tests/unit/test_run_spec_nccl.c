@@ -1,13 +1,7 @@
 /* test_run_spec_nccl.c - what a run may ask of the NCCL backend alone */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/test.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)
 {
@@ -20,14 +14,13 @@ static struct run_spec *parse(const char *text, struct problems *problems)
     return spec;
 }
 
-static void options_reach_the_workers(void **state)
+TEST(options_reach_the_workers)
 {
     static const char text[] =
         "{\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}}";
     struct problems problems;
     struct run_spec *spec = parse(text, &problems);
 
-    (void)state;
     assert_non_null(spec);
     json_t *file = run_spec_case_json(spec), *effective = run_spec_to_json(spec);
     assert_string_equal(json_get_str(json_object_get(file, "nccl"), "registration", ""),
@@ -40,7 +33,7 @@ static void options_reach_the_workers(void **state)
     problems_release(&problems);
 }
 
-static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
+TEST(what_shapes_the_timed_loop_reaches_the_workers)
 {
     static const char text[] =
         "{\"cycles\":3,\"blocking\":2,\"unalign\":5,\"per_iter\":true,"
@@ -48,7 +41,6 @@ static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
     struct problems problems;
     struct run_spec *spec = parse(text, &problems);
 
-    (void)state;
     assert_non_null(spec);
     json_t *both[] = {run_spec_case_json(spec), run_spec_to_json(spec)};
     for (size_t i = 0; i < 2; i++) {
@@ -62,20 +54,19 @@ static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
     problems_release(&problems);
 }
 
-static void without_options_nothing_is_said(void **state)
+TEST(without_options_nothing_is_said)
 {
     struct problems problems;
     struct run_spec *spec = parse("{}", &problems);
     json_t *file = run_spec_case_json(spec);
 
-    (void)state;
     assert_null(json_object_get(file, "nccl"));
     json_decref(file);
     run_spec_destroy(spec);
     problems_release(&problems);
 }
 
-static void wrong_options_are_named(void **state)
+TEST(wrong_options_are_named)
 {
     static const struct {
         const char *text, *pointer, *detail;
@@ -115,7 +106,6 @@ static void wrong_options_are_named(void **state)
          "must be one of default, efficiency, zero"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct problems problems;
         assert_null(parse(cases[i].text, &problems));
@@ -125,15 +115,4 @@ static void wrong_options_are_named(void **state)
         assert_string_equal(json_get_str(first, "detail", ""), cases[i].detail);
         problems_release(&problems);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_reach_the_workers),
-        cmocka_unit_test(what_shapes_the_timed_loop_reaches_the_workers),
-        cmocka_unit_test(without_options_nothing_is_said),
-        cmocka_unit_test(wrong_options_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/render/run_text.h"
+#include "tests/unit/test.h"
 
 static struct run_text *create(int n_cases)
 {
@@ -47,21 +48,18 @@ static void render(const char *input, const char *output)
     free(events);
 }
 
-static void tells_a_run_from_start_to_end(void **state)
+TEST(tells_a_run_from_start_to_end)
 {
-    (void)state;
     render("api/run.ndjson", "api/run.txt");
 }
 
-static void ends_a_failed_run_with_its_reason_on_one_line(void **state)
+TEST(ends_a_failed_run_with_its_reason_on_one_line)
 {
-    (void)state;
     render("api/run_failed.ndjson", "api/run_failed.txt");
 }
 
-static void says_that_figures_are_simulated(void **state)
+TEST(says_that_figures_are_simulated)
 {
-    (void)state;
     render("api/simulated.ndjson", "api/simulated.txt");
 }
 
@@ -73,7 +71,7 @@ static void says_that_figures_are_simulated(void **state)
 #define NOT "\"bind\":{\"to\":\"none\",\"reason\":\"4 ranks, but 2 cores\"}"
 
 /* What ranks are bound to when it is news; what may have changed the figures. */
-static void says_under_which_conditions_a_case_ran(void **state)
+TEST(says_under_which_conditions_a_case_ran)
 {
     static const char *const events[] = {
         CASE("0", "rendezvous"),
@@ -98,7 +96,6 @@ static void says_under_which_conditions_a_case_ran(void **state)
     struct run_text *text = create(1);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
         take(text, events[i], &out);
@@ -110,12 +107,11 @@ static void says_under_which_conditions_a_case_ran(void **state)
     buf_release(&out);
 }
 
-static void says_what_was_found_of_the_nodes_and_what_they_allow(void **state)
+TEST(says_what_was_found_of_the_nodes_and_what_they_allow)
 {
     struct run_text *text = create(1);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     take(text,
          TIME
@@ -139,7 +135,7 @@ static void says_what_was_found_of_the_nodes_and_what_they_allow(void **state)
     buf_release(&out);
 }
 
-static void holds_back_joining_ranks_until_flushed(void **state)
+TEST(holds_back_joining_ranks_until_flushed)
 {
     static const char *const events[] = {
         "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"placed\",\"world_size\":3}",
@@ -151,7 +147,6 @@ static void holds_back_joining_ranks_until_flushed(void **state)
     struct run_text *text = create(1);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     take(text, events[0], &out);
     take(text, events[1], &out);
@@ -167,12 +162,11 @@ static void holds_back_joining_ranks_until_flushed(void **state)
     buf_release(&out);
 }
 
-static void names_the_cases_of_a_run_that_has_several(void **state)
+TEST(names_the_cases_of_a_run_that_has_several)
 {
     struct run_text *text = create(3);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     take(text,
          "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"case\",\"case\":1,"
@@ -183,12 +177,11 @@ static void names_the_cases_of_a_run_that_has_several(void **state)
     buf_release(&out);
 }
 
-static void tells_a_waiting_reader_what_goes_on(void **state)
+TEST(tells_a_waiting_reader_what_goes_on)
 {
     struct run_text *text = create(1);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     run_text_alive(text, 0, &out);
     assert_string_equal(out.data, "# still queued\n");
@@ -204,7 +197,7 @@ static void tells_a_waiting_reader_what_goes_on(void **state)
     buf_release(&out);
 }
 
-static void says_what_a_rank_took_at_most(void **state)
+TEST(says_what_a_rank_took_at_most)
 {
     static const char *const events[] = {
         "{'type':'placed','backend':'nccl','world_size':2,'nodes':[{'name':'a'}]}",
@@ -221,7 +214,6 @@ static void says_what_a_rank_took_at_most(void **state)
     struct run_text *text = create(1);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 16);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         char line[512];
@@ -238,7 +230,7 @@ static void says_what_a_rank_took_at_most(void **state)
     buf_release(&out);
 }
 
-static void says_how_the_loop_is_shaped(void **state)
+TEST(says_how_the_loop_is_shaped)
 {
     json_t *run = json_pack("{s:s, s:{s:i, s:i, s:i, s:b, s:{s:i, s:s}}}", "id", "r",
                             "spec", "cycles", 3, "blocking", 0, "unalign", 1, "per_iter",
@@ -246,7 +238,6 @@ static void says_how_the_loop_is_shaped(void **state)
     struct run_text *text = run_text_create(run, "http://h", NULL);
     struct buf out;
 
-    (void)state;
     buf_init(&out, 4096);
     run_text_begin(text, &out);
     assert_string_equal(out.data,
@@ -256,22 +247,4 @@ static void says_how_the_loop_is_shaped(void **state)
     run_text_destroy(text);
     buf_release(&out);
     json_decref(run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_a_run_from_start_to_end),
-        cmocka_unit_test(ends_a_failed_run_with_its_reason_on_one_line),
-        cmocka_unit_test(says_that_figures_are_simulated),
-        cmocka_unit_test(says_what_a_rank_took_at_most),
-        cmocka_unit_test(says_how_the_loop_is_shaped),
-        cmocka_unit_test(says_under_which_conditions_a_case_ran),
-        cmocka_unit_test(says_what_was_found_of_the_nodes_and_what_they_allow),
-        cmocka_unit_test(holds_back_joining_ranks_until_flushed),
-        cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
-        cmocka_unit_test(tells_a_waiting_reader_what_goes_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

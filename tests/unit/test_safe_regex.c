@@ -1,14 +1,6 @@
 /* test_safe_regex.c - regular expressions that someone else wrote */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/safe_regex.h"
+#include "tests/unit/test.h"
 
 static struct safe_regex *compile(const char *pattern, bool is_whole)
 {
@@ -20,7 +12,7 @@ static struct safe_regex *compile(const char *pattern, bool is_whole)
     return regex;
 }
 
-static void test_finds_the_first_group(void **state)
+TEST(test_finds_the_first_group)
 {
     static const struct {
         const char *pattern, *text, *group; /* NULL: there is none */
@@ -33,7 +25,6 @@ static void test_finds_the_first_group(void **state)
         {"^(.*)$", "a\nb\xff", "a\nb\xff"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct safe_regex *regex = compile(cases[i].pattern, false);
         const char *group = "?", *text = cases[i].text;
@@ -52,7 +43,7 @@ static void test_finds_the_first_group(void **state)
     }
 }
 
-static void test_holds_the_whole_text(void **state)
+TEST(test_holds_the_whole_text)
 {
     static const struct {
         const char *pattern, *text;
@@ -65,7 +56,6 @@ static void test_holds_the_whole_text(void **state)
         {"(a*)*b", "aaac", SAFE_REGEX_NO},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct safe_regex *regex = compile(cases[i].pattern, true);
         const char *text = cases[i].text;
@@ -76,14 +66,13 @@ static void test_holds_the_whole_text(void **state)
     }
 }
 
-static void test_says_what_is_wrong(void **state)
+TEST(test_says_what_is_wrong)
 {
     static const char *const patterns[] = {"[b-a]", "a{70000}", "(((a{99}){99}){99}){99}",
                                            "\\C", "(*UTF)a"};
     char big[SAFE_REGEX_MAX + 2];
     struct error err;
 
-    (void)state;
     assert_null(safe_regex_compile("ab(", false, &err));
     assert_string_equal(
         err.text, "is no regular expression: missing closing parenthesis, at offset 3");
@@ -99,7 +88,7 @@ static void test_says_what_is_wrong(void **state)
 
 /* A metric's expression sees lines of up to 4 KiB that a program printed: what takes long
  * from one beginning in it, and what takes a while from each. */
-static void test_gives_up_in_the_end(void **state)
+TEST(test_gives_up_in_the_end)
 {
     static const struct {
         const char *pattern;
@@ -119,7 +108,6 @@ static void test_gives_up_in_the_end(void **state)
     };
     char line[4096];
 
-    (void)state;
     memset(line, 'a', sizeof(line));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct safe_regex *regex = compile(cases[i].pattern, false);
@@ -130,16 +118,4 @@ static void test_gives_up_in_the_end(void **state)
             fail_msg("%s: %d", cases[i].pattern, (int)result);
         safe_regex_destroy(regex);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_first_group),
-        cmocka_unit_test(test_holds_the_whole_text),
-        cmocka_unit_test(test_says_what_is_wrong),
-        cmocka_unit_test(test_gives_up_in_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,13 @@
 /* test_scheduler.c - runs through the real store and rendezvous, with agents played by
  * the test: what they report, and what becomes of the run */
 #include "tests/unit/scheduler_fixture.h"
+#include "tests/unit/test.h"
 
 #include <sqlite3.h>
 
-static void a_run_completes_when_all_ranks_are_done_and_gone(void **state)
+EACH_FIXTURE(setup, teardown);
+
+TEST(a_run_completes_when_all_ranks_are_done_and_gone)
 {
     struct world *world = *state;
     struct agent a, b;
@@ -37,7 +40,7 @@ static void a_run_completes_when_all_ranks_are_done_and_gone(void **state)
 }
 
 /* A thousand nodes get as many starts. */
-static void a_start_names_other_nodes_only_to_groups_of_them(void **state)
+TEST(a_start_names_other_nodes_only_to_groups_of_them)
 {
     struct world *world = *state;
     struct agent a, b;
@@ -66,7 +69,7 @@ static void a_start_names_other_nodes_only_to_groups_of_them(void **state)
 }
 
 /* The time to join counts anew for forming the communicator. */
-static void a_slow_init_is_given_its_time(void **state)
+TEST(a_slow_init_is_given_its_time)
 {
     struct world *world = *state;
     struct agent a;
@@ -84,7 +87,7 @@ static void a_slow_init_is_given_its_time(void **state)
 }
 
 /* Here for longer than stall_s. */
-static void what_the_host_checks_is_progress(void **state)
+TEST(what_the_host_checks_is_progress)
 {
     struct world *world = *state;
     struct agent a;
@@ -102,7 +105,7 @@ static void what_the_host_checks_is_progress(void **state)
     release_agent(&a);
 }
 
-static void a_run_ends_at_its_timeout(void **state)
+TEST(a_run_ends_at_its_timeout)
 {
     struct world *world = *state;
     struct agent a;
@@ -116,7 +119,7 @@ static void a_run_ends_at_its_timeout(void **state)
     release_agent(&a);
 }
 
-static void cancelling_stops_the_workers_first(void **state)
+TEST(cancelling_stops_the_workers_first)
 {
     struct world *world = *state;
     struct agent a;
@@ -141,7 +144,7 @@ static void cancelling_stops_the_workers_first(void **state)
     release_agent(&a);
 }
 
-static void a_restarted_server_goes_on_where_it_was(void **state)
+TEST(a_restarted_server_goes_on_where_it_was)
 {
     struct world *world = *state;
     struct acknowledgement answer;
@@ -175,7 +178,7 @@ static void a_restarted_server_goes_on_where_it_was(void **state)
     release_agent(&a);
 }
 
-static void a_rendezvous_cut_by_a_restart_begins_again(void **state)
+TEST(a_rendezvous_cut_by_a_restart_begins_again)
 {
     struct world *world = *state;
     struct agent a;
@@ -214,7 +217,7 @@ static void assert_text_is_json(const struct world *world, const char *run)
 }
 
 /* Texts of cases that have ended are kept, and go with what changes them. */
-static void the_text_of_a_run_says_what_its_document_says(void **state)
+TEST(the_text_of_a_run_says_what_its_document_says)
 {
     struct world *world = *state;
     struct agent a;
@@ -258,7 +261,7 @@ static int ask_database(const struct world *world, const char *sql)
 }
 
 /* Its nodes stand there, and there may be thousands of both. */
-static void the_row_of_a_run_is_not_written_for_each_case(void **state)
+TEST(the_row_of_a_run_is_not_written_for_each_case)
 {
     struct world *world = *state;
     struct agent a;
@@ -280,7 +283,7 @@ static void the_row_of_a_run_is_not_written_for_each_case(void **state)
     release_agent(&a);
 }
 
-static void a_gap_in_the_events_is_refused(void **state)
+TEST(a_gap_in_the_events_is_refused)
 {
     struct world *world = *state;
     struct acknowledgement answer;
@@ -301,7 +304,7 @@ static void a_gap_in_the_events_is_refused(void **state)
     release_agent(&a);
 }
 
-static void events_of_unknown_runs_are_acknowledged_and_dropped(void **state)
+TEST(events_of_unknown_runs_are_acknowledged_and_dropped)
 {
     struct world *world = *state;
     struct agent a;
@@ -310,24 +313,4 @@ static void events_of_unknown_runs_are_acknowledged_and_dropped(void **state)
     agent_say(&a, "zzzzzzzzzzzz", 1, "result", ",\"rank\":0,\"row\":0");
     agent_say(&a, "zzzzzzzzzzzz", 1, "gone", "");
     release_agent(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(a_run_completes_when_all_ranks_are_done_and_gone),
-        WITH_WORLD(a_start_names_other_nodes_only_to_groups_of_them),
-        WITH_WORLD(a_slow_init_is_given_its_time),
-        WITH_WORLD(what_the_host_checks_is_progress),
-        WITH_WORLD(a_run_ends_at_its_timeout),
-        WITH_WORLD(cancelling_stops_the_workers_first),
-        WITH_WORLD(a_restarted_server_goes_on_where_it_was),
-        WITH_WORLD(a_rendezvous_cut_by_a_restart_begins_again),
-        WITH_WORLD(the_text_of_a_run_says_what_its_document_says),
-        WITH_WORLD(the_row_of_a_run_is_not_written_for_each_case),
-        WITH_WORLD(a_gap_in_the_events_is_refused),
-        WITH_WORLD(events_of_unknown_runs_are_acknowledged_and_dropped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* test_scheduler_blame.c - whom a failed run names, by what its agents said */
 #include "tests/unit/scheduler_fixture.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(setup, teardown);
 
 /* The blame of the run's first case. */
 static json_t *await_blame(struct world *world, const char *run)
@@ -25,7 +28,7 @@ static void assert_blame(struct world *world, const char *run, const char *says)
     json_decref(blame);
 }
 
-static void the_rank_that_died_is_named_not_its_witness(void **state)
+TEST(the_rank_that_died_is_named_not_its_witness)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -65,7 +68,7 @@ static void say_lost(struct agent *agent, const char *run, int rank, int peer)
 
 /* The link of rank 2 is cut. Rank 1 notices and leaves, and the others see no more than
  * that. */
-static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
+TEST(a_victim_is_not_named_by_those_who_saw_it_leave)
 {
     struct world *world = *state;
     struct agent agents[4];
@@ -115,7 +118,7 @@ static void end_all(struct agent *agents, int n, const char *run)
 }
 
 /* The others have their time to tell, too. */
-static void a_node_that_others_cannot_reach_is_named(void **state)
+TEST(a_node_that_others_cannot_reach_is_named)
 {
     struct world *world = *state;
     struct agent agents[3];
@@ -147,7 +150,7 @@ static void a_node_that_others_cannot_reach_is_named(void **state)
         release_agent(&agents[i]);
 }
 
-static void a_rank_that_died_is_named_before_ways_to_it(void **state)
+TEST(a_rank_that_died_is_named_before_ways_to_it)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -163,7 +166,7 @@ static void a_rank_that_died_is_named_before_ways_to_it(void **state)
 }
 
 /* Where nobody answers it is told only when the rank is stopped. */
-static void ways_that_are_told_at_the_stop_say_why_ranks_are_missing(void **state)
+TEST(ways_that_are_told_at_the_stop_say_why_ranks_are_missing)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -181,7 +184,7 @@ static void ways_that_are_told_at_the_stop_say_why_ranks_are_missing(void **stat
 }
 
 /* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
-static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
+TEST(a_lost_node_settles_whom_a_circle_of_blame_leaves_open)
 {
     struct world *world = *state;
     struct agent agents[3];
@@ -199,7 +202,7 @@ static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
         release_agent(&agents[i]);
 }
 
-static void wrong_data_fails_the_run(void **state)
+TEST(wrong_data_fails_the_run)
 {
     struct world *world = *state;
     struct agent a;
@@ -222,7 +225,7 @@ static void wrong_data_fails_the_run(void **state)
     release_agent(&a);
 }
 
-static void a_late_rank_is_named(void **state)
+TEST(a_late_rank_is_named)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -270,7 +273,7 @@ static void assert_named(struct world *world, const char *run)
     json_decref(blame);
 }
 
-static void a_stall_names_who_is_behind(void **state)
+TEST(a_stall_names_who_is_behind)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -306,21 +309,4 @@ static void a_stall_names_who_is_behind(void **state)
     assert_named(world, run);
     release_agent(&agents[0]);
     release_agent(&agents[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
-        WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
-        WITH_WORLD(a_node_that_others_cannot_reach_is_named),
-        WITH_WORLD(a_rank_that_died_is_named_before_ways_to_it),
-        WITH_WORLD(ways_that_are_told_at_the_stop_say_why_ranks_are_missing),
-        WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
-        WITH_WORLD(wrong_data_fails_the_run),
-        WITH_WORLD(a_late_rank_is_named),
-        WITH_WORLD(a_stall_names_who_is_behind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

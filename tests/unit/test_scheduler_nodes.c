@@ -1,7 +1,10 @@
 /* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
 #include "tests/unit/scheduler_fixture.h"
+#include "tests/unit/test.h"
 
-static void a_silent_agent_is_lost_and_its_case_fails(void **state)
+EACH_FIXTURE(setup, teardown);
+
+TEST(a_silent_agent_is_lost_and_its_case_fails)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -79,7 +82,7 @@ static void poll_for_long(struct agent agents[4])
 }
 
 /* The nodes of both cases of the second round are late, one after the other. */
-static void each_group_of_a_sequence_has_its_own_time_to_wait(void **state)
+TEST(each_group_of_a_sequence_has_its_own_time_to_wait)
 {
     struct world *world = *state;
     struct agent agents[4];
@@ -122,7 +125,7 @@ static void assert_node(struct world *world, const char *name, const char *state
     json_decref(node);
 }
 
-static void a_lease_lasts_to_its_last_step_and_no_longer(void **state)
+TEST(a_lease_lasts_to_its_last_step_and_no_longer)
 {
     struct world *world = *state;
     struct agent a;
@@ -136,7 +139,7 @@ static void a_lease_lasts_to_its_last_step_and_no_longer(void **state)
 }
 
 /* A server that was stopped for a minute has heard nobody; nobody was silent. */
-static void what_a_server_slept_through_is_no_silence(void **state)
+TEST(what_a_server_slept_through_is_no_silence)
 {
     struct world *world = *state;
     struct agent a;
@@ -151,7 +154,7 @@ static void what_a_server_slept_through_is_no_silence(void **state)
 }
 
 /* 3,000 agents: 1,000 polls a second, and nobody is lost by that. */
-static void polls_of_a_crowd_are_held_longer(void **state)
+TEST(polls_of_a_crowd_are_held_longer)
 {
     struct world *world = *state;
     struct agent agent, last;
@@ -179,7 +182,7 @@ static void polls_of_a_crowd_are_held_longer(void **state)
     assert_node(world, "a", "lost");
 }
 
-static void a_missing_node_fails_the_run_after_its_wait(void **state)
+TEST(a_missing_node_fails_the_run_after_its_wait)
 {
     struct world *world = *state;
     struct agent a;
@@ -191,7 +194,7 @@ static void a_missing_node_fails_the_run_after_its_wait(void **state)
     release_agent(&a);
 }
 
-static void a_younger_run_passes_only_on_nodes_the_older_cannot_use(void **state)
+TEST(a_younger_run_passes_only_on_nodes_the_older_cannot_use)
 {
     struct world *world = *state;
     struct agent a, b, c;
@@ -220,7 +223,7 @@ static void a_younger_run_passes_only_on_nodes_the_older_cannot_use(void **state
 }
 
 /* When a server comes back all agents do, and each may have a case that is to end. */
-static void an_agent_that_comes_back_has_only_itself_told_to_stop(void **state)
+TEST(an_agent_that_comes_back_has_only_itself_told_to_stop)
 {
     struct world *world = *state;
     struct agent agents[2];
@@ -246,7 +249,7 @@ static void an_agent_that_comes_back_has_only_itself_told_to_stop(void **state)
 }
 
 /* What is made of them in one turn of the loop is bounded, however many there are. */
-static void nodes_come_in_pages(void **state)
+TEST(nodes_come_in_pages)
 {
     enum { NODES = 100, PAGE = 16 << 10 };
     struct world *world = *state;
@@ -277,21 +280,4 @@ static void nodes_come_in_pages(void **state)
     }
     assert_int_equal(n, NODES);
     assert_int_equal(pages, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(polls_of_a_crowd_are_held_longer),
-        WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),
-        WITH_WORLD(each_group_of_a_sequence_has_its_own_time_to_wait),
-        WITH_WORLD(a_lease_lasts_to_its_last_step_and_no_longer),
-        WITH_WORLD(what_a_server_slept_through_is_no_silence),
-        WITH_WORLD(a_missing_node_fails_the_run_after_its_wait),
-        WITH_WORLD(a_younger_run_passes_only_on_nodes_the_older_cannot_use),
-        WITH_WORLD(an_agent_that_comes_back_has_only_itself_told_to_stop),
-        WITH_WORLD(nodes_come_in_pages),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,8 @@
 /* test_secret_file.c - which files with secrets are read */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/secret_file.h"
+#include "tests/unit/test.h"
 
 static char dir[] = "/tmp/ringbench-secret-XXXXXX";
 
@@ -29,7 +18,7 @@ static void opened(const char *name, const char *reason)
         fclose(file);
 }
 
-static void only_the_owner_writes_and_no_others_read(void **state)
+TEST(only_the_owner_writes_and_no_others_read)
 {
     static const struct {
         mode_t mode;
@@ -41,7 +30,6 @@ static void only_the_owner_writes_and_no_others_read(void **state)
         {0601, "chmod 600"},
     };
 
-    (void)state;
     fclose(fopen("key", "w"));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(chmod("key", cases[i].mode), 0);
@@ -49,14 +37,13 @@ static void only_the_owner_writes_and_no_others_read(void **state)
     }
 }
 
-static void what_is_no_secret_may_be_read(void **state)
+TEST(what_is_no_secret_may_be_read)
 {
     static const struct {
         mode_t mode;
         bool is_fine;
     } cases[] = {{0644, true}, {0600, true}, {0664, false}, {0646, false}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = {ERROR_NONE, ""};
         FILE *file;
@@ -71,9 +58,8 @@ static void what_is_no_secret_may_be_read(void **state)
     }
 }
 
-static void follows_links_and_wants_a_file(void **state)
+TEST(follows_links_and_wants_a_file)
 {
-    (void)state;
     assert_int_equal(chmod("key", 0600), 0);
     assert_int_equal(symlink("key", "link"), 0);
     opened("link", NULL);
@@ -85,9 +71,8 @@ static void follows_links_and_wants_a_file(void **state)
     opened("none", "can't open TLS key none: No such file");
 }
 
-static void belongs_to_root_or_to_who_reads(void **state)
+TEST(belongs_to_root_or_to_who_reads)
 {
-    (void)state;
     if (geteuid() != 0)
         skip(); /* nobody else can give a file away */
     assert_int_equal(chmod("key", 0640), 0);
@@ -126,14 +111,4 @@ static int leave(void **state)
     return chdir("/") == 0 && rmdir(dir) == 0 ? 0 : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_owner_writes_and_no_others_read),
-        cmocka_unit_test(what_is_no_secret_may_be_read),
-        cmocka_unit_test(follows_links_and_wants_a_file),
-        cmocka_unit_test(belongs_to_root_or_to_who_reads),
-    };
-
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+GROUP_FIXTURE(enter, leave);

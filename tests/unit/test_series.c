@@ -1,12 +1,6 @@
 /* test_series.c - the order of a case's rows */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/spec/series.h"
+#include "tests/unit/test.h"
 
 static const enum collective_kind kinds[] = {COLLECTIVE_BROADCAST, COLLECTIVE_ALL_REDUCE,
                                              COLLECTIVE_REDUCE, COLLECTIVE_ALL_GATHER};
@@ -55,11 +49,10 @@ static void expect(const struct series_plan *plan, size_t row, struct expected w
                  got.redop, got.root, got.in_place, (unsigned long long)got.size);
 }
 
-static void one_series_alternates_placements_within_each_size(void **state)
+TEST(one_series_alternates_placements_within_each_size)
 {
     struct series_plan plan = plan_of(1, 1, 1, 0);
 
-    (void)state;
     assert_int_equal(series_rows(&plan), 6);
     expect(&plan, 0, (struct expected){0, kinds[0], DTYPE_FLOAT32, -1, 0, false, 8});
     expect(&plan, 1, (struct expected){1, kinds[0], DTYPE_FLOAT32, -1, 0, true, 8});
@@ -67,12 +60,11 @@ static void one_series_alternates_placements_within_each_size(void **state)
     expect(&plan, 5, (struct expected){1, kinds[0], DTYPE_FLOAT32, -1, 0, true, 16});
 }
 
-static void a_cycle_is_all_rows_again(void **state)
+TEST(a_cycle_is_all_rows_again)
 {
     struct series_plan plan = plan_of(1, 1, 1, 0);
     struct series_row row;
 
-    (void)state;
     plan.cycles = 3;
     assert_int_equal(series_rows(&plan), 18);
     expect(&plan, 6, (struct expected){0, kinds[0], DTYPE_FLOAT32, -1, 0, false, 8});
@@ -84,11 +76,10 @@ static void a_cycle_is_all_rows_again(void **state)
     assert_false(series_row_at(&plan, 18, &row));
 }
 
-static void only_what_a_collective_uses_multiplies_it(void **state)
+TEST(only_what_a_collective_uses_multiplies_it)
 {
     struct series_plan plan = plan_of(4, 2, 2, 1);
 
-    (void)state;
     /* broadcast 2 + all_reduce 2*2 + reduce 2*2 + all_gather 2 lines, 6 rows each. */
     assert_int_equal(series_rows(&plan), 12 * 6);
     expect(&plan, 6, (struct expected){2, kinds[0], DTYPE_INT8, -1, 1, false, 8});
@@ -104,11 +95,10 @@ static void only_what_a_collective_uses_multiplies_it(void **state)
     expect(&plan, 71, (struct expected){23, kinds[3], DTYPE_INT8, -1, -1, true, 16});
 }
 
-static void root_minus_one_is_every_rank_in_turn(void **state)
+TEST(root_minus_one_is_every_rank_in_turn)
 {
     struct series_plan plan = plan_of(3, 1, 2, -1);
 
-    (void)state;
     /* broadcast 3 roots, all_reduce 2 redops, reduce 2 redops * 3 roots. */
     assert_int_equal(series_rows(&plan), (3 + 2 + 6) * 6);
     for (int root = 0; root < 3; root++) {
@@ -125,11 +115,10 @@ static void root_minus_one_is_every_rank_in_turn(void **state)
     }
 }
 
-static void one_placement_halves_the_rows(void **state)
+TEST(one_placement_halves_the_rows)
 {
     struct series_plan plan = plan_of(1, 2, 1, 0);
 
-    (void)state;
     plan.out_of_place = false;
     assert_int_equal(series_rows(&plan), 6);
     expect(&plan, 0, (struct expected){0, kinds[0], DTYPE_FLOAT32, -1, 0, true, 8});
@@ -139,12 +128,11 @@ static void one_placement_halves_the_rows(void **state)
     expect(&plan, 4, (struct expected){1, kinds[0], DTYPE_INT8, -1, 0, false, 1024});
 }
 
-static void there_is_no_row_past_the_last(void **state)
+TEST(there_is_no_row_past_the_last)
 {
     struct series_plan plan = plan_of(4, 2, 2, -1);
     struct series_row row;
 
-    (void)state;
     assert_false(series_row_at(&plan, series_rows(&plan), &row));
     assert_false(series_row_at(&plan, SIZE_MAX, &row));
     plan.n_sizes = 0;
@@ -153,18 +141,4 @@ static void there_is_no_row_past_the_last(void **state)
     plan.n_sizes = 3;
     plan.in_place = plan.out_of_place = false;
     assert_false(series_row_at(&plan, 0, &row));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_series_alternates_placements_within_each_size),
-        cmocka_unit_test(a_cycle_is_all_rows_again),
-        cmocka_unit_test(only_what_a_collective_uses_multiplies_it),
-        cmocka_unit_test(root_minus_one_is_every_rank_in_turn),
-        cmocka_unit_test(one_placement_halves_the_rows),
-        cmocka_unit_test(there_is_no_row_past_the_last),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_server_config.c - the server's options: each rule refused, and each overridden */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/config.h"
+#include "tests/unit/test.h"
 
 #define ARGS_MAX 8
 
@@ -30,7 +22,7 @@ static int load(struct config *config, const char *const *args, struct error *er
     return rc;
 }
 
-static void accepts_what_is_safe_or_asked_for(void **state)
+TEST(accepts_what_is_safe_or_asked_for)
 {
     static const char *const good[][ARGS_MAX] = {
         {NULL},
@@ -50,7 +42,6 @@ static void accepts_what_is_safe_or_asked_for(void **state)
     struct config config;
     struct error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         if (load(&config, good[i], &err))
             fail_msg("case %zu: %s", i, err.text);
@@ -58,7 +49,7 @@ static void accepts_what_is_safe_or_asked_for(void **state)
     }
 }
 
-static void refuses_with_a_sentence_that_says_why(void **state)
+TEST(refuses_with_a_sentence_that_says_why)
 {
     static const struct {
         const char *args[ARGS_MAX];
@@ -92,7 +83,6 @@ static void refuses_with_a_sentence_that_says_why(void **state)
     struct config config;
     struct error err;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(load(&config, bad[i].args, &err), -1);
         if (!strstr(err.text, bad[i].words))
@@ -101,14 +91,13 @@ static void refuses_with_a_sentence_that_says_why(void **state)
     }
 }
 
-static void makes_the_numeric_forms(void **state)
+TEST(makes_the_numeric_forms)
 {
     static const char *const args[] = {"--listen", "localhost:8123", "--rendezvous-ports",
                                        "100-200", NULL};
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(load(&config, args, &err), 0);
     assert_true(config_is_loopback(&config.address));
     assert_true(strcmp(config.rendezvous_address, "127.0.0.1") == 0 ||
@@ -123,27 +112,25 @@ static void makes_the_numeric_forms(void **state)
     config_release(&config);
 }
 
-static void the_rendezvous_may_listen_elsewhere(void **state)
+TEST(the_rendezvous_may_listen_elsewhere)
 {
     static const char *const args[] = {"--rendezvous-address", "0.0.0.0", NULL};
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(load(&config, args, &err), 0);
     assert_true(config_is_loopback(&config.address));
     assert_string_equal(config.rendezvous_address, "0.0.0.0");
     config_release(&config);
 }
 
-static void a_standing_rendezvous_is_there_if_asked_for(void **state)
+TEST(a_standing_rendezvous_is_there_if_asked_for)
 {
     static const char *const args[] = {"--rendezvous-listen", "127.0.0.1:29400", NULL};
     static const char *const none[] = {NULL};
     struct config config;
     struct error err;
 
-    (void)state;
     assert_int_equal(load(&config, none, &err), 0);
     assert_null(config.standing_listen);
     config_release(&config);
@@ -155,17 +142,4 @@ static void a_standing_rendezvous_is_there_if_asked_for(void **state)
     assert_int_equal(config.standing_keys, 65536);
     assert_int_equal(config.standing_mib, 64);
     config_release(&config);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_what_is_safe_or_asked_for),
-        cmocka_unit_test(refuses_with_a_sentence_that_says_why),
-        cmocka_unit_test(makes_the_numeric_forms),
-        cmocka_unit_test(the_rendezvous_may_listen_elsewhere),
-        cmocka_unit_test(a_standing_rendezvous_is_there_if_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

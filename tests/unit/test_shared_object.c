@@ -1,14 +1,6 @@
 /* test_shared_object.c - libraries that are looked for at run time */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "agent/worker/base/shared_object.h"
+#include "tests/unit/test.h"
 
 struct table {
     double (*cosine)(double);
@@ -17,7 +9,7 @@ struct table {
 
 static const char *const names[] = {"libringbench-no-such.so.1", "libm.so.6", NULL};
 
-static void the_first_that_is_there_is_taken(void **state)
+TEST(the_first_that_is_there_is_taken)
 {
     static const struct shared_symbol symbols[] = {
         {"no_such_function", offsetof(struct table, cosine), false, "cos"},
@@ -25,7 +17,6 @@ static void the_first_that_is_there_is_taken(void **state)
     struct table table;
     struct error err = {0};
 
-    (void)state;
     void *handle = shared_object_open(NULL, names, &err);
     assert_non_null(handle);
     assert_int_equal(shared_object_bind(handle, symbols, 2, &table, &err), 0);
@@ -34,14 +25,13 @@ static void the_first_that_is_there_is_taken(void **state)
     assert_non_null(strstr(shared_object_path(*(void **)&table.cosine), "libm"));
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
     static const struct shared_symbol symbol = {
         "no_such_function", offsetof(struct table, cosine), false, NULL};
     struct table table;
     struct error err = {0};
 
-    (void)state;
     assert_null(shared_object_open("/no/such/dir/lib.so", names, &err));
     assert_int_equal(err.code, ERROR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "/no/such/dir/lib.so"));
@@ -52,7 +42,7 @@ static void what_is_missing_is_named(void **state)
 }
 
 /* A copy of a library, named as none is, in a virtual environment's package. */
-static void python_packages_are_searched(void **state)
+TEST(python_packages_are_searched)
 {
     static const char *const packaged[] = {"libringbench-packaged.so.1", NULL};
     static const struct shared_symbol symbol = {"cos", offsetof(struct table, cosine),
@@ -61,7 +51,6 @@ static void python_packages_are_searched(void **state)
     struct table table;
     struct error err = {0};
 
-    (void)state;
     assert_non_null(mkdtemp(root));
     assert_null(shared_object_open(NULL, packaged, &err));
     assert_non_null(strstr(err.text, "nor is it below CUDA_HOME"));
@@ -80,14 +69,4 @@ static void python_packages_are_searched(void **state)
     assert_non_null(strstr(shared_object_path(*(void **)&table.cosine), root));
     snprintf(command, sizeof(command), "rm -r %s", root);
     assert_int_equal(system(command), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_that_is_there_is_taken),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(python_packages_are_searched),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* test_sim_exchange.c - groups on shared links, exchanges between pairs of ranks */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "near.h"
 
 #include "agent/worker/sim/exchange.h"
+#include "tests/unit/test.h"
 
 static char node_1[] = "node-1", node_2[] = "node-2";
 static char *const names[] = {node_1, node_1, node_2, node_2};
@@ -25,7 +19,7 @@ static struct sim_topology make(struct sim_params *params)
     return topology;
 }
 
-static void groups_share_the_way_out_of_a_node(void **state)
+TEST(groups_share_the_way_out_of_a_node)
 {
     static const int node_of[] = {0, 0, 1, 1}, local_rank[] = {0, 1, 0, 1};
     struct split by_place = {SPLIT_LOCAL_RANK, 0}, by_node = {SPLIT_NODE, 0};
@@ -33,7 +27,6 @@ static void groups_share_the_way_out_of_a_node(void **state)
     struct sim_topology world = make(&params), own;
     struct split_groups groups;
 
-    (void)state;
     assert_int_equal(split_form(&by_place, node_of, local_rank, 4, &groups), 0);
     assert_int_equal(sim_topology_select(&world, &groups, 1, &own, NULL), 0);
     assert_int_equal(own.n_ranks, 2);
@@ -54,13 +47,12 @@ static void groups_share_the_way_out_of_a_node(void **state)
     sim_topology_release(&world);
 }
 
-static void a_round_takes_what_its_slowest_pair_does(void **state)
+TEST(a_round_takes_what_its_slowest_pair_does)
 {
     struct sim_params params;
     struct sim_topology world = make(&params);
     bool crosses;
 
-    (void)state;
     /* 1 MB at 100 GB/s. */
     assert_near(exchange_round_us(&world, 1, 1e6, &crosses), 10, 1e-9);
     assert_false(crosses);
@@ -70,27 +62,15 @@ static void a_round_takes_what_its_slowest_pair_does(void **state)
     sim_topology_release(&world);
 }
 
-static void traffic_takes_what_its_busiest_link_does(void **state)
+TEST(traffic_takes_what_its_busiest_link_does)
 {
     struct traffic even = {.spread = 0}, far = {.spread = 1};
     struct sim_params params;
     struct sim_topology world = make(&params);
 
-    (void)state;
     /* 4 MB a rank: 1 MB to each, 2 ranks to 2 others: 4 MB over 50 GB/s. */
     assert_near(exchange_traffic_us(&world, &even, 4e6), 80, 1e-6);
     /* 6 parts of 1 MB: of node 1's, 0 to 2 and 3: 2 + 3, and 1 to 2 and 3: 1 + 2. */
     assert_near(exchange_traffic_us(&world, &far, 6e6), 160, 1e-6);
     sim_topology_release(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_share_the_way_out_of_a_node),
-        cmocka_unit_test(a_round_takes_what_its_slowest_pair_does),
-        cmocka_unit_test(traffic_takes_what_its_busiest_link_does),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

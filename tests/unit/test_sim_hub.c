@@ -1,20 +1,10 @@
 /* test_sim_hub.c - the control plane of many ranks, over real processes */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/worker/sim/hub.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 #define RANKS 24
 #define BIG 200000 /* more than a socket takes at once, times the ranks */
@@ -81,11 +71,10 @@ static int gather_all_sizes(struct hub *hub, int rank)
     return wrong;
 }
 
-static void everybody_gets_everything(void **state)
+TEST(everybody_gets_everything)
 {
     int statuses[RANKS];
 
-    (void)state;
     run_ranks(gather_all_sizes, RANKS, statuses);
     for (int rank = 0; rank < RANKS; rank++)
         assert_int_equal(statuses[rank], 0);
@@ -98,11 +87,10 @@ static int just_end(struct hub *hub, int rank)
     return 0;
 }
 
-static void one_rank_is_enough(void **state)
+TEST(one_rank_is_enough)
 {
     int status;
 
-    (void)state;
     run_ranks(just_end, 1, &status);
     assert_int_equal(status, 0);
 }
@@ -123,11 +111,10 @@ static int lose_rank_5(struct hub *hub, int rank)
     return is_latched && err.code == ERROR_PEER ? lost : 98;
 }
 
-static void a_death_is_noticed(void **state)
+TEST(a_death_is_noticed)
 {
     int statuses[8];
 
-    (void)state;
     run_ranks(lose_rank_5, 8, statuses);
     for (int rank = 0; rank < 8; rank++) {
         if (rank == 5) {
@@ -149,24 +136,22 @@ static int lose_rank_0(struct hub *hub, int rank)
     return lost == 0 ? 0 : 98;
 }
 
-static void so_is_that_of_rank_0(void **state)
+TEST(so_is_that_of_rank_0)
 {
     int statuses[4];
 
-    (void)state;
     run_ranks(lose_rank_0, 4, statuses);
     for (int rank = 1; rank < 4; rank++)
         assert_int_equal(statuses[rank], 0);
 }
 
-static void a_stop_ends_the_wait_for_the_others(void **state)
+TEST(a_stop_ends_the_wait_for_the_others)
 {
     struct rendezvous_stub stub;
     struct error err = {0};
     atomic_int stop = 1;
     char port[16];
 
-    (void)state;
     assert_int_equal(rendezvous_stub_start(&stub, NULL, 0), 0);
     snprintf(port, sizeof(port), "%d", stub.port);
     struct rendezvous_client *store =
@@ -183,17 +168,4 @@ static void a_stop_ends_the_wait_for_the_others(void **state)
     assert_string_equal(err.text, "0 of 1 ranks have connected in time; missing rank 1");
     rendezvous_client_destroy(store);
     rendezvous_stub_stop(&stub);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_gets_everything),
-        cmocka_unit_test(one_rank_is_enough),
-        cmocka_unit_test(a_death_is_noticed),
-        cmocka_unit_test(so_is_that_of_rank_0),
-        cmocka_unit_test(a_stop_ends_the_wait_for_the_others),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

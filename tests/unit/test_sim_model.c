@@ -2,17 +2,10 @@
  *
  * The clusters: "one" is a node of 8 ranks, "four" is 4 nodes of 2 ranks, "flat" is 8
  * nodes of 1 rank; 50 GB/s between nodes, 300 GB/s within. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "near.h"
 
 #include "agent/worker/sim/sim_model.h"
+#include "tests/unit/test.h"
 
 struct cluster {
     struct sim_params params;
@@ -53,11 +46,10 @@ static double us(const struct cluster *cluster, enum collective_kind kind, doubl
     return estimate.us;
 }
 
-static void one_node_is_linear_in_ranks(void **state)
+TEST(one_node_is_linear_in_ranks)
 {
     struct cluster one;
 
-    (void)state;
     set_up(&one, 1, 8);
     begin(&one, 1, 8);
     /* 14 steps. */
@@ -85,11 +77,10 @@ static void one_node_is_linear_in_ranks(void **state)
     sim_topology_release(&one.topology);
 }
 
-static void hops_between_nodes_cost_more(void **state)
+TEST(hops_between_nodes_cost_more)
 {
     struct cluster four;
 
-    (void)state;
     set_up(&four, 4, 2);
     begin(&four, 4, 2);
     /* 14 steps, 6 of them between nodes; inside at least the network's overhead of 1. */
@@ -111,11 +102,10 @@ static void hops_between_nodes_cost_more(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void pat_is_for_one_rank_per_node(void **state)
+TEST(pat_is_for_one_rank_per_node)
 {
     struct cluster flat, four;
 
-    (void)state;
     set_up(&flat, 8, 1);
     begin(&flat, 8, 1);
     set_up(&four, 4, 2);
@@ -132,11 +122,10 @@ static void pat_is_for_one_rank_per_node(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void messages_share_the_links(void **state)
+TEST(messages_share_the_links)
 {
     struct cluster four;
 
-    (void)state;
     set_up(&four, 4, 2);
     begin(&four, 4, 2);
     /* Each pair exchanges 1e6 bytes: a node sends 12 of them at 50 GB/s. */
@@ -155,12 +144,11 @@ static void messages_share_the_links(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void neighbours_have_their_own_times(void **state)
+TEST(neighbours_have_their_own_times)
 {
     struct cluster four;
     struct sim_call call = {.kind = COLLECTIVE_SENDRECV, .bytes = 5e7, .root = -1};
 
-    (void)state;
     set_up(&four, 4, 2);
     four.params.slow_links = "n1-n2:0.5";
     begin(&four, 4, 2);
@@ -179,13 +167,12 @@ static void neighbours_have_their_own_times(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void the_fastest_way_is_chosen(void **state)
+TEST(the_fastest_way_is_chosen)
 {
     struct cluster four;
     struct sim_call small = {.kind = COLLECTIVE_ALL_REDUCE, .bytes = 8, .root = -1};
     struct sim_call large = {.kind = COLLECTIVE_ALL_REDUCE, .bytes = 1e9, .root = -1};
 
-    (void)state;
     set_up(&four, 4, 2);
     begin(&four, 4, 2);
     struct sim_estimate estimate = sim_model_choose(&four.model, &small);
@@ -207,11 +194,10 @@ static void the_fastest_way_is_chosen(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void one_slow_node_slows_what_passes_it(void **state)
+TEST(one_slow_node_slows_what_passes_it)
 {
     struct cluster flat;
 
-    (void)state;
     set_up(&flat, 8, 1);
     flat.params.wrong_interfaces = "n5:5";
     begin(&flat, 8, 1);
@@ -227,11 +213,10 @@ static void one_slow_node_slows_what_passes_it(void **state)
     sim_topology_release(&flat.topology);
 }
 
-static void a_slow_link_counts_only_where_it_is_used(void **state)
+TEST(a_slow_link_counts_only_where_it_is_used)
 {
     struct cluster flat;
 
-    (void)state;
     set_up(&flat, 8, 1);
     flat.params.slow_links = "n2-n5:0.1";
     begin(&flat, 8, 1);
@@ -244,12 +229,11 @@ static void a_slow_link_counts_only_where_it_is_used(void **state)
     sim_topology_release(&flat.topology);
 }
 
-static void one_rank_copies(void **state)
+TEST(one_rank_copies)
 {
     struct cluster one;
     struct sim_call call = {.bytes = 3e8};
 
-    (void)state;
     set_up(&one, 1, 1);
     begin(&one, 1, 1);
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
@@ -262,11 +246,10 @@ static void one_rank_copies(void **state)
     sim_topology_release(&one.topology);
 }
 
-static void parameters_scale_their_part(void **state)
+TEST(parameters_scale_their_part)
 {
     struct cluster four;
 
-    (void)state;
     set_up(&four, 4, 2);
     four.params.base_us = 16.8;
     four.params.latency_us = 28;
@@ -280,7 +263,7 @@ static void parameters_scale_their_part(void **state)
     sim_topology_release(&four.topology);
 }
 
-static void who_waits_for_whom(void **state)
+TEST(who_waits_for_whom)
 {
     static const struct {
         enum collective_kind kind;
@@ -294,29 +277,9 @@ static void who_waits_for_whom(void **state)
         {COLLECTIVE_GATHER, 0, 5, true},     {COLLECTIVE_SCATTER, 1, 5, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         struct sim_call call = {.kind = samples[i].kind, .root = 0};
         assert_int_equal(sim_model_waits_for(&call, 8, samples[i].rank, samples[i].other),
                          samples[i].waits);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_node_is_linear_in_ranks),
-        cmocka_unit_test(hops_between_nodes_cost_more),
-        cmocka_unit_test(pat_is_for_one_rank_per_node),
-        cmocka_unit_test(messages_share_the_links),
-        cmocka_unit_test(neighbours_have_their_own_times),
-        cmocka_unit_test(the_fastest_way_is_chosen),
-        cmocka_unit_test(one_slow_node_slows_what_passes_it),
-        cmocka_unit_test(a_slow_link_counts_only_where_it_is_used),
-        cmocka_unit_test(one_rank_copies),
-        cmocka_unit_test(parameters_scale_their_part),
-        cmocka_unit_test(who_waits_for_whom),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

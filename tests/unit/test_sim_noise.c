@@ -1,31 +1,22 @@
 /* test_sim_noise.c - noise that is random to look at and the same each time */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "near.h"
 
 #include "agent/worker/sim/noise.h"
+#include "tests/unit/test.h"
 
 #define DRAWS 100000
 
 /* The reference generator's second and third numbers for the seed 0: key 0 is its first
  * step. */
-static void splits_as_splitmix64_does(void **state)
+TEST(splits_as_splitmix64_does)
 {
-    (void)state;
     assert_true(noise_split(0, 0) == UINT64_C(0xe220a8397b1dcdaf));
     assert_true(noise_split(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
     assert_true(noise_split(0, 2) == UINT64_C(0x06c45d188009454f));
 }
 
-static void is_a_function_of_the_seed(void **state)
+TEST(is_a_function_of_the_seed)
 {
-    (void)state;
     assert_true(noise_split(7, 3) == noise_split(7, 3));
     assert_true(noise_split(7, 3) != noise_split(7, 4));
     assert_true(noise_split(7, 3) != noise_split(8, 3));
@@ -34,12 +25,11 @@ static void is_a_function_of_the_seed(void **state)
 
 /* Five standard errors of each moment; the draws are fixed, so it never fails by chance.
  */
-static void is_distributed_normally(void **state)
+TEST(is_distributed_normally)
 {
     double sum = 0, squares = 0, cubes = 0, fourths = 0;
     int beyond_two = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < DRAWS; i++) {
         double z = noise_normal(noise_split(42, i));
         assert_true(isfinite(z));
@@ -56,26 +46,13 @@ static void is_distributed_normally(void **state)
     assert_near((double)beyond_two / DRAWS, 0.0455, 0.0035);
 }
 
-static void neighbours_are_not_correlated(void **state)
+TEST(neighbours_are_not_correlated)
 {
     double products = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < DRAWS; i++) {
         products +=
             noise_normal(noise_split(42, i)) * noise_normal(noise_split(42, i + 1));
     }
     assert_near(products / DRAWS, 0, 5 * sqrt(1.0 / DRAWS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_as_splitmix64_does),
-        cmocka_unit_test(is_a_function_of_the_seed),
-        cmocka_unit_test(is_distributed_normally),
-        cmocka_unit_test(neighbours_are_not_correlated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

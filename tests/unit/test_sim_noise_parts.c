@@ -1,19 +1,9 @@
 /* test_sim_noise_parts.c - what cases differ by: a little each, some a lot, some hours */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "near.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/noise_parts.h"
+#include "tests/unit/test.h"
 
 #define CASES 20000
 
@@ -32,12 +22,11 @@ static struct sim_params params_of(const char *one, const char *other)
     return params;
 }
 
-static void cases_differ_by_one_per_cent(void **state)
+TEST(cases_differ_by_one_per_cent)
 {
     struct sim_params params = params_of("", "");
     double sum = 0, squares = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < CASES; i++) {
         double z = log(noise_of_case(&params, 42, i));
 
@@ -48,45 +37,41 @@ static void cases_differ_by_one_per_cent(void **state)
     assert_near(sqrt(squares / CASES), 0.01, 0.0005);
 }
 
-static void without_noise_there_is_none_of_cases_either(void **state)
+TEST(without_noise_there_is_none_of_cases_either)
 {
     struct sim_params params = params_of("SIM_NOISE=0", "");
 
-    (void)state;
     assert_near(noise_of_case(&params, 42, 7), 1, 0);
     params = params_of("SIM_NOISE=0", "SIM_CASE_NOISE=0.3");
     assert_true(fabs(log(noise_of_case(&params, 42, 7))) > 0.001);
 }
 
-static void a_case_is_the_same_to_all_and_other_cases_are_others(void **state)
+TEST(a_case_is_the_same_to_all_and_other_cases_are_others)
 {
     struct sim_params params = params_of("", "");
 
-    (void)state;
     assert_near(noise_of_case(&params, 42, 7), noise_of_case(&params, 42, 7), 0);
     assert_true(fabs(noise_of_case(&params, 42, 7) - noise_of_case(&params, 42, 8)) > 0);
     assert_true(fabs(noise_of_case(&params, 42, 7) - noise_of_case(&params, 43, 7)) > 0);
 }
 
-static void some_cases_are_disturbed(void **state)
+TEST(some_cases_are_disturbed)
 {
     struct sim_params params = params_of("SIM_OUTLIERS=0.1", "SIM_OUTLIER_FACTOR=5");
     int outliers = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < CASES; i++)
         outliers += noise_of_case(&params, 42, i) > 4;
     assert_near((double)outliers / CASES, 0.1, 0.012);
 }
 
 /* Drawn anew in every fifth case, which half the time leaves it as it is. */
-static void states_last_from_case_to_case(void **state)
+TEST(states_last_from_case_to_case)
 {
     struct sim_params params = params_of("SIM_STATES=0.5", "SIM_STATE_CASES=5");
     int slow = 0, changes = 0;
     bool was_slow = false;
 
-    (void)state;
     for (uint64_t i = 0; i < CASES; i++) {
         double value = noise_of_case(&params, 42, i);
         bool is_slow = value > 2;
@@ -98,17 +83,4 @@ static void states_last_from_case_to_case(void **state)
     }
     assert_near((double)slow / CASES, 0.5, 0.05);
     assert_near((double)changes / CASES, 0.1, 0.01);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_differ_by_one_per_cent),
-        cmocka_unit_test(without_noise_there_is_none_of_cases_either),
-        cmocka_unit_test(a_case_is_the_same_to_all_and_other_cases_are_others),
-        cmocka_unit_test(some_cases_are_disturbed),
-        cmocka_unit_test(states_last_from_case_to_case),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_sim_params.c - what a simulation is told, and what it refuses to hear */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "near.h"
 
 #include "agent/worker/sim/sim_params.h"
+#include "tests/unit/test.h"
 
 static int read_one(const char *variable, struct sim_params *params, struct error *err)
 {
@@ -23,11 +15,10 @@ static int read_one(const char *variable, struct sim_params *params, struct erro
     return status;
 }
 
-static void everything_has_a_default(void **state)
+TEST(everything_has_a_default)
 {
     struct sim_params params;
 
-    (void)state;
     assert_int_equal(read_one("PATH=/bin", &params, NULL), 0);
     assert_near(params.base_us, 8.4, 1e-12);
     assert_near(params.bandwidth_gbs, 50, 1e-12);
@@ -38,7 +29,7 @@ static void everything_has_a_default(void **state)
     assert_int_equal(params.protocols, 7);
 }
 
-static void numbers_and_names_are_read(void **state)
+TEST(numbers_and_names_are_read)
 {
     char a[] = "SIM_BANDWIDTH_GBS=12.5", b[] = "SIM_ALGO=Tree,PAT",
          c[] = "SIM_PROTO=ll128", d[] = "SIM_SLOW_NODE=n1:0.5,n2:0.25",
@@ -46,7 +37,6 @@ static void numbers_and_names_are_read(void **state)
     char *const environment[] = {a, b, c, d, e, NULL};
     struct sim_params params;
 
-    (void)state;
     assert_int_equal(sim_params_read(environment, &params, NULL), 0);
     assert_near(params.bandwidth_gbs, 12.5, 1e-12);
     assert_near(params.seed, 0, 1e-12);
@@ -55,7 +45,7 @@ static void numbers_and_names_are_read(void **state)
     assert_string_equal(params.slow_nodes, "n1:0.5,n2:0.25");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *variable, *text;
@@ -83,7 +73,6 @@ static void what_is_wrong_is_named(void **state)
                                    "with values above 0"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         struct sim_params params;
         struct error err = {0};
@@ -94,12 +83,11 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void a_list_is_taken_apart(void **state)
+TEST(a_list_is_taken_apart)
 {
     const char *list = "node-1:0.5,b:2";
     struct sim_item item;
 
-    (void)state;
     assert_int_equal(sim_list_next(&list, &item), 1);
     assert_int_equal(item.name_len, 6);
     assert_memory_equal(item.name, "node-1", 6);
@@ -109,16 +97,4 @@ static void a_list_is_taken_apart(void **state)
     assert_int_equal(sim_list_next(&list, &item), 0);
     list = NULL;
     assert_int_equal(sim_list_next(&list, &item), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_has_a_default),
-        cmocka_unit_test(numbers_and_names_are_read),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(a_list_is_taken_apart),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* test_sim_topology.c - nodes, links and what is wrong with them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "near.h"
 
 #include "agent/worker/sim/sim_topology.h"
+#include "tests/unit/test.h"
 
 static char node_1[] = "node-1", node_2[] = "node-2", node_3[] = "node-3";
 static char *const names[] = {node_1, node_1, node_2, node_2, node_3};
@@ -24,12 +16,11 @@ static struct sim_params defaults(void)
     return params;
 }
 
-static void ranks_stand_on_their_nodes(void **state)
+TEST(ranks_stand_on_their_nodes)
 {
     const struct sim_params params = defaults();
     struct sim_topology topology;
 
-    (void)state;
     assert_int_equal(sim_topology_init(&topology, 5, names, &params, NULL), 0);
     assert_int_equal(topology.n_nodes, 3);
     assert_string_equal(topology.nodes[1].name, "node-2");
@@ -44,24 +35,22 @@ static void ranks_stand_on_their_nodes(void **state)
     sim_topology_release(&topology);
 }
 
-static void without_names_all_are_on_one_node(void **state)
+TEST(without_names_all_are_on_one_node)
 {
     const struct sim_params params = defaults();
     struct sim_topology topology;
 
-    (void)state;
     assert_int_equal(sim_topology_init(&topology, 4, NULL, &params, NULL), 0);
     assert_int_equal(topology.n_nodes, 1);
     assert_int_equal(topology.nodes[0].ranks, 4);
     sim_topology_release(&topology);
 }
 
-static void faults_are_where_they_are_said_to_be(void **state)
+TEST(faults_are_where_they_are_said_to_be)
 {
     struct sim_params params = defaults();
     struct sim_topology topology;
 
-    (void)state;
     params.slow_nodes = "node-2:0.5,elsewhere:0.1";
     params.wrong_interfaces = "node-3:1.25";
     params.slow_ranks = "0:0.25,77:0.5,x:0.5";
@@ -81,15 +70,4 @@ static void faults_are_where_they_are_said_to_be(void **state)
     assert_int_equal(json_array_size(faults), 6); /* 2 nodes, 3 ranks, 1 link */
     json_decref(faults);
     sim_topology_release(&topology);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_stand_on_their_nodes),
-        cmocka_unit_test(without_names_all_are_on_one_node),
-        cmocka_unit_test(faults_are_where_they_are_said_to_be),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,11 @@
 /* test_sim_worker.c - simulated workers as processes: rows, noise, faults */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "near.h"
 
 #include "common/base/json_util.h"
 #include "bench/worker_group.h"
+#include "tests/unit/test.h"
 
 #define RANKS 4
 #define QUIET_MS 60000
@@ -127,11 +117,10 @@ static int set_up(void **state)
     return 0;
 }
 
-static void every_collective_is_right_and_simulated(void **state)
+TEST(every_collective_is_right_and_simulated)
 {
     struct seen seen;
 
-    (void)state;
     write_case(collectives, "\"sizes\":[64,1000000],\"iters\":3,\"timing\":\"isolated\"");
     run_well(&seen);
     assert_int_equal(json_array_size(seen.results), 9 * 4);
@@ -157,11 +146,10 @@ static void every_collective_is_right_and_simulated(void **state)
     release(&seen);
 }
 
-static void without_noise_a_row_is_the_model(void **state)
+TEST(without_noise_a_row_is_the_model)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_NOISE", "0", 1);
     write_case("[\"all_gather\"]", "\"sizes\":[50000000],\"iters\":5");
     run_well(&seen);
@@ -174,11 +162,10 @@ static void without_noise_a_row_is_the_model(void **state)
     release(&seen);
 }
 
-static void the_same_seed_makes_the_same_rows(void **state)
+TEST(the_same_seed_makes_the_same_rows)
 {
     struct seen first, second, third;
 
-    (void)state;
     write_case(collectives, "\"sizes\":[8,4096,1000000],\"iters\":4");
     run_well(&first);
     run_well(&second);
@@ -195,13 +182,12 @@ static void the_same_seed_makes_the_same_rows(void **state)
 }
 
 /* log(time) of 400 calls, of which each is its own sample. */
-static void noise_has_the_size_asked_for(void **state)
+TEST(noise_has_the_size_asked_for)
 {
     struct seen seen;
     double sum = 0, squares = 0;
     int n = 400;
 
-    (void)state;
     setenv("SIM_NOISE", "0.1", 1);
     write_case("[\"broadcast\"]",
                "\"sizes\":[1000000],\"iters\":400,\"timing\":\"isolated\",\"check\":0");
@@ -219,11 +205,10 @@ static void noise_has_the_size_asked_for(void **state)
     release(&seen);
 }
 
-static void a_slow_node_shows(void **state)
+TEST(a_slow_node_shows)
 {
     struct seen healthy, slow;
 
-    (void)state;
     setenv("SIM_NOISE", "0", 1);
     write_case("[\"all_reduce\",\"sendrecv\"]", "\"sizes\":[100000000],\"iters\":3");
     run_well(&healthy);
@@ -240,11 +225,10 @@ static void a_slow_node_shows(void **state)
     release(&slow);
 }
 
-static void a_late_rank_makes_the_others_wait(void **state)
+TEST(a_late_rank_makes_the_others_wait)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_NOISE", "0", 1);
     write_case("[\"all_reduce\"]", "\"sizes\":[1000000],\"iters\":3,\"timing\":"
                                    "\"isolated\",\"fault\":{\"kind\":\"slow\",\"rank\":2,"
@@ -266,11 +250,10 @@ static void a_late_rank_makes_the_others_wait(void **state)
     release(&seen);
 }
 
-static void a_wrong_element_is_named(void **state)
+TEST(a_wrong_element_is_named)
 {
     struct seen seen;
 
-    (void)state;
     write_case("[\"all_reduce\",\"alltoall\"]",
                "\"sizes\":[8,4000],\"iters\":2,"
                "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":2,\"index\":77}");
@@ -285,11 +268,10 @@ static void a_wrong_element_is_named(void **state)
     release(&seen);
 }
 
-static void a_death_is_blamed_on_the_dead(void **state)
+TEST(a_death_is_blamed_on_the_dead)
 {
     struct seen seen;
 
-    (void)state;
     for (int dead = 0; dead < RANKS; dead += 3) {
         char fault[200];
         snprintf(fault, sizeof(fault),
@@ -311,11 +293,10 @@ static void a_death_is_blamed_on_the_dead(void **state)
     }
 }
 
-static void a_variable_that_is_not_known_ends_the_case(void **state)
+TEST(a_variable_that_is_not_known_ends_the_case)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_TYPO", "1", 1);
     write_case("[\"all_reduce\"]", "\"sizes\":[8],\"iters\":2");
     run_case(&seen);
@@ -328,11 +309,10 @@ static void a_variable_that_is_not_known_ends_the_case(void **state)
     release(&seen);
 }
 
-static void what_does_not_fit_is_skipped(void **state)
+TEST(what_does_not_fit_is_skipped)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_MEMORY_GIB", "1", 1);
     write_case("[\"all_reduce\"]", "\"sizes\":[536870912,536870916],\"iters\":2");
     run_well(&seen);
@@ -357,11 +337,10 @@ static double mean_of_ranks(const json_t *row)
     return sum;
 }
 
-static void a_quiet_row_has_the_least_blocks(void **state)
+TEST(a_quiet_row_has_the_least_blocks)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_NOISE", "0", 1);
     write_case("[\"all_gather\"]", "\"sizes\":[64,50000000]");
     run_well(&seen);
@@ -381,11 +360,10 @@ static void a_quiet_row_has_the_least_blocks(void **state)
     release(&seen);
 }
 
-static void a_noisy_row_has_more_and_says_so(void **state)
+TEST(a_noisy_row_has_more_and_says_so)
 {
     struct seen seen, again;
 
-    (void)state;
     setenv("SIM_NOISE", "0.4", 1);
     write_case("[\"all_reduce\"]",
                "\"sizes\":[50000000],\"samples\":{\"max\":40,\"max_s\":60}");
@@ -415,11 +393,10 @@ static void a_noisy_row_has_more_and_says_so(void **state)
 }
 
 /* Each way of timing has its own blocks. */
-static void blocks_are_what_the_timing_makes_of_them(void **state)
+TEST(blocks_are_what_the_timing_makes_of_them)
 {
     struct seen seen;
 
-    (void)state;
     write_case("[\"all_reduce\"]", "\"sizes\":[64],\"timing\":\"isolated\"");
     run_well(&seen);
     long blocks = (long)json_get_int(row(&seen, 0), "blocks", 0);
@@ -441,11 +418,10 @@ static void blocks_are_what_the_timing_makes_of_them(void **state)
 }
 
 /* Groups wait for the one that needs most, and not for one whose row can't be run. */
-static void groups_have_as_many_blocks_as_each_other(void **state)
+TEST(groups_have_as_many_blocks_as_each_other)
 {
     struct seen seen;
 
-    (void)state;
     setenv("SIM_NOISE", "0.2", 1);
     write_case("[\"hypercube\"]",
                "\"sizes\":[50000000],\"root\":0,\"samples\":{\"max\":20},"
@@ -463,11 +439,10 @@ static void groups_have_as_many_blocks_as_each_other(void **state)
     release(&seen);
 }
 
-static void a_number_of_calls_has_no_blocks(void **state)
+TEST(a_number_of_calls_has_no_blocks)
 {
     struct seen seen;
 
-    (void)state;
     write_case("[\"all_reduce\"]", "\"sizes\":[64],\"iters\":20");
     run_well(&seen);
     assert_int_equal(json_get_int(row(&seen, 0), "iters", 0), 20);
@@ -476,31 +451,19 @@ static void a_number_of_calls_has_no_blocks(void **state)
     release(&seen);
 }
 
-int main(void)
+static int make_file(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(every_collective_is_right_and_simulated, set_up),
-        cmocka_unit_test_setup(without_noise_a_row_is_the_model, set_up),
-        cmocka_unit_test_setup(the_same_seed_makes_the_same_rows, set_up),
-        cmocka_unit_test_setup(noise_has_the_size_asked_for, set_up),
-        cmocka_unit_test_setup(a_quiet_row_has_the_least_blocks, set_up),
-        cmocka_unit_test_setup(a_noisy_row_has_more_and_says_so, set_up),
-        cmocka_unit_test_setup(blocks_are_what_the_timing_makes_of_them, set_up),
-        cmocka_unit_test_setup(groups_have_as_many_blocks_as_each_other, set_up),
-        cmocka_unit_test_setup(a_number_of_calls_has_no_blocks, set_up),
-        cmocka_unit_test_setup(a_slow_node_shows, set_up),
-        cmocka_unit_test_setup(a_late_rank_makes_the_others_wait, set_up),
-        cmocka_unit_test_setup(a_wrong_element_is_named, set_up),
-        cmocka_unit_test_setup(a_death_is_blamed_on_the_dead, set_up),
-        cmocka_unit_test_setup(a_variable_that_is_not_known_ends_the_case, set_up),
-        cmocka_unit_test_setup(what_does_not_fit_is_skipped, set_up),
-    };
     int fd = mkstemp(case_path);
 
-    if (fd < 0)
-        return 1;
-    close(fd);
-    int status = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(case_path);
-    return status;
+    (void)state;
+    return fd < 0 || close(fd);
 }
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(case_path);
+}
+
+GROUP_FIXTURE(make_file, remove_file);
+EACH_FIXTURE(set_up, NULL);

@@ -1,20 +1,11 @@
 /* test_sockets.c - several sockets per peer, and helpers, between real processes */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "agent/worker/host/sockets.h"
 #include "common/base/clock.h"
 #include "bench/rendezvous_stub.h"
+#include "tests/unit/test.h"
 
 #define BYTES ((size_t)5 << 20)
 #define PATIENCE_NS INT64_C(20000000000) /* within a second, but for a busy machine */
@@ -137,7 +128,7 @@ static int exchange_all(struct rank *self)
     return status;
 }
 
-static void bytes_arrive_spread_over_all_sockets(void **state)
+TEST(bytes_arrive_spread_over_all_sockets)
 {
     static const struct host_options kinds[] = {
         {.sockets = 4, .threads = 1},
@@ -146,7 +137,6 @@ static void bytes_arrive_spread_over_all_sockets(void **state)
         {.sockets = 3, .threads = 2},
         {.sockets = HOST_SOCKETS_MAX, .threads = HOST_THREADS_MAX}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct host_options asked[3] = {kinds[i], kinds[i], kinds[i]};
         run_ranks(2, asked, exchange_all, -1);
@@ -160,13 +150,12 @@ static int has_two_sockets(struct rank *self)
            sockets_threads(self->sockets) != self->asked.threads || exchange_all(self);
 }
 
-static void ranks_agree_on_the_least(void **state)
+TEST(ranks_agree_on_the_least)
 {
     static const struct host_options asked[] = {{.sockets = 4, .threads = 1},
                                                 {.sockets = 2, .threads = 3},
                                                 {.sockets = 8, .threads = 2}};
 
-    (void)state;
     run_ranks(3, asked, has_two_sockets, -1);
 }
 
@@ -176,11 +165,10 @@ static int has_the_meshs_own(struct rank *self)
     return self->sockets != NULL || self->mesh->data != self->mesh->endpoints;
 }
 
-static void an_unknown_speed_means_one_socket_and_no_helper(void **state)
+TEST(an_unknown_speed_means_one_socket_and_no_helper)
 {
     static const struct host_options asked[2] = {{.sockets = 0}, {.sockets = 0}};
 
-    (void)state;
     run_ranks(2, asked, has_the_meshs_own, -1);
 }
 
@@ -205,21 +193,19 @@ static int notice_death(struct rank *self)
            clock_monotonic_ns() - start_ns > PATIENCE_NS;
 }
 
-static void the_death_of_a_peer_is_noticed(void **state)
+TEST(the_death_of_a_peer_is_noticed)
 {
     static const struct host_options kinds[] = {{.sockets = 4, .threads = 1},
                                                 {.sockets = 4, .threads = 3}};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct host_options asked[2] = {kinds[i], kinds[i]};
         run_ranks(2, asked, notice_death, 1);
     }
 }
 
-static void numbers_follow_the_link_and_the_cpus(void **state)
+TEST(numbers_follow_the_link_and_the_cpus)
 {
-    (void)state;
     assert_int_equal(sockets_for_speed(-1), 1);
     assert_int_equal(sockets_for_speed(0), 1);
     assert_int_equal(sockets_for_speed(10000), 1);
@@ -232,16 +218,4 @@ static void numbers_follow_the_link_and_the_cpus(void **state)
     assert_int_equal(sockets_threads_for(4, 3), 3);
     assert_int_equal(sockets_threads_for(4, 64), 5);
     assert_int_equal(sockets_threads_for(HOST_SOCKETS_MAX, 64), HOST_THREADS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_arrive_spread_over_all_sockets),
-        cmocka_unit_test(ranks_agree_on_the_least),
-        cmocka_unit_test(an_unknown_speed_means_one_socket_and_no_helper),
-        cmocka_unit_test(the_death_of_a_peer_is_noticed),
-        cmocka_unit_test(numbers_follow_the_link_and_the_cpus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

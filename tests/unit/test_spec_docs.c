@@ -1,18 +1,9 @@
 /* test_spec_docs.c - openapi.json and the docs say of each field of a run spec what its
  * table says */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/spec_field.h"
 #include "common/spec/threshold.h"
+#include "tests/unit/test.h"
 
 struct docs {
     json_t *schemas;
@@ -65,6 +56,8 @@ static int tear_down(void **state)
     free(docs);
     return 0;
 }
+
+GROUP_FIXTURE(set_up, tear_down);
 
 /* What a reference stands for, with what is said beside it. A new reference. */
 static json_t *resolve(const struct docs *docs, json_t *schema)
@@ -182,7 +175,7 @@ static void check_fields(const struct docs *docs, const struct spec_fields *fiel
     check_required(fields, json_object_get(object, "required"), place);
 }
 
-static void the_api_describes_every_field(void **state)
+TEST(the_api_describes_every_field)
 {
     const struct docs *docs = *state;
 
@@ -193,7 +186,7 @@ static void the_api_describes_every_field(void **state)
 }
 
 /* The rule that a run has a program or what belongs to a measurement. */
-static void the_api_knows_what_a_program_has_not(void **state)
+TEST(the_api_knows_what_a_program_has_not)
 {
     const struct docs *docs = *state;
     const json_t *rules =
@@ -242,7 +235,7 @@ static void check_effective(const struct docs *docs, const char *schema, const c
     json_decref(body);
 }
 
-static void the_api_requires_what_an_effective_spec_always_has(void **state)
+TEST(the_api_requires_what_an_effective_spec_always_has)
 {
     check_effective(*state, "EffectiveSpec", "{}");
     check_effective(*state, "EffectiveProgramSpec", "{\"program\":{\"name\":\"x\"}}");
@@ -309,7 +302,7 @@ static char *find_row(const char *text, const char *name)
 }
 
 /* Rows are "| `a`, `b` | default of a, of b | meaning |". */
-static void the_docs_have_every_field_and_its_default(void **state)
+TEST(the_docs_have_every_field_and_its_default)
 {
     static const char in_words[] = "sizes nodes";
     const struct docs *docs = *state;
@@ -337,7 +330,7 @@ static void the_docs_have_every_field_and_its_default(void **state)
     }
 }
 
-static void the_worker_contract_has_every_field_of_a_case(void **state)
+TEST(the_worker_contract_has_every_field_of_a_case)
 {
     const struct docs *docs = *state;
 
@@ -350,17 +343,4 @@ static void the_worker_contract_has_every_field_of_a_case(void **state)
             require(strstr(docs->case_file, name) != NULL, "docs/worker-contract.md",
                     field, "its absence");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_api_describes_every_field),
-        cmocka_unit_test(the_api_knows_what_a_program_has_not),
-        cmocka_unit_test(the_api_requires_what_an_effective_spec_always_has),
-        cmocka_unit_test(the_docs_have_every_field_and_its_default),
-        cmocka_unit_test(the_worker_contract_has_every_field_of_a_case),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

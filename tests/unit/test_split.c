@@ -1,13 +1,6 @@
 /* test_split.c - which ranks form a communicator together */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "common/spec/split.h"
+#include "tests/unit/test.h"
 
 /* Two nodes, the first with three ranks, the second with two. */
 static const int node_of[] = {0, 0, 0, 1, 1};
@@ -32,9 +25,8 @@ static void expect_groups(const char *spec, const char *want)
     split_release(&groups);
 }
 
-static void ranks_go_together_as_asked(void **state)
+TEST(ranks_go_together_as_asked)
 {
-    (void)state;
     expect_groups("\"none\"", "[[0,1,2,3,4]]");
     expect_groups("\"node\"", "[[0,1,2],[3,4]]");
     expect_groups("\"local_rank\"", "[[0,3],[1,4],[2]]");
@@ -46,12 +38,11 @@ static void ranks_go_together_as_asked(void **state)
     expect_groups("{\"by\":\"div\",\"value\":8}", "[[0,1,2,3,4]]");
 }
 
-static void places_and_sizes_are_of_the_group(void **state)
+TEST(places_and_sizes_are_of_the_group)
 {
     struct split split = {SPLIT_MOD, 2};
     struct split_groups groups;
 
-    (void)state;
     assert_int_equal(split_form(&split, node_of, local_rank, 5, &groups), 0);
     assert_int_equal(groups.n, 2);
     assert_int_equal(groups.sizes[0], 3);
@@ -63,7 +54,7 @@ static void places_and_sizes_are_of_the_group(void **state)
     split_release(&groups);
 }
 
-static void what_is_no_split_is_refused(void **state)
+TEST(what_is_no_split_is_refused)
 {
     static const char *const bad[] = {
         "1",
@@ -78,7 +69,6 @@ static void what_is_no_split_is_refused(void **state)
         "{\"by\":\"mod\",\"value\":2,\"key\":1}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         json_t *json = json_loads(bad[i], JSON_DECODE_ANY, NULL);
         struct split split = {SPLIT_NODE, 7};
@@ -91,7 +81,7 @@ static void what_is_no_split_is_refused(void **state)
     }
 }
 
-static void a_split_reads_back_as_it_was_written(void **state)
+TEST(a_split_reads_back_as_it_was_written)
 {
     static const struct split splits[] = {{SPLIT_NONE, 0},
                                           {SPLIT_NODE, 0},
@@ -99,7 +89,6 @@ static void a_split_reads_back_as_it_was_written(void **state)
                                           {SPLIT_OR, 3},
                                           {SPLIT_DIV, 8}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
         json_t *json = split_to_json(&splits[i]);
         struct split back = {SPLIT_NONE, -1};
@@ -110,16 +99,4 @@ static void a_split_reads_back_as_it_was_written(void **state)
         assert_int_equal(back.value, splits[i].value);
         json_decref(json);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_go_together_as_asked),
-        cmocka_unit_test(places_and_sizes_are_of_the_group),
-        cmocka_unit_test(what_is_no_split_is_refused),
-        cmocka_unit_test(a_split_reads_back_as_it_was_written),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,11 @@
 /* test_spool.c - unacknowledged lines on disk, in order, none lost */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/link/spool.h"
+#include "tests/unit/test.h"
 
 struct fixture {
     char root[64], dir[96];
@@ -108,7 +97,7 @@ static off_t file_size(const struct fixture *f)
     return st.st_size;
 }
 
-static void is_empty_at_first(void **state)
+TEST_WITH(set_up, tear_down, is_empty_at_first)
 {
     const struct fixture *f = *state;
 
@@ -119,7 +108,7 @@ static void is_empty_at_first(void **state)
     assert_int_equal(spool_ack(f->spool, 1, NULL), -1);
 }
 
-static void gives_lines_until_they_are_acknowledged(void **state)
+TEST_WITH(set_up, tear_down, gives_lines_until_they_are_acknowledged)
 {
     const struct fixture *f = *state;
 
@@ -140,7 +129,7 @@ static void gives_lines_until_they_are_acknowledged(void **state)
     assert_int_equal(file_size(f), 0);
 }
 
-static void a_line_above_the_batch_size_goes_alone(void **state)
+TEST_WITH(set_up, tear_down, a_line_above_the_batch_size_goes_alone)
 {
     const struct fixture *f = *state;
     char *line = malloc(500000);
@@ -159,7 +148,7 @@ static void a_line_above_the_batch_size_goes_alone(void **state)
 }
 
 /* A producer that is always ahead: the file must not grow for ever. */
-static void the_file_stays_small_while_lines_flow(void **state)
+TEST_WITH(set_up, tear_down, the_file_stays_small_while_lines_flow)
 {
     const struct fixture *f = *state;
     uint64_t next = 1, acked = 0;
@@ -193,7 +182,7 @@ static void set_file_limit(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void keeps_order_when_the_disk_is_full(void **state)
+TEST_WITH(set_up, tear_down, keeps_order_when_the_disk_is_full)
 {
     const struct fixture *f = *state;
     uint64_t last;
@@ -221,7 +210,7 @@ static void keeps_order_when_the_disk_is_full(void **state)
     assert_int_equal(file_size(f), 0);
 }
 
-static void acknowledges_across_file_and_memory(void **state)
+TEST_WITH(set_up, tear_down, acknowledges_across_file_and_memory)
 {
     const struct fixture *f = *state;
 
@@ -237,7 +226,7 @@ static void acknowledges_across_file_and_memory(void **state)
     assert_int_equal(read_batch(f->spool, 56, 1 << 20, 1000), 60);
 }
 
-static void counts_from_one_again_after_a_reset(void **state)
+TEST_WITH(set_up, tear_down, counts_from_one_again_after_a_reset)
 {
     const struct fixture *f = *state;
 
@@ -250,7 +239,7 @@ static void counts_from_one_again_after_a_reset(void **state)
     assert_int_equal(read_batch(f->spool, 1, 1000, 10), 1);
 }
 
-static void refuses_a_directory_in_use(void **state)
+TEST_WITH(set_up, tear_down, refuses_a_directory_in_use)
 {
     const struct fixture *f = *state;
     struct error err;
@@ -260,7 +249,7 @@ static void refuses_a_directory_in_use(void **state)
     assert_non_null(strstr(err.text, "another agent on this host"));
 }
 
-static void refuses_a_directory_that_others_may_write(void **state)
+TEST_WITH(set_up, tear_down, refuses_a_directory_that_others_may_write)
 {
     struct fixture *f = *state;
     struct error err;
@@ -273,7 +262,7 @@ static void refuses_a_directory_that_others_may_write(void **state)
     assert_non_null(strstr(err.text, "can be written by others"));
 }
 
-static void refuses_a_link_in_place_of_a_directory(void **state)
+TEST_WITH(set_up, tear_down, refuses_a_link_in_place_of_a_directory)
 {
     struct fixture *f = *state;
     struct error err;
@@ -325,7 +314,7 @@ static void count_line(void *arg, const char *line)
     assert_int_equal(strncmp(line, "{\"seq\":", 7), 0);
 }
 
-static void gives_what_a_killed_agent_left(void **state)
+TEST_WITH(set_up, tear_down, gives_what_a_killed_agent_left)
 {
     struct fixture *f = *state;
     size_t n = 0;
@@ -344,7 +333,7 @@ static void gives_what_a_killed_agent_left(void **state)
     assert_int_equal(spool_ack(f->spool, 51, NULL), 0);
 }
 
-static void goes_on_counting_where_the_server_is(void **state)
+TEST_WITH(set_up, tear_down, goes_on_counting_where_the_server_is)
 {
     struct fixture *f = *state;
 
@@ -381,7 +370,7 @@ static void expect_left(struct fixture *f, const char *text, uint64_t first,
 
 #define L(n) "{\"seq\":" #n ",y}\n"
 
-static void finds_the_last_lines_in_any_remains(void **state)
+TEST_WITH(set_up, tear_down, finds_the_last_lines_in_any_remains)
 {
     struct fixture *f = *state;
 
@@ -397,7 +386,7 @@ static void finds_the_last_lines_in_any_remains(void **state)
     expect_left(f, L(5) L(6) L(7) L(8) L(2) L(3), 5, 9);
 }
 
-static void keeps_what_nobody_has(void **state)
+TEST_WITH(set_up, tear_down, keeps_what_nobody_has)
 {
     struct fixture *f = *state;
 
@@ -409,13 +398,12 @@ static void keeps_what_nobody_has(void **state)
     assert_int_equal(spool_ack(f->spool, 2, NULL), 0);
 }
 
-static void in_memory_it_is_never_blocked_and_leaves_nothing(void **state)
+TEST(in_memory_it_is_never_blocked_and_leaves_nothing)
 {
     struct spool *spool = spool_create(NULL);
     struct buf out;
     uint64_t last = 0;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     for (uint64_t n = 1; n <= 5; n++)
         put_line(spool, n);
@@ -431,29 +419,4 @@ static void in_memory_it_is_never_blocked_and_leaves_nothing(void **state)
     assert_int_equal(spool_count(spool), 0);
     buf_release(&out);
     spool_close(spool);
-}
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(is_empty_at_first),
-        T(gives_lines_until_they_are_acknowledged),
-        T(a_line_above_the_batch_size_goes_alone),
-        T(the_file_stays_small_while_lines_flow),
-        T(keeps_order_when_the_disk_is_full),
-        T(acknowledges_across_file_and_memory),
-        T(counts_from_one_again_after_a_reset),
-        T(refuses_a_directory_in_use),
-        T(refuses_a_directory_that_others_may_write),
-        T(refuses_a_link_in_place_of_a_directory),
-        T(gives_what_a_killed_agent_left),
-        T(goes_on_counting_where_the_server_is),
-        T(finds_the_last_lines_in_any_remains),
-        T(keeps_what_nobody_has),
-        cmocka_unit_test(in_memory_it_is_never_blocked_and_leaves_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

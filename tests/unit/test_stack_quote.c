@@ -1,14 +1,6 @@
 /* test_stack_quote.c - what is quoted of a worker's stacks */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/process/stack_quote.h"
+#include "tests/unit/test.h"
 
 static void feed(struct stack_quote *quote, const char *const *lines)
 {
@@ -17,7 +9,7 @@ static void feed(struct stack_quote *quote, const char *const *lines)
         assert_true(stack_quote_line(quote, lines[i], strlen(lines[i])));
 }
 
-static void the_first_thread_is_quoted_without_what_every_stack_has(void **state)
+TEST(the_first_thread_is_quoted_without_what_every_stack_has)
 {
     static const char *const lines[] = {
         "stack: 2 threads of process 7",
@@ -35,7 +27,6 @@ static void the_first_thread_is_quoted_without_what_every_stack_has(void **state
     static const char *const end[] = {"stack: end", NULL};
     struct stack_quote quote;
 
-    (void)state;
     feed(&quote, lines);
     assert_string_equal(quote.text, "read <- libnccl.so.2 <- ncclCommInitRank");
     assert_false(quote.has_ended);
@@ -44,24 +35,22 @@ static void the_first_thread_is_quoted_without_what_every_stack_has(void **state
     assert_string_equal(quote.text, "");
 }
 
-static void a_thread_that_does_not_answer_is_quoted_with_why(void **state)
+TEST(a_thread_that_does_not_answer_is_quoted_with_why)
 {
     static const char *const lines[] = {
         "stack: thread 7 (main), state D",
         "stack:   no answer in 1000 ms, in nfs_wait_on_request", NULL};
     struct stack_quote quote;
 
-    (void)state;
     feed(&quote, lines);
     assert_string_equal(quote.text, "no answer in 1000 ms, in nfs_wait_on_request");
 }
 
-static void what_is_quoted_has_a_limit_and_is_clean(void **state)
+TEST(what_is_quoted_has_a_limit_and_is_clean)
 {
     struct stack_quote quote = {0};
     char line[1000];
 
-    (void)state;
     assert_true(stack_quote_line(&quote, "stack: thread 7 (x)", 19));
     for (int i = 0; i < 100; i++) {
         char *at =
@@ -75,27 +64,14 @@ static void what_is_quoted_has_a_limit_and_is_clean(void **state)
     assert_null(strpbrk(quote.text, "\x1b\xff"));
 }
 
-static void other_lines_are_left_alone(void **state)
+TEST(other_lines_are_left_alone)
 {
     static const char *const lines[] = {"", "stack", "stack:", " stack: end",
                                         "NCCL INFO stack: end"};
     struct stack_quote quote = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         assert_false(stack_quote_line(&quote, lines[i], strlen(lines[i])));
     assert_true(stack_quote_line(&quote, "stack: ", 7));
     assert_false(quote.has_ended);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_thread_is_quoted_without_what_every_stack_has),
-        cmocka_unit_test(a_thread_that_does_not_answer_is_quoted_with_why),
-        cmocka_unit_test(what_is_quoted_has_a_limit_and_is_clean),
-        cmocka_unit_test(other_lines_are_left_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,11 @@
 /* test_stacks.c - what a process says of its threads when it is asked by SIGUSR2 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/worker/base/stacks.h"
 #include "agent/worker/base/symbols.h"
 #include "agent/worker/base/thread.h"
+#include "tests/unit/test.h"
 
 #define TEXT_MAX ((size_t)256 * 1024)
 
@@ -145,10 +134,28 @@ static void assert_part(const char *text, int tid, const char *const *wanted)
     free(part);
 }
 
-static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
+static int set_up_stuck(void **state)
+{
+    struct stuck *stuck = calloc(1, sizeof(*stuck));
+
+    *state = stuck;
+    return pipe(stuck->pipe);
+}
+
+static int tear_down_stuck(void **state)
+{
+    struct stuck *stuck = *state;
+
+    close(stuck->pipe[0]);
+    free(stuck);
+    return 0;
+}
+
+TEST_WITH(set_up_stuck, tear_down_stuck,
+          a_thread_in_a_system_call_and_one_that_spins_say_where)
 {
     static const char *const in_read[] = {" (reader), state S", "read+0x",
-                                          "read_for_ever+0x", "(test_stacks+0x", NULL};
+                                          "read_for_ever+0x", "(units_worker+0x", NULL};
     static const char *const in_spin[] = {" (call spin), state ", "spin_for_ever+0x",
                                           NULL};
     static const char *const main_text[] = {
@@ -185,7 +192,7 @@ static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
     free(text);
 }
 
-static void a_thread_that_does_not_answer_is_named(void **state)
+TEST_WITH(set_up_stuck, tear_down_stuck, a_thread_that_does_not_answer_is_named)
 {
     static const char *const silent[] = {" (deaf), state S",
                                          "\nstack:   no answer in 1000 ms", "\n", NULL};
@@ -206,7 +213,7 @@ static void a_thread_that_does_not_answer_is_named(void **state)
     free(text);
 }
 
-static void many_threads_are_told_up_to_a_limit(void **state)
+TEST_WITH(set_up_stuck, tear_down_stuck, many_threads_are_told_up_to_a_limit)
 {
     struct stuck *stuck = *state;
     char *text = malloc(TEXT_MAX), *at = text;
@@ -228,14 +235,13 @@ static void many_threads_are_told_up_to_a_limit(void **state)
     free(text);
 }
 
-static void addresses_have_names_and_places(void **state)
+TEST(addresses_have_names_and_places)
 {
     struct symbols symbols = {0};
     struct symbol symbol;
 
-    (void)state;
     symbols_find(&symbols, (uintptr_t)&be_deaf + 3, &symbol);
-    assert_string_equal(symbol.module, "test_stacks");
+    assert_string_equal(symbol.module, "units_worker");
     assert_string_equal(symbol.name, "be_deaf");
     assert_int_equal(symbol.into, 3);
     symbols_find(&symbols, (uintptr_t)&stacks_start, &symbol);
@@ -247,23 +253,6 @@ static void addresses_have_names_and_places(void **state)
     symbols_release(&symbols);
 }
 
-static int set_up_stuck(void **state)
-{
-    struct stuck *stuck = calloc(1, sizeof(*stuck));
-
-    *state = stuck;
-    return pipe(stuck->pipe);
-}
-
-static int tear_down_stuck(void **state)
-{
-    struct stuck *stuck = *state;
-
-    close(stuck->pipe[0]);
-    free(stuck);
-    return 0;
-}
-
 static int begin(void **state)
 {
     struct error err;
@@ -272,18 +261,4 @@ static int begin(void **state)
     return stacks_start(&err);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_thread_in_a_system_call_and_one_that_spins_say_where, set_up_stuck,
-            tear_down_stuck),
-        cmocka_unit_test_setup_teardown(a_thread_that_does_not_answer_is_named,
-                                        set_up_stuck, tear_down_stuck),
-        cmocka_unit_test_setup_teardown(many_threads_are_told_up_to_a_limit, set_up_stuck,
-                                        tear_down_stuck),
-        cmocka_unit_test(addresses_have_names_and_places),
-    };
-
-    return cmocka_run_group_tests(tests, begin, NULL);
-}
+GROUP_FIXTURE(begin, NULL);

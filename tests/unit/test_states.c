@@ -1,27 +1,17 @@
 /* test_states.c - two states are found where there are two, and not where there is noise
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "tests/unit/near.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "server/analysis/states.h"
+#include "tests/unit/test.h"
 
 /* Microseconds of 8 bytes between two ranks of a virtual machine. */
-static void states_of_a_hypervisor_are_found(void **state)
+TEST(states_of_a_hypervisor_are_found)
 {
     const double us[] = {0.09, 0.43, 0.11, 0.14, 0.46, 0.08, 0.10, 0.41, 0.44, 0.12};
     struct states states;
     double logs[10];
 
-    (void)state;
     for (size_t i = 0; i < 10; i++)
         logs[i] = log(us[i]);
     assert_int_equal(states_find(logs, 10, &states), 0);
@@ -31,12 +21,11 @@ static void states_of_a_hypervisor_are_found(void **state)
     assert_near(exp(states.apart), 4.15, 0.1);
 }
 
-static void one_value_that_stands_out_is_a_state(void **state)
+TEST(one_value_that_stands_out_is_a_state)
 {
     const double logs[] = {0.01, -0.012, 0.004, 0.7, -0.001, 0.008};
     struct states states;
 
-    (void)state;
     assert_int_equal(states_find(logs, 6, &states), 0);
     assert_true(states.found);
     assert_int_equal(states.upper, 1);
@@ -52,12 +41,11 @@ static double normal(unsigned *seed)
 }
 
 /* Of one per cent never, since a tenth must lie between them; of 30 % seldom. */
-static void noise_is_no_states(void **state)
+TEST(noise_is_no_states)
 {
     unsigned seed = 7, small = 0, large = 0;
     struct states states;
 
-    (void)state;
     for (int draw = 0; draw < 2000; draw++) {
         double values[10];
 
@@ -74,24 +62,11 @@ static void noise_is_no_states(void **state)
     assert_in_range(large, 0, 2000 * 3 / 100);
 }
 
-static void few_values_show_no_states(void **state)
+TEST(few_values_show_no_states)
 {
     const double logs[] = {0, 1, 0, 1, 0};
     struct states states;
 
-    (void)state;
     assert_int_equal(states_find(logs, 5, &states), 0);
     assert_false(states.found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_of_a_hypervisor_are_found),
-        cmocka_unit_test(one_value_that_stands_out_is_a_state),
-        cmocka_unit_test(noise_is_no_states),
-        cmocka_unit_test(few_values_show_no_states),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

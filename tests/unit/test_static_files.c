@@ -1,15 +1,7 @@
 /* test_static_files.c - which files are read and under which paths they are found */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/static_files.h"
 #include "web_tree.h"
+#include "tests/unit/test.h"
 
 static struct web_tree tree;
 
@@ -46,6 +38,8 @@ static int remove_tree(void **state)
     return web_tree_remove(&tree);
 }
 
+GROUP_FIXTURE(make_tree, remove_tree);
+
 static struct static_files *load(void)
 {
     struct error err = {ERROR_NONE, ""};
@@ -56,7 +50,7 @@ static struct static_files *load(void)
     return files;
 }
 
-static void finds_files_and_views(void **state)
+TEST(finds_files_and_views)
 {
     static const struct {
         const char *path, *found, *type;
@@ -77,7 +71,6 @@ static void finds_files_and_views(void **state)
     };
     struct static_files *files = load();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct static_file *file = static_files_find(files, cases[i].path);
 
@@ -92,7 +85,7 @@ static void finds_files_and_views(void **state)
     static_files_destroy(files);
 }
 
-static void never_leaves_the_directory(void **state)
+TEST(never_leaves_the_directory)
 {
     static const char *const paths[] = {
         "/../outside",  "/leak.txt", "/up/outside",  "/vendor/../../outside.txt",
@@ -101,7 +94,6 @@ static void never_leaves_the_directory(void **state)
     };
     struct static_files *files = load();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         const struct static_file *file = static_files_find(files, paths[i]);
 
@@ -110,14 +102,13 @@ static void never_leaves_the_directory(void **state)
     static_files_destroy(files);
 }
 
-static void tags_content(void **state)
+TEST(tags_content)
 {
     struct static_files *files = load();
     const struct static_file *app = static_files_find(files, "/app.mjs");
     const struct static_file *css = static_files_find(files, "/vendor/x.css");
     char list[128];
 
-    (void)state;
     assert_memory_equal(app->gzip_data, "compressed", 10);
     assert_null(css->gzip_data);
     assert_string_not_equal(app->etag, css->etag);
@@ -132,25 +123,12 @@ static void tags_content(void **state)
     static_files_destroy(files);
 }
 
-static void refuses_a_directory_without_a_page(void **state)
+TEST(refuses_a_directory_without_a_page)
 {
     struct error err;
 
-    (void)state;
     assert_null(static_files_load("/nonexistent", &err));
     assert_non_null(strstr(err.text, "/nonexistent"));
     assert_null(static_files_load(web_tree_path(&tree, "bare"), &err));
     assert_non_null(strstr(err.text, "no index.html"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_files_and_views),
-        cmocka_unit_test(never_leaves_the_directory),
-        cmocka_unit_test(tags_content),
-        cmocka_unit_test(refuses_a_directory_without_a_page),
-    };
-
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }

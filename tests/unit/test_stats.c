@@ -1,5 +1,6 @@
 /* test_stats.c - the statistics, beside what SciPy makes of the same values */
 #include "tests/unit/near.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 #include "server/analysis/stats.h"
@@ -20,6 +21,8 @@ static int unload(void **state)
     json_decref(vectors);
     return 0;
 }
+
+GROUP_FIXTURE(load, unload);
 
 static double number(const json_t *list, size_t i)
 {
@@ -48,12 +51,11 @@ static size_t read_values(const json_t *list, double *values)
     return n;
 }
 
-static void distributions_are_those_of_scipy(void **state)
+TEST(distributions_are_those_of_scipy)
 {
     json_t *item;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(vectors, "beta"), i, item) {
         near(stats_beta(number(item, 0), number(item, 1), number(item, 2)),
              number(item, 3));
@@ -64,9 +66,8 @@ static void distributions_are_those_of_scipy(void **state)
         near(stats_t_quantile(number(item, 0), number(item, 1)), number(item, 2));
 }
 
-static void a_quantile_is_where_the_distribution_has_its_p(void **state)
+TEST(a_quantile_is_where_the_distribution_has_its_p)
 {
-    (void)state;
     for (int i = 0; i < 14; i++) {
         double df = pow(1.7, i);
 
@@ -78,12 +79,11 @@ static void a_quantile_is_where_the_distribution_has_its_p(void **state)
     }
 }
 
-static void pairs_are_tested_as_scipy_does(void **state)
+TEST(pairs_are_tested_as_scipy_does)
 {
     json_t *item;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(vectors, "paired"), i, item) {
         double values[VALUES_MAX];
         size_t n = read_values(json_object_get(item, "values"), values);
@@ -101,12 +101,11 @@ static void pairs_are_tested_as_scipy_does(void **state)
     }
 }
 
-static void separate_sides_are_tested_as_scipy_does(void **state)
+TEST(separate_sides_are_tested_as_scipy_does)
 {
     json_t *item;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(vectors, "separate"), i, item) {
         double base[VALUES_MAX], head[VALUES_MAX];
         size_t n = read_values(json_object_get(item, "base"), base);
@@ -121,13 +120,12 @@ static void separate_sides_are_tested_as_scipy_does(void **state)
     }
 }
 
-static void one_value_far_off_hides_no_shift_of_ten(void **state)
+TEST(one_value_far_off_hides_no_shift_of_ten)
 {
     double values[] = {0.031, 0.028, 0.035, 0.030, 0.026,
                        0.033, 1.1,   0.029, 0.032, 0.027};
     struct stats_effect effect;
 
-    (void)state;
     stats_paired(values, 10, &effect);
     assert_int_equal(effect.trimmed, 1);
     assert_near(effect.estimate, 0.030, 0.001);
@@ -135,12 +133,11 @@ static void one_value_far_off_hides_no_shift_of_ten(void **state)
     assert_true(effect.p < 0.001);
 }
 
-static void values_that_are_all_alike_leave_no_doubt(void **state)
+TEST(values_that_are_all_alike_leave_no_doubt)
 {
     double none[] = {0, 0, 0}, some[] = {0.5, 0.5, 0.5};
     struct stats_effect effect;
 
-    (void)state;
     stats_paired(none, 3, &effect);
     assert_near(effect.p, 1, 0);
     assert_near(effect.high - effect.low, 0, 0);
@@ -155,13 +152,12 @@ static void assert_nothing_said(const struct stats_effect *effect)
     assert_true(isnan(effect->low) && isnan(effect->high));
 }
 
-static void squares_too_great_or_too_small_for_a_double_stop_nothing(void **state)
+TEST(squares_too_great_or_too_small_for_a_double_stop_nothing)
 {
     double none[] = {0, 0, 0}, great[] = {0, 1e160, 1e160}, small[] = {0, 1e-100, 0};
     double ends[] = {1e308, -1e308, 1e308}, near_it[] = {1.5e308, 1.6e308, 1.7e308};
     struct stats_effect effect;
 
-    (void)state;
     stats_separate(none, 3, great, 3, &effect);
     assert_nothing_said(&effect);
     stats_separate(great, 3, ends, 3, &effect);
@@ -176,12 +172,11 @@ static void squares_too_great_or_too_small_for_a_double_stop_nothing(void **stat
     assert_near(effect.p, 0.42264973, 1e-8);
 }
 
-static void holm_multiplies_step_by_step(void **state)
+TEST(holm_multiplies_step_by_step)
 {
     const double p[] = {0.01, 0.04, 0.03, 0.005}, wanted[] = {0.03, 0.06, 0.06, 0.02};
     double adjusted[4], one;
 
-    (void)state;
     assert_int_equal(stats_holm(p, 4, adjusted), 0);
     for (size_t i = 0; i < 4; i++)
         assert_near(adjusted[i], wanted[i], 1e-15);
@@ -193,13 +188,12 @@ static void holm_multiplies_step_by_step(void **state)
 }
 
 /* The half width of n pairs is t(0.975, n - 1) s / sqrt(n). */
-static void repeats_are_as_many_as_bring_the_interval_down(void **state)
+TEST(repeats_are_as_many_as_bring_the_interval_down)
 {
     double values[] = {-0.02, 0, 0.02};
     struct stats_effect effect;
     size_t n;
 
-    (void)state;
     stats_paired(values, 3, &effect);
     n = stats_repeats(&effect, 3, 0.01);
     assert_in_range(n, 15, 21);
@@ -212,21 +206,4 @@ static void repeats_are_as_many_as_bring_the_interval_down(void **state)
         assert_int_equal(stats_repeats(&effect, 3, half * (1 + 1e-9)), n);
         assert_int_equal(stats_repeats(&effect, 3, half * (1 - 1e-9)), n + 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distributions_are_those_of_scipy),
-        cmocka_unit_test(a_quantile_is_where_the_distribution_has_its_p),
-        cmocka_unit_test(pairs_are_tested_as_scipy_does),
-        cmocka_unit_test(separate_sides_are_tested_as_scipy_does),
-        cmocka_unit_test(one_value_far_off_hides_no_shift_of_ten),
-        cmocka_unit_test(values_that_are_all_alike_leave_no_doubt),
-        cmocka_unit_test(squares_too_great_or_too_small_for_a_double_stop_nothing),
-        cmocka_unit_test(holm_multiplies_step_by_step),
-        cmocka_unit_test(repeats_are_as_many_as_bring_the_interval_down),
-    };
-
-    return cmocka_run_group_tests(tests, load, unload);
 }

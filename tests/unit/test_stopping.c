@@ -1,28 +1,21 @@
 /* test_stopping.c - a row ends when its median is known, and the interval that says so
  * covers it however early it ended */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/bench/stopping.h"
 #include "common/base/order_stat.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/test.h"
 
 #define ROWS 4000
 #define BLOCKS_MAX 100
 
 static const struct run_samples usual = {.min = 8, .max = 100, .rel = 0.02, .max_s = 0.1};
 
-static void what_is_tried_here_is_what_runs_get(void **state)
+TEST(what_is_tried_here_is_what_runs_get)
 {
     struct problems problems;
     json_t *body = json_object();
     struct run_spec *spec;
 
-    (void)state;
     problems_init(&problems);
     spec = run_spec_parse(body, &problems);
     assert_non_null(spec);
@@ -32,7 +25,7 @@ static void what_is_tried_here_is_what_runs_get(void **state)
     problems_release(&problems);
 }
 
-static void there_are_few_looks(void **state)
+TEST(there_are_few_looks)
 {
     static const struct {
         struct run_samples rule;
@@ -55,16 +48,14 @@ static void there_are_few_looks(void **state)
         {{5, 5, 0.02, 0.2}, 5, 0, false, 5},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         assert_int_equal(stopping_next(&table[i].rule, table[i].is_narrow, table[i].n,
                                        table[i].elapsed_s),
                          table[i].next);
 }
 
-static void time_ends_a_row_between_looks(void **state)
+TEST(time_ends_a_row_between_looks)
 {
-    (void)state;
     assert_false(stopping_is_late(&usual, 7, 1));
     assert_false(stopping_is_late(&usual, 8, 0.09));
     assert_true(stopping_is_late(&usual, 8, 0.1));
@@ -73,12 +64,11 @@ static void time_ends_a_row_between_looks(void **state)
 
 /* Of rows that never become narrow, with blocks that take half a millisecond more or
  * less. */
-static void time_adds_no_look(void **state)
+TEST(time_adds_no_look)
 {
     struct noise noise = {.shape = NOISE_LOG_NORMAL, .seed = 5};
     int most = 0;
 
-    (void)state;
     for (int row = 0; row < ROWS; row++) {
         double elapsed_s = 0;
         long n = 0, wanted = stopping_next(&usual, false, 0, 0);
@@ -97,35 +87,32 @@ static void time_adds_no_look(void **state)
     assert_int_equal(most, 5); /* 8, 16, 32, 64, and where time ends */
 }
 
-static void each_look_has_its_share_of_the_error(void **state)
+TEST(each_look_has_its_share_of_the_error)
 {
     static const struct run_samples once = {.min = 20, .max = 20, .rel = 0.02};
 
-    (void)state;
     /* 8, 16, 32, 64, 100 */
     assert_float_equal(stopping_level(&usual), 0.99, 1e-9);
     assert_float_equal(stopping_level(&once), 0.95, 1e-9);
 }
 
-static void too_few_blocks_are_never_enough(void **state)
+TEST(too_few_blocks_are_never_enough)
 {
     static const double same[7] = {1, 1, 1, 1, 1, 1, 1};
     struct stopping_look look = stopping_look(&usual, same, 7);
 
-    (void)state;
     assert_false(look.has_interval);
     assert_false(look.is_narrow);
     assert_true(look.median == 1);
     assert_true(stopping_look(&usual, same, 1).median == 1);
 }
 
-static void narrow_is_half_the_width_over_the_median(void **state)
+TEST(narrow_is_half_the_width_over_the_median)
 {
     static const double values[] = {98, 100, 100, 100, 100, 100, 100, 102};
     struct run_samples rule = usual;
     struct stopping_look look = stopping_look(&rule, values, 8);
 
-    (void)state;
     assert_true(look.low == 98 && look.high == 102 && look.is_narrow);
     rule.rel = 0.0199;
     assert_false(stopping_look(&rule, values, 8).is_narrow);
@@ -169,33 +156,14 @@ static int rows_covered(int shape, bool looks_always)
     return covered;
 }
 
-static void intervals_cover_after_an_early_end(void **state)
+TEST(intervals_cover_after_an_early_end)
 {
-    (void)state;
     for (int shape = 0; shape < NOISE_COUNT; shape++)
         assert_in_range(rows_covered(shape, false), ROWS * 0.98, ROWS);
 }
 
 /* That there is something to avoid. */
-static void who_looks_always_stops_where_it_is_wrong(void **state)
+TEST(who_looks_always_stops_where_it_is_wrong)
 {
-    (void)state;
     assert_in_range(rows_covered(NOISE_HEAVY, true), 0, ROWS * 0.935);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_tried_here_is_what_runs_get),
-        cmocka_unit_test(there_are_few_looks),
-        cmocka_unit_test(time_ends_a_row_between_looks),
-        cmocka_unit_test(time_adds_no_look),
-        cmocka_unit_test(each_look_has_its_share_of_the_error),
-        cmocka_unit_test(too_few_blocks_are_never_enough),
-        cmocka_unit_test(narrow_is_half_the_width_over_the_median),
-        cmocka_unit_test(intervals_cover_after_an_early_end),
-        cmocka_unit_test(who_looks_always_stops_where_it_is_wrong),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

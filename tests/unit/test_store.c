@@ -2,13 +2,16 @@
 #include <poll.h>
 
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 static int64_t id_at(const json_t *events, size_t i)
 {
     return json_integer_value(json_object_get(json_array_get(events, i), "id"));
 }
 
-static void run_is_replaced_without_losing_its_events(void **state)
+TEST(run_is_replaced_without_losing_its_events)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
@@ -51,7 +54,7 @@ static void assert_run(struct fixture *fixture, const char *wanted)
     json_decref(heard.result);
 }
 
-static void a_run_has_its_cases_as_they_were_last_written(void **state)
+TEST(a_run_has_its_cases_as_they_were_last_written)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -67,7 +70,7 @@ static void a_run_has_its_cases_as_they_were_last_written(void **state)
                         "{\"case\":10,\"state\":\"running\"}],\"rows_done\":7}");
 }
 
-static void missing_run_is_not_found(void **state)
+TEST(missing_run_is_not_found)
 {
     struct fixture *fixture = *state;
     struct heard heard = {0};
@@ -78,7 +81,7 @@ static void missing_run_is_not_found(void **state)
     assert_null(heard.result);
 }
 
-static void event_shows_id_time_and_type_before_its_own_keys(void **state)
+TEST(event_shows_id_time_and_type_before_its_own_keys)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
@@ -110,7 +113,7 @@ static void event_shows_id_time_and_type_before_its_own_keys(void **state)
 }
 
 /* Earlier servers kept the type in the body as well. */
-static void bodies_of_earlier_servers_lose_their_type(void **state)
+TEST(bodies_of_earlier_servers_lose_their_type)
 {
     static const char *const bodies[] = {"{\"type\":\"state\",\"state\":\"queued\"}",
                                          "{\"type\":\"state\"}", "{\"state\":\"queued\"}",
@@ -140,7 +143,7 @@ static void bodies_of_earlier_servers_lose_their_type(void **state)
     store_events_destroy(heard.page);
 }
 
-static void events_filter_by_position_type_and_limit(void **state)
+TEST(events_filter_by_position_type_and_limit)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
@@ -160,7 +163,7 @@ static void events_filter_by_position_type_and_limit(void **state)
 }
 
 /* A stream asks again until nothing comes; a page may end early by size. */
-static void long_events_come_in_pages(void **state)
+TEST(long_events_come_in_pages)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
@@ -191,7 +194,7 @@ static void long_events_come_in_pages(void **state)
 }
 
 /* Many writes queued at once, of four runs, interleaved: each run counts from 1. */
-static void ids_of_concurrent_runs_are_contiguous(void **state)
+TEST(ids_of_concurrent_runs_are_contiguous)
 {
     enum { RUNS = 4, WRITES = 500 };
     struct fixture *fixture = *state;
@@ -234,7 +237,7 @@ static void ids_of_concurrent_runs_are_contiguous(void **state)
     free(heard);
 }
 
-static void bad_write_fails_alone_and_whole(void **state)
+TEST(bad_write_fails_alone_and_whole)
 {
     struct fixture *fixture = *state;
     struct store_write *bad = write_of_run("run2", "queued", 2);
@@ -263,7 +266,7 @@ static void bad_write_fails_alone_and_whole(void **state)
     assert_null(store_trouble(fixture->store));
 }
 
-static void spoiled_write_fails_when_submitted(void **state)
+TEST(spoiled_write_fails_when_submitted)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 1);
@@ -312,7 +315,7 @@ static void read_logs(struct fixture *fixture, int case_no, int rank, int64_t af
     wait_for(fixture, heard, calls);
 }
 
-static void deleted_run_leaves_nothing(void **state)
+TEST(deleted_run_leaves_nothing)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "failed", 1);
@@ -340,7 +343,7 @@ static void deleted_run_leaves_nothing(void **state)
     assert_false(store_idempotency(fixture->store, "key", run, hash));
 }
 
-static void logs_filter_by_case_and_rank(void **state)
+TEST(logs_filter_by_case_and_rank)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 1);
@@ -362,7 +365,7 @@ static void logs_filter_by_case_and_rank(void **state)
 }
 
 /* However many entries were asked for. */
-static void a_page_of_logs_is_bounded_in_bytes(void **state)
+TEST(a_page_of_logs_is_bounded_in_bytes)
 {
     static char text[100000];
     struct fixture *fixture = *state;
@@ -394,7 +397,7 @@ static void wait_in_steps(struct fixture *fixture, const struct heard *heard, in
     }
 }
 
-static void a_turn_of_the_loop_takes_few_answers(void **state)
+TEST(a_turn_of_the_loop_takes_few_answers)
 {
     static char text[100000];
     struct fixture *fixture = *state;
@@ -416,7 +419,7 @@ static void a_turn_of_the_loop_takes_few_answers(void **state)
     free(pages.text);
 }
 
-static void a_turn_of_the_loop_tells_of_few_writes(void **state)
+TEST(a_turn_of_the_loop_tells_of_few_writes)
 {
     struct fixture *fixture = *state;
     struct heard writes = {0};
@@ -432,7 +435,7 @@ static void a_turn_of_the_loop_tells_of_few_writes(void **state)
 }
 
 /* Neither gets as far as a thread, so that all are there in the first turn. */
-static void answers_do_not_wait_for_all_writes(void **state)
+TEST(answers_do_not_wait_for_all_writes)
 {
     struct fixture *fixture = *state;
     struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
@@ -450,7 +453,7 @@ static void answers_do_not_wait_for_all_writes(void **state)
     wait_for(fixture, &writes, 1000);
 }
 
-static void closing_hands_over_all_that_was_asked(void **state)
+TEST(closing_hands_over_all_that_was_asked)
 {
     struct fixture *fixture = *state;
     struct heard runs = {0};
@@ -462,7 +465,7 @@ static void closing_hands_over_all_that_was_asked(void **state)
     fixture_open(fixture);
 }
 
-static void acks_only_rise_and_survive(void **state)
+TEST(acks_only_rise_and_survive)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -481,7 +484,7 @@ static void acks_only_rise_and_survive(void **state)
     assert_int_equal(store_acked(fixture->store, "other"), 0);
 }
 
-static void idempotency_key_binds_once(void **state)
+TEST(idempotency_key_binds_once)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 1);
@@ -505,7 +508,7 @@ static void idempotency_key_binds_once(void **state)
     assert_false(store_idempotency(fixture->store, "other", run, hash));
 }
 
-static void list_filters_by_state_label_and_text(void **state)
+TEST(list_filters_by_state_label_and_text)
 {
     static const char *const states[] = {"failed", "completed"};
     static const char *const keys[] = {"ticket", "site"};
@@ -555,7 +558,7 @@ static void list_filters_by_state_label_and_text(void **state)
 }
 
 /* Pages of 7 over 100 runs, several of one millisecond, while newer ones are added. */
-static void pages_have_no_gap_and_no_duplicate(void **state)
+TEST(pages_have_no_gap_and_no_duplicate)
 {
     struct fixture *fixture = *state;
     struct heard heard = {0};
@@ -593,7 +596,7 @@ static void pages_have_no_gap_and_no_duplicate(void **state)
     json_decref(heard.result);
 }
 
-static void bad_cursor_is_refused(void **state)
+TEST(bad_cursor_is_refused)
 {
     struct fixture *fixture = *state;
     struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
@@ -618,7 +621,7 @@ static int note_unfinished(void *arg, struct store_recall *recall,
     return 0;
 }
 
-static void restart_finds_unfinished_runs_oldest_first(void **state)
+TEST(restart_finds_unfinished_runs_oldest_first)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("old", "running", 1);
@@ -637,7 +640,7 @@ static void restart_finds_unfinished_runs_oldest_first(void **state)
     assert_string_equal(names, "old:2:1002 new:0:0 ");
 }
 
-static void closing_finishes_writes_and_fails_later_ones(void **state)
+TEST(closing_finishes_writes_and_fails_later_ones)
 {
     struct fixture *fixture = *state;
     struct heard early[50] = {0}, late = {0}, read = {0};
@@ -664,38 +667,4 @@ static void closing_finishes_writes_and_fails_later_ones(void **state)
     assert_int_equal(read.calls, 1);
     assert_int_equal(read.err.code, ERROR_UNAVAILABLE);
     fixture_open(fixture);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(run_is_replaced_without_losing_its_events),
-        TEST(a_run_has_its_cases_as_they_were_last_written),
-        TEST(missing_run_is_not_found),
-        TEST(event_shows_id_time_and_type_before_its_own_keys),
-        TEST(bodies_of_earlier_servers_lose_their_type),
-        TEST(events_filter_by_position_type_and_limit),
-        TEST(long_events_come_in_pages),
-        TEST(ids_of_concurrent_runs_are_contiguous),
-        TEST(bad_write_fails_alone_and_whole),
-        TEST(spoiled_write_fails_when_submitted),
-        TEST(deleted_run_leaves_nothing),
-        TEST(logs_filter_by_case_and_rank),
-        TEST(a_page_of_logs_is_bounded_in_bytes),
-        TEST(a_turn_of_the_loop_takes_few_answers),
-        TEST(a_turn_of_the_loop_tells_of_few_writes),
-        TEST(answers_do_not_wait_for_all_writes),
-        TEST(closing_hands_over_all_that_was_asked),
-        TEST(acks_only_rise_and_survive),
-        TEST(idempotency_key_binds_once),
-        TEST(list_filters_by_state_label_and_text),
-        TEST(pages_have_no_gap_and_no_duplicate),
-        TEST(bad_cursor_is_refused),
-        TEST(restart_finds_unfinished_runs_oldest_first),
-        TEST(closing_finishes_writes_and_fails_later_ones),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,9 @@
 #include "tests/unit/store_fixture.h"
 
 #include "server/store/store_artifacts.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 static void add(struct fixture *fixture, const char *run, const char *name,
                 const char *text)
@@ -34,7 +37,7 @@ static int texts(const struct fixture *fixture)
     return n;
 }
 
-static void a_text_is_there_once_until_its_last_run_is_deleted(void **state)
+TEST(a_text_is_there_once_until_its_last_run_is_deleted)
 {
     struct store_write *first = store_write_create(), *second = store_write_create();
     const struct store_artifact_key key = {.run = "b", .digest = "same"};
@@ -61,7 +64,7 @@ static void a_text_is_there_once_until_its_last_run_is_deleted(void **state)
 }
 
 /* Named by its digest, as one that was written before. */
-static void a_text_that_is_gone_is_not_named(void **state)
+TEST(a_text_that_is_gone_is_not_named)
 {
     struct store_write *write = write_of_run("a", "completed", 1000);
     const struct store_artifact item = {
@@ -78,7 +81,7 @@ static void a_text_that_is_gone_is_not_named(void **state)
 }
 
 /* Its node may still be there, and names it for its next run. */
-static void an_inventory_stays_while_the_server_runs(void **state)
+TEST(an_inventory_stays_while_the_server_runs)
 {
     struct store_write *write = store_write_create();
     struct fixture *fixture = *state;
@@ -92,7 +95,7 @@ static void an_inventory_stays_while_the_server_runs(void **state)
     assert_int_equal(texts(fixture), 0);
 }
 
-static void what_a_case_sends_again_takes_the_place_of_the_first(void **state)
+TEST(what_a_case_sends_again_takes_the_place_of_the_first)
 {
     struct fixture *fixture = *state;
     struct heard heard = {0};
@@ -104,22 +107,4 @@ static void what_a_case_sends_again_takes_the_place_of_the_first(void **state)
     wait_for(fixture, &heard, 1);
     assert_int_equal(json_array_size(json_object_get(heard.result, "artifacts")), 1);
     json_decref(heard.result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_text_is_there_once_until_its_last_run_is_deleted, fixture_setup,
-            fixture_teardown),
-        cmocka_unit_test_setup_teardown(an_inventory_stays_while_the_server_runs,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_text_that_is_gone_is_not_named, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            what_a_case_sends_again_takes_the_place_of_the_first, fixture_setup,
-            fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* test_store_cursor.c - the run list's cursor */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/store/store_cursor.h"
+#include "tests/unit/test.h"
 
-static void cursor_survives_a_round_trip(void **state)
+TEST(cursor_survives_a_round_trip)
 {
     static const struct {
         int64_t ms;
@@ -22,7 +16,6 @@ static void cursor_survives_a_round_trip(void **state)
     char text[STORE_CURSOR_TEXT_MAX], id[STORE_CURSOR_ID_MAX + 1];
     int64_t ms;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(store_cursor_format(cases[i].ms, cases[i].id, text), 0);
         assert_int_equal(strspn(text,
@@ -35,7 +28,7 @@ static void cursor_survives_a_round_trip(void **state)
     }
 }
 
-static void cursor_of_a_stranger_is_refused(void **state)
+TEST(cursor_of_a_stranger_is_refused)
 {
     static const char *const cases[] = {"", "x", "????", "AAAA", "MTIz", "Ojph", "MTI=",
                                         /* 99999999999999999999: out of range */
@@ -43,7 +36,6 @@ static void cursor_of_a_stranger_is_refused(void **state)
     char huge[4000], id[STORE_CURSOR_ID_MAX + 1];
     int64_t ms;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(store_cursor_parse(cases[i], &ms, id), -1);
     memset(huge, 'M', sizeof(huge));
@@ -51,23 +43,11 @@ static void cursor_of_a_stranger_is_refused(void **state)
     assert_int_equal(store_cursor_parse(huge, &ms, id), -1);
 }
 
-static void cursor_refuses_a_long_id(void **state)
+TEST(cursor_refuses_a_long_id)
 {
     char text[STORE_CURSOR_TEXT_MAX], id[STORE_CURSOR_ID_MAX + 2];
 
-    (void)state;
     memset(id, 'a', sizeof(id));
     id[sizeof(id) - 1] = '\0';
     assert_int_equal(store_cursor_format(1, id, text), -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cursor_survives_a_round_trip),
-        cmocka_unit_test(cursor_of_a_stranger_is_refused),
-        cmocka_unit_test(cursor_refuses_a_long_id),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

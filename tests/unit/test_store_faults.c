@@ -1,8 +1,6 @@
 /* test_store_faults.c - full disks, killed servers, foreign and damaged files */
 #include "tests/unit/store_fixture.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -10,6 +8,9 @@
 #include <sys/wait.h>
 
 #include "server/store/store_sql.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 /* ---- Durability ---- */
 
@@ -51,7 +52,7 @@ static void write_until_killed(const char *dir, int report)
     _exit(4);
 }
 
-static void killed_server_keeps_what_it_acknowledged(void **state)
+TEST(killed_server_keeps_what_it_acknowledged)
 {
     struct fixture *fixture = *state;
     size_t reported = 0, stored;
@@ -122,7 +123,7 @@ static struct store_write *write_of_event(int number)
     return write;
 }
 
-static void refused_writes_are_retried_in_order(void **state)
+TEST(refused_writes_are_retried_in_order)
 {
     struct fixture *fixture = *state;
     struct heard first = {0}, second = {0}, impatient = {0}, later = {0};
@@ -153,7 +154,7 @@ static void refused_writes_are_retried_in_order(void **state)
     json_decref(events);
 }
 
-static void acks_do_not_rise_while_the_disk_refuses(void **state)
+TEST(acks_do_not_rise_while_the_disk_refuses)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -171,7 +172,7 @@ static void acks_do_not_rise_while_the_disk_refuses(void **state)
     assert_int_equal(store_acked(fixture->store, "boot"), 5);
 }
 
-static void closing_does_not_wait_for_the_disk(void **state)
+TEST(closing_does_not_wait_for_the_disk)
 {
     struct fixture *fixture = *state;
     struct heard stuck = {0}, probe = {0};
@@ -225,7 +226,7 @@ static void wait_for_trouble(struct fixture *fixture, bool is_expected)
     uv_run(&fixture->loop, UV_RUN_NOWAIT);
 }
 
-static void full_disk_loses_nothing(void **state)
+TEST(full_disk_loses_nothing)
 {
     struct fixture *fixture = *state;
     struct heard stuck[20] = {0}, probe = {0};
@@ -267,7 +268,7 @@ static void full_disk_loses_nothing(void **state)
     fixture_open(fixture);
 }
 
-static void reserve_is_trouble_before_a_write_fails(void **state)
+TEST(reserve_is_trouble_before_a_write_fails)
 {
     struct fixture *fixture = *state;
 
@@ -292,7 +293,7 @@ static void refuse_open(struct fixture *fixture, enum error_code code, const cha
         fail_msg("\"%s\" lacks \"%s\"", err.text, text);
 }
 
-static void second_server_is_refused_by_pid(void **state)
+TEST(second_server_is_refused_by_pid)
 {
     struct fixture *fixture = *state;
     char text[64];
@@ -302,7 +303,7 @@ static void second_server_is_refused_by_pid(void **state)
     store_it(fixture, write_of_run("run1", "running", 1));
 }
 
-static void newer_schema_is_refused(void **state)
+TEST(newer_schema_is_refused)
 {
     struct fixture *fixture = *state;
 
@@ -314,7 +315,7 @@ static void newer_schema_is_refused(void **state)
     fixture_open(fixture);
 }
 
-static void foreign_database_is_refused(void **state)
+TEST(foreign_database_is_refused)
 {
     struct fixture *fixture = *state;
 
@@ -325,7 +326,7 @@ static void foreign_database_is_refused(void **state)
     refuse_open(fixture, ERROR_CONFLICT, "another program's database");
 }
 
-static void damaged_database_is_refused(void **state)
+TEST(damaged_database_is_refused)
 {
     struct fixture *fixture = *state;
     char path[128];
@@ -357,7 +358,7 @@ static void damage_events(const struct fixture *fixture)
     close(fd);
 }
 
-static void damage_that_a_read_meets_is_trouble(void **state)
+TEST(damage_that_a_read_meets_is_trouble)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "completed", 1);
@@ -386,7 +387,7 @@ static void damage_that_a_read_meets_is_trouble(void **state)
     json_decref(heard.result);
 }
 
-static void damaged_records_are_trouble(void **state)
+TEST(damaged_records_are_trouble)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "completed", 1);
@@ -412,7 +413,7 @@ static void damaged_records_are_trouble(void **state)
     assert_non_null(strstr(store_trouble(fixture->store), "records of run run1"));
 }
 
-static void what_passes_by_itself_is_no_damage(void **state)
+TEST(what_passes_by_itself_is_no_damage)
 {
     static const int damage[] = {SQLITE_CORRUPT,         SQLITE_CORRUPT_INDEX,
                                  SQLITE_NOTADB,          SQLITE_IOERR_READ,
@@ -423,7 +424,6 @@ static void what_passes_by_itself_is_no_damage(void **state)
                                   SQLITE_IOERR_LOCK,   SQLITE_IOERR_WRITE,
                                   SQLITE_BUSY,         SQLITE_FULL};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++)
         assert_true(store_sql_is_damage(damage[i]));
     for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
@@ -432,7 +432,7 @@ static void what_passes_by_itself_is_no_damage(void **state)
     }
 }
 
-static void directory_in_the_way_of_a_file_is_refused(void **state)
+TEST(directory_in_the_way_of_a_file_is_refused)
 {
     struct fixture *fixture = *state;
     char dir[64];
@@ -443,7 +443,7 @@ static void directory_in_the_way_of_a_file_is_refused(void **state)
     strcpy(fixture->dir, dir);
 }
 
-static void missing_directories_are_made(void **state)
+TEST(missing_directories_are_made)
 {
     struct fixture *fixture = *state;
     char dir[64];
@@ -456,7 +456,7 @@ static void missing_directories_are_made(void **state)
     strcpy(fixture->dir, dir);
 }
 
-static void idempotency_key_expires(void **state)
+TEST(idempotency_key_expires)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 1);
@@ -473,30 +473,4 @@ static void idempotency_key_expires(void **state)
     store_it(fixture, write);
     assert_true(store_idempotency(fixture->store, "key", run, hash));
     assert_string_equal(run, "run2");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(killed_server_keeps_what_it_acknowledged),
-        TEST(refused_writes_are_retried_in_order),
-        TEST(acks_do_not_rise_while_the_disk_refuses),
-        TEST(closing_does_not_wait_for_the_disk),
-        TEST(full_disk_loses_nothing),
-        TEST(reserve_is_trouble_before_a_write_fails),
-        TEST(second_server_is_refused_by_pid),
-        TEST(newer_schema_is_refused),
-        TEST(foreign_database_is_refused),
-        TEST(damaged_database_is_refused),
-        TEST(damage_that_a_read_meets_is_trouble),
-        TEST(damaged_records_are_trouble),
-        TEST(what_passes_by_itself_is_no_damage),
-        TEST(directory_in_the_way_of_a_file_is_refused),
-        TEST(missing_directories_are_made),
-        TEST(idempotency_key_expires),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

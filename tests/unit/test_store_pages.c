@@ -1,5 +1,8 @@
 /* test_store_pages.c - pages of results, runs of a node, and what became of it */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 /* Rows 0 to 299 of three cases; events that are none between them. */
 static void fill(struct fixture *fixture)
@@ -42,7 +45,7 @@ static size_t read_all(struct fixture *fixture, struct store_rows_query query,
 
 #define ANY .case_no = -1, .series = -1, .group = -1, .row = -1, .rank = -1, .size = -1
 
-static void pages_hold_every_row_once(void **state)
+TEST(pages_hold_every_row_once)
 {
     struct fixture *fixture = *state;
     size_t pages;
@@ -59,7 +62,7 @@ static void pages_hold_every_row_once(void **state)
 }
 
 /* Rows may have a time of each of very many calls. */
-static void page_of_long_rows_has_fewer(void **state)
+TEST(page_of_long_rows_has_fewer)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -82,7 +85,7 @@ static void page_of_long_rows_has_fewer(void **state)
     assert_in_range(pages, 2, 5);
 }
 
-static void pages_are_filtered(void **state)
+TEST(pages_are_filtered)
 {
     struct fixture *fixture = *state;
     struct store_rows_query query = {ANY, .limit = 10};
@@ -109,7 +112,7 @@ static void pages_are_filtered(void **state)
     assert_int_equal(read_all(fixture, query, &pages, NULL), 0);
 }
 
-static void runs_of_a_node_are_found(void **state)
+TEST(runs_of_a_node_are_found)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -135,7 +138,7 @@ static void runs_of_a_node_are_found(void **state)
     json_decref(heard.result);
 }
 
-static void runs_that_name_a_node_are_found(void **state)
+TEST(runs_that_name_a_node_are_found)
 {
     static const struct {
         struct store_runs_query query;
@@ -165,7 +168,7 @@ static void runs_that_name_a_node_are_found(void **state)
     json_decref(heard.result);
 }
 
-static void history_of_a_node_is_kept_short(void **state)
+TEST(history_of_a_node_is_kept_short)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -188,24 +191,4 @@ static void history_of_a_node_is_kept_short(void **state)
     assert_string_equal(json_string_value(json_object_get(first, "state")), "lost");
     assert_true(json_is_null(json_object_get(first, "detail")));
     json_decref(heard.result);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pages_hold_every_row_once, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(page_of_long_rows_has_fewer, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(pages_are_filtered, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(runs_of_a_node_are_found, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(runs_that_name_a_node_are_found, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(history_of_a_node_is_kept_short, fixture_setup,
-                                        fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

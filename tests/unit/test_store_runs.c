@@ -2,6 +2,9 @@
  * that each question is answered from an index */
 #include "server/store/runs_read.h"
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 /* A run that took so long and has this figure; NULL: none. */
 static void store_run(struct fixture *fixture, const char *id, int64_t created_ms,
@@ -56,7 +59,7 @@ static void check_pages(struct fixture *fixture, struct store_runs_query query,
     json_decref(heard.result);
 }
 
-static void runs_come_in_the_order_that_was_asked_for(void **state)
+TEST(runs_come_in_the_order_that_was_asked_for)
 {
     struct fixture *fixture = *state;
 
@@ -83,7 +86,7 @@ static void runs_come_in_the_order_that_was_asked_for(void **state)
 }
 
 /* A program's figure may be operations a second. */
-static void the_largest_figures_are_listed(void **state)
+TEST(the_largest_figures_are_listed)
 {
     struct fixture *fixture = *state;
 
@@ -114,7 +117,7 @@ static void check_total(struct fixture *fixture, struct store_runs_query query,
     json_decref(heard.result);
 }
 
-static void runs_are_counted_up_to_a_limit(void **state)
+TEST(runs_are_counted_up_to_a_limit)
 {
     struct fixture *fixture = *state;
     char id[16];
@@ -152,7 +155,7 @@ static void check_old(struct fixture *fixture, int64_t keep, int64_t before_ms, 
     json_decref(heard.result);
 }
 
-static void old_are_those_beyond_the_newest_and_before_a_time(void **state)
+TEST(old_are_those_beyond_the_newest_and_before_a_time)
 {
     struct fixture *fixture = *state;
 
@@ -191,7 +194,7 @@ static void check_plan(sqlite3 *db, const struct buf *sql, const char *index)
     sqlite3_free(explain);
 }
 
-static void every_list_is_read_from_an_index(void **state)
+TEST(every_list_is_read_from_an_index)
 {
     static const char *const filters[] = {
         "{}",
@@ -229,22 +232,4 @@ static void every_list_is_read_from_an_index(void **state)
     }
     buf_release(&sql);
     sqlite3_close(db);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(runs_come_in_the_order_that_was_asked_for,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(the_largest_figures_are_listed, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(runs_are_counted_up_to_a_limit, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(old_are_those_beyond_the_newest_and_before_a_time,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(every_list_is_read_from_an_index, fixture_setup,
-                                        fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

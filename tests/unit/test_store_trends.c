@@ -4,6 +4,9 @@
 
 #include "common/base/json_util.h"
 #include "server/store/store_trends.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 #define FIGURE "all_reduce float32 bandwidth"
 
@@ -73,7 +76,7 @@ static void note_end(void *arg, const char *run)
 }
 
 /* The newest first; none twice, and none that goes on. */
-static void ended_runs_are_due_until_their_values_are_there(void **state)
+TEST(ended_runs_are_due_until_their_values_are_there)
 {
     struct fixture *fixture = *state;
     char ended[16] = "";
@@ -105,7 +108,7 @@ static void reopen_with(struct fixture *fixture, const char *sql)
 }
 
 /* Where values were made in another way. */
-static void runs_of_older_servers_are_due(void **state)
+TEST(runs_of_older_servers_are_due)
 {
     struct fixture *fixture = *state;
 
@@ -132,7 +135,7 @@ static json_t *ask(struct fixture *fixture, const struct store_trends_query *que
 
 static const struct store_trends_query plain = {.figure = FIGURE, .limit = 3};
 
-static void pages_of_a_trend_hold_every_value_once(void **state)
+TEST(pages_of_a_trend_hold_every_value_once)
 {
     struct fixture *fixture = *state;
     struct store_trends_query query = plain;
@@ -168,7 +171,7 @@ static size_t count(struct fixture *fixture, const struct store_trends_query *qu
     return n;
 }
 
-static void filters_and_likeness_choose_among_values(void **state)
+TEST(filters_and_likeness_choose_among_values)
 {
     struct fixture *fixture = *state;
     struct store_trends_query query = {.figure = FIGURE, .limit = 100};
@@ -203,7 +206,7 @@ static void filters_and_likeness_choose_among_values(void **state)
 }
 
 /* Once more: in the place of the others, and gone with the run. */
-static void values_go_with_their_run(void **state)
+TEST(values_go_with_their_run)
 {
     struct fixture *fixture = *state;
     struct store_trends_query query = {.figure = FIGURE, .limit = 100};
@@ -266,7 +269,7 @@ static size_t listed(struct fixture *fixture, bool has_removed, json_t **first)
     return n;
 }
 
-static void baseline_is_kept_with_who_and_why(void **state)
+TEST(baseline_is_kept_with_who_and_why)
 {
     struct fixture *fixture = *state;
     struct store_write *write;
@@ -314,7 +317,7 @@ static void assert_base(struct fixture *fixture, struct store_base_query query,
     json_decref(heard.result);
 }
 
-static void run_is_held_against_what_it_is_like(void **state)
+TEST(run_is_held_against_what_it_is_like)
 {
     struct fixture *fixture = *state;
     struct store_baseline hardware = accept_of("b3", "s001");
@@ -339,26 +342,4 @@ static void run_is_held_against_what_it_is_like(void **state)
     hardware.time_ms = 6000;
     change(fixture, hardware, false);
     assert_base(fixture, (struct store_base_query){.run = "r005"}, "s001 ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(ended_runs_are_due_until_their_values_are_there,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(runs_of_older_servers_are_due, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(pages_of_a_trend_hold_every_value_once,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(filters_and_likeness_choose_among_values,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(values_go_with_their_run, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(baseline_is_kept_with_who_and_why, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(run_is_held_against_what_it_is_like,
-                                        fixture_setup, fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,9 @@
 #include "common/base/json_util.h"
 #include "server/store/store_trends.h"
 #include "server/store/store_upgrade.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 #define NEWEST 8  /* of those that are stored */
 #define ONE_RUN 4 /* results */
@@ -128,7 +131,7 @@ static void check_run(struct fixture *fixture, int64_t n_results)
     json_decref(row);
 }
 
-static void each_version_becomes_the_newest(void **state)
+TEST(each_version_becomes_the_newest)
 {
     struct fixture *fixture = *state;
     json_t *wanted = schema(fixture), *is;
@@ -152,7 +155,7 @@ static void each_version_becomes_the_newest(void **state)
 }
 
 /* More than one chunk of records has. */
-static void results_of_the_first_servers_get_their_records(void **state)
+TEST(results_of_the_first_servers_get_their_records)
 {
     struct fixture *fixture = *state;
 
@@ -165,7 +168,7 @@ static void results_of_the_first_servers_get_their_records(void **state)
     check_run(fixture, ONE_RUN + 150);
 }
 
-static void cases_leave_their_document_as_they_were(void **state)
+TEST(cases_leave_their_document_as_they_were)
 {
     static const char cases[] =
         "[{\"case\":0,\"ranks\":[{\"reason\":\"\\u001b[0m \"}]},{\"case\":1}]";
@@ -186,7 +189,7 @@ static void cases_leave_their_document_as_they_were(void **state)
 }
 
 /* Nor does it keep a server from starting. */
-static void a_damaged_run_can_be_deleted(void **state)
+TEST(a_damaged_run_can_be_deleted)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -227,7 +230,7 @@ static void assert_note(int fd, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void systemd_hears_how_far_it_is(void **state)
+TEST(systemd_hears_how_far_it_is)
 {
     const int64_t s = 1000000000;
     struct fixture *fixture = *state;
@@ -257,19 +260,4 @@ static void systemd_hears_how_far_it_is(void **state)
     assert_int_equal(recv(fd, &byte, 1, 0), -1);
     unsetenv("NOTIFY_SOCKET");
     close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(each_version_becomes_the_newest),
-        TEST(results_of_the_first_servers_get_their_records),
-        TEST(cases_leave_their_document_as_they_were),
-        TEST(a_damaged_run_can_be_deleted),
-        TEST(systemd_hears_how_far_it_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 /* test_summary.c - a summary says what all of a run's results say, up to one event */
-#include <math.h>
 #include <sqlite3.h>
 
 #include "server/summary/result_record.h"
@@ -7,6 +6,7 @@
 #include "server/summary/summary_build.h"
 #include "server/summary/summary_json.h"
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 struct row {
@@ -105,7 +105,7 @@ static void near(double value, double wanted)
         fail_msg("%.12g is not %.12g", value, wanted);
 }
 
-static void point_is_the_median_of_repeats(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, point_is_the_median_of_repeats)
 {
     static const struct summary_case cases[] = {{0, 1}, {0, 2}, {0, 1}, {0, 1}};
     struct fixture *fixture = *state;
@@ -204,12 +204,11 @@ static json_t *point_of(const json_t *rows)
     return point;
 }
 
-static void points_are_those_that_the_page_makes_of_rows(void **state)
+TEST(points_are_those_that_the_page_makes_of_rows)
 {
     json_t *document = vectors_load("aggregates.json"), *item;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(document, "points"), i, item) {
         json_t *wanted = json_object_get(item, "point");
         json_t *point = point_of(json_object_get(item, "rows"));
@@ -221,11 +220,10 @@ static void points_are_those_that_the_page_makes_of_rows(void **state)
     json_decref(document);
 }
 
-static void kinds_of_choices_beyond_some_are_counted_together(void **state)
+TEST(kinds_of_choices_beyond_some_are_counted_together)
 {
     json_t *rows = json_array(), *point, *choices;
 
-    (void)state;
     for (int channels = 1; channels <= SUMMARY_CHOICES + 2; channels++)
         json_array_append_new(rows,
                               json_pack("{s:f, s:f, s:f, s:{s:s, s:i}}", "time_us", 5.0,
@@ -241,7 +239,7 @@ static void kinds_of_choices_beyond_some_are_counted_together(void **state)
     json_decref(rows);
 }
 
-static void rows_are_told_apart_as_asked(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, rows_are_told_apart_as_asked)
 {
     static const struct summary_case cases[] = {{0, 1}, {1, 1}, {0, 1}};
     static const size_t wanted[] = {
@@ -270,7 +268,7 @@ static void rows_are_told_apart_as_asked(void **state)
     }
 }
 
-static void skipped_rows_say_why(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, skipped_rows_say_why)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -291,7 +289,7 @@ static void skipped_rows_say_why(void **state)
 }
 
 /* Whoever goes on with the events behind it must see nothing twice. */
-static void summary_ends_where_it_is_asked_to(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, summary_ends_where_it_is_asked_to)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -327,7 +325,7 @@ static void summary_ends_where_it_is_asked_to(void **state)
 }
 
 /* A page that goes on behind the summary must have heard of all that is no result. */
-static void events_that_are_no_results_are_recent(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, events_that_are_no_results_are_recent)
 {
     static const char *const types[] = {"state", "placed", "case", "rank", "nccl"};
     const size_t n = sizeof(types) / sizeof(types[0]);
@@ -347,7 +345,7 @@ static void events_that_are_no_results_are_recent(void **state)
     summary_destroy(summary);
 }
 
-static void long_series_are_thinned(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, long_series_are_thinned)
 {
     enum { SIZES = 3000 };
     struct fixture *fixture = *state;
@@ -378,7 +376,7 @@ static void long_series_are_thinned(void **state)
     summary_destroy(summary);
 }
 
-static void figures_are_per_rank_and_case(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, figures_are_per_rank_and_case)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -407,7 +405,7 @@ static void figures_are_per_rank_and_case(void **state)
 }
 
 /* A chunk that was begun goes on growing, and keys keep their numbers. */
-static void summary_survives_a_restart(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, summary_survives_a_restart)
 {
     struct fixture *fixture = *state;
     struct summary *summary;
@@ -432,7 +430,7 @@ static void summary_survives_a_restart(void **state)
 }
 
 /* A write that fails leaves no record behind, and those beside it are stored. */
-static void refused_write_leaves_no_record(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, refused_write_leaves_no_record)
 {
     struct fixture *fixture = *state;
     struct store_write *bad = store_write_create(), *good = store_write_create();
@@ -456,7 +454,7 @@ static void refused_write_leaves_no_record(void **state)
     summary_destroy(summary);
 }
 
-static void deleted_run_can_come_again(void **state)
+TEST_WITH(fixture_setup, fixture_teardown, deleted_run_can_come_again)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -474,34 +472,4 @@ static void deleted_run_can_come_again(void **state)
     assert_int_equal(summary->results, 1);
     assert_int_equal(summary->series[0].points[0].size, 9);
     summary_destroy(summary);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(point_is_the_median_of_repeats, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test(points_are_those_that_the_page_makes_of_rows),
-        cmocka_unit_test(kinds_of_choices_beyond_some_are_counted_together),
-        cmocka_unit_test_setup_teardown(rows_are_told_apart_as_asked, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(skipped_rows_say_why, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(summary_ends_where_it_is_asked_to, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(events_that_are_no_results_are_recent,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(long_series_are_thinned, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(figures_are_per_rank_and_case, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(summary_survives_a_restart, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(refused_write_leaves_no_record, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(deleted_run_can_come_again, fixture_setup,
-                                        fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

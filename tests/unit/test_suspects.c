@@ -1,14 +1,8 @@
 /* test_suspects.c - which nodes a verdict names */
 #include "server/analysis/suspects.h"
+#include "tests/unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-static void only_whom_a_verdict_blames_is_named(void **state)
+TEST(only_whom_a_verdict_blames_is_named)
 {
     static const char *const cases[][2] = {
         {"{'kind':'culprit','answer':'slow_link','sentence':'x','evidence':{'suspects':["
@@ -32,7 +26,6 @@ static void only_whom_a_verdict_blames_is_named(void **state)
         {"null", "[]"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *both[2], *suspects = json_array();
 
@@ -52,13 +45,4 @@ static void only_whom_a_verdict_blames_is_named(void **state)
         json_decref(both[1]);
     }
     suspects_add(NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_whom_a_verdict_blames_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "common/base/json_util.h"
 #include "server/render/table.h"
+#include "tests/unit/test.h"
 
 static void render(const char *input, const char *output, bool is_paired,
                    bool names_cases)
@@ -30,37 +31,32 @@ static void render(const char *input, const char *output, bool is_paired,
     free(text);
 }
 
-static void prints_pairs_under_a_heading_per_series(void **state)
+TEST(prints_pairs_under_a_heading_per_series)
 {
-    (void)state;
     render("api/pairs.ndjson", "api/pairs.txt", true, false);
 }
 
-static void says_what_was_skipped_and_why(void **state)
+TEST(says_what_was_skipped_and_why)
 {
-    (void)state;
     render("api/skipped.ndjson", "api/skipped.txt", true, false);
 }
 
-static void starts_a_heading_for_each_case_and_attempt(void **state)
+TEST(starts_a_heading_for_each_case_and_attempt)
 {
-    (void)state;
     render("api/cases.ndjson", "api/cases.txt", false, true);
 }
 
-static void says_the_cycle_and_what_shares_a_gpu(void **state)
+TEST(says_the_cycle_and_what_shares_a_gpu)
 {
-    (void)state;
     render("api/cycles.ndjson", "api/cycles.txt", false, false);
 }
 
-static void ends_a_line_with_its_group(void **state)
+TEST(ends_a_line_with_its_group)
 {
-    (void)state;
     render("api/groups.ndjson", "api/groups.txt", true, false);
 }
 
-static void says_whose_figures_the_extremes_are(void **state)
+TEST(says_whose_figures_the_extremes_are)
 {
     /* The value is of the slowest rank of each repetition, the extremes are of ranks. */
     json_t *row = json_pack("{s:s, s:f, s:s, s:f, s:f, s:f, s:{s:s}}", "metric",
@@ -69,7 +65,6 @@ static void says_whose_figures_the_extremes_are(void **state)
     struct table table;
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     table_init(&table, NULL, false);
     table_row(&table, row, &out);
@@ -82,7 +77,7 @@ static void says_whose_figures_the_extremes_are(void **state)
     json_decref(row);
 }
 
-static void holds_a_row_back_only_for_its_pair(void **state)
+TEST(holds_a_row_back_only_for_its_pair)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
                             "dtype", "int8", "redop", "sum", "root", 0, "size", 16,
@@ -92,7 +87,6 @@ static void holds_a_row_back_only_for_its_pair(void **state)
     struct buf out;
     size_t len;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     table_init(&table, NULL, false);
     table_row(&table, row, &out);
@@ -137,13 +131,12 @@ static size_t lines_of(const struct buf *out, const char *has)
 }
 
 /* Cases that go side by side come in turns; their halves are pairs all the same. */
-static void keeps_the_rows_of_each_case_together(void **state)
+TEST(keeps_the_rows_of_each_case_together)
 {
     json_t *spec = json_pack("{s:s}", "pattern", "pairs");
     struct table table;
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     table_init(&table, spec, false);
     for (int i = 0; i < 6; i++) {
@@ -171,13 +164,12 @@ static void keeps_the_rows_of_each_case_together(void **state)
     json_decref(spec);
 }
 
-static void keeps_no_more_rows_than_it_may(void **state)
+TEST(keeps_no_more_rows_than_it_may)
 {
     json_t *spec = json_pack("{s:s}", "pattern", "pairs");
     struct table table;
     struct buf out;
 
-    (void)state;
     buf_init(&out, 4 << 20);
     table_init(&table, spec, true);
     for (int i = 0; i < 10000; i++) {
@@ -195,12 +187,11 @@ static void keeps_no_more_rows_than_it_may(void **state)
     json_decref(spec);
 }
 
-static void says_nothing_of_a_run_without_rows(void **state)
+TEST(says_nothing_of_a_run_without_rows)
 {
     struct table table;
     struct buf out;
 
-    (void)state;
     buf_init(&out, 1 << 20);
     table_init(&table, NULL, false);
     table_end(&table, &out);
@@ -208,7 +199,7 @@ static void says_nothing_of_a_run_without_rows(void **state)
     table_release(&table);
 }
 
-static void fits_numbers_into_their_column(void **state)
+TEST(fits_numbers_into_their_column)
 {
     static const struct {
         double value;
@@ -221,27 +212,7 @@ static void fits_numbers_into_their_column(void **state)
     };
     char text[16];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_string_equal(table_number(cases[i].value, cases[i].width, text),
                             cases[i].want);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_pairs_under_a_heading_per_series),
-        cmocka_unit_test(says_what_was_skipped_and_why),
-        cmocka_unit_test(starts_a_heading_for_each_case_and_attempt),
-        cmocka_unit_test(says_the_cycle_and_what_shares_a_gpu),
-        cmocka_unit_test(ends_a_line_with_its_group),
-        cmocka_unit_test(says_whose_figures_the_extremes_are),
-        cmocka_unit_test(holds_a_row_back_only_for_its_pair),
-        cmocka_unit_test(keeps_the_rows_of_each_case_together),
-        cmocka_unit_test(keeps_no_more_rows_than_it_may),
-        cmocka_unit_test(says_nothing_of_a_run_without_rows),
-        cmocka_unit_test(fits_numbers_into_their_column),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

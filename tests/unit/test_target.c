@@ -1,16 +1,8 @@
 /* test_target.c - decoding and splitting of request targets */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/http/target.h"
+#include "tests/unit/test.h"
 
-static void splits_and_decodes(void **state)
+TEST(splits_and_decodes)
 {
     static const struct {
         const char *uri, *path;
@@ -29,7 +21,6 @@ static void splits_and_decodes(void **state)
         {"", "", {NULL}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct target target;
         size_t n = 0;
@@ -45,14 +36,13 @@ static void splits_and_decodes(void **state)
     }
 }
 
-static void refuses_what_is_not_text(void **state)
+TEST(refuses_what_is_not_text)
 {
     static const char *const uris[] = {
         "/%",         "/%4",           "/%zz",    "/a%00b",  "/%c3",    "/%c0%80",
         "/%ed%a0%80", "/%f5%80%80%80", "/?a=%0g", "/?a=%00", "/?%ff=1", "/\xff",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
         struct target target;
         struct error err = {ERROR_NONE, ""};
@@ -63,11 +53,10 @@ static void refuses_what_is_not_text(void **state)
     }
 }
 
-static void finds_query_values(void **state)
+TEST(finds_query_values)
 {
     struct target target;
 
-    (void)state;
     assert_int_equal(target_parse(&target, "/x?a=1+2&b&a=3&=9&c=%26%3d&&d=a=b", NULL), 0);
     assert_string_equal(target_query(&target, "a"), "1 2");
     assert_string_equal(target_query(&target, "b"), "");
@@ -78,13 +67,12 @@ static void finds_query_values(void **state)
     target_release(&target);
 }
 
-static void limits_depth_and_pairs(void **state)
+TEST(limits_depth_and_pairs)
 {
     struct target target;
     struct error err;
     char text[2 * TARGET_PAIRS_MAX + 8] = "/?";
 
-    (void)state;
     for (size_t i = 0; i < TARGET_PAIRS_MAX; i++)
         memcpy(text + 2 + 2 * i, "a&", 3);
     assert_int_equal(target_parse(&target, text, &err), 0);
@@ -97,16 +85,4 @@ static void limits_depth_and_pairs(void **state)
     assert_int_equal(target_parse(&target, "/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h", &err),
                      -1);
     assert_int_equal(err.code, ERROR_NOT_FOUND);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_and_decodes),
-        cmocka_unit_test(refuses_what_is_not_text),
-        cmocka_unit_test(finds_query_values),
-        cmocka_unit_test(limits_depth_and_pairs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_tcpstore_kv.c - what each query answers, and who is woken when */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "tests/unit/tcpstore_fake.h"
+#include "tests/unit/test.h"
 
 #define CLIENTS 4
 #define LIMITS(keys, bytes, waits)                                                       \
@@ -52,6 +44,8 @@ static int teardown(void **state)
     free(*state);
     return 0;
 }
+
+EACH_FIXTURE(setup, teardown);
 
 static size_t used_bytes(const struct bench *bench)
 {
@@ -100,7 +94,7 @@ static void compare(struct tcpstore_out *out, struct buf *expected, int line)
     buf_release(expected);
 }
 
-static void a_long_reply_stays_as_it_was_asked_for(void **state)
+TEST(a_long_reply_stays_as_it_was_asked_for)
 {
     struct bench *bench = *state;
 
@@ -120,7 +114,7 @@ static void a_long_reply_stays_as_it_was_asked_for(void **state)
     EXPECT(0, "q", N(1));
 }
 
-static void values_are_kept_as_they_are(void **state)
+TEST(values_are_kept_as_they_are)
 {
     struct bench *bench = *state;
 
@@ -143,7 +137,7 @@ static void values_are_kept_as_they_are(void **state)
     EXPECT(0, "s", "the empty key");
 }
 
-static void add_reads_numbers_as_stoll_does(void **state)
+TEST(add_reads_numbers_as_stoll_does)
 {
     static const struct {
         const char *old;
@@ -188,7 +182,7 @@ static void add_reads_numbers_as_stoll_does(void **state)
     EXPECT(0, "q", N(-3));
 }
 
-static void compare_set_follows_its_table(void **state)
+TEST(compare_set_follows_its_table)
 {
     struct bench *bench = *state;
 
@@ -212,7 +206,7 @@ static void compare_set_follows_its_table(void **state)
     EXPECT(0, "s", "d2");
 }
 
-static void append_makes_and_lengthens(void **state)
+TEST(append_makes_and_lengthens)
 {
     struct bench *bench = *state;
     size_t before = used_bytes(bench);
@@ -236,7 +230,7 @@ static void append_makes_and_lengthens(void **state)
     assert_int_equal(used_bytes(bench), before);
 }
 
-static void delete_says_whether_it_was_there(void **state)
+TEST(delete_says_whether_it_was_there)
 {
     struct bench *bench = *state;
 
@@ -251,7 +245,7 @@ static void delete_says_whether_it_was_there(void **state)
     EXPECT(0, "q", N(0));
 }
 
-static void lists_work_on_many_keys(void **state)
+TEST(lists_work_on_many_keys)
 {
     struct bench *bench = *state;
 
@@ -272,7 +266,7 @@ static void lists_work_on_many_keys(void **state)
 }
 
 /* What comes and goes meanwhile, the key that is next among it, harms nothing. */
-static void many_keys_are_listed_in_steps(void **state)
+TEST(many_keys_are_listed_in_steps)
 {
     enum { KEYS = 10000 };
     struct bench *bench = *state;
@@ -305,7 +299,7 @@ static void many_keys_are_listed_in_steps(void **state)
     assert_true(bench->fakes[2].client.is_listing);
 }
 
-static void ping_answers_its_nonce(void **state)
+TEST(ping_answers_its_nonce)
 {
     struct bench *bench = *state;
 
@@ -315,7 +309,7 @@ static void ping_answers_its_nonce(void **state)
 
 /* ---- Waiting ---- */
 
-static void wait_for_what_exists_ends_at_once(void **state)
+TEST(wait_for_what_exists_ends_at_once)
 {
     struct bench *bench = *state;
 
@@ -326,7 +320,7 @@ static void wait_for_what_exists_ends_at_once(void **state)
     EXPECT(0, "b", 0u);
 }
 
-static void every_kind_of_writing_wakes(void **state)
+TEST(every_kind_of_writing_wakes)
 {
     struct bench *bench = *state;
     const struct {
@@ -357,7 +351,7 @@ static void every_kind_of_writing_wakes(void **state)
     }
 }
 
-static void wait_ends_with_the_last_key(void **state)
+TEST(wait_ends_with_the_last_key)
 {
     struct bench *bench = *state;
 
@@ -374,7 +368,7 @@ static void wait_ends_with_the_last_key(void **state)
     EXPECT(0, "");
 }
 
-static void delete_wakes_nobody(void **state)
+TEST(delete_wakes_nobody)
 {
     struct bench *bench = *state;
 
@@ -387,7 +381,7 @@ static void delete_wakes_nobody(void **state)
     EXPECT(0, "b", 0u);
 }
 
-static void other_queries_leave_a_wait_alone(void **state)
+TEST(other_queries_leave_a_wait_alone)
 {
     struct bench *bench = *state;
 
@@ -399,7 +393,7 @@ static void other_queries_leave_a_wait_alone(void **state)
     EXPECT(0, "b", 0u);
 }
 
-static void cancel_answers_once_and_is_final(void **state)
+TEST(cancel_answers_once_and_is_final)
 {
     struct bench *bench = *state;
     size_t before = used_bytes(bench);
@@ -420,7 +414,7 @@ static void cancel_answers_once_and_is_final(void **state)
     EXPECT(0, "bb", 0u, 1u);
 }
 
-static void second_wait_takes_the_place_of_the_first(void **state)
+TEST(second_wait_takes_the_place_of_the_first)
 {
     struct bench *bench = *state;
 
@@ -432,7 +426,7 @@ static void second_wait_takes_the_place_of_the_first(void **state)
     EXPECT(0, "b", 0u);
 }
 
-static void v1_client_gives_up_its_wait_with_its_next_query(void **state)
+TEST(v1_client_gives_up_its_wait_with_its_next_query)
 {
     struct bench *bench = *state;
 
@@ -444,7 +438,7 @@ static void v1_client_gives_up_its_wait_with_its_next_query(void **state)
     EXPECT(0, "");
 }
 
-static void client_that_left_is_not_woken(void **state)
+TEST(client_that_left_is_not_woken)
 {
     struct bench *bench = *state;
     struct tcpstore_usage usage;
@@ -461,7 +455,7 @@ static void client_that_left_is_not_woken(void **state)
 
 /* ---- Queues and barriers ---- */
 
-static void queue_is_first_in_first_out(void **state)
+TEST(queue_is_first_in_first_out)
 {
     struct bench *bench = *state;
     size_t before = used_bytes(bench);
@@ -488,7 +482,7 @@ static void queue_is_first_in_first_out(void **state)
     assert_int_equal(used_bytes(bench), before);
 }
 
-static void push_wakes_one_client_and_leaves_no_trace(void **state)
+TEST(push_wakes_one_client_and_leaves_no_trace)
 {
     struct bench *bench = *state;
 
@@ -506,7 +500,7 @@ static void push_wakes_one_client_and_leaves_no_trace(void **state)
     EXPECT(1, "b", 0u);
 }
 
-static void push_counts_for_who_waits_for_more(void **state)
+TEST(push_counts_for_who_waits_for_more)
 {
     struct bench *bench = *state;
 
@@ -519,7 +513,7 @@ static void push_counts_for_who_waits_for_more(void **state)
     EXPECT(0, "b", 0u);
 }
 
-static void barrier_holds_until_all_are_there(void **state)
+TEST(barrier_holds_until_all_are_there)
 {
     struct bench *bench = *state;
 
@@ -543,7 +537,7 @@ static void barrier_holds_until_all_are_there(void **state)
     EXPECT(3, "b", 0u);
 }
 
-static void barrier_completion_wakes_who_waits_for_its_key(void **state)
+TEST(barrier_completion_wakes_who_waits_for_its_key)
 {
     struct bench *bench = *state;
 
@@ -556,7 +550,7 @@ static void barrier_completion_wakes_who_waits_for_its_key(void **state)
     EXPECT(2, "b", 0u);
 }
 
-static void barrier_can_be_cancelled_but_counts(void **state)
+TEST(barrier_can_be_cancelled_but_counts)
 {
     struct bench *bench = *state;
 
@@ -573,7 +567,7 @@ static void barrier_can_be_cancelled_but_counts(void **state)
 }
 
 /* Nobody may be let out of a barrier by writing to its key. */
-static void barrier_is_not_opened_by_a_set(void **state)
+TEST(barrier_is_not_opened_by_a_set)
 {
     struct bench *bench = *state;
 
@@ -590,11 +584,10 @@ static void barrier_is_not_opened_by_a_set(void **state)
 
 /* ---- Limits ---- */
 
-static void limit_of_keys_holds(void **state)
+TEST(limit_of_keys_holds)
 {
     struct bench bench_here = {0}, *bench = &bench_here;
 
-    (void)state;
     bench_init(bench, LIMITS(3, 1 << 20, 10));
     SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
     SEND_BAD(0, MULTI_SET, "qssssss", N(3), "/b", "x", "/c", "", "/d", "");
@@ -616,12 +609,11 @@ static void limit_of_keys_holds(void **state)
     bench_release(bench);
 }
 
-static void limit_of_bytes_holds(void **state)
+TEST(limit_of_bytes_holds)
 {
     struct bench bench_here = {0}, *bench = &bench_here;
     size_t before;
 
-    (void)state;
     bench_init(bench, LIMITS(100, 20000, 1000));
     SEND(0, SET, "sz", "/a", (uint64_t)15000);
     before = used_bytes(bench);
@@ -640,11 +632,10 @@ static void limit_of_bytes_holds(void **state)
     bench_release(bench);
 }
 
-static void limit_of_waits_holds(void **state)
+TEST(limit_of_waits_holds)
 {
     struct bench bench_here = {0}, *bench = &bench_here;
 
-    (void)state;
     bench_init(bench, LIMITS(100, 1 << 20, 3));
     SEND(0, WAIT, "qss", N(2), "/a", "/b");
     SEND_BAD(1, WAIT, "qss", N(2), "/a", "/c");
@@ -657,7 +648,7 @@ static void limit_of_waits_holds(void **state)
     bench_release(bench);
 }
 
-static void reply_over_its_limit_closes(void **state)
+TEST(reply_over_its_limit_closes)
 {
     struct bench *bench = *state;
 
@@ -678,7 +669,7 @@ static void count_wait(void *arg, const void *key, size_t key_len)
     buf_printf(arg, "%.*s ", (int)key_len, (const char *)key);
 }
 
-static void keys_and_waits_can_be_seen(void **state)
+TEST(keys_and_waits_can_be_seen)
 {
     struct bench *bench = *state;
     struct tcpstore_usage usage;
@@ -698,44 +689,4 @@ static void keys_and_waits_can_be_seen(void **state)
     assert_int_equal(usage.keys, 2);
     assert_int_equal(usage.waits, 1);
     buf_release(&seen);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(values_are_kept_as_they_are),
-        TEST(a_long_reply_stays_as_it_was_asked_for),
-        TEST(add_reads_numbers_as_stoll_does),
-        TEST(compare_set_follows_its_table),
-        TEST(append_makes_and_lengthens),
-        TEST(delete_says_whether_it_was_there),
-        TEST(lists_work_on_many_keys),
-        TEST(many_keys_are_listed_in_steps),
-        TEST(ping_answers_its_nonce),
-        TEST(wait_for_what_exists_ends_at_once),
-        TEST(every_kind_of_writing_wakes),
-        TEST(wait_ends_with_the_last_key),
-        TEST(delete_wakes_nobody),
-        TEST(other_queries_leave_a_wait_alone),
-        TEST(cancel_answers_once_and_is_final),
-        TEST(second_wait_takes_the_place_of_the_first),
-        TEST(v1_client_gives_up_its_wait_with_its_next_query),
-        TEST(client_that_left_is_not_woken),
-        TEST(queue_is_first_in_first_out),
-        TEST(push_wakes_one_client_and_leaves_no_trace),
-        TEST(push_counts_for_who_waits_for_more),
-        TEST(barrier_holds_until_all_are_there),
-        TEST(barrier_completion_wakes_who_waits_for_its_key),
-        TEST(barrier_can_be_cancelled_but_counts),
-        TEST(barrier_is_not_opened_by_a_set),
-        TEST(limit_of_keys_holds),
-        TEST(limit_of_bytes_holds),
-        TEST(limit_of_waits_holds),
-        TEST(reply_over_its_limit_closes),
-        TEST(keys_and_waits_can_be_seen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

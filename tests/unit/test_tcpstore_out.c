@@ -1,14 +1,6 @@
 /* test_tcpstore_out.c - replies that are made of bytes and of the store's own values */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/rendezvous/tcpstore_out.h"
+#include "tests/unit/test.h"
 
 #define PARTS 3
 #define MAX (1u << 20)
@@ -47,14 +39,13 @@ static void drain(struct tcpstore_out *out, size_t most, struct buf *got)
     }
 }
 
-static void all_comes_in_order_in_any_steps(void **state)
+TEST(all_comes_in_order_in_any_steps)
 {
     static const size_t steps[] = {1000, 65535, MAX};
     struct tcpstore_value *values[VALUES];
     struct tcpstore_out out;
     struct buf expected, got;
 
-    (void)state;
     for (size_t s = 0; s < 3; s++) {
         tcpstore_out_init(&out, MAX);
         buf_init(&expected, MAX);
@@ -84,12 +75,11 @@ static void all_comes_in_order_in_any_steps(void **state)
     }
 }
 
-static void what_is_too_much_is_refused_and_changes_nothing(void **state)
+TEST(what_is_too_much_is_refused_and_changes_nothing)
 {
     struct tcpstore_value *value = tcpstore_value_create(MAX);
     struct tcpstore_out out;
 
-    (void)state;
     memset(value->data, 0, MAX);
     tcpstore_out_init(&out, MAX);
     assert_int_equal(tcpstore_out_put_value(&out, value, MAX - 1), 0);
@@ -100,14 +90,4 @@ static void what_is_too_much_is_refused_and_changes_nothing(void **state)
     tcpstore_out_release(&out);
     assert_int_equal(value->users, 1);
     tcpstore_value_drop(value);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_comes_in_order_in_any_steps),
-        cmocka_unit_test(what_is_too_much_is_refused_and_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* test_tcpstore_standing.c - keys that expire and limits for each address, on a clock of
  * the test's own */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 #include <malloc.h>
 
 #include "tests/unit/tcpstore_fake.h"
+#include "tests/unit/test.h"
 
 #define CLIENTS 4
 #define TTL_MS 3600000
@@ -124,7 +117,7 @@ static bool has(const struct bench *bench, const char *key)
 
 /* ---- Expiry ---- */
 
-static void a_key_goes_when_nobody_used_it_for_its_time(void **state)
+TEST_WITH(setup, teardown, a_key_goes_when_nobody_used_it_for_its_time)
 {
     struct bench *bench = *state;
 
@@ -143,7 +136,7 @@ static void a_key_goes_when_nobody_used_it_for_its_time(void **state)
     assert_int_equal(bench->fakes[0].out.bytes.len, 8);
 }
 
-static void every_query_that_names_a_key_uses_it(void **state)
+TEST_WITH(setup, teardown, every_query_that_names_a_key_uses_it)
 {
     struct bench *bench = *state;
 
@@ -198,7 +191,7 @@ static void every_query_that_names_a_key_uses_it(void **state)
     }
 }
 
-static void looking_at_all_keys_uses_none(void **state)
+TEST_WITH(setup, teardown, looking_at_all_keys_uses_none)
 {
     struct bench *bench = *state;
 
@@ -210,7 +203,7 @@ static void looking_at_all_keys_uses_none(void **state)
     assert_false(has(bench, " /k "));
 }
 
-static void waiting_is_using(void **state)
+TEST_WITH(setup, teardown, waiting_is_using)
 {
     struct bench *bench = *state;
 
@@ -234,7 +227,7 @@ static void waiting_is_using(void **state)
     assert_int_equal(usage_of(bench).keys, 0);
 }
 
-static void queues_expire_too(void **state)
+TEST_WITH(setup, teardown, queues_expire_too)
 {
     struct bench *bench = *state;
 
@@ -246,7 +239,7 @@ static void queues_expire_too(void **state)
     assert_int_equal(usage_of(bench).bytes, 0);
 }
 
-static void much_is_forgotten_in_portions(void **state)
+TEST_WITH(setup, teardown, much_is_forgotten_in_portions)
 {
     struct bench *bench = *state;
     char key[16];
@@ -262,7 +255,7 @@ static void much_is_forgotten_in_portions(void **state)
     assert_int_equal(usage_of(bench).keys, 0);
 }
 
-static void keys_used_last_are_shown_first(void **state)
+TEST_WITH(setup, teardown, keys_used_last_are_shown_first)
 {
     struct bench *bench = *state;
     struct buf keys;
@@ -302,7 +295,7 @@ static void run_job(struct bench *bench, int number)
     tcpstore_out_sent(&fake->out, tcpstore_out_len(&fake->out), SIZE_MAX);
 }
 
-static void months_of_jobs_leave_memory_as_it_was(void **state)
+TEST_WITH(setup, teardown, months_of_jobs_leave_memory_as_it_was)
 {
     enum { DAYS = 100, JOBS_AN_HOUR = 20 };
     struct bench *bench = *state;
@@ -334,14 +327,13 @@ static void months_of_jobs_leave_memory_as_it_was(void **state)
     assert_true(most_bytes < (size_t)4 << 20);
 }
 
-static void a_closed_store_gives_all_its_memory_back(void **state)
+TEST(a_closed_store_gives_all_its_memory_back)
 {
     size_t before, while_open;
     void *other = NULL;
     struct bench *bench;
     char key[32];
 
-    (void)state;
     before = mallinfo2().uordblks;
     setup(&other);
     bench = other;
@@ -359,7 +351,7 @@ static void a_closed_store_gives_all_its_memory_back(void **state)
 
 /* ---- Limits for each address ---- */
 
-static void an_address_has_so_many_clients(void **state)
+TEST(an_address_has_so_many_clients)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 10, 10000});
     const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, 1};
@@ -367,7 +359,6 @@ static void an_address_has_so_many_clients(void **state)
     struct error err;
     void *here = bench;
 
-    (void)state;
     tcpstore_client_init(&third, bench->kv, fake_on_wake);
     assert_int_equal(tcpstore_client_enter(&third, address, &err), -1);
     assert_string_equal(err.text, "its address has reached its limit of connections");
@@ -378,13 +369,12 @@ static void an_address_has_so_many_clients(void **state)
     teardown(&here);
 }
 
-static void an_address_has_so_many_keys(void **state)
+TEST(an_address_has_so_many_keys)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 3, 10000});
     const char *words = "its address has reached its limit of keys";
     void *here = bench;
 
-    (void)state;
     SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
     SEND_BAD(1, words, MULTI_SET, "qssssss", N(3), "/a", "x", "/c", "", "/d", "");
     SEND(1, WAIT, "qs", N(1), "/c");
@@ -416,13 +406,12 @@ static void an_address_has_so_many_keys(void **state)
     teardown(&here);
 }
 
-static void an_address_has_so_many_bytes(void **state)
+TEST(an_address_has_so_many_bytes)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 100, 10000});
     const char *words = "its address has reached its limit of bytes";
     void *here = bench;
 
-    (void)state;
     SEND(0, SET, "sz", "/a", (uint64_t)7000);
     SEND_BAD(1, words, SET, "sz", "/b", (uint64_t)7000);
     SEND_BAD(1, words, APPEND, "sz", "/a", (uint64_t)4000);
@@ -440,38 +429,14 @@ static void an_address_has_so_many_bytes(void **state)
     teardown(&here);
 }
 
-static void what_is_held_for_clients_counts_by_address(void **state)
+TEST(what_is_held_for_clients_counts_by_address)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 100, 10000});
     void *here = bench;
 
-    (void)state;
     assert_true(tcpstore_client_hold(&bench->fakes[0].client, 6000));
     assert_false(tcpstore_client_hold(&bench->fakes[1].client, 6000));
     assert_true(tcpstore_client_hold(&bench->fakes[2].client, 6000));
     assert_true(tcpstore_client_hold(&bench->fakes[0].client, -6000));
     teardown(&here);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_key_goes_when_nobody_used_it_for_its_time),
-        TEST(every_query_that_names_a_key_uses_it),
-        TEST(looking_at_all_keys_uses_none),
-        TEST(waiting_is_using),
-        TEST(queues_expire_too),
-        TEST(much_is_forgotten_in_portions),
-        TEST(keys_used_last_are_shown_first),
-        TEST(months_of_jobs_leave_memory_as_it_was),
-        cmocka_unit_test(a_closed_store_gives_all_its_memory_back),
-        cmocka_unit_test(an_address_has_so_many_clients),
-        cmocka_unit_test(an_address_has_so_many_keys),
-        cmocka_unit_test(an_address_has_so_many_bytes),
-        cmocka_unit_test(what_is_held_for_clients_counts_by_address),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* test_tcpstore_wire.c - requests are the same however the stream is cut */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "server/rendezvous/tcpstore_wire.h"
 #include "tests/unit/tcpstore_requests.h"
+#include "tests/unit/test.h"
 
 /* A transcript of requests that two ways of feeding can be compared by. */
 static void describe(struct buf *out, const struct tcpstore_request *request)
@@ -138,24 +130,22 @@ static void pieces_give_the_same_as_the_whole(void (*put)(struct buf *), const c
     buf_release(&stream);
 }
 
-static void v2_is_the_same_in_any_pieces(void **state)
+TEST(v2_is_the_same_in_any_pieces)
 {
-    (void)state;
     srand(1);
     pieces_give_the_same_as_the_whole(
         put_all_v2, "\n11 key= value=0: desired=0 number=0 n=2 /a=1 /b=\n");
 }
 
-static void v1_is_the_same_in_any_pieces(void **state)
+TEST(v1_is_the_same_in_any_pieces)
 {
-    (void)state;
     srand(2);
     pieces_give_the_same_as_the_whole(put_all_v1,
                                       "\n4 key=init/ value=0: desired=0 number=1 n=0\n");
 }
 
 /* A SET of version 1 and a VALIDATE begin alike. */
-static void versions_are_told_apart(void **state)
+TEST(versions_are_told_apart)
 {
     static const struct {
         const char *bytes;
@@ -176,7 +166,6 @@ static void versions_are_told_apart(void **state)
         {"GET / HTTP/1.1\r\n", 16, TCPSTORE_V1, TCPSTORE_BAD},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct tcpstore_slice input = {(const unsigned char *)cases[i].bytes,
                                        cases[i].len};
@@ -190,7 +179,7 @@ static void versions_are_told_apart(void **state)
 }
 
 /* Over a limit is bad at the moment that the length is there, not when the bytes are. */
-static void lengths_over_the_limits_are_refused_at_once(void **state)
+TEST(lengths_over_the_limits_are_refused_at_once)
 {
     static const struct {
         int type;
@@ -209,7 +198,6 @@ static void lengths_over_the_limits_are_refused_at_once(void **state)
     };
     enum tcpstore_parse result;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int over = 0; over < 3; over++) {
             int64_t length = over == 2 ? -1 : cases[i].at_limit + over;
@@ -233,12 +221,11 @@ static void lengths_over_the_limits_are_refused_at_once(void **state)
         }
 }
 
-static void bad_queries_are_refused(void **state)
+TEST(bad_queries_are_refused)
 {
     static const int types[] = {0, 19, 20, 255};
     enum tcpstore_parse result;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct buf stream;
         buf_init(&stream, 1000);
@@ -250,12 +237,11 @@ static void bad_queries_are_refused(void **state)
     }
 }
 
-static void request_over_the_size_limit_is_refused(void **state)
+TEST(request_over_the_size_limit_is_refused)
 {
     struct tcpstore_parser parser;
     struct buf stream, transcript;
 
-    (void)state;
     buf_init(&stream, REQUEST_MAX);
     buf_init(&transcript, REQUEST_MAX);
     put_hello(&stream);
@@ -270,12 +256,11 @@ static void request_over_the_size_limit_is_refused(void **state)
 }
 
 /* After a large request the parser gives its memory back. */
-static void parser_does_not_hold_on_to_memory(void **state)
+TEST(parser_does_not_hold_on_to_memory)
 {
     struct tcpstore_parser parser;
     struct buf stream, transcript;
 
-    (void)state;
     buf_init(&stream, REQUEST_MAX);
     buf_init(&transcript, REQUEST_MAX);
     put_hello(&stream);
@@ -289,14 +274,13 @@ static void parser_does_not_hold_on_to_memory(void **state)
     buf_release(&stream);
 }
 
-static void replies_are_little_endian(void **state)
+TEST(replies_are_little_endian)
 {
     static const unsigned char expected[] = {
         1,    0xef, 0xbe, 0xad, 0xde, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
         0xff, 2,    0,    0,    0,    0,    0,    0,    0,    'h',  'i'};
     struct buf out;
 
-    (void)state;
     buf_init(&out, sizeof(expected));
     tcpstore_put_u8(&out, 1);
     tcpstore_put_u32(&out, 0xdeadbeef);
@@ -306,20 +290,4 @@ static void replies_are_little_endian(void **state)
     assert_memory_equal(out.data, expected, sizeof(expected));
     assert_int_equal(tcpstore_put_u8(&out, 1), -1);
     buf_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(v2_is_the_same_in_any_pieces),
-        cmocka_unit_test(v1_is_the_same_in_any_pieces),
-        cmocka_unit_test(versions_are_told_apart),
-        cmocka_unit_test(lengths_over_the_limits_are_refused_at_once),
-        cmocka_unit_test(bad_queries_are_refused),
-        cmocka_unit_test(request_over_the_size_limit_is_refused),
-        cmocka_unit_test(parser_does_not_hold_on_to_memory),
-        cmocka_unit_test(replies_are_little_endian),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_thin.c - what was remarkable in a line stays when it is thinned */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "server/summary/thin.h"
+#include "tests/unit/test.h"
 
 #define N 1000
 
@@ -31,25 +24,23 @@ static bool has(const size_t *kept, size_t n, size_t wanted)
     return false;
 }
 
-static void short_line_is_kept_whole(void **state)
+TEST(short_line_is_kept_whole)
 {
     double values[5] = {1, 2, 3, 4, 5};
     const struct thin_line line = {value_of, NULL, values, 5};
     size_t kept[5];
 
-    (void)state;
     assert_int_equal(thin_choose(&line, 5, kept), 5);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(kept[i], i);
 }
 
-static void ends_and_extremes_and_alarms_are_kept(void **state)
+TEST(ends_and_extremes_and_alarms_are_kept)
 {
     double values[N];
     const struct thin_line line = {value_of, alarm_of, values, N};
     size_t kept[50], n;
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         values[i] = (double)(i % 7);
     values[123] = 100.0;
@@ -67,13 +58,12 @@ static void ends_and_extremes_and_alarms_are_kept(void **state)
     assert_true(has(kept, n, 456));
 }
 
-static void shares_stay_within_the_budget(void **state)
+TEST(shares_stay_within_the_budget)
 {
     const size_t sizes[] = {1, 4, 5, 100, 10000, 3, 77, 2};
     const size_t lines = sizeof(sizes) / sizeof(sizes[0]);
     size_t total = 0;
 
-    (void)state;
     for (size_t i = 0; i < lines; i++)
         total += sizes[i];
     for (size_t budget = lines * THIN_LEAST; budget < 2 * total; budget += 97) {
@@ -89,15 +79,4 @@ static void shares_stay_within_the_budget(void **state)
         assert_true(given <= budget);
         assert_true(budget < total || given == total);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_line_is_kept_whole),
-        cmocka_unit_test(ends_and_extremes_and_alarms_are_kept),
-        cmocka_unit_test(shares_stay_within_the_budget),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* test_this_machine.c - the machine that this program runs on */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/fnv.h"
 #include "common/base/this_machine.h"
+#include "tests/unit/test.h"
 
 static size_t kernel_cpus; /* as many as its own sets have; 0: it knows no such call */
 
@@ -30,9 +22,8 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
     return 0;
 }
 
-static void large_machines_tell_their_cpus_too(void **state)
+TEST(large_machines_tell_their_cpus_too)
 {
-    (void)state;
     for (kernel_cpus = 64; kernel_cpus <= THIS_MACHINE_CPUS_MAX; kernel_cpus *= 2) {
         cpu_set_t *set = this_machine_cpus();
 
@@ -44,11 +35,10 @@ static void large_machines_tell_their_cpus_too(void **state)
     }
 }
 
-static void what_the_kernel_does_not_tell_is_unknown(void **state)
+TEST(what_the_kernel_does_not_tell_is_unknown)
 {
     char tight[2];
 
-    (void)state;
     kernel_cpus = 0;
     assert_null(this_machine_cpus());
     assert_int_equal(this_machine_cpus_count(), 0);
@@ -56,22 +46,10 @@ static void what_the_kernel_does_not_tell_is_unknown(void **state)
 }
 
 /* Of the draft: agents and workers of several versions must come to the same. */
-static void hashes_are_those_of_the_draft(void **state)
+TEST(hashes_are_those_of_the_draft)
 {
-    (void)state;
     assert_true(fnv1a(FNV1A_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
     assert_true(fnv1a(FNV1A_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
     assert_true(fnv1a(fnv1a(FNV1A_BEGIN, "foo", 3), "bar", 3) ==
                 UINT64_C(0x85944171f73967e8));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_machines_tell_their_cpus_too),
-        cmocka_unit_test(what_the_kernel_does_not_tell_is_unknown),
-        cmocka_unit_test(hashes_are_those_of_the_draft),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

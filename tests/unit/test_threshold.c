@@ -1,17 +1,8 @@
 /* test_threshold.c - the checks that a run spec may ask for, and what is said of others
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/threshold.h"
+#include "tests/unit/test.h"
 
 /* The faults of a spec with such thresholds and the rest of it, as text. */
 static char *faults_of(const char *thresholds, const char *rest)
@@ -35,7 +26,7 @@ static char *faults_of(const char *thresholds, const char *rest)
     return said;
 }
 
-static void each_figure_has_its_bounds(void **state)
+TEST(each_figure_has_its_bounds)
 {
     static const char *const good[][2] = {
         {"{}", ""},
@@ -60,7 +51,6 @@ static void each_figure_has_its_bounds(void **state)
          ",\"control\":true"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         char *said = faults_of(good[i][0], good[i][1]);
 
@@ -70,7 +60,7 @@ static void each_figure_has_its_bounds(void **state)
     }
 }
 
-static void what_is_wrong_is_said_with_its_place(void **state)
+TEST(what_is_wrong_is_said_with_its_place)
 {
     static const struct {
         const char *thresholds, *rest, *pointer, *words;
@@ -141,7 +131,6 @@ static void what_is_wrong_is_said_with_its_place(void **state)
          ",\"program\":{\"name\":\"x\"}", "/thresholds/a/use", "median, mean, min"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char *said = faults_of(bad[i].thresholds, bad[i].rest), quoted[200];
 
@@ -154,12 +143,11 @@ static void what_is_wrong_is_said_with_its_place(void **state)
     }
 }
 
-static void there_are_at_most_32(void **state)
+TEST(there_are_at_most_32)
 {
     json_t *many = json_object();
     char *text, *said;
 
-    (void)state;
     for (int i = 0; i < 33; i++) {
         char name[8];
 
@@ -172,15 +160,4 @@ static void there_are_at_most_32(void **state)
     free(said);
     free(text);
     json_decref(many);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_figure_has_its_bounds),
-        cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-        cmocka_unit_test(there_are_at_most_32),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* test_topology.c - whether nodes are alike by what NCCL wrote of them: faults that were
  * put in are named, and what is each node's own is none. The nodes are made from the form
  * that NVIDIA/nccl, src/graph/xml.cc writes; two files are real. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/topology.h"
 #include "server/analysis/topology_read.h"
+#include "tests/unit/test.h"
 
 #define XML_BYTES 8192
 #define NODES_MAX 16
@@ -96,18 +87,16 @@ static void check(size_t n, struct made last, const char *answer, const char *se
     json_decref(judged);
 }
 
-static void what_is_each_nodes_own_is_no_difference(void **state)
+TEST(what_is_each_nodes_own_is_no_difference)
 {
-    (void)state;
     check(16, healthy, "same", "the topology is the same on all 16 nodes");
     check(2, healthy, "same", "the topology is the same on all 2 nodes");
 }
 
-static void the_odd_node_is_named_with_what_differs(void **state)
+TEST(the_odd_node_is_named_with_what_differs)
 {
     struct made narrow = healthy, few = healthy, moved = healthy, lacks = healthy;
 
-    (void)state;
     narrow.width = 8;
     check(16, narrow, "differs",
           "identical on 15 of 16; node-16 differs: GPU 1 (0000:21:00.0) PCIe at 32 GT/s "
@@ -125,20 +114,18 @@ static void the_odd_node_is_named_with_what_differs(void **state)
           "GT/s x16");
 }
 
-static void of_two_that_differ_none_is_the_odd_one(void **state)
+TEST(of_two_that_differ_none_is_the_odd_one)
 {
     struct made narrow = healthy;
 
-    (void)state;
     narrow.width = 4;
     check(2, narrow, "differs",
           "2 kinds of topology on 2 nodes; node-2 differs: GPU 1 (0000:13:00.0) PCIe at "
           "32 GT/s x4, node-1 32 GT/s x16");
 }
 
-static void one_node_says_nothing(void **state)
+TEST(one_node_says_nothing)
 {
-    (void)state;
     check(1, healthy, "not_enough_data",
           "one node has said what its topology is, so nothing can be held against it");
     check(0, healthy, "not_enough_data",
@@ -158,7 +145,7 @@ static char *read_file(const char *name, size_t *len)
     return text;
 }
 
-static void real_files_are_read(void **state)
+TEST(real_files_are_read)
 {
     size_t len, other_len;
     char *text = read_file("a800.xml", &len);
@@ -169,7 +156,6 @@ static void real_files_are_read(void **state)
         json_object_get(json_array_get(json_object_get(judged, "kinds"), 0), "tree"),
         "parts");
 
-    (void)state;
     assert_int_equal(json_array_size(parts), 2);
     assert_string_equal(
         json_get_str(json_object_get(judged, "verdict"), "sentence", ""),
@@ -188,11 +174,10 @@ static void refuse(const char *xml, const char *why)
         fail_msg("'%s' lacks '%s'", err.text, why);
 }
 
-static void what_is_no_topology_is_refused(void **state)
+TEST(what_is_no_topology_is_refused)
 {
     char deep[4096] = "", longs[600] = "<system><cpu numaid=\"";
 
-    (void)state;
     refuse("", "no XML: no element found, line 1");
     refuse("<system><cpu></system>", "mismatched tag");
     refuse("<graphs version=\"1\"/>", "no topology of NCCL's");
@@ -205,18 +190,4 @@ static void what_is_no_topology_is_refused(void **state)
     memset(longs + strlen(longs), 'x', 300);
     strcat(longs, "\"/></system>");
     refuse(longs, "too long");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_each_nodes_own_is_no_difference),
-        cmocka_unit_test(the_odd_node_is_named_with_what_differs),
-        cmocka_unit_test(of_two_that_differ_none_is_the_odd_one),
-        cmocka_unit_test(one_node_says_nothing),
-        cmocka_unit_test(real_files_are_read),
-        cmocka_unit_test(what_is_no_topology_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* test_traffic.c - who sends how much to whom in alltoallv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/spec/traffic.h"
+#include "tests/unit/test.h"
 
 static struct traffic traffic_of(const char *text)
 {
@@ -21,11 +15,10 @@ static struct traffic traffic_of(const char *text)
 }
 
 /* nccl-tests' example: 4 ranks, rank 0 to 0..3: nothing, 1, 2 and 3 parts of 6. */
-static void far_ranks_get_more(void **state)
+TEST(far_ranks_get_more)
 {
     struct traffic traffic;
 
-    (void)state;
     traffic_init(&traffic);
     assert_int_equal(traffic_bytes(&traffic, 0, 0, 4, 6144), 0);
     assert_int_equal(traffic_bytes(&traffic, 0, 1, 4, 6144), 1024);
@@ -76,11 +69,10 @@ static void expect_agreement(const struct traffic *traffic, int n, uint64_t size
         traffic_plan_destroy(plans[rank]);
 }
 
-static void ranks_agree_on_who_sends_what(void **state)
+TEST(ranks_agree_on_who_sends_what)
 {
     struct traffic traffic = traffic_of("{\"spread\":0.3}");
 
-    (void)state;
     for (int n = 1; n <= 8; n++)
         expect_agreement(&traffic, n, 100000);
     traffic = traffic_of("{\"matrix\":[[0,100,16],[32,5,1000],[0,0,0]]}");
@@ -90,13 +82,12 @@ static void ranks_agree_on_who_sends_what(void **state)
     traffic_release(&traffic);
 }
 
-static void a_row_without_bytes_is_empty(void **state)
+TEST(a_row_without_bytes_is_empty)
 {
     struct traffic traffic = traffic_of("{\"matrix\":[[0,0],[0,15]]}");
     struct collective_layout layout;
     struct traffic_plan *plan;
 
-    (void)state;
     collective_layout(COLLECTIVE_ALLTOALLV, 4096, DTYPE_INT8, 2, &layout);
     plan = traffic_plan_create(&traffic, DTYPE_INT8, 1, 2, &layout);
     assert_non_null(plan);
@@ -105,7 +96,7 @@ static void a_row_without_bytes_is_empty(void **state)
     traffic_release(&traffic);
 }
 
-static void what_is_no_traffic_is_refused(void **state)
+TEST(what_is_no_traffic_is_refused)
 {
     static const char *const bad[] = {
         "{}",
@@ -123,7 +114,6 @@ static void what_is_no_traffic_is_refused(void **state)
         "{\"spread\":1,\"matrix\":[[1]]}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         json_t *json = json_loads(bad[i], JSON_DECODE_ANY, NULL);
         struct traffic traffic;
@@ -135,16 +125,4 @@ static void what_is_no_traffic_is_refused(void **state)
         assert_null(traffic.matrix);
         json_decref(json);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(far_ranks_get_more),
-        cmocka_unit_test(ranks_agree_on_who_sends_what),
-        cmocka_unit_test(a_row_without_bytes_is_empty),
-        cmocka_unit_test(what_is_no_traffic_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

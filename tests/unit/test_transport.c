@@ -1,18 +1,9 @@
 /* test_transport.c - by which ways NCCL and the host backend went, by pair of nodes, and
  * what speaks against them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
 #include "server/import/nccl_log.h"
+#include "tests/unit/test.h"
 
 #define SENTENCES_MAX 5
 
@@ -58,7 +49,7 @@ static const char *first_line(const json_t *folded)
 }
 
 /* A setting that decides over the ways of two processes, and the line that tells it. */
-static void what_a_setting_does_is_told_with_its_line(void **state)
+TEST(what_a_setting_does_is_told_with_its_line)
 {
     static const struct {
         const char *line, *ways, *sentence;
@@ -76,7 +67,6 @@ static void what_a_setting_does_is_told_with_its_line(void **state)
          "NCCL_ALGO=Foo: NCCL knows no Foo on n1, n2 (imported)"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bool is_ib = strncmp(cases[i].ways, "NET/IB", 6) == 0;
         char text[4000] = "";
@@ -102,7 +92,7 @@ static void what_a_setting_does_is_told_with_its_line(void **state)
     }
 }
 
-static void jobs_logs_come_to_verdicts(void **state)
+TEST(jobs_logs_come_to_verdicts)
 {
     static const struct {
         const char *name, *ways, *sentences[SENTENCES_MAX];
@@ -130,7 +120,6 @@ static void jobs_logs_come_to_verdicts(void **state)
           "NCCL_IB_DISABLE=1: IP over InfiniBand ib0 on pgpu27 (imported)"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
         static char text[65536];
         char path[600];
@@ -155,12 +144,11 @@ static void jobs_logs_come_to_verdicts(void **state)
 
 /* Two nodes of two ranks: tensor parallel pairs inside the nodes, data parallel ones
  * between them, and the job's own communicator, which connects last. */
-static void groups_of_a_job_are_told_apart(void **state)
+TEST(groups_of_a_job_are_told_apart)
 {
     char text[8000] = "";
     json_t *folded, *comms;
 
-    (void)state;
     for (int rank = 0; rank < 4; rank++) {
         int node = rank / 2, local = rank % 2;
 
@@ -203,12 +191,11 @@ static void groups_of_a_job_are_told_apart(void **state)
 
 /* Two jobs one after the other: three nodes by InfiniBand, then two that have none; and
  * a process that ends before it has a communicator. */
-static void jobs_of_one_file_are_judged_apart(void **state)
+TEST(jobs_of_one_file_are_judged_apart)
 {
     char text[8000] = "";
     json_t *folded, *jobs;
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         int n = i < 3 ? 3 : 2, rank = i % 3;
 
@@ -306,7 +293,7 @@ static void check(const struct example *example)
     "\"complete\",\"transports\":[{\"via\":\"NET/Socket\",\"device\":0,\"name\":"        \
     "\"eth0\",\"to\":\"" to "\",\"channels\":2,\"gdr\":false}]}"
 
-static void what_is_well_is_said_in_one_sentence(void **state)
+TEST(what_is_well_is_said_in_one_sentence)
 {
     static const struct example example = {
         {IB("0", "1", ",\"gdr\":true},{\"via\":\"P2P/CUMEM\",\"to\":\"0\"}]}"),
@@ -322,7 +309,6 @@ static void what_is_well_is_said_in_one_sentence(void **state)
                                           "",
                                           {"NCCL's log says nothing of its ways"}};
 
-    (void)state;
     check(&example);
     check(&silent);
 }
@@ -332,7 +318,7 @@ static void what_is_well_is_said_in_one_sentence(void **state)
     "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"active\"},{\"name\":\"mlx5_2\","        \
     "\"state\":\"down\"}]}"
 
-static void a_node_that_goes_another_way_is_named(void **state)
+TEST(a_node_that_goes_another_way_is_named)
 {
     static const struct example example = {
         {IB("0", "1", ",\"gdr\":true}]}"), IB("1", "2", ",\"gdr\":true}]}"),
@@ -349,11 +335,10 @@ static void a_node_that_goes_another_way_is_named(void **state)
          "on node-3",
          "mlx5_0 is DOWN on node-3"}};
 
-    (void)state;
     check(&example);
 }
 
-static void what_keeps_gpudirect_off_is_said(void **state)
+TEST(what_keeps_gpudirect_off_is_said)
 {
 #define SUPPORT                                                                          \
     ",\"gdr\":false}],\"reasons\":[{\"about\":\"gdr_support\",\"text\":\"NET/IB : "      \
@@ -372,13 +357,12 @@ static void what_keeps_gpudirect_off_is_said(void **state)
          "GPUDirect is off over mlx5_0: it is too far from the GPU (distance 8 > 4) on "
          "node-3"}};
 
-    (void)state;
     check(&example);
 }
 
 /* As before sm80: what is sent comes from host memory, what is received is written to the
  * GPU's. */
-static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **state)
+TEST(a_gpu_that_sends_from_the_host_is_none_without_gpudirect)
 {
 #define RECEIVES(gdr, device, from)                                                      \
     ",\"gdr\":false},{\"via\":\"NET/IB\",\"device\":" device                             \
@@ -415,7 +399,6 @@ static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **stat
         {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1",
          "GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on node-2"}};
 
-    (void)state;
     check(&well);
     check(&in_turn);
     check(&off);
@@ -430,7 +413,7 @@ static void a_gpu_that_sends_from_the_host_is_none_without_gpudirect(void **stat
         ",\"name\":\"mlx5_0\",\"link\":\"IB\",\"gdr\":true}]}")
 
 /* HPC-X's is NCCL's own InfiniBand, by another name. */
-static void plugins_are_held_to_the_same(void **state)
+TEST(plugins_are_held_to_the_same)
 {
     static const struct example odd = {
         {EXT("0", "1"), EXT("1", "0"), SOCKET("2", "0"), EXT("3", "0")},
@@ -447,13 +430,12 @@ static void plugins_are_held_to_the_same(void **state)
         "plugin (NET/FasTrak), no GPUDirect, 2 channels [[0,1]]",
         {"NCCL goes by plugin (NET/FasTrak), no GPUDirect, 2 channels"}};
 
-    (void)state;
     check(&odd);
     check(&tcp);
 }
 
 /* A wish of the job's, and a machine that has none. */
-static void why_there_are_only_sockets_is_told(void **state)
+TEST(why_there_are_only_sockets_is_told)
 {
 #define ONLY_SOCKETS(rank, to, more)                                                     \
     NET(rank, to, "Socket", "NET/Socket", ",\"name\":\"eth0\"}]," more "}")
@@ -473,12 +455,11 @@ static void why_there_are_only_sockets_is_told(void **state)
         "sockets over eth0, 2 channels [[0,1]]",
         {"NCCL goes by sockets over eth0, 2 channels (NET/IB : No device found.)"}};
 
-    (void)state;
     check(&wished);
     check(&none);
 }
 
-static void a_warning_after_init_is_told(void **state)
+TEST(a_warning_after_init_is_told)
 {
     static const struct example example = {
         {IB("0", "1",
@@ -491,12 +472,11 @@ static void a_warning_after_init_is_told(void **state)
         {"NCCL warned after its init: Got completion with status=12 on node-1",
          "NCCL warned after its init: the last on node-1"}};
 
-    (void)state;
     check(&example);
 }
 
 /* What the job does without is no fault of its ways. */
-static void a_port_that_is_not_wanted_may_be_down(void **state)
+TEST(a_port_that_is_not_wanted_may_be_down)
 {
 #define ONLY ",\"gdr\":true}],\"settings\":{\"NCCL_IB_HCA\":\"mlx5_0\"}}"
 #define BOTH                                                                             \
@@ -511,11 +491,10 @@ static void a_port_that_is_not_wanted_may_be_down(void **state)
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,2],[1,2]]",
         {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"}};
 
-    (void)state;
     check(&example);
 }
 
-static void a_level_is_blamed_only_where_it_restricts(void **state)
+TEST(a_level_is_blamed_only_where_it_restricts)
 {
 #define LEVEL(level)                                                                     \
     ",\"gdr\":false}],\"settings\":{\"NCCL_NET_GDR_LEVEL\":\"" level "\"}}"
@@ -530,7 +509,6 @@ static void a_level_is_blamed_only_where_it_restricts(void **state)
          "GPUDirect is off over mlx5_0: NCCL_NET_GDR_LEVEL=PIX on node-2",
          "GPUDirect is off over mlx5_0 (the log does not say why) on node-3"}};
 
-    (void)state;
     check(&example);
 }
 
@@ -541,7 +519,7 @@ static void a_level_is_blamed_only_where_it_restricts(void **state)
     "{\"rdma\":[{\"name\":\"mlx5_1\",\"state\":\"down\"},{\"name\":\"mlx5_10\","         \
     "\"state\":\"active\"}]}"
 
-static void a_wish_for_ports_is_read_as_nccl_does(void **state)
+TEST(a_wish_for_ports_is_read_as_nccl_does)
 {
     static const struct example example = {
         {WISH("0", "^mlx5_1"), WISH("1", "=mlx5_1"), WISH("2", "mlx5_1:1"),
@@ -555,11 +533,10 @@ static void a_wish_for_ports_is_read_as_nccl_does(void **state)
          "NCCL took no RDMA device, though mlx5_10 is active: sockets on node-3, "
          "node-4"}};
 
-    (void)state;
     check(&example);
 }
 
-static void a_port_that_was_asked_for_and_is_down_is_told(void **state)
+TEST(a_port_that_was_asked_for_and_is_down_is_told)
 {
 #define ASKED(hca) ",\"gdr\":true}],\"settings\":{\"NCCL_IB_HCA\":\"" hca "\"}}"
     static const struct example asked = {
@@ -575,12 +552,11 @@ static void a_port_that_was_asked_for_and_is_down_is_told(void **state)
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]",
         {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"}};
 
-    (void)state;
     check(&asked);
     check(&begun);
 }
 
-static void settings_without_effect_are_told(void **state)
+TEST(settings_without_effect_are_told)
 {
     static const struct example example = {
         {"{\"rank\":0,\"ranks\":1,\"settings\":{\"NCCL_ALGO\":\"Foo\",\"NCCL_PROTO\":"
@@ -597,7 +573,6 @@ static void settings_without_effect_are_told(void **state)
          "node-1",
          "NCCL_IB_GID_INDEX=3 was set, and NCCL's log does not mention it"}};
 
-    (void)state;
     check(&example);
 }
 
@@ -613,7 +588,7 @@ static void settings_without_effect_are_told(void **state)
 
 static const struct host_options as_it_comes = {.transport = HOST_TRANSPORT_AUTO};
 
-static void hosts_say_what_carries_their_bytes(void **state)
+TEST(hosts_say_what_carries_their_bytes)
 {
     static const struct example examples[] = {
         {.logs = {HOST("0", ETH0_TO("1-2", "1")), HOST("1", ETH0_TO("0,2", "3")),
@@ -637,12 +612,11 @@ static void hosts_say_what_carries_their_bytes(void **state)
          .sentences = {"ranks go by UCX; other x, UCX gdr_copy"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
         check_of(&examples[i], &as_it_comes);
 }
 
-static void sockets_beside_rdma_are_found_unless_asked_for(void **state)
+TEST(sockets_beside_rdma_are_found_unless_asked_for)
 {
     static const struct host_options asked = {.transport = HOST_TRANSPORT_TCP};
     struct example example = {
@@ -659,7 +633,6 @@ static void sockets_beside_rdma_are_found_unless_asked_for(void **state)
         .sentences = {"UCX goes by sockets over Ethernet eth0, while mlx5_0 is active on "
                       "node-1"}};
 
-    (void)state;
     check_of(&example, &as_it_comes);
     check_of(&by_ucx, &as_it_comes);
     example.sentences[0] = "ranks go by sockets over Ethernet eth0, 4 per pair of ranks";
@@ -667,7 +640,7 @@ static void sockets_beside_rdma_are_found_unless_asked_for(void **state)
 }
 
 /* A process tells more when it ends; its peers' ranks may be known before they speak. */
-static void what_a_process_tells_last_counts(void **state)
+TEST(what_a_process_tells_last_counts)
 {
     static const struct transport_node nodes[] = {{"node-1", NULL}, {"node-2", NULL}};
     static const char *const logs[] = {
@@ -677,7 +650,6 @@ static void what_a_process_tells_last_counts(void **state)
            ",\"gdr\":true}],\"unread\":{\"lines\":4,\"first\":[\"x\",\"y\"]}}")};
     const struct transport_input input = {.nodes = nodes, .n_nodes = 2};
 
-    (void)state;
     for (int is_placed = 0; is_placed < 2; is_placed++) {
         const struct transport_speaker speaker = {.rank = 0, .node = 0};
         struct transport *transport = transport_create(2, 4, NULL);
@@ -701,31 +673,4 @@ static void what_a_process_tells_last_counts(void **state)
         json_decref(folded);
         transport_destroy(transport);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_logs_come_to_verdicts),
-        cmocka_unit_test(what_a_setting_does_is_told_with_its_line),
-        cmocka_unit_test(groups_of_a_job_are_told_apart),
-        cmocka_unit_test(jobs_of_one_file_are_judged_apart),
-        cmocka_unit_test(what_is_well_is_said_in_one_sentence),
-        cmocka_unit_test(a_node_that_goes_another_way_is_named),
-        cmocka_unit_test(what_keeps_gpudirect_off_is_said),
-        cmocka_unit_test(a_gpu_that_sends_from_the_host_is_none_without_gpudirect),
-        cmocka_unit_test(plugins_are_held_to_the_same),
-        cmocka_unit_test(why_there_are_only_sockets_is_told),
-        cmocka_unit_test(a_warning_after_init_is_told),
-        cmocka_unit_test(a_port_that_is_not_wanted_may_be_down),
-        cmocka_unit_test(a_level_is_blamed_only_where_it_restricts),
-        cmocka_unit_test(a_wish_for_ports_is_read_as_nccl_does),
-        cmocka_unit_test(a_port_that_was_asked_for_and_is_down_is_told),
-        cmocka_unit_test(settings_without_effect_are_told),
-        cmocka_unit_test(hosts_say_what_carries_their_bytes),
-        cmocka_unit_test(sockets_beside_rdma_are_found_unless_asked_for),
-        cmocka_unit_test(what_a_process_tells_last_counts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /* test_trend_text.c - a page of a trend for a terminal */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/render/trend_text.h"
+#include "tests/unit/test.h"
 
-static void a_change_that_is_none_has_no_minus(void **state)
+TEST(a_change_that_is_none_has_no_minus)
 {
     static const struct {
         double change;
         const char *shown;
     } cases[] = {{-0.0004, " +0.0 % "}, {-0.0006, " -0.1 % "}, {0.1234, " +12.3 % "}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *answer = json_pack("{s:{}, s:[], s:[{s:s, s:f}]}", "figure", "changes",
                                    "points", "run", "r1", "change", cases[i].change);
@@ -29,13 +21,4 @@ static void a_change_that_is_none_has_no_minus(void **state)
         buf_release(&out);
         json_decref(answer);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_that_is_none_has_no_minus),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

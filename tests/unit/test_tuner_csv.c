@@ -1,14 +1,6 @@
 /* test_tuner_csv.c - the file of NCCL's tuner has the winners by size, and no others */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "server/render/tuner_csv.h"
+#include "tests/unit/test.h"
 
 #define SIZES 4
 #define CHOICES 4
@@ -72,6 +64,8 @@ static int teardown(void **state)
     return 0;
 }
 
+EACH_FIXTURE(setup, teardown);
+
 /* The lines that are no comments; the caller frees them. */
 static char *lines_of(struct fixture *f, long channels)
 {
@@ -101,14 +95,14 @@ static void expect(struct fixture *f, long channels, const char *lines)
     free(text);
 }
 
-static void sizes_with_the_same_winner_are_a_line(void **state)
+TEST(sizes_with_the_same_winner_are_a_line)
 {
     expect(*state, -1,
            "allreduce,8,8192,ring,ll,-1,2,16\n"
            "allreduce,8193,262144,nvls_tree,simple,-1,2,16\n");
 }
 
-static void channels_are_as_asked(void **state)
+TEST(channels_are_as_asked)
 {
     expect(*state, 24,
            "allreduce,8,8192,ring,ll,24,2,16\n"
@@ -116,7 +110,7 @@ static void channels_are_as_asked(void **state)
 }
 
 /* Cases of the two overlap: nothing is certain. */
-static void what_repeats_do_not_tell_apart_is_left_to_nccl(void **state)
+TEST(what_repeats_do_not_tell_apart_is_left_to_nccl)
 {
     struct fixture *f = *state;
 
@@ -126,7 +120,7 @@ static void what_repeats_do_not_tell_apart_is_left_to_nccl(void **state)
            "allreduce,8193,262144,nvls_tree,simple,-1,2,16\n");
 }
 
-static void wrong_data_never_win(void **state)
+TEST(wrong_data_never_win)
 {
     struct fixture *f = *state;
 
@@ -134,7 +128,7 @@ static void wrong_data_never_win(void **state)
     expect(f, -1, "allreduce,8,8192,ring,ll,-1,2,16\n");
 }
 
-static void the_gain_stands_above_its_line(void **state)
+TEST(the_gain_stands_above_its_line)
 {
     struct fixture *f = *state;
     struct error err;
@@ -161,7 +155,7 @@ static void refuse(struct fixture *f, const char *says)
     buf_release(&out);
 }
 
-static void runs_that_say_nothing_of_it_are_refused(void **state)
+TEST(runs_that_say_nothing_of_it_are_refused)
 {
     struct fixture *f = *state;
     json_t *last = json_array_get(json_object_get(f->run, "cases"), CHOICES - 1);
@@ -175,21 +169,4 @@ static void runs_that_say_nothing_of_it_are_refused(void **state)
     refuse(f, "its cases are on different nodes");
     json_object_set_new(f->run, "backend", json_string("host"));
     refuse(f, "the run's backend is host");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(sizes_with_the_same_winner_are_a_line, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(channels_are_as_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_repeats_do_not_tell_apart_is_left_to_nccl,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(wrong_data_never_win, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_gain_stands_above_its_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(runs_that_say_nothing_of_it_are_refused, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

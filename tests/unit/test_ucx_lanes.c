@@ -1,19 +1,12 @@
 /* test_ucx_lanes.c - what UCX prints of its lanes, read */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "agent/worker/host/ucx_lanes.h"
+#include "tests/unit/test.h"
 
 #define HEAD "#\n# UCP endpoint \n#\n#               peer: <no debug data>\n"
 #define AT "#                 lane["
 #define MD " md[1]                -> md[1]/x/sysdev[255] "
 
-static void lanes_that_streams_take_are_told(void **state)
+TEST(lanes_that_streams_take_are_told)
 {
     static const struct {
         const char *text, *ways;
@@ -39,7 +32,6 @@ static void lanes_that_streams_take_are_told(void **state)
          "[{\"via\":\"ucx\"}]"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *ways = ucx_lanes(cases[i].text);
         char *got = json_dumps(ways, JSON_COMPACT);
@@ -48,12 +40,4 @@ static void lanes_that_streams_take_are_told(void **state)
         free(got);
         json_decref(ways);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lanes_that_streams_take_are_told)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

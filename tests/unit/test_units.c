@@ -1,7 +1,6 @@
 /* test_units.c - sizes as people write them */
-#include <string.h>
-
 #include "common/base/units.h"
+#include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 static const struct {
@@ -30,13 +29,12 @@ static const struct {
     {"99999999999999999999999999", ERROR_LIMIT, "is more than 8 EiB"},
 };
 
-static void reads_each_spelling(void **state)
+TEST(reads_each_spelling)
 {
     json_t *document = vectors_load("sizes.json"), *item;
     uint64_t bytes = 1;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(document, "read"), i, item) {
         const char *text = json_string_value(json_array_get(item, 0));
         struct error err = {0};
@@ -54,9 +52,8 @@ static void reads_each_spelling(void **state)
     json_decref(document);
 }
 
-static void refuses_each_mistake_and_says_why(void **state)
+TEST(refuses_each_mistake_and_says_why)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         uint64_t bytes = 77;
         struct error err = {0};
@@ -70,14 +67,13 @@ static void refuses_each_mistake_and_says_why(void **state)
     }
 }
 
-static void formats_exactly(void **state)
+TEST(formats_exactly)
 {
     json_t *document = vectors_load("sizes.json"), *item;
     char text[UNITS_TEXT_MAX];
     uint64_t back;
     size_t i;
 
-    (void)state;
     json_array_foreach (vectors_list(document, "written"), i, item) {
         uint64_t bytes = (uint64_t)json_integer_value(json_array_get(item, 0));
 
@@ -90,7 +86,7 @@ static void formats_exactly(void **state)
     json_decref(document);
 }
 
-static void formats_for_prose(void **state)
+TEST(formats_for_prose)
 {
     static const struct {
         uint64_t bytes;
@@ -107,22 +103,9 @@ static void formats_for_prose(void **state)
         {UINT64_MAX, "16777216 TiB"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[UNITS_TEXT_MAX];
 
         assert_string_equal(units_format_human(cases[i].bytes, text), cases[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_each_spelling),
-        cmocka_unit_test(refuses_each_mistake_and_says_why),
-        cmocka_unit_test(formats_exactly),
-        cmocka_unit_test(formats_for_prose),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* test_unreached.c - who could not reach whom: which nodes are named for it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/unreached.h"
+#include "tests/unit/test.h"
 
 static bool add(json_t *ways, const char *over, const char *from, const char *to)
 {
@@ -45,11 +37,10 @@ static void assert_said(json_t *ways, const char *const *sentences)
     json_decref(ways);
 }
 
-static void who_cannot_be_reached_is_named_once_for_all_that_tried(void **state)
+TEST(who_cannot_be_reached_is_named_once_for_all_that_tried)
 {
     json_t *ways = json_array();
 
-    (void)state;
     add(ways, "mesh", "b", "a");
     add(ways, "mesh", "c", "a");
     add(ways, "mesh", "d", "a");
@@ -59,11 +50,10 @@ static void who_cannot_be_reached_is_named_once_for_all_that_tried(void **state)
                           NULL});
 }
 
-static void who_reaches_nobody_is_named_and_not_the_others(void **state)
+TEST(who_reaches_nobody_is_named_and_not_the_others)
 {
     json_t *ways = json_array();
 
-    (void)state;
     add(ways, "nccl", "d", "a");
     add(ways, "nccl", "d", "b");
     add(ways, "nccl", "d", "c");
@@ -80,11 +70,10 @@ static void who_reaches_nobody_is_named_and_not_the_others(void **state)
                           NULL});
 }
 
-static void two_causes_are_two_findings_the_greater_first(void **state)
+TEST(two_causes_are_two_findings_the_greater_first)
 {
     json_t *ways = json_array();
 
-    (void)state;
     add(ways, "mesh", "f", "e");
     add(ways, "mesh", "b", "a");
     add(ways, "mesh", "c", "a");
@@ -100,12 +89,11 @@ static void two_causes_are_two_findings_the_greater_first(void **state)
     json_decref(ways);
 }
 
-static void a_pair_of_nodes_is_told_once_and_many_are_cut(void **state)
+TEST(a_pair_of_nodes_is_told_once_and_many_are_cut)
 {
     json_t *ways = json_array(), *verdict;
     char name[24];
 
-    (void)state;
     assert_true(add(ways, "mesh", "b", "a"));
     assert_false(add(ways, "mesh", "b", "a"));
     assert_true(add(ways, "nccl", "b", "a"));
@@ -123,14 +111,13 @@ static void a_pair_of_nodes_is_told_once_and_many_are_cut(void **state)
     json_decref(ways);
 }
 
-static void what_was_found_before_stays_and_is_not_doubled(void **state)
+TEST(what_was_found_before_stays_and_is_not_doubled)
 {
     json_t *before = json_pack("{s:s, s:{s:i, s:i, s:[{s:s, s:s}]}}", "answer", "finding",
                                "evidence", "ok", 7, "not_evaluated", 2, "checks", "check",
                                "memlock", "sentence", "too little");
     json_t *ways = json_array(), *verdict, *once, *twice, *alone;
 
-    (void)state;
     add(ways, "mesh", "b", "a");
     verdict = unreached_verdict("host", ways);
     once = unreached_join(before, verdict);
@@ -147,17 +134,4 @@ static void what_was_found_before_stays_and_is_not_doubled(void **state)
     json_decref(alone);
     json_decref(verdict);
     json_decref(ways);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_cannot_be_reached_is_named_once_for_all_that_tried),
-        cmocka_unit_test(who_reaches_nobody_is_named_and_not_the_others),
-        cmocka_unit_test(two_causes_are_two_findings_the_greater_first),
-        cmocka_unit_test(a_pair_of_nodes_is_told_once_and_many_are_cut),
-        cmocka_unit_test(what_was_found_before_stays_and_is_not_doubled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_utf8.c - which bytes are UTF-8 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/utf8.h"
+#include "tests/unit/test.h"
 
 static const struct {
     const char *bytes;
@@ -38,22 +31,20 @@ static const struct {
     {"\xff", 1, 0},
 };
 
-static void measures_each_sequence(void **state)
+TEST(measures_each_sequence)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (utf8_sequence(cases[i].bytes, cases[i].len) != cases[i].sequence)
             fail_msg("case %zu", i);
 }
 
-static void cleans_what_was_cut_inside_a_character(void **state)
+TEST(cleans_what_was_cut_inside_a_character)
 {
     char text[] = "gr\xc3\xbc\xc3\x9f \xe2\x82";
     char fine[] = "\xe2\x82\xac 5";
     char latin[] = "\xe4"
                    "bc";
 
-    (void)state;
     utf8_clean(text);
     assert_string_equal(text, "gr\xc3\xbc\xc3\x9f ??");
     utf8_clean(fine);
@@ -62,7 +53,7 @@ static void cleans_what_was_cut_inside_a_character(void **state)
     assert_string_equal(latin, "?bc");
 }
 
-static void a_cut_is_made_between_characters(void **state)
+TEST(a_cut_is_made_between_characters)
 {
     static const struct {
         const char *text;
@@ -82,7 +73,6 @@ static void a_cut_is_made_between_characters(void **state)
     };
     char text[] = "caf\xc3\xa9\xe2\x82";
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
         if (utf8_fit(cuts[i].text, cuts[i].most) != cuts[i].fits)
             fail_msg("cut %zu: %d", i, utf8_fit(cuts[i].text, cuts[i].most));
@@ -90,15 +80,4 @@ static void a_cut_is_made_between_characters(void **state)
     assert_string_equal(text, "caf\xc3\xa9");
     utf8_trim(text);
     assert_string_equal(text, "caf\xc3\xa9");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_each_sequence),
-        cmocka_unit_test(a_cut_is_made_between_characters),
-        cmocka_unit_test(cleans_what_was_cut_inside_a_character),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

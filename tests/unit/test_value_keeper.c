@@ -5,6 +5,9 @@
 #include "common/base/json_util.h"
 #include "server/runs/value_keeper.h"
 #include "server/store/store_trends.h"
+#include "tests/unit/test.h"
+
+EACH_FIXTURE(fixture_setup, fixture_teardown);
 
 static size_t failures_left; /* of memory for the cases of a run */
 
@@ -107,7 +110,7 @@ static void assert_value(const json_t *points, size_t i, const char *run)
                         "2.27.3");
 }
 
-static void older_runs_and_those_that_end_get_values(void **state)
+TEST(older_runs_and_those_that_end_get_values)
 {
     struct fixture *fixture = *state;
     struct value_keeper *keeper;
@@ -143,7 +146,7 @@ static size_t count_points(struct fixture *fixture)
     return n;
 }
 
-static void a_run_that_cannot_be_read_holds_up_no_older_one(void **state)
+TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
 {
     struct fixture *fixture = *state;
     struct value_keeper *keeper;
@@ -164,7 +167,7 @@ static void a_run_that_cannot_be_read_holds_up_no_older_one(void **state)
 }
 
 /* The first to try is the one that nobody waits for. */
-static void values_are_not_made_without_the_cases(void **state)
+TEST(values_are_not_made_without_the_cases)
 {
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
@@ -184,7 +187,7 @@ static void values_are_not_made_without_the_cases(void **state)
 }
 
 /* Whatever it is at: nothing is left behind, and who waits is told what came of it. */
-static void keeper_can_be_closed_at_any_time(void **state)
+TEST(keeper_can_be_closed_at_any_time)
 {
     struct fixture *fixture = *state;
     bool is_over = false;
@@ -209,7 +212,7 @@ static void keeper_can_be_closed_at_any_time(void **state)
     assert_int_equal(count_points(fixture), 1);
 }
 
-static void who_waits_for_the_run_under_way_hears_of_a_close(void **state)
+TEST(who_waits_for_the_run_under_way_hears_of_a_close)
 {
     struct fixture *fixture = *state;
     struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
@@ -222,22 +225,4 @@ static void who_waits_for_the_run_under_way_hears_of_a_close(void **state)
     value_keeper_close(keeper);
     wait_for(fixture, &second, 1);
     assert_int_equal(second.err.code, ERROR_UNAVAILABLE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(older_runs_and_those_that_end_get_values,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_run_that_cannot_be_read_holds_up_no_older_one,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(values_are_not_made_without_the_cases,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(keeper_can_be_closed_at_any_time, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(who_waits_for_the_run_under_way_hears_of_a_close,
-                                        fixture_setup, fixture_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

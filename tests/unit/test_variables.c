@@ -1,14 +1,6 @@
 /* test_variables.c - a mistyped RINGBENCH_ variable is named */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/variables.h"
+#include "tests/unit/test.h"
 
 static const struct option table[] = {
     {"listen", OPTION_STRING, 0, NULL, "ADDR", "", 0, 0},
@@ -31,7 +23,7 @@ static char *said_of(const char *name)
     return text;
 }
 
-static void unknown_ones_are_named(void **state)
+TEST(unknown_ones_are_named)
 {
     static const struct {
         const char *name, *said;
@@ -52,7 +44,6 @@ static void unknown_ones_are_named(void **state)
         {"RING_LISEN", ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *text = said_of(cases[i].name);
 
@@ -61,12 +52,11 @@ static void unknown_ones_are_named(void **state)
     }
 }
 
-static void long_names_are_survived(void **state)
+TEST(long_names_are_survived)
 {
     char name[300];
     char *text;
 
-    (void)state;
     memset(name, 'A', sizeof(name));
     memcpy(name, "RINGBENCH_", 10);
     name[sizeof(name) - 1] = '\0';
@@ -77,14 +67,4 @@ static void long_names_are_survived(void **state)
     text = said_of(name);
     assert_non_null(strstr(text, "AAA means nothing here; see"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_ones_are_named),
-        cmocka_unit_test(long_names_are_survived),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,14 @@
 /* test_verdict.c - a verdict is one object, and its answers are a table that is
  * documented */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "common/base/json_util.h"
 #include "server/analysis/verdict.h"
+#include "tests/unit/test.h"
 
-static void it_is_an_object_of_four_members(void **state)
+TEST(it_is_an_object_of_four_members)
 {
     json_t *verdict = verdict_json(VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, "too few",
                                    " (simulated)", json_object());
 
-    (void)state;
     assert_int_equal(json_object_size(verdict), 4);
     assert_string_equal(json_get_str(verdict, "kind", ""), "compare");
     assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
@@ -28,20 +18,18 @@ static void it_is_an_object_of_four_members(void **state)
 }
 
 /* What others named may be no UTF-8, and may have been cut within a character. */
-static void its_sentence_is_text_whatever_was_named(void **state)
+TEST(its_sentence_is_text_whatever_was_named)
 {
     json_t *verdict =
         verdict_json(VERDICT_GATE, VERDICT_PASS, "caf\xc3", NULL, json_object());
 
-    (void)state;
     assert_non_null(verdict);
     assert_memory_equal(json_get_str(verdict, "sentence", ""), "caf", 3);
     json_decref(verdict);
 }
 
-static void a_kind_has_answers_of_its_own(void **state)
+TEST(a_kind_has_answers_of_its_own)
 {
-    (void)state;
     assert_true(verdict_kind_has(VERDICT_COMPARE, VERDICT_SAME));
     assert_false(verdict_kind_has(VERDICT_COMPARE, VERDICT_PASS));
     assert_true(verdict_kind_has(VERDICT_GATE, VERDICT_NOT_EVALUATED));
@@ -63,11 +51,10 @@ static char *read_page(const char *name)
 
 /* A line for each kind: | `kind` | `answer` `answer` | what it is of, and perhaps more |
  */
-static void architecture_lists_the_kinds_and_their_answers(void **state)
+TEST(architecture_lists_the_kinds_and_their_answers)
 {
     char *page = read_page("docs/architecture.md");
 
-    (void)state;
     for (int kind = 0; kind < VERDICT_KINDS; kind++) {
         char line[512];
         int n = snprintf(line, sizeof(line), "| `%s` |", verdict_kind_name(kind));
@@ -82,16 +69,4 @@ static void architecture_lists_the_kinds_and_their_answers(void **state)
             fail_msg("docs/architecture.md lacks the line\n%s", line);
     }
     free(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_an_object_of_four_members),
-        cmocka_unit_test(its_sentence_is_text_whatever_was_named),
-        cmocka_unit_test(a_kind_has_answers_of_its_own),
-        cmocka_unit_test(architecture_lists_the_kinds_and_their_answers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,12 @@
 /* test_worker_process.c - real worker processes: the contract, and what goes wrong */
 #include <dirent.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "bench/worker_group.h"
+#include "tests/unit/test.h"
 
 #define RANKS 4
 #define QUIET_MS 60000
@@ -104,12 +95,11 @@ static const char *code_of(const struct seen *seen, int rank)
     return json_get_str(json_object_get(seen->done[rank], "error"), "code", "none");
 }
 
-static void a_case_ends_with_every_row_and_ok(void **state)
+TEST(a_case_ends_with_every_row_and_ok)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8,100000],\"iters\":5");
     for (int per_host = 0; per_host <= 2; per_host++) {
         start(&group, &seen, per_host);
@@ -125,12 +115,11 @@ static void a_case_ends_with_every_row_and_ok(void **state)
     }
 }
 
-static void a_wrong_element_is_named(void **state)
+TEST(a_wrong_element_is_named)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8,4000],\"iters\":2,"
                "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":1,\"index\":77}");
     start(&group, &seen, 0);
@@ -185,38 +174,33 @@ static void check_death(int per_host, const char *split)
     end(&group, &seen);
 }
 
-static void a_death_is_noticed_in_shared_memory(void **state)
+TEST(a_death_is_noticed_in_shared_memory)
 {
-    (void)state;
     check_death(0, "\"none\"");
 }
 
-static void a_death_is_noticed_over_sockets(void **state)
+TEST(a_death_is_noticed_over_sockets)
 {
-    (void)state;
     check_death(1, "\"none\"");
 }
 
-static void a_death_is_noticed_with_both(void **state)
+TEST(a_death_is_noticed_with_both)
 {
-    (void)state;
     check_death(2, "\"none\"");
 }
 
 /* Also in the group that it is not in, and by its number in the case. */
-static void a_death_in_one_group_is_noticed_by_all(void **state)
+TEST(a_death_in_one_group_is_noticed_by_all)
 {
-    (void)state;
     check_death(0, "{\"by\":\"mod\",\"value\":2}");
     check_death(2, "{\"by\":\"div\",\"value\":2}");
 }
 
-static void a_rank_that_kills_itself_in_a_row_is_named(void **state)
+TEST(a_rank_that_kills_itself_in_a_row_is_named)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8,16,32],\"iters\":50,"
                "\"fault\":{\"kind\":\"die\",\"rank\":1,\"row\":1}");
     start(&group, &seen, 0);
@@ -256,36 +240,32 @@ static void check_stop(const char *members, int per_host)
     end(&group, &seen);
 }
 
-static void a_stop_ends_a_running_case(void **state)
+TEST(a_stop_ends_a_running_case)
 {
-    (void)state;
     check_stop("\"sizes\":[1000000],\"iters\":1000000", 0);
     check_stop("\"sizes\":[1000000],\"iters\":1000000", 2);
 }
 
-static void a_stop_ends_a_hang(void **state)
+TEST(a_stop_ends_a_hang)
 {
     static const char hang[] = "\"sizes\":[8,1000000],\"iters\":10,"
                                "\"fault\":{\"kind\":\"hang\",\"rank\":3,\"row\":1}";
 
-    (void)state;
     check_stop(hang, 0);
     check_stop(hang, 1);
 }
 
-static void a_stop_ends_the_wait_for_a_rank_that_never_joins(void **state)
+TEST(a_stop_ends_the_wait_for_a_rank_that_never_joins)
 {
-    (void)state;
     check_stop("\"sizes\":[8],\"iters\":10,\"fault\":{\"kind\":\"no_join\",\"rank\":1}",
                0);
 }
 
-static void a_slow_rank_shows_in_the_time(void **state)
+TEST(a_slow_rank_shows_in_the_time)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8],\"iters\":10,"
                "\"fault\":{\"kind\":\"slow\",\"rank\":1,\"us\":5000}");
     start(&group, &seen, 0);
@@ -294,12 +274,11 @@ static void a_slow_rank_shows_in_the_time(void **state)
     end(&group, &seen);
 }
 
-static void what_does_not_fit_is_skipped_with_the_numbers(void **state)
+TEST(what_does_not_fit_is_skipped_with_the_numbers)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8,1099511627776],\"iters\":2");
     start(&group, &seen, 0);
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
@@ -312,12 +291,11 @@ static void what_does_not_fit_is_skipped_with_the_numbers(void **state)
     end(&group, &seen);
 }
 
-static void a_bad_case_is_refused_before_it_joins(void **state)
+TEST(a_bad_case_is_refused_before_it_joins)
 {
     struct worker_group group;
     struct seen seen;
 
-    (void)state;
     write_case("\"sizes\":[8],\"iters\":0");
     start(&group, &seen, 0);
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
@@ -340,13 +318,12 @@ static int count_names(const char *path)
     return n;
 }
 
-static void nothing_is_left_in_dev_shm_after_a_kill(void **state)
+TEST(nothing_is_left_in_dev_shm_after_a_kill)
 {
     struct worker_group group;
     struct seen seen;
     int before = count_names("/dev/shm");
 
-    (void)state;
     write_case("\"sizes\":[1000000],\"iters\":1000000");
     start(&group, &seen, 0);
     assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
@@ -359,12 +336,11 @@ static void nothing_is_left_in_dev_shm_after_a_kill(void **state)
     end(&group, &seen);
 }
 
-static void the_probe_is_json(void **state)
+TEST(the_probe_is_json)
 {
     FILE *pipe = popen(WORKER_HOST " --probe", "r");
     char text[8192];
 
-    (void)state;
     size_t len = fread(text, 1, sizeof(text), pipe);
     assert_int_equal(pclose(pipe), 0);
     json_t *probe = json_parse(text, len, NULL);
@@ -393,24 +369,4 @@ static int remove_file(void **state)
     return unlink(case_path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_ends_with_every_row_and_ok),
-        cmocka_unit_test(a_wrong_element_is_named),
-        cmocka_unit_test(a_death_is_noticed_in_shared_memory),
-        cmocka_unit_test(a_death_is_noticed_over_sockets),
-        cmocka_unit_test(a_death_is_noticed_with_both),
-        cmocka_unit_test(a_death_in_one_group_is_noticed_by_all),
-        cmocka_unit_test(a_rank_that_kills_itself_in_a_row_is_named),
-        cmocka_unit_test(a_stop_ends_a_running_case),
-        cmocka_unit_test(a_stop_ends_a_hang),
-        cmocka_unit_test(a_stop_ends_the_wait_for_a_rank_that_never_joins),
-        cmocka_unit_test(a_slow_rank_shows_in_the_time),
-        cmocka_unit_test(what_does_not_fit_is_skipped_with_the_numbers),
-        cmocka_unit_test(a_bad_case_is_refused_before_it_joins),
-        cmocka_unit_test(nothing_is_left_in_dev_shm_after_a_kill),
-        cmocka_unit_test(the_probe_is_json),
-    };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+GROUP_FIXTURE(make_file, remove_file);

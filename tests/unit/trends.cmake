@@ -1,4 +1,4 @@
-unit_test(change_points rb_analysis m)
+unit_tests(trends LIBS rb_analysis m TESTS change_points)
 # Memory may be out when it is told to.
 unit_test(value_keeper rb_runs rb_store rb_common)
-target_link_options(test_value_keeper PRIVATE -Wl,--wrap=summary_cases)
+target_link_options(units_value_keeper PRIVATE -Wl,--wrap=summary_cases)

@@ -3,14 +3,9 @@
 #ifndef RINGBENCH_TESTS_UNIT_VECTORS_H
 #define RINGBENCH_TESTS_UNIT_VECTORS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 #include <jansson.h>
+
+#include "tests/unit/test.h"
 
 /* The document of a file; the caller drops it. */
 static inline json_t *vectors_load(const char *name)

@@ -1,26 +1,21 @@
+unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
+    affinity arrival bench_state build_id caches case_file control crossing host_memory join
+    nccl_pattern numeric pattern ports reduce rendezvous_client sockets stacks stopping
+    ucx_lanes worker_process)
+unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
+add_dependencies(units_worker ringbench-worker-host)
 
-unit_test(numeric rb_worker)
-unit_test(pattern rb_worker_host)
-unit_test(affinity rb_worker)
-unit_test(caches rb_worker)
-unit_test(ports rb_worker)
-unit_test(crossing rb_worker)
-unit_test(case_file rb_worker)
-unit_test(arrival rb_worker)
-unit_test(bench_state rb_worker)
-unit_test(stopping rb_worker)
-unit_test(stacks rb_worker)
-unit_test(rendezvous_client rb_worker rb_worker_fixture)
-unit_test(reduce rb_worker_host)
-unit_test(host_memory rb_worker_host)
-unit_test(ucx_lanes rb_worker_host)
 # Real processes, more of them than there are cores.
-unit_test(sockets rb_worker_host rb_worker_fixture)
 unit_test(host_collectives rb_worker_host rb_worker_fixture)
-target_link_options(test_host_collectives PRIVATE
+target_link_options(units_host_collectives PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)
-unit_test(worker_process rb_worker_fixture rb_common)
-target_compile_definitions(test_worker_process
-    PRIVATE WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
-add_dependencies(test_worker_process ringbench-worker-host)
 set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
+
+unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS
+    door sim_exchange sim_hub sim_model sim_noise sim_noise_parts sim_params sim_topology
+    sim_worker)
+foreach(noun door sim_worker)
+    unit_define(${noun} WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>"
+        WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")
+endforeach()
+add_dependencies(units_sim ringbench-worker-host ringbench-worker-sim)

@@ -1,1 +1,0 @@
-unit_test(control rb_worker rb_common)
