@@ -1,279 +1,194 @@
-/* projection.c - what a collective would take on more nodes than were measured */
+/* projection.c - a collective's time fitted over node counts and sizes, and its interval
+ *
+ * Sources: the terms are those of NCCL's cost model (src/graph/tuning.cc, 2.28) and of
+ * Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005); the
+ * share of the bytes that passes a link is nccl-tests' bus bandwidth factor
+ * (doc/PERFORMANCE.md). The sweep is Goodnight's, The American Statistician 33 (1979). */
 #include "server/analysis/projection.h"
 
-#include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
-/* What a time may be made of, by the cost models of NCCL's algorithms
- * (src/graph/tuning.cc of 2.28): a constant, a hop for each node (ring), a hop for each
- * level (tree), and bytes of which each rank moves (n-1)/n of n ranks; in an alltoall as
- * much of n nodes leaves its node. */
-enum term { TERM_CONSTANT, TERM_NODES, TERM_LEVELS, TERM_BYTES, TERM_AWAY };
+#include "server/analysis/stats.h"
 
-static const struct form {
-    enum term terms[2];
-    const char *text;
-} forms[] = {
-    {{TERM_CONSTANT, TERM_NODES}, "a + b nodes"},
-    {{TERM_CONSTANT, TERM_LEVELS}, "a + b log2(nodes)"},
-    {{TERM_CONSTANT, TERM_BYTES}, "a + b (ranks-1)/ranks"},
-    {{TERM_NODES, TERM_BYTES}, "a nodes + b (ranks-1)/ranks"},
-    {{TERM_LEVELS, TERM_BYTES}, "a log2(nodes) + b (ranks-1)/ranks"},
-    {{TERM_CONSTANT, TERM_AWAY}, "a + b (nodes-1)/nodes"},
-    {{TERM_NODES, TERM_AWAY}, "a nodes + b (nodes-1)/nodes"},
-};
+#define PIVOT_MIN 1e-10 /* of 1: less is lost in rounding */
+#define CONFIDENCE_TAIL 0.975
+#define SIZE_PART 0.25 /* down to it the fit uses sizes anyway */
 
-#define FORMS (sizeof(forms) / sizeof(forms[0]))
-
-/* Others that tell the largest count as well, but for what cases differ by, are as good
- * a guess. */
-#define AS_GOOD 0.03
-
-#define NOISE_MIN 0.01 /* what cases differ by at least */
-#define ERRORS 2       /* standard errors to either side */
-
-/* Terms as parts of the time that their sum is to meet: a f + b g should be 1. */
-struct pair {
-    double f, g;
-};
-
-struct fit {
-    double a, b;
-    /* Before a term that came out below 0 was left out: a hop that is 3 % of a time on 32
-     * nodes is lost in the noise there, and 11 % of it on 128. */
-    double free_a, free_b, determinant;
-    struct sums {
-        double ff, fg, gg, f, g; /* of relative errors' normal equations */
-    } sums;
-};
-
-static double value_of(enum term term, size_t nodes, size_t ranks)
+/* Bytes that the busiest link carries, as a multiple of the size. Where each rank sends
+ * to all others directly, the bytes for the ranks of its own node stay inside. */
+static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
 {
-    switch (term) {
-    case TERM_NODES:
-        return (double)nodes;
-    case TERM_LEVELS:
-        return floor(log2((double)nodes) + 1e-9);
-    case TERM_BYTES:
-        return (double)(ranks - 1) / (double)ranks;
-    case TERM_AWAY:
+    switch (kind) {
+    case COLLECTIVE_ALLTOALL:
+    case COLLECTIVE_ALLTOALLV:
+    case COLLECTIVE_GATHER:
+    case COLLECTIVE_SCATTER:
         return (double)(nodes - 1) / (double)nodes;
     default:
-        return 1;
+        return collective_bus_factor(kind, (int)ranks);
     }
 }
 
-static struct sums sums_of(const struct pair *pairs, size_t n)
+static void terms_of(const struct projection_question *question,
+                     const struct projection_point *at, double terms[PROJECTION_TERMS])
 {
-    struct sums sums = {0};
+    double bytes = (double)at->size * link_share(question->kind, at->nodes, at->ranks);
+    double levels = log2((double)at->nodes);
+
+    terms[TERM_CONSTANT] = 1;
+    terms[TERM_HOPS] = (double)(at->nodes - 1);
+    terms[TERM_LEVELS] = levels;
+    terms[TERM_BYTES] = bytes;
+    terms[TERM_CONGESTION] = bytes * levels;
+    terms[TERM_TIME] = at->time_us;
+}
+
+/* Add the points of one node count to the normal equations. Errors are relative to the
+ * time. Half of their variance is taken to be shared by all sizes of a node count, whose
+ * cases share nodes and minutes: the inverse of I + J is I - J / (n + 1). */
+static void add_count(const struct projection_question *question,
+                      const struct projection_point *points, size_t n,
+                      struct projection *out)
+{
+    double total[PROJECTION_TERMS] = {0}, terms[PROJECTION_TERMS];
+    size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
-        sums.ff += pairs[i].f * pairs[i].f;
-        sums.fg += pairs[i].f * pairs[i].g;
-        sums.gg += pairs[i].g * pairs[i].g;
-        sums.f += pairs[i].f;
-        sums.g += pairs[i].g;
-    }
-    return sums;
-}
+        double size = (double)points[i].size;
 
-/* Least squares of relative errors; no part of a time is below 0: then the other term
- * alone, whichever leaves less. */
-static struct fit fit_pairs(const struct pair *pairs, size_t n)
-{
-    struct sums s = sums_of(pairs, n);
-    double determinant = s.ff * s.gg - s.fg * s.fg;
-    struct fit fit = {.sums = s};
-
-    if (determinant > 1e-9 * s.ff * s.gg) {
-        fit.determinant = determinant;
-        fit.free_a = fit.a = (s.f * s.gg - s.g * s.fg) / determinant;
-        fit.free_b = fit.b = (s.g * s.ff - s.f * s.fg) / determinant;
-        if (fit.a >= 0 && fit.b >= 0)
-            return fit;
-    }
-    fit.a = s.f * s.f / s.ff > s.g * s.g / s.gg ? s.f / s.ff : 0;
-    fit.b = fit.a > 0 ? 0 : s.g / s.gg;
-    return fit;
-}
-
-/* By how much of it the fit is off a time. */
-static double off(const struct fit *fit, const struct pair *pair)
-{
-    return fabs(fit->a * pair->f + fit->b * pair->g - 1);
-}
-
-static double noise_of(const struct fit *fit, const struct pair *pairs, size_t n)
-{
-    double squares = 0;
-
-    for (size_t i = 0; i < n; i++)
-        squares += off(fit, &pairs[i]) * off(fit, &pairs[i]);
-    return fmax(NOISE_MIN, n > 2 ? sqrt(squares / (double)(n - 2)) : 0);
-}
-
-/* Where the time of these terms lies if the points' noise is what the fit leaves. */
-static void range_of(const struct fit *fit, double noise, const struct pair *at,
-                     double *low, double *high)
-{
-    double f = at->f, g = at->g;
-    double time = fit->a * f + fit->b * g, middle = time, width = noise * time;
-    const struct sums *s = &fit->sums;
-
-    if (fit->determinant > 0) {
-        middle = fit->free_a * f + fit->free_b * g;
-        width = noise * sqrt(fmax(0, f * f * s->gg - 2 * f * g * s->fg + g * g * s->ff) /
-                             fit->determinant);
-    }
-    *low = fmax(0, fmin(time, middle - ERRORS * width));
-    *high = fmax(time, middle + ERRORS * width);
-}
-
-/* ---- The best of them, and those as good ---- */
-
-static size_t passed_over(const struct projection_question *question)
-{
-    size_t n = 0;
-
-    while (n < question->n_points && question->points[n].nodes < PROJECTION_NODES_MIN)
-        n++;
-    return n;
-}
-
-/* The form's terms on each count that is used; how many these are. */
-static size_t pairs_of(const struct projection_question *question,
-                       const struct form *form, struct pair out[PROJECTION_COUNTS_MAX])
-{
-    size_t n = 0;
-
-    for (size_t i = passed_over(question);
-         i < question->n_points && n < PROJECTION_COUNTS_MAX; i++) {
-        const struct projection_point *at = &question->points[i];
-
-        out[n++] =
-            (struct pair){value_of(form->terms[0], at->nodes, at->ranks) / at->time_us,
-                          value_of(form->terms[1], at->nodes, at->ranks) / at->time_us};
-    }
-    return n;
-}
-
-static double error_of(const struct projection_question *question,
-                       const struct form *form)
-{
-    struct pair pairs[PROJECTION_COUNTS_MAX];
-    size_t n = pairs_of(question, form, pairs);
-    struct fit fit;
-
-    assert(n >= PROJECTION_COUNTS_MIN); /* else it was refused */
-    fit = fit_pairs(pairs, n - 1);
-    return off(&fit, &pairs[n - 1]);
-}
-
-void projection_at(const struct projection_question *question, size_t nodes, size_t ranks,
-                   struct projection *out)
-{
-    double errors[FORMS], low = HUGE_VAL, high = 0;
-    size_t best = 0;
-
-    for (size_t i = 0; i < FORMS; i++) {
-        errors[i] = error_of(question, &forms[i]);
-        best = errors[i] < errors[best] ? i : best;
-    }
-    for (size_t i = 0; i < FORMS; i++) {
-        struct pair pairs[PROJECTION_COUNTS_MAX];
-        size_t n = pairs_of(question, &forms[i], pairs);
-        struct fit fit = fit_pairs(pairs, n);
-        struct pair at = {value_of(forms[i].terms[0], nodes, ranks),
-                          value_of(forms[i].terms[1], nodes, ranks)};
-        double from, to;
-
-        if (i == best)
-            out->time_us = fit.a * at.f + fit.b * at.g;
-        if (errors[i] > errors[best] + AS_GOOD)
+        if (size < out->size_from || size > out->size_to)
             continue;
-        range_of(&fit, noise_of(&fit, pairs, n), &at, &from, &to);
-        low = fmin(low, from);
-        high = fmax(high, to);
+        terms_of(question, &points[i], terms);
+        for (int a = 0; a < PROJECTION_TERMS; a++)
+            terms[a] /= points[i].time_us;
+        for (int a = 0; a < PROJECTION_TERMS; a++) {
+            total[a] += terms[a];
+            for (int b = 0; b < PROJECTION_TERMS; b++)
+                out->fit[a][b] += terms[a] * terms[b];
+        }
+        used++;
     }
-    out->form = forms[best].text;
-    out->error = errors[best];
-    out->low_us = fmin(low, out->time_us * (1 - out->error));
-    out->high_us = fmax(high, out->time_us * (1 + out->error));
+    for (int a = 0; a < PROJECTION_TERMS; a++)
+        for (int b = 0; b < PROJECTION_TERMS; b++)
+            out->fit[a][b] -= total[a] * total[b] / (double)(used + 1);
+    out->n_counts += used > 0;
+    out->n_rows += used;
+    out->n_sizes = used; /* the largest count's is the last */
 }
 
-/* ---- Whether it is one algorithm ---- */
+/* Sweep the terms out of the normal equations, which leaves their inverse, the factors in
+ * the last column, and the squared residuals' sum in the last diagonal element. False if
+ * the points can't tell a term from the others. */
+static bool sweep(double fit[PROJECTION_TERMS][PROJECTION_TERMS])
+{
+    double before[PROJECTION_TERMS];
 
-/* Which algorithm is the fastest is a matter of what a node has of the bytes, or of the
- * bytes. So what this size does on more nodes, the largest count does with less of it,
- * and what it did on fewer, with more: if these sizes' times there are a straight line,
- * no other algorithm begins in between. */
-static enum projection_answer look_along(const struct projection_question *question,
-                                         struct projection *out)
+    for (int k = 0; k < PROJECTION_TERMS; k++)
+        before[k] = fit[k][k];
+    for (int k = 0; k < TERM_TIME; k++) {
+        double pivot = fit[k][k];
+
+        if (!(pivot > PIVOT_MIN * before[k]))
+            return false;
+        fit[k][k] = 1;
+        for (int b = 0; b < PROJECTION_TERMS; b++)
+            fit[k][b] /= pivot;
+        for (int a = 0; a < PROJECTION_TERMS; a++) {
+            double factor = fit[a][k];
+
+            if (a == k)
+                continue;
+            fit[a][k] = 0;
+            for (int b = 0; b < PROJECTION_TERMS; b++)
+                fit[a][b] -= factor * fit[k][b];
+        }
+    }
+    return true;
+}
+
+struct projection_point projection_at(const struct projection_question *question,
+                                      const struct projection *made, size_t nodes,
+                                      size_t ranks)
+{
+    struct projection_point at = {.nodes = nodes, .ranks = ranks, .size = question->size};
+    double terms[PROJECTION_TERMS], variance = 0, half;
+
+    terms_of(question, &at, terms);
+    for (int a = 0; a < TERM_TIME; a++) {
+        at.time_us += made->fit[a][TERM_TIME] * terms[a];
+        for (int b = 0; b < TERM_TIME; b++)
+            variance += terms[a] * made->fit[a][b] * terms[b];
+    }
+    variance += at.time_us * at.time_us; /* the scatter of a run on so many nodes */
+    half = made->noise * sqrt(variance) *
+           stats_t_quantile(CONFIDENCE_TAIL, (double)(made->n_rows - TERM_TIME));
+    at.low_us = at.time_us - half;
+    at.high_us = at.time_us + half;
+    return at;
+}
+
+/* Which algorithm is the fastest follows from the bytes, or from a node's share of them.
+ * So the size on more nodes resembles a fraction of it on the largest measured count, and
+ * on the smallest count a multiple: the fit uses the sizes in between. */
+static enum projection_answer fit(const struct projection_question *question,
+                                  struct projection *out)
 {
     const struct projection_point *points = question->points;
-    double largest = (double)points[question->n_points - 1].nodes;
-    struct pair pairs[PROJECTION_COUNTS_MAX];
-    struct fit fit;
-    size_t n = 0;
+    size_t n = question->n_points, first = 0, end;
+    double largest = (double)points[n - 1].nodes, size = (double)question->size;
 
-    out->size_from = (double)question->size * fmin(1, largest / (double)question->nodes);
-    out->size_to =
-        (double)question->size * largest / (double)points[passed_over(question)].nodes;
-    for (size_t i = 0; i < question->n_curve && n < PROJECTION_COUNTS_MAX; i++) {
-        const struct case_point *at = &question->curve[i];
-
-        if ((double)at->size >= out->size_from && (double)at->size <= out->size_to)
-            pairs[n++] = (struct pair){1 / at->time_us, (double)at->size / at->time_us};
+    while (first < n && points[first].nodes < PROJECTION_NODES_MIN)
+        first++;
+    out->size_from = size * fmin(SIZE_PART, largest / (double)question->nodes);
+    out->size_to = first < n ? size * largest / (double)points[first].nodes : size;
+    for (size_t i = first; i < n; i = end) {
+        for (end = i; end < n && points[end].nodes == points[i].nodes;)
+            end++;
+        add_count(question, &points[i], end - i, out);
     }
-    if (n < PROJECTION_SIZES_MIN)
-        return PROJECTION_ALONE;
-    fit = fit_pairs(pairs, n);
-    for (size_t i = 0; i < n; i++)
-        if (off(&fit, &pairs[i]) > PROJECTION_BEND_MAX)
-            return PROJECTION_BENT;
-    return PROJECTION_DONE;
+    if (out->n_counts < PROJECTION_COUNTS_MIN || out->n_sizes < PROJECTION_SIZES_MIN ||
+        out->n_rows <= TERM_TIME || !sweep(out->fit))
+        return PROJECTION_FEW;
+    out->noise = fmax(PROJECTION_NOISE_MIN, sqrt(fmax(0, out->fit[TERM_TIME][TERM_TIME]) /
+                                                 (double)(out->n_rows - TERM_TIME)));
+    out->at = projection_at(question, out, question->nodes, question->ranks);
+    return out->at.high_us <= PROJECTION_WIDTH_MAX * out->at.low_us ? PROJECTION_DONE
+                                                                    : PROJECTION_WIDE;
 }
 
-static size_t eighth(size_t nodes)
+/* The count that helps most: within reach, or in the widest gap if there are too few, or
+ * twice the largest. */
+static size_t next_count(const struct projection_question *question,
+                         const struct projection *made)
 {
-    size_t n = (nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
+    const struct projection_point *points = question->points;
+    size_t largest = points[question->n_points - 1].nodes, measure = 2 * largest;
+    size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
+    double widest = 1;
 
-    return n < PROJECTION_NODES_MIN ? PROJECTION_NODES_MIN : n;
-}
+    if (made->answer == PROJECTION_FAR || largest < PROJECTION_NODES_MIN)
+        return reach > PROJECTION_NODES_MIN ? reach : PROJECTION_NODES_MIN;
+    if (made->answer != PROJECTION_FEW || made->n_counts >= PROJECTION_COUNTS_MIN)
+        return measure;
+    for (size_t i = 1; i < question->n_points; i++) {
+        size_t low = points[i - 1].nodes, high = points[i].nodes;
+        double gap = (double)high / (double)low;
 
-/* Of which nothing is known between what there is and what is asked. */
-static size_t next_count(size_t largest, size_t nodes)
-{
-    size_t twice = 2 * largest;
-
-    if (largest < PROJECTION_NODES_MIN)
-        return eighth(nodes) > 4 ? eighth(nodes) : 4;
-    return twice < nodes ? twice : nodes;
-}
-
-static enum projection_answer project(const struct projection_question *question,
-                                      struct projection *out)
-{
-    projection_at(question, question->nodes, question->ranks, out);
-    if (out->error > PROJECTION_ERROR_MAX)
-        return PROJECTION_OFF;
-    if (out->high_us > PROJECTION_WIDTH_MAX * out->low_us)
-        return PROJECTION_WIDE;
-    return look_along(question, out);
+        if (low < PROJECTION_NODES_MIN || high < low + 2 || gap < widest)
+            continue;
+        widest = gap;
+        measure = (low + high) / 2;
+    }
+    return measure;
 }
 
 void projection_make(const struct projection_question *question, struct projection *out)
 {
-    size_t n = question->n_points;
-    size_t largest = n > 0 ? question->points[n - 1].nodes : 0;
+    size_t largest = question->points[question->n_points - 1].nodes;
 
-    *out = (struct projection){.measure = next_count(largest, question->nodes)};
-    if (question->nodes > PROJECTION_FACTOR_MAX * largest) {
-        out->answer = PROJECTION_FAR;
-        out->measure = eighth(question->nodes);
-    } else if (n - passed_over(question) < PROJECTION_COUNTS_MIN) {
-        out->answer = PROJECTION_FEW;
-    } else {
-        out->answer = project(question, out);
-    }
+    *out = (struct projection){0};
+    out->answer = question->nodes > PROJECTION_FACTOR_MAX * largest ? PROJECTION_FAR
+                                                                    : fit(question, out);
+    out->measure = next_count(question, out);
 }

@@ -1,6 +1,5 @@
-/* projection.h - what a collective would take on more nodes than were measured: latency
- * and bandwidth fitted over node counts, with the error that the fit made on the largest
- * count when it had not seen it. Plain functions; docs/method.md has the terms. */
+/* projection.h - the time of a collective on more nodes than were measured, with its 95 %
+ * interval. Plain functions; docs/method.md has the model and its sources. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_PROJECTION_H
 #define RINGBENCH_SERVER_ANALYSIS_PROJECTION_H
 
@@ -8,60 +7,66 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
+#include "common/spec/collective.h"
 #include "server/analysis/compare_cases.h"
 
 #define PROJECTION_NODES_MIN 3  /* one node and two have links of their own */
-#define PROJECTION_COUNTS_MIN 3 /* of such node counts */
-#define PROJECTION_COUNTS_MAX 64
-#define PROJECTION_SIZES_MIN 3 /* in which a change of algorithm would show */
+#define PROJECTION_COUNTS_MIN 4 /* of such node counts */
+#define PROJECTION_SIZES_MIN 3
 #define PROJECTION_FACTOR_MAX 8
-#define PROJECTION_ERROR_MAX 0.1
-#define PROJECTION_WIDTH_MAX 2   /* of the interval: its end by its begin */
-#define PROJECTION_BEND_MAX 0.05 /* of the sizes' times about a straight line */
+#define PROJECTION_NOISE_MIN 0.01 /* of a time, even if the fit leaves less */
+#define PROJECTION_WIDTH_MAX 2    /* the interval's end divided by its begin */
 
-/* A time of one size on so many nodes: the median of its cases, and their extremes. */
+/* The time of one size on one node count. */
 struct projection_point {
     size_t nodes, ranks;
-    double time_us;
+    int64_t size;
+    double time_us, low_us, high_us; /* the median and the extremes of cases */
     size_t cases;
-    double low_us, high_us;
 };
 
 struct projection_question {
-    const struct projection_point *points; /* by rising nodes, each count once */
-    size_t n_points;
+    enum collective_kind kind;
+    const struct projection_point *points; /* of all sizes, by rising node count */
+    size_t n_points;                       /* at least 1 */
     int64_t size;
-    const struct case_point *curve; /* times of all sizes on the largest count, rising */
-    size_t n_curve;
     size_t nodes, ranks; /* asked about */
 };
 
 enum projection_answer {
     PROJECTION_DONE,
-    PROJECTION_FEW,   /* node counts */
-    PROJECTION_FAR,   /* more than PROJECTION_FACTOR_MAX times the largest */
-    PROJECTION_OFF,   /* it would not have told the largest */
-    PROJECTION_WIDE,  /* what was measured leaves too much open */
-    PROJECTION_ALONE, /* too few sizes to see a change of algorithm */
-    PROJECTION_BENT,  /* there is one */
+    PROJECTION_FAR,  /* more than PROJECTION_FACTOR_MAX times the largest count */
+    PROJECTION_FEW,  /* node counts or sizes */
+    PROJECTION_WIDE, /* is the interval */
     PROJECTION_ANSWERS
+};
+
+enum projection_term {
+    TERM_CONSTANT,
+    TERM_HOPS,
+    TERM_LEVELS,
+    TERM_BYTES,
+    TERM_CONGESTION,
+    TERM_TIME, /* the measured time, which the others add up to */
+    PROJECTION_TERMS
 };
 
 struct projection {
     enum projection_answer answer;
-    size_t measure;   /* refused: the node count to measure first */
-    const char *form; /* of the time: the terms that are in it; static */
-    double time_us, low_us, high_us;
-    double error; /* on the largest count, fitted to the others; a part of it */
-    double size_from, size_to; /* in which a change of algorithm would show */
+    struct projection_point at; /* what was asked, with its interval; if it has a fit */
+    size_t measure;             /* if refused: the node count to measure first */
+    double size_from, size_to;  /* the sizes that the fit uses */
+    size_t n_counts, n_sizes, n_rows; /* that it has */
+    double noise;                     /* the part of a time that it leaves */
+    double fit[PROJECTION_TERMS][PROJECTION_TERMS]; /* the swept normal equations */
 };
 
-/* Counts below PROJECTION_NODES_MIN are passed over. */
 void projection_make(const struct projection_question *question, struct projection *out);
 
-/* What the fit says of another count, for one that was made. */
-void projection_at(const struct projection_question *question, size_t nodes, size_t ranks,
-                   struct projection *out);
+/* The fit on another count; for one that has a fit. */
+struct projection_point projection_at(const struct projection_question *question,
+                                      const struct projection *made, size_t nodes,
+                                      size_t ranks);
 
 /* Every size of every series of runs on several node counts: {"runs","nodes","ranks",
  * "verdict","sizes":[...]}, the verdict of kind `projection`. A new object; NULL with err

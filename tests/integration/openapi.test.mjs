@@ -229,11 +229,11 @@ test('a run over node counts, and what it says of more, are as described', limit
     '--server',
     server.url,
     '--nodes',
-    '16',
+    '32',
     '--ranks',
     '2',
   ]);
-  await fleet.line(/^16 simulated nodes/);
+  await fleet.line(/^32 simulated nodes/);
   const spec = {
     backend: 'sim',
     pattern: 'scaling',
@@ -247,7 +247,7 @@ test('a run over node counts, and what it says of more, are as described', limit
     assert.equal((await api.call('GET', `/api/v1/runs/${id}${part}`)).status, 200);
   }
   const answers = new Set();
-  for (const query of ['nodes=64', 'nodes=1000', `nodes=32&run=${other}`, 'nodes=64&format=text']) {
+  for (const query of ['nodes=128', 'nodes=1000', `nodes=64&run=${other}`, 'nodes=128&format=text']) {
     const { status, json } = await api.call('GET', `/api/v1/runs/${id}/projection?${query}`);
     assert.equal(status, 200, query);
     json?.sizes.forEach(({ answer }) => answers.add(answer));

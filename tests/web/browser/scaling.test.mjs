@@ -25,11 +25,11 @@ async function setUp(t, options) {
     '--server',
     server.url,
     '--nodes',
-    '16',
+    '32',
     '--ranks',
     '2',
   ]);
-  await fleet.line(/^16 simulated nodes/);
+  await fleet.line(/^32 simulated nodes/);
   const run = await server.runEnds((await server.run(SPEC)).id, 120000);
   assert.equal(run.state, 'completed', run.reason);
   const { page } = await openPage(t, options);
@@ -41,18 +41,18 @@ const card = (page) => page.getByRole('region', { name: 'Scaling' });
 
 test('a run over node counts is projected to those that are asked about', LIMIT, async (t) => {
   const { server, page, run } = await setUp(t);
-  await sees(page, /^on 32 nodes all_reduce float32 of \d+M would take .* \(simulated\)$/);
+  await sees(page, /^on 64 nodes all_reduce float32 of \d+M would take .* \(simulated\)$/);
   const legend = card(page).getByRole('region', { name: 'Measured and fitted' });
-  await legend.getByRole('button', { name: 'fitted, projected to 32 nodes' }).waitFor();
-  await page.getByLabel('Project to').fill('64');
+  await legend.getByRole('button', { name: 'fitted, projected to 64 nodes' }).waitFor();
+  await page.getByLabel('Project to').fill('128');
   await page.getByRole('button', { name: 'Project', exact: true }).click();
-  await sees(page, /^on 64 nodes all_reduce float32 of \d+M would take/);
+  await sees(page, /^on 128 nodes all_reduce float32 of \d+M would take/);
   await page.getByLabel('Size', { exact: true }).selectOption({ label: 'all_reduce float32 sum, 4M' });
-  await sees(page, /^on 64 nodes all_reduce float32 of 4M would take/);
-  assert.match(page.url(), /nodes=64/);
+  await sees(page, /^on 128 nodes all_reduce float32 of 4M would take/);
+  assert.match(page.url(), /nodes=128/);
 
   /* The figures at a place are those of the server. */
-  const told = await server.get(`/api/v1/runs/${run.id}/projection?nodes=64`);
+  const told = await server.get(`/api/v1/runs/${run.id}/projection?nodes=128`);
   const { measured, time_us: time } = told.sizes.find(({ size }) => size === 2 ** 22);
   const chart = card(page).getByRole('group', { name: /^Chart of .*time per call/ });
   await chart.focus();
@@ -63,10 +63,10 @@ test('a run over node counts is projected to those that are asked about', LIMIT,
     'the first measured time',
   );
   await page.keyboard.press('ArrowLeft');
-  for (let i = 0; i < 8; i += 1) {
+  for (let i = 0; i < 9; i += 1) {
     await page.keyboard.press('ArrowRight');
   }
-  await sees(page, 'nodes 64');
+  await sees(page, 'nodes 128');
   await until(
     async () =>
       (await chart.innerText()).includes(`${time >= 100 ? Math.round(time) : time.toPrecision(3)} µs`),
@@ -75,7 +75,7 @@ test('a run over node counts is projected to those that are asked about', LIMIT,
 
   /* The address restores it; beyond 8 times as many it says which count to measure. */
   await page.reload();
-  await sees(page, /^on 64 nodes all_reduce float32 of 4M would take/);
+  await sees(page, /^on 128 nodes all_reduce float32 of 4M would take/);
   await page.getByLabel('Project to').fill('400');
   await page.getByRole('button', { name: 'Project', exact: true }).click();
   await sees(page, /^400 nodes are more than 8 times the most that were measured; measure 50 \(simulated\)$/);
@@ -87,7 +87,7 @@ test('a run over node counts is projected to those that are asked about', LIMIT,
 
 test('the chart is saved as CSV', LIMIT, async (t) => {
   const { page } = await setUp(t);
-  await sees(page, /^on 32 nodes/);
+  await sees(page, /^on 64 nodes/);
   await card(page).getByText('Share', { exact: true }).click();
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
@@ -114,7 +114,7 @@ test('a step of a model is held against the run', LIMIT, async (t) => {
   );
   await page.getByLabel('ZeRO stage').selectOption('3');
   await page.getByRole('button', { name: 'Estimate' }).click();
-  await sees(page, /not enough data: no case of the run on 32 ranks has times of all_gather out of place/);
+  await sees(page, /not enough data: no case of the run on 64 ranks has times of all_gather out of place/);
   await page.getByLabel('Parameters').fill('many');
   await page.getByRole('button', { name: 'Estimate' }).click();
   await sees(page, 'must be a number of 1 or more');
