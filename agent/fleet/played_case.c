@@ -428,14 +428,29 @@ static void set_fault(struct played_case *played)
             set_rank_fault(played, &played->seats[i], played->seats[i].first_rank + k);
 }
 
+/* Of a run's faults, the two that a process of its own is needed for. */
+static int check_fault(const struct fault *fault, struct error *err)
+{
+    const char *kind = fault->kind == FAULT_DIE       ? "die"
+                       : fault->kind == FAULT_NO_JOIN ? "no_join"
+                                                      : NULL;
+
+    return kind
+               ? error_set(err, ERROR_UNSUPPORTED,
+                           "ringbench-sim can't play the fault %s: it has hang, slow and "
+                           "wrong, and --fault dying=NODE:S for nodes that die",
+                           kind)
+               : 0;
+}
+
 static int prepare(struct played_case *played, struct error *err)
 {
     struct sim_setting setting = {.world_size = played->world_size,
                                   .shape = shape,
                                   .shape_arg = (void *)(uintptr_t)played->params.config};
 
-    played->file = case_file_parse(played->spec, false, err);
-    if (!played->file)
+    played->file = case_file_parse(played->spec, true, err);
+    if (!played->file || check_fault(&played->file->fault, err))
         return -1;
     json_decref(played->spec);
     played->spec = NULL;

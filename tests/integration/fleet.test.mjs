@@ -212,6 +212,22 @@ test('a rank that hangs is named as the one behind, with the operation', limit, 
   await server.nodeIs('sim-3', 'idle');
 });
 
+test('the faults of a run are played, or refused', limit, async (t) => {
+  const server = await startServer(t, { args: ['--allow-faults'] });
+  await startFleet(t, server, 2, ['--ranks', '2']);
+  const wrong = await runs(server, sim({ check: 1, fault: { kind: 'wrong', rank: 3, row: 1, index: 5 } }));
+  assert.deepEqual(wrong.rows.map((row) => row.wrong), [0, 1, 0]);
+  assert.equal(wrong.rows[1].errors[0].rank, 3);
+  const hang = await runs(server, sim({ stall_s: 5, fault: { kind: 'hang', rank: 1, op: 3 } }));
+  assert.equal(hang.run.state, 'failed');
+  assert.match(hang.run.hang.sentence, /rank 1 on sim-1 lags: done with operation 2 /);
+  for (const kind of ['die', 'no_join']) {
+    const { run } = await runs(server, sim({ fault: { kind, rank: 1 } }));
+    assert.equal(run.state, 'failed');
+    assert.match(run.reason, new RegExp(`can't play the fault ${kind}:`));
+  }
+});
+
 test('a rank that comes late is told from a node whose transfers are slow', limit, async (t) => {
   // The link is one that rings and trees have: with it slow they give half of their 48 GB/s.
   const isolated = sim({

@@ -123,10 +123,9 @@ TEST(faults_are_heeded_only_when_allowed)
     static const char fault[] = "{\"kind\":\"wrong\",\"rank\":2,\"row\":3,\"index\":4}";
     struct error err;
 
-    struct case_file *file = parse_with("fault", fault, false, NULL);
-    assert_int_equal(file->fault.kind, FAULT_NONE);
-    case_file_destroy(file);
-    file = parse_with("fault", fault, true, NULL);
+    assert_null(parse_with("fault", fault, false, &err));
+    assert_int_equal(err.code, ERROR_INVALID);
+    struct case_file *file = parse_with("fault", fault, true, NULL);
     assert_int_equal(file->fault.kind, FAULT_WRONG);
     assert_int_equal(file->fault.rank, 2);
     assert_int_equal(file->fault.row, 3);

@@ -163,9 +163,14 @@ static int parse(struct case_file *file, json_t *json, bool heed_faults,
     if (read_numbers(file, json, err) || read_nodes(file, json, err) ||
         form_groups(file, err))
         return -1;
-    if (heed_faults && file->spec->fault)
-        return read_fault(&file->fault, file->spec->fault, err);
-    return 0;
+    if (!file->spec->fault)
+        return 0;
+    if (!heed_faults) {
+        return error_set(err, ERROR_INVALID,
+                         "case: a fault is asked for, and this node allows none: start "
+                         "its agent with RINGBENCH_ALLOW_FAULTS=1");
+    }
+    return read_fault(&file->fault, file->spec->fault, err);
 }
 
 struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err)

@@ -51,7 +51,7 @@ struct case_file {
     char **nodes; /* the node of each rank, or NULL where the case does not say */
 };
 
-/* Read a case. Without heed_faults a fault in it is ignored. ERROR_INVALID names the
+/* Read a case. Without heed_faults a fault in it is refused. ERROR_INVALID names the
  * first field that is wrong. */
 struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err);
 struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err);
