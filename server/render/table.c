@@ -223,6 +223,8 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_append_str(out, ", PREDICTED");
     if (json_get_bool(choice, "ranks_differ", false))
         buf_append_str(out, ", RANKS DIFFER");
+    if (json_get_bool(choice, "unrequested", false))
+        buf_append_str(out, ", NOT REQUESTED");
 }
 
 /* One size: either half may be NULL, not both. */

@@ -6,16 +6,18 @@
 
 #include "common/base/json_util.h"
 
-/* From the lowest bit on: algorithm, protocol, who said so, channels, ranks differ. */
+/* From the lowest bit on: algorithm, protocol, who said so, channels (NCCL has 64
+ * at most), not requested, ranks differ. */
 enum {
     ALGO_BITS = 5,
     PROTO_BITS = 5,
     BY_BITS = 3,
-    CHANNEL_BITS = 10,
+    CHANNEL_BITS = 9,
     PROTO_AT = ALGO_BITS,
     BY_AT = PROTO_AT + PROTO_BITS,
     CHANNELS_AT = BY_AT + BY_BITS,
-    DIFFER_AT = CHANNELS_AT + CHANNEL_BITS
+    UNREQUESTED_AT = CHANNELS_AT + CHANNEL_BITS,
+    DIFFER_AT
 };
 
 _Static_assert(DIFFER_AT < CHOICE_CODE_BITS, "a bit for those that differ");
@@ -67,13 +69,14 @@ uint32_t choice_code(const json_t *choice)
     uint32_t by = number_of(choice, "by", sources, 1 << BY_BITS);
     int64_t channels = json_get_int(choice, "channels", 0);
     bool differ = json_get_bool(choice, "ranks_differ", false);
+    bool is_unrequested = json_get_bool(choice, "unrequested", false);
 
     if (algo == 0)
         return 0;
     if (channels < 0 || channels >= 1 << CHANNEL_BITS)
         channels = 0;
     return algo | proto << PROTO_AT | by << BY_AT | (uint32_t)channels << CHANNELS_AT |
-           (uint32_t)differ << DIFFER_AT;
+           (uint32_t)is_unrequested << UNREQUESTED_AT | (uint32_t)differ << DIFFER_AT;
 }
 
 static void set_name(json_t *out, const char *member, const char *name)
@@ -94,5 +97,7 @@ json_t *choice_code_json(uint32_t code)
     set_name(out, "by", sources[code >> BY_AT & ((1 << BY_BITS) - 1)]);
     if (code >> DIFFER_AT & 1)
         json_object_set_new(out, "ranks_differ", json_true());
+    if (code >> UNREQUESTED_AT & 1)
+        json_object_set_new(out, "unrequested", json_true());
     return out;
 }

@@ -12,8 +12,8 @@
 /* 0: nothing is known, or NULL. Of names that are not in the tables, "other" stays. */
 uint32_t choice_code(const json_t *choice);
 
-/* The members "algo", "proto", "channels", "by", "ranks_differ", as far as there are, in
- * a new object. */
+/* The members "algo", "proto", "channels", "by", "ranks_differ", "unrequested", as far
+ * as there are, in a new object. */
 json_t *choice_code_json(uint32_t code);
 
 #endif

@@ -216,7 +216,10 @@ test('the faults of a run are played, or refused', limit, async (t) => {
   const server = await startServer(t, { args: ['--allow-faults'] });
   await startFleet(t, server, 2, ['--ranks', '2']);
   const wrong = await runs(server, sim({ check: 1, fault: { kind: 'wrong', rank: 3, row: 1, index: 5 } }));
-  assert.deepEqual(wrong.rows.map((row) => row.wrong), [0, 1, 0]);
+  assert.deepEqual(
+    wrong.rows.map((row) => row.wrong),
+    [0, 1, 0],
+  );
   assert.equal(wrong.rows[1].errors[0].rank, 3);
   const hang = await runs(server, sim({ stall_s: 5, fault: { kind: 'hang', rank: 1, op: 3 } }));
   assert.equal(hang.run.state, 'failed');

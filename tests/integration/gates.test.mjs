@@ -390,7 +390,7 @@ test('a run is held against its baseline, and passes only where that can be told
     ['/baseline/like', { baseline: { like: 'names' } }],
     ['/baseline', { baseline: true }],
     ['/baseline/run', { baseline: { run: first.id } }],
-    ['/baseline', { baseline: {}, matrix: { SIM_ALGO: ['ring', 'tree'] } }],
+    ['/baseline', { baseline: {}, matrix: { NCCL_ALGO: ['ring', 'tree'] } }],
   ]) {
     const refused = assertProblem(await server.post({ ...spec, ...wrong }), 422);
     assert.deepEqual(

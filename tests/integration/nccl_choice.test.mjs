@@ -104,6 +104,23 @@ test('what is said is in the text and in CSV, and that ranks differ', limit, asy
   );
 });
 
+test('a row by another algorithm or protocol than its variables ask for is marked', limit, async (t) => {
+  const server = await startNodes(t, { node: 'nccl=22809' });
+  const marked = async (env) =>
+    (await rowsOn(server, 'node', { env })).rows.map((row) => row.nccl.unrequested ?? false);
+  // The emulation takes TREE LL, RING LL128 and RING SIMPLE whatever it is asked for.
+  assert.deepEqual(await marked({ NCCL_ALGO: 'Tree' }), [false, true, true, false, false, false]);
+  assert.deepEqual(await marked({ NCCL_ALGO: '^Tree', NCCL_PROTO: 'Simple' }), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  assert.deepEqual(await marked({ NCCL_ALGO: 'broadcast:ring' }), Array(6).fill(false));
+});
+
 // The emulation's table (tests/nccl_emulation/table.c), and what NCCL 2.18.6's and 2.19.4's own
 // functions chose of it, called outside of NCCL.
 const sizes = [1024, 16384, 65536, 1 << 20, 1 << 22, 1 << 26];

@@ -239,7 +239,7 @@ test('a run over node counts, and what it says of more, are as described', limit
     pattern: 'scaling',
     sizes: { min: '1M', max: '64M' },
     in_place: false,
-    env: { SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple' },
+    env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple' },
   };
   const [{ id }, { id: other }] = [(await api.post(spec)).json, (await api.post(spec)).json];
   for (const run of [id, other]) await server.runEnds(run);

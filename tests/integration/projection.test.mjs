@@ -14,7 +14,7 @@ const sim = {
   sizes: { min: '8M', max: '128M' },
   in_place: false,
   repeats: 3,
-  env: { SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple', SIM_SEED: '7' },
+  env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple', SIM_SEED: '7' },
 };
 
 test('128 nodes are told from one run or several on 4 to 32', limit, async (t) => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { faulty, noWorkersLeft, startAgents, startCluster, startServer } from './lib/cluster.mjs';
-import { binDir, patience } from './lib/fixture.mjs';
+import { binDir, patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -223,6 +223,71 @@ test('wrong data is named', limit, async (t) => {
   );
   assert.equal(rows[1].errors[0].rank, 1);
   assert.equal(rows[1].errors[0].index, 5);
+});
+
+test('a fault that the node does not allow fails the case', limit, async (t) => {
+  const { server } = await startCluster(t, 1, { server: { args: ['--allow-faults'] } });
+  const { id } = await server.run({ ...sim(), fault: { kind: 'wrong', rank: 0, row: 0, index: 0 } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /RINGBENCH_ALLOW_FAULTS/);
+});
+
+test('NCCL_ALGO is obeyed, and a row by another algorithm is marked', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const lines = {
+    SIM_NOISE: '0',
+    SIM_TREE_US: '10',
+    SIM_TREE_GBS: '20',
+    SIM_RING_US: '100',
+    SIM_RING_GBS: '40',
+  };
+  const { id } = await server.run({
+    ...sim(lines),
+    in_place: false,
+    collectives: ['all_reduce', 'broadcast'],
+    matrix: { NCCL_ALGO: ['Ring', 'Tree'] },
+  });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  const rows = await server.rows(id);
+  const ways = (kind, number) =>
+    rows
+      .filter((row) => row.collective === kind && row.case === number)
+      .map(({ nccl: { algo, unrequested } }) => [algo, unrequested ?? false]);
+  assert.deepEqual(ways('all_reduce', 0), Array(3).fill(['RING', false]));
+  assert.deepEqual(ways('all_reduce', 1), Array(3).fill(['TREE', false]));
+  assert.deepEqual(ways('broadcast', 0), Array(3).fill(['RING', false]));
+  assert.deepEqual(ways('broadcast', 1), Array(3).fill(['RING', true]), 'there is no tree for it');
+  // Tree is faster where latency counts, ring where bandwidth does.
+  const [small, large] = [8, 64 << 20].map((size) =>
+    rows.filter((row) => row.collective === 'all_reduce' && row.size === size).map((row) => row.time_us),
+  );
+  assert.ok(small[1] < small[0] / 5 && large[0] < large[1] / 1.5, `${small} ${large}`);
+  const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
+  assert.equal(text.match(/ RING \S+, NOT REQUESTED$/gm).length, 3);
+  const { series } = await server.get(`/api/v1/runs/${id}/summary`);
+  assert.ok(JSON.stringify(series).includes('"unrequested":true'));
+});
+
+test('nights of one seed are alike and form one series', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const times = [];
+  for (const night of [0, 1, 2]) {
+    const env = { SIM_SEED: '5', SIM_NOISE: '0', SIM_DRIFT: '0.1', SIM_NIGHT: String(night) };
+    const { id } = await server.run({ ...sim(env), in_place: false });
+    assert.equal((await server.runEnds(id)).state, 'completed');
+    times.push((await server.rows(id)).at(-1).time_us);
+  }
+  assert.ok(
+    Math.abs(times[1] / times[0] - 1.1) < 1e-4 && Math.abs(times[2] / times[0] - 1.21) < 1e-4,
+    `${times}`,
+  );
+  const points = await waitFor(async () => {
+    const trend = await server.get('/api/v1/trends?band=bandwidth');
+    return trend.points.length === 3 && trend.points;
+  }, 'three values');
+  assert.equal(new Set(points.map((point) => point.series)).size, 1);
 });
 
 test('a variable that is written wrong fails the case with its name', limit, async (t) => {

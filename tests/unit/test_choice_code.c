@@ -25,20 +25,18 @@ TEST(what_is_known_comes_out_again)
         "{\"algo\":\"RING\",\"proto\":\"LL128\",\"channels\":16,\"by\":\"profiler\"}");
     comes_out_as("{\"algo\":\"NVLS_TREE\",\"proto\":\"SIMPLE\",\"by\":\"table\"}",
                  "{\"algo\":\"NVLS_TREE\",\"proto\":\"SIMPLE\",\"by\":\"table\"}");
-    comes_out_as(
-        "{\"algo\":\"SYMMETRIC\",\"proto\":\"RSxLDMC_AGxSTMC\",\"channels\":1023,"
-        "\"by\":\"log\",\"ranks_differ\":true}",
-        "{\"algo\":\"SYMMETRIC\",\"proto\":\"RSxLDMC_AGxSTMC\",\"channels\":1023,"
-        "\"by\":\"log\",\"ranks_differ\":true}");
+    comes_out_as("{\"algo\":\"SYMMETRIC\",\"proto\":\"RSxLDMC_AGxSTMC\",\"channels\":511,"
+                 "\"by\":\"log\",\"ranks_differ\":true,\"unrequested\":true}",
+                 "{\"algo\":\"SYMMETRIC\",\"proto\":\"RSxLDMC_AGxSTMC\",\"channels\":511,"
+                 "\"by\":\"log\",\"ranks_differ\":true,\"unrequested\":true}");
     comes_out_as("{\"algo\":\"P2P\",\"channels\":4,\"by\":\"model\"}",
                  "{\"algo\":\"P2P\",\"channels\":4,\"by\":\"model\"}");
 }
 
 TEST(what_it_has_no_number_for_is_other)
 {
-    comes_out_as(
-        "{\"algo\":\"HYPER\",\"proto\":\"LL256\",\"channels\":1024,\"by\":\"x\"}",
-        "{\"algo\":\"other\",\"proto\":\"other\",\"by\":\"other\"}");
+    comes_out_as("{\"algo\":\"HYPER\",\"proto\":\"LL256\",\"channels\":512,\"by\":\"x\"}",
+                 "{\"algo\":\"other\",\"proto\":\"other\",\"by\":\"other\"}");
     comes_out_as("{\"algo\":\"other\",\"channels\":-1}", "{\"algo\":\"other\"}");
 }
 

@@ -31,8 +31,8 @@ TEST(everything_has_a_default)
 
 TEST(numbers_and_names_are_read)
 {
-    char a[] = "SIM_BANDWIDTH_GBS=12.5", b[] = "SIM_ALGO=Tree,PAT",
-         c[] = "SIM_PROTO=ll128", d[] = "SIM_SLOW_NODE=n1:0.5,n2:0.25",
+    char a[] = "SIM_BANDWIDTH_GBS=12.5", b[] = "NCCL_ALGO=Tree,PAT",
+         c[] = "NCCL_PROTO=^ll,Simple", d[] = "SIM_SLOW_NODE=n1:0.5,n2:0.25",
          e[] = "SIM_SEED=0";
     char *const environment[] = {a, b, c, d, e, NULL};
     struct sim_params params;
@@ -58,8 +58,19 @@ TEST(what_is_wrong_is_named)
         {"SIM_BANDWIDTH_GBS=0",
          "SIM_BANDWIDTH_GBS=0 must be a number from 1e-06 to 1e+09"},
         {"SIM_NOISE=-1", "SIM_NOISE=-1 must be a number from 0 to 2"},
-        {"SIM_ALGO=ring,nvls", "SIM_ALGO=ring,nvls: \"nvls\" is not known"},
-        {"SIM_ALGO=p2p", "SIM_ALGO=p2p: \"p2p\" is not known"},
+        {"NCCL_ALGO=ring,nvls",
+         "NCCL_ALGO=ring,nvls: the simulation has no \"nvls\"; it has Ring, Tree, PAT"},
+        {"NCCL_ALGO=allreduce:tree", "NCCL_ALGO=allreduce:tree: the simulation has no "
+                                     "\"allreduce:tree\"; it has Ring, Tree, PAT"},
+        {"NCCL_PROTO=p2p",
+         "NCCL_PROTO=p2p: the simulation has no \"p2p\"; it has LL, LL128, Simple"},
+        {"NCCL_PROTO=^LL,LL128,Simple",
+         "NCCL_PROTO=^LL,LL128,Simple leaves none of LL, LL128, Simple"},
+        {"SIM_CHANGE=x:2",
+         "SIM_CHANGE=x:2: x must be the number of a case, or seconds as "
+         "in 0.5s"},
+        {"SIM_CHANGE=1ss:2", "SIM_CHANGE=1ss:2: 1ss must be the number of a case, or "
+                             "seconds as in 0.5s"},
         {"SIM_SLOW_NODE=n1", "SIM_SLOW_NODE=n1 must be a list of NAME:VALUE with values "
                              "above 0"},
         {"SIM_SLOW_NODE=n1:",

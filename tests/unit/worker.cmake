@@ -1,5 +1,5 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
-    affinity arrival bench_state build_id caches case_file control crossing host_memory join
+    affinity arrival bench_state build_id caches case_file choice control crossing host_memory join
     nccl_pattern numeric pattern ports reduce rendezvous_client sockets stacks stopping
     ucx_lanes worker_process)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
@@ -12,7 +12,7 @@ target_link_options(units_host_collectives PRIVATE
 set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
 
 unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS
-    door sim_exchange sim_hub sim_model sim_noise sim_noise_parts sim_params sim_topology
+    door sim_exchange sim_history sim_hub sim_model sim_noise sim_noise_parts sim_params sim_topology
     sim_worker)
 foreach(noun door sim_worker)
     unit_define(${noun} WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>"

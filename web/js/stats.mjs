@@ -36,8 +36,9 @@ export function lineLabel(row, variant = '', members = null) {
 
 /* "TREE, LL128": how calls were done, of a row's `nccl`; '' where that is not known. */
 export function wayOf(choice) {
-  const { algo, proto, by, ranks_differ: differ } = choice ?? {};
-  return [algo, proto, by === 'table' && 'predicted', differ && 'ranks differ'].filter(Boolean).join(', ');
+  const { algo, proto, by, ranks_differ: differ, unrequested } = choice ?? {};
+  const notes = [by === 'table' && 'predicted', differ && 'ranks differ', unrequested && 'not requested'];
+  return [algo, proto, ...notes].filter(Boolean).join(', ');
 }
 
 /* [{way, rows}] of such, the most frequent first and the unknown last; [] where nothing is known of any. */

@@ -3,6 +3,7 @@
 
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_profiler.h"
+#include "agent/worker/nccl/nccl_setting.h"
 
 /* What is not made of sends and receives. */
 static bool has_algorithm(enum collective_kind kind)
@@ -46,6 +47,21 @@ static void predict(const struct backend_comm *comm, const struct backend_call *
         nccl_table_predict(&comm->table, &asked, out);
 }
 
+/* A prediction has taken the variables into account already. Sends and receives heed
+ * neither variable, and symmetric kernels have no protocol. */
+static bool is_requested(const struct backend_call *call, const struct choice *choice)
+{
+    char algo[256], proto[256];
+
+    if (!has_algorithm(call->kind) || !*choice->algo || strcmp(choice->algo, "P2P") == 0)
+        return true;
+    return choice_is_requested(nccl_setting("NCCL_ALGO", algo, sizeof(algo)), call->kind,
+                               choice->algo) &&
+           (strcmp(choice->algo, "SYMMETRIC") == 0 || !*choice->proto ||
+            choice_is_requested(nccl_setting("NCCL_PROTO", proto, sizeof(proto)),
+                                call->kind, choice->proto));
+}
+
 void comm_watch(struct backend_comm *comm)
 {
     if (comm->nccl.version < NCCL_WITH_CHOICES)
@@ -66,6 +82,7 @@ void comm_choice(struct backend_comm *comm, const struct backend_call *call,
     }
     nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, out);
     nccl_profiler_take(out);
+    out->is_unrequested = !is_requested(call, out);
     comm->symmetric_rows += strcmp(out->algo, "SYMMETRIC") == 0;
     out->expected_us = expected_us(comm, call);
 }

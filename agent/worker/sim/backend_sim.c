@@ -95,11 +95,15 @@ static void sim_choice(struct backend_comm *comm, const struct backend_call *cal
                        struct choice *out)
 {
     const struct sim_estimate *estimate = &comm->shared->estimate;
+    const struct sim_params *params = &comm->shared->params;
 
     (void)call;
     snprintf(out->algo, sizeof(out->algo), "%s", sim_algorithm_name(estimate->algorithm));
     snprintf(out->proto, sizeof(out->proto), "%s", sim_protocol_name(estimate->protocol));
     snprintf(out->by, sizeof(out->by), "model");
+    out->is_unrequested = estimate->algorithm != SIM_P2P &&
+                          !(params->algorithms & 1u << estimate->algorithm &&
+                            params->protocols & 1u << estimate->protocol);
 }
 
 static int sim_memory(struct backend_comm *comm, struct backend_memory *out,

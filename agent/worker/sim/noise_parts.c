@@ -20,7 +20,9 @@ enum stream {
     STREAM_OUTLIER,
     STREAM_STATE,
     STREAM_SWITCH,
-    STREAM_HOST
+    STREAM_HOST,
+    STREAM_RUN,
+    STREAM_NIGHT
 };
 
 static double factor(double sigma, uint64_t seed)
@@ -42,6 +44,41 @@ static bool is_slow(const struct sim_params *params, uint64_t seed, uint64_t num
     return happens(params->states, seed, STREAM_STATE, number);
 }
 
+uint64_t noise_night(const struct sim_params *params, uint64_t seed)
+{
+    return params->night > 0
+               ? noise_split(noise_split(seed, STREAM_NIGHT), (uint64_t)params->night)
+               : seed;
+}
+
+/* The effects of nights in a row are an autoregressive process of order 1 that is
+ * stationary: each has the same variance. */
+double noise_of_run(const struct sim_params *params, uint64_t seed)
+{
+    uint64_t runs = noise_split(seed, STREAM_RUN);
+    double phi = params->correlation, effect = noise_normal(noise_split(runs, 0));
+
+    for (uint64_t night = 1; night <= (uint64_t)params->night; night++)
+        effect =
+            phi * effect + sqrt(1 - phi * phi) * noise_normal(noise_split(runs, night));
+    return exp(params->run_noise * effect) * pow(1 + params->drift, params->night);
+}
+
+/* The last change that a case with this number has behind it. */
+static double change_before(const struct sim_params *params, uint64_t number)
+{
+    const char *rest = params->changes;
+    struct sim_item item;
+    double at, value = 1;
+    bool is_seconds;
+
+    while (sim_list_next(&rest, &item) > 0)
+        if (sim_change_read(&item, &at, &is_seconds) && !is_seconds &&
+            (double)number >= at)
+            value = item.value;
+    return value;
+}
+
 double noise_of_case(const struct sim_params *params, uint64_t seed, uint64_t number)
 {
     double sigma =
@@ -52,7 +89,7 @@ double noise_of_case(const struct sim_params *params, uint64_t seed, uint64_t nu
         value *= params->outlier_factor;
     if (params->states > 0 && is_slow(params, seed, number))
         value *= params->state_factor;
-    return value;
+    return value * change_before(params, number);
 }
 
 double noise_of_row(const struct sim_params *params, uint64_t seed,

@@ -34,6 +34,18 @@ static void estimate(struct backend_comm *comm, const struct sim_call *call)
         shared->case_noise * shared->row_noise;
 }
 
+/* By the last change that has come. */
+static double changed(const struct backend_comm *comm)
+{
+    const struct sim_shared *shared = comm->shared;
+    double factor = 1;
+
+    for (int i = 0; i < shared->n_changes; i++)
+        if (comm->clock.host_us >= shared->changes[i].at_us)
+            factor = shared->changes[i].factor;
+    return factor;
+}
+
 static bool waits_for_faulty(const struct backend_comm *comm, const struct sim_call *call)
 {
     const struct sim_shared *shared = comm->shared;
@@ -113,9 +125,10 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
         waits_for_faulty(comm, &model_call))
         return wait_in_vain(comm, err);
     estimate(comm, &model_call);
-    double us = comm->own_us * noise_of_call(&shared->params, shared->seed, comm->calls,
-                                             comm->world_rank) +
-                waiting_us(comm, &model_call);
+    double us =
+        comm->own_us * changed(comm) *
+            noise_of_call(&shared->params, shared->seed, comm->calls, comm->world_rank) +
+        waiting_us(comm, &model_call);
     if (!(comm->started & bit)) {
         comm->started |= bit;
         us += shared->params.first_us;

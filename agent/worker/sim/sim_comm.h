@@ -21,6 +21,12 @@ struct sim_clock {
     double debt_us;   /* really to be slept */
 };
 
+/* From this time of a rank's clock on all takes so many times as long. */
+#define SIM_CHANGES_MAX 16
+struct sim_change {
+    double at_us, factor;
+};
+
 /* Of all ranks of a communicator. */
 struct sim_shared {
     int world_size, group;
@@ -32,7 +38,9 @@ struct sim_shared {
     int faulty;
     /* Of the noise. */
     uint64_t seed;
-    double case_noise; /* a factor */
+    double case_noise; /* a factor, the run's included */
+    struct sim_change changes[SIM_CHANGES_MAX];
+    int n_changes;
     /* The last call's estimate, which the next one mostly needs again. */
     struct sim_call call;
     struct sim_estimate estimate;

@@ -373,6 +373,18 @@ static bool is_available(const struct sim_model *model, const struct sim_call *c
             (protocol == SIM_SIMPLE && topology->n_nodes == topology->n_ranks));
 }
 
+/* The latency and the limit of the bus bandwidth that the parameters have for it. */
+static void set_told(const struct sim_model *model, const struct sim_call *call,
+                     struct sim_estimate *out)
+{
+    double latency = model->params->algorithm_us[out->algorithm];
+    double limit = model->params->algorithm_gbs[out->algorithm] /
+                   collective_bus_factor(call->kind, model->topology->n_ranks);
+
+    set_estimate(call, latency >= 0 ? latency : out->latency_us,
+                 limit > 0 ? lesser(limit, out->gbs) : out->gbs, out);
+}
+
 bool sim_model_estimate(const struct sim_model *model, const struct sim_call *call,
                         enum sim_algorithm algorithm, enum sim_protocol protocol,
                         struct sim_estimate *out)
@@ -386,6 +398,7 @@ bool sim_model_estimate(const struct sim_model *model, const struct sim_call *ca
         return true;
     }
     kinds[call->kind].by[algorithm](model, call, protocol, out);
+    set_told(model, call, out);
     return true;
 }
 

@@ -34,10 +34,23 @@ static const struct number numbers[] = {
      "GB/s of a node's link to the network, each way"},
     {"SIM_INTRA_BANDWIDTH_GBS", AT(intra_bandwidth_gbs), 300, 1e-6, 1e9,
      "GB/s of a rank's link to the others of its node, each way"},
+    {"SIM_RING_US", AT(algorithm_us[SIM_RING]), -1, 0, 1e9,
+     "latency of a call by ring; from the hops if it is not set"},
+    {"SIM_RING_GBS", AT(algorithm_gbs[SIM_RING]), -1, 1e-6, 1e9,
+     "GB/s of bus bandwidth that a ring reaches at most; no limit if it is not set"},
+    {"SIM_TREE_US", AT(algorithm_us[SIM_TREE]), -1, 0, 1e9, "the same of a tree"},
+    {"SIM_TREE_GBS", AT(algorithm_gbs[SIM_TREE]), -1, 1e-6, 1e9, "the same of a tree"},
     {"SIM_CHANNELS", AT(channels), 16, 1, 1024, "channels of a ring"},
     {"SIM_NOISE", AT(noise), 0.02, 0, 2, "standard deviation of log(time) of a call"},
     {"SIM_CASE_NOISE", AT(case_noise), -1, 0, 2,
      "the same of all that a case takes; half of SIM_NOISE if it is not set"},
+    {"SIM_RUN_NOISE", AT(run_noise), 0, 0, 2, "the same of all that a run takes"},
+    {"SIM_NIGHT", AT(night), 0, 0, 1e5,
+     "number of the run among those with one SIM_SEED"},
+    {"SIM_CORRELATION", AT(correlation), 0, 0, 0.999,
+     "of SIM_RUN_NOISE between one night and the next"},
+    {"SIM_DRIFT", AT(drift), 0, -0.5, 0.5,
+     "part by which everything takes longer with each night"},
     {"SIM_OUTLIERS", AT(outliers), 0, 0, 1, "part of the cases that something disturbs"},
     {"SIM_OUTLIER_FACTOR", AT(outlier_factor), 2, 1e-3, 1e3,
      "how many times as long these take"},
@@ -65,10 +78,25 @@ static const struct text texts[] = {
     {"SIM_SLOW_RANK", AT(slow_ranks), "RANK:FACTOR,... on the rank's link in its node"},
     {"SIM_SLOW_LINK", AT(slow_links), "NODE-NODE:FACTOR,... on what they exchange"},
     {"SIM_WRONG_INTERFACE", AT(wrong_interfaces), "NODE:GBS,... in place of its link"},
+    {"SIM_CHANGE", AT(changes),
+     "CASE:FACTOR,... or SECONDs:FACTOR,... from there on all takes FACTOR times as "
+     "long"},
 };
 
 static const char *const algorithm_names[] = {"RING", "TREE", "PAT", "P2P"};
 static const char *const protocol_names[] = {"LL", "LL128", "SIMPLE"};
+
+/* NCCL's own variables, in its syntax but for lists by collective. P2P can't be chosen.
+ */
+static const struct choice_variable {
+    const char *name;
+    const char *const *known;
+    size_t n;
+    const char *help;
+} choice_variables[] = {
+    {"NCCL_ALGO", algorithm_names, SIM_P2P, "Ring, Tree, PAT"},
+    {"NCCL_PROTO", protocol_names, SIM_PROTOCOLS, "LL, LL128, Simple"},
+};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -90,6 +118,8 @@ static void *member(struct sim_params *params, size_t offset)
 static void set_defaults(struct sim_params *params)
 {
     memset(params, 0, sizeof(*params));
+    for (int i = 0; i < SIM_ALGORITHMS; i++)
+        params->algorithm_us[i] = params->algorithm_gbs[i] = -1;
     for (size_t i = 0; i < COUNT(numbers); i++)
         memcpy(member(params, numbers[i].offset), &numbers[i].fallback, sizeof(double));
     params->algorithms = (1u << SIM_ALGORITHMS) - 1;
@@ -131,16 +161,33 @@ int sim_list_next(const char **list, struct sim_item *out)
     return 1;
 }
 
+bool sim_change_read(const struct sim_item *item, double *at, bool *is_seconds)
+{
+    char *end;
+
+    *at = strtod(item->name, &end);
+    *is_seconds = *end == 's';
+    end += *is_seconds;
+    return end == item->name + item->name_len && end > item->name && *at >= 0;
+}
+
 static int read_text(const struct text *text, const char *value,
                      struct sim_params *params, struct error *err)
 {
+    bool is_change = text->offset == AT(changes), is_seconds;
     const char *rest = value;
     struct sim_item item;
+    double at;
     int found;
 
-    do {
-        found = sim_list_next(&rest, &item);
-    } while (found > 0);
+    while ((found = sim_list_next(&rest, &item)) > 0) {
+        if (is_change && !sim_change_read(&item, &at, &is_seconds)) {
+            return error_set(err, ERROR_INVALID,
+                             "%s=%.80s: %.*s must be the number of a case, or seconds as "
+                             "in 0.5s",
+                             text->name, value, (int)item.name_len, item.name);
+        }
+    }
     if (found < 0) {
         return error_set(err, ERROR_INVALID,
                          "%s=%.80s must be a list of NAME:VALUE with values above 0",
@@ -150,24 +197,32 @@ static int read_text(const struct text *text, const char *value,
     return 0;
 }
 
-/* A list of names, separated by commas, as a mask. */
-static int read_names(const char *name, const char *value, const char *const *known,
-                      size_t n, unsigned *mask, struct error *err)
+/* A list of names, separated by commas, as a mask; ^ in front: all others. */
+static int read_choice(const struct choice_variable *variable, const char *value,
+                       unsigned *mask, struct error *err)
 {
-    const char *at = value;
-    unsigned found = 0;
+    bool is_inverted = *value == '^';
+    const char *at = value + is_inverted;
+    unsigned found = 0, all = (1u << variable->n) - 1;
 
     while (*at) {
         size_t len = strcspn(at, ","), i = 0;
-        while (i < n && (strlen(known[i]) != len || strncasecmp(known[i], at, len) != 0))
+        while (i < variable->n && (strlen(variable->known[i]) != len ||
+                                   strncasecmp(variable->known[i], at, len) != 0))
             i++;
-        if (i == n) {
-            return error_set(err, ERROR_INVALID, "%s=%.80s: \"%.*s\" is not known", name,
-                             value, len < 40 ? (int)len : 40, at);
+        if (i == variable->n) {
+            return error_set(
+                err, ERROR_INVALID, "%s=%.80s: the simulation has no \"%.*s\"; it has %s",
+                variable->name, value, len < 40 ? (int)len : 40, at, variable->help);
         }
         found |= 1u << i;
         at += len + (at[len] == ',');
     }
+    if (is_inverted)
+        found = all & ~found;
+    if (is_inverted && !found)
+        return error_set(err, ERROR_INVALID, "%s=%.80s leaves none of %s", variable->name,
+                         value, variable->help);
     if (found)
         *mask = found;
     return 0;
@@ -182,29 +237,28 @@ static int read_variable(const char *name, const char *value, struct sim_params 
     for (size_t i = 0; i < COUNT(texts); i++)
         if (strcmp(texts[i].name, name) == 0)
             return read_text(&texts[i], value, params, err);
-    if (strcmp(name, "SIM_ALGO") == 0) {
-        return read_names(name, value, algorithm_names, SIM_P2P, &params->algorithms,
-                          err);
-    }
-    if (strcmp(name, "SIM_PROTO") == 0) {
-        return read_names(name, value, protocol_names, SIM_PROTOCOLS, &params->protocols,
-                          err);
-    }
     /* A name that is written wrong would have no effect, and nobody would notice. */
     return error_set(err, ERROR_INVALID, "%s is no variable of the simulation", name);
 }
 
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err)
 {
+    unsigned *const masks[] = {&out->algorithms, &out->protocols};
+
     set_defaults(out);
     for (; *environment; environment++) {
         const char *equals = strchr(*environment, '=');
         char name[64];
 
-        if (strncmp(*environment, PREFIX, strlen(PREFIX)) != 0 || !equals)
+        if (!equals)
             continue;
         snprintf(name, sizeof(name), "%.*s", (int)(equals - *environment), *environment);
-        if (read_variable(name, equals + 1, out, err))
+        for (size_t i = 0; i < COUNT(choice_variables); i++)
+            if (strcmp(name, choice_variables[i].name) == 0 &&
+                read_choice(&choice_variables[i], equals + 1, masks[i], err))
+                return -1;
+        if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+            read_variable(name, equals + 1, out, err))
             return -1;
     }
     out->algorithms |= 1u << SIM_P2P;
@@ -221,8 +275,11 @@ void sim_params_print(FILE *out)
                     numbers[i].help);
         }
     }
-    fprintf(out, "| `SIM_ALGO` | all | those to choose from: ring, tree, pat |\n");
-    fprintf(out, "| `SIM_PROTO` | all | those to choose from: LL, LL128, Simple |\n");
+    for (size_t i = 0; i < COUNT(choice_variables); i++)
+        fprintf(
+            out,
+            "| `%s` | all | those to choose from: %s; with ^ in front, all others |\n",
+            choice_variables[i].name, choice_variables[i].help);
     for (size_t i = 0; i < COUNT(texts); i++)
         fprintf(out, "| `%s` | | %s |\n", texts[i].name, texts[i].help);
 }

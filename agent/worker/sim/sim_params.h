@@ -1,8 +1,9 @@
-/* sim_params.h - what a simulation is told, by the environment variables SIM_* of its run
- * (docs/simulation.md lists them) */
+/* sim_params.h - the environment variables of a simulated run: SIM_*, NCCL_ALGO,
+ * NCCL_PROTO (docs/simulation.md lists them) */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 #define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "common/base/error.h"
@@ -22,6 +23,10 @@ struct sim_params {
     double channels;            /* among which NCCL's ring divides a message */
     double noise;               /* sigma of the logarithm of a call's time */
     double case_noise;          /* the same of a case; negative: a part of noise */
+    double run_noise;           /* the same of a run */
+    double night;               /* its number among runs with one seed */
+    double correlation;         /* of the run noise of two nights in a row */
+    double drift;               /* part by which all takes longer each night */
     double outliers;            /* part of the cases that ... */
     double outlier_factor;      /* ... take so many times as long */
     double states;              /* part of the cases in a slow state ... */
@@ -30,10 +35,13 @@ struct sim_params {
     double sleep_fraction;      /* of the modelled time that really passes */
     double memory_gib;          /* of a rank */
     double seed;                /* negative: the case's */
-    unsigned algorithms;        /* bit mask: those that may be chosen */
+    /* Latency, and the greatest bus bandwidth, of a ring or tree; negative: the model's.
+     */
+    double algorithm_us[SIM_ALGORITHMS], algorithm_gbs[SIM_ALGORITHMS];
+    unsigned algorithms; /* bit mask: those that may be chosen, and P2P */
     unsigned protocols;
     /* Lists of NAME:VALUE; borrowed from the environment, NULL: none. */
-    const char *slow_nodes, *slow_ranks, *slow_links, *wrong_interfaces;
+    const char *slow_nodes, *slow_ranks, *slow_links, *wrong_interfaces, *changes;
 };
 
 /* Read the variables among `environment` ("NAME=VALUE", ends with NULL), which must
@@ -54,6 +62,10 @@ struct sim_item {
 /* Take the next item off *list; 1: there was one, 0: the list is at its end, -1: it is
  * malformed. */
 int sim_list_next(const char **list, struct sim_item *out);
+
+/* An item of `changes`: its name is a case's number, or seconds followed by an s. Returns
+ * whether it is one of them. */
+bool sim_change_read(const struct sim_item *item, double *at, bool *is_seconds);
 
 /* The variables with their defaults and meaning, as the documentation lists them. */
 void sim_params_print(FILE *out);

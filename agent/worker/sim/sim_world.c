@@ -13,15 +13,36 @@
 /* Other noise in each case of a run, but the same when a case is tried again. */
 static void set_up_noise(struct sim_shared *shared, const struct case_file *file)
 {
-    uint64_t seed = file ? file->seed : 1;
+    const struct sim_params *params = &shared->params;
+    uint64_t number = file ? (uint64_t)file->number : 0;
+    uint64_t seed = params->seed >= 0 ? (uint64_t)params->seed : file ? file->seed : 1;
+    uint64_t night = noise_night(params, seed);
 
-    if (shared->params.seed >= 0)
-        seed = (uint64_t)shared->params.seed;
     shared->case_noise =
-        noise_of_case(&shared->params, seed, file ? (uint64_t)file->number : 0);
-    shared->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
+        noise_of_run(params, seed) * noise_of_case(params, night, number);
+    shared->seed = noise_split(night, number);
     if (shared->group > 0)
         shared->seed = noise_split(shared->seed, (uint64_t)shared->group);
+}
+
+/* The changes that come while the case runs. */
+static int set_up_changes(struct sim_shared *shared, struct error *err)
+{
+    const char *rest = shared->params.changes;
+    struct sim_item item;
+    bool is_seconds;
+    double at;
+
+    while (sim_list_next(&rest, &item) > 0) {
+        if (!sim_change_read(&item, &at, &is_seconds) || !is_seconds)
+            continue;
+        if (shared->n_changes == SIM_CHANGES_MAX)
+            return error_set(err, ERROR_INVALID, "SIM_CHANGE: more than %d within a case",
+                             SIM_CHANGES_MAX);
+        shared->changes[shared->n_changes++] =
+            (struct sim_change){.at_us = at * 1e6, .factor = item.value};
+    }
+    return 0;
 }
 
 /* The topology becomes that of the group. */
@@ -68,6 +89,8 @@ static int set_up(struct sim_shared *shared, const struct sim_setting *setting,
         shared->faulty = file->groups.place[file->fault.rank];
     }
     set_up_noise(shared, file);
+    if (set_up_changes(shared, err))
+        return -1;
     sim_model_init(&shared->model, &shared->params, &shared->topology);
     shared->model.traffic = file ? &file->spec->traffic : NULL;
     return 0;
