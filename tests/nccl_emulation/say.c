@@ -1,4 +1,5 @@
-/* say.c - what the emulated NCCL prints with NCCL_DEBUG=INFO */
+/* say.c - lines that the emulated NCCL prints with NCCL_DEBUG=INFO. As NCCL does, it
+ * writes to stdout and never flushes (src/debug.cc): the worker has to see to that. */
 #include "tests/nccl_emulation/say.h"
 
 #include <stdarg.h>
@@ -24,7 +25,6 @@ void say(const char *format, ...)
     vprintf(format, args);
     va_end(args);
     printf("\n");
-    fflush(stdout);
 }
 
 static void say_settings(void)

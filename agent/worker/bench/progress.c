@@ -1,6 +1,7 @@
 /* progress.c - how far the bench loop is, readable by another thread */
 #include "agent/worker/bench/progress.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,9 @@ static void end_process(struct progress *progress)
                      json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "code",
                                "cancelled", "text",
                                "told to stop; an operation did not end"));
+    /* The rest of a library's log, unless the stuck thread holds the stream. */
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
     _exit(1);
 }
 
