@@ -11,6 +11,7 @@ import { patience, tempDir } from './lib/fixture.mjs';
 const limit = { timeout: 120000 * patience };
 
 // What a terminal acts upon, and what turns the reading direction; a newline is not among them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
 const unseen = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const forged = '2026-01-01T00:00:00.000Z ringbench-server error the disk is full';
 

@@ -37,7 +37,7 @@ async function end(server, spec) {
   return { run, rows: await server.rows(id) };
 }
 
-const valueOf = (rows, metric) => rows.find((row) => row.metric === metric).value;
+const metricValue = (rows, metric) => rows.find((row) => row.metric === metric).value;
 
 test('figures come after the rows, and show wherever results do', limit, async (t) => {
   const { server, agents } = await startCluster(t, 2, { agent: { ranks: 2 } });
@@ -86,8 +86,8 @@ test('figures come after the rows, and show wherever results do', limit, async (
     assert.ok(figure.p99 >= figure.value);
     assert.equal(figure.iters, figure.control === 'chunks' ? quick.iters : 20);
   }
-  const ratio = valueOf(rows, 'gather_object') / valueOf(rows, 'reduce_flag');
-  assert.ok(Math.abs(valueOf(rows, 'object_slower') / ratio - 1) < 1e-6);
+  const ratio = metricValue(rows, 'gather_object') / metricValue(rows, 'reduce_flag');
+  assert.ok(Math.abs(metricValue(rows, 'object_slower') / ratio - 1) < 1e-6);
   for (const event of await server.events(id)) fits('Event', event);
   const csv = (await server.request('GET', `/api/v1/runs/${id}/results?format=csv`)).text.split('\r\n');
   assert.equal(csv.filter((line) => line.includes(',barrier,')).length, 1);
@@ -115,7 +115,7 @@ test('a run may be of control series alone, across hosts', limit, async (t) => {
     names.slice(0, 4),
   );
   assert.deepEqual(run.collectives, []);
-  assert.ok(valueOf(rows, 'object_slower') > 0);
+  assert.ok(metricValue(rows, 'object_slower') > 0);
   const none = assertProblem(await server.post({ collectives: [], control: false }), 422);
   assert.deepEqual(
     none.errors.map(({ pointer }) => pointer),
@@ -217,8 +217,8 @@ test("simulated figures are the model's, and say so", limit, async (t) => {
   assert.equal(run.state, 'completed', run.reason);
   assert.ok(rows.every((row) => row.simulated === true));
   // The model has no barrier: it is a reduction of one element.
-  assert.equal(valueOf(rows, 'barrier'), valueOf(rows, 'reduce_flag'));
-  assert.ok(valueOf(rows, 'object_slower') > 1 && valueOf(rows, 'many_slower') > 1);
+  assert.equal(metricValue(rows, 'barrier'), metricValue(rows, 'reduce_flag'));
+  assert.ok(metricValue(rows, 'object_slower') > 1 && metricValue(rows, 'many_slower') > 1);
 });
 
 const emulation = path.join(buildDir, 'tests/emulation');

@@ -107,7 +107,7 @@ test('who may start runs is said beforehand', limit, async (t) => {
 test('the lines of docs/api.md work as they stand', limit, async (t) => {
   const [, block] = fs
     .readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
-    .match(/^## By hand\n[^]*?```sh\n([^]*?)```$/m);
+    .match(/^## By hand\n[\s\S]*?```sh\n([\s\S]*?)```$/m);
   assert.ok(block.match(/\bcurl /g).length >= 10);
   for (const start of [async (test) => (await startCluster(test, 1)).server, startGuarded]) {
     const server = await start(t);

@@ -7,8 +7,6 @@ import { promisify } from 'node:util';
 import {
   assertNumbered,
   assertProblem,
-  assertWholeRows,
-  faulty,
   long,
   noWorkersLeft,
   quick,

@@ -60,6 +60,7 @@ job=\${job%.head}
 [[ -e $job/over ]] && state=F || state=R
 printf 'Job Id: %s\\n    Job_Name = %s\\n    job_state = %s\\n' "\${@: -1}" "$(cat "$job/name")" "$state"
 `,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell replaces it
   qdel: '#!/bin/bash\nkill -- -"$(cat "$PBS_DIR/jobs/${1%.head}/pid")"; touch "$PBS_DIR/jobs/${1%.head}/over"\n',
   qselect: `#!/bin/bash
 [[ $1 = -N ]] || exit 2

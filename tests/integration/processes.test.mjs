@@ -37,8 +37,8 @@ async function nodeWith(t, script, more = []) {
   fs.writeFileSync(
     path.join(config, 'programs.d/leaving.json'),
     JSON.stringify({
-      argv: ['sh', '{config_dir}/leaving.sh', '{then}'],
-      parameters: { then: { type: 'enum', values: ['end', 'stay', '0'] } },
+      argv: ['sh', '{config_dir}/leaving.sh', '{finally}'],
+      parameters: { finally: { type: 'enum', values: ['end', 'stay', '0'] } },
     }),
   );
   const args = ['--config-dir', config, ...more];
@@ -46,8 +46,8 @@ async function nodeWith(t, script, more = []) {
 }
 
 // A run of it, and the pids of what it leaves behind.
-async function started(server, then, n = 2) {
-  const { id } = await server.run({ program: { name: 'leaving', args: { then } }, stall_s: 600 });
+async function started(server, end, n = 2) {
+  const { id } = await server.run({ program: { name: 'leaving', args: { finally: end } }, stall_s: 600 });
   const pids = await waitFor(async () => {
     const { lines } = await server.get(`/api/v1/runs/${id}/logs?case=0&rank=0`);
     const found = lines.flatMap(({ text }) => [...text.matchAll(/left (\d+)/g)].map((m) => Number(m[1])));

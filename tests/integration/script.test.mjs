@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { faulty, long, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
+import { faulty, long, quick, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, freePort, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -41,7 +41,7 @@ const firstRun = (out) => out.match(/^# run (\S+) /)[1];
 // The first table of the script: [short, long, kind, field, note].
 function optionTable() {
   const text = fs.readFileSync(script, 'utf8');
-  const [, table] = text.match(/^nccl_tests_options='\n([^]*?)\n'$/m);
+  const [, table] = text.match(/^nccl_tests_options='\n([\s\S]*?)\n'$/m);
   return table.split('\n').map((line) => line.match(/^(\S+) +(\S+) +(\S+) +(\S+) *(.*)$/).slice(1));
 }
 

@@ -25,7 +25,7 @@ const near = (value, wanted, what) =>
   assert.ok(Math.abs(value - wanted) <= 1e-6 * Math.abs(wanted), `${what}: ${value}, not ${wanted}`);
 
 // The value of each case, and the median, from the rows themselves.
-function valueOf(rows, { collective, place = false, from, to, figure }) {
+function rowFigure(rows, { collective, place = false, from, to, figure }) {
   const own = rows.filter(
     (row) => row.collective === collective && row.in_place === place && row.size >= from && row.size <= to,
   );
@@ -73,7 +73,7 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
         runs.map(({ id }) => id).reverse(),
       );
       for (const point of points)
-        assertPoint(point, valueOf(await server.rows(point.run), { collective, ...band }));
+        assertPoint(point, rowFigure(await server.rows(point.run), { collective, ...band }));
       assert.deepEqual(
         points.map(({ low }) => low !== null),
         [false, true, false],

@@ -29,7 +29,7 @@ function objections(object) {
   const file = path.join(here, 'object.ts');
   const folder = object.apiVersion.replace(
     /^(?:([a-z]+)[a-z0-9.]*\/)?/,
-    (all, group = 'core') => `${group}/`,
+    (_all, group = 'core') => `${group}/`,
   );
   const text =
     `import { ${object.kind} as Kind } from '${types}/${folder}';\n` +
@@ -197,7 +197,7 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   // Without what is null: kubectl writes it, and the API takes it for nothing.
   const made = (name) =>
     parseAllDocuments(fs.readFileSync(`${calls}.${name}`, 'utf8')).map((document) =>
-      JSON.parse(JSON.stringify(document.toJS(), (key, value) => value ?? undefined)),
+      JSON.parse(JSON.stringify(document.toJS(), (_key, value) => value ?? undefined)),
     );
 
   assert.equal(ask('find', 'ringbench-06cw'), '');

@@ -141,7 +141,8 @@ export class Book {
       if (entry.index[side] === undefined || entry.index[side] === row.row) {
         entry.index[side] = row.row;
         entry.order = Math.min(entry.order, row.row);
-        (entry.rows[side] ??= []).push(row);
+        entry.rows[side] ??= [];
+        entry.rows[side].push(row);
         return entry;
       }
     }

@@ -281,7 +281,7 @@ const axis = (tone) => ({
   stroke: tone.text,
   font: tone.font,
   grid: { stroke: tone.grid, width: 1 },
-  filter: (u, splits) => splits,
+  filter: (_u, splits) => splits,
 });
 
 function placeAxis(tone, chart) {
@@ -290,7 +290,7 @@ function placeAxis(tone, chart) {
     ticks: { stroke: tone.grid, width: 1, size: 4 },
     size: 34,
     splits: (u) => placeTicks(chart.panel, u.bbox.width / devicePixelRatio),
-    values: (u, splits) => splits.map((at) => placeLabel(chart.panel, at)),
+    values: (_u, splits) => splits.map((at) => placeLabel(chart.panel, at)),
   };
 }
 
@@ -300,7 +300,7 @@ function valueAxis(tone, chart) {
     ticks: { show: false },
     size: 52,
     splits: () => valueTicks(chart.panel),
-    values: (u, splits) => splits.map(valueLabel),
+    values: (_u, splits) => splits.map(valueLabel),
   };
 }
 

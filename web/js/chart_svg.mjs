@@ -22,6 +22,7 @@ const CHARACTER = 7;
 /* Characters that no XML document may hold are left out. */
 export const escapeXml = (text) =>
   String(text)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 

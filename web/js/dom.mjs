@@ -23,6 +23,7 @@ export const region = (label, name, ...children) =>
 
 /* Control characters, marks of direction and other letters that are not seen: written out,
  * as the server's texts have them, so that no name looks like another or turns its line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 export const seen = (text) =>

@@ -236,7 +236,7 @@ function nodesControl(field, onInput) {
 }
 
 /* A row per variable: its name, a value a line, and whether it is left unset as well. */
-function matrixControl(field, onInput) {
+function matrixControl(_field, onInput) {
   const list = h('div.matrix-rows');
   const rows = [];
   const add = ({ name, values, unset }) => {

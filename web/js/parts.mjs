@@ -240,7 +240,7 @@ const TAB_KEYS = {
   ArrowLeft: (at, count) => (at + count - 1) % count,
   ArrowRight: (at, count) => (at + 1) % count,
   Home: () => 0,
-  End: (at, count) => count - 1,
+  End: (_at, count) => count - 1,
 };
 
 /* Panels of which one is shown, [{name, title, panel}]; `choose(name)` asks for another. */

@@ -71,7 +71,7 @@ export class ReportData {
     return { ...this.document, eta_s: null };
   }
 
-  async summary(id, by) {
+  async summary(_id, by) {
     return by === 'case' ? this.data.summary_by_case : this.data.summary;
   }
 
@@ -83,7 +83,7 @@ export class ReportData {
     throw new Error('The single rows are not in this report: the run has too many.');
   }
 
-  async stored(id, after) {
+  async stored(_id, after) {
     return this.events.filter((event) => event.id > after);
   }
 

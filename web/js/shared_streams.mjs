@@ -41,7 +41,7 @@ export class SharedStreams {
   }
 
   leaveAll() {
-    this.followed.forEach((entry, n) => this.port.postMessage({ leave: true, n }));
+    this.followed.forEach((_entry, n) => this.port.postMessage({ leave: true, n }));
   }
 
   heed({ n, events, outcome, error, goneSince }) {

@@ -175,7 +175,7 @@ function panelTable(panel) {
 
 const measuredCells = {
   head: (panel) => [METRICS[panel.metric].axis, 'time'],
-  of: (panel, found) => {
+  of: (_panel, found) => {
     const doubt = found && doubtOf(found.point);
     return found
       ? [
@@ -188,5 +188,5 @@ const measuredCells = {
 
 const reportedCells = {
   head: ({ unit, values = MEANS }) => [`${values[0]}${unit ? `, ${unit}` : ''}`],
-  of: (panel, found) => [found ? significant(found.y) : ''],
+  of: (_panel, found) => [found ? significant(found.y) : ''],
 };

@@ -241,7 +241,7 @@ export function buildGroups(description) {
   const schemas = description.components.schemas;
   /* Its references are followed. */
   const whole = (part) =>
-    JSON.parse(JSON.stringify(part), (key, at) =>
+    JSON.parse(JSON.stringify(part), (_key, at) =>
       at?.$ref ? whole({ ...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined }) : at,
     );
   const { properties } = whole(schemas.RunSpec);

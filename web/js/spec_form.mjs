@@ -167,7 +167,7 @@ const WRITERS = {
     Object.entries(value).map(([name, list]) => ({
       name,
       values: asArray(list)
-        .filter((text, i) => list[i] !== null)
+        .filter((_text, i) => list[i] !== null)
         .join('\n'),
       unset: list.includes(null),
     })),
@@ -231,7 +231,8 @@ export function errorsByField(fields, problem, form) {
   for (const error of problem?.errors ?? []) {
     const id = fieldOf(fields, error.pointer ?? '', form)?.id ?? '';
     const text = id === '' && error.pointer ? `${error.pointer}: ${error.detail}` : error.detail;
-    (byField[id] ??= []).push(text);
+    byField[id] ??= [];
+    byField[id].push(text);
   }
   return byField;
 }

@@ -168,7 +168,7 @@ const FIGURES = {
 };
 
 /* What a column shows of a table row: "size", "count", "type", or as "out_busbw". */
-function valueOf(column) {
+function columnValue(column) {
   const [side, figure] = column.split('_');
   if (figure === undefined) {
     return ['size', 'count', 'type'].includes(side) ? (entry) => entry[side] : null;
@@ -180,7 +180,7 @@ function valueOf(column) {
  * unknown column leaves the order of measuring. */
 export function sortPivot(entries, order) {
   const descending = order.startsWith('-');
-  const value = valueOf(descending ? order.slice(1) : order);
+  const value = columnValue(descending ? order.slice(1) : order);
   if (!value) {
     return entries;
   }

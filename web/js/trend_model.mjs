@@ -133,7 +133,7 @@ export function changeAddress({ run, series, verdict }, points) {
   const since = points.slice(at);
   const before = points.slice(0, at).reverse();
   const isNext = ({ change }, i) => i > 0 && change !== null;
-  const isFirst = (point, i) => i > 0 && before[i - 1].change !== null;
+  const isFirst = (_point, i) => i > 0 && before[i - 1].change !== null;
   return address(points[at], nearest(before, isFirst), nearest(since, isNext));
 }
 

@@ -221,7 +221,7 @@ function writeAll(defaults, query, params) {
   for (const [key, fallback] of Object.entries(defaults)) {
     const value = query[key] ?? fallback;
     if (key === 'zoom') {
-      put(params, key, value && value.map(formatSize).join('-'), fallback);
+      put(params, key, value?.map(formatSize).join('-'), fallback);
     } else if (Array.isArray(value)) {
       value.forEach((item) => params.append(key, item));
     } else if (typeof value === 'boolean') {

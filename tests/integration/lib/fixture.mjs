@@ -66,7 +66,7 @@ export async function waitFor(check, what, deadlineMs = 10000) {
     if (value) return value;
     if (Date.now() > end) {
       throw new Error(
-        `waited ${deadlineMs * patience} ms in vain: ` + (typeof what === 'function' ? await what() : what),
+        `waited ${deadlineMs * patience} ms in vain: ${typeof what === 'function' ? await what() : what}`,
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -60,7 +60,7 @@ test('the chart is read out by keyboard, in both charts and the legend', LIMIT, 
   await sees(page, '8 B');
   await page.keyboard.press('ArrowRight');
   await sees(page, '1K bytes');
-  assert.match(await page.locator('.readout').first().innerText(), /in place[^]*GB\/s[^]*±/);
+  assert.match(await page.locator('.readout').first().innerText(), /in place[\s\S]*GB\/s[\s\S]*±/);
   assert.match(await legend.innerText(), /at 1K bytes/);
   assert.match(await legend.locator('tbody tr').first().innerText(), /µs/);
   /* The other chart shows the same place, and no second tooltip. */
@@ -217,8 +217,8 @@ test('what is shown is taken along, of all runs', LIMIT, async (t) => {
   await page.locator('summary', { hasText: 'Share' }).first().click();
   const svg = await taken(page, /^SVG,/);
   assert.match(svg.name, /^ringbench-.*model.*\.svg$/);
-  assert.match(svg.text, /^<\?xml[^]*>&#60;b&#62;&#38;, model \(simulated\)<[^]*<\/svg>/);
-  assert.match(svg.text, />Not alike\. [^]*06cw1x2k3m4n · 2026-01-05 10:00 UTC · host/);
+  assert.match(svg.text, /^<\?xml[\s\S]*>&#60;b&#62;&#38;, model \(simulated\)<[\s\S]*<\/svg>/);
+  assert.match(svg.text, />Not alike\. [\s\S]*06cw1x2k3m4n · 2026-01-05 10:00 UTC · host/);
   assert.match(svg.text, />partly simulated</);
   const png = await taken(page, /^PNG,/);
   assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
@@ -234,7 +234,7 @@ test('what is shown is taken along, of all runs', LIMIT, async (t) => {
   await page.getByRole('button', { name: /^Markdown,/ }).click();
   await sees(page, 'Copied: the figures that are shown.');
   const markdown = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[^]*\| 64K \|/);
+  assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[\s\S]*\| 64K \|/);
   await page.getByRole('button', { name: /^Link,/ }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
 });

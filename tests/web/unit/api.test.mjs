@@ -145,7 +145,7 @@ test('two requests that are refused together ask one person once', async () => {
   let asked = 0;
   const api = new Api({
     storage: storage(),
-    fetch: async (path, init) =>
+    fetch: async (_path, init) =>
       init.headers.Authorization ? Response.json({}) : new Response('{}', { status: 401 }),
     askToken: async () => {
       asked += 1;

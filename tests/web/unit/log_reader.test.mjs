@@ -6,7 +6,7 @@ import { LogReader } from '../../../web/js/log_reader.mjs';
 /* A server with `total` lines of ranks 0 and 1 in turn, in pages as asked for. */
 function apiOf(total, asked = []) {
   return {
-    async logs(id, params) {
+    async logs(_id, params) {
       asked.push(params.toString());
       const after = Number(params.get('after'));
       const rank = params.get('rank');

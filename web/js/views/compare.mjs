@@ -1,6 +1,6 @@
 /* compare.mjs - the view that says how one run, or some of its cases, does against
  * another: all of it from the one answer of the server */
-import { copyText, download, h, setHidden, setText } from '../dom.mjs';
+import { copyText, download, h, setHidden } from '../dom.mjs';
 import { pageFile } from '../page_file.mjs';
 import { alertBox, ask, timeOf } from '../parts.mjs';
 import { compareQuery } from '../url_state.mjs';

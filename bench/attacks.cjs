@@ -1,5 +1,5 @@
-// attacks.js - what a stranger may do to a server, for run_attack: a table of attacks. Run as a
-// program it is one attacking process: attacks.js NAME SHARE SHARES TARGET, where TARGET is JSON.
+// attacks.cjs - what a stranger may do to a server, for run_attack: a table of attacks. Run as a
+// program it is one attacking process: attacks.cjs NAME SHARE SHARES TARGET, where TARGET is JSON.
 'use strict';
 const fs = require('node:fs');
 const http = require('node:http');
@@ -135,7 +135,7 @@ function clientHello() {
   return new Promise((resolve) => {
     const wire = new Duplex({
       read() {},
-      write(chunk, encoding, done) {
+      write(chunk, _encoding, done) {
         resolve(chunk);
         done();
       },
