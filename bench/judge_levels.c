@@ -1,0 +1,117 @@
+/* judge_levels.c - false alarms and power of the decisions on series of runs
+ *
+ * usage: judge_levels [SERIES] [SEED]
+ *
+ * Each night gives a series one level: the effect of the run, normal with a deviation
+ * between runs and a correlation between neighboring nights, and the median of 10 cases
+ * with 0.3 % each. Prints what lasting.h finds in SERIES series with known changes and
+ * with none. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/analysis/compare.h"
+#include "server/analysis/lasting.h"
+#include "tests/unit/level_noise.h"
+
+#define NIGHTS 30
+#define YEAR 365
+
+static const double between[] = {0.0, 0.005, 0.01, 0.02};
+static const double steps[] = {0.02, 0.03, 0.05, 0.10};
+static const double drifts[] = {0.001, 0.002};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static size_t n_series;
+static double margin; /* a logarithm */
+static struct noise noise;
+
+/* ---- Lasting changes ---- */
+
+/* Whether n nights after a reference of k have a lasting change. */
+static bool lasts(const double *levels, size_t k, size_t n)
+{
+    struct level_split split;
+
+    return lasting_find(levels + k, n, levels, k, margin, &split) == 1;
+}
+
+static double reports_a_year(size_t k, double deviation, double correlation)
+{
+    double levels[20 + YEAR];
+    size_t reports = 0;
+
+    for (size_t i = 0; i < n_series; i++) {
+        bool was = false;
+
+        level_noise(&noise, levels, k + YEAR, deviation, correlation);
+        for (size_t n = 1; n <= YEAR; n++) {
+            bool is = lasts(levels, k, n);
+
+            reports += is && !was;
+            was = is;
+        }
+    }
+    return (double)reports / (double)n_series;
+}
+
+static double found(size_t k, double deviation, double correlation, double step,
+                    double drift)
+{
+    double levels[20 + NIGHTS];
+    size_t hits = 0;
+
+    for (size_t i = 0; i < n_series; i++) {
+        bool is = false;
+
+        level_noise(&noise, levels, k + NIGHTS, deviation, correlation);
+        for (size_t n = 0; n < NIGHTS; n++)
+            levels[k + n] += log1p(-step - drift * (double)(n + 1));
+        for (size_t n = 1; n <= NIGHTS && !is; n++)
+            is = lasts(levels, k, n);
+        hits += is;
+    }
+    return 100.0 * (double)hits / (double)n_series;
+}
+
+static void print_lasting(double correlation)
+{
+    static const size_t references[] = {5, 10, 20};
+
+    printf(
+        "\nLasting changes, correlation %.1f: false reports a series and year; %% found "
+        "in %d nights\n\n",
+        correlation, NIGHTS);
+    printf(
+        "| between runs | K | false a year | step 2 %% | 3 %% | 5 %% | 10 %% | drift 0.1 "
+        "%% a night | 0.2 %% |\n|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t d = 0; d < COUNT(between); d++)
+        for (size_t k = 0; k < COUNT(references); k++) {
+            printf("| %.1f %% | %zu | %.3f ", between[d] * 100.0, references[k],
+                   reports_a_year(references[k], between[d], correlation));
+            for (size_t i = 0; i < COUNT(steps); i++)
+                printf("| %.1f ",
+                       found(references[k], between[d], correlation, steps[i], 0.0));
+            for (size_t i = 0; i < COUNT(drifts); i++)
+                printf("| %.1f ",
+                       found(references[k], between[d], correlation, 0.0, drifts[i]));
+            puts("|");
+            fflush(stdout);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    n_series = argc > 1 ? (size_t)atol(argv[1]) : 400;
+    margin = log1p(COMPARE_SAME);
+    noise.seed = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    if (n_series == 0) {
+        fprintf(stderr, "usage: judge_levels [SERIES] [SEED]\n");
+        return 2;
+    }
+    print_lasting(0.0);
+    print_lasting(0.4);
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* lasting.h - whether a series left its reference for good, even if by little.
+ *
+ * A single night is judged by the usual range of levels. This test pools the nights since
+ * a reference that does not move, so a step of 3 % and a drift of 0.2 % a night show
+ * against a scatter of 1 % between runs. docs/method.md has its power. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
+#define RINGBENCH_SERVER_ANALYSIS_LASTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/analysis/level_split.h"
+
+#define LASTING_NIGHTS_MIN 3 /* a change that is younger does not last yet */
+#define LASTING_LEVEL 0.01   /* of error, a night */
+
+/* levels: logarithms of the values of n runs, oldest first, the newest among them;
+ * reference: those of the runs that are taken as normal, all of them older, at least
+ * LEVEL_BEFORE_MIN. Changes within +-margin (a logarithm) count as none.
+ *
+ * Returns 1 and fills *split if the level changed with one of the n runs and stayed
+ * changed: places in it count from levels[0]. Returns 0 if not, or if there are too few
+ * runs; -1 when memory is out. */
+int lasting_find(const double *levels, size_t n, const double *reference,
+                 size_t n_reference, double margin, struct level_split *split);
+
+#endif
