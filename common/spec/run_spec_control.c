@@ -42,9 +42,9 @@ static const struct spec_kind series = {parse_series, show_series, NULL, NULL};
 static const struct spec_field table[] = {
     {"series", "[\"barrier\",\"gather_object\",\"chunks\"]", 0, SPEC_OWN(series),
      .names = &names},
-    {"bytes", "67108864", 0, SPEC_SIZE(control.bytes)},
-    {"pieces", "1000", 0, SPEC_INTEGER(control.pieces, 1, CONTROL_PIECES_MAX)},
-    {"object_bytes", "64", 0,
+    {"bytes", "67108864", SPEC_SHAPES, SPEC_SIZE(control.bytes)},
+    {"pieces", "1000", SPEC_SHAPES, SPEC_INTEGER(control.pieces, 1, CONTROL_PIECES_MAX)},
+    {"object_bytes", "64", SPEC_SHAPES,
      SPEC_INTEGER(control.object_bytes, 1, CONTROL_OBJECT_BYTES_MAX)},
     {"iters", "200", 0, SPEC_INTEGER(control.iters, 1, CONTROL_ITERS_MAX)},
 };

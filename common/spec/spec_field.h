@@ -20,7 +20,11 @@ enum spec_use {
     SPEC_CASE = 2,        /* of workers: stands in the case file */
     SPEC_SETTING = 4,     /* who reads results is told where it is not as usual */
     SPEC_HIDDEN = 8,      /* of tests: messages do not name it */
-    SPEC_REQUIRED = 16    /* must be given */
+    SPEC_REQUIRED = 16,   /* must be given */
+    /* How runs that differ in it compare; each field of a run spec has one of these: */
+    SPEC_SHAPES = 32, /* it shapes figures: they are not alike (likeness.h) */
+    SPEC_SHOWN = 64,  /* they are alike, and the difference is shown */
+    SPEC_APART = 128  /* it shapes nothing, or is compared with the figures themselves */
 };
 
 struct spec_field {

@@ -9,34 +9,28 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 #include "common/spec/spec_field.h"
-#include "server/analysis/likeness.h"
 
 #define NAME_MAX_BYTES 300
 
-/* What is compared only where both sides have it, or says nothing of figures, or is told
- * by the run's document. */
-static bool is_passed_over(const char *name)
-{
-    static const char *const names[] = {"collectives", "sizes",    "dtypes",  "redops",
-                                        "root",        "in_place", "backend", "check",
-                                        "stall_s",     "join_s",   "baseline"};
+/* Whether sides that differ in a fact are alike. */
+enum weight { ALIKE, UNLIKE_IF_BOTH_HAVE_IT, UNLIKE };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
+/* What a side has, by name. */
+struct facts {
+    json_t *values; /* arrays */
+    json_t *weights;
+};
 
-/* Note that a side has this value; facts: {name: [values]}. */
-static void note(json_t *facts, const char *name, json_t *value)
+static void note(struct facts *facts, const char *name, enum weight weight, json_t *value)
 {
-    json_t *values = json_object_get(facts, name);
+    json_t *values = json_object_get(facts->values, name);
 
     if (!value)
         value = json_null();
     if (!values) {
-        json_object_set_new(facts, name, json_array());
-        values = json_object_get(facts, name);
+        json_object_set_new(facts->weights, name, json_integer(weight));
+        json_object_set_new(facts->values, name, json_array());
+        values = json_object_get(facts->values, name);
     }
     for (size_t i = 0; i < json_array_size(values); i++)
         if (json_equal(json_array_get(values, i), value))
@@ -45,7 +39,7 @@ static void note(json_t *facts, const char *name, json_t *value)
 }
 
 /* The members of an object as "NAME.MEMBER". */
-static void note_members(json_t *facts, const char *name, const json_t *object)
+static void note_members(struct facts *facts, const char *name, const json_t *object)
 {
     const char *member;
     json_t *value;
@@ -53,54 +47,74 @@ static void note_members(json_t *facts, const char *name, const json_t *object)
     json_object_foreach ((json_t *)(uintptr_t)object, member, value) {
         char path[NAME_MAX_BYTES];
 
-        snprintf(path, sizeof(path), "%s%s%s", name, *name ? "." : "", member);
-        note(facts, path, value);
+        snprintf(path, sizeof(path), "%s.%s", name, member);
+        note(facts, path, ALIKE, value);
     }
 }
 
-static void note_nodes(json_t *facts, const json_t *run)
+static void note_nodes(struct facts *facts, const json_t *run)
 {
     json_t *names = json_array(), *node;
     size_t i;
 
     json_array_foreach (json_object_get(run, "nodes"), i, node)
         json_array_append(names, json_object_get(node, "name"));
-    note(facts, "nodes", names);
+    note(facts, "nodes", UNLIKE, names);
     json_decref(names);
 }
 
-static void note_machines(json_t *facts, const json_t *run)
+static void note_machines(struct facts *facts, const json_t *run)
 {
     json_t *machine;
     size_t i;
 
     json_array_foreach (json_object_get(run, "machines"), i, machine) {
-        note(facts, "hardware", json_object_get(machine, "hardware"));
+        note(facts, "hardware", UNLIKE, json_object_get(machine, "hardware"));
         note_members(facts, "versions", json_object_get(machine, "versions"));
         note_members(facts, "system", json_object_get(machine, "system"));
     }
 }
 
-static void note_spec(json_t *facts, const json_t *spec)
+/* A member that shapes figures, of a field that does not, shapes those of its own series:
+ * they are compared where both sides have them. */
+static enum weight weight_of(const struct spec_field *field, const char *member)
 {
-    const struct spec_fields *fields = run_spec_fields();
+    const struct spec_fields *members = field->members;
 
-    for (size_t i = 0; i < fields->count; i++) {
-        const struct spec_field *field = &fields->at[i];
-        json_t *value = json_object_get(spec, field->name);
+    if (field->uses & SPEC_SHAPES)
+        return UNLIKE;
+    for (size_t i = 0; members && i < members->count; i++)
+        if (strcmp(members->at[i].name, member) == 0 && members->at[i].uses & SPEC_SHAPES)
+            return UNLIKE_IF_BOTH_HAVE_IT;
+    return ALIKE;
+}
 
-        if (!(field->uses & (SPEC_MEASUREMENT | SPEC_CASE)) ||
-            is_passed_over(field->name))
-            continue;
-        if (json_is_object(value))
-            note_members(facts, field->name, value);
-        else
-            note(facts, field->name, value);
+static void note_field(struct facts *facts, const struct spec_field *field, json_t *value)
+{
+    const char *member;
+    json_t *one;
+
+    if (!json_is_object(value))
+        note(facts, field->name, weight_of(field, ""), value);
+    json_object_foreach (value, member, one) {
+        char path[NAME_MAX_BYTES];
+
+        snprintf(path, sizeof(path), "%s.%s", field->name, member);
+        note(facts, path, weight_of(field, member), one);
     }
 }
 
+static void note_spec(struct facts *facts, const json_t *spec)
+{
+    const struct spec_fields *fields = run_spec_fields();
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->at[i].uses & (SPEC_SHAPES | SPEC_SHOWN))
+            note_field(facts, &fields->at[i], json_object_get(spec, fields->at[i].name));
+}
+
 /* Of what files say, whether it is the same. */
-static void note_files(json_t *facts, const json_t *files)
+static void note_files(struct facts *facts, const json_t *files)
 {
     const char *name;
     json_t *text;
@@ -113,32 +127,38 @@ static void note_files(json_t *facts, const json_t *files)
         snprintf(sum, sizeof(sum), "%zu bytes, FNV-1a %016" PRIx64, strlen(content),
                  fnv1a(FNV1A_BEGIN, content, strlen(content)));
         text = json_string(sum);
-        note(facts, path, text);
+        note(facts, path, ALIKE, text);
         json_decref(text);
     }
 }
 
-static json_t *facts_of(const struct compare_side *side)
+static struct facts facts_of(const struct compare_side *side)
 {
-    json_t *facts = json_object();
+    struct facts facts = {json_object(), json_object()};
 
     for (size_t i = 0; i < side->n; i++) {
         const struct compare_choice *one = &side->cases[i];
         const json_t *run = one->run->doc;
 
-        note_members(facts, "env", one->env);
+        note_members(&facts, "env", one->env);
         if (i > 0 && one->run == side->cases[i - 1].run)
             continue;
-        note(facts, "backend", json_object_get(run, "backend"));
-        note(facts, "ranks", json_object_get(run, "world_size"));
-        note(facts, "emulated", json_object_get(run, "emulated"));
-        note(facts, "imported", json_object_get(run, "imported"));
-        note_nodes(facts, run);
-        note_machines(facts, run);
-        note_spec(facts, json_object_get(run, "spec"));
-        note_files(facts, json_object_get(json_object_get(run, "spec"), "files"));
+        note(&facts, "backend", UNLIKE, json_object_get(run, "backend"));
+        note(&facts, "ranks", UNLIKE, json_object_get(run, "world_size"));
+        note(&facts, "emulated", UNLIKE, json_object_get(run, "emulated"));
+        note(&facts, "imported", UNLIKE, json_object_get(run, "imported"));
+        note_nodes(&facts, run);
+        note_machines(&facts, run);
+        note_spec(&facts, json_object_get(run, "spec"));
+        note_files(&facts, json_object_get(json_object_get(run, "spec"), "files"));
     }
     return facts;
+}
+
+static void release_facts(struct facts *facts)
+{
+    json_decref(facts->values);
+    json_decref(facts->weights);
 }
 
 /* Not noted, or noted as null. */
@@ -187,42 +207,36 @@ static bool has_system(const json_t *facts)
     return false;
 }
 
-/* Control series are compared where both sides have them. */
-static bool is_unlike(const char *name, const json_t *left, const json_t *right)
+static void add_if_different(json_t *list, const char *name, enum weight weight,
+                             const json_t *left, const json_t *right)
 {
-    bool is_control = strncmp(name, "control.", 8) == 0;
-
-    return likeness_has(name) && !(is_control && (is_nothing(left) || is_nothing(right)));
-}
-
-static void add_if_different(json_t *list, const char *name, const json_t *base,
-                             const json_t *head)
-{
-    const json_t *left = json_object_get(base, name);
-    const json_t *right = json_object_get(head, name);
+    bool both_have_it = !is_nothing(left) && !is_nothing(right);
+    bool is_unlike =
+        weight == UNLIKE || (weight == UNLIKE_IF_BOTH_HAVE_IT && both_have_it);
 
     if (!are_alike(left, right) && !(is_nothing(left) && is_nothing(right)))
         json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:b}", "what", name,
                                               "base", told(left), "head", told(right),
-                                              "alike", !is_unlike(name, left, right)));
+                                              "alike", !is_unlike));
 }
 
 json_t *differences_json(const struct compare_side *base, const struct compare_side *head)
 {
-    json_t *of_base = facts_of(base), *of_head = facts_of(head);
-    json_t *list = json_array(), *all = json_object();
-    bool both_have_systems = has_system(of_base) && has_system(of_head);
+    struct facts of_base = facts_of(base), of_head = facts_of(head);
+    json_t *list = json_array(), *all = json_object(), *weight;
+    bool both_have_systems = has_system(of_base.values) && has_system(of_head.values);
     const char *name;
-    json_t *values;
 
     /* The names of both, those of the first in their order. */
-    json_object_update_missing(all, of_base);
-    json_object_update_missing(all, of_head);
-    json_object_foreach (all, name, values)
+    json_object_update_missing(all, of_base.weights);
+    json_object_update_missing(all, of_head.weights);
+    json_object_foreach (all, name, weight)
         if (both_have_systems || strncmp(name, OF_SYSTEM, strlen(OF_SYSTEM)) != 0)
-            add_if_different(list, name, of_base, of_head);
+            add_if_different(list, name, (enum weight)json_integer_value(weight),
+                             json_object_get(of_base.values, name),
+                             json_object_get(of_head.values, name));
     json_decref(all);
-    json_decref(of_base);
-    json_decref(of_head);
+    release_facts(&of_base);
+    release_facts(&of_head);
     return list;
 }

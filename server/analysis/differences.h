@@ -6,8 +6,9 @@
 
 /* [{"what","base","head","alike"}], new: of variables, versions, nodes and the spec's
  * fields that shape figures, all in which the sides differ. The value is null where there
- * is none, an array where a side has several. alike: false where likeness.h says that
- * figures which differ in it are hardly comparable. NULL when memory is out. */
+ * is none, an array where a side has several. alike: whether figures that differ in it
+ * are comparable: not for spec fields with SPEC_SHAPES (spec_field.h), nor for the
+ * backend, nodes, ranks and hardware. */
 json_t *differences_json(const struct compare_side *base,
                          const struct compare_side *head);
 

@@ -6,35 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-
-/* Fields of the effective spec on which a time depends and that nothing else here says.
- * One that is absent is of an older server, which measured in another way. */
-static const char *const fields[] = {"timing",  "iters",   "blocking", "agg_iters",
-                                     "unalign", "nccl",    "per_iter", "split",
-                                     "traffic", "devices", "bind",     "host"};
-
-/* What the text of a value says in another way, and what figures depend on that have no
- * such values: an import's, a program's, those of control series. */
-static const char *const others[] = {
-    "backend",  "ranks",   "nodes",         "hardware",       "emulated",
-    "imported", "program", "control.bytes", "control.pieces", "control.object_bytes"};
-
-static bool has(const char *const *names, size_t n, const char *what)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t length = strlen(names[i]);
-
-        if (strncmp(what, names[i], length) == 0 && strchr(".", what[length]))
-            return true;
-    }
-    return false;
-}
-
-bool likeness_has(const char *what)
-{
-    return has(fields, sizeof(fields) / sizeof(fields[0]), what) ||
-           has(others, sizeof(others) / sizeof(others[0]), what);
-}
+#include "common/spec/spec_field.h"
 
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE])
@@ -43,15 +15,18 @@ void likeness_figure(const char *collective, const char *dtype, bool in_place,
              band_names[band], in_place ? " in place" : "");
 }
 
+/* A field that is absent is an older server's, which measured in another way. */
 static json_t *settings_json(const json_t *spec)
 {
+    const struct spec_fields *fields = run_spec_fields();
     json_t *settings = json_object();
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        json_t *value = json_object_get(spec, fields[i]);
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct spec_field *field = &fields->at[i];
+        json_t *value = json_object_get(spec, field->name);
 
-        if (value)
-            json_object_set(settings, fields[i], value);
+        if (value && field->uses & SPEC_SHAPES)
+            json_object_set(settings, field->name, value);
     }
     return settings;
 }

@@ -1,5 +1,6 @@
-/* likeness.h - when the figures of two runs may be held against each other: the one place
- * that says so in C, as docs/baselines.md does for people */
+/* likeness.h - when the figures of two runs are comparable: their texts are equal. Which
+ * fields of a spec count is a bit in their table (spec_field.h); docs/baselines.md has
+ * the rule. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
 
@@ -17,10 +18,6 @@
  * dtype are names of ours; longer ones are cut. */
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE]);
-
-/* Whether figures that differ in it are hardly comparable. what: as differences.h names
- * it, "timing", "nccl.graph". Variables are none: people compare them on purpose. */
-bool likeness_has(const char *what);
 
 /* What a value is of. */
 struct likeness {

@@ -30,7 +30,7 @@ void store_read_due(struct store *store, const char *run, size_t skip,
 
 /* Have the values of all runs made anew; store_open does so when values were made in
  * another way (STORE_VALUES_VERSION). */
-#define STORE_VALUES_VERSION 1
+#define STORE_VALUES_VERSION 2
 
 /* Called each time that a run's row got a state that is an end. */
 typedef void store_run_ended(void *arg, const char *run);

@@ -1,8 +1,10 @@
 /* test_compare_cases.c - which cases are compared, which are pairs, and in what sides
  * differ */
 #include "common/base/json_util.h"
+#include "common/spec/spec_field.h"
 #include "server/analysis/compare_cases.h"
 #include "server/analysis/differences.h"
+#include "server/analysis/likeness.h"
 #include "tests/unit/test.h"
 
 /* Three repeats of A and B in turn, as ABBA has them: A is 0, 3, 4. */
@@ -297,4 +299,71 @@ TEST(the_same_values_in_another_order_are_no_difference)
     assert_int_equal(json_array_size(list), 0);
     json_decref(list);
     sides_release(&sides);
+}
+
+/* Whether two values of a spec's field tell figures apart. */
+static bool texts_differ(const char *name)
+{
+    char *texts[2];
+    bool are_different;
+
+    for (int i = 0; i < 2; i++) {
+        json_t *run = json_pack("{s:s, s:i, s:{s:i}}", "backend", "host", "world_size", 2,
+                                "spec", name, i);
+        json_t *key = json_object();
+
+        texts[i] = likeness_text(&(struct likeness){.run = run, .key = key}, LIKE_NODES);
+        json_decref(run);
+        json_decref(key);
+    }
+    are_different = strcmp(texts[0], texts[1]) != 0;
+    free(texts[0]);
+    free(texts[1]);
+    return are_different;
+}
+
+TEST(each_field_of_a_spec_shapes_figures_or_is_shown_or_neither)
+{
+    const unsigned all = SPEC_SHAPES | SPEC_SHOWN | SPEC_APART;
+    const struct spec_fields *fields = run_spec_fields();
+
+    for (size_t i = 0; i < fields->count; i++) {
+        const char *name = fields->at[i].name;
+        unsigned use = fields->at[i].uses & all;
+        struct sides sides;
+        json_t *list;
+        const json_t *one;
+
+        if (strcmp(name, "env") == 0) /* its members are compared, for each case */
+            continue;
+        list = differences_of(&sides, json_pack("{s:i}", name, 1),
+                              json_pack("{s:i}", name, 2));
+        one = difference(list, name);
+        if (use != SPEC_SHAPES && use != SPEC_SHOWN && use != SPEC_APART)
+            fail_msg("%s has not one of SPEC_SHAPES, SPEC_SHOWN, SPEC_APART", name);
+        if (texts_differ(name) != (use == SPEC_SHAPES))
+            fail_msg("likeness_text() does not follow the bit of %s", name);
+        if ((one != NULL) != (use != SPEC_APART))
+            fail_msg("differences_json() does not follow the bits of %s", name);
+        if (one && json_get_bool(one, "alike", false) != (use == SPEC_SHOWN))
+            fail_msg("alike of %s is wrong", name);
+        json_decref(list);
+        sides_release(&sides);
+    }
+}
+
+TEST(runs_that_may_have_shared_their_nodes_are_not_alike)
+{
+    static const char *const names[] = {"share", "concurrent"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct sides sides;
+        json_t *list = differences_of(&sides, json_pack("{s:b}", names[i], 0),
+                                      json_pack("{s:b}", names[i], 1));
+
+        assert_false(is_alike(list, names[i]));
+        assert_true(texts_differ(names[i]));
+        json_decref(list);
+        sides_release(&sides);
+    }
 }

@@ -7,7 +7,7 @@
 
 struct docs {
     json_t *schemas;
-    char *spec, *case_file; /* the sections on them */
+    char *spec, *case_file, *like; /* the sections on them */
 };
 
 static char *read_section(const char *path, const char *heading)
@@ -41,6 +41,7 @@ static int set_up(void **state)
     docs->spec = read_section(SOURCE_DIR "/docs/api.md", "\n## The run spec\n");
     docs->case_file =
         read_section(SOURCE_DIR "/docs/worker-contract.md", "\n## Case file\n");
+    docs->like = read_section(SOURCE_DIR "/docs/baselines.md", "\n## Like\n");
     json_decref(api);
     *state = docs;
     return 0;
@@ -53,6 +54,7 @@ static int tear_down(void **state)
     json_decref(docs->schemas);
     free(docs->spec);
     free(docs->case_file);
+    free(docs->like);
     free(docs);
     return 0;
 }
@@ -290,7 +292,7 @@ static void check_row(const struct spec_field *field, const char *row)
 /* The row of a table that has the name in its first cell: to be freed. */
 static char *find_row(const char *text, const char *name)
 {
-    for (const char *at = strstr(text, "\n| `"); at; at = strstr(at + 1, "\n| `")) {
+    for (const char *at = strstr(text, "\n| "); at; at = strstr(at + 1, "\n| ")) {
         char *row = strndup(at + 1, strcspn(at + 1, "\n"));
         const char *cell = strstr(row, " | "), *mark = strstr(row, name);
 
@@ -343,4 +345,22 @@ TEST(the_worker_contract_has_every_field_of_a_case)
             require(strstr(docs->case_file, name) != NULL, "docs/worker-contract.md",
                     field, "its absence");
     }
+}
+
+/* The row of a table that lists what must be the same. */
+TEST(the_page_on_baselines_lists_the_fields_that_shape_figures)
+{
+    const struct docs *docs = *state;
+    char *row = find_row(docs->like, "settings");
+
+    assert_non_null(row);
+    for (size_t i = 0; i < run_spec_fields()->count; i++) {
+        const struct spec_field *field = &run_spec_fields()->at[i];
+        char name[64];
+
+        snprintf(name, sizeof(name), "`%s`", field->name);
+        require((strstr(row, name) != NULL) == ((field->uses & SPEC_SHAPES) != 0),
+                "docs/baselines.md, settings", field, "its place in the list");
+    }
+    free(row);
 }
