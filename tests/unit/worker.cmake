@@ -1,6 +1,6 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
     affinity arrival bench_state build_id caches case_file choice control crossing host_memory join
-    nccl_pattern numeric pattern ports reduce rendezvous_client sockets stacks stopping
+    nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping
     ucx_lanes worker_process)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
 add_dependencies(units_worker ringbench-worker-host)

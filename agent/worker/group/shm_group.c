@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
+#define END_MS 1000 /* from a process's closing its files to the news of its end */
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
 
@@ -65,6 +67,16 @@ const unsigned char *shm_group_token(const struct shm_group *group)
     return group->peers[group->self].token;
 }
 
+/* A process that ends closes its files first, so they can be gone some time before its
+ * pidfd shows the end. */
+static bool is_peer_lost(struct watch *watch)
+{
+    struct pollfd news = {.fd = watch->epoll_fd, .events = POLLIN};
+
+    poll(&news, 1, END_MS);
+    return watch_check(watch) != 0;
+}
+
 /* A descriptor of the member's segment; the caller closes it. */
 static int open_segment(const struct shm_group *group, int member, struct error *err)
 {
@@ -78,7 +90,10 @@ static int open_segment(const struct shm_group *group, int member, struct error 
     snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)peer->pid, peer->remote_fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
-        return error_set_errno(err, ERROR_PEER, errno,
+        int failure = errno;
+        if (is_peer_lost(group->watch))
+            return watch_reason(group->watch, err);
+        return error_set_errno(err, ERROR_PEER, failure,
                                "rank %d's shared segment (%s) cannot be opened",
                                peer->rank, path);
     }

@@ -105,8 +105,7 @@ int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *er
     peer.fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (peer.fd < 0 && errno == ESRCH) {
         lose(watch, rank, ERROR_PEER, "its process has ended");
-        return error_set(err, ERROR_PEER, "rank %d: its process has ended",
-                         watch_name(watch, rank));
+        return watch_reason(watch, err);
     }
     return add(watch, &peer, EPOLLIN, err);
 }
