@@ -25,6 +25,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "common/spec/batch_group.h"
 
 #define PROBE_MS 60000 /* without persistence mode eight GPUs take some 20 s to wake */
@@ -188,7 +189,7 @@ static void watch_idle(struct agent *agent)
 {
     if (agent->config->idle_exit > 0)
         uv_timer_start(&agent->idle_timer, on_idle,
-                       (uint64_t)agent->config->idle_exit * 1000, 0);
+                       scaled_ms((uint64_t)agent->config->idle_exit * 1000), 0);
 }
 
 static void on_once(uv_timer_t *timer)
@@ -202,7 +203,7 @@ static void watch_once(struct agent *agent)
         outbox_acked(agent->outbox) >= agent->once_seq &&
         supervisor_live(agent->supervisor) == 0 &&
         !uv_is_active((uv_handle_t *)&agent->once_timer))
-        uv_timer_start(&agent->once_timer, on_once, ONCE_MS, 0);
+        uv_timer_start(&agent->once_timer, on_once, scaled_ms(ONCE_MS), 0);
 }
 
 /* ---- what the link tells ---- */
@@ -393,7 +394,8 @@ static void on_blocked(void *arg)
     log_warn("no room for events in %s: workers wait until there is some",
              spool_dir(agent->spool));
     supervisor_pause(agent->supervisor);
-    uv_timer_start(&agent->spool_timer, on_retry_spool, RETRY_SPOOL_MS, RETRY_SPOOL_MS);
+    uv_timer_start(&agent->spool_timer, on_retry_spool, scaled_ms(RETRY_SPOOL_MS),
+                   scaled_ms(RETRY_SPOOL_MS));
 }
 
 /* ---- start ---- */
@@ -453,7 +455,8 @@ static void probe_later(struct agent *agent)
 {
     if (agent->stage != STAGE_UP || !inventory_lacks_backend(agent->inventory))
         return;
-    uv_timer_start(&agent->probe_timer, on_probe_timer, agent->probe_wait_ms, 0);
+    uv_timer_start(&agent->probe_timer, on_probe_timer, scaled_ms(agent->probe_wait_ms),
+                   0);
     agent->probe_wait_ms = agent->probe_wait_ms < PROBE_AGAIN_MAX_MS / 2
                                ? agent->probe_wait_ms * 2
                                : PROBE_AGAIN_MAX_MS;

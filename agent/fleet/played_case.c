@@ -21,6 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 
 #define PROGRESS_MS 1000 /* as workers report it */
 #define ENV_MAX ((size_t)1 << 20)
@@ -503,7 +504,8 @@ static int start_thread(struct played_case *played, struct error *err)
     }
     played->is_running = true;
     uv_read_start((uv_stream_t *)&played->pipe, on_alloc, on_read);
-    uv_timer_start(&played->timer, on_timer, PROGRESS_MS, PROGRESS_MS);
+    uv_timer_start(&played->timer, on_timer, scaled_ms(PROGRESS_MS),
+                   scaled_ms(PROGRESS_MS));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "agent/link/spool.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "common/base/version.h"
 
 #define AWAY_MS 3000 /* between a death and the next life */
@@ -355,7 +356,7 @@ static void die(struct played_node *node)
     node->params.on_death(node->params.arg, node);
     for (size_t i = 0; i < node->n_held; i++)
         node->held[i].is_buried = node->held[i].seq == 0;
-    uv_timer_start(&node->timer, on_due, AWAY_MS, 0);
+    uv_timer_start(&node->timer, on_due, scaled_ms(AWAY_MS), 0);
 }
 
 static void await_death(struct played_node *node)

@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 
 #define PROTOCOL 1
 #define AGENT_ID_MAX 128
@@ -57,7 +58,7 @@ static void on_timer(uv_timer_t *timer)
 
 static void try_later(struct link *link)
 {
-    uv_timer_start(&link->timer, on_timer, backoff_next(&link->backoff), 0);
+    uv_timer_start(&link->timer, on_timer, scaled_ms(backoff_next(&link->backoff)), 0);
 }
 
 void link_register_again(struct link *link)
@@ -273,7 +274,8 @@ static void on_name_held(struct link *link, const char *detail)
     if (link->was_registered) {
         if (link->held_since_ns == 0)
             link->held_since_ns = now;
-        if (now - link->held_since_ns < (link->lease_s + 5) * INT64_C(1000000000)) {
+        if (now - link->held_since_ns <
+            scaled_s_to_ns(link->lease_s) + scaled_s_to_ns(5)) {
             on_failure(link, detail);
             try_later(link);
             return;

@@ -8,6 +8,7 @@
 
 #include "agent/link/backoff.h"
 #include "common/base/json_util.h"
+#include "common/base/time_scale.h"
 
 #define PROGRESS_MS 200 /* ranks report together: one request for all of them */
 #define NO_LIMIT INT64_MAX
@@ -39,7 +40,8 @@ static void on_timer(uv_timer_t *timer)
 static void back_off(struct sender *sender)
 {
     sender->is_backing_off = true;
-    uv_timer_start(&sender->timer, on_timer, backoff_next(&sender->backoff), 0);
+    uv_timer_start(&sender->timer, on_timer, scaled_ms(backoff_next(&sender->backoff)),
+                   0);
 }
 
 static bool has_work(const struct sender *sender)

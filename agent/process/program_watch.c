@@ -8,8 +8,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/safe_regex.h"
+#include "common/base/time_scale.h"
 
-#define PROGRESS_NS INT64_C(1000000000)
+#define PROGRESS_NS scaled_s_to_ns(1)
 
 static void emit_steal(const struct program_watch *watch, json_t *event)
 {

@@ -16,6 +16,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
@@ -175,7 +176,7 @@ static void terminate_case(struct live_case *c)
 {
     assert(c->is_stopping);
     signal_case(c, SIGTERM);
-    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
+    uv_timer_start(&c->kill_timer, on_kill_timeout, scaled_ms(STOP_MS), 0);
 }
 
 static void end_asking(struct live_case *c)
@@ -433,7 +434,8 @@ static void on_all_started(struct live_case *c)
     log_info("run %s case %lld: %zu workers started", c->id.run, (long long)c->id.number,
              c->n_ranks);
     if (c->limit_s)
-        uv_timer_start(&c->limit_timer, on_limit, (uint64_t)c->limit_s * 1000, 0);
+        uv_timer_start(&c->limit_timer, on_limit, scaled_ms((uint64_t)c->limit_s * 1000),
+                       0);
     if (c->n_alive == 0)
         end_tree(c);
 }

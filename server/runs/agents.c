@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "common/spec/spec_value.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
@@ -251,8 +252,8 @@ int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *k
     if (!node)
         return -1;
     node_poll(node, after,
-              node->last_seen_ns + scheduler_poll_s(scheduler) * INT64_C(1000000000),
-              done, arg);
+              node->last_seen_ns + scaled_s_to_ns(scheduler_poll_s(scheduler)), done,
+              arg);
     return 0;
 }
 

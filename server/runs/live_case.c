@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/time_scale.h"
 #include "server/analysis/unreached.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
@@ -28,11 +29,11 @@
 #define JOIN_RANKS_PER_S 20
 
 /* The agent kills 5 s after SIGTERM; then the news has to come back. */
-#define STOP_NS INT64_C(12000000000)
+#define STOP_NS (scaled_s_to_ns(5) + INT64_C(7000000000))
 
 /* An agent that is alive takes its stop at once and asks for more. One that has no
  * request here and has been silent for so long is not, whatever its lease says yet. */
-#define SILENT_NS INT64_C(5000000000)
+#define SILENT_NS scaled_s_to_ns(5)
 
 static int64_t time_ns(const struct live_case *live)
 {
@@ -638,7 +639,7 @@ static void tick_running(struct live_case *live, int64_t now_ns)
             stop_blaming(live, case_blame_lingering(live));
         return;
     }
-    if (now_ns - live->changed_ns < stall_s * INT64_C(1000000000))
+    if (now_ns - live->changed_ns < scaled_s_to_ns(stall_s))
         return;
     live->wants_stacks = true;
     live->stalled_ns = now_ns;

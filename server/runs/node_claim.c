@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
@@ -63,7 +64,7 @@ static int refuse_held(const struct scheduler *scheduler, const struct node *nod
                          "ago; choose another with --name, or stop that agent",
                          node->name, silent_s);
     *retry_after_s = seconds_until(
-        node->last_seen_ns + scheduler_lease_s(scheduler) * SECOND_NS, now_ns);
+        node->last_seen_ns + scaled_s_to_ns(scheduler_lease_s(scheduler)), now_ns);
     return error_set(err, ERROR_CONFLICT,
                      "node name '%s' is held by an agent that was last heard of %.1f s "
                      "ago; if it is gone, the name is free in %ld s",

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "server/runs/active_run.h"
 #include "server/runs/case_transport.h"
 #include "server/runs/emit.h"
@@ -177,9 +178,9 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
     if (load_history(scheduler, err) || load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
-    scheduler->recovering_until_ns =
-        scheduler_now(scheduler).monotonic_ns +
-        (scheduler->config.lease_s + 10) * INT64_C(1000000000);
+    scheduler->recovering_until_ns = scheduler_now(scheduler).monotonic_ns +
+                                     scaled_s_to_ns(scheduler->config.lease_s) +
+                                     scaled_s_to_ns(10);
     if (store_recall_unfinished(scheduler->config.store, take_up, scheduler, err))
         return -1;
     if (scheduler->n_runs > 0)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/time_scale.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/emit.h"
@@ -105,8 +106,9 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
     if (nodes_not_ready(active, &active->run->cases[index], why, sizeof(why),
                         &is_hopeless)) {
         if (!active->nodes_until_ns)
-            active->nodes_until_ns =
-                now_ns + (active->scheduler->config.lease_s + 15) * SECOND_NS;
+            active->nodes_until_ns = now_ns +
+                                     scaled_s_to_ns(active->scheduler->config.lease_s) +
+                                     15 * SECOND_NS;
         if (!is_hopeless && now_ns <= active->nodes_until_ns)
             return false;
         give_up_case(active, index, why);

@@ -7,6 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "common/spec/batch_group.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/machine.h"
@@ -37,7 +38,7 @@
 
 /* A gap between ticks that says that the server itself was away: stopped, or kept from
  * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */
-#define AWAY_NS (2 * SECOND_NS)
+#define AWAY_NS scaled_s_to_ns(2)
 
 /* More than what keeps a clock right does to it. */
 #define CLOCK_SET_S 2.0
@@ -237,7 +238,7 @@ static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t 
 
     if (node->state != NODE_LOST || !batch_group(node->group) ||
         now_ns - node->last_seen_ns <
-            (config->lease_s + config->batch_lost_s) * SECOND_NS)
+            scaled_s_to_ns(config->lease_s) + scaled_s_to_ns(config->batch_lost_s))
         return;
     node->state = NODE_LEFT;
     node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
@@ -255,7 +256,7 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
             continue;
         if (node->poll_done && now_ns >= node->poll_until_ns)
             node_poll_end(node);
-        if (now_ns - node->last_seen_ns < lease_s * SECOND_NS)
+        if (now_ns - node->last_seen_ns < scaled_s_to_ns(lease_s))
             continue;
         log_warn("node %s is %s: silent for %ld s", node->name,
                  node->leaving ? "gone" : "lost", (long)lease_s);

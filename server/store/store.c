@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "common/base/units.h"
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
@@ -221,7 +222,8 @@ static int start_handles(struct store *store, uv_loop_t *loop, struct error *err
     store->wake.data = store;
     store->timer.data = store;
     store->open_handles = 2;
-    uv_timer_start(&store->timer, on_timer, DISK_CHECK_MS, DISK_CHECK_MS);
+    uv_timer_start(&store->timer, on_timer, scaled_ms(DISK_CHECK_MS),
+                   scaled_ms(DISK_CHECK_MS));
     uv_unref((uv_handle_t *)&store->timer);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/time_scale.h"
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_sql.h"
@@ -445,7 +446,7 @@ static void commit_held(struct store_writer *writer, bool is_last,
     set_trouble(writer, &err);
     fail_held(writer, is_last, finished);
     writer->is_stuck = !STAILQ_EMPTY(&writer->held);
-    writer->retry_at_ns = clock_monotonic_ns() + RETRY_NS;
+    writer->retry_at_ns = clock_monotonic_ns() + scaled_ns(RETRY_NS);
 }
 
 /* ---- The thread ---- */

@@ -8,7 +8,16 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { FakeServer } from './lib/fake_server.mjs';
-import { Program, binDir, isAlive, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
+import {
+  Program,
+  binDir,
+  isAlive,
+  patience,
+  processesWithEnv,
+  tempDir,
+  timeScale,
+  waitFor,
+} from './lib/fixture.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const fakeWorker = path.join(here, 'lib/fake_worker.sh');
@@ -432,7 +441,7 @@ test('a worker that ignores SIGTERM is killed after 5 s, with its children', lim
   const begin = Date.now();
   server.command({ type: 'stop', run: 'r1', case: 0, attempt: 1, reason: 'cancelled' });
   await gone(server);
-  assert.ok(Date.now() - begin > 4900, `${Date.now() - begin} ms`);
+  assert.ok(Date.now() - begin > 4900 * timeScale, `${Date.now() - begin} ms`);
   assert.equal(server.ofType('exit')[0].signal, 9);
   assert.deepEqual(agent.workers(), []);
 });
@@ -825,7 +834,7 @@ test('--idle-exit leaves when nothing runs, and not before', limit, async (t) =>
   server.command(startCommand('rows', { env: { HOST_ROWS: '8', HOST_PAUSE: '0.5' } }));
   await gone(server);
   assert.equal((await agent.ended()).code, 0);
-  assert.ok(Date.now() - begin > 6900);
+  assert.ok(Date.now() - begin > 3900 + 3000 * timeScale);
   assert.ok(server.hasLeft);
 });
 

@@ -69,7 +69,7 @@ test("processes of the server's host stay out of a case on other hosts", {
     '--data-dir',
     tempDir(t),
     '--poll-s',
-    '1',
+    '2',
   ]);
   const [, port] = await server.line(/^listening on http:\S+:(\d+)$/);
   const url = `http://${net.hub.address}:${port}`;

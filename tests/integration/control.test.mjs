@@ -157,10 +157,10 @@ test('a late rank shows in every figure, and by its own time', limit, async (t) 
 
 test('a rank that hangs or dies in a figure is named', limit, async (t) => {
   const { server, agents } = await startCluster(t, 1, withFaults);
-  const spec = { ...quick, sizes: [8], in_place: false, control: small, backend: 'host', stall_s: 3 };
+  const spec = { ...quick, sizes: [8], in_place: false, control: small, backend: 'host', stall_s: 8 };
   const hung = await end(server, { ...spec, fault: { kind: 'hang', rank: 2, row: 2 } });
   assert.equal(hung.run.state, 'failed');
-  assert.match(hung.run.reason, /stalled: no rank made progress for 3 s; .*rank 2 on node-1/);
+  assert.match(hung.run.reason, /stalled: no rank made progress for 8 s; .*rank 2 on node-1/);
   assert.deepEqual(
     hung.rows.filter((row) => row.metric).map(({ metric }) => metric),
     ['barrier'],

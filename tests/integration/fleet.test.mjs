@@ -204,7 +204,7 @@ test('a node that dies fails its case, and is back', limit, async (t) => {
 test('a rank that hangs is named as the one behind, with the operation', limit, async (t) => {
   const server = await startServer(t);
   await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=5:13']);
-  const { run, rows } = await runs(server, sim({ stall_s: 5, check: 1 }));
+  const { run, rows } = await runs(server, sim({ stall_s: 8, check: 1 }));
   assert.equal(run.state, 'failed');
   assert.match(run.hang.sentence, /rank 5 on sim-3 lags: done with operation 12 \(64 KiB\)/);
   assert.match(run.hang.sentence, /; 7 ranks wait for it, up to inside operation 13 \(64 KiB\)/);
@@ -291,7 +291,7 @@ test(
           (
             await server.run(
               sim({
-                stall_s: 5,
+                stall_s: 8,
                 check: 1,
                 env: { SIM_SEED: String(seed) },
                 nodes: { names: [1, 2, 3, 4].map((k) => `sim-${4 * (seed - 1) + k}`) },

@@ -306,7 +306,7 @@ test('nodes that do not reach each other where NCCL will try are named', {
     '--data-dir',
     tempDir(t),
     '--poll-s',
-    '1',
+    '2',
   ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
   const agents = net.hosts.map((host, i) =>

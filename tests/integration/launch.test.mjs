@@ -246,7 +246,7 @@ test('it is foreseen that kept nodes would serve a run', limit, async (t) => {
 });
 
 test('nodes of a job that has ended are forgotten, and those of others are not', limit, async (t) => {
-  const { server, launchers } = await start(t, ['--lease-s', '2', '--poll-s', '1']);
+  const { server, launchers } = await start(t, ['--lease-s', '8', '--poll-s', '2']);
   launchers.say('answer', 'job 7\n');
   launchers.say('status', 'RUNNING\n');
   const first = await server.run({

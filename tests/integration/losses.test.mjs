@@ -80,7 +80,7 @@ test('a rank that dies is noticed over TCP too', limit, async (t) => {
 });
 
 test('kill -9 of an agent loses its node, not the others', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 3, { server: { args: ['--lease-s', '4'] } });
+  const { server, agents } = await startCluster(t, 3, { server: { args: ['--lease-s', '8'] } });
   const id = await started(server, long);
   const orphans = agents[1].workers();
   assert.equal(orphans.length, 1);
@@ -116,7 +116,7 @@ test('an agent that falls silent for less than its lease loses nothing', limit, 
 });
 
 test('an agent that comes back too late has its workers stopped', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '8'] } });
   const id = await started(server, long);
   agents[1].signal('SIGSTOP');
   const run = await server.runEnds(id);
@@ -146,7 +146,7 @@ test('an agent that is told to leave takes its case with it, by name', limit, as
 });
 
 test('an agent that is killed as soon as it has said why it leaves has left', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '8'] } });
   const id = await started(server, long);
   agents[0].signal('SIGTERM');
   await server.errorLine(/node node-1 is leaving: told to terminate \(SIGTERM\)$/);
@@ -215,7 +215,7 @@ test('kill -9 of the server: what waits goes on waiting', limit, async (t) => {
 });
 
 test('kill -9 of server and agents: the run fails, the next one works', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '8'] } });
   const id = await started(server, long);
   const workers = agents.flatMap((agent) => agent.workers());
   await server.killHard();
@@ -234,12 +234,12 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, faulty);
   const { id } = await server.run({
     ...quick,
-    stall_s: 5,
+    stall_s: 8,
     fault: { kind: 'hang', rank: 1, row: 2 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /stalled: no rank made progress for 5 s; rank 1 on node-2 lags: /);
+  assert.match(run.reason, /stalled: no rank made progress for 8 s; rank 1 on node-2 lags: /);
   // Where it hangs is quoted; what all threads of all ranks do is in the log.
   assert.match(run.reason, /; stack of rank 1: clock_nanosleep <- .*fault_act <- /);
   for (const rank of [0, 1, 2]) {
@@ -259,13 +259,13 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
 
 test('a worker that is stopped is named with its state, whatever it said last', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3);
-  const { id } = await server.run({ ...long, stall_s: 4 });
+  const { id } = await server.run({ ...long, stall_s: 8 });
   await server.event(id, (event) => event.type === 'result' && event.row >= 3);
   process.kill(agents[1].workers()[0], 'SIGSTOP');
   const run = await server.runEnds(id);
   assert.match(
     run.reason,
-    /^stalled: no rank made progress for 4 s; rank 1 on node-2 lags: its process is stopped \(by a signal\), /,
+    /^stalled: no rank made progress for 8 s; rank 1 on node-2 lags: its process is stopped \(by a signal\), /,
   );
   assert.match(run.reason, /; 2 ranks wait for it, up to (inside|waiting|done)/);
   const { blamed } = run.cases[0];

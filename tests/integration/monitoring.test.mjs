@@ -169,7 +169,7 @@ test('the last answer of each check is there, after a restart too', limit, async
 });
 
 test('nodes that went with their batch job raise no alert', limit, async (t) => {
-  const server = await startServer(t, { args: ['--lease-s', '2', '--batch-lost-s', '1'] });
+  const server = await startServer(t, { args: ['--lease-s', '8', '--batch-lost-s', '1'] });
   const job = await startAgent(t, server, 'node-1', { env: { SLURM_JOB_ID: '8' } });
   const service = await startAgent(t, server, 'node-2');
   job.signal('SIGKILL');

@@ -107,7 +107,7 @@ test('a wrong element is shown with rank, index and values', limit, async (t) =>
 
 test('a rank that never gets out of init is named', limit, async (t) => {
   const { server, agents } = await startGpus(t, 'devices=2', 'devices=2,init_hangs@2');
-  const run = await end(server, { stall_s: 3 });
+  const run = await end(server, { stall_s: 8 });
   assert.equal(run.state, 'failed');
   assert.match(run.cases[0].reason, /rank/);
   await noWorkersLeft(agents);
@@ -115,7 +115,7 @@ test('a rank that never gets out of init is named', limit, async (t) => {
 
 test('a collective that hangs is a stall', limit, async (t) => {
   const { server, agents } = await startGpus(t, 'devices=2', 'devices=2,stall@2=4');
-  const run = await end(server, { stall_s: 3 });
+  const run = await end(server, { stall_s: 8 });
   assert.equal(run.state, 'failed');
   assert.match(run.cases[0].reason, /no progress|stall/i);
   await noWorkersLeft(agents);

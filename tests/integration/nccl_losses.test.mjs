@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir, freePort } from './lib/fixture.mjs';
+import { binDir, buildDir, freePort, timeScale } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
@@ -72,7 +72,7 @@ test('a stall in one group says who is inside of the collective, and who waits',
 
 // Three peers one after the other take longer than stall_s, each of them less.
 test('a first call that connects many ranks is no stall as long as it gets on', limit, async (t) => {
-  const { server } = await cluster(t, 'connect_ms=4000');
+  const { server } = await cluster(t, `connect_ms=${4000 * timeScale}`);
   const { id } = await server.run({
     ...quick,
     backend: 'nccl',
@@ -86,7 +86,7 @@ test('a first call that connects many ranks is no stall as long as it gets on', 
 });
 
 test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
-  const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 5 });
+  const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 8 });
   assert.match(
     reason,
     /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /,
@@ -99,7 +99,7 @@ test('where all ranks are inside of the same operation nobody is named', limit, 
 });
 
 // All ranks have begun the operation; rank 2 never gets as far as to launch it.
-const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 5 }];
+const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 8 }];
 
 test("NCCL's RAS names the rank that has not launched what all have begun", limit, async (t) => {
   const { reason, blamed } = await endOf(t, ...unlaunched, {
@@ -124,7 +124,7 @@ test('a process that is stopped is asked past, and RAS says that it is out of re
   const { server, agents } = await cluster(t, 'slow_us=100000', {
     NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
   });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 8 });
   await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
   await server.event(id, (event) => event.type === 'result');
   process.kill(agents[0].workers()[1], 'SIGSTOP');
@@ -142,7 +142,7 @@ test('what RAS says in text is kept where it is of these processes', limit, asyn
   const { server, agents } = await cluster(t, 'slow_us=100000,nccl=22605', {
     NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
   });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 8 });
   await server.event(id, (event) => event.type === 'result');
   const stopped = agents[1].workers()[0];
   process.kill(stopped, 'SIGSTOP');
@@ -155,21 +155,21 @@ test('what NCCL warns of in a call from which it never returns is known', limit,
   const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', {
     NCCL_PROFILER_PLUGIN: 'inspector',
   });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 3, check: 0 });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 8, check: 0 });
   assert.equal((await server.runEnds(id)).state, 'failed');
   const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
   assert.match(lines.map((line) => line.text).join('\n'), /NCCL WARN emulated: connection reset by peer/);
 });
 
 test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {
-  const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 3 });
+  const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 8 });
   assert.match(reason, /rank 2 on node-2/);
   assert.doesNotMatch(reason, /rank [01] on node-1/);
   assert.match(reason, /; stack of rank 2: pause <- .*<- ncclCommInitRank/);
 });
 
 test('a GPU that does not answer is named, with the call', limit, async (t) => {
-  const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 3 });
+  const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 8 });
   assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaSetDevice\) has not returned in 11 s/);
 });
 

@@ -13,7 +13,7 @@ const limit = { timeout: 120000 * patience };
 const inventory = (bytes) => ({ x: Array.from({ length: bytes / 10 }, (_, i) => `abc${1000 + (i % 1000)}`) });
 
 test('no more nodes than there may be; those that are gone make room', limit, async (t) => {
-  const server = await startServer(t, { args: ['--max-nodes', '2', '--lease-s', '2'] });
+  const server = await startServer(t, { args: ['--max-nodes', '2', '--lease-s', '8'] });
   const agents = ['node-1', 'node-2', 'node-3'].map((name) => new FakeAgent(server, name));
   assert.equal((await agents[0].register()).status, 201);
   assert.equal((await agents[1].register()).status, 201);

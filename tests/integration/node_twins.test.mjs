@@ -152,7 +152,7 @@ test('interfaces that NCCL would take in vain are found where they are', {
     '--data-dir',
     tempDir(t),
     '--poll-s',
-    '1',
+    '2',
   ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
   const get = async (target) => {

@@ -250,7 +250,7 @@ test('cancelling ends all that is under way, soon', limit, async (t) => {
 });
 
 test('a node that dies takes its pairs along, and is named; the others go on', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 5, { server: { args: ['--lease-s', '4'] } });
+  const { server, agents } = await startCluster(t, 5, { server: { args: ['--lease-s', '8'] } });
   const { id } = await server.run({ ...slow, pattern: 'pairs' });
   await waitFor(
     async () => (await server.getRun(id)).cases.some((c) => c.round === 1 && c.state === 'running'),
@@ -288,7 +288,7 @@ test('kill -9 of the server in the middle: the plan goes on, nothing counts twic
 });
 
 test('kill -9 of the server and of an agent in a bisection: who is slow is still found', limit, async (t) => {
-  let { server, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '4'] } });
+  let { server, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '8'] } });
   const { id } = await server.run(
     slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'),
   );

@@ -292,15 +292,15 @@ test('a program is stopped at its time limit and when it stalls', limit, async (
   });
   const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
   assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
-  const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 3 })).id);
-  assert.match(stuck.reason, /^stalled: no rank printed anything for 3 s$/);
+  const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 8 })).id);
+  assert.match(stuck.reason, /^stalled: no rank printed anything for 8 s$/);
   // Asked where it is, it may say so, and one that does not heed the question lives on.
-  const telling = await server.runEnds((await server.run({ program: { name: 'telling' }, stall_s: 3 })).id);
-  assert.match(telling.reason, /^stalled: no rank printed anything for 3 s$/);
+  const telling = await server.runEnds((await server.run({ program: { name: 'telling' }, stall_s: 8 })).id);
+  assert.match(telling.reason, /^stalled: no rank printed anything for 8 s$/);
   const { lines } = await server.get(`/api/v1/runs/${telling.id}/logs?rank=0`);
   assert.match(lines.map(({ text }) => text).join(''), /where I am/);
   // Output beyond what is kept is a sign of life all the same.
-  const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 5 })).id);
+  const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 8 })).id);
   assert.equal(chatty.state, 'completed', chatty.reason);
   await noWorkersLeft(agents);
 });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { assertNumbered, startAgents, startCluster, startServer } from './lib/cluster.mjs';
-import { Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, patience, processesWithEnv, tempDir, timeScale, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 const nodes = 48;
@@ -81,11 +81,11 @@ test('a server that is killed finds every agent and the run again', limit, async
 });
 
 test('a server that was kept from running blames no agent for it', limit, async (t) => {
-  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '4'] } });
+  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '8'] } });
   const { id } = await server.run({ ...brief, nodes: { count: 4 } });
   await server.event(id, (event) => event.type === 'result');
   server.signal('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 6000));
+  await new Promise((resolve) => setTimeout(resolve, 12000 * timeScale));
   server.signal('SIGCONT');
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);

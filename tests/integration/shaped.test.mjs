@@ -30,9 +30,9 @@ async function startHosts(t, rate, count = 4, ranks = 1, shape = () => {}) {
     '--data-dir',
     tempDir(t),
     '--poll-s',
-    '1',
+    '2',
     '--lease-s',
-    '4',
+    '8',
   ]);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
   const hosts = { net, url };

@@ -164,14 +164,14 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   });
   const { id } = await server.run({
     ...sim(),
-    stall_s: 5,
+    stall_s: 8,
     fault: { kind: 'hang', rank: 3, op: 9 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
   assert.match(
     run.reason,
-    /stalled: no rank made progress for 5 s; rank 3 on node-2 lags: done with operation 8 /,
+    /stalled: no rank made progress for 8 s; rank 3 on node-2 lags: done with operation 8 /,
   );
   assert.match(run.reason, /5 ranks wait for it, up to inside operation 9 /);
   assert.doesNotMatch(run.reason, /rank [01245] on/);

@@ -93,11 +93,11 @@ TEST(what_the_host_checks_is_progress)
     struct agent a;
     char run[16], more[64];
 
-    start_joined(&a, 1, world, "{\"stall_s\":3}", run);
+    start_joined(&a, 1, world, "{\"stall_s\":30}", run);
     for (int i = 1; i <= 4; i++) {
         snprintf(more, sizeof(more), ",\"rank\":0,\"op\":1,\"done\":1,\"checked\":%d", i);
         agent_say(&a, run, 1, "progress", more);
-        live_for(world, 2000);
+        live_for(world, 20000);
     }
     agent_say(&a, run, 1, "done", ",\"rank\":0,\"ok\":true");
     agent_say(&a, run, 1, "gone", "");

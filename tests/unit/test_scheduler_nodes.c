@@ -1,4 +1,5 @@
 /* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
+#include "common/base/time_scale.h"
 #include "tests/unit/scheduler_fixture.h"
 #include "tests/unit/test.h"
 
@@ -160,6 +161,7 @@ TEST(polls_of_a_crowd_are_held_longer)
     struct agent agent, last;
     struct error err;
     char name[16];
+    int64_t held_ms = ((int64_t)scaled_ms(3000) + STEP_MS - 1) / STEP_MS * STEP_MS;
 
     world->scheduler->config.max_nodes = 4000;
     agent_start(&agent, world, "a");
@@ -171,12 +173,12 @@ TEST(polls_of_a_crowd_are_held_longer)
     }
     assert_int_equal(
         scheduler_poll(world->scheduler, agent.id, key, 0, on_commands, &agent, &err), 0);
-    live_for(world, 3000 - STEP_MS);
+    live_for(world, held_ms - STEP_MS);
     assert_false(agent.has_answer);
     live_for(world, STEP_MS);
     assert_true(agent.has_answer);
     assert_null(agent.commands);
-    live_for(world, 59000 - STEP_MS);
+    live_for(world, 62000 - held_ms - STEP_MS);
     assert_node(world, "a", "idle");
     live_for(world, STEP_MS);
     assert_node(world, "a", "lost");

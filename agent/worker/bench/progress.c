@@ -8,9 +8,10 @@
 
 #include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
+#include "common/base/time_scale.h"
 
-#define INTERVAL_MS 1000
-#define STOP_MS 4000 /* the contract allows 5 s from SIGTERM */
+#define INTERVAL_MS (int)scaled_ms(1000)
+#define STOP_MS (int)scaled_ms(4000) /* the contract allows 5 s from SIGTERM */
 
 json_t *progress_describe(struct progress *progress)
 {

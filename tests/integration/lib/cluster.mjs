@@ -136,7 +136,7 @@ export class Server extends Program {
     const server = new Server(
       t,
       file,
-      [...before, '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args],
+      [...before, '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '2', ...args],
       { env: { ...process.env, TEST_MARK: mark, ...env } },
     );
     server.options = { args, env, dataDir, within };

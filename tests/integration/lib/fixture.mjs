@@ -16,6 +16,15 @@ export const binDir = path.join(buildDir, 'bin');
 // for what never comes; they say nothing of how soon it should.
 export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 3);
 
+// The factor by which this build shortens times that end by themselves: leases, stalls,
+// periods (common/base/time_scale.h).
+const settings = path.join(buildDir, 'CMakeCache.txt');
+export const timeScale = Number(
+  (fs.existsSync(settings) &&
+    /^RINGBENCH_TIME_SCALE:.*=(.*)$/m.exec(fs.readFileSync(settings, 'utf8'))?.[1]) ||
+    1,
+);
+
 const endings = new WeakMap(); // test -> what is to be done at its end
 
 // Do something when the test ends, the latest first: a program is killed before the folder

@@ -1,0 +1,44 @@
+/* time_scale.h - shorter waits in the builds that tests use
+ *
+ * Tests wait for a lease to expire, for a stall to be noticed, for a stop deadline. The
+ * test builds shorten such times: CMake's RINGBENCH_TIME_SCALE, e.g. 0.25. All other
+ * builds use the times as they are. Messages and documents always state the full time.
+ *
+ * Scale only a time whose end is expected: a period, a backoff, or a limit that a silent
+ * or stuck party is meant to reach. Do not scale a deadline for something that should
+ * come, such as a connection: a busy machine would miss it. Longer times than
+ * TIME_SCALE_MAX_NS, the default lease among them, are such deadlines in tests. */
+#ifndef RINGBENCH_COMMON_BASE_TIME_SCALE_H
+#define RINGBENCH_COMMON_BASE_TIME_SCALE_H
+
+#include <stdint.h>
+
+#define TIME_SCALE_MAX_NS INT64_C(12000000000)
+
+static inline int64_t scaled_ns(int64_t ns)
+{
+#ifdef RINGBENCH_TIME_SCALE
+    if (ns <= TIME_SCALE_MAX_NS)
+        return (int64_t)((double)ns * RINGBENCH_TIME_SCALE);
+#endif
+    return ns;
+}
+
+static inline int64_t scaled_s_to_ns(int64_t s)
+{
+    return scaled_ns(s * INT64_C(1000000000));
+}
+
+/* For timers, hence unsigned. */
+static inline uint64_t scaled_ms(uint64_t ms)
+{
+#ifdef RINGBENCH_TIME_SCALE
+    return ms <= TIME_SCALE_MAX_NS / 1000000
+               ? (uint64_t)((double)ms * RINGBENCH_TIME_SCALE)
+               : ms;
+#else
+    return ms;
+#endif
+}
+
+#endif
