@@ -5,3 +5,4 @@ unit_tests(http LIBS http_fixture PkgConfig::CURL TESTS
     auth backlog byte_queue http http_crowd http_files http_later http_tls lobby negotiate
     origin roster router static_files target)
 set_tests_properties(unit_http_tls PROPERTIES SKIP_RETURN_CODE 77)
+unit_threads(http http_crowd http_files http_later http_tls)

@@ -1,6 +1,7 @@
 unit_tests(rendezvous LIBS rb_rendezvous rb_common TESTS
     rendezvous rendezvous_limits rendezvous_peer rendezvous_standing
     tcpstore_kv tcpstore_out tcpstore_standing tcpstore_wire)
+unit_threads(rendezvous rendezvous_limits rendezvous_standing)
 
 # Real PyTorch clients, where there are any: the distribution's python has its packages.
 find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -5,3 +5,4 @@ unit_tests(scheduler LIBS rb_plan rb_runs rb_nodes rb_store rb_rendezvous rb_com
 unit_test(run_end rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 target_link_options(units_run_end PRIVATE
     -Wl,--wrap=calloc,--wrap=gate_judge,--wrap=run_to_json)
+unit_threads(agent_events recover replay run_end scheduler scheduler_blame scheduler_nodes)

@@ -4,3 +4,5 @@ unit_tests(store LIBS rb_summary rb_store rb_common m TESTS
 foreach(noun store_upgrade summary)
     unit_define(${noun} VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
+unit_threads(store store_artifacts store_faults store_pages store_runs
+    store_trends store_upgrade summary)

@@ -9,7 +9,8 @@
 #include "tests/unit/test.h"
 
 #define FLEETS 200
-#define FEWER 50 /* and of large ones 10, but for the tables */
+#define FEWER test_seeds(50) /* of large ones LARGE; all are tried for the tables */
+#define LARGE test_seeds(10)
 #define NODES_MAX 64
 #define GROUPS_MAX 4096
 #define MEMBERS_MAX 65536
@@ -245,7 +246,7 @@ static struct rates rates_of(const struct fault *fault)
 {
     struct rates rates = {.fleets = shows_tables          ? FLEETS
                                     : fault->n_nodes < 64 ? FEWER
-                                                          : 10};
+                                                          : LARGE};
 
     for (uint64_t seed = 1; seed <= rates.fleets; seed++) {
         size_t cases;
