@@ -121,7 +121,7 @@ static size_t needed(const struct compare_sides *sides, const struct compare_ban
         return 0;
     if (band->is_linear)
         half = RESOLVING * fabs(band->change.base);
-    return half > 0 ? stats_repeats(effect, n, half) : 0;
+    return half > 0 ? stats_repeats(effect, n, half, 0.95) : 0;
 }
 
 int compare_judge_band(const struct compare_sides *sides, const double *values,

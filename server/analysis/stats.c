@@ -164,15 +164,21 @@ static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
     return out;
 }
 
-/* Of an effect that a double can't hold nothing is said, so that its error tells. */
-static void conclude(struct stats_effect *effect)
+void stats_interval(const struct stats_effect *effect, double confidence, double *low,
+                    double *high)
 {
     double half = (double)NAN;
 
     if (isfinite(effect->estimate) && isfinite(effect->error))
-        half = stats_t_quantile(0.5 + CONFIDENCE / 2, effect->df) * effect->error;
-    effect->low = effect->estimate - half;
-    effect->high = effect->estimate + half;
+        half = stats_t_quantile(0.5 + confidence / 2, effect->df) * effect->error;
+    *low = effect->estimate - half;
+    *high = effect->estimate + half;
+}
+
+/* Of an effect that a double can't hold nothing is said, so that its error tells. */
+void stats_conclude(struct stats_effect *effect)
+{
+    stats_interval(effect, CONFIDENCE, &effect->low, &effect->high);
     if (!isfinite(effect->low) || !isfinite(effect->high)) {
         effect->low = effect->high = effect->p = effect->error = (double)NAN;
         return;
@@ -192,7 +198,7 @@ void stats_paired(double *differences, size_t n, struct stats_effect *effect)
     effect->estimate = all.mean;
     effect->error = sqrt(all.variance);
     effect->df = all.df;
-    conclude(effect);
+    stats_conclude(effect);
 }
 
 void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
@@ -206,11 +212,13 @@ void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
     double part = sum > 0 ? a.variance / sum : 0; /* squares of parts do not overflow */
 
     *effect = (struct stats_effect){.trimmed = is_trimmed ? trim_of(least) : 0};
+    effect->base = a.mean;
+    effect->head = b.mean;
     effect->estimate = b.mean - a.mean;
     effect->error = sqrt(sum);
     effect->df =
         sum > 0 ? 1 / (part * part / a.df + (1 - part) * (1 - part) / b.df) : a.df + b.df;
-    conclude(effect);
+    stats_conclude(effect);
 }
 
 struct place {
@@ -244,15 +252,17 @@ int stats_holm(const double *p, size_t n, double *adjusted)
 }
 
 /* Of the interval of an effect of n, if it were of `wanted`: the more, the less. */
-static double half_width(const struct stats_effect *effect, size_t n, size_t wanted)
+static double half_width(const struct stats_effect *effect, size_t n, size_t wanted,
+                         double confidence)
 {
     double more = (double)wanted / (double)n, df = effect->df * more;
 
-    return stats_t_quantile(0.5 + CONFIDENCE / 2, df > 1 ? df : 1) * effect->error /
+    return stats_t_quantile(0.5 + confidence / 2, df > 1 ? df : 1) * effect->error /
            sqrt(more);
 }
 
-size_t stats_repeats(const struct stats_effect *effect, size_t n, double half)
+size_t stats_repeats(const struct stats_effect *effect, size_t n, double half,
+                     double confidence)
 {
     size_t low = 3, high = STATS_REPEATS_MAX;
 
@@ -260,7 +270,7 @@ size_t stats_repeats(const struct stats_effect *effect, size_t n, double half)
     while (low < high) {
         size_t at = low + (high - low) / 2;
 
-        if (half_width(effect, n, at) <= half)
+        if (half_width(effect, n, at, confidence) <= half)
             high = at;
         else
             low = at + 1;

@@ -23,6 +23,7 @@ double stats_deviation(const double *values, size_t n);
 /* How far the middle of values is from 0, or that of head's from base's. Where these
  * are more than a double can hold, error, low, high and p are NaN. */
 struct stats_effect {
+    double base, head; /* the means that the estimate is the difference of */
     double estimate;
     double error,
         df; /* standard error, 0 where all values are alike; degrees of freedom */
@@ -32,7 +33,7 @@ struct stats_effect {
 };
 
 /* Of differences between pairs: Student's t, from STATS_TRIM_FROM on that of the trimmed
- * mean. n >= 2; the values are changed. */
+ * mean. n >= 2; the values are changed. base and head of the effect are not set. */
 void stats_paired(double *differences, size_t n, struct stats_effect *effect);
 
 /* Of head against base with nothing in common: Welch's t, from STATS_TRIM_FROM on both
@@ -40,14 +41,22 @@ void stats_paired(double *differences, size_t n, struct stats_effect *effect);
 void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
                     struct stats_effect *effect);
 
+/* From estimate, error and df: interval and p. */
+void stats_conclude(struct stats_effect *effect);
+
+/* The interval of another confidence, between 0 and 1. */
+void stats_interval(const struct stats_effect *effect, double confidence, double *low,
+                    double *high);
+
 /* Holm's step-down correction of n p values, none of them NaN: adjusted[i] below a level
  * says what p[i] below it would say if it were the only one. -1 when memory is out. */
 int stats_holm(const double *p, size_t n, double *adjusted);
 
-/* With how many pairs, or cases a side, the half width of the 95 % interval would come
- * down to `half`, above 0, if the scatter stays what it is. n: as many as the effect is
- * of. Returns STATS_REPEATS_MAX where that or more would be needed. */
+/* With how many pairs, or cases a side, the half width of the interval would come down to
+ * `half`, above 0, if the scatter stays what it is. n: as many as the effect is of.
+ * Returns STATS_REPEATS_MAX where that or more would be needed. */
 #define STATS_REPEATS_MAX 1000
-size_t stats_repeats(const struct stats_effect *effect, size_t n, double half);
+size_t stats_repeats(const struct stats_effect *effect, size_t n, double half,
+                     double confidence);
 
 #endif

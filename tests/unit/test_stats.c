@@ -195,15 +195,15 @@ TEST(repeats_are_as_many_as_bring_the_interval_down)
     size_t n;
 
     stats_paired(values, 3, &effect);
-    n = stats_repeats(&effect, 3, 0.01);
+    n = stats_repeats(&effect, 3, 0.01, 0.95);
     assert_in_range(n, 15, 21);
-    assert_int_equal(stats_repeats(&effect, 3, 1), 3);
-    assert_int_equal(stats_repeats(&effect, 3, 1e-6), STATS_REPEATS_MAX);
+    assert_int_equal(stats_repeats(&effect, 3, 1, 0.95), 3);
+    assert_int_equal(stats_repeats(&effect, 3, 1e-6, 0.95), STATS_REPEATS_MAX);
     for (n = 4; n < STATS_REPEATS_MAX; n = n * 3 / 2) {
         double half = stats_t_quantile(0.975, 2.0 * (double)n / 3) * effect.error *
                       sqrt(3.0 / (double)n);
 
-        assert_int_equal(stats_repeats(&effect, 3, half * (1 + 1e-9)), n);
-        assert_int_equal(stats_repeats(&effect, 3, half * (1 - 1e-9)), n + 1);
+        assert_int_equal(stats_repeats(&effect, 3, half * (1 + 1e-9), 0.95), n);
+        assert_int_equal(stats_repeats(&effect, 3, half * (1 - 1e-9), 0.95), n + 1);
     }
 }
