@@ -1,4 +1,5 @@
-/* forms.c - the lines of NCCL's log, by form: NCCL 2.18 to 2.30 */
+/* forms.c - the lines of NCCL's log, by form: NCCL 2.18 to 2.30, and links and
+ * communicators of older ones and of RCCL */
 #include "common/ncclog/forms.h"
 
 #include <stdio.h>
@@ -15,8 +16,9 @@ typedef void taker(struct ncclog *log, const struct pieces *pieces, const char *
 static void take_version(struct ncclog *log, const struct pieces *pieces,
                          const char *about)
 {
-    (void)about;
     piece_copy(&pieces->at[0], log->version, sizeof(log->version));
+    if (about)
+        log->dialect = NCCLOG_RCCL;
 }
 
 static void take_driver(struct ncclog *log, const struct pieces *pieces,
@@ -29,8 +31,11 @@ static void take_driver(struct ncclog *log, const struct pieces *pieces,
 static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
                            const char *about)
 {
-    (void)about;
-    piece_copy(&pieces->at[0], log->bootstrap, sizeof(log->bootstrap));
+    size_t first = about ? 1 : 0; /* behind a number in brackets */
+
+    piece_copy(&pieces->at[first], log->bootstrap, sizeof(log->bootstrap));
+    piece_copy(&pieces->at[first + 1], log->address, sizeof(log->address));
+    log->address[strcspn(log->address, "< \r")] = '\0';
 }
 
 static void take_network(struct ncclog *log, const struct pieces *pieces,
@@ -229,6 +234,18 @@ static void take_comm(struct ncclog *log, const struct pieces *pieces, const cha
         comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
 }
 
+/* Before 2.18, and of RCCL, without an id. */
+static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
+                          const char *about)
+{
+    struct ncclog_comm *comm = turn_to(log, &pieces->at[1], "");
+
+    if (log->dialect == NCCLOG_KNOWN)
+        log->dialect = NCCLOG_OLD;
+    if (comm)
+        comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
+}
+
 /* It says no id: its ranks have the parent, the how many-th split of it and the color in
  * common. */
 static void take_split(struct ncclog *log, const struct pieces *pieces, const char *about)
@@ -312,6 +329,9 @@ static void read_via(const struct piece *piece, struct ncclog_way *way)
 
     piece_copy(piece, text, sizeof(text));
     text[strcspn(text, "\r")] = '\0';
+    /* RCCL names the communicator behind it. */
+    if (strstr(text, " comm 0x"))
+        *strstr(text, " comm 0x") = '\0';
     way->device = -1;
     if (strncmp(text, "P2P/indirect", 12) == 0)
         text[12] = '\0';
@@ -343,6 +363,8 @@ static void add_link(struct ncclog *log, const struct link *link)
     struct ncclog_comm *comm;
 
     read_via(link->via, &wanted);
+    if (memmem(link->via->text, link->via->len, " comm 0x", 8))
+        log->dialect = NCCLOG_RCCL;
     comm = ncclog_comm_of_link(log, own, peer, wanted.device >= 0);
     if (!comm || link->via->len == 0)
         return;
@@ -377,6 +399,38 @@ static void take_plain_link(struct ncclog *log, const struct pieces *pieces,
         .channel = at[0].number, .from = at[1].number, .to = at[3].number, .via = &at[5]};
 
     (void)about;
+    add_link(log, &link);
+}
+
+/* "Channel 00 : 1[20000] -> 2[10000] [send] via NET/IB/0", as before 2.12 */
+static void take_old_link(struct ncclog *log, const struct pieces *pieces,
+                          const char *about)
+{
+    const struct piece *at = pieces->at;
+    struct link link = {.channel = at[0].number,
+                        .from = at[1].number,
+                        .to = at[3].number,
+                        .is_received = strcmp(about, "receive") == 0,
+                        .via = &at[5]};
+
+    if (log->dialect == NCCLOG_KNOWN)
+        log->dialect = NCCLOG_OLD;
+    add_link(log, &link);
+}
+
+/* "Ring 00 : 7 -> 8 [receive] via NET/Socket/0", as before 2.5 */
+static void take_ring_link(struct ncclog *log, const struct pieces *pieces,
+                           const char *about)
+{
+    const struct piece *at = pieces->at;
+    struct link link = {.channel = at[0].number,
+                        .from = at[1].number,
+                        .to = at[2].number,
+                        .is_received = strcmp(about, "receive") == 0,
+                        .via = &at[3]};
+
+    if (log->dialect == NCCLOG_KNOWN)
+        log->dialect = NCCLOG_OLD;
     add_link(log, &link);
 }
 
@@ -443,8 +497,21 @@ static void take_timings(struct ncclog *log, const struct pieces *pieces,
         comm->init_s = seconds;
 }
 
+/* "init.cc:84 -> 3": the way of an error out of NCCL. Before init is complete, and of
+ * what init calls, it says that init failed; 7 is that it goes on. */
+static void take_trace(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    long code = pieces->at[1].number;
+    struct ncclog_comm *comm = code > 0 && code != 7 ? ncclog_now(log) : NULL;
+
+    (void)about;
+    if (comm && !comm->has_ended)
+        comm->has_failed = true;
+}
+
 #define LINK "Channel #/# : #[$] -> #[$] "
 #define COMM "$ rank # nranks # *commId $ - Init "
+#define OLD_COMM "$ rank # nranks # *- Init "
 #define SPLIT "$ rank # nranks # *parent $ splitCount # color # *- Init "
 
 /* Of two that fit the first counts. Without a taker: understood, and nothing to keep. */
@@ -457,6 +524,11 @@ static const struct {
     {LINK "[send] via *", take_link, "send"},
     {LINK "via *", take_link, "send"},
     {"Channel # : #[$] -> #[$] via *", take_plain_link, NULL},
+    {"Channel # : #[$] -> #[$] [receive] via *", take_old_link, "receive"},
+    {"Channel # : #[$] -> #[$] [send] via *", take_old_link, "send"},
+    {"Ring # : #[$] -> #[$] via *", take_old_link, "send"},
+    {"Ring # : # -> # [receive] via *", take_ring_link, "receive"},
+    {"Ring # : # -> # [send] via *", take_ring_link, "send"},
     {"CollNet #/# : # [receive] via *", take_collnet, "receive"},
     {"CollNet #/# : # [send] via *", take_collnet, "send"},
     {"Channel #/# : *", NULL, NULL}, /* the order of a ring */
@@ -472,15 +544,27 @@ static const struct {
     {"# coll channels, # nvls channels, # p2p channels*", take_channels, "nvls"},
 
     {"NCCL version *", take_version, NULL},
+    {"RCCL version : *", take_version, "rccl"},
+    {"RCCL version *", take_version, "rccl"},
     {"cudaDriverVersion #", take_driver, NULL},
+    {"Bootstrap : Using [#]$:*", take_bootstrap, "numbered"},
     {"Bootstrap : Using $:*", take_bootstrap, NULL},
     {"Using network *", take_network, NULL},
     {"Using non-device net plugin version #", NULL, NULL},
     {"NET/Plugin : Loaded net plugin $ (*", take_plugin, NULL},
     {"Initialized NET plugin *", take_plugin, NULL},
     {"Assigned NET plugin * to comm", take_plugin, NULL},
+    /* Where nobody asks for a plugin this one is looked for, and not there. */
+    {"NET/Plugin : Plugin load (libnccl-net.so) returned *", NULL, NULL},
+    {"NET/Plugin : Plugin load (*) returned *", take_reason, "plugin"},
+    {"NET/Plugin : Could not find: libnccl-net.so*", NULL, NULL},
+    {"NET/Plugin : Could not find: *", take_reason, "plugin"},
     {"NET/Plugin *", NULL, NULL},
-    {"Failed to initialize NET plugin *", NULL, NULL},
+    {"Failed to initialize NET plugin IB*", NULL, NULL},
+    {"Failed to initialize NET plugin *", take_reason, "plugin"},
+    {"NET/OFI *nitialization failed*", take_reason, "plugin"},
+    {"NET/OFI *o provider*", take_reason, "plugin"},
+    {"NET/OFI *", NULL, NULL},
     {"Successfully loaded external network plugin *", NULL, NULL},
     {"Plugin name set by env to *", NULL, NULL},
     {"P2P plugin *", NULL, NULL}, /* of plugins, as is what follows */
@@ -519,6 +603,8 @@ static const struct {
     {"*comm " COMM "COMPLETE", take_comm, "complete"},
     {"*comm " SPLIT "START", take_split, "start"},
     {"*comm " SPLIT "COMPLETE", take_split, "complete"},
+    {"*comm " OLD_COMM "START", take_old_comm, "start"},
+    {"*comm " OLD_COMM "COMPLETE", take_old_comm, "complete"},
     {"comm $ rank # nRanks # nNodes # localRanks # *", take_sizes, NULL},
     {"Init timings*: rank # nranks # total $ *", take_timings, NULL},
     {"comm $ rank # nranks # *COMPLETE*", NULL, NULL}, /* destroyed, aborted */
@@ -552,8 +638,30 @@ static const struct {
     {"GIN/Plugin*", NULL, NULL},
     {"RMA/Plugin*", NULL, NULL},
     {"RAS *", NULL, NULL},
+    {"init.cc:# -> #*", take_trace, NULL},
+    {"group.cc:# -> #*", take_trace, NULL},
+    {"bootstrap.cc:# -> #*", take_trace, NULL},
     {"$.cc:# -> #*", NULL, NULL}, /* where an error went */
 };
+
+static const struct {
+    const char *pattern, *about;
+} warnings[] = {
+    {"Failed to open libibverbs*", "ib"},
+    {"NET/IB : Unable to open device *", "hca"},
+    {"NET/OFI *", "plugin"},
+    {"P2P is disabled between connected GPUs *", "p2p"},
+};
+
+void ncclog_take_warning(struct ncclog *log, const char *text)
+{
+    const struct piece line = {.text = text, .len = strlen(text)};
+    struct pieces pieces;
+
+    for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+        if (pattern_fits(warnings[i].pattern, text, &pieces))
+            add_reason(log, warnings[i].about, &line);
+}
 
 bool ncclog_take(struct ncclog *log, const char *text)
 {

@@ -15,6 +15,7 @@
 #define LABEL_MAX 80
 #define RANKS_TEXT_MAX ((size_t)512 * 1024)
 
+static const char *const dialect_names[] = {"", "old", "rccl"};
 static const char *const channel_names[] = {"collective", "nvls", "point_to_point"};
 static const char *const connection_names[] = {"ring", "tree", "nvls", "pat", "collnet"};
 
@@ -29,7 +30,8 @@ void ncclog_init(struct ncclog *log)
     log->settings = json_object();
     log->reasons = json_array();
     log->unread = json_array();
-    log->late = json_array();
+    log->early.first = json_array();
+    log->late.first = json_array();
 }
 
 void ncclog_release(struct ncclog *log)
@@ -40,7 +42,8 @@ void ncclog_release(struct ncclog *log)
     json_decref(log->settings);
     json_decref(log->reasons);
     json_decref(log->unread);
-    json_decref(log->late);
+    json_decref(log->early.first);
+    json_decref(log->late.first);
     memset(log, 0, sizeof(*log));
 }
 
@@ -55,24 +58,38 @@ static void take_info(struct ncclog *log, const char *text)
                               clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
 }
 
-/* The last is why a process ends, most often; the first of those after init say what
- * began it. Each once. */
+/* A log without INIT lines has the rings to say that its communicator works. */
+static bool is_past_init(const struct ncclog *log)
+{
+    const struct ncclog_comm *comm = log->n_comms > 0 ? &log->comms[log->now] : NULL;
+
+    return comm && (comm->has_ended || (!comm->id[0] && comm->connected[0]));
+}
+
+/* The first say what began it, each once; the last is mostly what a process ended by. */
 static void take_warning(struct ncclog *log, const char *text)
 {
+    struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
     json_t *line = clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX));
-    size_t n = json_array_size(log->late);
-    bool has_it = n == NCCLOG_LATE_MAX;
+    size_t n = json_array_size(kept->first);
+    bool has_it = n == NCCLOG_WARNINGS_MAX;
 
     log->n_lines++;
+    ncclog_take_warning(log, text);
     snprintf(log->warning, sizeof(log->warning), "%s", text);
-    if (log->n_comms > 0 && log->comms[log->now].has_ended) {
-        log->n_late++;
-        for (size_t i = 0; i < n; i++)
-            has_it = has_it || json_equal(json_array_get(log->late, i), line);
-        if (!has_it)
-            json_array_append(log->late, line);
-    }
+    kept->n++;
+    for (size_t i = 0; i < n; i++)
+        has_it = has_it || json_equal(json_array_get(kept->first, i), line);
+    if (!has_it)
+        json_array_append(kept->first, line);
     json_decref(line);
+}
+
+const char *ncclog_find_version(const char *text)
+{
+    const char *at = strstr(text, "NCCL version ");
+
+    return at ? at : strstr(text, "RCCL version ");
 }
 
 /* Whether nothing stands before a line, or what a launcher puts there. */
@@ -86,12 +103,11 @@ static bool is_label(const char *text, const char *end)
 
 enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
 {
-    static const char info[] = " NCCL INFO ", warn[] = " NCCL WARN ",
-                      version[] = "NCCL version ";
+    static const char info[] = " NCCL INFO ", warn[] = " NCCL WARN ";
     char text[LINE_MAX_BYTES];
     const char *at;
 
-    if (!memmem(line, len, "NCCL ", 5))
+    if (!memmem(line, len, "CCL ", 4))
         return NCCLOG_NONE;
     len = len < sizeof(text) - 1 ? len : sizeof(text) - 1;
     for (size_t i = 0; i < len; i++)
@@ -107,7 +123,7 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
         take_info(log, at + sizeof(info) - 1);
         return NCCLOG_INFO;
     }
-    at = strstr(text, version);
+    at = ncclog_find_version(text);
     if (!at || !is_label(text, at) || strchr(at, ','))
         return NCCLOG_NONE;
     take_info(log, at);
@@ -230,9 +246,11 @@ static void put_comm(const struct ncclog_comm *comm, json_t *out)
     put_count(out, "ranks", comm->n > 0 ? comm->n : -1);
     put_count(out, "nodes", comm->nodes);
     put_count(out, "local_ranks", comm->local_ranks);
-    if (comm->n > 0)
+    if (comm->n > 0 || comm->has_failed)
         json_object_set_new(out, "init",
-                            json_string(comm->has_ended ? "complete" : "begun"));
+                            json_string(comm->has_ended    ? "complete"
+                                        : comm->has_failed ? "failed"
+                                                           : "begun"));
     put_numbers(comm, out);
 }
 
@@ -278,6 +296,14 @@ static void put_comms(const struct ncclog *log, json_t *out)
     json_decref(others);
 }
 
+static void put_warnings(json_t *out, const char *key, const struct ncclog_warnings *kept)
+{
+    if (kept->n > 0)
+        json_object_set_new(out, key,
+                            json_pack("{s:I, s:o}", "lines", (json_int_t)kept->n, "first",
+                                      json_copy(kept->first)));
+}
+
 json_t *ncclog_json(const struct ncclog *log)
 {
     json_t *out = json_object();
@@ -285,7 +311,9 @@ json_t *ncclog_json(const struct ncclog *log)
     put_text(out, "version", log->version);
     put_text(out, "network", log->network);
     put_text(out, "plugin", log->plugin);
+    put_text(out, "dialect", dialect_names[log->dialect]);
     put_text(out, "bootstrap", log->bootstrap);
+    put_text(out, "address", log->address);
     put_count(out, "cuda_driver", log->driver > 0 ? log->driver : -1);
     put_comms(log, out);
     put_some(out, "hcas", log->hcas);
@@ -293,10 +321,8 @@ json_t *ncclog_json(const struct ncclog *log)
     put_some(out, "settings", log->settings);
     put_some(out, "reasons", log->reasons);
     put_text(out, "warning", log->warning);
-    if (log->n_late > 0)
-        json_object_set_new(out, "late_warnings",
-                            json_pack("{s:I, s:o}", "lines", (json_int_t)log->n_late,
-                                      "first", json_copy(log->late)));
+    put_warnings(out, "early_warnings", &log->early);
+    put_warnings(out, "late_warnings", &log->late);
     if (log->n_unread > 0)
         json_object_set_new(
             out, "unread",

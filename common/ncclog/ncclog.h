@@ -2,9 +2,10 @@
  * others, over which devices, and why so
  *
  * Fed line by line with what a process prints; lines of NCCL are told by " NCCL INFO "
- * and " NCCL WARN ". The forms are a table in forms.c, of NCCL 2.18 to 2.30. A process
- * may have several communicators (tensor, pipeline and data parallel groups, or several
- * GPUs); comms.c tells whose lines are whose. */
+ * and " NCCL WARN ". The forms are a table in forms.c, of NCCL 2.18 to 2.30, and those of
+ * links and communicators of older versions and of RCCL too. A process may have several
+ * communicators (tensor, pipeline and data parallel groups, or several GPUs); comms.c
+ * tells whose lines are whose. */
 #ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 #define RINGBENCH_COMMON_NCCLOG_NCCLOG_H
 
@@ -19,9 +20,9 @@
 #define NCCLOG_COMM_MAX 56 /* of what names one */
 #define NCCLOG_NAME_MAX 64
 #define NCCLOG_RANKS_MAX 65536
-#define NCCLOG_LIST_MAX 128 /* devices, settings, reasons: of each */
-#define NCCLOG_UNREAD_MAX 8 /* lines that are kept of those that are not understood */
-#define NCCLOG_LATE_MAX 4   /* warnings after init */
+#define NCCLOG_LIST_MAX 128   /* devices, settings, reasons: of each */
+#define NCCLOG_UNREAD_MAX 8   /* lines that are kept of those that are not understood */
+#define NCCLOG_WARNINGS_MAX 4 /* warnings that are kept: before and after init */
 #define NCCLOG_TEXT_MAX 400
 
 /* Ranks, a bit each; grows with the largest. */
@@ -47,13 +48,25 @@ struct ncclog_comm {
     long ring_gdr;                    /* -1: not said */
     double init_s;                    /* negative: not said */
     bool has_ended;                   /* init is complete */
+    bool has_failed;                  /* NCCL traced an error through it before that */
     struct ncclog_way *ways;
     size_t n_ways;
 };
 
+/* Forms that tell a library whose other lines are not known. */
+enum ncclog_dialect { NCCLOG_KNOWN, NCCLOG_OLD, NCCLOG_RCCL };
+
+/* Warnings: how many, and the first of them that differ. */
+struct ncclog_warnings {
+    json_t *first;
+    long n;
+};
+
 struct ncclog {
     char version[NCCLOG_NAME_MAX], network[NCCLOG_NAME_MAX], plugin[NCCLOG_NAME_MAX];
+    enum ncclog_dialect dialect;
     char bootstrap[NCCLOG_NAME_MAX]; /* interface */
+    char address[NCCLOG_NAME_MAX];   /* of that interface */
     long driver;                     /* CUDA's, as it is numbered; 0: not said */
     struct ncclog_comm *comms;
     size_t n_comms, now;   /* the one that spoke last */
@@ -66,10 +79,9 @@ struct ncclog {
     json_t *settings;          /* that it says it took */
     json_t *reasons;           /* [{"about","text"}] */
     json_t *unread;
-    long n_lines, n_unread;        /* of NCCL */
-    char warning[NCCLOG_TEXT_MAX]; /* the last one */
-    json_t *late; /* the first warnings that came when init was complete */
-    long n_late;  /* and how many did */
+    long n_lines, n_unread;             /* of NCCL */
+    char warning[NCCLOG_TEXT_MAX];      /* the last one */
+    struct ncclog_warnings early, late; /* before init was complete, and after */
 };
 
 enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };
@@ -80,6 +92,9 @@ static inline bool ncclog_is_of_ib(const char *via)
 {
     return strncmp(via, "NET/IB", 6) == 0;
 }
+
+/* Whether a text is of the version line of NCCL or RCCL ("NCCL version 2.21.5"). */
+const char *ncclog_find_version(const char *text);
 
 void ncclog_init(struct ncclog *log);
 void ncclog_release(struct ncclog *log);

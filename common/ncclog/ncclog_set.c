@@ -146,7 +146,7 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
     struct ncclog loose;
     enum ncclog_line kind;
 
-    if (!memmem(line, len, "NCCL ", 5))
+    if (!memmem(line, len, "CCL ", 4))
         return NCCLOG_NONE;
     if (memchr(line, '\033', len)) {
         len = copy_plain(line, len, plain, sizeof(plain));
@@ -155,15 +155,17 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
     if (read_origin(line, len, &wanted))
         process = find(set, &wanted);
     else
-        process = set->n > 0 && !memmem(line, len, "NCCL version ", 13)
+        process = set->n > 0 && !memmem(line, len, "CCL version ", 12)
                       ? set->items[set->last]
                       : NULL;
     if (process)
         return ncclog_line(&process->log, line, len);
     ncclog_init(&loose);
     kind = ncclog_line(&loose, line, len);
-    if (loose.version[0])
+    if (loose.version[0]) {
         snprintf(set->version, sizeof(set->version), "%s", loose.version);
+        set->dialect = loose.dialect;
+    }
     ncclog_release(&loose);
     return kind;
 }
@@ -178,9 +180,12 @@ json_t *ncclog_set_json(const struct ncclog_set *set, size_t i)
     json_object_set_new(out, "host",
                         clean_text_json(process->host, strlen(process->host)));
     json_object_set_new(out, "pid", json_integer(process->pid));
-    if (set->version[0] && !json_object_get(out, "version"))
+    if (set->version[0] && !json_object_get(out, "version")) {
         json_object_set_new(out, "version",
                             clean_text_json(set->version, strlen(set->version)));
+        if (set->dialect == NCCLOG_RCCL)
+            json_object_set_new(out, "dialect", json_string("rccl"));
+    }
     return out;
 }
 

@@ -18,7 +18,9 @@ struct ncclog_set {
     size_t n, max;
     uint32_t *slots; /* places in items by hash, from 1 */
     size_t last;
-    char version[NCCLOG_NAME_MAX]; /* of a line that names no process */
+    /* Of a line that names no process: */
+    char version[NCCLOG_NAME_MAX];
+    enum ncclog_dialect dialect;
 };
 
 /* max: processes, 1 to NCCLOG_PROCESSES_MAX; lines of more are left out. Allocates

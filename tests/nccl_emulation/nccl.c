@@ -129,8 +129,11 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     if (policy != config->cta_policy)
         return emulated_fail(NCCL_RESULT_ARGUMENT,
                              "emulated: another CTA policy is expected");
-    if (emulation_setting("init_fails", 0))
-        return emulated_fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
+    if (emulation_setting("init_fails", 0)) {
+        emulated_fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
+        say("init.cc:1 -> %d", NCCL_RESULT_SYSTEM);
+        return NCCL_RESULT_SYSTEM;
+    }
     say_start(rank, n);
     if (emulation_setting("init_hangs", 0))
         emulation_hang();

@@ -110,7 +110,8 @@ TEST(devices_are_numbered_by_their_place)
          "NET/IB : Made virtual device [1] name=mlx5_0+mlx5_1 speed=400000 ndevs=2",
          "{\"hcas\":[{\"name\":\"mlx5_bond_0\",\"port\":1,\"link\":\"RoCE\"},"
          "{\"name\":\"mlx5_0+mlx5_1\"}]}"},
-        {"Bootstrap: Using eth0:10.0.0.1<0>", "{\"bootstrap\":\"eth0\"}"},
+        {"Bootstrap: Using eth0:10.0.0.1<0>",
+         "{\"bootstrap\":\"eth0\",\"address\":\"10.0.0.1\"}"},
         {"Using network AWS Libfabric", "{\"network\":\"AWS Libfabric\"}"},
         {"NCCL_IB_DISABLE set by environment to 0.",
          "{\"settings\":{\"NCCL_IB_DISABLE\":\"0\"},\"reasons\":[{\"about\":\"NCCL_IB_"
@@ -205,12 +206,13 @@ TEST(the_last_warning_is_kept)
     expect("[2026-11-21 10:00:00] node-1:1:2 [0] misc.cc:1 NCCL WARN first\n"
            "0: node-1:1:2 [0] bootstrap.cc:48 NCCL WARN Bootstrap : no socket interface "
            "found\n" INFO "Bootstrap : Using eth0:10.0.0.1<0>\n",
-           "{\"bootstrap\":\"eth0\",\"warning\":\"Bootstrap : no socket interface "
-           "found\"}");
+           "{\"bootstrap\":\"eth0\",\"address\":\"10.0.0.1\",\"warning\":"
+           "\"Bootstrap : no socket interface found\",\"early_warnings\":{\"lines\":2,"
+           "\"first\":[\"first\",\"Bootstrap : no socket interface found\"]}}");
 }
 
 /* What began it stands before what it ends with; what repeats is counted. */
-TEST(the_first_warnings_after_init_are_kept)
+TEST(the_first_warnings_before_and_after_init_are_kept)
 {
 #define WARN "node-1:1:2 [0] x.cc:1 NCCL WARN "
     expect(WARN "before\n" INFO
@@ -218,8 +220,85 @@ TEST(the_first_warnings_after_init_are_kept)
                 "commId 0x5 - Init COMPLETE\n" WARN "a\n" WARN "a\n" WARN "b\n" WARN
                 "c\n" WARN "d\n" WARN "e\n",
            "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":1,\"init\":\"complete\",\"warning\":"
-           "\"e\",\"late_warnings\":{\"lines\":6,\"first\":[\"a\",\"b\",\"c\","
+           "\"e\",\"early_warnings\":{\"lines\":1,\"first\":[\"before\"]},"
+           "\"late_warnings\":{\"lines\":6,\"first\":[\"a\",\"b\",\"c\","
            "\"d\"]}}");
+}
+
+/* NCCL traces an error through the functions that it ends. */
+TEST(init_has_failed_where_nccl_says_so)
+{
+    static const struct {
+        const char *lines, *init;
+    } cases[] = {
+        {"init.cc:84 -> 3", "failed"},
+        {"group.cc:64 -> 2 [Async thread]", "failed"},
+        {"bootstrap.cc:270 -> 2 (Connection refused)", "failed"},
+        {"init.cc:84 -> 7", "begun"}, /* it goes on */
+        {"transport/net_ib.cc:700 -> 2", "begun"},
+        {"NET/OFI x.c:1 -> 2", "begun"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char lines[600], wanted[200];
+
+        snprintf(lines, sizeof(lines),
+                 INFO "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 "
+                      "busId 1 commId 0x5 - Init START\n" INFO "%s\n",
+                 cases[i].lines);
+        snprintf(wanted, sizeof(wanted),
+                 "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":2,\"init\":\"%s\"}",
+                 cases[i].init);
+        expect(lines, wanted);
+    }
+    expect(INFO "init.cc:84 -> 3\n", "{\"init\":\"failed\"}");
+    expect(INFO "init.cc:84 -> 3\n" INFO
+                "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1 "
+                "commId 0x5 - Init COMPLETE\n" INFO "init.cc:2100 -> 3\n",
+           "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":2,\"init\":\"complete\"}");
+}
+
+TEST(links_of_old_versions_and_of_rccl_are_read)
+{
+    static const struct {
+        const char *line, *json;
+    } cases[] = {
+        {"Channel 00 : 1[20000] -> 2[10000] [send] via NET/IB/0",
+         "{\"rank\":1,\"dialect\":\"old\",\"transports\":[{\"via\":\"NET/"
+         "IB\",\"device\":0,"
+         "\"gdr\":false,\"to\":\"2\",\"channels\":1}]}"},
+        {"Channel 00 : 3[20000] -> 0[10000] [receive] via NET/AWS Libfabric/1/GDRDMA",
+         "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"NET/AWS "
+         "Libfabric\",\"device\":1,\"gdr\":true,\"from\":\"3\",\"channels\":1}]}"},
+        {"Ring 00 : 15 -> 0 [receive] via NET/Socket/0",
+         "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"NET/Socket\","
+         "\"device\":0,\"gdr\":false,\"from\":\"15\",\"channels\":1}]}"},
+        {"Ring 00 : 0[0] -> 1[1] via P2P/IPC",
+         "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"P2P/IPC\",\"to\":"
+         "\"1\",\"channels\":1}]}"},
+        {"Channel 02/0 : 1[c6000] -> 4[c1000] [send] via NET/Socket/1 comm 0x9e4d8d0 "
+         "nRanks 08",
+         "{\"rank\":1,\"dialect\":\"rccl\",\"transports\":[{\"via\":\"NET/Socket\","
+         "\"device\":1,\"gdr\":false,\"to\":\"4\",\"channels\":1}]}"},
+        {"Channel 00/0 : 7[ce000] -> 5[c6000] via P2P/IPC comm 0xfb16e30 nRanks 08",
+         "{\"rank\":7,\"dialect\":\"rccl\",\"transports\":[{\"via\":\"P2P/IPC\",\"to\":"
+         "\"5\",\"channels\":1}]}"},
+        {"comm 0x7f rank 1 nranks 4 cudaDev 1 busId 2000 used 6 bytes - Init COMPLETE",
+         "{\"rank\":1,\"ranks\":4,\"init\":\"complete\",\"dialect\":\"old\"}"},
+        {"Bootstrap : Using [0]eth0:10.0.0.7<0>",
+         "{\"bootstrap\":\"eth0\",\"address\":\"10.0.0.7\"}"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[300];
+
+        snprintf(line, sizeof(line), INFO "%s", cases[i].line);
+        expect(line, cases[i].json);
+    }
+    expect("RCCL version 2.18.6+hip6.0",
+           "{\"version\":\"2.18.6+hip6.0\",\"dialect\":\"rccl\"}");
+    expect("RCCL version : 2.28.3-gfx1151-rccl:a188",
+           "{\"version\":\"2.28.3-gfx1151-rccl:a188\",\"dialect\":\"rccl\"}");
 }
 
 TEST(what_is_not_nccl_s_says_nothing)
