@@ -172,9 +172,15 @@ static void place_ranks(struct fold *fold)
     for (size_t i = 0; i < fold->t->keys.n; i++) {
         const struct transport_said *said = &fold->t->said[fold->order[i]];
 
-        for (size_t k = 0; k < said->n_members; k++)
-            transport_comm_place(comm_of(fold, &said->members[k]), said->members[k].rank,
-                                 said->node);
+        for (size_t k = 0; k < said->n_members; k++) {
+            struct transport_comm *comm = comm_of(fold, &said->members[k]);
+
+            transport_comm_place(comm, said->members[k].rank, said->node);
+            if (comm)
+                comm->begun += said->members[k].init != TRANSPORT_INIT_UNKNOWN;
+            if (comm)
+                comm->ended += said->members[k].init == TRANSPORT_INIT_ENDED;
+        }
     }
     for (size_t i = 0; i < fold->n_comms; i++)
         transport_comm_finish(&fold->comms[i]);
@@ -397,7 +403,8 @@ static json_t *fold_ordered(struct fold *fold)
     put_lines(fold, out, "late_warnings", late_of);
     put_comms(fold, out);
     json_object_set_new(out, "verdicts",
-                        transport_verdicts(fold->t, fold->input, fold->order, out));
+                        transport_verdicts(fold->t, fold->input, fold->order, fold->comms,
+                                           fold->n_comms, out));
     return out;
 }
 

@@ -149,10 +149,11 @@ static void check_sockets(struct look *look)
     const char *hca = json_get_str(look->settings, "NCCL_IB_HCA", "");
     const char *net = json_get_str(look->settings, "NCCL_NET", "");
     const json_t *port = active_port(&look->node, hca);
+    const char *ib = reason_about(look->log, "ib");
+    const char *plugin = reason_about(look->log, "plugin");
     char sockets[120], beside[100] = "";
 
-    if (strcmp(json_get_str(look->log, "network", ""), "Socket") != 0 ||
-        json_get_int(look->log, "nodes", 2) < 2)
+    if (!look->said->by_sockets || !look->said->is_spread)
         return;
     say_sockets(look, sockets, sizeof(sockets));
     if (port)
@@ -173,6 +174,10 @@ static void check_sockets(struct look *look)
     else if (active_port(&look->node, ""))
         found(look, "no_rdma", reason_about(look->log, "ib"),
               "NCCL_IB_HCA=%.100s excludes every active RDMA port: %s", hca, sockets);
+    else if (plugin)
+        found(look, "no_rdma", plugin, "a network plugin could not be used: %s", sockets);
+    else if (ib && strstr(ib, "libibverbs"))
+        found(look, "no_rdma", ib, "libibverbs could not be opened: %s", sockets);
 }
 
 /* ---- GPUDirect ---- */
@@ -212,6 +217,12 @@ static bool only_sends(const struct look *look, const json_t *way)
            !json_get_str(look->settings, "NCCL_NET_GDR_READ", NULL);
 }
 
+/* Of NET/IB, or of the plugin for EFA. Others have names for what they do themselves. */
+static bool can_have_gdr(const char *via)
+{
+    return ncclog_is_of_ib(via) || strstr(via, "Libfabric") || strstr(via, "OFI");
+}
+
 static void check_gdr(struct look *look)
 {
     const char *support = reason_about(look->log, "gdr_support");
@@ -224,10 +235,11 @@ static void check_gdr(struct look *look)
 
     for (size_t i = 0; i < json_array_size(look->ways); i++) {
         const json_t *way = json_array_get(look->ways, i);
-        const char *name = json_get_str(way, "name", "its HCA");
+        const char *via = json_get_str(way, "via", "");
+        const char *name =
+            json_get_str(way, "name", ncclog_is_of_ib(via) ? "its HCA" : via);
 
-        if (!ncclog_is_of_ib(json_get_str(way, "via", "")) ||
-            json_get_bool(way, "gdr", false))
+        if (!can_have_gdr(via) || json_get_bool(way, "gdr", false))
             continue;
         look->only_sends = only_sends(look, way);
         if (support)
@@ -250,8 +262,12 @@ static void check_gdr(struct look *look)
             found(look, "no_gdr", reason_about(look->log, "NCCL_NET_GDR_LEVEL"),
                   "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s", name, level);
         else
-            found(look, "no_gdr", NULL,
-                  "GPUDirect is off over %s (the log does not say why)", name);
+            add_found(look, NULL,
+                      json_pack("{s:s, s:o, s:o}", "about", "no_gdr", "text",
+                                json_sprintf("GPUDirect is off over %s (the log does "
+                                             "not say why)",
+                                             name),
+                                "device", json_clean_string(name)));
     }
     look->only_sends = false;
 }
@@ -299,33 +315,256 @@ static void check_settings(struct look *look)
     check_reasons(look);
 }
 
-static void check_init(struct look *look)
-{
-    const char *warning = json_get_str(look->log, "warning", NULL);
-    const char *name = json_get_str(look->settings, "NCCL_SOCKET_IFNAME", NULL);
+/* ---- warnings ---- */
 
-    if (!warning || strcmp(json_get_str(look->log, "init", ""), "complete") == 0)
-        return;
-    if (name && strstr(warning, "no socket interface"))
-        found(
-            look, "init", warning,
-            "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",
-            name);
-    else
-        found(look, "init", warning, "NCCL's init failed: %s", warning);
+/* What a process warns of because something else failed before, here or elsewhere. */
+static bool is_echo(const char *warning)
+{
+    static const char *const echoes[] = {"Connection closed by remote peer",
+                                         "Connection reset by peer",
+                                         "Failed to execute operation",
+                                         "Error encountered progressing operation",
+                                         "while polling for opId",
+                                         "Accept failed",
+                                         "Proxy Call to rank"};
+
+    for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++)
+        if (strstr(warning, echoes[i]))
+            return true;
+    return false;
 }
 
-static void check_late(struct look *look)
+/* Pointers and ports differ by process: without them one fault is one finding. */
+static void strip_numbers(const char *text, char *out, size_t size)
 {
-    const json_t *first =
-        json_object_get(json_object_get(look->log, "late_warnings"), "first");
+    size_t n = 0;
 
+    while (*text && n + 4 < size) {
+        size_t digits;
+
+        if (text[0] == '0' && text[1] == 'x' &&
+            (digits = strspn(text + 2, "0123456789abcdefABCDEF")) > 3) {
+            n += (size_t)snprintf(out + n, size - n, "0x*");
+            text += 2 + digits;
+        } else if (text[0] == '<' && (digits = strspn(text + 1, "0123456789")) > 0 &&
+                   text[1 + digits] == '>') {
+            text += 2 + digits;
+        } else {
+            out[n++] = *text++;
+        }
+    }
+    out[n] = '\0';
+}
+
+/* Of warnings that came in this order the first that does not follow from another. */
+static const char *cause_of(const json_t *first)
+{
     for (size_t i = 0; i < json_array_size(first); i++) {
         const char *warning = json_string_value(json_array_get(first, i));
 
-        if (warning)
-            found(look, "warning", warning, "NCCL warned after its init: %s", warning);
+        if (warning && !is_echo(warning))
+            return warning;
     }
+    return json_string_value(json_array_get(first, 0));
+}
+
+/* One finding of a process's warnings, with all of these as its lines. */
+static void found_warnings(struct look *look, const char *about, const char *before,
+                           const json_t *first)
+{
+    const char *name = json_get_str(look->settings, "NCCL_SOCKET_IFNAME", NULL);
+    const char *cause = cause_of(first);
+    char text[NCCLOG_TEXT_MAX];
+
+    if (!cause)
+        return;
+    if (name && strstr(cause, "no socket interface"))
+        snprintf(text, sizeof(text),
+                 "NCCL_SOCKET_IFNAME=%.60s names no interface that is up", name);
+    else
+        strip_numbers(cause, text, sizeof(text));
+    for (size_t i = 0; i < json_array_size(first); i++)
+        add_found(look, json_string_value(json_array_get(first, i)),
+                  json_pack("{s:s, s:o, s:b}", "about", about, "text",
+                            json_sprintf("%s: %s", before, text), "is_echo",
+                            is_echo(cause)));
+}
+
+static const json_t *warnings_of(const struct look *look, const char *key)
+{
+    return json_object_get(json_object_get(look->log, key), "first");
+}
+
+/* Whether one of its communicators' init is so. */
+static bool has_init(const struct look *look, enum transport_init init)
+{
+    for (size_t i = 0; i < look->said->n_members; i++)
+        if (look->said->members[i].init == init)
+            return true;
+    return false;
+}
+
+/* Of a log without INIT lines the rings say so. */
+static bool is_ready(const struct look *look)
+{
+    return strcmp(json_get_str(look->log, "init", ""), "complete") == 0 ||
+           json_array_size(json_object_get(look->log, "connected")) > 0;
+}
+
+/* Only NCCL's own trace says that init failed. A warning before its end may be of
+ * something that NCCL did without; where nothing tells how it went on it is quoted. */
+static void check_early(struct look *look)
+{
+    const char *init = json_get_str(look->log, "init", "");
+    const json_t *first = warnings_of(look, "early_warnings");
+    bool has_failed =
+        strcmp(init, "failed") == 0 || has_init(look, TRANSPORT_INIT_FAILED);
+
+    if (has_failed && json_array_size(first) == 0)
+        found(look, "init", NULL, "NCCL's init failed, and no warning says why");
+    else if (has_failed)
+        found_warnings(look, "init", "NCCL's init failed", first);
+    else if (!is_ready(look) && json_array_size(look->ways) == 0)
+        found_warnings(look, "warning", "NCCL warned", first);
+}
+
+/* Each cause by itself, and what follows from it with it. */
+static void check_late(struct look *look)
+{
+    const json_t *first = warnings_of(look, "late_warnings");
+    size_t n = json_array_size(first);
+
+    for (size_t i = 0; i < n;) {
+        json_t *some = json_array();
+
+        do
+            json_array_append(some, json_array_get(first, i));
+        while (++i < n && is_echo(json_string_value(json_array_get(first, i))));
+        found_warnings(look, "warning", "NCCL warned after its init", some);
+        json_decref(some);
+    }
+}
+
+static void check_devices(struct look *look)
+{
+    const json_t *reasons = json_object_get(look->log, "reasons");
+
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const json_t *one = json_array_get(reasons, i);
+
+        if (strcmp(json_get_str(one, "about", ""), "hca") == 0)
+            found(look, "hca", json_get_str(one, "text", ""), "%s",
+                  json_get_str(one, "text", ""));
+    }
+}
+
+/* ---- inside of a node ---- */
+
+static bool goes_by_shm(const struct look *look)
+{
+    for (size_t i = 0; i < json_array_size(look->ways); i++)
+        if (strncmp(json_get_str(json_array_get(look->ways, i), "via", ""), "SHM", 3) ==
+            0)
+            return true;
+    return false;
+}
+
+static void check_p2p(struct look *look)
+{
+    const char *reason = reason_about(look->log, "p2p");
+
+    if (atoi(json_get_str(look->settings, "NCCL_P2P_DISABLE", "0")) != 0 &&
+        goes_by_shm(look))
+        found(look, "no_p2p", reason_about(look->log, "NCCL_P2P_DISABLE"),
+              "NCCL_P2P_DISABLE=1: GPUs reach each other by shared memory");
+    else if (reason)
+        found(look, "no_p2p", reason,
+              "peer to peer is off between GPUs that are connected");
+}
+
+/* ---- interfaces ---- */
+
+/* What an interface of this name or address cannot do between nodes; NULL: nothing. */
+static const char *why_local(const char *name, const char *address, bool is_ready)
+{
+    static const struct {
+        const char *prefix, *what;
+    } names[] = {
+        {"docker", "a bridge of this host's containers"},
+        {"veth", "a link to a container of this host"},
+        {"virbr", "a bridge of this host's virtual machines"},
+        {"br-", "a bridge of this host's containers"},
+        {"cni", "a bridge of this host's containers"},
+    };
+
+    if (strcmp(name, "lo") == 0)
+        return "the loopback interface";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(name, names[i].prefix, strlen(names[i].prefix)) == 0)
+            return names[i].what;
+    /* Between hosts of one link these work: no finding where init went through. */
+    if (!is_ready &&
+        (strncmp(address, "169.254.", 8) == 0 || strncmp(address, "fe80:", 5) == 0))
+        return "an interface with a link-local address";
+    return NULL;
+}
+
+static void check_interface(struct look *look, const char *name, const char *address,
+                            const char *what_for)
+{
+    const char *why = *name ? why_local(name, address, is_ready(look)) : NULL;
+
+    if (why)
+        found(look, "interface", NULL,
+              "NCCL takes %s for %s, which is %s: name another in NCCL_SOCKET_IFNAME",
+              name, what_for, why);
+}
+
+static void check_interfaces(struct look *look)
+{
+    const json_t *interfaces = json_object_get(look->log, "interfaces");
+    const char *bootstrap = json_get_str(look->log, "bootstrap", "");
+
+    if (json_get_int(look->log, "nodes", (int64_t)look->t->n_nodes) < 2)
+        return;
+    check_interface(look, bootstrap, json_get_str(look->log, "address", ""),
+                    "its connections");
+    for (size_t i = 0; i < json_array_size(look->ways); i++) {
+        const json_t *way = json_array_get(look->ways, i);
+        const char *name = json_get_str(way, "name", "");
+
+        if (is_via(way, "NET/Socket") && strcmp(name, bootstrap) != 0)
+            check_interface(
+                look, name,
+                json_get_str(json_find(interfaces, "name", name), "address", ""), "data");
+    }
+}
+
+/* Which HCAs the process uses of those of their kind. */
+static void note_hcas(struct look *look)
+{
+    const json_t *hcas = json_object_get(look->log, "hcas");
+    struct transport_said *said = look->said;
+    const char *used = NULL, *link = "";
+
+    said->hca = TRANSPORT_NONE;
+    for (size_t i = 0; i < json_array_size(look->ways); i++) {
+        const json_t *way = json_array_get(look->ways, i);
+        const char *name = json_get_str(way, "name", NULL);
+
+        if (!ncclog_is_of_ib(json_get_str(way, "via", "")) || !name)
+            continue;
+        said->has_more_hcas = said->has_more_hcas || (used && strcmp(used, name) != 0);
+        said->n_channels += json_get_int(way, "channels", 0);
+        link = json_get_str(way, "link", "");
+        used = name;
+    }
+    if (!used)
+        return;
+    said->hca = transport_text_of(&look->t->texts, used);
+    for (size_t i = 0; i < json_array_size(hcas); i++)
+        said->n_hcas +=
+            strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
 }
 
 /* Sockets of the host backend, its own or UCX's, where there is RDMA that UCX could take
@@ -370,10 +609,16 @@ void transport_look(struct transport *t, struct transport_said *said,
         return;
     }
     said->receives = receives_by_gdr(&look);
-    check_init(&look);
+    said->is_spread = json_get_int(log, "nodes", 2) > 1;
+    said->local_ranks = json_get_int(log, "local_ranks", 0);
+    note_hcas(&look);
+    check_early(&look);
     check_late(&look);
     said->n_first = said->n_found;
+    check_devices(&look);
     check_sockets(&look);
+    check_interfaces(&look);
     check_gdr(&look);
+    check_p2p(&look);
     check_settings(&look);
 }

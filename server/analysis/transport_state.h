@@ -16,7 +16,8 @@ struct transport_comm {
     const char *id;
     int64_t ranks; /* as it says; 0: it does not */
     size_t n;
-    int *node_of; /* by rank; -1: not known */
+    int *node_of;         /* by rank; -1: not known */
+    int64_t begun, ended; /* processes that say so of their init */
     /* Once all are placed: ranks that follow each other on a node are a block. */
     unsigned *block_of; /* by rank */
     int *block_nodes;
@@ -26,9 +27,18 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node);
 void transport_comm_finish(struct transport_comm *comm);
 void transport_comm_release(struct transport_comm *comm);
 
+/* How far a communicator's init got, as its process says. */
+enum transport_init {
+    TRANSPORT_INIT_UNKNOWN,
+    TRANSPORT_INIT_BEGUN,
+    TRANSPORT_INIT_FAILED,
+    TRANSPORT_INIT_ENDED
+};
+
 struct transport_member {
     int comm; /* of t->ids */
     int64_t rank, ranks;
+    enum transport_init init;
 };
 
 /* Peers of a way that stand where their communicator's logs will say. */
@@ -59,7 +69,13 @@ struct transport_said {
     size_t n_first;   /* of these, before who goes another way than most */
     int network, why; /* of t->texts; TRANSPORT_NONE */
     bool by_sockets, receives;
-    int facts; /* of t->facts; TRANSPORT_NONE */
+    bool is_spread;      /* its communicator is of several nodes, or may be */
+    int64_t local_ranks; /* of its node, as it says; 0: it does not */
+    int hca;             /* of t->texts: the one that it uses; TRANSPORT_NONE: none */
+    bool has_more_hcas;  /* it uses several, */
+    int64_t n_hcas;      /* of so many of that kind */
+    int64_t n_channels;  /* over these */
+    int facts;           /* of t->facts; TRANSPORT_NONE */
     struct transport_lines unread, late;
     double init_s;
 };
@@ -78,7 +94,8 @@ struct transport {
     struct transport_comm world; /* the case's own ranks, where they are known */
     struct transport_texts texts, ids, way_keys;
     /* whats: {"about","text"} as verdicts have it; with "hca", between "text" and "rest"
-     * stands what that names, where it is known. */
+     * stands what that names, where it is known. With "is_echo" it follows from something
+     * else; with "device" it is of that HCA, and nobody says why. */
     struct transport_values facts, lines, ports, whats;
     int **node_ports; /* by node, ended by TRANSPORT_NONE; NULL: not looked at */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
@@ -97,6 +114,7 @@ void transport_see_ports(struct transport *t, int node, const json_t *inventory)
 /* The verdicts of kind `transport` on what was folded; order: places of said, by node and
  * rank. A new array. */
 json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
-                           const size_t *order, const json_t *folded);
+                           const size_t *order, const struct transport_comm *comms,
+                           size_t n_comms, const json_t *folded);
 
 #endif

@@ -61,6 +61,17 @@ void transport_place(struct transport *t, int rank, int node)
     t->world.ranks = rank >= t->world.ranks ? rank + 1 : t->world.ranks;
 }
 
+static enum transport_init init_of(const json_t *about)
+{
+    const char *init = json_get_str(about, "init", "");
+
+    if (strcmp(init, "complete") == 0)
+        return TRANSPORT_INIT_ENDED;
+    if (strcmp(init, "failed") == 0)
+        return TRANSPORT_INIT_FAILED;
+    return *init ? TRANSPORT_INIT_BEGUN : TRANSPORT_INIT_UNKNOWN;
+}
+
 /* The same number in all processes. */
 static void add_member(struct transport *t, struct transport_said *said,
                        const json_t *about)
@@ -70,6 +81,7 @@ static void add_member(struct transport *t, struct transport_said *said,
     member->comm = transport_text_of(&t->ids, json_get_str(about, "comm", ""));
     member->rank = json_get_int(about, "rank", -1);
     member->ranks = json_get_int(about, "ranks", 0);
+    member->init = init_of(about);
     said->n_members += member->comm != TRANSPORT_NONE;
 }
 
@@ -105,7 +117,9 @@ static const char *kind_of(const struct transport_node *node, const json_t *way)
     return strncmp(via, "NET/", 4) == 0   ? "plugin"
            : strncmp(via, "P2P/", 4) == 0 ? "p2p"
            : strncmp(via, "SHM", 3) == 0  ? "shm"
-                                          : "other";
+           /* as versions before 2.10 say it */
+           : strcmp(via, "direct shared memory") == 0 ? "shm"
+                                                      : "other";
 }
 
 /* What tells ways apart, as one text: there are many of few. */
@@ -260,7 +274,8 @@ static void take_facts(struct transport *t, struct transport_said *said,
                        const json_t *log)
 {
     static const char *const kept[] = {"version",   "channels", "cuda_driver",
-                                       "connected", "network",  "settings"};
+                                       "connected", "network",  "settings",
+                                       "dialect",   "hcas",     "bootstrap"};
     json_t *facts = json_object();
 
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)

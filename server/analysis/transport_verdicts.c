@@ -9,63 +9,19 @@
 #include "common/base/json_util.h"
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_host.h"
-#include "server/analysis/transport_state.h"
+#include "server/analysis/transport_findings.h"
 #include "server/analysis/verdict.h"
 
-#define NODES_NAMED 4
-#define LINES_QUOTED 4
-#define WHAT_MAX 600
-#define FINDINGS_MAX 64
-
-/* A sentence, with the nodes that it holds for, in their order. */
-struct finding {
-    json_t *what;
-    int *nodes;
-    size_t n_nodes;
-    int lines[LINES_QUOTED]; /* of t->texts */
-    size_t n_lines;
-};
-
-struct findings {
-    const struct transport *t;
-    const struct transport_input *input;
-    const size_t *order;
-    const json_t *names; /* of the nodes */
-    struct finding all[FINDINGS_MAX];
-    size_t n;
-    int *place_of;  /* by t->whats, from 1; 0: not found yet */
-    bool *receives; /* by GPUDirect, by node */
-};
-
-static struct finding *new_finding(struct findings *findings, json_t *what)
+/* Whether the HCA that a finding is of lacks on a node: a channel over it has nobody at
+ * its other end, which is not this node's fault. */
+static bool has_no_partner(const struct transport *t, int node, const json_t *what)
 {
-    struct finding *one = &findings->all[findings->n];
+    const char *device = json_get_str(what, "device", NULL);
 
-    if (findings->n == FINDINGS_MAX)
-        return NULL;
-    one->nodes = calloc(findings->t->n_nodes + 1, sizeof(*one->nodes));
-    if (!one->nodes)
-        return NULL;
-    one->what = json_incref(what);
-    findings->n++;
-    return one;
-}
-
-/* Logs come by node. */
-static void add_node(struct finding *one, int node)
-{
-    if (one && (one->n_nodes == 0 || one->nodes[one->n_nodes - 1] != node))
-        one->nodes[one->n_nodes++] = node;
-}
-
-static void add_line(struct finding *one, int line)
-{
-    bool has_it = line == TRANSPORT_NONE || one->n_lines == LINES_QUOTED;
-
-    for (size_t i = 0; i < one->n_lines; i++)
-        has_it = has_it || one->lines[i] == line;
-    if (!has_it)
-        one->lines[one->n_lines++] = line;
+    for (size_t i = 0; device && i < t->n_nodes; i++)
+        if ((int)i != node && transport_lacks_hca(t, (int)i, node, device))
+            return true;
+    return false;
 }
 
 static void add_found(struct findings *findings, const struct transport_said *said,
@@ -75,32 +31,18 @@ static void add_found(struct findings *findings, const struct transport_said *sa
     int *place;
 
     if (found->what == TRANSPORT_NONE ||
-        (found->unless_receives && findings->receives[said->node]))
+        (found->unless_receives && findings->receives[said->node]) ||
+        has_no_partner(findings->t, said->node,
+                       json_array_get(whats, (size_t)found->what)))
         return;
     place = &findings->place_of[found->what];
-    if (*place == 0 && new_finding(findings, json_array_get(whats, (size_t)found->what)))
+    if (*place == 0 &&
+        transport_new_finding(findings, json_array_get(whats, (size_t)found->what)))
         *place = (int)findings->n;
     if (*place == 0)
         return;
-    add_node(&findings->all[*place - 1], said->node);
-    add_line(&findings->all[*place - 1], found->line);
-}
-
-/* Of what no single process said. NULL: there are too many, or memory is out. */
-static struct finding *finding_of(struct findings *findings, const char *about,
-                                  const char *text)
-{
-    json_t *what =
-        json_pack("{s:s, s:o}", "about", about, "text", json_clean_string(text));
-    struct finding *one = NULL;
-
-    for (size_t i = 0; !one && i < findings->n; i++)
-        if (json_equal(findings->all[i].what, what))
-            one = &findings->all[i];
-    if (!one)
-        one = new_finding(findings, what);
-    json_decref(what);
-    return one;
+    transport_finding_node(&findings->all[*place - 1], said->node);
+    transport_finding_line(&findings->all[*place - 1], found->line);
 }
 
 /* ---- the ports of all nodes ---- */
@@ -237,8 +179,8 @@ static void check_ports(struct findings *findings, const json_t *folded)
             snprintf(text, sizeof(text), "%.80s is DOWN",
                      json_get_str(port_at(t, *at), "name", "?"));
             if (!down[*at])
-                down[*at] = finding_of(findings, "port_down", text);
-            add_node(down[*at], (int)i);
+                down[*at] = transport_finding_of(findings, "port_down", text);
+            transport_finding_node(down[*at], (int)i);
         }
     free(is_missed);
     free(down);
@@ -272,14 +214,14 @@ static void check_unread(struct findings *findings, const json_t *folded)
     if (json_object_size(settings) == 0)
         return;
     json_object_foreach (findings->input->env, name, value) {
-        char text[WHAT_MAX];
+        char text[TRANSPORT_WHAT_MAX];
 
         if (!json_is_string(value) || !is_told(name) || json_object_get(settings, name))
             continue;
         snprintf(text, sizeof(text),
                  "%.200s=%.100s was set, and NCCL's log does not mention it", name,
                  json_string_value(value));
-        finding_of(findings, "setting", text);
+        transport_finding_of(findings, "setting", text);
     }
 }
 
@@ -311,7 +253,7 @@ static void check_odd(struct findings *findings, const struct transport_said *sa
     if (!usual || !said->by_sockets)
         return;
     snprintf(text, sizeof(text), "by sockets, while most go by NET/%.60s", usual);
-    add_node(finding_of(findings, "odd_node", text), said->node);
+    transport_finding_node(transport_finding_of(findings, "odd_node", text), said->node);
 }
 
 static bool is_network(const struct transport *t, const json_t *way)
@@ -350,6 +292,10 @@ static void look(struct findings *findings, const json_t *folded)
     if (!t->host && crosses_nodes(t, folded))
         check_ports(findings, folded);
     check_unread(findings, folded);
+    if (!t->host)
+        transport_differ(findings);
+    if (!t->host)
+        transport_absent(findings);
 }
 
 /* ---- as verdicts ---- */
@@ -364,12 +310,12 @@ static json_t *name_nodes(const struct findings *findings, const struct finding 
     for (size_t i = 0; i < n; i++) {
         json_t *name = json_array_get(findings->names, (size_t)one->nodes[i]);
 
-        if (i < NODES_NAMED)
+        if (i < TRANSPORT_NODES_NAMED)
             buf_printf(out, "%s%s", i == 0 ? "" : ", ", json_string_value(name));
         json_array_append(names, name);
     }
-    if (n > NODES_NAMED)
-        buf_printf(out, " and %zu more", n - NODES_NAMED);
+    if (n > TRANSPORT_NODES_NAMED)
+        buf_printf(out, " and %zu more", n - TRANSPORT_NODES_NAMED);
     return names;
 }
 
@@ -410,63 +356,40 @@ static json_t *finding_verdict(const struct findings *findings, const struct fin
     return verdict;
 }
 
-/* Why there is no more than sockets, as the log says it. */
-static json_t *say_why(const struct findings *findings, struct buf *sentence)
+/* Causes come first, and last what follows from something else; else as they were found.
+ */
+static int order_of(const struct finding *one)
 {
-    const struct transport *t = findings->t;
-    struct finding why = {.n_lines = 0};
+    const char *about = json_get_str(one->what, "about", "");
 
-    for (size_t i = 0; i < t->keys.n; i++)
-        add_line(&why, t->said[findings->order[i]].why);
-    if (why.n_lines > 0)
-        buf_printf(sentence, " (%.200s)", t->texts.at[why.lines[0]]);
-    return lines_json(findings, why.lines, why.n_lines);
-}
-
-/* The ways between nodes, else those inside of them. */
-static json_t *good_verdict(const struct findings *findings, const json_t *folded)
-{
-    const json_t *ways = json_object_get(folded, "ways");
-    const struct transport *t = findings->t;
-    bool crosses = crosses_nodes(t, folded);
-    json_t *verdict, *evidence;
-    struct buf sentence;
-    size_t n = 0;
-
-    buf_init(&sentence, 8192);
-    for (size_t i = 0; i < json_array_size(ways); i++) {
-        const json_t *way = json_array_get(ways, i);
-
-        if (crosses && !is_network(t, way))
-            continue;
-        if (n++ < NODES_NAMED)
-            buf_printf(&sentence, "%s%s",
-                       n > 1     ? "; "
-                       : t->host ? "ranks go by "
-                                 : "NCCL goes by ",
-                       json_get_str(way, "text", ""));
-    }
-    evidence = json_pack("{s:s, s:[], s:o}", "about", "ways", "nodes", "log",
-                         say_why(findings, &sentence));
-    verdict = verdict_json(VERDICT_TRANSPORT, n ? VERDICT_OK : VERDICT_NOT_ENOUGH_DATA,
-                           n && sentence.data ? sentence.data
-                                              : "NCCL's log says nothing of its ways",
-                           findings->input->mark, evidence);
-    buf_release(&sentence);
-    return verdict;
+    if (json_get_bool(one->what, "is_echo", false))
+        return 2;
+    return strcmp(about, "init") == 0 || strcmp(about, "warning") == 0 ||
+                   strcmp(about, "rank") == 0
+               ? 0
+               : 1;
 }
 
 static void fill(struct findings *findings, const json_t *folded, json_t *verdicts)
 {
-    look(findings, folded);
-    for (size_t i = 0; i < findings->n; i++)
-        json_array_append_new(verdicts, finding_verdict(findings, &findings->all[i]));
+    char *foreign = findings->t->host ? NULL : transport_foreign(findings);
+
+    if (!foreign)
+        look(findings, folded);
+    for (int order = 0; order < 3; order++)
+        for (size_t i = 0; i < findings->n; i++)
+            if (order_of(&findings->all[i]) == order)
+                json_array_append_new(verdicts,
+                                      finding_verdict(findings, &findings->all[i]));
     if (json_array_size(verdicts) == 0)
-        json_array_append_new(verdicts, good_verdict(findings, folded));
+        json_array_append_new(verdicts,
+                              transport_ways_verdict(findings, folded, foreign));
+    free(foreign);
 }
 
 json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
-                           const size_t *order, const json_t *folded)
+                           const size_t *order, const struct transport_comm *comms,
+                           size_t n_comms, const json_t *folded)
 {
     struct findings *findings = calloc(1, sizeof(*findings));
     json_t *verdicts = json_array();
@@ -477,6 +400,8 @@ json_t *transport_verdicts(const struct transport *t, const struct transport_inp
         .t = t,
         .input = input,
         .order = order,
+        .comms = comms,
+        .n_comms = n_comms,
         .names = json_object_get(folded, "nodes"),
         .place_of = calloc(t->whats.texts.n + 1, sizeof(*findings->place_of)),
         .receives = calloc(t->n_nodes + 1, sizeof(*findings->receives))};

@@ -10,14 +10,15 @@
 
 static void put_shown(struct buf *out, const char *text)
 {
-    clean_text_show(out, text, strlen(text));
+    if (text)
+        clean_text_show(out, text, strlen(text));
 }
 
 void transport_text(const json_t *transports, struct buf *out)
 {
     const json_t *ways = json_object_get(transports, "ways");
     const json_t *verdicts = json_object_get(transports, "verdicts");
-    bool is_put_together = json_array_size(json_object_get(transports, "nodes")) > 0;
+    const json_t *unread = json_object_get(transports, "unread");
     const char *by =
         strcmp(json_get_str(transports, "by", ""), "host") == 0 ? "host" : "NCCL";
     size_t n = json_array_size(ways);
@@ -35,10 +36,20 @@ void transport_text(const json_t *transports, struct buf *out)
     }
     if (n > WAYS_SHOWN)
         buf_printf(out, "# %s: %zu more ways\n", by, n - WAYS_SHOWN);
+    if (unread) {
+        long lines = (long)json_get_int(unread, "lines", 0);
+
+        buf_printf(out, "# %s: %ld line%s of its log not understood, the first: ", by,
+                   lines, lines == 1 ? "" : "s");
+        put_shown(out,
+                  json_string_value(json_array_get(json_object_get(unread, "first"), 0)));
+        buf_append_str(out, "\n");
+    }
     for (size_t i = 0; i < json_array_size(verdicts); i++) {
         const json_t *one = json_array_get(verdicts, i);
 
-        if (is_put_together && strcmp(json_get_str(one, "answer", ""), "finding") != 0)
+        /* The ways are told above. */
+        if (strcmp(json_get_str(one, "answer", ""), "ok") == 0)
             continue;
         buf_append_str(out, "# ");
         put_shown(out, json_get_str(one, "sentence", "?"));

@@ -235,6 +235,161 @@ TEST(jobs_of_one_file_are_judged_apart)
     json_decref(jobs);
 }
 
+/* ---- logs of others ---- */
+
+#define A "node-a:1:1 [0] NCCL INFO "
+#define B "node-b:2:2 [0] NCCL INFO "
+#define WARN_A "node-a:1:1 [0] x.cc:1 NCCL WARN "
+#define WARN_B "node-b:2:2 [0] x.cc:1 NCCL WARN "
+#define COMM(comm, rank, state)                                                          \
+    "ncclCommInitRank comm 0x" comm " rank " rank " nranks 2 cudaDev 0 nvmlDev 0 busId " \
+    "1 commId 0x5 - Init " state "\n"
+#define STARTS A COMM("a", "0", "START") B COMM("b", "1", "START")
+#define ENDS A COMM("a", "0", "COMPLETE") B COMM("b", "1", "COMPLETE")
+#define LINKS(via)                                                                       \
+    A "Channel 00/0 : 0[0] -> 1[0] [send] via " via "\n" A                               \
+      "Channel 00/0 : 1[0] -> 0[0] [receive] via " via "\n" B                            \
+      "Channel 00/0 : 1[0] -> 0[0] [send] via " via "\n" B                               \
+      "Channel 00/0 : 0[0] -> 1[0] [receive] via " via "\n"
+#define HCA "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
+#define ETH "NET/Socket : Using [0]eth0:10.0.0.1<0>\n"
+#define GDR LINKS("NET/IB/0/GDRDMA")
+#define SOCKETS A "Using network Socket\n" B "Using network Socket\n" A ETH B ETH
+#define GOOD "InfiniBand mlx5_0, GPUDirect, 1 channel"
+
+TEST(a_log_is_judged_by_what_it_says)
+{
+    static const struct {
+        const char *text, *answer, *about, *nodes, *sentence;
+    } cases[] = {
+        /* A warning is no failure, whatever is missing. */
+        {WARN_A "NET/Tuner x\n" A HCA B HCA STARTS GDR ENDS, "ok", "ways", "[]", GOOD},
+        {WARN_A "NET/Tuner x\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+        {STARTS WARN_B "Something is odd\n", "finding", "warning", "[\"node-b\"]",
+         "NCCL warned: Something is odd on node-b"},
+        {STARTS WARN_B "Something is odd\n" B "init.cc:1 -> 2\n", "finding", "init",
+         "[\"node-b\"]", "NCCL's init failed: Something is odd on node-b"},
+        /* Others' versions */
+        {"NCCL version 2.17.1+cuda12.1\n" WARN_A "x\n" A HCA B HCA GDR, "not_enough_data",
+         "version", "[]", "NCCL 2.17.1+cuda12.1 is not judged"},
+        {"NCCL version 2.31.1+cuda13.1\n" A HCA B HCA GDR, "not_enough_data", "version",
+         "[]", "NCCL 2.31.1+cuda13.1 is not judged"},
+        {"RCCL version 2.20.5+hip6.2\n" A HCA B HCA GDR, "not_enough_data", "version",
+         "[]", "RCCL 2.20.5+hip6.2 is not judged"},
+        {A HCA B HCA LINKS("NET/IB/0 comm 0x1234 nRanks 02"), "not_enough_data",
+         "version", "[]", "RCCL is not judged"},
+        {"NCCL version 2.18.1+cuda12.1\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+        {"NCCL version 2.30.7+cuda13.0\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+        /* Several nodes, and nothing of what is between them */
+        {"node-a:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 4 cudaDev 0 "
+         "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n"
+         "node-a:3:3 [1] NCCL INFO ncclCommInitRank comm 0xc rank 1 nranks 4 cudaDev 1 "
+         "nvmlDev 1 busId 2 commId 0x5 - Init COMPLETE\n"
+         "node-b:2:2 [0] NCCL INFO ncclCommInitRank comm 0xb rank 2 nranks 4 cudaDev 0 "
+         "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n" A
+         "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" B "some other line\n",
+         "not_enough_data", "ways", "[\"node-a\"]", "no way between node-a"},
+        /* Sockets, and why */
+        {SOCKETS WARN_A "Failed to open libibverbs.so[.1]\n" LINKS("NET/Socket/0"),
+         "finding", "no_rdma", "[\"node-a\"]", "libibverbs could not be opened"},
+        {SOCKETS A "NET/Plugin: Could not find: libnccl-net-x.so\n" LINKS("NET/Socket/0"),
+         "finding", "no_rdma", "[\"node-a\"]", "a network plugin could not be used"},
+        {SOCKETS A "NET/Plugin: Could not find: libnccl-net.so\n" A
+                   "Failed to initialize NET plugin IB\n" LINKS("NET/Socket/0"),
+         "ok", "ways", "[]", "sockets over eth0"},
+        {LINKS("NET/AWS Libfabric/0"), "finding", "no_gdr", "[\"node-a\",\"node-b\"]",
+         "GPUDirect is off over NET/AWS Libfabric"},
+        {LINKS("NET/AWS Libfabric/0/GDRDMA"), "ok", "ways", "[]", "plugin"},
+        /* Inside of a node, and around it */
+        {A HCA B HCA GDR A "P2P is disabled between connected GPUs 0 and 1\n", "finding",
+         "no_p2p", "[\"node-a\"]", "peer to peer is off"},
+        {A HCA B HCA GDR B "Bootstrap : Using docker0:172.17.0.1<0>\n" A
+                           "Bootstrap : Using docker0:172.17.0.1<0>\n",
+         "finding", "interface", "[\"node-a\",\"node-b\"]", "NCCL takes docker0"},
+        {STARTS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
+                  "Bootstrap : Using eth1:169.254.0.2<0>\n",
+         "finding", "interface", "[\"node-a\",\"node-b\"]", "link-local"},
+        {A HCA B HCA GDR ENDS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
+                                "Bootstrap : Using eth1:169.254.0.2<0>\n",
+         "ok", "ways", "[]", GOOD},
+        /* The cause before what follows, once for all pointers and ports */
+        {STARTS WARN_A
+         "Connection closed by remote peer b<1>\n" A "init.cc:1 -> 2\n" WARN_B
+         "Call to x failed with 0xabcdef<77>\n" WARN_B
+         "socketProgress: Connection closed by remote peer\n" B "init.cc:1 -> 2\n",
+         "finding", "init", "[\"node-b\"]",
+         "NCCL's init failed: Call to x failed with 0x* on node-b"},
+        {ENDS WARN_A "Async x at 0x123456\n" WARN_B "Async x at 0x654321\n", "finding",
+         "warning", "[\"node-a\",\"node-b\"]", "Async x at 0x* on node-a, node-b"},
+        /* Nodes that differ */
+        {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
+         "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
+         "finding", "differs", "[\"node-a\",\"node-b\"]", "2.21.5; 2.20.5"},
+        {A "Using network IB\n" B "Using network IB\n" B
+           "NCCL_IB_TC set by environment to 106\n" A HCA B HCA GDR,
+         "finding", "differs", "[\"node-a\",\"node-b\"]",
+         "NCCL_IB_TC differs (not in the log; 106)"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *folded = nccl_log_read(cases[i].text, strlen(cases[i].text));
+        const json_t *first = json_array_get(json_object_get(folded, "verdicts"), 0);
+        const json_t *evidence = json_object_get(first, "evidence");
+        char *nodes = json_dumps(json_object_get(evidence, "nodes"), JSON_COMPACT);
+
+        print_message("%zu: %s\n", i, json_get_str(first, "sentence", "(none)"));
+        assert_string_equal(json_get_str(first, "answer", ""), cases[i].answer);
+        assert_string_equal(json_get_str(evidence, "about", ""), cases[i].about);
+        assert_string_equal(nodes, cases[i].nodes);
+        assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
+        free(nodes);
+        json_decref(folded);
+    }
+}
+
+/* Three nodes of which one is not as the others. */
+TEST(the_odd_one_of_several_nodes_is_named)
+{
+    static const struct {
+        const char *usual, *odd, *about, *sentence;
+    } cases[] = {
+        {"NCCL_IB_HCA set to mlx5", "NCCL_IB_HCA set to mlx5_9", "differs",
+         "NCCL_IB_HCA is mlx5_9, while most nodes have mlx5"},
+        {"NCCL_IB_GID_INDEX set by environment to 3", "x", "differs",
+         "NCCL_IB_GID_INDEX is not in the log, while most nodes have 3"},
+        {"Bootstrap : Using eth0:10.0.0.1<0>", "Bootstrap : Using eth1:10.1.0.1<0>",
+         "differs", "connections is eth1, while most nodes have eth0"},
+        {"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>",
+         "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:1<0>", "differs",
+         "HCAs is 1 (mlx5_0), while most nodes have 2 (mlx5_0, mlx5_1)"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[4000] = "";
+        const json_t *first, *nodes;
+        json_t *folded;
+
+        for (int rank = 0; rank < 3; rank++)
+            snprintf(
+                text + strlen(text), sizeof(text) - strlen(text),
+                "n%1$d:7:7 [0] NCCL INFO Using network IB\n"
+                "n%1$d:7:7 [0] NCCL INFO %3$s\n"
+                "n%1$d:7:7 [0] NCCL INFO Channel 00/0 : %1$d[0] -> %2$d[0] [send] via "
+                "NET/IB/0/GDRDMA\n",
+                rank, (rank + 1) % 3, rank == 1 ? cases[i].odd : cases[i].usual);
+        folded = nccl_log_read(text, strlen(text));
+        first = json_array_get(json_object_get(folded, "verdicts"), 0);
+        nodes = json_object_get(json_object_get(first, "evidence"), "nodes");
+        print_message("%s\n", json_get_str(first, "sentence", "(none)"));
+        assert_string_equal(json_get_str(json_object_get(first, "evidence"), "about", ""),
+                            cases[i].about);
+        assert_string_equal(json_string_value(json_array_get(nodes, 0)), "n1");
+        assert_int_equal(json_array_size(nodes), 1);
+        assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
+        json_decref(folded);
+    }
+}
+
 /* ---- cases ---- */
 
 struct example {
@@ -397,7 +552,8 @@ TEST(a_gpu_that_sends_from_the_host_is_none_without_gpudirect)
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; InfiniBand mlx5_0, no "
         "GPUDirect, 2 channels [[0,1]]",
         {"GPUDirect is off over mlx5_0 (the log does not say why) on node-1",
-         "GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on node-2"}};
+         "GPUDirect is off over mlx5_0 to send: NCCL_NET_GDR_READ=0 on node-2",
+         "NCCL_NET_GDR_READ differs (not in the log; 0) on node-1, node-2"}};
 
     check(&well);
     check(&in_turn);
@@ -668,7 +824,11 @@ TEST(what_a_process_tells_last_counts)
                                       : "InfiniBand mlx5_0, GPUDirect, 2 channels []");
         expect_sentences(folded,
                          (const char *const[SENTENCES_MAX]){
-                             "NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"});
+                             is_placed
+                                 ? "NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"
+                                 : "NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 "
+                                   "channels; no way between node-1 and another node is "
+                                   "known (4 lines of it not understood)"});
         assert_int_equal(json_get_int(json_object_get(folded, "unread"), "lines", 0), 4);
         json_decref(folded);
         transport_destroy(transport);

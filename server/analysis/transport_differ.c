@@ -1,0 +1,298 @@
+/* transport_differ.c - nodes that are not as most others are, by NCCL's log */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/transport_findings.h"
+
+#define VALUE_MAX 200
+
+static const json_t *facts_of(const struct transport *t,
+                              const struct transport_said *said)
+{
+    return said->facts == TRANSPORT_NONE
+               ? NULL
+               : json_array_get(t->facts.all, (size_t)said->facts);
+}
+
+/* ---- one value of each node ---- */
+
+/* What a node's processes say of one thing: TRANSPORT_NONE nothing. */
+struct column {
+    struct transport_texts values;
+    int *value_of; /* by node */
+    size_t n;
+};
+
+static bool column_init(struct column *column, size_t n)
+{
+    memset(column, 0, sizeof(*column));
+    column->value_of = malloc((n + 1) * sizeof(*column->value_of));
+    column->n = n;
+    for (size_t i = 0; column->value_of && i < n; i++)
+        column->value_of[i] = TRANSPORT_NONE;
+    return column->value_of != NULL;
+}
+
+static void column_release(struct column *column)
+{
+    transport_texts_release(&column->values);
+    free(column->value_of);
+}
+
+/* Processes of a node may differ, such as by a rank's own HCA: all of them are its value.
+ */
+static void column_add(struct column *column, int node, const char *value)
+{
+    int *at = &column->value_of[node];
+    char joined[VALUE_MAX];
+
+    if (*at == TRANSPORT_NONE) {
+        *at = transport_text_of(&column->values, value);
+    } else if (strcmp(column->values.at[*at], value) != 0 &&
+               !(strstr(column->values.at[*at], " | ") &&
+                 strstr(column->values.at[*at], value))) {
+        snprintf(joined, sizeof(joined), "%.90s | %.90s", column->values.at[*at], value);
+        *at = transport_text_of(&column->values, joined);
+    }
+}
+
+/* The value of more than half of the nodes that have one; TRANSPORT_NONE: of none. */
+static int usual_of(const struct column *column)
+{
+    int usual = TRANSPORT_NONE;
+    size_t n = 0, best = 0;
+
+    for (size_t value = 0; value < column->values.n; value++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < column->n; i++)
+            count += column->value_of[i] == (int)value;
+        if (count > best) {
+            best = count;
+            usual = (int)value;
+        }
+    }
+    for (size_t i = 0; i < column->n; i++)
+        n += column->value_of[i] != TRANSPORT_NONE;
+    return 2 * best > n ? usual : TRANSPORT_NONE;
+}
+
+/* Of two nodes that differ neither is the odd one. */
+static void compare_two(struct findings *findings, const struct column *column,
+                        const char *what)
+{
+    int seen[2], n = 0;
+    char text[TRANSPORT_WHAT_MAX];
+    struct finding *one;
+
+    for (size_t i = 0; i < column->n && n < 3; i++)
+        if (column->value_of[i] != TRANSPORT_NONE && n++ < 2)
+            seen[n - 1] = (int)i;
+    if (n != 2 || column->value_of[seen[0]] == column->value_of[seen[1]])
+        return;
+    snprintf(text, sizeof(text), "%s differs (%.150s; %.150s)", what,
+             column->values.at[column->value_of[seen[0]]],
+             column->values.at[column->value_of[seen[1]]]);
+    one = transport_finding_of(findings, "differs", text);
+    transport_finding_node(one, seen[0]);
+    transport_finding_node(one, seen[1]);
+}
+
+/* Where most have a value. Names of interfaces may well differ between two nodes. */
+static void name_odd(struct findings *findings, const struct column *column,
+                     const char *what)
+{
+    int usual = usual_of(column);
+
+    if (usual == TRANSPORT_NONE)
+        return;
+    for (size_t i = 0; i < column->n; i++) {
+        char text[TRANSPORT_WHAT_MAX];
+
+        if (column->value_of[i] == TRANSPORT_NONE || column->value_of[i] == usual)
+            continue;
+        snprintf(text, sizeof(text), "%s is %.150s, while most nodes have %.150s", what,
+                 column->values.at[column->value_of[i]], column->values.at[usual]);
+        transport_finding_node(transport_finding_of(findings, "differs", text), (int)i);
+    }
+}
+
+/* ---- what is compared ---- */
+
+static void compare_fact(struct findings *findings, const char *key, const char *what)
+{
+    const struct transport *t = findings->t;
+    struct column column;
+
+    if (!column_init(&column, t->n_nodes))
+        return;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct transport_said *said = &t->said[findings->order[i]];
+        const char *value = json_get_str(facts_of(t, said), key, NULL);
+
+        if (value)
+            column_add(&column, said->node, value);
+    }
+    name_odd(findings, &column, what);
+    if (strcmp(key, "version") == 0)
+        compare_two(findings, &column, what);
+    column_release(&column);
+}
+
+/* Settings that a process looks for when it chooses its network: one that did so without
+ * a word of them has none. */
+static bool decides_network(const char *name)
+{
+    return strncmp(name, "NCCL_IB_", 8) == 0 || strncmp(name, "NCCL_NET", 8) == 0 ||
+           strncmp(name, "NCCL_SOCKET_", 12) == 0;
+}
+
+static void compare_setting(struct findings *findings, const char *name)
+{
+    const struct transport *t = findings->t;
+    struct column column;
+
+    if (!column_init(&column, t->n_nodes))
+        return;
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct transport_said *said = &t->said[findings->order[i]];
+        const json_t *facts = facts_of(t, said);
+        const char *value = json_get_str(json_object_get(facts, "settings"), name, NULL);
+
+        if (value)
+            column_add(&column, said->node, value);
+        else if (decides_network(name) && json_object_get(facts, "network"))
+            column_add(&column, said->node, "not in the log");
+    }
+    name_odd(findings, &column, name);
+    compare_two(findings, &column, name);
+    column_release(&column);
+}
+
+static void compare_settings(struct findings *findings)
+{
+    const struct transport *t = findings->t;
+    json_t *names = json_object(), *value;
+    const char *name;
+
+    for (size_t i = 0; i < json_array_size(t->facts.all); i++)
+        json_object_update_missing(
+            names, json_object_get(json_array_get(t->facts.all, i), "settings"));
+    json_object_foreach (names, name, value)
+        compare_setting(findings, name);
+    json_decref(names);
+}
+
+/* ---- HCAs ---- */
+
+static const json_t *hcas_of(const struct transport *t, int node)
+{
+    for (size_t i = 0; i < t->keys.n; i++)
+        if (t->said[i].node == node && json_object_get(facts_of(t, &t->said[i]), "hcas"))
+            return json_object_get(facts_of(t, &t->said[i]), "hcas");
+    return NULL;
+}
+
+bool transport_lacks_hca(const struct transport *t, int node, int other, const char *name)
+{
+    const json_t *hcas = hcas_of(t, node);
+
+    return hcas && !json_find(hcas, "name", name) &&
+           json_array_size(hcas) < json_array_size(hcas_of(t, other));
+}
+
+/* "4 (mlx5_0, mlx5_1, mlx5_2, mlx5_3)" */
+static void list_hcas(const json_t *hcas, char *out, size_t size)
+{
+    size_t n = (size_t)snprintf(out, size, "%zu (", json_array_size(hcas));
+
+    for (size_t i = 0; i < json_array_size(hcas) && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%.30s", i ? ", " : "",
+                              json_get_str(json_array_get(hcas, i), "name", "?"));
+    if (n < size)
+        snprintf(out + n, size - n, ")");
+}
+
+static bool has_said(const struct findings *findings, const char *about, int node)
+{
+    for (size_t i = 0; i < findings->n; i++)
+        for (size_t k = 0; k < findings->all[i].n_nodes; k++)
+            if (findings->all[i].nodes[k] == node &&
+                strcmp(json_get_str(findings->all[i].what, "about", ""), about) == 0)
+                return true;
+    return false;
+}
+
+static void compare_hcas(struct findings *findings)
+{
+    const struct transport *t = findings->t;
+    size_t n_compared = 0;
+    struct column column;
+
+    if (!column_init(&column, t->n_nodes))
+        return;
+    for (size_t i = 0; i < t->n_nodes; i++) {
+        const json_t *hcas = hcas_of(t, (int)i);
+        char list[VALUE_MAX];
+
+        /* One that could not be opened is told already. */
+        if (!hcas || has_said(findings, "hca", (int)i))
+            continue;
+        list_hcas(hcas, list, sizeof(list));
+        column_add(&column, (int)i, list);
+        n_compared++;
+    }
+    if (n_compared > 2)
+        name_odd(findings, &column, "the number of HCAs");
+    if (n_compared == 2 && column.values.n == 2 &&
+        atoi(column.values.at[0]) != atoi(column.values.at[1]))
+        compare_two(findings, &column, "the number of HCAs");
+    column_release(&column);
+}
+
+/* With several ranks and channels NCCL spreads them over HCAs of one kind. */
+static void check_single_hca(struct findings *findings, int node)
+{
+    const struct transport *t = findings->t;
+    size_t n_ranks = 0, n_net = 0;
+    int64_t n_hcas = 0, n_channels = 0;
+    int used = TRANSPORT_NONE;
+    char text[TRANSPORT_WHAT_MAX];
+
+    for (size_t i = 0; i < t->keys.n; i++) {
+        const struct transport_said *said = &t->said[i];
+
+        if (said->node != node)
+            continue;
+        n_ranks++;
+        if (said->hca == TRANSPORT_NONE)
+            continue;
+        if (said->has_more_hcas || (used != TRANSPORT_NONE && said->hca != used))
+            return;
+        used = said->hca;
+        n_net++;
+        n_hcas = said->n_hcas > n_hcas ? said->n_hcas : n_hcas;
+        n_channels = said->n_channels > n_channels ? said->n_channels : n_channels;
+    }
+    if (n_ranks < 2 || n_net < 2 || n_hcas < 2 || n_channels < 2)
+        return;
+    snprintf(text, sizeof(text), "of %lld HCAs NCCL uses %.60s alone", (long long)n_hcas,
+             t->texts.at[used]);
+    transport_finding_node(transport_finding_of(findings, "hca", text), node);
+}
+
+void transport_differ(struct findings *findings)
+{
+    size_t n = findings->t->n_nodes;
+
+    for (size_t i = 0; i < n; i++)
+        check_single_hca(findings, (int)i);
+    if (n < 2)
+        return;
+    compare_fact(findings, "version", "NCCL's version");
+    compare_hcas(findings);
+    compare_fact(findings, "bootstrap", "the interface for NCCL's connections");
+    compare_settings(findings);
+}

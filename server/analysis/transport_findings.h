@@ -1,0 +1,67 @@
+/* transport_findings.h - findings as they are gathered, for the files that look for them
+ */
+#ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
+#define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_FINDINGS_H
+
+#include "common/base/buf.h"
+#include "server/analysis/transport_state.h"
+
+#define TRANSPORT_LINES_QUOTED 4
+#define TRANSPORT_NODES_NAMED 4
+#define TRANSPORT_WHAT_MAX 600
+#define TRANSPORT_FINDINGS_MAX 64
+
+/* A sentence, with the nodes that it holds for, in their order. */
+struct finding {
+    json_t *what;
+    int *nodes;
+    size_t n_nodes;
+    int lines[TRANSPORT_LINES_QUOTED]; /* of t->texts */
+    size_t n_lines;
+};
+
+struct findings {
+    const struct transport *t;
+    const struct transport_input *input;
+    const size_t *order; /* of t->said, by node and rank */
+    const struct transport_comm *comms;
+    size_t n_comms;
+    const json_t *names; /* of the nodes */
+    struct finding all[TRANSPORT_FINDINGS_MAX];
+    size_t n;
+    int *place_of;  /* by t->whats, from 1; 0: not found yet */
+    bool *receives; /* by GPUDirect, by node */
+};
+
+/* NULL: there are too many, or memory is out. */
+struct finding *transport_new_finding(struct findings *findings, json_t *what);
+
+/* Of what no single process said; one that is there already is that. NULL: there are too
+ * many, or memory is out. */
+struct finding *transport_finding_of(struct findings *findings, const char *about,
+                                     const char *text);
+
+/* NULL is fine. Nodes come in their order. */
+void transport_finding_node(struct finding *one, int node);
+void transport_finding_line(struct finding *one, int line);
+
+/* Nodes whose settings, HCAs, versions or interfaces are not as most others', and those
+ * that use one HCA of several. */
+void transport_differ(struct findings *findings);
+
+/* Whether the node lists no HCA of this name, and fewer than the other has. */
+bool transport_lacks_hca(const struct transport *t, int node, int other,
+                         const char *name);
+
+/* Ranks of which nothing is there while the others of their communicator wait. */
+void transport_absent(struct findings *findings);
+
+/* The version of NCCL whose log is not judged, NULL where it is; to be freed. */
+char *transport_foreign(const struct findings *findings);
+
+/* Where there is no finding: by which ways, or that they are not known. foreign: as
+ * above. */
+json_t *transport_ways_verdict(const struct findings *findings, const json_t *folded,
+                               const char *foreign);
+
+#endif
