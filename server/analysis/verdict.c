@@ -105,6 +105,35 @@ bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer)
     return (kinds[kind].answers & HAS(answer)) != 0;
 }
 
+bool verdict_kind_is_kept(enum verdict_kind kind)
+{
+    const unsigned kept = 1u << VERDICT_GATE | 1u << VERDICT_CULPRIT |
+                          1u << VERDICT_LATENESS | 1u << VERDICT_HANG |
+                          1u << VERDICT_TRANSPORT | 1u << VERDICT_PREFLIGHT |
+                          1u << VERDICT_CEILING | 1u << VERDICT_TRAFFIC;
+
+    return (kept & 1u << kind) != 0;
+}
+
+bool verdict_answer_is_kept(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    const char *answer = colon ? colon + 1 : text;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+
+    for (int kind = 0; kind < VERDICT_KINDS; kind++) {
+        const char *name = kinds[kind].name;
+        bool is_named = strncmp(name, text, length) == 0 && name[length] == '\0';
+
+        if (!verdict_kind_is_kept((enum verdict_kind)kind) || (colon && !is_named))
+            continue;
+        for (int i = 0; i < VERDICT_ANSWERS; i++)
+            if (kinds[kind].answers & HAS(i) && strcmp(answers[i], answer) == 0)
+                return true;
+    }
+    return false;
+}
+
 const char *verdict_mark(const char *backend, bool is_emulated)
 {
     if (backend && strcmp(backend, "sim") == 0)

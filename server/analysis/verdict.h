@@ -59,6 +59,12 @@ const char *verdict_kind_about(enum verdict_kind kind); /* what it is of, a sent
 const char *verdict_answer_name(enum verdict_answer answer);
 bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer);
 
+/* Whether a run's document, or a case's, keeps a verdict of the kind; others are made on
+ * request. */
+bool verdict_kind_is_kept(enum verdict_kind kind);
+/* Whether the text is ANSWER or KIND:ANSWER of a kind that is kept. */
+bool verdict_answer_is_kept(const char *text);
+
 /* What stands behind a sentence on a run that was not measured here: " (simulated)",
  * " (emulated)", of its document also " (imported)"; or "". backend: or NULL. */
 const char *verdict_mark(const char *backend, bool is_emulated);

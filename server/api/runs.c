@@ -17,6 +17,7 @@
 #define LIST_LIMIT_DEFAULT 50
 #define LIST_LIMIT_MAX 500
 #define LIST_LABELS_MAX 16
+#define LIST_ANSWERS_MAX 32
 #define LIST_CURVE_MAX ((size_t)64)
 
 static const char *const states[] = {"queued",     "launching", "waiting_for_nodes",
@@ -36,7 +37,7 @@ struct filters {
     char *labels[LIST_LABELS_MAX]; /* copies, cut at the equals sign */
     const char *values[LIST_LABELS_MAX];
     size_t n_labels;
-    const char *answers[VERDICT_ANSWERS];
+    const char *answers[LIST_ANSWERS_MAX];
     size_t n_answers;
     const char *bad_state, *bad_label, *bad_answer;
 };
@@ -59,15 +60,10 @@ static void add_answer(void *arg, const char *value)
 {
     struct filters *filters = arg;
 
-    for (int i = 0; i < VERDICT_ANSWERS; i++) {
-        if (strcmp(verdict_answer_name((enum verdict_answer)i), value) == 0) {
-            if (filters->n_answers < VERDICT_ANSWERS)
-                filters->answers[filters->n_answers++] =
-                    verdict_answer_name((enum verdict_answer)i);
-            return;
-        }
-    }
-    filters->bad_answer = value;
+    if (verdict_answer_is_kept(value) && filters->n_answers < LIST_ANSWERS_MAX)
+        filters->answers[filters->n_answers++] = value;
+    else
+        filters->bad_answer = value;
 }
 
 static void add_label(void *arg, const char *value)
@@ -182,8 +178,10 @@ static bool read_filters(struct http_request *request, struct filters *filters)
                            LIST_LABELS_MAX);
     else if (filters->bad_answer)
         http_reply_problem(request, 422, NULL,
-                           "the parameter verdict must be what a verdict answers, such "
-                           "as pass, fail, slow_node or late_rank");
+                           "the parameter verdict must be an answer of a verdict on runs "
+                           "or KIND:ANSWER, such as fail, slow_node or "
+                           "preflight:finding, at most %d of them; not %.60s",
+                           LIST_ANSWERS_MAX, filters->bad_answer);
     return !filters->bad_state && !filters->bad_label && !filters->bad_answer;
 }
 

@@ -40,9 +40,10 @@ static const struct {
      " WHERE judged.suspects IS NOT NULL AND named.value = :suspect)"},
     {"judged", "+id IN (SELECT id FROM runs INDEXED BY runs_by_suspects"
                " WHERE suspects IS NOT NULL)"},
-    {"answers", "+id IN (SELECT judged.id FROM runs AS judged INDEXED BY runs_by_answers,"
-                " json_each(judged.answers) AS said WHERE judged.answers IS NOT NULL"
-                " AND said.value IN (SELECT value FROM json_each(:answers)))"},
+    {"answers", "+id IN (SELECT said.run FROM json_each(:answers) AS want"
+                " CROSS JOIN run_answers AS said"
+                " WHERE said.answer = substr(want.value, instr(want.value, ':') + 1)"
+                " AND want.value IN (said.answer, said.kind || ':' || said.answer))"},
     {"since_ms", "created_ms >= :since_ms"},
     {"until_ms", "created_ms < :until_ms"},
 };

@@ -125,7 +125,8 @@ struct store_runs_query {
     int64_t since_ms, until_ms; /* created since, and before; 0: any time */
     const char *const *states;  /* any of these; NULL = all */
     size_t n_states;
-    const char *const *answers; /* of its verdicts, any of these; NULL = all */
+    const char *const *answers; /* ANSWER or KIND:ANSWER of a verdict on it, any of these;
+                                   NULL = all */
     size_t n_answers;
     const char *const *label_keys, *const *label_values; /* all must match */
     size_t n_labels;

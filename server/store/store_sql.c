@@ -200,10 +200,41 @@ static const char SQL_VERSION_9[] =
     "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT
     "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT;
 
+/* Answers of the verdicts on a run: each member of its document that has a kind and an
+ * answer, and each verdict on the transports of its cases. */
+#define SQL_ADD_ANSWERS(row, source)                                                     \
+    "INSERT INTO run_answers SELECT DISTINCT " row ", kind, answer FROM (SELECT"         \
+    " CASE type WHEN 'object' THEN json_extract(value, '$.kind') END AS kind,"           \
+    " CASE type WHEN 'object' THEN json_extract(value, '$.answer') END AS answer"        \
+    " FROM json_each(" source ")) WHERE kind IS NOT NULL AND answer IS NOT NULL;"
+#define SQL_ANSWERS_OF_RUN                                                               \
+    " BEGIN DELETE FROM run_answers WHERE run = NEW.id AND case_no = "                   \
+    "-1;" SQL_ADD_ANSWERS("NEW.id, -1", "NEW.doc") "END;"
+#define SQL_ANSWERS_OF_CASE                                                              \
+    " BEGIN DELETE FROM run_answers WHERE run = NEW.run AND case_no = "                  \
+    "NEW.case_no;" SQL_ADD_ANSWERS("NEW.run, NEW.case_no",                               \
+                                   "NEW.doc, '$.transports.verdicts'") "END;"
+static const char SQL_VERSION_10[] =
+    "DROP INDEX runs_by_answers;"
+    "ALTER TABLE runs DROP COLUMN answers;"
+    "CREATE TABLE run_answers ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " case_no INTEGER NOT NULL," /* -1: of the run */
+    " kind TEXT NOT NULL,"
+    " answer TEXT NOT NULL,"
+    " PRIMARY KEY (run, case_no, kind, answer)) WITHOUT ROWID;"
+    "CREATE INDEX run_answers_by_answer ON run_answers (answer, kind, run);"
+    "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_ANSWERS_OF_RUN
+    "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_ANSWERS_OF_RUN
+    "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE
+    "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
+    "UPDATE runs SET doc = doc WHERE json_valid(doc);"
+    "UPDATE run_cases SET doc = doc WHERE json_valid(doc);";
+
 /* Step i brings schema version i to i + 1. */
-static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
-                                         SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6,
-                                         SQL_VERSION_7, SQL_VERSION_8, SQL_VERSION_9};
+static const char *const migrations[] = {
+    SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3, SQL_VERSION_4, SQL_VERSION_5,
+    SQL_VERSION_6, SQL_VERSION_7, SQL_VERSION_8, SQL_VERSION_9, SQL_VERSION_10};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

@@ -161,6 +161,11 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   assert.deepEqual(await found('verdict=slow_node&verdict=slow_rack'), [id]);
   assert.deepEqual(await found('verdict=none&verdict=slow_node'), [id, sound.id]);
   assert.deepEqual(await found('verdict=fail'), []);
+  assert.deepEqual(await found('verdict=culprit:slow_node'), [id]);
+  assert.deepEqual(await found('verdict=lateness:none'), []);
+  for (const made of ['better', 'topology:same', 'gate:ok']) {
+    assert.equal((await server.request('GET', `/api/v1/runs?verdict=${made}`)).status, 422, made);
+  }
   assertProblem(await server.request('GET', '/api/v1/runs?verdict=bad'), 422, /parameter verdict must be/);
   const last = (await server.events(id)).at(-1);
   assert.deepEqual(last.culprit, run.culprit);

@@ -1,4 +1,4 @@
-unit_tests(store LIBS rb_summary rb_store rb_common m TESTS
+unit_tests(store LIBS rb_summary rb_store rb_analysis rb_common m TESTS
     choice_code event_samples store store_artifacts store_cursor store_faults store_pages
     store_runs store_trends store_upgrade summary thin)
 foreach(noun store_upgrade summary)

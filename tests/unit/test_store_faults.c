@@ -311,7 +311,7 @@ TEST(newer_schema_is_refused)
     change_database(fixture, "PRAGMA user_version = 99");
     refuse_open(fixture, ERROR_UNSUPPORTED,
                 "newer ringbench-server: its schema is version");
-    change_database(fixture, "PRAGMA user_version = 9");
+    change_database(fixture, "PRAGMA user_version = 10");
     fixture_open(fixture);
 }
 

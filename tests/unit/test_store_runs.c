@@ -1,5 +1,6 @@
 /* test_store_runs.c - the list of runs: its order, its pages, how many there are, and
  * that each question is answered from an index */
+#include "server/analysis/verdict.h"
 #include "server/store/runs_read.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/test.h"
@@ -204,6 +205,7 @@ TEST(every_list_is_read_from_an_index)
         "{\"node\": \"n1\"}",
         "{\"suspect\": \"n1\"}",
         "{\"judged\": true}",
+        "{\"answers\": [\"fail\", \"preflight:ok\"]}",
         "{\"since_ms\": 1, \"until_ms\": 2}",
         "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"node\": \"n1\"}"};
     static const char *const indexes[] = {
@@ -232,4 +234,83 @@ TEST(every_list_is_read_from_an_index)
     }
     buf_release(&sql);
     sqlite3_close(db);
+}
+
+/* A run with that verdict, or with one on a transport of its only case. */
+static void store_verdict(struct fixture *fixture, const char *id, const char *kind,
+                          const char *answer)
+{
+    struct store_write *write = store_write_create();
+    json_t *verdict = json_pack("{s:s, s:s}", "kind", kind, "answer", answer);
+    json_t *doc =
+        json_pack("{s:s, s:s, s:{s:s}}", "id", id, "kind", "text", "other", "kind", "x");
+
+    if (strcmp(kind, "transport") == 0) {
+        json_t *run_case = json_pack("{s:i, s:{s:[O,O]}}", "case", 0, "transports",
+                                     "verdicts", verdict, verdict);
+
+        store_write_run(write, id, "completed", "", 1000, NULL, doc);
+        store_write_case(write, id, 0, json_dumps(run_case, JSON_COMPACT));
+        json_decref(run_case);
+    } else {
+        json_object_set(doc, "made", verdict);
+        store_write_run(write, id, "completed", "", 1000, NULL, doc);
+    }
+    json_decref(verdict);
+    json_decref(doc);
+    store_it(fixture, write);
+}
+
+static void delete_run(struct fixture *fixture, const char *id)
+{
+    struct store_write *write = store_write_create();
+
+    store_write_delete(write, id);
+    store_it(fixture, write);
+}
+
+static void check_answer(struct fixture *fixture, const char *answer, const char *wanted)
+{
+    check_pages(fixture,
+                (struct store_runs_query){
+                    .answers = &answer, .n_answers = 1, .is_rising = true, .limit = 9},
+                wanted);
+}
+
+TEST(each_answer_of_each_kind_that_runs_keep_is_found)
+{
+    struct fixture *fixture = *state;
+    int tried = 0;
+
+    for (int kind = 0; kind < VERDICT_KINDS; kind++)
+        for (int i = 0; i < VERDICT_ANSWERS; i++) {
+            const char *answer = verdict_answer_name((enum verdict_answer)i);
+            const char *name = verdict_kind_name((enum verdict_kind)kind);
+            char both[100];
+
+            if (!verdict_kind_is_kept((enum verdict_kind)kind) ||
+                !verdict_kind_has((enum verdict_kind)kind, (enum verdict_answer)i))
+                continue;
+            snprintf(both, sizeof(both), "%s:%s", name, answer);
+            store_verdict(fixture, "a", "gate", "other");
+            store_verdict(fixture, "b", name, answer);
+            assert_true(verdict_answer_is_kept(both) && verdict_answer_is_kept(answer));
+            check_answer(fixture, both, "b");
+            check_answer(fixture, answer, "b");
+            delete_run(fixture, "b");
+            check_answer(fixture, answer, "");
+            tried++;
+        }
+    assert_in_range(tried, 20, 60);
+}
+
+TEST(a_run_is_found_by_its_latest_answer)
+{
+    struct fixture *fixture = *state;
+
+    store_verdict(fixture, "a", "gate", "not_evaluated");
+    store_verdict(fixture, "a", "gate", "fail");
+    check_answer(fixture, "not_evaluated", "");
+    check_answer(fixture, "gate:fail", "a");
+    check_answer(fixture, "lateness:fail", "");
 }

@@ -14,7 +14,7 @@
 
 EACH_FIXTURE(fixture_setup, fixture_teardown);
 
-#define NEWEST 8  /* of those that are stored */
+#define NEWEST 9  /* of those that are stored */
 #define ONE_RUN 4 /* results */
 
 static char *stored(int version)
@@ -188,6 +188,32 @@ TEST(cases_leave_their_document_as_they_were)
     json_decref(row);
 }
 
+static void check_answer(struct fixture *fixture, const char *answer, size_t wanted)
+{
+    struct heard heard = {0};
+
+    store_read_runs(
+        fixture->store,
+        &(struct store_runs_query){.answers = &answer, .n_answers = 1, .limit = 10},
+        on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(json_object_get(heard.result, "runs")), wanted);
+    json_decref(heard.result);
+}
+
+TEST(runs_of_earlier_versions_are_found_by_their_answers)
+{
+    struct fixture *fixture = *state;
+
+    lay(fixture, 9,
+        "UPDATE run_cases SET doc = json_set(doc, '$.transports', json('{\"verdicts\":"
+        "[{\"kind\":\"transport\",\"answer\":\"finding\"}]}'))");
+    fixture_open(fixture);
+    check_answer(fixture, "preflight:ok", 1);
+    check_answer(fixture, "transport:finding", 1);
+    check_answer(fixture, "preflight:finding", 0);
+}
+
 /* Nor does it keep a server from starting. */
 TEST(a_damaged_run_can_be_deleted)
 {
@@ -240,7 +266,7 @@ TEST(systemd_hears_how_far_it_is)
 
     lay(fixture, 1, "");
     fixture_open(fixture);
-    assert_note(fd, "STATUS=the database is brought from version 1 of its schema to 9, "
+    assert_note(fd, "STATUS=the database is brought from version 1 of its schema to 10, "
                     "before anybody is served\nEXTEND_TIMEOUT_USEC=60000000");
     store_upgrade_tick(&upgrade, 104 * s);
     assert_int_equal(recv(fd, &byte, 1, 0), -1);

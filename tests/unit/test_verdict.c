@@ -70,3 +70,52 @@ TEST(architecture_lists_the_kinds_and_their_answers)
     }
     free(page);
 }
+
+/* Whether the schema, or one that it refers to, is that of a verdict of the kind. */
+static bool has_kind(const json_t *schemas, json_t *schema, const char *kind, int depth)
+{
+    const char *ref = json_get_str(schema, "$ref", NULL), *key;
+    const json_t *own = json_object_get(json_object_get(schema, "properties"), "kind");
+    bool found = strcmp(json_get_str(own, "const", ""), kind) == 0;
+    json_t *value;
+    size_t i;
+
+    if (ref && depth > 0)
+        return has_kind(schemas, json_object_get(schemas, strrchr(ref, '/') + 1), kind,
+                        depth - 1);
+    json_object_foreach (schema, key, value)
+        found = found || has_kind(schemas, value, kind, depth);
+    json_array_foreach (schema, i, value)
+        found = found || has_kind(schemas, value, kind, depth);
+    return found;
+}
+
+TEST(the_kinds_that_are_kept_are_those_of_a_run_s_schema)
+{
+    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *schemas = json_object_get(json_object_get(api, "components"), "schemas");
+
+    for (int kind = 0; kind < VERDICT_KINDS; kind++) {
+        const char *name = verdict_kind_name((enum verdict_kind)kind);
+
+        if (verdict_kind_is_kept((enum verdict_kind)kind) !=
+            has_kind(schemas, json_object_get(schemas, "Run"), name, 4))
+            fail_msg("%s is kept, or not, unlike openapi.json's Run says", name);
+    }
+    json_decref(api);
+}
+
+TEST(an_answer_is_kept_with_and_without_its_kind)
+{
+    assert_true(verdict_answer_is_kept("ok"));
+    assert_true(verdict_answer_is_kept("preflight:ok"));
+    assert_true(verdict_answer_is_kept("not_enough_data"));
+    assert_false(verdict_answer_is_kept("gate:ok"));
+    assert_false(verdict_answer_is_kept("better")); /* of a comparison, on request */
+    assert_false(verdict_answer_is_kept("topology:same"));
+    assert_false(verdict_answer_is_kept(":ok"));
+    assert_false(verdict_answer_is_kept("preflight:"));
+    assert_false(verdict_answer_is_kept("pre:ok"));
+    assert_false(verdict_answer_is_kept("preflight"));
+    assert_false(verdict_answer_is_kept(""));
+}

@@ -33,19 +33,22 @@ const COLUMNS = [
   ['Rows', null],
   ['Curve', null],
 ];
-/* By verdicts on single runs. */
+/* Answers of verdicts on runs; with the kind where several have the answer. */
 const ANSWERED = [
   'fail',
   'pass',
+  'gate:not_evaluated',
   'slow_node',
   'slow_link',
   'slow_rack',
+  'culprit:none',
   'late_rank',
   'slow_transfer',
   'lagging_rank',
-  'none',
-  'not_enough_data',
-  'not_evaluated',
+  'preflight:finding',
+  'transport:finding',
+  'traffic:another_way',
+  'traffic:partly',
 ];
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
@@ -238,7 +241,7 @@ function filterBar(change) {
         'select',
         { 'aria-label': 'Filter by verdict' },
         h('option', { value: '' }, 'any verdict'),
-        ANSWERED.map((value) => h('option', { value }, stateWord(value))),
+        ANSWERED.map((value) => h('option', { value }, stateWord(value.replace(':', ': ')))),
       ),
     ),
     since: filterField('Created from', { type: 'date', title: 'from' }, trimmed),
