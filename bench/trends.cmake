@@ -1,5 +1,3 @@
-add_executable(change_threshold change_threshold.c)
-target_link_libraries(change_threshold PRIVATE rb_analysis m)
 add_executable(make_trends make_trends.c)
 target_link_libraries(make_trends PRIVATE rb_analysis rb_store rb_common)
 add_executable(judge_levels judge_levels.c)

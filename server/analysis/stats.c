@@ -251,6 +251,21 @@ int stats_holm(const double *p, size_t n, double *adjusted)
     return 0;
 }
 
+double stats_discoveries(const double *p, size_t n, double level)
+{
+    double greatest = -1.0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+
+        for (size_t k = 0; k < n; k++)
+            rank += p[k] <= p[i];
+        if (p[i] <= level * (double)rank / (double)n)
+            greatest = fmax(greatest, p[i]);
+    }
+    return greatest;
+}
+
 /* Of the interval of an effect of n, if it were of `wanted`: the more, the less. */
 static double half_width(const struct stats_effect *effect, size_t n, size_t wanted,
                          double confidence)

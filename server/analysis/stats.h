@@ -52,6 +52,12 @@ void stats_interval(const struct stats_effect *effect, double confidence, double
  * says what p[i] below it would say if it were the only one. -1 when memory is out. */
 int stats_holm(const double *p, size_t n, double *adjusted);
 
+/* Benjamini and Hochberg's step-up procedure over n p values, 1 for each question: the
+ * greatest p that counts as a discovery, or -1 if none does. Of the discoveries a share
+ * of at most `level` is false on average ("Controlling the False Discovery Rate", Journal
+ * of the Royal Statistical Society B 57, 1995). */
+double stats_discoveries(const double *p, size_t n, double level);
+
 /* With how many pairs, or cases a side, the half width of the interval would come down to
  * `half`, above 0, if the scatter stays what it is. n: as many as the effect is of.
  * Returns STATS_REPEATS_MAX where that or more would be needed. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/analysis/change_points.h"
@@ -15,19 +16,29 @@
 
 #define SENTENCE_MAX 1000
 
-_Static_assert(STORE_TREND_WINDOW <= CHANGE_POINTS_VALUES_MAX, "all at once");
-
 /* A row of the window. */
 enum { AT_SERIES, AT_VALUE, AT_RUN, AT_CREATED, AT_VERSIONS };
 
-/* One series of the window, oldest first. */
+/* One series of the page; its runs are oldest first. */
 struct history {
-    const struct trend_figure *figure;
     json_int_t series;
-    double values[STORE_TREND_WINDOW];
-    const json_t *rows[STORE_TREND_WINDOW];
+    const json_t **rows; /* of the window */
+    double *levels;      /* logarithms of their values */
     size_t n;
+    struct change_point found[CHANGE_POINTS_MAX];
+    int n_found;
+    double p; /* that nothing changed */
+};
+
+struct trend {
+    const struct trend_figure *figure;
     const json_t *texts;
+    struct history *histories;
+    size_t n;
+    const json_t *rows[STORE_TREND_WINDOW]; /* of all histories */
+    double levels[STORE_TREND_WINDOW];
+    size_t n_judged; /* histories with enough runs */
+    double kept;     /* a history with a greater p may show a change by chance */
     json_t *out;
 };
 
@@ -51,23 +62,25 @@ static json_t *cell(const json_t *row, size_t at)
     return json_array_get(row, at);
 }
 
-/* ---- What ran before and what since ---- */
+/* ---- Versions before and since ---- */
 
-static json_t *versions_of(const struct history *history, size_t i)
+static json_t *versions_of(const struct trend *trend, const json_t *row)
 {
     char name[24];
     const char *text;
 
     snprintf(name, sizeof(name), "%lld",
-             (long long)json_integer_value(cell(history->rows[i], AT_VERSIONS)));
-    text = json_get_str(history->texts, name, "{}");
+             (long long)json_integer_value(cell(row, AT_VERSIONS)));
+    text = json_get_str(trend->texts, name, "{}");
     return json_parse(text, strlen(text), NULL);
 }
 
-/* {name: [before, since]} of those that differ; what one of them does not say is null. */
-static json_t *differing_versions(const struct history *history, size_t at)
+/* {name: [before, since]} of those that differ between two rows; null: not known. */
+static json_t *differing_versions(const struct trend *trend, const json_t *row_before,
+                                  const json_t *row_since)
 {
-    json_t *before = versions_of(history, at - 1), *since = versions_of(history, at);
+    json_t *before = versions_of(trend, row_before);
+    json_t *since = versions_of(trend, row_since);
     json_t *all = json_object(), *value, *out = json_object();
     const char *name;
 
@@ -90,143 +103,248 @@ static const char *text_or_none(const json_t *value)
     return json_is_string(value) ? json_string_value(value) : "none";
 }
 
-static void put_versions(const json_t *versions, char *out, size_t size)
+/* "; with nccl 2.27.3, was 2.26.2" */
+static void put_versions(const json_t *versions, struct buf *out)
 {
     const char *name;
     json_t *pair;
     size_t n = 0;
 
-    *out = '\0';
-    json_object_foreach ((json_t *)(uintptr_t)versions, name, pair) {
-        if (n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s %s %s, was %s",
-                                  n > 0 ? ";" : "; with", name,
-                                  text_or_none(json_array_get(pair, 1)),
-                                  text_or_none(json_array_get(pair, 0)));
-    }
+    json_object_foreach ((json_t *)(uintptr_t)versions, name, pair)
+        buf_printf(out, "%s%s %s, was %s", n++ > 0 ? "; " : "; with ", name,
+                   text_or_none(json_array_get(pair, 1)),
+                   text_or_none(json_array_get(pair, 0)));
 }
 
-/* ---- A verdict ---- */
+/* ---- Verdicts ---- */
 
-/* The verdict is taken. */
-static int add_verdict(const struct history *history, const json_t *row, double change,
-                       json_t *verdict)
+static double part_of(double change)
 {
+    return expm1(change);
+}
+
+static const char *run_at(const struct history *history, size_t i)
+{
+    return json_string_value(cell(history->rows[i], AT_RUN));
+}
+
+static bool is_better(const struct trend *trend, double change)
+{
+    return (change > 0) == band_higher_is_better(trend->figure->band);
+}
+
+/* point: the change, or NULL where there is none; evidence: taken. */
+static int add_verdict(const struct trend *trend, const struct history *history,
+                       const struct change_point *point, enum verdict_answer answer,
+                       const struct buf *sentence, json_t *evidence)
+{
+    bool is_judged = history->n >= CHANGE_POINTS_LEVELS_MIN;
+    json_t *verdict = verdict_json(VERDICT_CHANGE, answer,
+                                   sentence->data ? sentence->data : "", NULL, evidence);
     char created[CLOCK_TEXT_MAX] = "";
 
-    if (row)
-        clock_format_ms(json_integer_value(cell(row, AT_CREATED)), created);
+    if (point)
+        clock_format_ms(
+            json_integer_value(cell(history->rows[point->split.at], AT_CREATED)),
+            created);
     return json_array_append_new(
-        history->out,
-        json_pack("{s:I, s:O?, s:s?, s:o, s:o}", "series", history->series, "run",
-                  row ? cell(row, AT_RUN) : NULL, "created", row ? created : NULL,
-                  "change", row ? json_real(change) : json_null(), "verdict", verdict));
+        trend->out,
+        json_pack("{s:I, s:s?, s:s?, s:o, s:o, s:b, s:o}", "series", history->series,
+                  "run", point ? run_at(history, point->split.at) : NULL, "created",
+                  point ? created : NULL, "change",
+                  point ? json_real(part_of(point->split.change)) : json_null(), "p",
+                  is_judged ? json_real(history->p) : json_null(), "kept", point != NULL,
+                  "verdict", verdict));
 }
 
-static int add_unchanged(const struct history *history)
+static const struct change_point *strongest(const struct history *history)
 {
-    bool is_enough = history->n >= CHANGE_POINTS_VALUES_MIN;
-    char sentence[SENTENCE_MAX];
+    const struct change_point *most = &history->found[0];
 
-    if (is_enough)
-        snprintf(sentence, sizeof(sentence), "no change in %zu runs", history->n);
-    else
-        snprintf(sentence, sizeof(sentence),
-                 "%zu run%s of the %d that it takes to see a change", history->n,
-                 history->n == 1 ? "" : "s", CHANGE_POINTS_VALUES_MIN);
-    return add_verdict(
-        history, NULL, 0.0,
-        verdict_json(VERDICT_CHANGE, is_enough ? VERDICT_SAME : VERDICT_NOT_ENOUGH_DATA,
-                     sentence, NULL, json_pack("{s:I}", "runs", (json_int_t)history->n)));
+    for (int i = 1; i < history->n_found; i++)
+        if (history->found[i].split.p < most->split.p)
+            most = &history->found[i];
+    return most;
 }
 
-static enum verdict_answer answer_of(const struct history *history, double change)
+static void put_doubtful(const struct trend *trend, const struct history *history,
+                         struct buf *out)
 {
-    bool is_up = change > 0;
+    const struct level_split *split = &strongest(history)->split;
 
-    if (fabs(change) <= COMPARE_SAME)
-        return VERDICT_SAME;
-    return is_up == band_higher_is_better(history->figure->band) ? VERDICT_BETTER
-                                                                 : VERDICT_WORSE;
+    buf_printf(out,
+               "no certain change in %zu runs: %.1f %% %s from run %s on may be chance "
+               "among %zu series",
+               history->n, fabs(part_of(split->change)) * 100.0,
+               is_better(trend, split->change) ? "faster" : "slower",
+               run_at(history, split->at), trend->n_judged);
 }
 
-static json_t *evidence_json(const struct history *history,
-                             const struct change_point *point, const json_t *versions)
+static int add_unchanged(const struct trend *trend, const struct history *history)
 {
-    return json_pack("{s:{s:f, s:I}, s:{s:f, s:I}, s:f, s:f, s:O, s:I, s:O}", "before",
-                     "median", point->before, "runs", (json_int_t)point->n_before,
-                     "since", "median", point->after, "runs", (json_int_t)point->n_after,
-                     "score", point->score, "threshold",
-                     change_points_threshold(history->n), "last_before",
-                     cell(history->rows[point->at - 1], AT_RUN), "runs",
-                     (json_int_t)history->n, "versions", versions);
-}
-
-/* "3.1 % slower from run 06cw on (all_reduce float32 from 4M up: 44.7 GB/s over 8 runs,
- * before 46.1 over 12); with nccl 2.27.3, was 2.26.2" */
-static int add_change(const struct history *history, const struct change_point *point)
-{
-    const struct trend_figure *figure = history->figure;
-    const json_t *row = history->rows[point->at];
-    double change = point->after / point->before - 1.0;
-    bool is_faster = (change > 0) == band_higher_is_better(figure->band);
-    json_t *versions = differing_versions(history, point->at);
-    char sentence[SENTENCE_MAX], with[400];
+    enum verdict_answer answer = VERDICT_NONE;
+    struct buf sentence;
     int result;
 
-    put_versions(versions, with, sizeof(with));
-    snprintf(sentence, sizeof(sentence),
-             "%.1f %% %s from run %s on (%s %s%s %s: %.4g %s over %zu runs, before %.4g "
-             "over %zu)%s",
-             fabs(change) * 100.0, is_faster ? "faster" : "slower",
-             json_string_value(cell(row, AT_RUN)), figure->collective, figure->dtype,
-             figure->in_place ? " in place" : "", band_where(figure->band), point->after,
-             unit_of(figure->band), point->n_after, point->before, point->n_before, with);
-    result =
-        add_verdict(history, row, change,
-                    verdict_json(VERDICT_CHANGE, answer_of(history, change), sentence,
-                                 NULL, evidence_json(history, point, versions)));
-    json_decref(versions);
+    buf_init(&sentence, SENTENCE_MAX);
+    if (history->n < CHANGE_POINTS_LEVELS_MIN) {
+        answer = VERDICT_NOT_ENOUGH_DATA;
+        buf_printf(&sentence, "%zu of the %d runs that are needed to see a change",
+                   history->n, CHANGE_POINTS_LEVELS_MIN);
+    } else if (history->n_found > 0) {
+        put_doubtful(trend, history, &sentence);
+    } else {
+        buf_printf(&sentence, "no change found in %zu runs", history->n);
+    }
+    result = add_verdict(trend, history, NULL, answer, &sentence,
+                         json_pack("{s:I}", "runs", (json_int_t)history->n));
+    buf_release(&sentence);
     return result;
 }
 
-static int judge(const struct history *history)
+static json_t *side_json(double level, size_t runs)
 {
-    struct change_point found[CHANGE_POINTS_MAX];
-    int n = change_points_find(history->values, history->n, found), result = n;
+    return json_pack("{s:f, s:I}", "level", exp(level), "runs", (json_int_t)runs);
+}
 
-    if (n == 0)
-        return add_unchanged(history);
-    for (int i = n - 1; i >= 0 && result >= 0; i--)
-        result = add_change(history, &found[i]);
-    return result < 0 ? -1 : 0;
+static json_t *evidence_json(const struct history *history,
+                             const struct change_point *point, json_t *versions)
+{
+    const struct level_split *split = &point->split;
+
+    return json_pack("{s:o, s:o, s:f, s:f, s:f, s:s, s:s, s:s, s:I, s:O}", "before",
+                     side_json(point->before, point->n_before), "since",
+                     side_json(point->after, point->n_after), "low", part_of(split->low),
+                     "high", part_of(split->high), "p", split->p, "last_before",
+                     run_at(history, split->at - 1), "earliest",
+                     run_at(history, split->earliest), "latest",
+                     run_at(history, split->latest), "runs", (json_int_t)history->n,
+                     "versions", versions);
+}
+
+/* "3.1 % slower from run 06cw on (all_reduce float32 from 4M up: 44.7 GB/s over 8 runs,
+ * before 46.1 over 12)" */
+static void put_change(const struct trend *trend, const struct history *history,
+                       const struct change_point *point, struct buf *out)
+{
+    const struct trend_figure *figure = trend->figure;
+    const char *run = run_at(history, point->split.at);
+
+    buf_printf(out, "%.1f %% %s ", fabs(part_of(point->split.change)) * 100.0,
+               is_better(trend, point->split.change) ? "faster" : "slower");
+    if (point->split.at + 1 == history->n)
+        buf_printf(out, "in the last run, %s", run);
+    else
+        buf_printf(out, "from run %s on", run);
+    buf_printf(out, " (%s %s%s %s: %.4g %s over %zu run%s, before %.4g over %zu)",
+               figure->collective, figure->dtype, figure->in_place ? " in place" : "",
+               band_where(figure->band), exp(point->after), unit_of(figure->band),
+               point->n_after, point->n_after == 1 ? "" : "s", exp(point->before),
+               point->n_before);
+}
+
+/* Versions are named only if they changed where the change can have come. */
+static int add_change(const struct trend *trend, const struct history *history,
+                      const struct change_point *point)
+{
+    const struct level_split *split = &point->split;
+    json_t *versions = differing_versions(trend, history->rows[split->earliest - 1],
+                                          history->rows[split->latest]);
+    struct buf sentence;
+    int result;
+
+    buf_init(&sentence, SENTENCE_MAX);
+    put_change(trend, history, point, &sentence);
+    if (split->earliest < split->latest && json_object_size(versions) > 0)
+        buf_printf(&sentence, "; it began with one of the runs %s to %s",
+                   run_at(history, split->earliest), run_at(history, split->latest));
+    put_versions(versions, &sentence);
+    result = add_verdict(trend, history, point,
+                         is_better(trend, split->change) ? VERDICT_BETTER : VERDICT_WORSE,
+                         &sentence, evidence_json(history, point, versions));
+    json_decref(versions);
+    buf_release(&sentence);
+    return result;
+}
+
+static int add_verdicts(const struct trend *trend, const struct history *history)
+{
+    int result = 0;
+
+    if (history->n_found == 0 || history->p > trend->kept)
+        return add_unchanged(trend, history);
+    for (int i = history->n_found - 1; i >= 0 && !result; i--)
+        result = add_change(trend, history, &history->found[i]);
+    return result;
 }
 
 /* ---- The series of a page ---- */
 
-/* Its values in the window, which has the newest first. */
-static void gather(struct history *history, const json_t *window)
+static bool is_known(const struct trend *trend, json_int_t series)
 {
-    history->n = 0;
-    for (size_t i = json_array_size(window); i-- > 0;) {
-        const json_t *row = json_array_get(window, i);
-
-        if (json_integer_value(cell(row, AT_SERIES)) != history->series ||
-            history->n == STORE_TREND_WINDOW)
-            continue;
-        history->values[history->n] = json_number_value(cell(row, AT_VALUE));
-        history->rows[history->n++] = row;
-    }
-}
-
-static bool was_judged(const json_t *points, size_t i)
-{
-    json_int_t series = json_get_int(json_array_get(points, i), "series", 0);
-
-    for (size_t k = 0; k < i; k++)
-        if (json_get_int(json_array_get(points, k), "series", 0) == series)
+    for (size_t i = 0; i < trend->n; i++)
+        if (trend->histories[i].series == series)
             return true;
     return false;
+}
+
+/* Take its rows from the window, which has the newest first. A value of 0, as the bus
+ * bandwidth of a single rank, has no logarithm. Returns how many there are. */
+static size_t gather(struct history *history, const json_t *window)
+{
+    for (size_t i = json_array_size(window); i-- > 0;) {
+        const json_t *row = json_array_get(window, i);
+        double value = json_number_value(cell(row, AT_VALUE));
+
+        if (json_integer_value(cell(row, AT_SERIES)) != history->series || value <= 0.0)
+            continue;
+        history->levels[history->n] = log(value);
+        history->rows[history->n++] = row;
+    }
+    return history->n;
+}
+
+static int find_changes(struct history *history)
+{
+    history->n_found = change_points_find(
+        history->levels, history->n, log1p(COMPARE_SAME), history->found, &history->p);
+    return history->n_found < 0 ? -1 : 0;
+}
+
+static int read_histories(struct trend *trend, const json_t *points, const json_t *window)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        json_int_t series = json_get_int(json_array_get(points, i), "series", 0);
+        struct history *history = &trend->histories[trend->n];
+
+        if (is_known(trend, series))
+            continue;
+        trend->n++;
+        history->series = series;
+        history->rows = trend->rows + used;
+        history->levels = trend->levels + used;
+        used += gather(history, window);
+        if (find_changes(history))
+            return -1;
+    }
+    return 0;
+}
+
+/* A page with many series shows some change by chance. */
+static int control_false_discoveries(struct trend *trend)
+{
+    double *p = calloc(trend->n + 1, sizeof(*p));
+
+    if (!p)
+        return -1;
+    for (size_t i = 0; i < trend->n; i++)
+        if (trend->histories[i].n >= CHANGE_POINTS_LEVELS_MIN)
+            p[trend->n_judged++] = trend->histories[i].p;
+    trend->kept = stats_discoveries(p, trend->n_judged, CHANGE_POINTS_LEVEL);
+    free(p);
+    return 0;
 }
 
 static void mark_points(json_t *points, const json_t *verdicts)
@@ -247,22 +365,21 @@ static void mark_points(json_t *points, const json_t *verdicts)
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure)
 {
     json_t *points = json_object_get(answer, "points");
-    const json_t *window = json_object_get(answer, "window");
-    struct history *history = calloc(1, sizeof(*history));
+    struct trend *trend = calloc(1, sizeof(*trend));
+    struct history *histories = calloc(json_array_size(points) + 1, sizeof(*histories));
     json_t *out = json_array();
-    int result = history && out ? 0 : -1;
+    int result = trend && histories && out ? 0 : -1;
 
-    for (size_t i = 0; i < json_array_size(points) && !result; i++) {
-        if (was_judged(points, i))
-            continue;
-        history->figure = figure;
-        history->series = json_get_int(json_array_get(points, i), "series", 0);
-        history->texts = json_object_get(answer, "texts");
-        history->out = out;
-        gather(history, window);
-        result = history->n > 0 ? judge(history) : 0;
+    if (!result) {
+        *trend = (struct trend){.figure = figure, .histories = histories, .out = out};
+        trend->texts = json_object_get(answer, "texts");
+        result = read_histories(trend, points, json_object_get(answer, "window")) ||
+                 control_false_discoveries(trend);
+        for (size_t i = 0; i < trend->n && !result; i++)
+            result = add_verdicts(trend, &trend->histories[i]);
     }
-    free(history);
+    free(histories);
+    free(trend);
     if (result) {
         json_decref(out);
         return NULL;

@@ -17,11 +17,13 @@ struct trend_figure {
  * reference. */
 json_t *trend_figure_json(const struct trend_figure *figure);
 
-/* What each series that a page shows did, from an answer of store_read_trends (points,
- * window, texts; borrowed): [{"series","run","created","change","verdict"}], newest
- * first; run, created and change are null where nothing changed. The points of `answer`
- * get `change`: by which part the level changed with them, or null. A new array; NULL
- * when memory is out. */
+/* What each series on a page did, from an answer of store_read_trends (points, window,
+ * texts; borrowed): [{"series","run","created","change","p","kept","verdict"}], newest
+ * first. A change has `kept` true. A series without one has `kept` false, and null for
+ * run, created and change; its p is null if it has too few runs. Over all series of the
+ * page the rate of false discoveries is at most CHANGE_POINTS_LEVEL. The points of
+ * `answer` get `change`: by which part the level changed with them, or null. A new array;
+ * NULL when memory is out. */
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure);
 
 #endif

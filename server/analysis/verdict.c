@@ -20,7 +20,7 @@ static const struct {
     [VERDICT_GATE] = {"gate", "whether a run passes the checks that its spec names",
                       HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
     [VERDICT_CHANGE] = {"change", "whether a figure's level changed over runs",
-                        HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
+                        HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_NONE) |
                             HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_CULPRIT] = {"culprit", "which node, link or rack is slow",
                          HAS(VERDICT_SLOW_NODE) | HAS(VERDICT_SLOW_LINK) |

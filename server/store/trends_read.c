@@ -42,7 +42,8 @@ static const char SQL_TEXT[] = "SELECT text FROM texts WHERE id = :id";
                 ":before_like)" VALUES_ORDER " LIMIT :limit + 1"
 #define SQL_WINDOW(COLUMN)                                                               \
     "SELECT v." COLUMN ", v.value, v.run, v.created_ms, v.versions"                      \
-    " FROM run_values AS v" VALUES_WHERE(COLUMN) VALUES_ORDER " LIMIT 1000"
+    " FROM run_values AS v" VALUES_WHERE(COLUMN) " AND v.is_whole" VALUES_ORDER          \
+                                                 " LIMIT 1000"
 
 _Static_assert(STORE_TREND_WINDOW == 1000, "as SQL_WINDOW has it");
 

@@ -82,7 +82,7 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
       assert.equal(next, null);
       assert.deepEqual(
         changes.map(({ verdict }) => [verdict.kind, verdict.answer, verdict.sentence]),
-        [['change', 'not_enough_data', '3 runs of the 10 that it takes to see a change']],
+        [['change', 'not_enough_data', '3 of the 6 runs that are needed to see a change']],
       );
       assert.deepEqual(points[0].like.nodes, { 'node-1': 1, 'node-2': 1 });
       assert.ok(points[0].versions.ringbench);
@@ -202,7 +202,7 @@ test('every form has every run, by pages', limit, async (t) => {
   );
   assert.match(
     text,
-    /^# all_reduce float32, out of place, band latency: time_us in us, median over a run's cases\n# series \d+: 5 runs of the 10 .*\nCREATED +RUN +CASES +VALUE .*\n/,
+    /^# all_reduce float32, out of place, band latency: time_us in us, median over a run's cases\n# series \d+: 5 of the 6 runs .*\nCREATED +RUN +CASES +VALUE .*\n/,
   );
   assert.match(text, /\n# there is more: cursor=\S+\n$/);
   const csv = (await server.request('GET', '/api/v1/trends?band=latency&format=csv')).text.split('\r\n');

@@ -188,6 +188,19 @@ TEST(holm_multiplies_step_by_step)
 }
 
 /* The half width of n pairs is t(0.975, n - 1) s / sqrt(n). */
+/* The values and the outcome are those of table 1 in the authors' paper. */
+TEST(discoveries_are_those_of_benjamini_and_hochberg)
+{
+    static const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201,
+                               0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+                               0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
+
+    assert_true(stats_discoveries(p, 15, 0.05) == 0.0095);
+    assert_true(stats_discoveries(p + 9, 6, 0.05) == -1.0);
+    assert_true(stats_discoveries(p, 1, 0.0001) == 0.0001);
+    assert_true(stats_discoveries(p, 0, 0.05) == -1.0);
+}
+
 TEST(repeats_are_as_many_as_bring_the_interval_down)
 {
     double values[] = {-0.02, 0, 0.02};

@@ -161,6 +161,22 @@ TEST(pages_of_a_trend_hold_every_value_once)
     json_decref(page);
 }
 
+/* It is shown, but no change is looked for in it. */
+TEST(run_that_did_not_complete_is_a_point_outside_the_window)
+{
+    struct fixture *fixture = *state;
+    json_t *values = values_of(99, 500, "{\"like\":1}"), *page;
+
+    add_history(fixture, 2);
+    json_object_set_new(values, "is_whole", json_false());
+    add_run(fixture, "s001", "failed", 500);
+    add_values(fixture, "s001", values);
+    page = ask(fixture, &plain, ERROR_NONE);
+    assert_int_equal(json_array_size(json_object_get(page, "points")), 3);
+    assert_int_equal(json_array_size(json_object_get(page, "window")), 2);
+    json_decref(page);
+}
+
 static size_t count(struct fixture *fixture, const struct store_trends_query *query)
 {
     json_t *page = ask(fixture, query, ERROR_NONE);

@@ -108,7 +108,7 @@ const emptyText = ({ collective, dtype }) => [
       'these places. Choose what was measured above, or ',
     h('a', { href: '/new' }, 'start a run'),
     ' and start it again each night, by the same spec: what is alike becomes a line. A ' +
-      'change shows from 10 runs on.',
+      'change shows from 6 runs on.',
   ),
 ];
 
