@@ -1,6 +1,7 @@
 /* run_spec.c - what a run asks for: its fields as a table, and what must agree */
 #include "common/spec/run_spec.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #define ENV_MAX 64
 #define PATH_BYTES_MAX 1024
+#define LONG_BLOCK_US 100e3
 
 static const char *const backends[] = {"auto", "nccl", "host", "sim", NULL};
 static const char *const timings[] = {"throughput", "isolated", NULL};
@@ -413,6 +415,15 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err)
 long run_spec_iters(const struct run_spec *spec)
 {
     return spec->iters ? spec->iters : RUN_SPEC_ITERS_USUAL;
+}
+
+double run_spec_block_us(const struct run_spec *spec, double call_us)
+{
+    double least_us = fmin(RUN_SPEC_ITERS_USUAL * call_us, LONG_BLOCK_US);
+
+    return spec->timing == TIMING_ISOLATED
+               ? call_us
+               : fmax(fmax(spec->block_ms * 1e3, least_us), call_us);
 }
 
 struct series_plan run_spec_plan(const struct run_spec *spec)

@@ -104,7 +104,7 @@ struct run_spec {
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
     long iters;      /* timed calls of a row; 0: as many as it takes, in blocks */
-    double block_ms; /* how long a block is to be */
+    double block_ms; /* see run_spec_block_us */
     struct run_samples samples;
     long warmup, agg_iters, check, repeats;
     long cycles;   /* of all rows, with the communicator kept */
@@ -180,6 +180,10 @@ const char *nccl_registration_name(enum nccl_registration registration);
 
 /* Its `iters`, where a number of them is needed even if none was asked for. */
 long run_spec_iters(const struct run_spec *spec);
+
+/* With `iters` auto, how long a block of timed calls is to be: block_ms, but at least 20
+ * calls, or 100 ms where these take longer; in `isolated` timing one call. */
+double run_spec_block_us(const struct run_spec *spec, double call_us);
 
 /* Its rows, in arrays borrowed from it; without world_size and n_groups. */
 struct series_plan run_spec_plan(const struct run_spec *spec);

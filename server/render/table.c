@@ -227,6 +227,17 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_append_str(out, ", NOT REQUESTED");
 }
 
+/* What a row with blocks rests on: "160 calls in 8 blocks". */
+static void put_blocks(const json_t *row, struct buf *out)
+{
+    long long blocks = json_get_int(row, "blocks", 0);
+
+    if (blocks > 0)
+        buf_printf(out, "  %lld calls in %lld block%s",
+                   (long long)json_get_int(row, "iters", 0), blocks,
+                   blocks == 1 ? "" : "s");
+}
+
 /* One size: either half may be NULL, not both. */
 static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place,
                      struct buf *out)
@@ -261,7 +272,9 @@ static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place
     put_half(table, in_place, out);
     if (json_object_get(row, "group"))
         buf_printf(out, "  %5lld", (long long)json_get_int(row, "group", 0));
-    put_choice(json_object_get(out_of_place ? out_of_place : in_place, "nccl"), out);
+    row = out_of_place ? out_of_place : in_place;
+    put_blocks(row, out);
+    put_choice(json_object_get(row, "nccl"), out);
     buf_append_str(out, "\n");
 }
 

@@ -1,6 +1,7 @@
 /* history.c - what the latest completed runs took */
 #include "server/runs/history.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,10 +98,8 @@ static double blocks_us(const struct run_spec *spec, double call)
 {
     const struct run_samples *samples = &spec->samples;
     double least = (double)samples->min, n = 2 * least;
-    double us = call * (double)spec->agg_iters;
+    double us = fmax(run_spec_block_us(spec, call), call * (double)spec->agg_iters);
 
-    if (spec->timing != TIMING_ISOLATED && us < spec->block_ms * 1e3)
-        us = spec->block_ms * 1e3;
     if (n > (double)samples->max)
         n = (double)samples->max;
     if (n * us > samples->max_s * 1e6)

@@ -15,7 +15,8 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 6
-#define GROWTH_MAX 8 /* of a block at once: it may not stay as fast */
+#define GROWTH_MAX 20 /* of a block at once: it may not stay as fast */
+#define ROUNDING 1e-6
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
@@ -442,22 +443,23 @@ static int agree_on(struct crew *crew, double *us, struct error *err)
     return status;
 }
 
-/* So many submissions, if `now` of them take `us`, fill a block. */
-static long iters_for(const struct loop *loop, long now, double us)
+/* So many submissions, if each takes `us`, fill a block. */
+static long iters_for(const struct loop *loop, double us)
 {
+    const struct run_spec *spec = loop->bench->file->spec;
     long replays = bench_replays(loop->bench), most = most_iters(loop->bench);
-    double wanted_us = loop->bench->file->spec->block_ms * 1e3;
-    double n = us > 0 ? (double)now * wanted_us / us : (double)most;
+    double n = us > 0 ? run_spec_block_us(spec, us / (double)spec->agg_iters) / us
+                      : (double)most;
 
-    n = ceil(n / (double)(replays > 0 ? replays : 1));
+    n = ceil(n / (double)(replays > 0 ? replays : 1) - ROUNDING);
     return n < 1 ? 1 : n > (double)most ? most : (long)n;
 }
 
-/* The same, but no more than GROWTH_MAX times as many as now: what was fast in one call
- * may not stay so. */
+/* The same, where `now` of them took `us`, but no more than GROWTH_MAX times as many as
+ * now: what was fast in one call may not stay so. */
 static long grown(const struct loop *loop, long now, double us)
 {
-    long wanted = iters_for(loop, now, us);
+    long wanted = iters_for(loop, us / (double)now);
 
     return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
 }
@@ -487,6 +489,7 @@ static int try_block(void *arg, int here, struct error *err)
  * calls that follow each other, or were new to a warm-up of one, take another time. */
 static int size_block(struct crew *crew, struct error *err)
 {
+    const struct run_spec *spec = crew->bench->file->spec;
     struct loop *loop = crew->loops;
     double us;
 
@@ -495,11 +498,13 @@ static int size_block(struct crew *crew, struct error *err)
     if (agree_on(crew, &us, err))
         return -1;
     set_iters(crew, grown(loop, 1, us));
-    for (int trial = 0; trial < TRIALS_MAX && most_iters(crew->bench) > 1; trial++) {
+    /* Long calls take as long in a block as they did in a warm-up of several. */
+    bool is_known = us >= spec->block_ms * 1e3 && spec->warmup > 1;
+    if (is_known || most_iters(crew->bench) == 1)
+        return 0;
+    for (int trial = 0; trial < TRIALS_MAX; trial++) {
         long before = loop->iters;
 
-        if (before == 1 && crew->bench->file->spec->warmup > 1)
-            break;
         if (bench_each(crew->bench, try_block, crew, err) || agree_on(crew, &us, err))
             return -1;
         set_iters(crew, grown(loop, before, us));
@@ -515,9 +520,9 @@ static void resize_block(struct crew *crew, double call_us)
     const struct loop *loop = crew->loops;
     const struct run_spec *spec = crew->bench->file->spec;
     double us = call_us * (double)spec->agg_iters * (double)loop->iters;
-    double wanted_us = spec->block_ms * 1e3;
+    long wanted = iters_for(loop, us / (double)loop->iters);
 
-    if (!loop->has_graph && (us < wanted_us / 2 || us > wanted_us * 2))
+    if (!loop->has_graph && (wanted > loop->iters * 2 || wanted * 2 < loop->iters))
         set_iters(crew, grown(loop, loop->iters, us));
 }
 

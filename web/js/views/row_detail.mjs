@@ -117,7 +117,9 @@ function trafficOf(traffic) {
 function facts(row) {
   return [
     [
-      row.blocks === undefined ? 'time, mean over ranks' : `time, median of ${row.blocks} blocks`,
+      row.blocks === undefined
+        ? 'time, mean over ranks'
+        : `time, median of ${row.blocks} blocks of ${Math.round(row.iters / row.blocks)} calls`,
       (row.noisy ? '~' : '') + formatTime(row.time_us),
     ],
     [
