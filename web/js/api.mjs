@@ -27,6 +27,7 @@ export class Api extends EventTarget {
     this.storage = options.storage ?? globalThis.sessionStorage;
     this.askToken = options.askToken ?? null;
     this.silenceMs = options.silenceMs ?? SILENCE_MS;
+    /** @type {Date | null} */
     this.goneSince = null;
     this.skewMs = 0;
     this.asking = null;
@@ -55,46 +56,55 @@ export class Api extends EventTarget {
     return Date.now() + this.skewMs;
   }
 
+  /** @returns {Promise<Schema.RunList>} */
   list(query) {
     return this.json(`/api/v1/runs?${query}`);
   }
 
+  /** @returns {Promise<Schema.Run>} */
   run(id, signal) {
     return this.json(runPath(id), { signal });
   }
 
-  /* What draws a run of many events without reading them. */
+  /** What draws a run of many events without reading them.
+   * @returns {Promise<Schema.RunSummary>} */
   summary(id, by, signal) {
     return this.json(`${runPath(id)}/summary?by=${by}`, { signal });
   }
 
-  /* What a run that has ended is to be held against. */
+  /** What a run that has ended is to be held against.
+   * @returns {Promise<Schema.Base>} */
   baseline(id) {
     return this.json(`${runPath(id)}/baseline`);
   }
 
-  /* What it would measure on more nodes. */
+  /** What it would measure on more nodes.
+   * @returns {Promise<Schema.Projection>} */
   projection(id, nodes) {
     return this.json(`${runPath(id)}/projection?nodes=${nodes}`);
   }
 
-  /* A page of rows. */
+  /** A page of rows.
+   * @returns {Promise<Schema.Results>} */
   rows(id, query) {
     return this.json(`${runPath(id)}/results?format=json&${query}`);
   }
 
-  /* The events that are stored now. */
+  /** The events that are stored now.
+   * @returns {Promise<Schema.Event[]>} */
   async stored(id, after) {
     const response = await this.request(`${runPath(id)}/events?follow=0&format=ndjson&after=${after}`, {});
     const lines = (await response.text()).split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 
-  /* What is true of each collective: bus factors, shapes. */
+  /** What is true of each collective: bus factors, shapes.
+   * @returns {Promise<Schema.Collectives>} */
   collectives() {
     return this.json('/api/v1/collectives');
   }
 
+  /** @returns {Promise<Schema.ProgramList>} */
   programs() {
     return this.json('/api/v1/programs');
   }
@@ -104,7 +114,8 @@ export class Api extends EventTarget {
     return this.json('/openapi.json');
   }
 
-  /* What the server thinks of a spec, without starting it. */
+  /** What the server thinks of a spec, without starting it.
+   * @returns {Promise<Schema.Validation>} */
   validate(spec, signal) {
     return this.json('/api/v1/runs/validate', {
       method: 'POST',
@@ -114,18 +125,21 @@ export class Api extends EventTarget {
     });
   }
 
-  /* Without the inventories, which are most of it. */
+  /** Without the inventories, which are most of it.
+   * @returns {Promise<Schema.NodeList>} */
   nodes() {
     return this.json('/api/v1/nodes?inventory=0');
   }
 
-  /* Have some simulated nodes, where there are none. */
+  /** Have some simulated nodes, where there are none.
+   * @returns {Promise<Schema.Demo>} */
   startDemo() {
     return this.json('/api/v1/demo', { method: 'POST' });
   }
 
-  /* Whether this token may start, stop and delete runs: {operator, demo, reason}. Asked
-   * once. */
+  /** Whether this token may start, stop and delete runs: {operator, demo, reason}. Asked
+   * once.
+   * @returns {Promise<Schema.Access>} */
   access() {
     this.role ??= this.json('/api/v1/access').catch((error) => {
       this.role = null;
@@ -134,17 +148,20 @@ export class Api extends EventTarget {
     return this.role;
   }
 
+  /** @returns {Promise<Schema.Node>} */
   node(name) {
     return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
   }
 
-  /* What is found of a node, or of all that are alive (null). */
+  /** What is found of a node, or of all that are alive (null).
+   * @returns {Promise<Schema.Preflight>} */
   preflight(name) {
     return this.json(
       name === null ? '/api/v1/preflight' : `/api/v1/nodes/${encodeURIComponent(name)}/preflight`,
     );
   }
 
+  /** @returns {Promise<Schema.Run>} */
   create(spec, key) {
     return this.json('/api/v1/runs', {
       method: 'POST',
@@ -153,11 +170,13 @@ export class Api extends EventTarget {
     });
   }
 
-  /* The run that finds the slow node of this one. */
+  /** The run that finds the slow node of this one.
+   * @returns {Promise<Schema.Run>} */
   followUp(id, key) {
     return this.json(`${runPath(id)}/follow_up`, { method: 'POST', headers: { 'Idempotency-Key': key } });
   }
 
+  /** @returns {Promise<Schema.Run>} */
   cancel(id) {
     return this.json(`${runPath(id)}/cancel`, { method: 'POST' });
   }
@@ -166,23 +185,28 @@ export class Api extends EventTarget {
     return this.json(runPath(id), { method: 'DELETE' });
   }
 
+  /** @returns {Promise<Schema.Logs>} */
   logs(id, query) {
     return this.json(`${runPath(id)}/logs?${query}`);
   }
 
-  /* How head does against base. Of many results that takes a while. */
+  /** How head does against base. Of many results that takes a while.
+   * @returns {Promise<Schema.Comparison>} */
   compare(query) {
     return this.json(`/api/v1/compare?${query}`, { signal: AbortSignal.timeout(FILE_MS) });
   }
 
+  /** @returns {Promise<Schema.Trend>} */
   trends(query) {
     return this.json(`/api/v1/trends?${query}`);
   }
 
+  /** @returns {Promise<Schema.BaselineList>} */
   baselines(query) {
     return this.json(`/api/v1/baselines?${new URLSearchParams(query)}`);
   }
 
+  /** @returns {Promise<Schema.Baseline>} */
   acceptBaseline(baseline) {
     return this.json('/api/v1/baselines', {
       method: 'POST',
@@ -381,7 +405,7 @@ class EventLines {
 
   push(text) {
     const lines = (this.rest + text).split('\n');
-    this.rest = lines.pop();
+    this.rest = lines.pop() ?? '';
     const events = [];
     for (const line of lines) {
       this.ended ||= line === 'event: end';
@@ -404,6 +428,7 @@ async function problemOf(response) {
   }
 }
 
+/** @returns {Promise<void>} */
 function pause(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(finish, ms);

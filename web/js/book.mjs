@@ -11,33 +11,35 @@ const lineKey = (row, variant) =>
   [row.collective, row.dtype, row.redop, row.root, row.group ?? '', variant].join('/');
 
 export class Book {
+  epoch = -1;
+  seen = 0;
+  lines = new Map();
+  entries = new Map();
+  /** @type {any[]} the entries as they came */
+  order = [];
+  revision = 0;
+  rows = 0;
+  wrong = { total: 0, rows: 0, named: /** @type {any[]} */ ([]) };
+  unreal = '';
+  thinned = 0;
+  upTo = 0;
+  /** @type {Record<number, number[]> | null} */
+  groups = null;
+
   /* Of all cases, or of the one with this number. */
   constructor(onlyCase = null) {
     this.onlyCase = onlyCase;
-    this.epoch = -1;
-    this.reset();
-  }
-
-  reset() {
-    this.seen = 0;
-    this.lines = new Map();
-    this.entries = new Map();
-    this.order = [];
-    this.revision = 0;
-    this.rows = 0;
-    this.wrong = { total: 0, rows: 0, named: [] };
-    this.unreal = '';
-    this.thinned = 0;
-    this.upTo = 0;
   }
 
   /* Read what the state has got since. When a case began afresh, or a new summary came,
    * all is read anew. */
   take(state) {
+    const isNew = state.epoch !== this.epoch;
+    if (isNew) {
+      Object.assign(this, new Book(this.onlyCase), { epoch: state.epoch });
+    }
     this.groups = state.groups ?? null;
-    if (state.epoch !== this.epoch) {
-      this.reset();
-      this.epoch = state.epoch;
+    if (isNew) {
       this.takeSummary(state);
     }
     const touched = new Set();

@@ -215,12 +215,12 @@ const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 /* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten: the axis grows in few steps. */
 export function niceCeil(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return NICE.find((step) => step * power >= value * (1 - 1e-9)) * power;
+  return (NICE.find((step) => step * power >= value * (1 - 1e-9)) ?? 10) * power;
 }
 
 export function niceFloor(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return NICE.findLast((step) => step * power <= value * (1 + 1e-9)) * power;
+  return (NICE.findLast((step) => step * power <= value * (1 + 1e-9)) ?? 1) * power;
 }
 
 /* ---- Ticks, and what stands at them ---- */
@@ -257,7 +257,7 @@ function evenTicks([low, high]) {
 
 function niceStride(least) {
   const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 2.5, 5, 10].find((step) => step * power >= least * (1 - 1e-9)) * power;
+  return ([1, 2, 2.5, 5].find((step) => step * power >= least * (1 - 1e-9)) ?? 10) * power;
 }
 
 /* Powers of two between, not closer than `room` pixels apart. */
@@ -277,7 +277,7 @@ export function sizeTicks([low, high], width, room) {
 export function countTicks([low, high], width, room) {
   const least = Math.max(1, ((high - low) * room) / Math.max(1, width));
   const power = 10 ** Math.floor(Math.log10(least));
-  const stride = [1, 2, 5, 10].find((step) => step * power >= least) * power;
+  const stride = ([1, 2, 5].find((step) => step * power >= least) ?? 10) * power;
   const ticks = [];
   for (let tick = Math.ceil(low / stride) * stride; tick <= high; tick += stride) {
     ticks.push(tick);
@@ -312,7 +312,7 @@ export function alignLines(lines) {
   const columns = lines.map((line) => {
     const column = new Array(xs.length).fill(null);
     line.points.forEach((point, i) => {
-      column[same ? i : at.get(point.x)] = point.y;
+      column[at?.get(point.x) ?? i] = point.y;
     });
     return column;
   });

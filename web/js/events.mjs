@@ -7,6 +7,64 @@ export const RANK_STATES = ['assigned', 'spawned', 'joined', 'connected', 'runni
 
 const MESSAGES_KEPT = 1000;
 
+/** A rank of a case: when it reached each state, and how its bytes go.
+ * @typedef {object} RankState
+ * @property {number} rank
+ * @property {string} node
+ * @property {string} state
+ * @property {string | null} reason
+ * @property {any} transport  a word, or words by peer
+ * @property {number | null} initSeconds
+ * @property {Record<string, number>} memory
+ * @property {Record<string, any> | null} log
+ * @property {Record<string, string>} times */
+
+/** A case as its latest attempt is.
+ * @typedef {object} CaseState
+ * @property {number} case
+ * @property {number} attempt
+ * @property {number} repeat
+ * @property {Record<string, string | null> | null} env
+ * @property {string[] | null} nodes
+ * @property {Schema.Headline} [headline]
+ * @property {Schema.Case['state']} state
+ * @property {string | null} reason
+ * @property {Schema.Blame | null} blamed
+ * @property {Schema.Transports | null} [transports]
+ * @property {string | null} started
+ * @property {string | null} ended
+ * @property {Map<number, RankState>} ranks
+ * @property {Map<string, Schema.Conditions>} conditions  by node
+ * @property {number} revision */
+
+/** A run as its events make it.
+ * @typedef {object} RunState
+ * @property {number} lastId
+ * @property {Schema.Run['state']} state
+ * @property {string | null} reason
+ * @property {string | null} created
+ * @property {string | null} started
+ * @property {string | null} ended
+ * @property {string | null} lastTime
+ * @property {{ state: string, reason: string | null, time: string }[]} history
+ * @property {string | null} backend
+ * @property {number} worldSize
+ * @property {Schema.Preflight | null} preflight
+ * @property {Schema.Ceiling | null} ceiling
+ * @property {Schema.Run['nodes']} nodes
+ * @property {number[][] | null} groups  the ranks of each communicator
+ * @property {number} rowsTotal
+ * @property {Map<number, CaseState>} cases
+ * @property {any[]} rowList
+ * @property {number} epoch  counts the times that rows were dropped
+ * @property {{ all: any, cases: any } | null} summary
+ * @property {number} results
+ * @property {Map<string, any>} metrics
+ * @property {any[]} messages
+ * @property {number} messagesDropped
+ * @property {number} revision */
+
+/** @returns {RunState} */
 export function newRunState() {
   return {
     lastId: 0,
@@ -49,8 +107,9 @@ const HANDLERS = {
   message: applyMessage,
 };
 
-/* Apply one event in place. Returns whether it was new. Types that this page does not
- * know are counted as seen and otherwise left alone. */
+/** Apply one event in place. Returns whether it was new. Types that this page does not
+ * know are counted as seen and otherwise left alone.
+ * @param {RunState} run */
 export function applyEvent(run, event) {
   if (!(event.id > run.lastId)) {
     return false;
@@ -73,6 +132,7 @@ export function applyEvents(run, events) {
 
 export const isEnded = (run) => ENDED.has(run.state);
 
+/** @param {RunState} run @param {Schema.StateEvent} event */
 function applyState(run, event) {
   run.state = event.state;
   run.reason = event.reason ?? null;
@@ -85,6 +145,7 @@ function applyState(run, event) {
   }
 }
 
+/** @param {RunState} run @param {Schema.PlacedEvent} event */
 function applyPlaced(run, event) {
   run.backend = event.backend;
   run.worldSize = event.world_size;
@@ -95,18 +156,22 @@ function applyPlaced(run, event) {
   run.rowsTotal = event.rows_total ?? 0;
 }
 
-/* Of several cases the one counts that found the memory at its best. */
+/** Of several cases the one counts that found the memory at its best.
+ * @param {RunState} run @param {Schema.TriadEvent} event */
 function applyTriad(run, { ceiling }) {
-  if (!(run.ceiling?.evidence.triad_gbs >= ceiling.evidence.triad_gbs)) {
+  const triadOf = (found) => found?.evidence.triad_gbs ?? NaN;
+  if (!(triadOf(run.ceiling) >= triadOf(ceiling))) {
     run.ceiling = ceiling;
   }
 }
 
+/** @param {RunState} run @param {Schema.PlanEvent} event */
 function applyPlan(run, event) {
   run.rowsTotal = event.rows_total ?? run.rowsTotal;
 }
 
-/* The case of an event; a later attempt starts it afresh, an earlier one is stale. */
+/** The case of an event; a later attempt starts it afresh, an earlier one is stale.
+ * @param {RunState} run @param {any} event @returns {CaseState | null} */
 function caseOf(run, event) {
   const attempt = event.attempt ?? 1;
   let found = run.cases.get(event.case);
@@ -132,8 +197,9 @@ function caseOf(run, event) {
   return attempt < found.attempt ? null : found;
 }
 
-/* What was found before the run and when a case began, as the server puts it together. */
-function joinFindings(before, { evidence, ...verdict }) {
+/** What was found before the run and when a case began, as the server puts it together.
+ * @returns {Schema.Preflight} */
+function joinFindings(before, /** @type {any} */ { evidence, ...verdict }) {
   const { ok = 0, not_evaluated = 0, checks = [] } = before?.evidence ?? {};
   const all = [...evidence.checks, ...checks.filter(({ check }) => check !== 'reach')];
   const [{ check, sentence }] = all;
@@ -144,6 +210,7 @@ function joinFindings(before, { evidence, ...verdict }) {
   };
 }
 
+/** @param {RunState} run @param {Schema.CaseEvent} event */
 function applyCase(run, event) {
   const found = caseOf(run, event);
   if (!found) {
@@ -154,7 +221,7 @@ function applyCase(run, event) {
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
   found.transports = event.transports ?? null;
-  if (found.blamed?.kind === 'unreachable') {
+  if (found.blamed?.kind === 'unreachable' && found.blamed.verdict) {
     run.preflight = joinFindings(run.preflight, found.blamed.verdict);
   }
   found.repeat = event.repeat ?? found.repeat;
@@ -168,6 +235,7 @@ function applyCase(run, event) {
   }
 }
 
+/** @param {RunState} run @param {Schema.RankEvent} event */
 function applyRank(run, event) {
   const found = caseOf(run, event);
   if (!found) {
@@ -188,7 +256,8 @@ function applyRank(run, event) {
   Object.assign(rank.memory, event.gpu_memory);
 }
 
-/* By node: the last one has it all. */
+/** By node: the last one has it all.
+ * @param {RunState} run @param {Schema.ConditionsEvent} event */
 function applyConditions(run, event) {
   const found = caseOf(run, event);
   if (found) {
@@ -203,12 +272,13 @@ const wayText = ({ via, device, name = device, gdr }) =>
 
 const LOG_SHOWN = ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
 
-/* What NCCL's own log says, of the transports above all; and not to whom each rank goes:
- * the end of the case has that. */
+/** What NCCL's own log says, of the transports above all; and not to whom each rank goes:
+ * the end of the case has that.
+ * @param {RunState} run @param {Schema.NcclEvent} event */
 function applyLog(run, event) {
   const found = caseOf(run, event);
   const rank = found?.ranks.get(event.rank);
-  if (rank) {
+  if (found && rank) {
     found.revision += 1;
     const ways = [...new Set((event.log.transports ?? []).map(wayText))];
     const said = { ...event.log, transports: ways.length ? ways : undefined };
@@ -219,6 +289,7 @@ function applyLog(run, event) {
   }
 }
 
+/** @returns {RankState} */
 export function newRank({ rank, node }) {
   return {
     rank,

@@ -45,7 +45,8 @@ export function addFigure(metrics, event, found) {
   }
   const place = placeOf(event.labels ?? {});
   metric.place ??= place ?? null;
-  addToLine(lineOf(metric, caseLabel(found), event.labels ?? {}), event, found, event.labels?.[place]);
+  const at = place && event.labels[place];
+  addToLine(lineOf(metric, caseLabel(found), event.labels ?? {}), event, found, at);
 }
 
 /* The label `size`, or the first that is a number, is a place along an axis. */

@@ -76,7 +76,7 @@ class Topic {
 
   async join(one) {
     this.subscribers.add(one);
-    this.tellReach([one]);
+    this.tellReach(new Set([one]));
     if (one.after >= this.after) {
       return;
     }
@@ -100,6 +100,7 @@ class Topic {
     }
   }
 
+  /** @param {string | (Error & { status?: number, problem?: any })} outcome */
   finish(one, outcome) {
     const error =
       outcome instanceof Error ? { status: outcome.status, problem: outcome.problem ?? null } : null;
@@ -147,7 +148,8 @@ function leaveSilent() {
   }
 }
 
-globalThis.addEventListener('connect', ({ ports: [port] }) => {
+globalThis.addEventListener('connect', (event) => {
+  const [port] = /** @type {MessageEvent} */ (event).ports;
   const followed = new Map();
   port.onmessage = ({ data }) => {
     followed.forEach(({ one }) => {

@@ -5,6 +5,12 @@ const LINES_ASKED = 1000;
 const LINES_KEPT = 5000;
 
 export class LogReader {
+  turn = 0;
+  /** @type {Schema.LogLine[]} */
+  lines = [];
+  after = 0;
+  dropped = 0;
+
   constructor(api, id) {
     this.api = api;
     this.id = id;
@@ -19,13 +25,13 @@ export class LogReader {
     this.after = 0;
     this.hasMore = false;
     this.dropped = 0;
-    this.turn = (this.turn ?? 0) + 1;
+    this.turn += 1;
   }
 
   /* Ask for what came since; whether there is something new. */
   async read() {
     const turn = this.turn;
-    const params = new URLSearchParams({ limit: LINES_ASKED, after: this.after });
+    const params = new URLSearchParams({ limit: String(LINES_ASKED), after: String(this.after) });
     if (this.rank !== null) {
       params.set('rank', this.rank);
     }

@@ -8,7 +8,8 @@ export const NODE_STATES = ['lost', 'busy', 'idle', 'left'];
 const cpuOf = (node) => (node.hardware ?? '').split('; ')[0];
 const gpusOf = (node) => (node.hardware ?? '').split('; ').slice(1).join('; ') || (node.gpus ?? '');
 
-/* What nodes are, and may agree on: [key, title, value]. */
+/** What nodes are, and may agree on: [key, title, value].
+ * @type {[string, string, (node: Schema.Node) => any][]} */
 export const FACTS = [
   ['group', 'Group', (node) => node.group],
   ['ranks', 'Ranks', (node) => node.ranks],

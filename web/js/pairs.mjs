@@ -6,11 +6,13 @@ import { median } from './stats.mjs';
 /* Above any place's id, so that two ids make one key. */
 const PLACES_MAX = 2 ** 20;
 
-/* {names, middle, size, cells}: the nodes, slowest first by the median over their partners;
+/** {names, middle, size, cells}: the nodes, slowest first by the median over their partners;
  * `cells` has for "i,j" {found, figure, part, of, failed}: the case that ended last, its GB/s,
  * and by how much that is off the median of all pairs (null: no figure).
  * With `rackOf` the names are those of the nodes' racks, and a cell's figure is that of the
- * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of. */
+ * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of.
+ * @param {Pick<import('./events.mjs').RunState, 'cases' | 'rowList'>} state
+ * @param {{ rackOf?: ((node: string) => string) | null, only?: (node: string) => boolean }} [options] */
 export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   const figures = headlineOfCases(state);
   const placeOf = placesOf(rackOf ?? ((name) => name), only);

@@ -19,6 +19,7 @@ export class RunSource {
     this.api = api;
     this.id = id;
     this.onChange = onChange;
+    /** @type {any} the run as the server answers it */
     this.meta = null;
     this.state = newRunState();
     this.log = [];
@@ -163,7 +164,7 @@ export class RunSource {
   async summarise(signal) {
     const summary = await this.api.summary(this.id, 'combination', signal);
     const state = stateOfSummary(summary);
-    if (this.wantsCases) {
+    if (this.wantsCases && state.summary) {
       state.summary.cases = seriesOf(await this.api.summary(this.id, 'case', signal));
     }
     this.meta = summary.run;

@@ -9,6 +9,7 @@ export class SharedStreams {
   constructor(url) {
     this.followed = new Map();
     this.n = 0;
+    /** @type {MessagePort | null} */
     this.port = null;
     this.ready = this.connect(url);
   }
@@ -36,12 +37,12 @@ export class SharedStreams {
 
   sayAlive() {
     if (this.followed.size > 0) {
-      this.port.postMessage({ alive: true });
+      this.port?.postMessage({ alive: true });
     }
   }
 
   leaveAll() {
-    this.followed.forEach((_entry, n) => this.port.postMessage({ leave: true, n }));
+    this.followed.forEach((_entry, n) => this.port?.postMessage({ leave: true, n }));
   }
 
   heed({ n, events, outcome, error, goneSince }) {
@@ -66,7 +67,7 @@ export class SharedStreams {
       const { n } = this;
       const stop = () => {
         if (this.followed.delete(n)) {
-          this.port.postMessage({ leave: true, n });
+          this.port?.postMessage({ leave: true, n });
           resolve('stopped');
         }
       };
@@ -76,7 +77,7 @@ export class SharedStreams {
       };
       this.followed.set(n, { onEvents, onReach, resolve: end });
       signal.addEventListener('abort', stop);
-      this.port.postMessage({ follow: true, n, id, after, token });
+      this.port?.postMessage({ follow: true, n, id, after, token });
     });
   }
 }

@@ -7,7 +7,7 @@ const bytes = {
   kind: 'text',
 };
 
-/* clang-format off */
+/** @type {[title: string, lines: any[], closed?: string][]} */
 const TITLES = [
   [
     'What to measure',
@@ -229,7 +229,6 @@ const TITLES = [
     'closed',
   ],
 ];
-/* clang-format on */
 const LEFT_OUT = new Set(['fault']);
 
 /* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the

@@ -16,7 +16,7 @@ export const busFactor = ({ bus_factor: { times, less } }, n) => (times * (n - l
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case
  * differs from the others of the run, `members` are the ranks of its group. */
-export function lineLabel(row, variant = '', members = null) {
+export function lineLabel(row, variant = '', /** @type {number[] | null} */ members = null) {
   const parts = [row.collective, row.dtype];
   if (row.redop && row.redop !== 'none') {
     parts.push(row.redop);
@@ -48,7 +48,7 @@ function addWays(ways) {
   return rows.size > (rows.has('') ? 1 : 0)
     ? [...rows]
         .map(([way, n]) => ({ way, rows: n }))
-        .sort((a, b) => (a.way === '') - (b.way === '') || b.rows - a.rows)
+        .sort((a, b) => Number(a.way === '') - Number(b.way === '') || b.rows - a.rows)
     : [];
 }
 
@@ -189,7 +189,7 @@ export function sortPivot(entries, order) {
     const x = value(a) ?? null;
     const y = value(b) ?? null;
     if (x === null || y === null) {
-      return (x === null) - (y === null) || a.order - b.order;
+      return Number(x === null) - Number(y === null) || a.order - b.order;
     }
     return sign * (x < y ? -1 : x > y ? 1 : 0) || a.order - b.order;
   });

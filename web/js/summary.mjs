@@ -4,6 +4,7 @@ import { applyEvents, newRank, newRunState } from './events.mjs';
 import { takeFigures } from './figures.mjs';
 import { waysOf } from './stats.mjs';
 
+/** @param {Schema.RunSummary} summary */
 export function stateOfSummary(summary) {
   const { run } = summary;
   const state = newRunState();
@@ -15,7 +16,14 @@ export function stateOfSummary(summary) {
   applyEvents(state, events);
   for (const found of run.cases ?? []) {
     const { state: now, reason, blamed = null, transports = null, started, ended } = found;
-    Object.assign(state.cases.get(found.case), { state: now, reason, blamed, transports, started, ended });
+    Object.assign(/** @type {object} */ (state.cases.get(found.case)), {
+      state: now,
+      reason,
+      blamed,
+      transports,
+      started,
+      ended,
+    });
   }
   Object.assign(state, {
     lastId: summary.last_event,
@@ -43,7 +51,9 @@ export function stateOfSummary(summary) {
   return state;
 }
 
-/* The series that books begin with, and up to which event they speak. */
+/** The series that books begin with, and up to which event they speak.
+ * @param {Schema.RunSummary} summary
+ * @param {Map<number, any> | null} envs  of each case, where they are known */
 export function seriesOf({ run, series, last_event, combinations }, envs = null) {
   const known = envs ?? new Map(combinations.flatMap(({ env, cases }) => cases.map((at) => [at, env])));
   const nodes = new Map((run.cases ?? []).map((found) => [found.case, found.nodes]));
@@ -51,17 +61,19 @@ export function seriesOf({ run, series, last_event, combinations }, envs = null)
   return {
     upTo: last_event,
     series: series.map((one) => {
-      const at = one.case ?? first.get(one.combination);
+      const at = one.case ?? first.get(one.combination) ?? -1;
       return { ...one, env: known.get(at) ?? null, nodes: nodes.get(at) };
     }),
   };
 }
 
+/** @param {Schema.Case} found @returns {import('./events.mjs').CaseState} */
 function caseOf(found, env) {
-  const ranks = (found.ranks ?? []).map((rank) => [
-    rank.rank,
-    { ...newRank(rank), state: rank.state, reason: rank.reason ?? null },
-  ]);
+  const ranks = (found.ranks ?? []).map((rank) => ({
+    ...newRank(rank),
+    state: rank.state,
+    reason: rank.reason ?? null,
+  }));
   return {
     case: found.case,
     attempt: found.attempt ?? 1,
@@ -75,7 +87,7 @@ function caseOf(found, env) {
     transports: found.transports ?? null,
     started: found.started ?? null,
     ended: found.ended ?? null,
-    ranks: new Map(ranks),
+    ranks: new Map(ranks.map((rank) => [rank.rank, rank])),
     conditions: new Map((found.conditions ?? []).map((said) => [said.node, said])),
     revision: 0,
   };

@@ -173,7 +173,7 @@ export function valueRange(points) {
 /* Three to six round values. */
 export function valueTicks([low, high]) {
   const power = 10 ** Math.floor(Math.log10(high - low));
-  const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((one) => (high - low) / one <= 5.5);
+  const step = power * ([0.2, 0.5, 1].find((part) => (high - low) / (part * power) <= 5.5) ?? 2);
   const ticks = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) {
     ticks.push(i * step);

@@ -122,12 +122,14 @@ export function formatDuration(seconds) {
 
 /* How long ago, coarsely, so that it need not be redrawn each second. */
 export function formatAgo(seconds) {
-  const [unit, word] = [
+  /** @type {[number, string][]} */
+  const units = [
     [86400, 'd'],
     [3600, 'h'],
     [60, 'min'],
     [5, 's'],
-  ].find(([length]) => seconds >= length) ?? [1, ''];
+  ];
+  const [unit, word] = units.find(([length]) => seconds >= length) ?? [1, ''];
   const count = Math.floor(seconds / unit) * (word === 's' ? unit : 1);
   return word ? `${count} ${word} ago` : 'just now';
 }

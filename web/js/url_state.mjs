@@ -36,6 +36,7 @@ const TRENDS_DEFAULTS = {
 const RUN_SORTS = ['created', 'duration', 'figure'];
 const NODE_SORTS = ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
 
+/** @type {[RegExp, string][]} */
 const VIEWS = [
   [/^\/$/, 'runs'],
   [/^\/new\/?$/, 'new'],
@@ -78,8 +79,8 @@ export function formatAddress({ view, id = null, query = {} }) {
     compare: '/compare',
     trends: '/trends',
     nodes: '/nodes',
-    node: `/nodes/${encodeURIComponent(id)}`,
-    run: `/runs/${encodeURIComponent(id)}`,
+    node: `/nodes/${encodeURIComponent(id ?? '')}`,
+    run: `/runs/${encodeURIComponent(id ?? '')}`,
   };
   const params = new URLSearchParams();
   QUERIES[view]?.write(query, params);
