@@ -69,7 +69,7 @@ function lookForClosed(port) {
 
 // `count` connections from so many addresses; each says `bytes` and nothing else. One that the
 // server closes comes again.
-async function hold(target, count, addresses, bytes = '', reads = true) {
+async function hold(target, count, addresses, /** @type {string | Buffer} */ bytes = '', reads = true) {
   let begun = 0;
   const keep = async (n) => {
     const socket = await open(target, source(n, addresses));
@@ -281,7 +281,7 @@ const attacks = {
   },
 };
 
-async function main([name, share, shares, target]) {
+async function main(name, share, shares, target) {
   const of = (count) => Math.floor(count / shares) + (share < count % shares ? 1 : 0);
   await attacks[name].run(JSON.parse(target), of);
   process.once('message', () => process.send(again));
@@ -290,7 +290,8 @@ async function main([name, share, shares, target]) {
 
 if (require.main === module) {
   process.on('disconnect', () => process.exit());
-  main(process.argv.slice(2));
+  const [name, share, shares, target] = process.argv.slice(2);
+  main(name, Number(share), Number(shares), target);
 }
 
 module.exports = { attacks };

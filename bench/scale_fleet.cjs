@@ -147,7 +147,7 @@ class Fleet {
     );
   }
 
-  request(target, { method = 'GET', body, headers = {} } = {}) {
+  request(target, { method = 'GET', body = undefined, headers = {} } = {}) {
     return new Promise((resolve, reject) => {
       const call = http.request(new URL(target, this.url), { method, headers, agent: false }, resolve);
       call.on('error', reject);
@@ -178,7 +178,13 @@ class Fleet {
 
   async events(id) {
     const text = await this.text(`/api/v1/runs/${id}/events?format=ndjson&follow=0`);
-    return { bytes: text.length, list: text.split('\n').filter(Boolean).map(JSON.parse) };
+    return {
+      bytes: text.length,
+      list: text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    };
   }
 
   usage() {

@@ -23,7 +23,7 @@ const TABS = ['table', 'ranks', 'cases'];
 /* In the page: everything that is to be added up. */
 function watch() {
   const seen = { frames: [], long: 0, longest: 0, shift: 0, began: performance.now() };
-  window.seen = seen;
+  Object.assign(window, { seen });
   new PerformanceObserver((list) =>
     list.getEntries().forEach(({ duration }) => {
       seen.long += duration;
@@ -31,7 +31,7 @@ function watch() {
     }),
   ).observe({ type: 'longtask' });
   new PerformanceObserver((list) =>
-    list.getEntries().forEach(({ value, hadRecentInput }) => {
+    list.getEntries().forEach((/** @type {any} */ { value, hadRecentInput }) => {
       seen.shift += hadRecentInput ? 0 : value;
     }),
   ).observe({ type: 'layout-shift' });
@@ -63,7 +63,7 @@ async function measure(page, server, id, tab, perTick) {
   const emitting = setInterval(() => server.emit(id, perTick), TICK_MS);
   await page.waitForTimeout(SECONDS * 1000);
   clearInterval(emitting);
-  const seen = await page.evaluate(() => window.seen);
+  const seen = await page.evaluate('seen');
   const chart = await page
     .locator('.chart-card')
     .first()

@@ -12,7 +12,7 @@ const WEB = path.join(buildDir, 'share/ringbench/web');
 const REPEATS = 5;
 
 function uiBytes() {
-  return readdirSync(WEB, { recursive: true })
+  return readdirSync(WEB, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.gz'))
     .reduce((sum, file) => sum + statSync(path.join(WEB, file)).size, 0);
 }
@@ -76,11 +76,13 @@ async function realRun(page, report) {
 /* One more row in a run of many: what a frame of the live page costs. */
 const redraw = (page) =>
   page.evaluate(async () => {
-    const { bookOf } = await import('/js/book.mjs');
-    const { chartPanels } = await import('/js/chart_panels.mjs');
-    const { buildPanels } = await import('/js/chart_model.mjs');
-    const { applyEvents, newRunState } = await import('/js/events.mjs');
-    const { parseAddress } = await import('/js/url_state.mjs');
+    /* Of the page's address, not of this file's. */
+    const load = (/** @type {string} */ module) => import(module);
+    const { bookOf } = await load('/js/book.mjs');
+    const { chartPanels } = await load('/js/chart_panels.mjs');
+    const { buildPanels } = await load('/js/chart_model.mjs');
+    const { applyEvents, newRunState } = await load('/js/events.mjs');
+    const { parseAddress } = await load('/js/url_state.mjs');
     const FRAMES = 31;
     const root = document.querySelector('main');
     const events = [];

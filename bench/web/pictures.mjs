@@ -134,9 +134,9 @@ mkdirSync(dir, { recursive: true });
 const browser = await openBrowser();
 const page = await browser.context.newPage();
 try {
-  for (const [prefix, make] of [
-    ['', smallCluster],
-    ['fleet', bigFleet],
+  for (const { prefix, make } of [
+    { prefix: '', make: smallCluster },
+    { prefix: 'fleet', make: bigFleet },
   ]) {
     const needed =
       parts.length === 0 || parts.some((part) => part.startsWith('fleet') === (prefix === 'fleet'));

@@ -50,12 +50,14 @@ function startAgent(t, url, extra = [], env = {}, bin = binDir) {
     ],
     { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } },
   );
-  agent.dir = dir;
-  agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
-  return agent;
+  const workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
+  return Object.assign(agent, { dir, workers });
 }
 
-function startCommand(mode, { run = 'r1', number = 0, ranks = [0], env = {}, ...rest } = {}) {
+function startCommand(
+  mode,
+  /** @type {any} */ { run = 'r1', number = 0, ranks = [0], env = {}, ...rest } = {},
+) {
   return {
     type: 'start',
     run,
@@ -464,6 +466,7 @@ test('a descendant that holds the pipes does not hold the exit, and goes with th
 
 test('refuses what it can not or must not start', limit, async (t) => {
   const { server, agent } = await up(t);
+  /** @type {[object, RegExp][]} */
   const cases = [
     [startCommand('done', { env: { LD_PRELOAD: '/x' } }), /LD_PRELOAD is not among/],
     [

@@ -131,14 +131,14 @@ test('a baseline that makes no sense is refused with what would', limit, async (
     /is failed: only one that has completed/,
   );
   assertProblem(await accept(server, { ...whole, run: '000000000000' }), 404, /there is no run 000000000000/);
-  for (const [change, pointer] of [
+  for (const [change, pointer] of /** @type {any[][]} */ ([
     [{ run: 7 }, '/run'],
     [{ by: '' }, '/by'],
     [{ why: 'a\nb' }, '/why'],
     [{ like: 'rack' }, '/like'],
     [{ who: 'x' }, '/who'],
     [{ by: 'x'.repeat(201) }, '/by'],
-  ]) {
+  ])) {
     const { json } = await accept(server, { ...whole, ...change });
     assert.equal(json.status, 422);
     assert.deepEqual(

@@ -9,7 +9,7 @@ import { Program, binDir, patience, tempDir } from './lib/fixture.mjs';
 const limit = { timeout: 60000 * patience };
 
 // As mpirun starts them: the same command for all, each with its number on the node.
-const startCopies = (t, server, n, args = () => []) => {
+const startCopies = (t, server, n, args = (_i) => []) => {
   const env = {
     ...process.env,
     XDG_RUNTIME_DIR: tempDir(t),

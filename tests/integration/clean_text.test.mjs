@@ -112,14 +112,14 @@ test('names with characters that nobody sees are refused, and the character is n
     ['\u{e0041}', 'U+E0041'],
   ]) {
     const name = `a${character}b`;
-    for (const [spec, pointer] of [
+    for (const [spec, pointer] of /** @type {any[][]} */ ([
       [{ name }, '/name'],
       [{ labels: { k: name } }, '/labels/k'],
       [{ labels: { [name]: 'v' } }, `/labels/${name}`],
       [{ nodes: { names: [name] } }, '/nodes/names/0'],
       [{ nodes: { group: name } }, '/nodes/group'],
       [{ nodes: { labels: { k: name } } }, '/nodes/labels/k'],
-    ]) {
+    ])) {
       const { errors } = assertProblem(await server.post({ ...quick, ...spec }), 422);
       assert.deepEqual(errors, [{ pointer, detail: `must not contain ${called}` }]);
     }
@@ -136,11 +136,11 @@ test('names with characters that nobody sees are refused, and the character is n
   }
   const { name, labels } = await server.run({ ...quick, name: 'späte Übung 後 🙂', labels: { ort: 'Köln' } });
   assert.deepEqual([name, labels], ['späte Übung 後 🙂', { ort: 'Köln' }]);
-  for (const [args, said] of [
+  for (const [args, said] of /** @type {any[][]} */ ([
     [['--group', 'a\u202eb'], /--group: must not contain U\+202E/],
     [['--label', 'k=a\x1bb'], /--label: must not contain U\+001B/],
     [['--label', 'k\u009b=v'], /--label: must not contain U\+009B/],
-  ]) {
+  ])) {
     const agent = await startAgent(t, server, 'node-2', { args, ready: false });
     await agent.errorLine(said);
     assertClean(agent.errors.join('\n'), "the agent's refusal");

@@ -22,12 +22,12 @@ function startDemo(t, ...args) {
       RINGBENCH_PASS_ENV: 'TEST_MARK',
     },
   });
-  demo.nothingLeft = () =>
+  const nothingLeft = () =>
     waitFor(
       () => processesWithEnv('TEST_MARK', mark).length === 0,
       () => `left: ${processesWithEnv('TEST_MARK', mark)}`,
     );
-  return demo;
+  return Object.assign(demo, { nothingLeft });
 }
 
 test('the demo shows a run across four agents and cleans up', limit, async (t) => {

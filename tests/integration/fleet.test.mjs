@@ -240,7 +240,7 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
     thresholds: { large: { figure: 'busbw_gbs', collective: 'all_reduce', size: '256M', min: 36 } },
   });
   const one = { ...isolated, collectives: ['all_reduce'] };
-  for (const [faults, spec, answer, sentence] of [
+  for (const [faults, spec, answer, sentence] of /** @type {any[][]} */ ([
     [
       ['late=sim-3:200', 'slow_node=sim-2:0.25'],
       isolated,
@@ -261,7 +261,7 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
       'slow_transfer',
       /^no rank is late: .* the transfer is slow \(.*36 GB\/s.*\); whose cannot be told .*: its follow-up finds it/,
     ],
-  ]) {
+  ])) {
     const server = await startServer(t);
     const fleet = await startFleet(t, server, 8, [
       '--ranks',

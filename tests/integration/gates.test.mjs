@@ -385,13 +385,13 @@ test('a run is held against its baseline, and passes only where that can be told
     /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
   );
 
-  for (const [pointer, wrong] of [
+  for (const [pointer, wrong] of /** @type {any[][]} */ ([
     ['/baseline/last', { baseline: { last: 0 } }],
     ['/baseline/like', { baseline: { like: 'names' } }],
     ['/baseline', { baseline: true }],
     ['/baseline/run', { baseline: { run: first.id } }],
     ['/baseline', { baseline: {}, matrix: { NCCL_ALGO: ['ring', 'tree'] } }],
-  ]) {
+  ])) {
     const refused = assertProblem(await server.post({ ...spec, ...wrong }), 422);
     assert.deepEqual(
       refused.errors.map((error) => error.pointer),

@@ -133,11 +133,11 @@ test('ringbench and nccl-tests take turns, a process per rank', limit, async (t)
   ]);
   assert.equal(code, 0, script.describe());
   for (const kind of kinds) {
-    for (const [n, name] of [
+    for (const [n, name] of /** @type {any[][]} */ ([
       [1, `${kind}-1`],
       [2, `${kind}-2-shared`],
       [4, `${kind}-4-shared`],
-    ]) {
+    ])) {
       const table = fs.readFileSync(path.join(out, `beside-${name}.md`), 'utf8');
       const sizes = [1024, 2048, 4096, 8192, 16384];
       assert.deepEqual(

@@ -238,10 +238,10 @@ test('two versions of NCCL are two cases of a run', nccl, async (t) => {
     .filter((event) => event.type === 'rank' && event.rank === 0 && event.nccl_version)
     .map((event) => event.nccl_version);
   if (versions.length) assert.deepEqual(versions, ['2.28.9', '2.18.5', '2.28.9']);
-  for (const [lib, reason] of [
+  for (const [lib, reason] of /** @type {any[][]} */ ([
     ['/tmp/other.so', /node-1 does not offer the NCCL library \/tmp\/other\.so, only /],
     ['/nonexistent/libnccl.so.2', /node-1 can't use \/nonexistent\/libnccl\.so\.2: /],
-  ]) {
+  ])) {
     const refused = await end(server, { nccl_lib: lib, nodes: { names: ['node-1'], wait_s: 1 } });
     assert.equal(refused.state, 'failed');
     assert.match(refused.reason, reason);
@@ -272,7 +272,9 @@ test('workers of another build are refused', limit, async (t) => {
   const server = await startServer(t);
   const other = tempDir(t);
   const worker = fs.readFileSync(path.join(binDir, 'ringbench-worker-host'));
-  const { build } = JSON.parse(execFileSync(path.join(binDir, 'ringbench-worker-host'), ['--probe']));
+  const { build } = JSON.parse(
+    execFileSync(path.join(binDir, 'ringbench-worker-host'), ['--probe'], { encoding: 'utf8' }),
+  );
   const at = worker.indexOf(`${build}\0`);
   assert.ok(at > 0);
   worker.write('000000000000', at);
@@ -318,6 +320,7 @@ test('nodes that do not reach each other where NCCL will try are named', {
     ),
   );
   await Promise.all(agents.map((agent) => agent.errorLine(/registered with/)));
+  /** @type {any} */
   let last;
   const reason = async (env) => {
     const curl = startIn(net.hub, 'curl', [

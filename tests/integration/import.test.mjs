@@ -306,7 +306,7 @@ test(
       });
       request.on('error', () => {});
       await new Promise((sent) => {
-        request.end(large, sent);
+        request.end(large, () => sent(undefined));
       });
       request.destroy();
     }

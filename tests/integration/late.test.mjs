@@ -33,10 +33,10 @@ async function lateness(server, fault) {
 const here = [{}, {}, {}];
 const apart = here.map((_, i) => ({ within: i === 1 ? within : [], env: { RINGBENCH_HOSTID: `host-${i}` } }));
 
-for (const [what, places, options] of [
+for (const [what, places, options] of /** @type {any[][]} */ ([
   ['that share memory', here, limit],
   ['whose clocks are 1000 s apart', apart, { ...limit, skip }],
-]) {
+])) {
   test(`of ranks ${what} one that is late is named`, options, async (t) => {
     const server = await startHosts(t, places);
     const late = await lateness(server, { kind: 'slow', rank: 1, us: 20000 });

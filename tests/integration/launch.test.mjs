@@ -44,7 +44,7 @@ const engine = {
 
 function makeLaunchers(t, other = {}) {
   const dir = tempDir(t);
-  const local = JSON.parse(fs.readFileSync(path.join(shipped, 'local.json')));
+  const local = JSON.parse(fs.readFileSync(path.join(shipped, 'local.json'), 'utf8'));
   local.status.every_s = 0.1;
   fs.writeFileSync(path.join(dir, 'local.json'), JSON.stringify(local));
   fs.copyFileSync(path.join(shipped, 'local-agents'), path.join(dir, 'local-agents'));
@@ -559,7 +559,7 @@ test('the hours of a job are not counted by a clock that was set meanwhile', lim
   const file = path.join(server.options.dataDir, 'jobs', `${id}.json`);
   const again = async (change) => {
     await server.killHard();
-    fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file)), ...change }));
+    fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...change }));
     server = await server.startAgain();
   };
   await again({ started: '2020-01-01T00:00:00.000Z' });
@@ -878,6 +878,7 @@ test('a job has a token of its own, for its group and its time', limit, async (t
     launch: { name: 'local', keep_s: 600 },
   });
   assert.equal(posted.status, 201, posted.text);
+  /** @type {any} */
   let run;
   await waitFor(
     async () => {
@@ -1005,7 +1006,7 @@ test('PBS, by its manual', limit, async (t) => {
   for (const name of ['pbs-submit', 'agents.pbs']) {
     fs.writeFileSync(path.join(dir, name), fs.readFileSync(path.join(shipped, name)), { mode: 0o755 });
   }
-  const file = JSON.parse(fs.readFileSync(path.join(shipped, 'pbs.json')));
+  const file = JSON.parse(fs.readFileSync(path.join(shipped, 'pbs.json'), 'utf8'));
   file.status.every_s = 0.1;
   fs.writeFileSync(path.join(dir, 'pbs.json'), JSON.stringify(file));
   const server = await startServer(t, {

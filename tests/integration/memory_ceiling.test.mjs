@@ -19,7 +19,7 @@ function cacheBytes() {
       const [level, size, shared] = ['level', 'size', 'shared_cpu_list'].map((name) =>
         fs.readFileSync(`${cpus}/${cpu}/cache/index${i}/${name}`, 'utf8').trim(),
       );
-      if (level > 1) found.set(`${level} ${shared}`, parseInt(size, 10) << 10);
+      if (Number(level) > 1) found.set(`${level} ${shared}`, parseInt(size, 10) << 10);
     }
   }
   return [...found.values()].reduce((sum, one) => sum + one, 0);

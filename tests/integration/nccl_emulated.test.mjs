@@ -202,12 +202,12 @@ test('blocking, cycles, iterations and unaligned buffers are for every backend',
 
 test('what does not go together is refused', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=2');
-  for (const [spec, pointer] of [
+  for (const [spec, pointer] of /** @type {any[][]} */ ([
     [{ nccl: { graph: 2 }, blocking: 1 }, '/nccl/graph'],
     [{ nccl: { graph: 2, stream: 'null' } }, '/nccl/graph'],
     [{ nccl: { graph: 2 }, timing: 'isolated' }, '/nccl/graph'],
     [{ blocking: 2, timing: 'isolated' }, '/blocking'],
-  ]) {
+  ])) {
     const answer = await server.post({ ...quick, backend: 'nccl', ...spec });
     assert.equal(answer.status, 422);
     assert.deepEqual(

@@ -95,11 +95,11 @@ test("who has the token does not have the other agents' keys", limit, async (t) 
   const agent = await join(server, 'node-1');
   const thief = new FakeAgent(server, 'node-1');
   for (const headers of [thief.headers, {}]) {
-    for (const [method, rest, body] of [
+    for (const [method, rest, body] of /** @type {any[][]} */ ([
       ['GET', '/commands?after=0'],
       ['POST', '/events', '{"seq":1,"type":"gone"}\n'],
       ['DELETE', ''],
-    ]) {
+    ])) {
       assertProblem(
         await agent.call(method, rest, body, headers),
         403,

@@ -269,11 +269,11 @@ test('pairs and a bisection, their rounds and whom they name are as described', 
     '1',
   ]);
   await fleet.line(/^16 simulated nodes/);
-  for (const [pattern, fault, answer] of [
+  for (const [pattern, fault, answer] of /** @type {any[][]} */ ([
     ['pairs', { SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'],
     ['pairs', {}, 'none'],
     ['bisect', { SIM_SLOW_LINK: 'sim-5-sim-6:0.5' }, 'slow_link'],
-  ]) {
+  ])) {
     const spec = {
       backend: 'sim',
       pattern,
@@ -332,7 +332,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   ]) {
     assert.equal((await api.call('GET', target)).status, 200);
   }
-  for (const [status, target, headers] of [
+  for (const [status, target, headers] of /** @type {any[][]} */ ([
     [404, '/api/v1/nodes/nobody'],
     [404, '/api/v1/nodes/nobody/preflight'],
     [404, '/api/v1/runs/nothing'],
@@ -347,7 +347,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
     [400, '/api/v1/runs?cursor=x'],
     [422, '/api/v1/runs?state=x'],
     [422, '/api/v1/runs?label=x'],
-  ])
+  ]))
     assert.equal((await api.call('GET', target, { headers })).status, status, target);
   for (const body of ['', '{', 'nonsense']) assert.equal((await api.post(body)).status, 400, body);
   for (const body of ['[]', { nonsense: 1 }, { iters: 'x' }, { fault: {} }]) {
@@ -360,7 +360,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   assert.equal((await api.post({}, { 'Idempotency-Key': 'x'.repeat(201) })).status, 400);
   const { id } = (await api.post({ ...long, nodes: { count: 1 } })).json;
   const at = `/api/v1/runs/${id}`;
-  for (const [status, target, headers] of [
+  for (const [status, target, headers] of /** @type {any[][]} */ ([
     [400, '/events?after=x'],
     [400, '/events?follow=2'],
     [422, '/events?format=csv'],
@@ -374,7 +374,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
     [406, '/results', { Accept: 'image/png' }],
     [400, '/logs?rank=x'],
     [400, '/artifacts?limit=0'],
-  ])
+  ]))
     assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
   assert.equal((await api.call('DELETE', at)).status, 409);
   assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
@@ -550,10 +550,10 @@ const bad = [
 test('the description refuses what the server refuses, and no more', limit, async (t) => {
   const api = await begin(t, 1);
   const { RunSpec } = api.document.components.schemas;
-  for (const [specs, status] of [
+  for (const [specs, status] of /** @type {any[][]} */ ([
     [good, 200],
     [bad, 422],
-  ]) {
+  ])) {
     for (const spec of specs) {
       const what = JSON.stringify(spec);
       const answer = await api.call('POST', '/api/v1/runs/validate', { body: what });

@@ -22,7 +22,7 @@ test('the page is small: what it first loads, and all there is', () => {
   assert.equal(files.length, 6, 'icon, style, theme, hub, page, and what its parts share');
   const first = ['index.html', ...files].reduce((sum, file) => sum + zipped(file).length, 0);
   const all = fs
-    .readdirSync(dir, { recursive: true })
+    .readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.gz'))
     .reduce((sum, file) => sum + fs.statSync(path.join(dir, file)).size, 0);
   assert.ok(first > 20000 && first <= FIRST_VIEW_MAX, `${first} bytes at first`);

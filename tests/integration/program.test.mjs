@@ -174,7 +174,7 @@ test('what does not fit is refused with its pointer', limit, async (t) => {
     figures,
     strict: { argv: ['/bin/true', '{n}'], parameters: { n: { type: 'integer', min: 0, max: 9 } } },
   });
-  for (const [program, pointer, detail] of [
+  for (const [program, pointer, detail] of /** @type {any[][]} */ ([
     [{ name: 'figures', args: { steps: 101 } }, '/program/args/steps', /^must be at most 100, not 101$/],
     [{ name: 'figures', args: { steps: 1.5 } }, '/program/args/steps', /^must be an integer, not a number/],
     [{ name: 'figures', args: { ratio: -0.5 } }, '/program/args/ratio', /at least 0/],
@@ -197,7 +197,7 @@ test('what does not fit is refused with its pointer', limit, async (t) => {
     [{ name: '../figures' }, '/program/name', /name/],
     [{ name: 'figures', argv: ['sh'] }, '/program/argv', /unknown/],
     [{ name: 'figures', args: [] }, '/program/args', /object/],
-  ]) {
+  ])) {
     const answer = assertProblem(await server.post({ program }), 422);
     assert.deepEqual(
       answer.errors.map((error) => error.pointer),

@@ -145,14 +145,14 @@ test('unknown paths and wrong methods are told apart', limit, async (t) => {
     assert.ok([400, 404].includes(answer.status), `${target}: ${answer.status}`);
     assertProblem(answer, answer.status);
   }
-  for (const [method, target, allow] of [
+  for (const [method, target, allow] of /** @type {any[][]} */ ([
     ['PUT', '/api/v1/runs', /GET.*POST|POST.*GET/],
     ['DELETE', '/api/v1/runs', /GET/],
     ['POST', '/api/v1/runs/000000000000', /GET/],
     ['GET', '/api/v1/runs/000000000000/cancel', /POST/],
     ['POST', '/healthz', /GET/],
     ['PATCH', '/metrics', /GET/],
-  ]) {
+  ])) {
     const answer = await server.request(method, target);
     assertProblem(answer, 405);
     assert.match(answer.headers.allow, allow, `${method} ${target}`);
@@ -346,7 +346,7 @@ test('the server does not start open to others, or without what it needs', limit
   fs.writeFileSync(path.join(dir, 'open'), 'operator 0123456789abcdef\n', { mode: 0o644 });
   fs.writeFileSync(path.join(dir, 'key'), 'any', { mode: 0o644 });
   fs.writeFileSync(path.join(dir, 'file'), '');
-  for (const [args, says] of [
+  for (const [args, says] of /** @type {any[][]} */ ([
     [['--listen', '0.0.0.0:0'], /--insecure/],
     [['--listen', '127.0.0.1'], /--listen/],
     [
@@ -359,7 +359,7 @@ test('the server does not start open to others, or without what it needs', limit
     ],
     [['--listen', '127.0.0.1:0', '--data-dir', path.join(dir, 'file')], /file/],
     [['--nonsense'], /unknown option '--nonsense'; try --help/],
-  ]) {
+  ])) {
     const server = new Program(t, path.join(binDir, 'ringbench-server'), [
       '--data-dir',
       path.join(dir, 'data'),

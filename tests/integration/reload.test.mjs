@@ -45,9 +45,9 @@ async function startServer(t, dir, args) {
     path.join(dir, 'data'),
     ...args,
   ]);
-  [, server.url] = await server.line(/^listening on (\S+)$/, 30000);
+  const [, url] = await server.line(/^listening on (\S+)$/, 30000);
   // The answer to SIGHUP is a line that stands there once more.
-  server.hangUp = async (line) => {
+  const hangUp = async (line) => {
     const count = () => server.errors.filter((text) => line.test(text)).length;
     const before = count();
     server.signal('SIGHUP');
@@ -57,11 +57,11 @@ async function startServer(t, dir, args) {
     );
     assert.equal(server.status, null, server.describe());
   };
-  return server;
+  return Object.assign(server, { url, hangUp });
 }
 
 // One request on a connection of its own, or on the agent's.
-const ask = (server, token, agent = false) =>
+const ask = (server, token, /** @type {https.Agent | false} */ agent = false) =>
   new Promise((resolve, reject) => {
     https
       .get(
@@ -72,7 +72,8 @@ const ask = (server, token, agent = false) =>
           headers: { Authorization: `Bearer ${token}` },
         },
         (response) => {
-          const name = response.socket.getPeerCertificate().subject?.CN;
+          const name = /** @type {import('node:tls').TLSSocket} */ (response.socket).getPeerCertificate()
+            .subject?.CN;
           response.resume().on('end', () => resolve({ status: response.statusCode, name }));
         },
       )

@@ -1,6 +1,7 @@
 // script.test.mjs - the script ringbench, as people and jobs call it
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -19,7 +20,7 @@ const shells = [['dash'], ['busybox', 'sh'], ['bash', '--posix']].filter(
 );
 
 // Start it; shell: what runs it, by default what its first line says.
-function start(t, server, args, { shell = [], env = {}, ...options } = {}) {
+function start(t, server, args, /** @type {any} */ { shell = [], env = {}, ...options } = {}) {
   const [file, ...rest] = [...shell, script, ...args];
   return new Program(t, file, rest, {
     env: { ...process.env, RINGBENCH_SERVER: server.url, ...env },
@@ -28,7 +29,7 @@ function start(t, server, args, { shell = [], env = {}, ...options } = {}) {
 }
 
 // Run it to its end.
-async function call(t, server, args, { input, ...options } = {}) {
+async function call(t, server, args, /** @type {any} */ { input, ...options } = {}) {
   const stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'];
   const program = start(t, server, args, { stdio, ...options });
   if (input !== undefined) program.child.stdin.end(input);
@@ -181,7 +182,7 @@ test(
 
 test('what is no option, or none that can be had here, is said before anything runs', limit, async (t) => {
   const server = await startServer(t);
-  for (const [args, message] of [
+  for (const [args, message] of /** @type {any[][]} */ ([
     [
       ['run', 'all_reduce', '-g', '8'],
       /^ringbench: -g 8: there is one process per GPU: --ranks-per-node and --nodes say how many$/,
@@ -201,7 +202,7 @@ test('what is no option, or none that can be had here, is said before anything r
     [['run', './no-such-file'], /no-such-file/],
     [['fly'], /^ringbench: there is no command 'fly'; `ringbench help` lists them$/],
     [['watch', '../nodes'], /^ringbench: '..\/nodes' is no run; `ringbench ls` lists them$/],
-  ]) {
+  ])) {
     const { code, out, err } = await call(t, server, args);
     assert.equal(code, 3, `${args}: ${err}`);
     assert.match(err, message);
@@ -341,10 +342,10 @@ async function sayingOfItsEnd(t, body) {
     else response.end(request.url.endsWith('/verdict') ? body : '{}');
   });
   t.after(() => server.close());
-  await new Promise((done) => {
-    server.listen(0, '127.0.0.1', done);
-  });
-  return { url: `http://127.0.0.1:${server.address().port}` };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${port}` };
 }
 
 test('an end of which the server says nothing is no pass', limit, async (t) => {
@@ -618,12 +619,12 @@ test('the token is read from its file, and on no command line', limit, async (t)
   assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs\?format=text$/m);
   for (const name of ['argv', 'environ'])
     assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
-  for (const [token, message] of [
+  for (const [token, message] of /** @type {any[][]} */ ([
     [undefined, /^ringbench: this needs a token: /],
     [write('wrong', 'no-such-token-0123\n'), /^ringbench: no token of this server: /],
     [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty has no token$/],
     [path.join(dir, 'missing'), /missing/],
-  ]) {
+  ])) {
     const { code, err } = await call(t, server, ['run', '{}'], {
       env: { RINGBENCH_TOKEN_FILE: token ?? '' },
     });

@@ -19,7 +19,7 @@ const gigabit = 0.125 * (1448 / 1514);
 const startIn = (t, where, file, args, options) =>
   new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
 
-async function startHosts(t, rate, count = 4, ranks = 1, shape = () => {}) {
+async function startHosts(t, rate, count = 4, ranks = 1, shape = (_net) => {}) {
   const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
   shape(net);

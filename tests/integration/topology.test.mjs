@@ -166,7 +166,7 @@ test('what NCCL takes its nodes to be comes back with the run', limit, async (t)
     (await server.request('GET', `/api/v1/runs/${given.id}/artifacts/${first.digest}`)).text,
     files.NCCL_TOPO_FILE,
   );
-  for (const [spec, pointer, why] of [
+  for (const [spec, pointer, why] of /** @type {any[][]} */ ([
     [
       { files: { NCCL_CONF_FILE: 'x' } },
       '/files/NCCL_CONF_FILE',
@@ -187,7 +187,7 @@ test('what NCCL takes its nodes to be comes back with the run', limit, async (t)
     [{ files: { NCCL_TOPO_FILE: 'x' }, backend: 'host' }, '/files', /NCCL backend/],
     [{ topology: 'dump', backend: 'sim' }, '/topology', /NCCL backend/],
     [{ topology: 'dump', split: 'node' }, '/topology', /does not go with a split/],
-  ]) {
+  ])) {
     const { errors } = assertProblem(await server.post({ ...quick, backend: 'nccl', ...spec }), 422);
     assert.deepEqual(
       errors.map((error) => error.pointer),

@@ -60,11 +60,11 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
   for (const repeats of [1, 6, 2])
     runs.push(await runToEnd(server, { ...spec, repeats, name: `of ${repeats}` }));
   const trend = (query) => server.get(`/api/v1/trends?run=${runs[0].id}&${query}`);
-  for (const [query, band] of [
+  for (const [query, band] of /** @type {any[][]} */ ([
     ['', { from: 4 << 20, to: Infinity, figure: 'busbw_gbs' }],
     ['band=latency&in_place=1', { place: true, from: 0, to: 16384, figure: 'time_us' }],
     ['band=middle', { from: 16385, to: 4 << 20, figure: 'time_us' }],
-  ]) {
+  ])) {
     for (const collective of ['all_reduce', 'broadcast']) {
       const { points, figure, changes, next } = await trend(`${query}&collective=${collective}`);
       assert.equal(figure.name, band.figure);
@@ -88,7 +88,7 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
       assert.ok(points[0].versions.ringbench);
     }
   }
-  for (const [query, n] of [
+  for (const [query, n] of /** @type {any[][]} */ ([
     ['nodes=node-2,node-1', 3],
     ['nodes=node-1&nodes=node-2', 3],
     ['nodes=node-1', 0],
@@ -96,7 +96,7 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
     ['backend=nccl', 0],
     ['ranks=4', 0],
     ['dtype=int32', 0],
-  ]) {
+  ])) {
     assert.equal((await server.get(`/api/v1/trends?${query}`)).points.length, n, query);
   }
   const pages = await followed(server, '?nodes=node-1&nodes=node-2&limit=1');
@@ -137,10 +137,10 @@ test('a change that nobody asked for is found where it is', limit, async (t) => 
     env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
   };
   const runs = [];
-  for (const [rate, n] of [
+  for (const [rate, n] of /** @type {any[][]} */ ([
     ['50', 8],
     ['45', 7],
-  ]) {
+  ])) {
     const agents = await startAgents(t, server, 2, {
       env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
     });

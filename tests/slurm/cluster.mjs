@@ -98,6 +98,10 @@ export function processesIn(namespace) {
 }
 
 export class Slurm {
+  dir;
+  conf;
+  env;
+
   static async start(t) {
     const slurm = new Slurm();
     slurm.dir = tempDir(t, 'ringbench-slurm-');

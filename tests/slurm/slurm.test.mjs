@@ -91,7 +91,7 @@ before(
     ).id;
     await stateIs(timed, 'running', /.?/);
     // A job that is requeued waits for cred_expire.
-    requeued = { job: submit('--nodes=1', '--constraint=usual', script) };
+    requeued = { job: submit('--nodes=1', '--constraint=usual', script), node: null };
     [requeued.node] = await nodesAre(`slurm-${requeued.job}`, 1, 'idle');
     slurm.call('scontrol', 'requeue', requeued.job);
     await nodesAre(`slurm-${requeued.job}`, 1, 'left');

@@ -18,7 +18,7 @@ export const long = { sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters:
 let serial = 0;
 
 // One request; the answer's body as text, and as JSON where it is.
-export function request(url, method, target, { body, headers = {} } = {}) {
+export function request(url, method, target, { body = undefined, headers = {} } = {}) {
   return new Promise((resolve, reject) => {
     const options = { method, headers, agent: false };
     const call = http.request(new URL(target, url), options, (response) => {
@@ -47,7 +47,7 @@ export class Lines {
     t.after(() => this.stop());
   }
 
-  open(url, method, target, { body, headers = {} } = {}) {
+  open(url, method, target, { body = undefined, headers = {} } = {}) {
     return new Promise((resolve, reject) => {
       this.call = http.request(new URL(target, url), { method, headers, agent: false }, (response) => {
         this.status = response.statusCode;
@@ -129,6 +129,11 @@ export function parseSse(lines) {
 }
 
 export class Server extends Program {
+  options;
+  test;
+  url;
+  port;
+
   // options: args, env, dataDir, port (0: any), within (a command that starts it)
   static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0, within = [] } = {}) {
     const mark = `${process.pid}-server-${serial++}`;
@@ -295,10 +300,9 @@ export async function startAgent(
     ],
     { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } },
   );
-  agent.nodeName = name;
-  agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
   if (ready) await server.nodeIs(name, 'idle');
-  return agent;
+  const workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
+  return Object.assign(agent, { nodeName: name, workers });
 }
 
 // n agents, node-1 to node-n.

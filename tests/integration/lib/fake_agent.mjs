@@ -8,6 +8,7 @@ export class FakeAgent {
     this.server = server;
     this.name = name;
     this.bootId = randomUUID();
+    /** @type {Record<string, string>} */
     this.headers = { 'Ringbench-Agent-Key': randomUUID() };
     this.options = options; // members of the registration
     this.seq = 0;

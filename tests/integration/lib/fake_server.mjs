@@ -1,4 +1,5 @@
 // fake_server.mjs - the server's side of the agent protocol, to be told what to answer
+import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 
@@ -6,7 +7,7 @@ import { atEnd } from './fixture.mjs';
 
 export class FakeServer {
   constructor(t, options = {}) {
-    this.options = { lease_s: 15, poll_s: 5, ...options };
+    this.options = { lease_s: 15, poll_s: 5, tls: null, ...options };
     this.registrations = []; // bodies
     this.events = []; // stored, in order
     this.progress = [];
@@ -33,11 +34,9 @@ export class FakeServer {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
     });
-    await new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(port, '127.0.0.1', resolve);
-    });
-    this.port = this.server.address().port;
+    this.server.listen(port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = /** @type {import('node:net').AddressInfo} */ (this.server.address()).port;
     this.url = `http${tls ? 's' : ''}://127.0.0.1:${this.port}`;
     return this;
   }

@@ -60,7 +60,7 @@ export function freePort(host = '127.0.0.1') {
     const server = net.createServer();
     server.once('error', reject);
     server.listen(0, host, () => {
-      const { port } = server.address();
+      const { port } = /** @type {net.AddressInfo} */ (server.address());
       server.close(() => resolve(port));
     });
   });
@@ -136,7 +136,9 @@ export class Program {
     this.name = path.basename(file);
     this.lines = [];
     this.errors = [];
-    this.status = null; // {code, signal} once it has ended
+    /** @type {{ code: number, signal: string, error?: Error }} once it has ended */
+    this.status = null;
+    /** @type {import('node:child_process').ChildProcess} */
     this.child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     this.pid = this.child.pid;
     this.collect(this.child.stdout, this.lines);

@@ -83,12 +83,12 @@ test('the chart is read out by keyboard, in both charts and the legend', LIMIT, 
 test('a tooltip never covers its points', LIMIT, async (t) => {
   const { server, page } = await openRun(t, { run: { name: 'a name that is rather long' } });
   server.add(sampleRun({ sizes: SIZES, id: 'r2', name: 'another name of some length' }));
-  for (const [width, query] of [
+  for (const [width, query] of /** @type {any[][]} */ ([
     [1280, ''],
     [400, ''],
     [400, '?with=r2'],
     [1600, '?with=r2'],
-  ]) {
+  ])) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(server.url + path + query);
     const lines = query ? 4 : 2;

@@ -148,6 +148,7 @@ test('the server checks the request while it is typed', LIMIT, async (t) => {
 test('nothing can be filled in before the form is there', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fill(server);
+  /** @type {(value?: unknown) => void} */
   let answer = null;
   server.beforeSchema = new Promise((resolve) => {
     answer = resolve;

@@ -6,7 +6,7 @@ import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
-function addRuns(server, count, make = () => ({})) {
+function addRuns(server, count, make = (_i) => ({})) {
   for (let i = 0; i < count; i += 1) {
     server.add(sampleRun({ id: `run-${i}`, name: `name ${i}`, sizes: [8], ...make(i) }));
   }

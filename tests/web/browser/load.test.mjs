@@ -26,10 +26,10 @@ async function requestsOf(page, url, ready) {
   return [...asked].filter(([id]) => !kept.has(id)).map(([, request]) => request);
 }
 
-for (const [name, path, ready] of [
+for (const [name, path, ready] of /** @type {any[][]} */ ([
   ['list', () => '/', 'table.runs tbody tr'],
   ['run', (id) => `/runs/${id}`, '.u-over'],
-]) {
+])) {
   test(`the ${name} opens with few requests, and again with one beside the data's`, LIMIT, async (t) => {
     const { server } = await startCluster(t, 1);
     const { id } = await server.run(quick);

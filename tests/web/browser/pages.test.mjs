@@ -127,7 +127,7 @@ test('names that are markup stay text on every view', LIMIT, async (t) => {
     if (view === 'logs') {
       await page.locator('.log-lines').getByText(EVIL).waitFor();
     }
-    assert.equal(await page.evaluate(() => window.owned), undefined, view);
+    assert.equal(await page.evaluate('window.owned'), undefined, view);
     assert.equal(await page.locator('main script, main img').count(), 0, view);
   }
 });
@@ -142,7 +142,7 @@ test('the policy that the pages live under refuses inline code', LIMIT, async (t
     script.textContent = 'window.owned = 1';
     document.body.append(script);
   });
-  assert.equal(await page.evaluate(() => window.owned), undefined);
+  assert.equal(await page.evaluate('window.owned'), undefined);
   await until(() => errors.length > 0, 'the refusal in the console');
 });
 

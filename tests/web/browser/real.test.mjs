@@ -59,7 +59,7 @@ const currentRun = (page) => page.url().match(/\/runs\/([0-9a-z]+)/)[1];
 const sizes = async (page) => (await figureRows(page)).map((text) => text.split(/\s/)[0]);
 const state = (page) => page.locator('.run-bar .pill').first().innerText();
 
-async function setUp(t, { nodes = 2, expected } = {}) {
+async function setUp(t, { nodes = 2, expected = undefined } = {}) {
   const cluster = await startCluster(t, nodes, faulty);
   const { page, errors } = await openPage(t, { expected });
   return { ...cluster, page, errors, open: (to) => page.goto(cluster.server.url + to) };
@@ -288,7 +288,7 @@ test('a name that is markup comes back as text through the real server', LIMIT, 
   await open('/');
   await page.getByRole('link', { name }).click();
   await sees(page, 'x=<b>&');
-  assert.equal(await page.evaluate(() => window.owned), undefined);
+  assert.equal(await page.evaluate('window.owned'), undefined);
 });
 
 test('a node shows its inventory', LIMIT, async (t) => {

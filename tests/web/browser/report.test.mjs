@@ -49,7 +49,7 @@ async function waitForEnd(server, spec) {
 }
 
 /* The reports as files, from a server that is gone when they are opened. */
-async function saveReports(t, specs = SPECS) {
+async function saveReports(t, /** @type {Record<string, object>} */ specs = SPECS) {
   const { server, agents } = await startCluster(t, 2, faulty);
   const folder = mkdtempSync(path.join(tmpdir(), 'ringbench-report-'));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -47,7 +47,7 @@ export function whyNoBrowser(kind = 'chromium') {
 }
 
 export async function openBrowser(kind = 'chromium') {
-  const browsers = await import(new URL('playwright-core/index.mjs', MODULES));
+  const browsers = await import(new URL('playwright-core/index.mjs', MODULES).href);
   const options = { executablePath: programOf(kind), headless: true, ...KINDS[kind].options };
   if (kind === 'firefox') {
     /* With a profile of ours, playwright waits in vain for a first page. */
@@ -69,7 +69,7 @@ export async function openBrowser(kind = 'chromium') {
 }
 
 export async function axe(page) {
-  const { AxeBuilder } = await import(new URL('@axe-core/playwright/dist/index.mjs', MODULES));
+  const { AxeBuilder } = await import(new URL('@axe-core/playwright/dist/index.mjs', MODULES).href);
   return (await new AxeBuilder({ page }).analyze()).violations;
 }
 

@@ -1,5 +1,6 @@
 /* fake_server.mjs - the API of docs/api.md over event logs in memory, for tests of what a
  * page does with it: it can be slow, be gone, refuse, and cut its streams */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
@@ -54,6 +55,7 @@ export class FakeServer {
     this.posts = [];
     this.requests = [];
     this.token = null;
+    /** @type {Partial<Schema.Access>} */
     this.access = { operator: true, demo: false, reason: null };
     this.streams = new Set();
     this.port = 0;
@@ -63,6 +65,7 @@ export class FakeServer {
     this.onPost = null;
     this.followUp = null;
     this.beforeSchema = null;
+    /** @type {(spec: any) => { status: number, body: object }} */
     this.onValidate = (spec) => ({ status: 200, body: { spec, cases: 1 } });
   }
 
@@ -77,11 +80,9 @@ export class FakeServer {
         response.end(String(error.stack));
       });
     });
-    await new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = this.server.address().port;
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = /** @type {import('node:net').AddressInfo} */ (this.server.address()).port;
   }
 
   /* As kill -9 would: every connection is cut. */
@@ -169,12 +170,12 @@ export class FakeServer {
       headers: request.headers,
     });
     if (url.pathname === '/api/v1/collectives') {
-      json(response, 200, JSON.parse(await readFile(COLLECTIVES)).served);
+      json(response, 200, JSON.parse(await readFile(COLLECTIVES, 'utf8')).served);
       return;
     }
     if (url.pathname === '/openapi.json') {
       await this.beforeSchema;
-      json(response, 200, JSON.parse(await readFile(SCHEMA)));
+      json(response, 200, JSON.parse(await readFile(SCHEMA, 'utf8')));
       return;
     }
     if (!url.pathname.startsWith('/api/')) {

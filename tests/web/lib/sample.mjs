@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { applyEvents, newRunState } from '../../../web/js/events.mjs';
 import { busFactor } from '../../../web/js/stats.mjs';
 
-const { served } = JSON.parse(readFileSync(new URL('../../vectors/collectives.json', import.meta.url)));
+const { served } = JSON.parse(
+  readFileSync(new URL('../../vectors/collectives.json', import.meta.url), 'utf8'),
+);
 const factsOf = (collective) => served.collectives.find(({ name }) => name === collective);
 
 export const iso = (ms) => new Date(ms).toISOString();

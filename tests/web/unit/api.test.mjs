@@ -165,7 +165,7 @@ test('a problem document becomes an error with its faults', async () => {
   const { api } = apiWith([Response.json(problem, { status: 422 })]);
   await assert.rejects(
     api.create({}, 'k'),
-    (error) =>
+    (/** @type {any} */ error) =>
       error.status === 422 &&
       error.message === problem.detail &&
       error.problem.errors[0].pointer === '/iters',

@@ -195,7 +195,7 @@ test('an axis has the same labels on the screen and in a file', () => {
 });
 
 /* Does a rectangle of this size at a place hold a point? */
-const holds = ({ left, top }, { width, height }, [x, y]) =>
+const holds = ({ left, top }, { width, height }, /** @type {number[]} */ [x, y]) =>
   x >= left && x <= left + width && y >= top && y <= top + height;
 
 test('a tooltip stands beside its points, wherever they are and however wide it is', () => {

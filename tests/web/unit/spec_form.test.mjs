@@ -9,7 +9,7 @@ import { curlLine, idempotencyKey, listAsRange, prettyJson, shortSpec } from '..
 import { buildGroups } from '../../../web/js/spec_fields.mjs';
 import { sampleRun } from '../lib/sample.mjs';
 
-const schema = JSON.parse(readFileSync(new URL('../../../server/api/openapi.json', import.meta.url)));
+const schema = JSON.parse(readFileSync(new URL('../../../server/api/openapi.json', import.meta.url), 'utf8'));
 const groups = buildGroups(schema);
 const fields = groups.flatMap((group) => group.fields);
 const fill = (values) => ({ ...emptyForm(fields), ...values });
@@ -158,7 +158,7 @@ test('JSON to be read keeps lists short, and is the same JSON', () => {
 
 test('idempotency keys differ', () => {
   // What every browser has, and node from version 20 on.
-  globalThis.crypto ??= webcrypto;
+  globalThis.crypto ??= /** @type {any} */ (webcrypto);
   assert.match(idempotencyKey(), /^[0-9a-f]{32}$/);
   assert.notEqual(idempotencyKey(), idempotencyKey());
 });

@@ -9,7 +9,8 @@ import { pointOfSummary } from '../../../web/js/summary.mjs';
 import { formatBandwidth, formatSize, parseSize } from '../../../web/js/units.mjs';
 import { sampleRow, stateWith } from '../lib/sample.mjs';
 
-const vectors = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url)));
+const vectors = (name) =>
+  JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), 'utf8'));
 
 test('bus factors come from the facts that the server gives', () => {
   const { served, factors } = vectors('collectives');
