@@ -70,6 +70,13 @@ test('what is found of the nodes of a run is in its text, its document and its r
   assert.deepEqual([well.run.state, well.run.preflight.answer, well.said], ['completed', 'ok', []]);
   // Nothing says how fast memory is.
   assert.equal(well.run.ceiling.answer, 'not_enough_data');
+  for (const query of ['ceiling:not_enough_data', 'not_enough_data', 'preflight:ok', 'ok']) {
+    const { runs } = await server.get(`/api/v1/runs?verdict=${query}`);
+    assert.ok(
+      runs.some(({ id }) => id === well.run.id),
+      query,
+    );
+  }
   const off = await run(['sick'], { preflight: 'off' });
   assert.deepEqual([off.run.state, off.run.preflight, off.said], ['completed', undefined, []]);
 
