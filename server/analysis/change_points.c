@@ -43,14 +43,14 @@ static struct level_split look(const struct search *search, int i, size_t begin,
         .series = &search->series,
         .begin = begin,
         .end = end,
-        .before_min = begin > 0 ? BETWEEN_MIN : LEVEL_BEFORE_MIN,
+        .before_min = begin > 0 ? BETWEEN_MIN : LEVEL_RUNS_MIN,
         .after_min = 1,
         .margin = search->margin,
     };
     struct level_split split;
 
     for (int k = 0; k < i; k++)
-        level_scatter_add(&query.scatter, &search->series, begin_of(search, k),
+        split_scatter_add(&query.scatter, &search->series, begin_of(search, k),
                           search->found[k].split.at);
     level_split_find(&query, &split);
     split.p = fmin(1.0, split.p * looks(search, end));

@@ -12,7 +12,7 @@
 
 #include "server/analysis/level_split.h"
 
-#define CHANGE_POINTS_LEVELS_MIN (LEVEL_BEFORE_MIN + 1)
+#define CHANGE_POINTS_LEVELS_MIN (LEVEL_RUNS_MIN + 1)
 #define CHANGE_POINTS_LEVEL 0.005 /* of error, for a whole series */
 #define CHANGE_POINTS_MAX 64      /* found at most: the newest */
 

@@ -17,7 +17,7 @@ int lasting_find(const double *levels, size_t n, const double *reference,
     double *all;
     int result;
 
-    if (n_reference < LEVEL_BEFORE_MIN || n < LASTING_NIGHTS_MIN)
+    if (n_reference < LEVEL_RUNS_MIN || n < LASTING_NIGHTS_MIN)
         return 0;
     all = malloc((n_reference + n) * sizeof(*all));
     if (!all)

@@ -16,7 +16,7 @@
 
 /* levels: logarithms of the values of n runs, oldest first, the newest among them;
  * reference: those of the runs that are taken as normal, all of them older, at least
- * LEVEL_BEFORE_MIN. Changes within +-margin (a logarithm) count as none.
+ * LEVEL_RUNS_MIN. Changes within +-margin (a logarithm) count as none.
  *
  * Returns 1 and fills *split if the level changed with one of the n runs and stayed
  * changed: places in it count from levels[0]. Returns 0 if not, or if there are too few

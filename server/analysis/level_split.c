@@ -91,7 +91,7 @@ static double relative_mean(const struct level_series *series, size_t begin, siz
 /* The differences are taken around their own mean, so a drift adds nothing to them. n1
  * and n2 are their expected sums of squares for independent levels, in units of twice the
  * variance of a level. */
-void level_scatter_add(struct level_scatter *scatter, const struct level_series *series,
+void split_scatter_add(struct split_scatter *scatter, const struct level_series *series,
                        size_t begin, size_t end)
 {
     const struct level_sums *sums = series->sums;
@@ -120,7 +120,7 @@ void level_scatter_add(struct level_scatter *scatter, const struct level_series 
 
 /* Differences over one night have the variance 2 s^2 (1 - r), those over two
  * 2 s^2 (1 - r^2), so their ratio is 1 + r. */
-static double correlation_of(const struct level_scatter *scatter)
+static double correlation_of(const struct split_scatter *scatter)
 {
     double seen = 0.0;
 
@@ -159,13 +159,13 @@ static bool is_beyond(const struct level_split_query *query, size_t at)
 
 static struct trial try_split(const struct level_split_query *query, size_t at)
 {
-    struct level_scatter scatter = query->scatter;
+    struct split_scatter scatter = query->scatter;
     double before = (double)(at - query->begin), after = (double)(query->end - at);
     struct trial trial;
     double of_before, of_after, variance, lost;
 
-    level_scatter_add(&scatter, query->series, query->begin, at);
-    level_scatter_add(&scatter, query->series, at, query->end);
+    split_scatter_add(&scatter, query->series, query->begin, at);
+    split_scatter_add(&scatter, query->series, at, query->end);
     trial.change = change_at(query, at);
     trial.df = scatter.n - scatter.parts;
     trial.correlation = correlation_of(&scatter);

@@ -20,7 +20,8 @@
 
 #include <stddef.h>
 
-#define LEVEL_BEFORE_MIN 5      /* levels that give the usual level and scatter */
+#include "server/analysis/level.h"
+
 #define LEVEL_SCATTER_MIN 0.001 /* no machine repeats itself to better than 0.1 % */
 #define LEVEL_OUTLIER 3.0
 #define LEVEL_CORRELATION 0.4 /* assumed, with the weight of so many levels: */
@@ -37,14 +38,14 @@ int level_series_init(struct level_series *series, const double *levels, size_t 
 void level_series_release(struct level_series *series);
 
 /* The scatter within parts of a series; zero for none. */
-struct level_scatter {
+struct split_scatter {
     double n, parts;                   /* levels, and means that were taken of them */
     double squares;                    /* sum of squared deviations from the means */
     double squares1, n1, squares2, n2; /* of differences over one night and over two */
 };
 
 /* Add the scatter of levels [begin, end), begin < end. */
-void level_scatter_add(struct level_scatter *scatter, const struct level_series *series,
+void split_scatter_add(struct split_scatter *scatter, const struct level_series *series,
                        size_t begin, size_t end);
 
 struct level_split_query {
@@ -52,7 +53,7 @@ struct level_split_query {
     size_t begin, end;            /* the levels to divide */
     size_t before_min, after_min; /* levels in each part, at least 1 */
     double margin;                /* smaller changes count as none; a logarithm */
-    struct level_scatter scatter; /* of other parts of the series */
+    struct split_scatter scatter; /* of other parts of the series */
 };
 
 struct level_split {
