@@ -161,13 +161,17 @@ static void read_safe(const struct fixture *f, const char *id, char *job, size_t
     json_decref(doc);
 }
 
+static void close_jobs(struct fixture *f)
+{
+    jobs_close(f->jobs);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+}
+
 static void open_again(struct fixture *f)
 {
     const struct jobs_config config = {.dir = f->dir, .launchers = f->launchers};
     struct error err;
 
-    jobs_close(f->jobs);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
     f->jobs = jobs_create(&f->loop, &config, &err);
     assert_non_null(f->jobs);
 }
@@ -191,6 +195,7 @@ TEST(a_record_that_was_lost_as_it_was_replaced_is_there_as_before)
         uv_run(&f->loop, UV_RUN_ONCE);
         read_safe(f, id, job, sizeof(job));
     }
+    close_jobs(f); /* so that nothing is being written any more */
     snprintf(path, sizeof(path), "%s/%s.json", f->dir, id);
     snprintf(empty, sizeof(empty), "%s/empty", f->dir);
     file = fopen(empty, "w");
