@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "server/runs/scheduler_state.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */
@@ -351,19 +352,12 @@ static inline void on_accepted(void *arg, const struct error *err, const char *r
 
 static inline void submit(struct world *world, const char *text, char run[16])
 {
-    json_t *body = json_loads(text, 0, NULL);
     struct submission submission = {0};
-    struct problems problems;
-    struct run_spec *spec;
 
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_non_null(spec);
-    scheduler_submit(world->scheduler, spec, NULL, NULL, on_accepted, &submission);
+    scheduler_submit(world->scheduler, spec_of(text), NULL, NULL, on_accepted,
+                     &submission);
     await(world, &submission.has_come);
     memcpy(run, submission.run, 16);
-    problems_release(&problems);
-    json_decref(body);
 }
 
 /* Named "a" and so on. */

@@ -76,6 +76,14 @@ void test_add_fixtures(struct test_fixtures *fixtures);
     }                                                                                    \
     struct test_fixtures
 
+/* For doubles, since cmocka compares floats. */
+#define assert_near(got, want, within)                                                   \
+    do {                                                                                 \
+        double near_got = (got), near_want = (want);                                     \
+        if (!(fabs(near_got - near_want) <= (within)))                                   \
+            fail_msg("%s is %.15g, not %.15g", #got, near_got, near_want);               \
+    } while (0)
+
 /* How many of `full` seeds a test of statistics tries: a tenth under a sanitizer, whose
  * findings do not depend on the seed. */
 size_t test_seeds(size_t full);

@@ -1,6 +1,4 @@
 /* test_budget.c - what a step's communication takes by a measured curve */
-#include "near.h"
-
 #include "common/base/json_util.h"
 #include "server/analysis/budget.h"
 #include "tests/unit/test.h"

@@ -1,5 +1,4 @@
 /* test_case_values.c - what each case of a run has measured */
-#include "tests/unit/near.h"
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 

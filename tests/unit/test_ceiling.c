@@ -2,7 +2,6 @@
 #include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"
 #include "server/analysis/ceiling.h"
-#include "tests/unit/near.h"
 #include "tests/unit/node_tree.h"
 #include "tests/unit/test.h"
 

@@ -8,19 +8,7 @@
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
-static int load(void **state)
-{
-    *state = vectors_load("collectives.json");
-    return 0;
-}
-
-static int unload(void **state)
-{
-    json_decref(*state);
-    return 0;
-}
-
-GROUP_FIXTURE(load, unload);
+VECTORS("collectives.json");
 
 static enum collective_kind kind_of(const json_t *item)
 {
@@ -45,12 +33,6 @@ static void wanted(const json_t *item, size_t i, const char *name, size_t got)
         fail_msg("layout %zu, %s: %s is %zu, not %lld", i,
                  json_get_str(item, "collective", "?"), name, got,
                  (long long)json_get_int(item, name, -1));
-}
-
-static void near(double value, double expected, const char *what)
-{
-    if (fabs(value - expected) > 1e-12)
-        fail_msg("%s: %.15g is not %.15g", what, value, expected);
 }
 
 TEST(lays_out_as_nccl_tests_does)
@@ -113,8 +95,8 @@ TEST(bus_factors_are_nccl_tests)
         json_array_foreach (json_object_get(item, "at"), k, point) {
             int n = (int)json_integer_value(json_array_get(point, 0));
 
-            near(collective_bus_factor(kind, n),
-                 json_number_value(json_array_get(point, 1)), collective_name(kind));
+            assert_near(collective_bus_factor(kind, n),
+                        json_number_value(json_array_get(point, 1)), 1e-12);
         }
     }
 }
@@ -128,9 +110,8 @@ TEST(algorithm_bandwidth_is_bytes_over_time)
         struct collective_layout l;
 
         layout_of(item, &l);
-        near(collective_algbw_gbs(&l, json_get_num(item, "seconds", -1.0)),
-             json_get_num(item, "algbw_gbs", -1.0),
-             json_get_str(item, "collective", "?"));
+        assert_near(collective_algbw_gbs(&l, json_get_num(item, "seconds", -1.0)),
+                    json_get_num(item, "algbw_gbs", -1.0), 1e-12);
     }
 }
 

@@ -1,6 +1,4 @@
 /* test_compare.c - from the values of cases to an answer and a sentence */
-#include "tests/unit/near.h"
-
 #include "server/analysis/compare.h"
 #include "server/analysis/compare_sentence.h"
 #include "tests/unit/compare_fixture.h"

@@ -3,8 +3,6 @@
  *
  * RINGBENCH_PRINT_TABLES=1 prints the table of docs/method.md. Everything is a function
  * of fixed seeds. */
-#include "near.h"
-
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/noise_parts.h"
 #include "server/analysis/compare.h"

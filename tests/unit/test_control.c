@@ -3,32 +3,10 @@
 #include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 #define ALL 7u
-
-static json_t *parse(const char *text)
-{
-    json_t *json = json_parse(text, strlen(text), NULL);
-
-    assert_non_null(json);
-    return json;
-}
-
-static struct run_spec *spec_of(const char *text)
-{
-    json_t *body = parse(text);
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_int_equal(problems.count, 0);
-    assert_non_null(spec);
-    problems_release(&problems);
-    json_decref(body);
-    return spec;
-}
 
 TEST(names_read_back)
 {
@@ -109,7 +87,7 @@ TEST(what_is_wrong_has_its_pointer)
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        json_t *body = parse(table[i].body);
+        json_t *body = json_of(table[i].body);
         struct problems problems;
 
         problems_init(&problems);

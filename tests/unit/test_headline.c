@@ -4,25 +4,7 @@
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
-static int load(void **state)
-{
-    *state = vectors_load("aggregates.json");
-    return 0;
-}
-
-static int unload(void **state)
-{
-    json_decref(*state);
-    return 0;
-}
-
-GROUP_FIXTURE(load, unload);
-
-static void near(double value, double expected)
-{
-    if (fabs(value - expected) > 1e-12)
-        fail_msg("%.15g is not %.15g", value, expected);
-}
+VECTORS("aggregates.json");
 
 TEST(the_median_is_the_middle_at_any_number)
 {
@@ -32,11 +14,12 @@ TEST(the_median_is_the_middle_at_any_number)
     json_array_foreach (list, i, item) {
         struct median median = {0};
 
-        near(median_of(&median), 0.0);
+        assert_near(median_of(&median), 0.0, 1e-12);
         json_array_foreach (json_array_get(item, 0), k, value)
             assert_int_equal(median_add(&median, json_number_value(value)), 0);
         assert_int_equal(median_count(&median), k);
-        near(median_of(&median), json_number_value(json_array_get(item, 1)));
+        assert_near(median_of(&median), json_number_value(json_array_get(item, 1)),
+                    1e-12);
         median_release(&median);
     }
 }
@@ -48,8 +31,8 @@ TEST(rising_and_falling_values_have_the_same_median)
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(median_add(&up, i), 0);
         assert_int_equal(median_add(&down, 999 - i), 0);
-        near(median_of(&up), i / 2.0);
-        near(median_of(&down), 999 - i / 2.0);
+        assert_near(median_of(&up), i / 2.0, 1e-12);
+        assert_near(median_of(&down), 999 - i / 2.0, 1e-12);
     }
     median_release(&up);
     median_release(&down);
@@ -77,7 +60,8 @@ TEST(the_headline_is_of_the_largest_size_of_the_first_series)
         }
         json = headline_json(&headline);
         assert_int_equal(json_get_int(json, "size", -1), json_get_int(item, "size", 0));
-        near(json_get_num(json, "busbw_gbs", -1), json_get_num(item, "busbw_gbs", 0));
+        assert_near(json_get_num(json, "busbw_gbs", -1),
+                    json_get_num(item, "busbw_gbs", 0), 1e-12);
         assert_string_equal(json_get_str(json, "collective", ""), "broadcast");
         assert_string_equal(headline_text(&headline, text),
                             json_get_str(item, "text", "?"));

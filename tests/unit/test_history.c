@@ -1,21 +1,8 @@
 /* test_history.c - what runs took says what the next one will, if it is like them */
 #include "common/base/json_util.h"
 #include "server/runs/history.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static struct run_spec *spec_of(const char *text)
-{
-    json_t *body = json_loads(text, 0, NULL);
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    problems_release(&problems);
-    json_decref(body);
-    assert_non_null(spec);
-    return spec;
-}
 
 /* A run of one case on a node with two ranks: 1 MiB takes 1000 us, 2 MiB 2000 us, and it
  * took `seconds`. */

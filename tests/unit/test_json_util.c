@@ -2,16 +2,12 @@
 #include <sys/stat.h>
 
 #include "common/base/json_util.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static json_t *parse(const char *text)
-{
-    return json_parse(text, strlen(text), NULL);
-}
 
 TEST(members_of_another_type_give_the_fallback)
 {
-    json_t *object = parse("{\"s\":\"x\",\"i\":7,\"n\":1.5,\"b\":true,\"z\":null}");
+    json_t *object = json_of("{\"s\":\"x\",\"i\":7,\"n\":1.5,\"b\":true,\"z\":null}");
 
     assert_non_null(object);
     assert_string_equal(json_get_str(object, "s", "f"), "x");
@@ -32,7 +28,7 @@ TEST(members_of_another_type_give_the_fallback)
 
 TEST(an_object_is_found_by_what_a_member_says)
 {
-    json_t *array = parse("[7,{\"a\":\"x\"},{\"a\":\"y\",\"n\":1},{\"a\":\"y\"}]");
+    json_t *array = json_of("[7,{\"a\":\"x\"},{\"a\":\"y\",\"n\":1},{\"a\":\"y\"}]");
 
     assert_int_equal(json_get_int(json_find(array, "a", "y"), "n", 0), 1);
     assert_null(json_find(array, "a", "z"));
@@ -116,7 +112,7 @@ TEST(more_names_or_values_than_a_request_may_have_are_counted)
 
 TEST(text_is_compact)
 {
-    json_t *value = parse("{ \"a\" : [ 1, 2 ] }");
+    json_t *value = json_of("{ \"a\" : [ 1, 2 ] }");
     char *text = json_text(value);
 
     assert_string_equal(text, "{\"a\":[1,2]}");
@@ -145,7 +141,7 @@ static int leave_folder(void **state)
 
 TEST_WITH(enter_folder, leave_folder, a_file_comes_back_as_written)
 {
-    json_t *value = parse("{\"a\":[1,2,{\"b\":\"\xc3\xbc\"}]}"), *back;
+    json_t *value = json_of("{\"a\":[1,2,{\"b\":\"\xc3\xbc\"}]}"), *back;
     struct stat info;
 
     assert_int_equal(json_write_file(value, "file.json", NULL), 0);
@@ -161,7 +157,7 @@ TEST_WITH(enter_folder, leave_folder, a_file_comes_back_as_written)
 
 TEST_WITH(enter_folder, leave_folder, a_file_that_cannot_be_written_is_said)
 {
-    json_t *value = parse("{}");
+    json_t *value = json_of("{}");
     struct error err = {0};
     char path[5000];
 

@@ -2,7 +2,6 @@
  * nothing changed, and when something did
  *
  * Everything is a function of fixed seeds; bench/gate_power.c prints more of the same. */
-#include "tests/unit/near.h"
 #include "tests/unit/seeded_noise.h"
 #include "tests/unit/test.h"
 

@@ -2,7 +2,6 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/analysis/memory_ceiling.h"
-#include "tests/unit/near.h"
 #include "tests/unit/test.h"
 
 #define MIB (INT64_C(1) << 20)

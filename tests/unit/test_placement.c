@@ -2,6 +2,7 @@
  * none */
 #include "common/base/json_util.h"
 #include "server/nodes/placement.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 /* Nodes of the cluster that every case below starts from:
@@ -117,24 +118,10 @@ static const struct expectation expectations[] = {
      "nccl", NULL},
 };
 
-static struct run_spec *parse(const char *text)
-{
-    json_t *body = json_loads(text, 0, NULL);
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_non_null(spec);
-    problems_release(&problems);
-    json_decref(body);
-    return spec;
-}
-
 static void check(const struct expectation *e, const struct node_registry *registry)
 {
     struct reservation reserved[8] = {{.is_kept = false}};
-    struct run_spec *spec = parse(e->spec);
+    struct run_spec *spec = spec_of(e->spec);
     struct placement placement;
     char chosen[256] = "";
 
@@ -243,7 +230,7 @@ TEST(a_reason_is_cut_between_characters)
         node_registry_release(&registry);
         memset(&registry, 0, sizeof(registry));
         add(&registry, row, shift);
-        parsed = parse(spec);
+        parsed = spec_of(spec);
         assert_int_equal(placement_choose(parsed, &registry, NULL, &placement), 0);
         assert_int_equal(strlen(placement.reason) / 2, 255);
         text = json_string(placement.reason);
@@ -261,7 +248,7 @@ TEST(reserved_nodes_are_not_taken)
     /* g1, g2, gone, n1, n2, n10 */
     struct reservation reserved[8] = {
         [0] = {.is_kept = true}, [3] = {.is_kept = true}, [5] = {.is_kept = true}};
-    struct run_spec *spec = parse("{}");
+    struct run_spec *spec = spec_of("{}");
     struct node_registry registry = {0};
     struct placement placement;
 

@@ -2,17 +2,8 @@
 #include "agent/process/program.h"
 #include "common/base/json_util.h"
 #include "common/spec/command_template.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static json_t *parse(const char *text)
-{
-    struct error err;
-    json_t *value = json_parse(text, strlen(text), &err);
-
-    if (!value)
-        fail_msg("%s: %s", err.text, text);
-    return value;
-}
 
 TEST(test_substitutes)
 {
@@ -36,7 +27,7 @@ TEST(test_substitutes)
          "}",
          NULL},
     };
-    json_t *values = parse("{\"n\": 3, \"s\": \"; rm -rf \\\"$HOME\\\" {n}\"}");
+    json_t *values = json_of("{\"n\": 3, \"s\": \"; rm -rf \\\"$HOME\\\" {n}\"}");
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = {ERROR_NONE, ""};
@@ -86,7 +77,7 @@ TEST(test_refuses_bad_files)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *file = parse(cases[i].text);
+        json_t *file = json_of(cases[i].text);
         struct problems problems;
 
         problems_init(&problems);
@@ -101,7 +92,7 @@ TEST(test_refuses_bad_files)
 
 static struct program *make(const char *text)
 {
-    json_t *file = parse(text);
+    json_t *file = json_of(text);
     struct problems problems;
     struct program *program;
 
@@ -120,7 +111,7 @@ TEST(test_makes_arguments)
         make("{\"argv\": [\"true\", \"--n={n}\", \"{s}\"], \"cwd\": \"{config_dir}\","
              " \"parameters\": {\"n\": {\"type\": \"integer\", \"min\": 0, \"max\": 9,"
              " \"default\": 4}, \"s\": {\"type\": \"string\", \"pattern\": \".*\"}}}");
-    json_t *args = parse("{\"s\": \"a b;c\"}");
+    json_t *args = json_of("{\"s\": \"a b;c\"}");
     struct error err;
     char **argv = program_argv(program, args, &err);
 

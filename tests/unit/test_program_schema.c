@@ -1,17 +1,8 @@
 /* test_program_schema.c - parameters of programs: their declaration and arguments */
 #include "common/base/json_util.h"
 #include "common/spec/program_schema.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static json_t *parse(const char *text)
-{
-    struct error err;
-    json_t *value = json_parse(text, strlen(text), &err);
-
-    if (!value)
-        fail_msg("%s: %s", err.text, text);
-    return value;
-}
 
 static void assert_first(const struct problems *problems, const char *pointer,
                          const char *part)
@@ -66,7 +57,7 @@ TEST(test_refuses_bad_declarations)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *parameters = parse(cases[i].text);
+        json_t *parameters = json_of(cases[i].text);
         struct problems problems;
 
         problems_init(&problems);
@@ -87,9 +78,10 @@ static const char declared[] =
 
 TEST(test_fills_in_defaults)
 {
-    json_t *parameters = parse(declared), *args = parse("{\"n\": -5, \"s\": \"bcc\"}");
-    json_t *expected = parse("{\"n\": -5, \"x\": 1, \"s\": \"bcc\", \"e\": \"two\", "
-                             "\"b\": false}");
+    json_t *parameters = json_of(declared),
+           *args = json_of("{\"n\": -5, \"s\": \"bcc\"}");
+    json_t *expected = json_of("{\"n\": -5, \"x\": 1, \"s\": \"bcc\", \"e\": \"two\", "
+                               "\"b\": false}");
     struct problems problems;
     json_t *values;
 
@@ -129,10 +121,10 @@ TEST(test_refuses_bad_arguments)
         {"{\"b\": 0}", "/args/b", "true or false"},
         {"{\"q~\": 0}", "/args/q~0", "unknown parameter 'q~'"},
     };
-    json_t *parameters = parse(declared);
+    json_t *parameters = json_of(declared);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *args = parse(cases[i].text);
+        json_t *args = json_of(cases[i].text);
         struct problems problems;
 
         problems_init(&problems);
@@ -183,10 +175,10 @@ TEST(test_survives_strange_declarations)
     static const char *const texts[] = {"[]", "{\"a\": 1}",
                                         "{\"a\": {\"type\": \"new\"}}",
                                         "{\"a\": {\"type\": \"string\"}}"};
-    json_t *args = parse("{\"a\": \"x\"}");
+    json_t *args = json_of("{\"a\": \"x\"}");
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        json_t *parameters = parse(texts[i]);
+        json_t *parameters = json_of(texts[i]);
         struct problems problems;
 
         problems_init(&problems);
@@ -211,7 +203,7 @@ TEST(test_writes_values)
         {"[\"a b\"]", "a b"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *array = parse(cases[i][0]);
+        json_t *array = json_of(cases[i][0]);
         char *text = program_value_text(json_array_get(array, 0));
 
         assert_string_equal(text, cases[i][1]);

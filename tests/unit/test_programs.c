@@ -6,6 +6,7 @@
 #include "server/render/csv.h"
 #include "server/render/table.h"
 #include "server/runs/run.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 #define PROGRAM(name, ranks, most)                                                       \
@@ -62,20 +63,6 @@ static int teardown(void **state)
     node_registry_release(*state);
     free(*state);
     return 0;
-}
-
-static struct run_spec *spec_of(const char *text)
-{
-    json_t *body = json_loads(text, 0, NULL);
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_non_null(spec);
-    problems_release(&problems);
-    json_decref(body);
-    return spec;
 }
 
 TEST_WITH(setup, teardown, places_programs_where_they_are_offered)

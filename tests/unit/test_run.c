@@ -2,27 +2,18 @@
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
-static struct run *make_run(const char *spec_text)
+static struct run *make_run(const char *spec)
 {
-    json_t *body = json_loads(spec_text, 0, NULL);
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_non_null(spec);
-    problems_release(&problems);
-    json_decref(body);
-    return run_create("0123456789ab", spec, 1000);
+    return run_create("0123456789ab", spec_of(spec), 1000);
 }
 
 static void apply(struct run *run, int64_t time_ms, const char *type, const char *text)
 {
-    json_t *body = json_loads(text, 0, NULL);
+    json_t *body = json_of(text);
 
-    assert_non_null(body);
     run_apply(run, time_ms, type, body);
     json_decref(body);
 }

@@ -1,19 +1,8 @@
 /* test_run_matrix.c - the cases that a run's matrix makes, and their order */
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static struct run_spec *parse(const char *text, struct problems *problems)
-{
-    json_t *body = json_loads(text, 0, NULL);
-    struct run_spec *spec;
-
-    if (!body)
-        fail_msg("no JSON: %s", text);
-    spec = run_spec_parse(body, problems);
-    json_decref(body);
-    return spec;
-}
 
 /* "REPEAT:A,B ..." of all cases; an unset variable is "-". */
 static void describe(const struct run_spec *spec, char *out, size_t size)
@@ -51,17 +40,12 @@ TEST(test_makes_cases_in_order)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct problems problems;
-        struct run_spec *spec;
+        struct run_spec *spec = spec_of(rows[i].spec);
         char text[400];
 
-        problems_init(&problems);
-        spec = parse(rows[i].spec, &problems);
-        assert_non_null(spec);
         describe(spec, text, sizeof(text));
         assert_string_equal(text, rows[i].cases);
         run_spec_destroy(spec);
-        problems_release(&problems);
     }
 }
 
@@ -83,8 +67,7 @@ TEST(test_refuses)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct problems problems;
 
-        problems_init(&problems);
-        assert_null(parse(rows[i][0], &problems));
+        assert_null(spec_parse(rows[i][0], &problems));
         assert_int_equal(problems.count, 1);
         assert_string_equal(
             json_get_str(json_array_get(problems.errors, 0), "pointer", ""), rows[i][1]);
@@ -94,19 +77,15 @@ TEST(test_refuses)
 
 TEST(test_reads_back)
 {
-    struct problems problems;
     struct run_spec *spec, *again;
     json_t *first, *second;
     char *text;
 
-    problems_init(&problems);
-    spec =
-        parse("{\"matrix\": {\"NCCL_ALGO\": [\"A\", null]}, \"order\": \"sequential\"}",
-              &problems);
+    spec = spec_of(
+        "{\"matrix\": {\"NCCL_ALGO\": [\"A\", null]}, \"order\": \"sequential\"}");
     first = run_spec_to_json(spec);
     text = json_dumps(first, 0);
-    again = parse(text, &problems);
-    assert_non_null(again);
+    again = spec_of(text);
     second = run_spec_to_json(again);
     assert_true(json_equal(first, second));
     json_decref(first);
@@ -114,5 +93,4 @@ TEST(test_reads_back)
     free(text);
     run_spec_destroy(spec);
     run_spec_destroy(again);
-    problems_release(&problems);
 }

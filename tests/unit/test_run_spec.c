@@ -2,40 +2,12 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-/* Parse text that must be JSON; faults go to *problems. */
-static struct run_spec *parse(const char *text, struct problems *problems)
-{
-    json_t *body = json_loads(text, JSON_DECODE_ANY, NULL);
-    struct run_spec *spec;
-
-    if (!body)
-        fail_msg("the test's own text is not JSON: %s", text);
-    problems_init(problems);
-    spec = run_spec_parse(body, problems);
-    json_decref(body);
-    return spec;
-}
-
-static struct run_spec *parse_good(const char *text)
-{
-    struct problems problems;
-    struct run_spec *spec = parse(text, &problems);
-
-    if (!spec) {
-        char *said = json_text(problems.errors);
-
-        fail_msg("%s: %s", text, said);
-    }
-    assert_int_equal(problems.count, 0);
-    problems_release(&problems);
-    return spec;
-}
 
 TEST(an_empty_object_asks_for_the_defaults)
 {
-    struct run_spec *spec = parse_good("{}");
+    struct run_spec *spec = spec_of("{}");
 
     assert_string_equal(spec->name, "");
     assert_int_equal(spec->backend, RUN_BACKEND_AUTO);
@@ -81,7 +53,7 @@ static const char full[] =
 
 TEST(every_field_is_read)
 {
-    struct run_spec *spec = parse_good(full);
+    struct run_spec *spec = spec_of(full);
 
     assert_string_equal(spec->name, "n\xc3\xbc");
     assert_string_equal(json_get_str(spec->labels, "ticket", ""), "NET-12");
@@ -143,7 +115,7 @@ TEST(sizes_expand)
         struct run_spec *spec;
 
         snprintf(text, sizeof(text), "{\"sizes\":%s}", cases[i].sizes);
-        spec = parse_good(text);
+        spec = spec_of(text);
         assert_int_equal(spec->n_sizes, cases[i].n);
         assert_true(spec->sizes[0] == cases[i].first);
         assert_true(spec->sizes[spec->n_sizes - 1] == cases[i].last);
@@ -262,7 +234,7 @@ static const struct fault faults[] = {
 static void expect_fault(const char *text, const char *pointer, const char *detail)
 {
     struct problems problems;
-    struct run_spec *spec = parse(text, &problems);
+    struct run_spec *spec = spec_parse(text, &problems);
     const json_t *first = json_array_get(problems.errors, 0);
 
     if (spec)
@@ -320,7 +292,7 @@ TEST(lengths_are_limited)
         char *more =
             repeat(cases[i].before, cases[i].unit, cases[i].most + 1, cases[i].after);
 
-        run_spec_destroy(parse_good(most));
+        run_spec_destroy(spec_of(most));
         expect_fault(more, cases[i].pointer, cases[i].detail);
         free(most);
         free(more);
@@ -345,13 +317,13 @@ TEST(numbers_of_members_are_limited)
     char *text;
 
     text = many_members("labels", "k", 32);
-    run_spec_destroy(parse_good(text));
+    run_spec_destroy(spec_of(text));
     free(text);
     text = many_members("labels", "k", 33);
     expect_fault(text, "/labels", "must have at most 32 labels, not 33");
     free(text);
     text = many_members("env", "NCCL_K", 64);
-    run_spec_destroy(parse_good(text));
+    run_spec_destroy(spec_of(text));
     free(text);
     text = many_members("env", "NCCL_K", 65);
     expect_fault(text, "/env", "must be an object of at most 64 strings");
@@ -362,9 +334,9 @@ TEST(all_faults_are_told_at_once)
 {
     struct problems problems;
 
-    assert_null(parse("{\"iters\":0,\"x\":1,\"sizes\":{\"min\":-1,\"max\":[]},"
-                      "\"nodes\":{\"count\":-1,\"wait_s\":\"\"},\"name\":{}}",
-                      &problems));
+    assert_null(spec_parse("{\"iters\":0,\"x\":1,\"sizes\":{\"min\":-1,\"max\":[]},"
+                           "\"nodes\":{\"count\":-1,\"wait_s\":\"\"},\"name\":{}}",
+                           &problems));
     assert_int_equal(problems.count, 7);
     assert_int_equal(json_array_size(problems.errors), 7);
     problems_release(&problems);
@@ -375,7 +347,7 @@ TEST(at_most_fifty_faults_are_listed)
     char *text = many_members("sizes", "k", 1000);
     struct problems problems;
 
-    assert_null(parse(text, &problems));
+    assert_null(spec_parse(text, &problems));
     assert_int_equal(problems.count, 1000);
     assert_int_equal(json_array_size(problems.errors), PROBLEMS_MAX);
     problems_release(&problems);
@@ -393,7 +365,7 @@ TEST(a_fault_with_long_foreign_names_is_still_listed)
     for (size_t i = 0; i < 3; i++) {
         struct problems problems;
 
-        assert_null(parse(texts[i], &problems));
+        assert_null(spec_parse(texts[i], &problems));
         assert_true(problems.count > 0);
         assert_int_equal(json_array_size(problems.errors), problems.count);
         problems_release(&problems);
@@ -403,11 +375,11 @@ TEST(a_fault_with_long_foreign_names_is_still_listed)
 
 static void parse_gives_its_own_json_back(const char *text)
 {
-    struct run_spec *first = parse_good(text), *second;
+    struct run_spec *first = spec_of(text), *second;
     json_t *shown = run_spec_to_json(first), *again;
     char *effective = json_text(shown);
 
-    second = parse_good(effective);
+    second = spec_of(effective);
     again = run_spec_to_json(second);
     if (!json_equal(shown, again))
         fail_msg("%s became something else", effective);
@@ -443,7 +415,7 @@ TEST(the_case_file_has_what_a_worker_needs)
                                        "root",        "iters",    "in_place", "warmup",
                                        "agg_iters",   "check",    "timing",   "stall_s",
                                        "fault",       "block_ms", "samples"};
-    struct run_spec *spec = parse_good(full);
+    struct run_spec *spec = spec_of(full);
     json_t *file = run_spec_case_json(spec);
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -453,7 +425,7 @@ TEST(the_case_file_has_what_a_worker_needs)
     assert_true(json_is_true(json_object_get(file, "in_place")));
     json_decref(file);
     run_spec_destroy(spec);
-    spec = parse_good("{}");
+    spec = spec_of("{}");
     file = run_spec_case_json(spec);
     assert_string_equal(json_get_str(file, "in_place", ""), "both");
     assert_null(json_object_get(file, "fault"));
@@ -500,7 +472,7 @@ TEST(odd_values_in_every_place_do_no_harm)
             struct run_spec *spec;
 
             snprintf(text, sizeof(text), "{\"%s\":%s}", fields[f], values[v]);
-            spec = parse(text, &problems);
+            spec = spec_parse(text, &problems);
             assert_true((spec != NULL) == (problems.count == 0));
             assert_true(json_array_size(problems.errors) == problems.count);
             run_spec_destroy(spec);
@@ -520,7 +492,7 @@ TEST(ten_thousand_of_anything_is_refused_quickly)
         char *text = repeat(befores[i], ",\"reduce\"", 10000, afters[i]);
         struct problems problems;
 
-        assert_null(parse(text, &problems));
+        assert_null(spec_parse(text, &problems));
         assert_true(problems.count >= 1);
         problems_release(&problems);
         free(text);

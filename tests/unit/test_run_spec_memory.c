@@ -2,6 +2,7 @@
  */
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 /* Allocations left until one fails; none fails while it is negative. */
@@ -64,14 +65,6 @@ static const char wrong[] =
     "{\"odd\":1,\"sizes\":[\"x\"],\"collectives\":[\"all\"],\"name\":7,"
     "\"nodes\":{\"names\":[\"a\",\"a\"]},\"labels\":{\"a\":1}}";
 
-static json_t *load(const char *text)
-{
-    json_t *body = json_loads(text, 0, NULL);
-
-    assert_non_null(body);
-    return body;
-}
-
 /* Parse with allocation number n failing; returns whether it got that far. */
 static bool parse_failing_at(json_t *body, long n, const json_t *expected)
 {
@@ -100,7 +93,7 @@ static bool parse_failing_at(json_t *body, long n, const json_t *expected)
 
 TEST(a_failed_allocation_refuses_or_changes_nothing)
 {
-    json_t *body = load(full), *expected;
+    json_t *body = json_of(full), *expected;
     struct problems problems;
     struct run_spec *spec;
     long n = 0;
@@ -120,7 +113,7 @@ TEST(a_failed_allocation_refuses_or_changes_nothing)
 
 TEST(a_wrong_spec_is_refused_whatever_fails)
 {
-    json_t *body = load(wrong);
+    json_t *body = json_of(wrong);
     long n = 0;
 
     while (parse_failing_at(body, n, NULL))
@@ -154,7 +147,7 @@ static long show_failing_at_each(const struct run_spec *spec,
 
 TEST(a_spec_is_shown_whole_or_not_at_all)
 {
-    json_t *body = load(full);
+    json_t *body = json_of(full);
     struct problems problems;
     struct run_spec *spec;
 

@@ -1,25 +1,15 @@
 /* test_run_spec_nccl.c - what a run may ask of the NCCL backend alone */
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
-
-static struct run_spec *parse(const char *text, struct problems *problems)
-{
-    json_t *body = json_parse(text, strlen(text), NULL);
-
-    assert_non_null(body);
-    problems_init(problems);
-    struct run_spec *spec = run_spec_parse(body, problems);
-    json_decref(body);
-    return spec;
-}
 
 TEST(options_reach_the_workers)
 {
     static const char text[] =
         "{\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}}";
     struct problems problems;
-    struct run_spec *spec = parse(text, &problems);
+    struct run_spec *spec = spec_parse(text, &problems);
 
     assert_non_null(spec);
     json_t *file = run_spec_case_json(spec), *effective = run_spec_to_json(spec);
@@ -39,7 +29,7 @@ TEST(what_shapes_the_timed_loop_reaches_the_workers)
         "{\"cycles\":3,\"blocking\":2,\"unalign\":5,\"per_iter\":true,"
         "\"nccl\":{\"graph\":0}}";
     struct problems problems;
-    struct run_spec *spec = parse(text, &problems);
+    struct run_spec *spec = spec_parse(text, &problems);
 
     assert_non_null(spec);
     json_t *both[] = {run_spec_case_json(spec), run_spec_to_json(spec)};
@@ -57,7 +47,7 @@ TEST(what_shapes_the_timed_loop_reaches_the_workers)
 TEST(without_options_nothing_is_said)
 {
     struct problems problems;
-    struct run_spec *spec = parse("{}", &problems);
+    struct run_spec *spec = spec_parse("{}", &problems);
     json_t *file = run_spec_case_json(spec);
 
     assert_null(json_object_get(file, "nccl"));
@@ -108,7 +98,7 @@ TEST(wrong_options_are_named)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct problems problems;
-        assert_null(parse(cases[i].text, &problems));
+        assert_null(spec_parse(cases[i].text, &problems));
         assert_int_equal(problems.count, 1);
         const json_t *first = json_array_get(problems.errors, 0);
         assert_string_equal(json_get_str(first, "pointer", ""), cases[i].pointer);

@@ -1,6 +1,4 @@
 /* test_sim_exchange.c - groups on shared links, exchanges between pairs of ranks */
-#include "near.h"
-
 #include "agent/worker/sim/exchange.h"
 #include "tests/unit/test.h"
 

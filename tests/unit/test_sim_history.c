@@ -2,8 +2,6 @@
  * night to night, within a run and within a case; and its two algorithms */
 #include "test.h"
 
-#include "near.h"
-
 #include "agent/worker/sim/noise_parts.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"

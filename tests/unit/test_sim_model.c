@@ -2,8 +2,6 @@
  *
  * The clusters: "one" is a node of 8 ranks, "four" is 4 nodes of 2 ranks, "flat" is 8
  * nodes of 1 rank; 50 GB/s between nodes, 300 GB/s within. */
-#include "near.h"
-
 #include "agent/worker/sim/sim_model.h"
 #include "tests/unit/test.h"
 

@@ -1,6 +1,4 @@
 /* test_sim_noise.c - noise that is random to look at and the same each time */
-#include "near.h"
-
 #include "agent/worker/sim/noise.h"
 #include "tests/unit/test.h"
 

@@ -1,6 +1,4 @@
 /* test_sim_noise_parts.c - what cases differ by: a little each, some a lot, some hours */
-#include "near.h"
-
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/noise_parts.h"
 #include "tests/unit/test.h"

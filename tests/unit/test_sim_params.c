@@ -1,6 +1,4 @@
 /* test_sim_params.c - what a simulation is told, and what it refuses to hear */
-#include "near.h"
-
 #include "agent/worker/sim/sim_params.h"
 #include "tests/unit/test.h"
 

@@ -1,6 +1,4 @@
 /* test_sim_topology.c - nodes, links and what is wrong with them */
-#include "near.h"
-
 #include "agent/worker/sim/sim_topology.h"
 #include "tests/unit/test.h"
 

@@ -1,8 +1,6 @@
 /* test_sim_worker.c - simulated workers as processes: rows, noise, faults */
 #include <sys/wait.h>
 
-#include "near.h"
-
 #include "common/base/json_util.h"
 #include "bench/worker_group.h"
 #include "tests/unit/test.h"

@@ -1,7 +1,5 @@
 /* test_states.c - two states are found where there are two, and not where there is noise
  */
-#include "tests/unit/near.h"
-
 #include "server/analysis/states.h"
 #include "tests/unit/test.h"
 

@@ -1,5 +1,4 @@
 /* test_stats.c - the statistics, beside what SciPy makes of the same values */
-#include "tests/unit/near.h"
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
@@ -7,22 +6,7 @@
 
 #define VALUES_MAX 64
 
-static json_t *vectors;
-
-static int load(void **state)
-{
-    vectors = vectors_load("stats.json");
-    return vectors ? ((void)state, 0) : -1;
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    json_decref(vectors);
-    return 0;
-}
-
-GROUP_FIXTURE(load, unload);
+VECTORS("stats.json");
 
 static double number(const json_t *list, size_t i)
 {
@@ -56,13 +40,13 @@ TEST(distributions_are_those_of_scipy)
     json_t *item;
     size_t i;
 
-    json_array_foreach (vectors_list(vectors, "beta"), i, item) {
+    json_array_foreach (vectors_list(*state, "beta"), i, item) {
         near(stats_beta(number(item, 0), number(item, 1), number(item, 2)),
              number(item, 3));
     }
-    json_array_foreach (vectors_list(vectors, "t_cdf"), i, item)
+    json_array_foreach (vectors_list(*state, "t_cdf"), i, item)
         near(stats_t_cdf(number(item, 0), number(item, 1)), number(item, 2));
-    json_array_foreach (vectors_list(vectors, "t_quantile"), i, item)
+    json_array_foreach (vectors_list(*state, "t_quantile"), i, item)
         near(stats_t_quantile(number(item, 0), number(item, 1)), number(item, 2));
 }
 
@@ -84,7 +68,7 @@ TEST(pairs_are_tested_as_scipy_does)
     json_t *item;
     size_t i;
 
-    json_array_foreach (vectors_list(vectors, "paired"), i, item) {
+    json_array_foreach (vectors_list(*state, "paired"), i, item) {
         double values[VALUES_MAX];
         size_t n = read_values(json_object_get(item, "values"), values);
         const json_t *interval = json_object_get(item, "interval");
@@ -106,7 +90,7 @@ TEST(separate_sides_are_tested_as_scipy_does)
     json_t *item;
     size_t i;
 
-    json_array_foreach (vectors_list(vectors, "separate"), i, item) {
+    json_array_foreach (vectors_list(*state, "separate"), i, item) {
         double base[VALUES_MAX], head[VALUES_MAX];
         size_t n = read_values(json_object_get(item, "base"), base);
         size_t m = read_values(json_object_get(item, "head"), head);

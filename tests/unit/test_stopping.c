@@ -3,6 +3,7 @@
 #include "agent/worker/bench/stopping.h"
 #include "common/base/order_stat.h"
 #include "tests/unit/seeded_noise.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 #define ROWS 4000
@@ -12,17 +13,10 @@ static const struct run_samples usual = {.min = 8, .max = 100, .rel = 0.02, .max
 
 TEST(what_is_tried_here_is_what_runs_get)
 {
-    struct problems problems;
-    json_t *body = json_object();
-    struct run_spec *spec;
+    struct run_spec *spec = spec_of("{}");
 
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    assert_non_null(spec);
     assert_memory_equal(&spec->samples, &usual, sizeof(usual));
     run_spec_destroy(spec);
-    json_decref(body);
-    problems_release(&problems);
 }
 
 TEST(there_are_few_looks)

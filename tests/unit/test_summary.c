@@ -99,11 +99,7 @@ static struct summary *summary_of(struct fixture *fixture, struct summary_query 
     return summed.summary;
 }
 
-static void near(double value, double wanted)
-{
-    if (fabs(value - wanted) > 1e-9 * (fabs(wanted) + 1.0))
-        fail_msg("%.12g is not %.12g", value, wanted);
-}
+#define near(got, want) assert_near(got, want, 1e-9 * (fabs(want) + 1.0))
 
 TEST_WITH(fixture_setup, fixture_teardown, point_is_the_median_of_repeats)
 {

@@ -2,6 +2,7 @@
  */
 #include "common/base/json_util.h"
 #include "common/spec/threshold.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 /* The faults of a spec with such thresholds and the rest of it, as text. */
@@ -10,19 +11,13 @@ static char *faults_of(const char *thresholds, const char *rest)
     struct problems problems;
     struct run_spec *spec;
     char text[4096], *said;
-    json_t *body;
 
     snprintf(text, sizeof(text), "{\"thresholds\":%s%s}", thresholds, rest);
-    body = json_loads(text, 0, NULL);
-    if (!body)
-        fail_msg("the test's own text is no JSON: %s", text);
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
+    spec = spec_parse(text, &problems);
     assert_int_equal(spec == NULL, problems.count > 0);
     said = json_text(problems.errors);
     run_spec_destroy(spec);
     problems_release(&problems);
-    json_decref(body);
     return said;
 }
 

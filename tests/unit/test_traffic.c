@@ -1,10 +1,11 @@
 /* test_traffic.c - who sends how much to whom in alltoallv */
 #include "common/spec/traffic.h"
+#include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
 static struct traffic traffic_of(const char *text)
 {
-    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_t *json = json_of(text);
     struct traffic traffic;
     struct error err;
 

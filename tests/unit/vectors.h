@@ -31,4 +31,19 @@ static inline json_t *vectors_list(const json_t *document, const char *name)
     return list;
 }
 
+static inline int vectors_drop(void **state)
+{
+    json_decref(*state);
+    return 0;
+}
+
+/* The document of a file is the state of all tests here. */
+#define VECTORS(name)                                                                    \
+    static int load_vectors(void **state)                                                \
+    {                                                                                    \
+        *state = vectors_load(name);                                                     \
+        return 0;                                                                        \
+    }                                                                                    \
+    GROUP_FIXTURE(load_vectors, vectors_drop)
+
 #endif
