@@ -61,21 +61,29 @@ void rounds_skip(struct active_run *active, enum case_state state, const char *r
 
 /* ---- The round under way ---- */
 
+/* An unregistered node may still come back after the server's restart. */
+static bool is_node_lost(const struct scheduler *scheduler, const struct node *node,
+                         int64_t now_ns)
+{
+    return node ? node->state != NODE_ALIVE : now_ns > scheduler->recovering_until_ns;
+}
+
 /* NULL when the case's nodes are all there and clear, else what is in the way. */
 static const char *nodes_not_ready(const struct active_run *active,
-                                   const struct run_case *c, char *out, size_t size,
-                                   bool *is_hopeless)
+                                   const struct run_case *c, int64_t now_ns, char *out,
+                                   size_t size, bool *is_hopeless)
 {
+    const struct scheduler *scheduler = active->scheduler;
     const struct run *run = active->run;
     const struct run_nodes on = run_case_nodes(run, c);
 
     *is_hopeless = false;
     for (size_t i = 0; i < on.n; i++) {
-        const struct node *node = node_find(&active->scheduler->nodes, on.items[i].name);
+        const struct node *node = node_find(&scheduler->nodes, on.items[i].name);
 
         if (node && node_is_free(node, run->spec->share))
             continue;
-        *is_hopeless = node && node->state != NODE_ALIVE;
+        *is_hopeless = is_node_lost(scheduler, node, now_ns);
         snprintf(out, size, "%s %s", on.items[i].name,
                  !node                      ? "is not registered"
                  : node->state == NODE_LOST ? "is lost"
@@ -103,7 +111,7 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
     char why[400];
     bool is_hopeless;
 
-    if (nodes_not_ready(active, &active->run->cases[index], why, sizeof(why),
+    if (nodes_not_ready(active, &active->run->cases[index], now_ns, why, sizeof(why),
                         &is_hopeless)) {
         if (!active->nodes_until_ns)
             active->nodes_until_ns = now_ns +
@@ -141,7 +149,6 @@ static void start_round(struct active_run *active, size_t first, int64_t now_ns)
 
 /* ---- The next round ---- */
 
-/* A node that may still come back after the server's restart is not given up. */
 static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *is_lost,
                         const char **name)
 {
@@ -152,8 +159,7 @@ static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *i
     for (size_t i = 0; i < pool->n; i++) {
         const struct node *node = node_find(&scheduler->nodes, pool->items[i].name);
 
-        is_lost[i] =
-            node ? node->state != NODE_ALIVE : now_ns > scheduler->recovering_until_ns;
+        is_lost[i] = is_node_lost(scheduler, node, now_ns);
         if (is_lost[i])
             *name = pool->items[i].name;
         n += is_lost[i];

@@ -178,6 +178,22 @@ TEST(a_restarted_server_goes_on_where_it_was)
     release_agent(&a);
 }
 
+/* Its lease of 60 s and 10 s more, however many cases need it. */
+TEST(a_node_that_does_not_come_back_after_a_restart_is_awaited_once)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    start_joined(&a, 1, world, "{\"repeats\":2}", run);
+    close_world(world);
+    open_world(world);
+    int64_t begun_ms = world->now.wall_ms;
+    assert_ended(world, run, "failed", NULL);
+    assert_in_range(world->now.wall_ms - begun_ms, 60000, 75000);
+    release_agent(&a);
+}
+
 TEST(a_rendezvous_cut_by_a_restart_begins_again)
 {
     struct world *world = *state;
