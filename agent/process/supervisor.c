@@ -176,7 +176,7 @@ static void terminate_case(struct live_case *c)
 {
     assert(c->is_stopping);
     signal_case(c, SIGTERM);
-    uv_timer_start(&c->kill_timer, on_kill_timeout, scaled_ms(STOP_MS), 0);
+    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
 }
 
 static void end_asking(struct live_case *c)

@@ -1,13 +1,14 @@
 /* time_scale.h - shorter waits in the builds that tests use
  *
- * Tests wait for a lease to expire, for a stall to be noticed, for a stop deadline. The
+ * Tests wait for a lease to expire, for a stall to be noticed, for a next attempt. The
  * test builds shorten such times: CMake's RINGBENCH_TIME_SCALE, e.g. 0.25. All other
  * builds use the times as they are. Messages and documents always state the full time.
  *
  * Scale only a time whose end is expected: a period, a backoff, or a limit that a silent
  * or stuck party is meant to reach. Do not scale a deadline for something that should
- * come, such as a connection: a busy machine would miss it. Longer times than
- * TIME_SCALE_MAX_NS, the default lease among them, are such deadlines in tests. */
+ * come, such as a connection or a worker's last words: a busy machine would miss it.
+ * Longer times than TIME_SCALE_MAX_NS, the default lease among them, are such deadlines
+ * in tests. */
 #ifndef RINGBENCH_COMMON_BASE_TIME_SCALE_H
 #define RINGBENCH_COMMON_BASE_TIME_SCALE_H
 

@@ -34,7 +34,7 @@
 
 /* How often deadlines are looked at while a case is under way, and otherwise. */
 #define TICK_BUSY_MS 100
-#define TICK_IDLE_MS 500
+#define TICK_IDLE_MS scaled_ms(500)
 
 /* A gap between ticks that says that the server itself was away: stopped, or kept from
  * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */

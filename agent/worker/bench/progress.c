@@ -11,7 +11,7 @@
 #include "common/base/time_scale.h"
 
 #define INTERVAL_MS (int)scaled_ms(1000)
-#define STOP_MS (int)scaled_ms(4000) /* the contract allows 5 s from SIGTERM */
+#define STOP_MS 4000 /* the contract allows 5 s from SIGTERM */
 
 json_t *progress_describe(struct progress *progress)
 {
