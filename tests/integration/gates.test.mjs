@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { Lines, assertProblem, faulty, long, quick, startCluster } from './lib/cluster.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
@@ -37,383 +37,390 @@ const answers = (checks) =>
 
 const loose = { fast: { figure: 'time_us', max: 1e9 } };
 
-test('a run that keeps its bounds passes, and says so everywhere', limit, async (t) => {
-  const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
-  const thresholds = {
-    large: { figure: 'busbw_gbs', min: 1, size: '64M' },
-    small: { figure: 'time_us', max: 1e6, sizes: { max: '64K' } },
-    dip: { figure: 'dip_percent', max: 50 },
-    ranks: { figure: 'ranks', min: 4, max: 4 },
-    right: { figure: 'wrong' },
-  };
-  const text = await server.followText({ ...sim(), thresholds });
-  const lines = await text.ended();
-  const id = text.headers.location.split('/').pop();
-  const sentence = 'all 6 checks passed (simulated)';
-  assert.ok(lines.includes('# check ranks: pass: 4 ranks, exactly 4 asked'), text.describe());
-  assert.ok(lines.at(-1).startsWith('completed: 12 rows in '), lines.at(-1));
-  assert.ok(lines.at(-1).endsWith(`; verdict: pass: ${sentence}`), lines.at(-1));
+describe('gates', { concurrency: 4 }, () => {
+  test('a run that keeps its bounds passes, and says so everywhere', limit, async (t) => {
+    const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
+    const thresholds = {
+      large: { figure: 'busbw_gbs', min: 1, size: '64M' },
+      small: { figure: 'time_us', max: 1e6, sizes: { max: '64K' } },
+      dip: { figure: 'dip_percent', max: 50 },
+      ranks: { figure: 'ranks', min: 4, max: 4 },
+      right: { figure: 'wrong' },
+    };
+    const text = await server.followText({ ...sim(), thresholds });
+    const lines = await text.ended();
+    const id = text.headers.location.split('/').pop();
+    const sentence = 'all 6 checks passed (simulated)';
+    assert.ok(lines.includes('# check ranks: pass: 4 ranks, exactly 4 asked'), text.describe());
+    assert.ok(lines.at(-1).startsWith('completed: 12 rows in '), lines.at(-1));
+    assert.ok(lines.at(-1).endsWith(`; verdict: pass: ${sentence}`), lines.at(-1));
 
-  const { verdict } = await server.getRun(id);
-  assert.equal(verdict.kind, 'gate');
-  assert.equal(verdict.sentence, sentence);
-  assert.deepEqual(
-    verdict.evidence.checks.map(({ check, answer }) => [check, answer]),
-    ['completed', 'large', 'small', 'dip', 'ranks', 'right'].map((name) => [name, 'pass']),
-  );
-  assert.equal(verdict.evidence.checks[1].size, 64 << 20);
-  assert.equal(verdict.evidence.checks[1].points, 2);
-  assert.deepEqual((await server.get('/api/v1/runs')).runs[0].verdict, {
-    kind: 'gate',
-    answer: 'pass',
-    sentence,
-  });
-  assert.deepEqual(await server.get(at(id)), { run: id, state: 'completed', asked: true, verdict });
-  assert.deepEqual((await server.events(id)).at(-1).verdict, verdict);
-  const shown = await server.request('GET', at(id), { headers: { Accept: 'text/plain' } });
-  assert.equal(shown.text.split('\n')[0], `pass: ${sentence}`);
-  assert.match(shown.text, /^pass +ranks +4 ranks, exactly 4 asked$/m);
-  assert.match(
-    await server.get('/api/v1/runs?format=text'),
-    new RegExp(`^${id} +completed .* pass +all_reduce`, 'm'),
-  );
-});
-
-test('each check fails at a fault of its own', limit, async (t) => {
-  const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
-  const healthy = await judged(server, {
-    ...sim(),
-    thresholds: { large: { figure: 'busbw_gbs', min: 1, size: '64M' } },
-  });
-  assert.equal(healthy.verdict.answer, 'pass');
-  const { value } = healthy.checks.large;
-  const thresholds = {
-    large: { figure: 'busbw_gbs', min: 0.9 * value, size: '64M' },
-    small: { figure: 'time_us', max: 1e6, size: 8 },
-    ranks: { figure: 'ranks', min: 8 },
-  };
-  const slow = await judged(server, { ...sim({ SIM_SLOW_NODE: 'node-2:0.25' }), thresholds });
-  assert.deepEqual(answers(slow.checks), { completed: 'pass', large: 'fail', small: 'pass', ranks: 'fail' });
-  assert.match(
-    slow.verdict.sentence,
-    /^2 of 4 checks failed: large: busbw is \S+ GB\/s at 64M \(all_reduce float32 sum, .*; beyond at 2 of 2 points \(simulated\)$/,
-  );
-  assert.ok(slow.checks.large.value < 0.5 * value);
-  assert.equal(slow.run.state, 'completed');
-
-  // Two nodes are slower than one: the matrix's second combination alone is beyond.
-  const split = await judged(server, {
-    ...sim(),
-    matrix: { SIM_BANDWIDTH_GBS: ['50', '10'] },
-    thresholds: { large: thresholds.large },
-  });
-  assert.equal(split.verdict.answer, 'fail');
-  assert.deepEqual(split.checks.large.env, { SIM_BANDWIDTH_GBS: '10' });
-  assert.equal(split.checks.large.beyond, 2);
-  assert.equal(split.checks.large.points, 4);
-
-  const dips = (noise) =>
-    judged(server, {
-      ...sim({ SIM_NOISE: noise }),
-      sizes: { min: '1M', max: '16M', step: '1M' },
-      thresholds: { dip: { figure: 'dip_percent', max: 5 } },
-    });
-  assert.equal((await dips('0')).verdict.answer, 'pass');
-  const fell = (await dips('0.5')).checks.dip;
-  assert.equal(fell.answer, 'fail');
-  assert.match(fell.sentence, /^busbw falls by \d\S* % from \d+M to \d+M \(all_reduce .*at most 5 % asked/);
-  assert.ok(fell.size > fell.from_size);
-});
-
-test('who asks before the end is told that it goes on', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const { id } = await server.run({ ...long, thresholds: loose });
-  const now = await server.request('GET', at(id, '?format=text'));
-  assert.equal(now.status, 202);
-  assert.match(now.text, /^not ended: the run is \w+\n$/);
-  assert.equal(now.headers['ringbench-verdict'], undefined);
-  const soon = await server.request('GET', at(id, '?wait=1'));
-  assert.equal(soon.status, 202);
-  assert.equal(soon.json.verdict, null);
-});
-
-test('a wait ends with the run, and a client may leave it', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const { id } = await server.run({ ...long, thresholds: loose });
-  const asked = [1, 2, 3].map(() => server.request('GET', at(id, '?wait=100')));
-  const gone = new Lines(t);
-  gone.open(server.url, 'GET', at(id, '?wait=100')).catch(() => {});
-  const count = async () =>
-    Number((await server.get('/metrics')).match(/^ringbench_http_connections (\d+)$/m)[1]);
-  await waitFor(async () => (await count()) >= 5, 'four wait');
-  gone.stop();
-  await server.event(id, (event) => event.type === 'result');
-  await server.request('POST', `/api/v1/runs/${id}/cancel`);
-  for (const answer of await Promise.all(asked)) {
-    assert.equal(answer.status, 200);
-    assert.equal(answer.json.state, 'cancelled');
-    assert.equal(answer.json.verdict.answer, 'not_evaluated');
-    assert.match(
-      answer.json.verdict.sentence,
-      /^2 of 2 checks could not be evaluated: completed: the run was cancelled/,
+    const { verdict } = await server.getRun(id);
+    assert.equal(verdict.kind, 'gate');
+    assert.equal(verdict.sentence, sentence);
+    assert.deepEqual(
+      verdict.evidence.checks.map(({ check, answer }) => [check, answer]),
+      ['completed', 'large', 'small', 'dip', 'ranks', 'right'].map((name) => [name, 'pass']),
     );
-  }
-});
-
-test('bad questions are refused', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const { id } = await server.run(quick);
-  assertProblem(await server.request('GET', at('nothing')), 404);
-  for (const wait of ['x', '-1', '86401'])
-    assertProblem(await server.request('GET', at(id, `?wait=${wait}`)), 400);
-  assertProblem(await server.request('GET', at(id, '?format=csv')), 422);
-  assertProblem(await server.request('GET', at(id), { headers: { Accept: 'text/csv' } }), 406);
-  const refused = assertProblem(
-    await server.post({ ...quick, thresholds: { a: { figure: 'time_us', size: 9, max: 1 } } }),
-    422,
-  );
-  assert.deepEqual(
-    refused.errors.map(({ pointer }) => pointer),
-    ['/thresholds/a'],
-  );
-});
-
-test('a run that asks for nothing never passes', limit, async (t) => {
-  const { server } = await startCluster(t, 2, faulty);
-  const plain = await judged(server, quick);
-  assert.equal(plain.verdict.answer, 'not_evaluated');
-  assert.match(plain.verdict.sentence, /asks for no checks/);
-  assert.equal(plain.run.verdict, undefined);
-  const failed = await judged(server, { ...quick, fault: { kind: 'die', rank: 1, row: 2 } });
-  assert.equal(failed.verdict.answer, 'fail');
-  assert.match(failed.verdict.sentence, /^1 of 1 checks failed: completed: the run failed: rank 1/);
-});
-
-test('a run that failed, wholly or in part, never passes', limit, async (t) => {
-  const { server } = await startCluster(t, 2, faulty);
-  const spec = {
-    ...quick,
-    repeats: 3,
-    thresholds: { ...loose, ranks: { figure: 'ranks', min: 2, max: 2 }, right: { figure: 'wrong' } },
-  };
-  const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
-  assert.deepEqual(answers(died.checks), {
-    completed: 'fail',
-    fast: 'not_evaluated',
-    ranks: 'pass',
-    right: 'not_evaluated',
+    assert.equal(verdict.evidence.checks[1].size, 64 << 20);
+    assert.equal(verdict.evidence.checks[1].points, 2);
+    assert.deepEqual((await server.get('/api/v1/runs')).runs[0].verdict, {
+      kind: 'gate',
+      answer: 'pass',
+      sentence,
+    });
+    assert.deepEqual(await server.get(at(id)), { run: id, state: 'completed', asked: true, verdict });
+    assert.deepEqual((await server.events(id)).at(-1).verdict, verdict);
+    const shown = await server.request('GET', at(id), { headers: { Accept: 'text/plain' } });
+    assert.equal(shown.text.split('\n')[0], `pass: ${sentence}`);
+    assert.match(shown.text, /^pass +ranks +4 ranks, exactly 4 asked$/m);
+    assert.match(
+      await server.get('/api/v1/runs?format=text'),
+      new RegExp(`^${id} +completed .* pass +all_reduce`, 'm'),
+    );
   });
-  assert.equal(died.verdict.answer, 'fail');
 
-  // Two cases of four: the others' variable is nonsense.
-  const half = await judged(server, {
-    ...sim(),
-    matrix: { SIM_CHANNELS: ['16', 'nonsense'] },
-    thresholds: spec.thresholds,
-  });
-  assert.equal(half.run.summary.cases.completed, 2, JSON.stringify(half.run.summary));
-  assert.equal(half.verdict.answer, 'fail');
-  assert.equal(half.checks.fast.answer, 'not_evaluated');
+  test('each check fails at a fault of its own', limit, async (t) => {
+    const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
+    const healthy = await judged(server, {
+      ...sim(),
+      thresholds: { large: { figure: 'busbw_gbs', min: 1, size: '64M' } },
+    });
+    assert.equal(healthy.verdict.answer, 'pass');
+    const { value } = healthy.checks.large;
+    const thresholds = {
+      large: { figure: 'busbw_gbs', min: 0.9 * value, size: '64M' },
+      small: { figure: 'time_us', max: 1e6, size: 8 },
+      ranks: { figure: 'ranks', min: 8 },
+    };
+    const slow = await judged(server, { ...sim({ SIM_SLOW_NODE: 'node-2:0.25' }), thresholds });
+    assert.deepEqual(answers(slow.checks), {
+      completed: 'pass',
+      large: 'fail',
+      small: 'pass',
+      ranks: 'fail',
+    });
+    assert.match(
+      slow.verdict.sentence,
+      /^2 of 4 checks failed: large: busbw is \S+ GB\/s at 64M \(all_reduce float32 sum, .*; beyond at 2 of 2 points \(simulated\)$/,
+    );
+    assert.ok(slow.checks.large.value < 0.5 * value);
+    assert.equal(slow.run.state, 'completed');
 
-  const wrong = await judged(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
-  assert.deepEqual(answers(wrong.checks), {
-    completed: 'fail',
-    fast: 'not_evaluated',
-    ranks: 'pass',
-    right: 'fail',
-  });
-  assert.match(wrong.checks.right.sentence, /^\d+ wrong elements?, at most 0 asked$/);
-});
+    // Two nodes are slower than one: the matrix's second combination alone is beyond.
+    const split = await judged(server, {
+      ...sim(),
+      matrix: { SIM_BANDWIDTH_GBS: ['50', '10'] },
+      thresholds: { large: thresholds.large },
+    });
+    assert.equal(split.verdict.answer, 'fail');
+    assert.deepEqual(split.checks.large.env, { SIM_BANDWIDTH_GBS: '10' });
+    assert.equal(split.checks.large.beyond, 2);
+    assert.equal(split.checks.large.points, 4);
 
-test('a run that was stopped before its end never passes', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const late = await judged(server, { ...long, timeout_s: 1, thresholds: loose });
-  assert.deepEqual(answers(late.checks), { completed: 'fail', fast: 'not_evaluated' });
-  assert.match(late.verdict.sentence, /longer than its timeout/);
-  const nobody = await judged(server, {
-    ...quick,
-    nodes: { count: 9, wait_s: 0 },
-    thresholds: { ...loose, n: { figure: 'ranks', min: 1 } },
+    const dips = (noise) =>
+      judged(server, {
+        ...sim({ SIM_NOISE: noise }),
+        sizes: { min: '1M', max: '16M', step: '1M' },
+        thresholds: { dip: { figure: 'dip_percent', max: 5 } },
+      });
+    assert.equal((await dips('0')).verdict.answer, 'pass');
+    const fell = (await dips('0.5')).checks.dip;
+    assert.equal(fell.answer, 'fail');
+    assert.match(fell.sentence, /^busbw falls by \d\S* % from \d+M to \d+M \(all_reduce .*at most 5 % asked/);
+    assert.ok(fell.size > fell.from_size);
   });
-  assert.deepEqual(answers(nobody.checks), {
-    completed: 'not_evaluated',
-    fast: 'not_evaluated',
-    n: 'not_evaluated',
-  });
-  assert.equal(nobody.verdict.answer, 'not_evaluated');
-});
 
-test('no data is never a pass', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  // Skipped for want of memory; too few elements; one rank, which has no bus.
-  const skipped = await judged(server, {
-    ...sim({ SIM_MEMORY_GIB: '1' }),
-    sizes: [8, '4G'],
-    thresholds: { ...loose, small: { figure: 'time_us', size: 8, max: 1e9 } },
+  test('who asks before the end is told that it goes on', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const { id } = await server.run({ ...long, thresholds: loose });
+    const now = await server.request('GET', at(id, '?format=text'));
+    assert.equal(now.status, 202);
+    assert.match(now.text, /^not ended: the run is \w+\n$/);
+    assert.equal(now.headers['ringbench-verdict'], undefined);
+    const soon = await server.request('GET', at(id, '?wait=1'));
+    assert.equal(soon.status, 202);
+    assert.equal(soon.json.verdict, null);
   });
-  assert.deepEqual(answers(skipped.checks), { completed: 'pass', fast: 'not_evaluated', small: 'pass' });
-  assert.match(skipped.checks.fast.sentence, /^4G was skipped: /);
-  assert.equal(skipped.verdict.answer, 'not_evaluated');
-  const alone = await judged(server, {
-    ...quick,
-    thresholds: { bw: { figure: 'busbw_gbs', max: 1e9 }, dip: { figure: 'dip_percent', max: 99 } },
-  });
-  assert.equal(alone.run.world_size, 1);
-  assert.deepEqual(answers(alone.checks), { completed: 'pass', bw: 'not_evaluated', dip: 'not_evaluated' });
-});
 
-// A program that says its loss, and its rate unless it was told not to.
-const trainer = `#!/bin/sh
+  test('a wait ends with the run, and a client may leave it', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const { id } = await server.run({ ...long, thresholds: loose });
+    const asked = [1, 2, 3].map(() => server.request('GET', at(id, '?wait=100')));
+    const gone = new Lines(t);
+    gone.open(server.url, 'GET', at(id, '?wait=100')).catch(() => {});
+    const count = async () =>
+      Number((await server.get('/metrics')).match(/^ringbench_http_connections (\d+)$/m)[1]);
+    await waitFor(async () => (await count()) >= 5, 'four wait');
+    gone.stop();
+    await server.event(id, (event) => event.type === 'result');
+    await server.request('POST', `/api/v1/runs/${id}/cancel`);
+    for (const answer of await Promise.all(asked)) {
+      assert.equal(answer.status, 200);
+      assert.equal(answer.json.state, 'cancelled');
+      assert.equal(answer.json.verdict.answer, 'not_evaluated');
+      assert.match(
+        answer.json.verdict.sentence,
+        /^2 of 2 checks could not be evaluated: completed: the run was cancelled/,
+      );
+    }
+  });
+
+  test('bad questions are refused', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const { id } = await server.run(quick);
+    assertProblem(await server.request('GET', at('nothing')), 404);
+    for (const wait of ['x', '-1', '86401'])
+      assertProblem(await server.request('GET', at(id, `?wait=${wait}`)), 400);
+    assertProblem(await server.request('GET', at(id, '?format=csv')), 422);
+    assertProblem(await server.request('GET', at(id), { headers: { Accept: 'text/csv' } }), 406);
+    const refused = assertProblem(
+      await server.post({ ...quick, thresholds: { a: { figure: 'time_us', size: 9, max: 1 } } }),
+      422,
+    );
+    assert.deepEqual(
+      refused.errors.map(({ pointer }) => pointer),
+      ['/thresholds/a'],
+    );
+  });
+
+  test('a run that asks for nothing never passes', limit, async (t) => {
+    const { server } = await startCluster(t, 2, faulty);
+    const plain = await judged(server, quick);
+    assert.equal(plain.verdict.answer, 'not_evaluated');
+    assert.match(plain.verdict.sentence, /asks for no checks/);
+    assert.equal(plain.run.verdict, undefined);
+    const failed = await judged(server, { ...quick, fault: { kind: 'die', rank: 1, row: 2 } });
+    assert.equal(failed.verdict.answer, 'fail');
+    assert.match(failed.verdict.sentence, /^1 of 1 checks failed: completed: the run failed: rank 1/);
+  });
+
+  test('a run that failed, wholly or in part, never passes', limit, async (t) => {
+    const { server } = await startCluster(t, 2, faulty);
+    const spec = {
+      ...quick,
+      repeats: 3,
+      thresholds: { ...loose, ranks: { figure: 'ranks', min: 2, max: 2 }, right: { figure: 'wrong' } },
+    };
+    const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
+    assert.deepEqual(answers(died.checks), {
+      completed: 'fail',
+      fast: 'not_evaluated',
+      ranks: 'pass',
+      right: 'not_evaluated',
+    });
+    assert.equal(died.verdict.answer, 'fail');
+
+    // Two cases of four: the others' variable is nonsense.
+    const half = await judged(server, {
+      ...sim(),
+      matrix: { SIM_CHANNELS: ['16', 'nonsense'] },
+      thresholds: spec.thresholds,
+    });
+    assert.equal(half.run.summary.cases.completed, 2, JSON.stringify(half.run.summary));
+    assert.equal(half.verdict.answer, 'fail');
+    assert.equal(half.checks.fast.answer, 'not_evaluated');
+
+    const wrong = await judged(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
+    assert.deepEqual(answers(wrong.checks), {
+      completed: 'fail',
+      fast: 'not_evaluated',
+      ranks: 'pass',
+      right: 'fail',
+    });
+    assert.match(wrong.checks.right.sentence, /^\d+ wrong elements?, at most 0 asked$/);
+  });
+
+  test('a run that was stopped before its end never passes', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const late = await judged(server, { ...long, timeout_s: 1, thresholds: loose });
+    assert.deepEqual(answers(late.checks), { completed: 'fail', fast: 'not_evaluated' });
+    assert.match(late.verdict.sentence, /longer than its timeout/);
+    const nobody = await judged(server, {
+      ...quick,
+      nodes: { count: 9, wait_s: 0 },
+      thresholds: { ...loose, n: { figure: 'ranks', min: 1 } },
+    });
+    assert.deepEqual(answers(nobody.checks), {
+      completed: 'not_evaluated',
+      fast: 'not_evaluated',
+      n: 'not_evaluated',
+    });
+    assert.equal(nobody.verdict.answer, 'not_evaluated');
+  });
+
+  test('no data is never a pass', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    // Skipped for want of memory; too few elements; one rank, which has no bus.
+    const skipped = await judged(server, {
+      ...sim({ SIM_MEMORY_GIB: '1' }),
+      sizes: [8, '4G'],
+      thresholds: { ...loose, small: { figure: 'time_us', size: 8, max: 1e9 } },
+    });
+    assert.deepEqual(answers(skipped.checks), { completed: 'pass', fast: 'not_evaluated', small: 'pass' });
+    assert.match(skipped.checks.fast.sentence, /^4G was skipped: /);
+    assert.equal(skipped.verdict.answer, 'not_evaluated');
+    const alone = await judged(server, {
+      ...quick,
+      thresholds: { bw: { figure: 'busbw_gbs', max: 1e9 }, dip: { figure: 'dip_percent', max: 99 } },
+    });
+    assert.equal(alone.run.world_size, 1);
+    assert.deepEqual(answers(alone.checks), { completed: 'pass', bw: 'not_evaluated', dip: 'not_evaluated' });
+  });
+
+  // A program that says its loss, and its rate unless it was told not to.
+  const trainer = `#!/bin/sh
 echo "loss: 3"; echo "loss: $1"
 if [ "$2" = true ]; then echo "rate: 7"; fi
 `;
 
-async function withPrograms(t) {
-  const dir = tempDir(t);
-  fs.mkdirSync(path.join(dir, 'programs.d'));
-  fs.writeFileSync(path.join(dir, 'train.sh'), trainer);
-  fs.writeFileSync(
-    path.join(dir, 'programs.d', 'train.json'),
-    JSON.stringify({
-      description: 'says a loss',
-      argv: ['/bin/sh', '{config_dir}/train.sh', '{loss}', '{rates}'],
-      parameters: {
-        loss: { type: 'string', pattern: '[a-z0-9.]+', default: '2' },
-        rates: { type: 'boolean', default: true },
-      },
-      metrics: [
-        { name: 'loss', unit: 'nats', higher_is_better: false, regex: 'loss: (\\S+)' },
-        { name: 'rate', unit: '1/s', higher_is_better: true, regex: 'rate: (\\S+)' },
-      ],
-    }),
-  );
-  return startCluster(t, 2, { agent: { args: ['--config-dir', dir] } });
-}
+  async function withPrograms(t) {
+    const dir = tempDir(t);
+    fs.mkdirSync(path.join(dir, 'programs.d'));
+    fs.writeFileSync(path.join(dir, 'train.sh'), trainer);
+    fs.writeFileSync(
+      path.join(dir, 'programs.d', 'train.json'),
+      JSON.stringify({
+        description: 'says a loss',
+        argv: ['/bin/sh', '{config_dir}/train.sh', '{loss}', '{rates}'],
+        parameters: {
+          loss: { type: 'string', pattern: '[a-z0-9.]+', default: '2' },
+          rates: { type: 'boolean', default: true },
+        },
+        metrics: [
+          { name: 'loss', unit: 'nats', higher_is_better: false, regex: 'loss: (\\S+)' },
+          { name: 'rate', unit: '1/s', higher_is_better: true, regex: 'rate: (\\S+)' },
+        ],
+      }),
+    );
+    return startCluster(t, 2, { agent: { args: ['--config-dir', dir] } });
+  }
 
-test('a program’s figures are judged, and what it did not say is no pass', limit, async (t) => {
-  const { server } = await withPrograms(t);
-  const thresholds = {
-    loss: { figure: 'metric', metric: 'loss', use: 'last', max: 2.5 },
-    rate: { figure: 'metric', metric: 'rate', min: 7, max: 7 },
-    two: { figure: 'ranks', min: 2 },
-  };
-  const run = (args) => judged(server, { program: { name: 'train', args }, thresholds });
-  const good = await run({});
-  assert.equal(good.verdict.sentence, 'all 4 checks passed');
-  assert.equal(good.checks.loss.sentence, 'last loss is 2 nats on rank 0, at most 2.5 nats asked');
-  const high = await run({ loss: '2.75' });
-  assert.deepEqual(answers(high.checks), { completed: 'pass', loss: 'fail', rate: 'pass', two: 'pass' });
-  for (const said of ['nan', 'inf']) {
-    const none = await run({ loss: said });
-    assert.deepEqual(answers(none.checks), {
+  test('a program’s figures are judged, and what it did not say is no pass', limit, async (t) => {
+    const { server } = await withPrograms(t);
+    const thresholds = {
+      loss: { figure: 'metric', metric: 'loss', use: 'last', max: 2.5 },
+      rate: { figure: 'metric', metric: 'rate', min: 7, max: 7 },
+      two: { figure: 'ranks', min: 2 },
+    };
+    const run = (args) => judged(server, { program: { name: 'train', args }, thresholds });
+    const good = await run({});
+    assert.equal(good.verdict.sentence, 'all 4 checks passed');
+    assert.equal(good.checks.loss.sentence, 'last loss is 2 nats on rank 0, at most 2.5 nats asked');
+    const high = await run({ loss: '2.75' });
+    assert.deepEqual(answers(high.checks), { completed: 'pass', loss: 'fail', rate: 'pass', two: 'pass' });
+    for (const said of ['nan', 'inf']) {
+      const none = await run({ loss: said });
+      assert.deepEqual(answers(none.checks), {
+        completed: 'pass',
+        loss: 'not_evaluated',
+        rate: 'pass',
+        two: 'pass',
+      });
+      assert.equal(none.checks.loss.sentence, '2 of the values of loss are no numbers');
+      assert.equal(none.run.state, 'completed');
+      const row = (await server.rows(none.id)).find(({ skipped }) => skipped);
+      assert.equal(row.skipped, `the program said ${said}`);
+      assert.equal(row.value, undefined);
+    }
+    const silent = await run({ rates: false });
+    assert.deepEqual(answers(silent.checks), {
       completed: 'pass',
-      loss: 'not_evaluated',
-      rate: 'pass',
+      loss: 'pass',
+      rate: 'not_evaluated',
       two: 'pass',
     });
-    assert.equal(none.checks.loss.sentence, '2 of the values of loss are no numbers');
-    assert.equal(none.run.state, 'completed');
-    const row = (await server.rows(none.id)).find(({ skipped }) => skipped);
-    assert.equal(row.skipped, `the program said ${said}`);
-    assert.equal(row.value, undefined);
-  }
-  const silent = await run({ rates: false });
-  assert.deepEqual(answers(silent.checks), {
-    completed: 'pass',
-    loss: 'pass',
-    rate: 'not_evaluated',
-    two: 'pass',
+    assert.equal(silent.verdict.answer, 'not_evaluated');
   });
-  assert.equal(silent.verdict.answer, 'not_evaluated');
-});
 
-test('a run is held against its baseline, and passes only where that can be told', limit, async (t) => {
-  const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
-  const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };
-  const first = await judged(server, spec);
-  assert.deepEqual(answers(first.checks), { completed: 'pass', baseline: 'not_evaluated' });
-  assert.equal(first.checks.baseline.sentence, 'there is no baseline that it is like');
-  const accepted = await server.request('POST', '/api/v1/baselines', {
-    body: JSON.stringify({ run: first.id, by: 'test', why: 'the first' }),
-  });
-  assert.equal(accepted.status, 201, accepted.text);
+  test('a run is held against its baseline, and passes only where that can be told', limit, async (t) => {
+    const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
+    const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };
+    const first = await judged(server, spec);
+    assert.deepEqual(answers(first.checks), { completed: 'pass', baseline: 'not_evaluated' });
+    assert.equal(first.checks.baseline.sentence, 'there is no baseline that it is like');
+    const accepted = await server.request('POST', '/api/v1/baselines', {
+      body: JSON.stringify({ run: first.id, by: 'test', why: 'the first' }),
+    });
+    assert.equal(accepted.status, 201, accepted.text);
 
-  const same = await judged(server, spec);
-  assert.equal(same.verdict.answer, 'pass', same.verdict.sentence);
-  assert.deepEqual(same.checks.baseline.against, [first.id]);
-  assert.equal(same.checks.baseline.comparison.answer, 'same');
-  assert.ok(
-    same.checks.baseline.sentence.startsWith(`against ${first.id}: no difference of 2 %`),
-    same.checks.baseline.sentence,
-  );
-
-  const slow = { ...spec, timing: 'isolated' };
-  const isolated = await judged(server, { ...slow, baseline: { last: 3 } });
-  assert.match(isolated.checks.baseline.sentence, /^there is no completed run like it$/);
-  const worse = await judged(server, {
-    ...slow,
-    baseline: { last: 3 },
-    fault: { kind: 'slow', rank: 1, us: 20000 },
-  });
-  assert.equal(worse.verdict.answer, 'fail', worse.verdict.sentence);
-  assert.deepEqual(worse.checks.baseline.against, [isolated.id]);
-  assert.match(worse.checks.baseline.sentence, /slower/);
-
-  // A run of several combinations is alike for the sake of one of them: the others count for nothing.
-  const { baseline: _, ...plain } = spec;
-  const several = await judged(server, {
-    ...plain,
-    thresholds: { here: { figure: 'ranks', min: 1 } },
-    env: { ...spec.env, SIM_CHANNELS: '8' },
-    matrix: { SIM_BANDWIDTH_GBS: ['60', '50'] },
-  });
-  const one = await judged(server, {
-    ...spec,
-    baseline: { last: 1 },
-    env: { ...spec.env, SIM_CHANNELS: '8', SIM_BANDWIDTH_GBS: '50' },
-  });
-  assert.deepEqual(one.checks.baseline.against, [several.id]);
-  assert.equal(one.verdict.answer, 'pass', one.verdict.sentence);
-
-  const few = await judged(server, { ...spec, repeats: 2 });
-  assert.equal(few.verdict.answer, 'not_evaluated', few.verdict.sentence);
-  assert.equal(few.checks.baseline.comparison.answer, 'not_enough_data');
-  const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
-  assert.deepEqual(answers(died.checks), { completed: 'fail', baseline: 'not_evaluated' });
-  assert.match(
-    await server.get('/metrics'),
-    /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
-  );
-
-  for (const [pointer, wrong] of /** @type {any[][]} */ ([
-    ['/baseline/last', { baseline: { last: 0 } }],
-    ['/baseline/like', { baseline: { like: 'names' } }],
-    ['/baseline', { baseline: true }],
-    ['/baseline/run', { baseline: { run: first.id } }],
-    ['/baseline', { baseline: {}, matrix: { NCCL_ALGO: ['ring', 'tree'] } }],
-  ])) {
-    const refused = assertProblem(await server.post({ ...spec, ...wrong }), 422);
-    assert.deepEqual(
-      refused.errors.map((error) => error.pointer),
-      [pointer],
-      JSON.stringify(wrong),
+    const same = await judged(server, spec);
+    assert.equal(same.verdict.answer, 'pass', same.verdict.sentence);
+    assert.deepEqual(same.checks.baseline.against, [first.id]);
+    assert.equal(same.checks.baseline.comparison.answer, 'same');
+    assert.ok(
+      same.checks.baseline.sentence.startsWith(`against ${first.id}: no difference of 2 %`),
+      same.checks.baseline.sentence,
     );
-  }
-});
 
-test('a server that was killed judges what it had not', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const { id } = await server.run({
-    ...quick,
-    sizes: { min: 4096, max: 4096 * 300, step: 4096 },
-    iters: 50,
-    thresholds: { slow: { figure: 'time_us', max: 1e-3 }, right: { figure: 'wrong' } },
+    const slow = { ...spec, timing: 'isolated' };
+    const isolated = await judged(server, { ...slow, baseline: { last: 3 } });
+    assert.match(isolated.checks.baseline.sentence, /^there is no completed run like it$/);
+    const worse = await judged(server, {
+      ...slow,
+      baseline: { last: 3 },
+      fault: { kind: 'slow', rank: 1, us: 20000 },
+    });
+    assert.equal(worse.verdict.answer, 'fail', worse.verdict.sentence);
+    assert.deepEqual(worse.checks.baseline.against, [isolated.id]);
+    assert.match(worse.checks.baseline.sentence, /slower/);
+
+    // A run of several combinations is alike for the sake of one of them: the others count for nothing.
+    const { baseline: _, ...plain } = spec;
+    const several = await judged(server, {
+      ...plain,
+      thresholds: { here: { figure: 'ranks', min: 1 } },
+      env: { ...spec.env, SIM_CHANNELS: '8' },
+      matrix: { SIM_BANDWIDTH_GBS: ['60', '50'] },
+    });
+    const one = await judged(server, {
+      ...spec,
+      baseline: { last: 1 },
+      env: { ...spec.env, SIM_CHANNELS: '8', SIM_BANDWIDTH_GBS: '50' },
+    });
+    assert.deepEqual(one.checks.baseline.against, [several.id]);
+    assert.equal(one.verdict.answer, 'pass', one.verdict.sentence);
+
+    const few = await judged(server, { ...spec, repeats: 2 });
+    assert.equal(few.verdict.answer, 'not_evaluated', few.verdict.sentence);
+    assert.equal(few.checks.baseline.comparison.answer, 'not_enough_data');
+    const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
+    assert.deepEqual(answers(died.checks), { completed: 'fail', baseline: 'not_evaluated' });
+    assert.match(
+      await server.get('/metrics'),
+      /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
+    );
+
+    for (const [pointer, wrong] of /** @type {any[][]} */ ([
+      ['/baseline/last', { baseline: { last: 0 } }],
+      ['/baseline/like', { baseline: { like: 'names' } }],
+      ['/baseline', { baseline: true }],
+      ['/baseline/run', { baseline: { run: first.id } }],
+      ['/baseline', { baseline: {}, matrix: { NCCL_ALGO: ['ring', 'tree'] } }],
+    ])) {
+      const refused = assertProblem(await server.post({ ...spec, ...wrong }), 422);
+      assert.deepEqual(
+        refused.errors.map((error) => error.pointer),
+        [pointer],
+        JSON.stringify(wrong),
+      );
+    }
   });
-  await server.event(id, (event) => event.type === 'result');
-  await server.killHard();
-  const again = await server.startAgain();
-  const { verdict } = (await again.request('GET', at(id, '?wait=100'))).json;
-  assert.equal(verdict.answer, 'fail', verdict.sentence);
-  assert.equal(verdict.evidence.checks[1].points, 600);
-  assert.equal(verdict.evidence.checks[2].answer, 'pass');
+
+  test('a server that was killed judges what it had not', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const { id } = await server.run({
+      ...quick,
+      sizes: { min: 4096, max: 4096 * 300, step: 4096 },
+      iters: 50,
+      thresholds: { slow: { figure: 'time_us', max: 1e-3 }, right: { figure: 'wrong' } },
+    });
+    await server.event(id, (event) => event.type === 'result');
+    await server.killHard();
+    const again = await server.startAgain();
+    const { verdict } = (await again.request('GET', at(id, '?wait=100'))).json;
+    assert.equal(verdict.answer, 'fail', verdict.sentence);
+    assert.equal(verdict.evidence.checks[1].points, 600);
+    assert.equal(verdict.evidence.checks[2].answer, 'pass');
+  });
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { binDir, buildDir, freePort, timeScale } from './lib/fixture.mjs';
@@ -41,152 +41,172 @@ async function endOf(t, settings, spec, env) {
   return { ...run.cases[0], events: await server.events(id) };
 }
 
-for (const [split, groups] of [
-  ['node', '[0, 1], [2, 3]'],
-  ['local_rank', '[0, 2], [1, 3]'],
-]) {
-  test(`with groups ${groups} a dead rank is named, by the other group too`, limit, async (t) => {
-    const { reason } = await endOf(t, 'die@3=2', { split, stall_s: 60, iters: 50 });
+describe('losses with NCCL', { concurrency: 6 }, () => {
+  for (const [split, groups] of [
+    ['node', '[0, 1], [2, 3]'],
+    ['local_rank', '[0, 2], [1, 3]'],
+  ]) {
+    test(`with groups ${groups} a dead rank is named, by the other group too`, limit, async (t) => {
+      const { reason } = await endOf(t, 'die@3=2', { split, stall_s: 60, iters: 50 });
+      assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
+    });
+  }
+
+  test('a death is named when it finds the other group inside of NCCL', limit, async (t) => {
+    const { reason } = await endOf(t, 'die@3=2,group_hangs@0=3,group_hangs@1=3', {
+      split: 'node',
+      stall_s: 60,
+    });
     assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
   });
-}
 
-test('a death is named when it finds the other group inside of NCCL', limit, async (t) => {
-  const { reason } = await endOf(t, 'die@3=2,group_hangs@0=3,group_hangs@1=3', {
-    split: 'node',
-    stall_s: 60,
+  test("an error that NCCL reports in one group ends the other, with the rank's words", limit, async (t) => {
+    const { reason } = await endOf(t, 'async_error@2=4', { split: 'node', stall_s: 60 });
+    assert.match(reason, /^rank 2 on node-2: .*NCCL result 6.*connection closed by remote peer/s);
   });
-  assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
-});
 
-test("an error that NCCL reports in one group ends the other, with the rank's words", limit, async (t) => {
-  const { reason } = await endOf(t, 'async_error@2=4', { split: 'node', stall_s: 60 });
-  assert.match(reason, /^rank 2 on node-2: .*NCCL result 6.*connection closed by remote peer/s);
-});
-
-test('a stall in one group says who is inside of the collective, and who waits', limit, async (t) => {
-  const { reason } = await endOf(t, 'stall@1=4', { split: 'node', stall_s: 8 });
-  assert.match(reason, /^stalled: .*; rank 0 on node-1, rank 1 on node-1 lag: inside operation \d/);
-  assert.match(reason, /; 2 ranks wait for them, up to waiting for its peers after operation \d/);
-});
-
-// Three peers one after the other take longer than stall_s, each of them less.
-test('a first call that connects many ranks is no stall as long as it gets on', limit, async (t) => {
-  const { server } = await cluster(t, `connect_ms=${4000 * timeScale}`);
-  const { id } = await server.run({
-    ...quick,
-    backend: 'nccl',
-    nodes: { count: 2 },
-    collectives: ['alltoall'],
-    sizes: [4096],
-    stall_s: 8,
+  test('a stall in one group says who is inside of the collective, and who waits', limit, async (t) => {
+    const { reason } = await endOf(t, 'stall@1=4', { split: 'node', stall_s: 8 });
+    assert.match(reason, /^stalled: .*; rank 0 on node-1, rank 1 on node-1 lag: inside operation \d/);
+    assert.match(reason, /; 2 ranks wait for them, up to waiting for its peers after operation \d/);
   });
-  const run = await server.runEnds(id);
-  assert.equal(run.state, 'completed', run.reason);
-});
 
-test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
-  const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 8 });
-  assert.match(
-    reason,
-    /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /,
+  // Three peers one after the other take longer than stall_s, each of them less.
+  test('a first call that connects many ranks is no stall as long as it gets on', limit, async (t) => {
+    const { server } = await cluster(t, `connect_ms=${4000 * timeScale}`);
+    const { id } = await server.run({
+      ...quick,
+      backend: 'nccl',
+      nodes: { count: 2 },
+      collectives: ['alltoall'],
+      sizes: [4096],
+      stall_s: 8,
+    });
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+  });
+
+  test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
+    const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 8 });
+    assert.match(
+      reason,
+      /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /,
+    );
+    assert.deepEqual(
+      [blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer],
+      [null, 0, [], 'no_rank'],
+    );
+    assert.equal(blamed.verdict.evidence.ranks.length, 4);
+  });
+
+  // All ranks have begun the operation; rank 2 never gets as far as to launch it.
+  const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 8 }];
+
+  test("NCCL's RAS names the rank that has not launched what all have begun", limit, async (t) => {
+    const { reason, blamed } = await endOf(t, ...unlaunched, {
+      NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+    });
+    assert.match(
+      reason,
+      /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /,
+    );
+    assert.deepEqual([blamed.rank, blamed.verdict.evidence.by], [2, 'unlaunched']);
+    const { node, ...ras } = blamed.verdict.evidence.ras;
+    assert.match(node, /^node-[12]$/);
+    assert.deepEqual(ras, { version: '2.28.9', seen: 4, missing: [], behind: [2], least: 2, most: 3 });
+  });
+
+  test('without it nobody is named for that', limit, async (t) => {
+    const { blamed } = await endOf(t, ...unlaunched);
+    assert.deepEqual([blamed.verdict.answer, blamed.verdict.evidence.ras], ['no_rank', undefined]);
+  });
+
+  test('a process that is stopped is asked past, and RAS says that it is out of reach', limit, async (t) => {
+    const { server, agents } = await cluster(t, 'slow_us=50000', {
+      NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+    });
+    const { id } = await server.run({
+      ...quick,
+      backend: 'nccl',
+      nodes: { count: 2 },
+      iters: 20,
+      stall_s: 12,
+    });
+    await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
+    await server.event(id, (event) => event.type === 'result');
+    process.kill(agents[0].workers()[1], 'SIGSTOP');
+    const {
+      hang,
+      hang: { evidence },
+    } = await server.runEnds(id);
+    const schemas = new Schemas(await server.get('/openapi.json'));
+    assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/HangVerdict' }, hang), []);
+    assert.equal(evidence.by, 'stopped', hang.sentence);
+    assert.deepEqual([evidence.ras.missing, evidence.ras.seen], [[evidence.ranks[0].rank], 3]);
+  });
+
+  test('what RAS says in text is kept where it is of these processes', limit, async (t) => {
+    const { server, agents } = await cluster(t, 'slow_us=50000,nccl=22605', {
+      NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
+    });
+    const { id } = await server.run({
+      ...quick,
+      backend: 'nccl',
+      nodes: { count: 2 },
+      iters: 20,
+      stall_s: 12,
+    });
+    await server.event(id, (event) => event.type === 'result');
+    const stopped = agents[1].workers()[0];
+    process.kill(stopped, 'SIGSTOP');
+    const { ras } = (await server.runEnds(id)).hang.evidence;
+    assert.match(ras.text, new RegExp(`^Errors\n=+\n\nINCOMPLETE\n +Process ${stopped} on node`));
+  });
+
+  // An administrator's plugin is left alone, so that the log is read for the first call.
+  test('what NCCL warns of in a call from which it never returns is known', limit, async (t) => {
+    const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', {
+      NCCL_PROFILER_PLUGIN: 'inspector',
+    });
+    const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 8, check: 0 });
+    assert.equal((await server.runEnds(id)).state, 'failed');
+    const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
+    assert.match(lines.map((line) => line.text).join('\n'), /NCCL WARN emulated: connection reset by peer/);
+  });
+
+  test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {
+    const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', join_s: 10 });
+    assert.match(reason, /rank 2 on node-2/);
+    assert.doesNotMatch(reason, /rank [01] on node-1/);
+    assert.match(reason, /; stack of rank 2: pause <- .*<- ncclCommInitRank/);
+  });
+
+  test('a GPU that does not answer is named, with the call', limit, async (t) => {
+    const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 3 });
+    assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaSetDevice\) has not returned in 11 s/);
+  });
+
+  test(
+    'a rank stuck inside of CUDA is told from those that wait for it, and says where',
+    limit,
+    async (t) => {
+      const { reason, events } = await endOf(t, 'hang_cudaMemcpyAsync@2=5', { stall_s: 8 });
+      assert.match(reason, /^stalled: .*; rank 2 on node-2 lags: done with operation \d/);
+      assert.match(reason, /; 3 ranks wait for it, up to waiting for its peers after operation \d/);
+      assert.match(reason, /; stack of rank 2: pause <- .*<- cudaMemcpyAsync <- /);
+      const last = events.find(
+        (event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed',
+      );
+      assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
+    },
   );
-  assert.deepEqual(
-    [blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer],
-    [null, 0, [], 'no_rank'],
+
+  test(
+    'a rank that cannot give its memory back is named, though all have done their work',
+    limit,
+    async (t) => {
+      const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
+      assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
+    },
   );
-  assert.equal(blamed.verdict.evidence.ranks.length, 4);
 });
-
-// All ranks have begun the operation; rank 2 never gets as far as to launch it.
-const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 8 }];
-
-test("NCCL's RAS names the rank that has not launched what all have begun", limit, async (t) => {
-  const { reason, blamed } = await endOf(t, ...unlaunched, {
-    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
-  });
-  assert.match(
-    reason,
-    /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /,
-  );
-  assert.deepEqual([blamed.rank, blamed.verdict.evidence.by], [2, 'unlaunched']);
-  const { node, ...ras } = blamed.verdict.evidence.ras;
-  assert.match(node, /^node-[12]$/);
-  assert.deepEqual(ras, { version: '2.28.9', seen: 4, missing: [], behind: [2], least: 2, most: 3 });
-});
-
-test('without it nobody is named for that', limit, async (t) => {
-  const { blamed } = await endOf(t, ...unlaunched);
-  assert.deepEqual([blamed.verdict.answer, blamed.verdict.evidence.ras], ['no_rank', undefined]);
-});
-
-test('a process that is stopped is asked past, and RAS says that it is out of reach', limit, async (t) => {
-  const { server, agents } = await cluster(t, 'slow_us=100000', {
-    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
-  });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 8 });
-  await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
-  await server.event(id, (event) => event.type === 'result');
-  process.kill(agents[0].workers()[1], 'SIGSTOP');
-  const {
-    hang,
-    hang: { evidence },
-  } = await server.runEnds(id);
-  const schemas = new Schemas(await server.get('/openapi.json'));
-  assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/HangVerdict' }, hang), []);
-  assert.equal(evidence.by, 'stopped');
-  assert.deepEqual([evidence.ras.missing, evidence.ras.seen], [[evidence.ranks[0].rank], 3]);
-});
-
-test('what RAS says in text is kept where it is of these processes', limit, async (t) => {
-  const { server, agents } = await cluster(t, 'slow_us=100000,nccl=22605', {
-    NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
-  });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 8 });
-  await server.event(id, (event) => event.type === 'result');
-  const stopped = agents[1].workers()[0];
-  process.kill(stopped, 'SIGSTOP');
-  const { ras } = (await server.runEnds(id)).hang.evidence;
-  assert.match(ras.text, new RegExp(`^Errors\n=+\n\nINCOMPLETE\n +Process ${stopped} on node`));
-});
-
-// An administrator's plugin is left alone, so that the log is read for the first call.
-test('what NCCL warns of in a call from which it never returns is known', limit, async (t) => {
-  const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', {
-    NCCL_PROFILER_PLUGIN: 'inspector',
-  });
-  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 8, check: 0 });
-  assert.equal((await server.runEnds(id)).state, 'failed');
-  const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
-  assert.match(lines.map((line) => line.text).join('\n'), /NCCL WARN emulated: connection reset by peer/);
-});
-
-test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {
-  const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 8 });
-  assert.match(reason, /rank 2 on node-2/);
-  assert.doesNotMatch(reason, /rank [01] on node-1/);
-  assert.match(reason, /; stack of rank 2: pause <- .*<- ncclCommInitRank/);
-});
-
-test('a GPU that does not answer is named, with the call', limit, async (t) => {
-  const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 8 });
-  assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaSetDevice\) has not returned in 11 s/);
-});
-
-test('a rank stuck inside of CUDA is told from those that wait for it, and says where', limit, async (t) => {
-  const { reason, events } = await endOf(t, 'hang_cudaMemcpyAsync@2=5', { stall_s: 8 });
-  assert.match(reason, /^stalled: .*; rank 2 on node-2 lags: done with operation \d/);
-  assert.match(reason, /; 3 ranks wait for it, up to waiting for its peers after operation \d/);
-  assert.match(reason, /; stack of rank 2: pause <- .*<- cudaMemcpyAsync <- /);
-  const last = events.find((event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed');
-  assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
-});
-
-test(
-  'a rank that cannot give its memory back is named, though all have done their work',
-  limit,
-  async (t) => {
-    const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
-    assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
-  },
-);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { quick, startAgent, startServer } from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
@@ -61,166 +61,177 @@ const elsewhere = {
   clock: 'machines have one clock: the same',
 };
 
-test('each machine that is well has no finding, each sick twin its one', limit, async (t) => {
-  const server = await startServer(t);
-  const trees = nodeTrees().filter(({ interfaces }) => !interfaces);
-  await startNodes(
-    t,
-    server,
-    trees.map(({ name }) => [name]),
-  );
-  const expected = {};
-  const found = {};
-  for (const { name, finding } of trees) {
-    const verdict = await server.get(`/api/v1/nodes/${name}/preflight`);
-    expected[name] = ['nccl', ...(finding ? ['finding', { ...finding, nodes: [name] }] : ['ok'])];
-    found[name] = [verdict.evidence.backend, verdict.answer, ...findingsOf(verdict)];
-  }
-  assert.deepEqual(found, expected);
-
-  // What NVML says is told in full, and looked at: nothing of it is well for want of being known.
-  const { gpus } = (await server.node('dgx_nvlink')).inventory;
-  const { acs, cpus, numa, pcie, paths, p2p, ...gpu } = gpus[1];
-  assert.deepEqual(gpu, {
-    pci: '0000:3d:00.0',
-    name: 'NVIDIA H100 80GB HBM3',
-    memory_bytes: 85520809984,
-    sm_mhz_max: 1980,
-    memory_mhz_max: 2619,
-    power_limit_mw: 700000,
-    persistence: true,
-    ecc: true,
-    mig: false,
-    fabric: 'completed',
-    nvlink: { active: 17, inactive: [7], to: { switch: 17 } },
-    now: { sm_mhz: 345, memory_mhz: 2619, temperature_c: 31, power_mw: 72000, slowed_by: [], ecc_errors: 0 },
-  });
-  assert.deepEqual(
-    [paths['0000:1b:00.0'], paths['0000:dd:00.0'], p2p['0000:dd:00.0']],
-    ['NODE', 'SYS', 'ok'],
-  );
-  const { checks } = (await server.get('/api/v1/nodes/dgx/preflight')).evidence;
-  assert.deepEqual(
-    checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check),
-    ['versions', 'nccl_versions', 'nvlinks', 'clock'],
-  );
-
-  const inTrees = new Set(
-    nodeTrees().flatMap(({ finding, beside }) => [finding, beside].filter(Boolean).map(({ check }) => check)),
-  );
-  assert.deepEqual(
-    checks.map(({ check }) => check).sort(),
-    [...inTrees, ...Object.keys(elsewhere)].sort(),
-    'each check has a sick twin, or is among those that are tried elsewhere',
-  );
-});
-
-test('a node that is unlike others is found beside them', limit, async (t) => {
-  const odd = nodeTrees().filter(({ beside }) => beside);
-  for (const base of new Set(odd.map((tree) => tree.base))) {
+describe('nodes and their twins', { concurrency: 4 }, () => {
+  test('each machine that is well has no finding, each sick twin its one', limit, async (t) => {
     const server = await startServer(t);
-    await startNodes(t, server, [
-      [base, 'one'],
-      [base, 'other'],
-    ]);
-    const verdict = () => server.get('/api/v1/preflight');
-    assert.deepEqual(findingsOf(await verdict()), [], base);
-    for (const { name, beside } of odd.filter((tree) => tree.base === base)) {
-      const agent = await startNode(t, server, name);
-      assert.deepEqual(findingsOf(await verdict()), [
-        { ...beside, sentence: `${name}: ${beside.sentence}`, nodes: [name] },
-      ]);
-      agent.signal('SIGTERM');
-      await server.nodeIs(name, 'left');
-    }
-  }
-});
-
-test('interfaces that NCCL would take in vain are found where they are', {
-  ...limit,
-  skip: limit.skip || (netns.whyNot() ?? false),
-}, async (t) => {
-  const trees = nodeTrees().filter(({ interfaces }) => interfaces);
-  const net = netns.setup(trees.length, null);
-  atEnd(t, () => net.teardown());
-  const startIn = ({ exec }, file, args, env = {}) =>
-    new Program(t, exec[0], [...exec.slice(1), file, ...args], { env: { ...process.env, ...env } });
-  const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
-    '--listen',
-    `${net.hub.address}:0`,
-    '--insecure',
-    '--data-dir',
-    tempDir(t),
-    '--poll-s',
-    '2',
-  ]);
-  const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
-  const get = async (target) => {
-    const curl = startIn(net.hub, 'curl', ['-s', `${url}/api/v1${target}`]);
-    await curl.ended();
-    return JSON.parse(curl.lines.join('\n'));
-  };
-  await Promise.all(
-    trees.map(async ({ name, interfaces }, i) => {
-      for (const [k, one] of interfaces.entries()) {
-        const ip = (...args) => execFileSync('ip', ['-n', net.hosts[i].namespace, ...args]);
-        ip('link', 'add', one, 'type', 'bridge');
-        ip('addr', 'add', `172.${17 + k}.0.1/16`, 'dev', one);
-        ip('link', 'set', one, 'up');
-      }
-      startIn(
-        net.hosts[i],
-        path.join(binDir, 'ringbench-agent'),
-        ['--server', url, '--name', name, '--ranks', '1', '--spool-dir', tempDir(t)],
-        environment(t, name),
-      );
-      await waitFor(async () => (await get(`/nodes/${name}`)).state === 'idle', `${name} is not idle`);
-    }),
-  );
-  for (const { name, finding } of trees) {
-    const verdict = await get(`/nodes/${name}/preflight`);
-    assert.deepEqual(findingsOf(verdict), finding ? [{ ...finding, nodes: [name] }] : [], name);
-    assert.equal(
-      verdict.evidence.checks.find(({ check }) => check === 'interface').answer,
-      finding ? 'finding' : 'ok',
-      name,
+    const trees = nodeTrees().filter(({ interfaces }) => !interfaces);
+    await startNodes(
+      t,
+      server,
+      trees.map(({ name }) => [name]),
     );
-  }
-});
+    const expected = {};
+    const found = {};
+    for (const { name, finding } of trees) {
+      const verdict = await server.get(`/api/v1/nodes/${name}/preflight`);
+      expected[name] = ['nccl', ...(finding ? ['finding', { ...finding, nodes: [name] }] : ['ok'])];
+      found[name] = [verdict.evidence.backend, verdict.answer, ...findingsOf(verdict)];
+    }
+    assert.deepEqual(found, expected);
 
-test('another version, and a clock that is off', limit, async (t) => {
-  const server = await startServer(t);
-  const [odd] = await Promise.all(
-    ['odd', 'one', 'other'].map(async (name) => {
-      const agent = new FakeAgent(server, name, { version: name === 'odd' ? '0.9' : '1.0' });
-      assert.equal((await agent.register()).status, 201);
-      return agent;
-    }),
-  );
-  const verdict = () => server.get('/api/v1/preflight');
-  const version = {
-    check: 'versions',
-    severity: 'error',
-    nodes: ['odd'],
-    command: 'install ringbench 1.0 there too',
-    sentence: 'odd: the version of ringbench is 0.9, most have 1.0',
-  };
-  assert.deepEqual(findingsOf(await verdict()), [version]);
+    // What NVML says is told in full, and looked at: nothing of it is well for want of being known.
+    const { gpus } = (await server.node('dgx_nvlink')).inventory;
+    const { acs, cpus, numa, pcie, paths, p2p, ...gpu } = gpus[1];
+    assert.deepEqual(gpu, {
+      pci: '0000:3d:00.0',
+      name: 'NVIDIA H100 80GB HBM3',
+      memory_bytes: 85520809984,
+      sm_mhz_max: 1980,
+      memory_mhz_max: 2619,
+      power_limit_mw: 700000,
+      persistence: true,
+      ecc: true,
+      mig: false,
+      fabric: 'completed',
+      nvlink: { active: 17, inactive: [7], to: { switch: 17 } },
+      now: {
+        sm_mhz: 345,
+        memory_mhz: 2619,
+        temperature_c: 31,
+        power_mw: 72000,
+        slowed_by: [],
+        ecc_errors: 0,
+      },
+    });
+    assert.deepEqual(
+      [paths['0000:1b:00.0'], paths['0000:dd:00.0'], p2p['0000:dd:00.0']],
+      ['NODE', 'SYS', 'ok'],
+    );
+    const { checks } = (await server.get('/api/v1/nodes/dgx/preflight')).evidence;
+    assert.deepEqual(
+      checks.filter(({ answer }) => answer !== 'ok').map(({ check }) => check),
+      ['versions', 'nccl_versions', 'nvlinks', 'clock'],
+    );
 
-  await server.run({ ...quick, nodes: { names: ['odd'] } });
-  const start = await odd.command('start');
-  await odd.say(start, { type: 'spawn', rank: 0, pid: 1 });
-  const tell = (ahead) =>
-    odd.say(start, { type: 'progress', rank: 0, op: 1, done: 1, time_ms: Date.now() + ahead * 1000 });
-  await tell(-3600);
-  const [, clock] = findingsOf(await verdict());
-  assert.match(clock.sentence, /^odd: its clock is 36\d\d\.\d s behind the server's$/);
-  assert.deepEqual([clock.check, clock.severity, clock.command], ['clock', 'warn', 'chronyc makestep']);
-  await tell(3600);
-  assert.match(
-    findingsOf(await verdict())[1].sentence,
-    /^odd: its clock is 3\d\d\d\.\d s ahead of the server's$/,
-  );
-  await tell(0);
-  assert.deepEqual(findingsOf(await verdict()), [version]);
+    const inTrees = new Set(
+      nodeTrees().flatMap(({ finding, beside }) =>
+        [finding, beside].filter(Boolean).map(({ check }) => check),
+      ),
+    );
+    assert.deepEqual(
+      checks.map(({ check }) => check).sort(),
+      [...inTrees, ...Object.keys(elsewhere)].sort(),
+      'each check has a sick twin, or is among those that are tried elsewhere',
+    );
+  });
+
+  test('a node that is unlike others is found beside them', limit, async (t) => {
+    const odd = nodeTrees().filter(({ beside }) => beside);
+    for (const base of new Set(odd.map((tree) => tree.base))) {
+      const server = await startServer(t);
+      await startNodes(t, server, [
+        [base, 'one'],
+        [base, 'other'],
+      ]);
+      const verdict = () => server.get('/api/v1/preflight');
+      assert.deepEqual(findingsOf(await verdict()), [], base);
+      for (const { name, beside } of odd.filter((tree) => tree.base === base)) {
+        const agent = await startNode(t, server, name);
+        assert.deepEqual(findingsOf(await verdict()), [
+          { ...beside, sentence: `${name}: ${beside.sentence}`, nodes: [name] },
+        ]);
+        agent.signal('SIGTERM');
+        await server.nodeIs(name, 'left');
+      }
+    }
+  });
+
+  test('interfaces that NCCL would take in vain are found where they are', {
+    ...limit,
+    skip: limit.skip || (netns.whyNot() ?? false),
+  }, async (t) => {
+    const trees = nodeTrees().filter(({ interfaces }) => interfaces);
+    const net = netns.setup(trees.length, null);
+    atEnd(t, () => net.teardown());
+    const startIn = ({ exec }, file, args, env = {}) =>
+      new Program(t, exec[0], [...exec.slice(1), file, ...args], { env: { ...process.env, ...env } });
+    const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
+      '--listen',
+      `${net.hub.address}:0`,
+      '--insecure',
+      '--data-dir',
+      tempDir(t),
+      '--poll-s',
+      '2',
+    ]);
+    const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+    const get = async (target) => {
+      const curl = startIn(net.hub, 'curl', ['-s', `${url}/api/v1${target}`]);
+      await curl.ended();
+      return JSON.parse(curl.lines.join('\n'));
+    };
+    await Promise.all(
+      trees.map(async ({ name, interfaces }, i) => {
+        for (const [k, one] of interfaces.entries()) {
+          const ip = (...args) => execFileSync('ip', ['-n', net.hosts[i].namespace, ...args]);
+          ip('link', 'add', one, 'type', 'bridge');
+          ip('addr', 'add', `172.${17 + k}.0.1/16`, 'dev', one);
+          ip('link', 'set', one, 'up');
+        }
+        startIn(
+          net.hosts[i],
+          path.join(binDir, 'ringbench-agent'),
+          ['--server', url, '--name', name, '--ranks', '1', '--spool-dir', tempDir(t)],
+          environment(t, name),
+        );
+        await waitFor(async () => (await get(`/nodes/${name}`)).state === 'idle', `${name} is not idle`);
+      }),
+    );
+    for (const { name, finding } of trees) {
+      const verdict = await get(`/nodes/${name}/preflight`);
+      assert.deepEqual(findingsOf(verdict), finding ? [{ ...finding, nodes: [name] }] : [], name);
+      assert.equal(
+        verdict.evidence.checks.find(({ check }) => check === 'interface').answer,
+        finding ? 'finding' : 'ok',
+        name,
+      );
+    }
+  });
+
+  test('another version, and a clock that is off', limit, async (t) => {
+    const server = await startServer(t);
+    const [odd] = await Promise.all(
+      ['odd', 'one', 'other'].map(async (name) => {
+        const agent = new FakeAgent(server, name, { version: name === 'odd' ? '0.9' : '1.0' });
+        assert.equal((await agent.register()).status, 201);
+        return agent;
+      }),
+    );
+    const verdict = () => server.get('/api/v1/preflight');
+    const version = {
+      check: 'versions',
+      severity: 'error',
+      nodes: ['odd'],
+      command: 'install ringbench 1.0 there too',
+      sentence: 'odd: the version of ringbench is 0.9, most have 1.0',
+    };
+    assert.deepEqual(findingsOf(await verdict()), [version]);
+
+    await server.run({ ...quick, nodes: { names: ['odd'] } });
+    const start = await odd.command('start');
+    await odd.say(start, { type: 'spawn', rank: 0, pid: 1 });
+    const tell = (ahead) =>
+      odd.say(start, { type: 'progress', rank: 0, op: 1, done: 1, time_ms: Date.now() + ahead * 1000 });
+    await tell(-3600);
+    const [, clock] = findingsOf(await verdict());
+    assert.match(clock.sentence, /^odd: its clock is 36\d\d\.\d s behind the server's$/);
+    assert.deepEqual([clock.check, clock.severity, clock.command], ['clock', 'warn', 'chronyc makestep']);
+    await tell(3600);
+    assert.match(
+      findingsOf(await verdict())[1].sentence,
+      /^odd: its clock is 3\d\d\d\.\d s ahead of the server's$/,
+    );
+    await tell(0);
+    assert.deepEqual(findingsOf(await verdict()), [version]);
+  });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { assertNumbered, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, patience, processesWithEnv, tempDir, timeScale, waitFor } from './lib/fixture.mjs';
@@ -32,97 +32,101 @@ const brief = { ...slow, sizes: { min: 4096, max: 4096 * 12, step: 4096 } };
 const agentsThere = async (server) =>
   (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length;
 
-test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
-  const { server, agents } = await startCluster(t, nodes, { server: { args: ['--lease-s', String(lease)] } });
-  const first = await server.runEnds((await server.run(sim)).id);
-  assert.equal(first.state, 'completed', first.reason);
-  assert.equal(first.rows_done, 3);
-  const list = await server.get('/api/v1/nodes?inventory=0');
-  const whole = await server.get('/api/v1/nodes');
-  assert.deepEqual(
-    list.nodes.map(({ last_seen: _, ...node }) => node),
-    whole.nodes.map(({ last_seen: _, inventory, ...node }) => node),
-  );
-  assert.ok(whole.nodes.every((node) => node.inventory.backends.sim));
+describe('scale', { concurrency: 2 }, () => {
+  test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
+    const { server, agents } = await startCluster(t, nodes, {
+      server: { args: ['--lease-s', String(lease)] },
+    });
+    const first = await server.runEnds((await server.run(sim)).id);
+    assert.equal(first.state, 'completed', first.reason);
+    assert.equal(first.rows_done, 3);
+    const list = await server.get('/api/v1/nodes?inventory=0');
+    const whole = await server.get('/api/v1/nodes');
+    assert.deepEqual(
+      list.nodes.map(({ last_seen: _, ...node }) => node),
+      whole.nodes.map(({ last_seen: _, inventory, ...node }) => node),
+    );
+    assert.ok(whole.nodes.every((node) => node.inventory.backends.sim));
 
-  const { id } = await server.run(slow);
-  await server.event(id, (event) => event.type === 'result');
-  const dead = agents.filter((_, i) => i % 4 === 3).slice(0, 10);
-  dead.forEach((agent) => agent.signal('SIGKILL'));
-  const run = await server.runEnds(id);
+    const { id } = await server.run(slow);
+    await server.event(id, (event) => event.type === 'result');
+    const dead = agents.filter((_, i) => i % 4 === 3).slice(0, 10);
+    dead.forEach((agent) => agent.signal('SIGKILL'));
+    const run = await server.runEnds(id);
 
-  assert.equal(run.state, 'failed');
-  const [, count, silent, names] =
-    run.reason.match(/^(\d+) nodes: agent lost \(silent for (\d+) s\): (.*)$/) ?? assert.fail(run.reason);
-  assert.equal(Number(count), 10, run.reason);
-  assert.ok(Number(silent) < lease, 'nobody waits for leases to pass');
-  assert.deepEqual(
-    names.split(', '),
-    dead.map((agent) => agent.nodeName),
-  );
-  const events = await server.events(id);
-  assertNumbered(events);
-  const lost = events.filter((event) => event.type === 'rank' && /agent lost/.test(event.reason));
-  assert.deepEqual(lost.map((event) => event.node).sort(), dead.map((agent) => agent.nodeName).sort());
-});
+    assert.equal(run.state, 'failed');
+    const [, count, silent, names] =
+      run.reason.match(/^(\d+) nodes: agent lost \(silent for (\d+) s\): (.*)$/) ?? assert.fail(run.reason);
+    assert.equal(Number(count), 10, run.reason);
+    assert.ok(Number(silent) < lease, 'nobody waits for leases to pass');
+    assert.deepEqual(
+      names.split(', '),
+      dead.map((agent) => agent.nodeName),
+    );
+    const events = await server.events(id);
+    assertNumbered(events);
+    const lost = events.filter((event) => event.type === 'rank' && /agent lost/.test(event.reason));
+    assert.deepEqual(lost.map((event) => event.node).sort(), dead.map((agent) => agent.nodeName).sort());
+  });
 
-test('a server that is killed finds every agent and the run again', limit, async (t) => {
-  const server = await startServer(t);
-  await startAgents(t, server, nodes);
-  const { id } = await server.run(brief);
-  await server.event(id, (event) => event.type === 'result');
-  await server.killHard();
-  const again = await server.startAgain();
-  const run = await again.runEnds(id);
-  assert.equal(run.state, 'completed', run.reason);
-  assert.equal(run.rows_done, run.rows_total);
-  assertNumbered(await again.events(id));
-  await waitFor(async () => (await agentsThere(again)) === nodes, 'all agents are back');
-});
+  test('a server that is killed finds every agent and the run again', limit, async (t) => {
+    const server = await startServer(t);
+    await startAgents(t, server, nodes);
+    const { id } = await server.run(brief);
+    await server.event(id, (event) => event.type === 'result');
+    await server.killHard();
+    const again = await server.startAgain();
+    const run = await again.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.equal(run.rows_done, run.rows_total);
+    assertNumbered(await again.events(id));
+    await waitFor(async () => (await agentsThere(again)) === nodes, 'all agents are back');
+  });
 
-test('a server that was kept from running blames no agent for it', limit, async (t) => {
-  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '8'] } });
-  const { id } = await server.run({ ...brief, nodes: { count: 4 } });
-  await server.event(id, (event) => event.type === 'result');
-  server.signal('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 12000 * timeScale));
-  server.signal('SIGCONT');
-  const run = await server.runEnds(id);
-  assert.equal(run.state, 'completed', run.reason);
-  assert.equal(await agentsThere(server), 4);
-});
+  test('a server that was kept from running blames no agent for it', limit, async (t) => {
+    const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '8'] } });
+    const { id } = await server.run({ ...brief, nodes: { count: 4 } });
+    await server.event(id, (event) => event.type === 'result');
+    server.signal('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 12000 * timeScale));
+    server.signal('SIGCONT');
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.equal(await agentsThere(server), 4);
+  });
 
-test('an agent has more ranks than files are usually allowed for', limit, async (t) => {
-  const server = await startServer(t);
-  const mark = `${process.pid}-few-files`;
-  new Program(
-    t,
-    'bash',
-    [
-      '-c',
-      'ulimit -Sn 64; exec "$0" "$@"',
-      path.join(binDir, 'ringbench-agent'),
-      '--server',
-      server.url,
-      '--name',
-      'node-1',
-      '--ranks',
-      '40',
-      '--spool-dir',
-      tempDir(t),
-    ],
-    { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK' } },
-  );
-  await server.nodeIs('node-1', 'idle');
-  const { id } = await server.run({ ...slow, nodes: {} });
-  await server.event(id, (event) => event.type === 'result');
-  // What a program is allowed is none of the agent's business.
-  const limits = processesWithEnv('TEST_MARK', mark).map(
-    (pid) => fs.readFileSync(`/proc/${pid}/limits`, 'utf8').match(/Max open files\s+(\d+)/)[1],
-  );
-  assert.ok(limits.filter((soft) => soft === '64').length >= 39, limits.join(' '));
-  await server.request('POST', `/api/v1/runs/${id}/cancel`);
-  const run = await server.runEnds((await server.run({ ...sim, nodes: {} })).id);
-  assert.equal(run.state, 'completed', run.reason);
-  assert.equal(run.world_size, 40);
+  test('an agent has more ranks than files are usually allowed for', limit, async (t) => {
+    const server = await startServer(t);
+    const mark = `${process.pid}-few-files`;
+    new Program(
+      t,
+      'bash',
+      [
+        '-c',
+        'ulimit -Sn 64; exec "$0" "$@"',
+        path.join(binDir, 'ringbench-agent'),
+        '--server',
+        server.url,
+        '--name',
+        'node-1',
+        '--ranks',
+        '40',
+        '--spool-dir',
+        tempDir(t),
+      ],
+      { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK' } },
+    );
+    await server.nodeIs('node-1', 'idle');
+    const { id } = await server.run({ ...slow, nodes: {} });
+    await server.event(id, (event) => event.type === 'result');
+    // What a program is allowed is none of the agent's business.
+    const limits = processesWithEnv('TEST_MARK', mark).map(
+      (pid) => fs.readFileSync(`/proc/${pid}/limits`, 'utf8').match(/Max open files\s+(\d+)/)[1],
+    );
+    assert.ok(limits.filter((soft) => soft === '64').length >= 39, limits.join(' '));
+    await server.request('POST', `/api/v1/runs/${id}/cancel`);
+    const run = await server.runEnds((await server.run({ ...sim, nodes: {} })).id);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.equal(run.world_size, 40);
+  });
 });
