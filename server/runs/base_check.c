@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/run_spec.h"
 #include "server/analysis/compare_json.h"
 #include "server/runs/case_values_read.h"
@@ -52,6 +53,13 @@ static void finish(struct base_check *check, const char *why)
     check_free(check);
 }
 
+static void finish_unread(struct base_check *check, const struct error *err)
+{
+    if (err->code == ERROR_MEMORY)
+        memory_out("a run's comparison with its baseline");
+    finish(check, err->text);
+}
+
 /* ---- The comparison ---- */
 
 static void do_compare(uv_work_t *work)
@@ -75,7 +83,10 @@ static void on_compared(uv_work_t *work, int status)
 {
     struct base_check *check = work->data;
 
-    finish(check, status < 0 ? "the server stops" : check->err.text);
+    if (status < 0)
+        finish(check, "the server stops");
+    else
+        finish_unread(check, &check->err);
 }
 
 /* ---- What the run is like ---- */
@@ -85,7 +96,7 @@ static void on_run(void *arg, const struct error *err, json_t *doc)
     struct base_check *check = arg;
 
     if (err) {
-        finish(check, err->text);
+        finish_unread(check, err);
         return;
     }
     check->parts[check->at].doc = doc;
@@ -112,7 +123,7 @@ static void on_base(void *arg, const struct error *err, json_t *base)
         check->against = json_incref(json_object_get(base, "runs"));
     json_decref(base);
     if (err)
-        finish(check, err->text);
+        finish_unread(check, err);
     else if (json_array_size(check->against) > 0)
         read_next(check);
     else
@@ -127,7 +138,7 @@ static void on_written(void *arg, const struct error *err,
 
     (void)events, (void)n_events;
     if (err)
-        finish(check, err->text);
+        finish_unread(check, err);
     else
         store_read_base(check->store, &check->query, on_base, check);
 }
@@ -154,7 +165,7 @@ static void on_values(void *arg, const struct error *err, struct case_values *va
     part->values = values;
     part->run = (struct compare_run){part->doc, part->values};
     if (err)
-        finish(check, err->text);
+        finish_unread(check, err);
     else if (check->at == 0)
         write_values(check, of_run);
     else
@@ -170,14 +181,10 @@ static void read_part(struct base_check *check)
 void base_check_start(uv_loop_t *loop, struct store *store, json_t *doc,
                       const struct store_base_query *query, base_checked *done, void *arg)
 {
-    static const struct base_answer out_of_memory = {.why = "out of memory"};
     struct base_check *check = calloc(1, sizeof(*check));
 
-    if (!check) {
-        json_decref(doc);
-        done(arg, &out_of_memory);
-        return;
-    }
+    if (!check)
+        memory_out("a run's comparison with its baseline");
     check->loop = loop;
     check->store = store;
     check->query = *query;

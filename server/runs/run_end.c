@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/analysis/gate.h"
 #include "server/analysis/verdict.h"
 #include "server/launch/jobs.h"
@@ -110,15 +111,6 @@ static bool asks_checks(const struct run_spec *spec)
     return spec->baseline.given || json_object_size(spec->thresholds) > 0;
 }
 
-/* Of a run that asked for checks something is said always: none would look like a pass.
- */
-static json_t *unjudged(void)
-{
-    return verdict_json(VERDICT_GATE, VERDICT_NOT_EVALUATED,
-                        "the checks were not judged: the server's memory was out", NULL,
-                        json_pack("{s:[]}", "checks"));
-}
-
 /* base: what came of holding it against its baseline; NULL: that was not tried. */
 static json_t *judge(const struct ending *ending, const struct base_answer *base)
 {
@@ -132,7 +124,9 @@ static json_t *judge(const struct ending *ending, const struct base_answer *base
     json_t *verdict;
 
     verdict = gate_judge(&run);
-    return verdict ? verdict : unjudged();
+    if (!verdict)
+        memory_out("a run's verdict");
+    return verdict;
 }
 
 static void finish(void *arg, const struct base_answer *base)
@@ -168,6 +162,8 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     struct ending *ending = arg;
     const struct active_run *active = ending->active;
 
+    if (err && err->code == ERROR_MEMORY)
+        memory_out("a run's results");
     if (err)
         log_warn("run %s: can't read its results to judge them: %s", active->run->id,
                  err->text);
@@ -217,11 +213,8 @@ static void end_now(struct active_run *active, enum run_state state, const char 
     }
     doc = run_to_json(active->run, RUN_WHOLE);
     ending = doc ? calloc(1, sizeof(*ending)) : NULL;
-    if (!ending) {
-        tell_end(active, state, reason, unjudged());
-        json_decref(doc);
-        return;
-    }
+    if (!ending)
+        memory_out("a run's checks");
     ending->active = active;
     ending->state = state;
     ending->reason = reason ? strdup(reason) : NULL;

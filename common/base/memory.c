@@ -1,0 +1,13 @@
+/* memory.c - what a program does where it can't go on without memory */
+#include "common/base/memory.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/log.h"
+
+_Noreturn void memory_out(const char *what)
+{
+    log_error("out of memory for %s: the program ends", what);
+    _exit(EXIT_FAILURE);
+}

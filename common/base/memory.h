@@ -1,0 +1,9 @@
+/* memory.h - what a program does where it can't go on without memory */
+#ifndef RINGBENCH_COMMON_BASE_MEMORY_H
+#define RINGBENCH_COMMON_BASE_MEMORY_H
+
+/* Log what memory was wanted for, and end the process. State is on disk, and the next
+ * process goes on from it: better than an answer that is kept and says nothing. */
+_Noreturn void memory_out(const char *what);
+
+#endif
