@@ -15,6 +15,8 @@ const char nccl_endless[] =
 
 const char nccl_plain[] = "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\"";
 
+struct nccl_case nccl;
+
 static char case_path[] = "/tmp/ringbench-nccl-XXXXXX";
 
 /* The emulation's mark of a rank that hangs. */
@@ -52,97 +54,120 @@ static void keep(json_t **place, json_t *event)
     *place = json_incref(event);
 }
 
-void nccl_note(void *arg, int rank, const char *line, size_t len)
+static void note(void *arg, int rank, const char *line, size_t len)
 {
-    struct nccl_seen *seen = arg;
     json_t *event = json_parse(line, len, NULL);
     const char *type = json_get_str(event, "type", "");
 
+    (void)arg;
     assert_non_null(event);
     if (strcmp(type, "hello") == 0) {
-        keep(&seen->hello[rank], event);
+        keep(&nccl.hello[rank], event);
     } else if (strcmp(type, "done") == 0) {
-        keep(&seen->done[rank], event);
-        seen->done_ns[rank] = clock_monotonic_ns();
+        keep(&nccl.done[rank], event);
+        nccl.done_ns[rank] = clock_monotonic_ns();
     } else if (strcmp(type, "result") == 0) {
-        json_array_append(seen->results, event);
+        json_array_append(nccl.results, event);
     } else if (strcmp(type, "progress") == 0) {
         int64_t finished = json_get_int(event, "done", 0);
-        seen->progress++;
-        seen->steps += rank == 0 && finished > seen->finished;
-        seen->finished = rank == 0 ? finished : seen->finished;
-        seen->checked = rank == 0 ? json_get_int(event, "checked", 0) : seen->checked;
-        seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
+        nccl.progress++;
+        nccl.steps += rank == 0 && finished > nccl.finished;
+        nccl.finished = rank == 0 ? finished : nccl.finished;
+        nccl.checked = rank == 0 ? json_get_int(event, "checked", 0) : nccl.checked;
     } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
-        keep(&seen->connected[rank], event);
+        keep(&nccl.connected[rank], event);
     }
     json_decref(event);
 }
 
-void nccl_start(struct worker_group *group, struct nccl_seen *seen, const char *emulation)
+void nccl_start(const char *emulation)
 {
-    memset(seen, 0, sizeof(*seen));
-    seen->results = json_array();
+    nccl_end(NULL);
+    memset(&nccl, 0, sizeof(nccl));
     setenv("RINGBENCH_EMULATION", emulation, 1);
     drop_marks();
-    assert_int_equal(worker_group_start(group, WORKER_NCCL, case_path, RANKS, 0), 0);
+    assert_int_equal(worker_group_start(&nccl.group, WORKER_NCCL, case_path, RANKS, 0),
+                     0);
+    nccl.results = json_array();
 }
 
-void nccl_end(struct worker_group *group, struct nccl_seen *seen)
+int nccl_end(void **state)
 {
+    (void)state;
+    if (!nccl.results)
+        return 0;
     for (int rank = 0; rank < RANKS; rank++) {
-        json_decref(seen->hello[rank]);
-        json_decref(seen->connected[rank]);
-        json_decref(seen->done[rank]);
+        json_decref(nccl.hello[rank]);
+        json_decref(nccl.connected[rank]);
+        json_decref(nccl.done[rank]);
     }
-    json_decref(seen->results);
-    worker_group_end(group);
+    json_decref(nccl.results);
+    nccl.results = NULL;
+    worker_group_end(&nccl.group);
+    return 0;
 }
 
-void nccl_run(struct worker_group *group, struct nccl_seen *seen, const char *emulation)
+/* Read for a while, since a read by itself lasts until all have ended. */
+static void read_some(int ms)
 {
-    nccl_start(group, seen, emulation);
-    assert_int_equal(worker_group_read(group, QUIET_MS, NULL, nccl_note, seen), 0);
+    bool stop = false;
+
+    assert_int_equal(worker_group_read(&nccl.group, ms, &stop, note, NULL), 1);
 }
 
-void nccl_await_hang(struct worker_group *group, struct nccl_seen *seen, int rank)
+void nccl_read(void)
 {
-    while (drop_mark(rank)) {
-        bool stop = false;
-        assert_int_equal(worker_group_read(group, 20, &stop, nccl_note, seen), 1);
-    }
+    assert_int_equal(worker_group_read(&nccl.group, QUIET_MS, NULL, note, NULL), 0);
 }
 
-const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *key)
+void nccl_run(const char *emulation)
 {
-    return json_get_str(json_object_get(seen->done[rank], "error"), key, "none");
+    nccl_start(emulation);
+    nccl_read();
 }
 
-int nccl_rank_saying(const struct nccl_seen *seen, const char *words)
+void nccl_await_progress(void)
+{
+    while (nccl.progress == 0)
+        read_some(200);
+}
+
+void nccl_await_hang(int rank)
+{
+    while (drop_mark(rank))
+        read_some(20);
+}
+
+const char *nccl_error_of(int rank, const char *key)
+{
+    return json_get_str(json_object_get(nccl.done[rank], "error"), key, "none");
+}
+
+int nccl_rank_saying(const char *words)
 {
     int rank = 0;
 
-    while (rank < RANKS && !strstr(nccl_error_of(seen, rank, "text"), words))
+    while (rank < RANKS && !strstr(nccl_error_of(rank, "text"), words))
         rank++;
     return rank < RANKS ? rank : -1;
 }
 
-void nccl_assert_all_ok(const struct worker_group *group, const struct nccl_seen *seen)
+void nccl_assert_all_ok(void)
 {
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(nccl_error_of(seen, rank, "text"), "none");
-        assert_true(json_get_bool(seen->done[rank], "ok", false));
-        assert_int_equal(group->workers[rank].status, 0);
+        assert_string_equal(nccl_error_of(rank, "text"), "none");
+        assert_true(json_get_bool(nccl.done[rank], "ok", false));
+        assert_int_equal(nccl.group.workers[rank].status, 0);
     }
 }
 
-void nccl_assert_rows_right(const struct nccl_seen *seen, size_t rows)
+void nccl_assert_rows_right(size_t rows)
 {
     size_t i;
     json_t *row;
 
-    assert_int_equal(json_array_size(seen->results), rows);
-    json_array_foreach (seen->results, i, row) {
+    assert_int_equal(json_array_size(nccl.results), rows);
+    json_array_foreach (nccl.results, i, row) {
         const char *kind = json_get_str(row, "collective", "");
         bool is_timed_only =
             json_get_bool(row, "in_place", false) &&

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "bench/worker_group.h"
+#include "tests/unit/case_fixture.h"
 #include "tests/unit/test.h"
 
 #define WAIT_MS 60000
@@ -197,8 +198,6 @@ TEST_WITH(set_up, tear_down, the_oldest_goes_when_there_are_too_many)
 
 /* ---- Real workers ---- */
 
-static char case_path[] = "/tmp/ringbench-door-XXXXXX";
-
 static void write_case(const char *backend)
 {
     json_t *json = json_pack(
@@ -210,8 +209,7 @@ static void write_case(const char *backend)
         "throughput", "seed", 1, "sizes", 8);
 
     assert_non_null(json);
-    assert_int_equal(json_write_file(json, case_path, NULL), 0);
-    json_decref(json);
+    case_write(json);
 }
 
 /* The port that a rank has published under this key. */
@@ -288,18 +286,4 @@ TEST(strangers_hold_up_no_hub)
     check_workers("sim", WORKER_SIM, "ringbench/hub");
 }
 
-static int make_file(void **state)
-{
-    int fd = mkstemp(case_path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(case_path);
-}
-
-GROUP_FIXTURE(make_file, remove_file);
+GROUP_FIXTURE(make_case_file, remove_case_file);

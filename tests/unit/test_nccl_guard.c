@@ -7,33 +7,25 @@
 #include "tests/unit/test.h"
 
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
+EACH_FIXTURE(NULL, nccl_end);
 
 /* Settings for all ranks but rank 1. */
 #define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
 
-static void read_to_end(struct worker_group *group, struct nccl_seen *seen)
-{
-    assert_int_equal(worker_group_read(group, QUIET_MS, NULL, nccl_note, seen), 0);
-}
-
 static void check_death(const char *emulation, const char *words)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_endless, "");
-    nccl_start(&group, &seen, emulation);
-    nccl_await_hang(&group, &seen, 0);
-    kill(group.workers[1].pid, SIGKILL);
-    read_to_end(&group, &seen);
+    nccl_start(emulation);
+    nccl_await_hang(0);
+    kill(nccl.group.workers[1].pid, SIGKILL);
+    nccl_read();
     for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1) {
-        const json_t *error = json_object_get(seen.done[rank], "error");
-        assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+        const json_t *error = json_object_get(nccl.done[rank], "error");
+        assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
         assert_int_equal(json_get_int(error, "peer", -1), 1);
-        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+        assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
     }
-    assert_non_null(strstr(nccl_error_of(&seen, 0, "text"), words));
-    nccl_end(&group, &seen);
+    assert_non_null(strstr(nccl_error_of(0, "text"), words));
 }
 
 TEST(a_death_is_noticed_inside_of_cuda)
@@ -63,36 +55,30 @@ TEST(a_stop_ends_a_call_that_hangs)
 
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct worker_group group;
-        struct nccl_seen seen;
-        nccl_start(&group, &seen, cases[i].emulation);
-        nccl_await_hang(&group, &seen, 2);
+        nccl_start(cases[i].emulation);
+        nccl_await_hang(2);
         for (int rank = 0; rank < RANKS; rank++)
-            kill(group.workers[rank].pid, SIGTERM);
-        read_to_end(&group, &seen);
+            kill(nccl.group.workers[rank].pid, SIGTERM);
+        nccl_read();
         for (int rank = 0; rank < RANKS; rank++)
-            assert_string_equal(nccl_error_of(&seen, rank, "code"), "cancelled");
-        assert_string_equal(nccl_error_of(&seen, 2, "text"), cases[i].text);
-        nccl_end(&group, &seen);
+            assert_string_equal(nccl_error_of(rank, "code"), "cancelled");
+        assert_string_equal(nccl_error_of(2, "text"), cases[i].text);
     }
 }
 
 /* What a rank still has to free when the others are through is its own matter. */
 TEST(a_call_that_never_returns_is_named_at_the_end_too)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char how[256];
 
     snprintf(how, sizeof(how), "%s,\"stall_s\":3", nccl_plain);
     nccl_write_case(nccl_quick, how);
-    nccl_run(&group, &seen, "devices=4,hang_cudaFree@2=4");
-    assert_string_equal(nccl_error_of(&seen, 2, "code"), "internal");
-    assert_string_equal(nccl_error_of(&seen, 2, "text"),
+    nccl_run("devices=4,hang_cudaFree@2=4");
+    assert_string_equal(nccl_error_of(2, "code"), "internal");
+    assert_string_equal(nccl_error_of(2, "text"),
                         "CUDA (cudaFree) has not returned in 5 s");
     for (int rank = 0; rank < RANKS; rank++)
-        assert_int_equal(json_get_bool(seen.done[rank], "ok", false), rank != 2);
-    nccl_end(&group, &seen);
+        assert_int_equal(json_get_bool(nccl.done[rank], "ok", false), rank != 2);
 }
 
 /* Rank 0 notices the death in its wait, and inside of a call. */
@@ -103,12 +89,9 @@ TEST(what_nccl_said_last_is_told_with_every_loss)
 
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct worker_group group;
-        struct nccl_seen seen;
-        nccl_run(&group, &seen, cases[i]);
-        assert_string_equal(nccl_error_of(&seen, 0, "code"), "peer_lost");
-        assert_non_null(strstr(nccl_error_of(&seen, 0, "text"),
+        nccl_run(cases[i]);
+        assert_string_equal(nccl_error_of(0, "code"), "peer_lost");
+        assert_non_null(strstr(nccl_error_of(0, "text"),
                                "NCCL's last error: emulated: connection reset by peer"));
-        nccl_end(&group, &seen);
     }
 }

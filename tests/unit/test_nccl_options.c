@@ -8,6 +8,7 @@
 #include "tests/unit/test.h"
 
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
+EACH_FIXTURE(NULL, nccl_end);
 
 /* Much longer than what a busy machine adds to a call. */
 #define SLOW_US 100000
@@ -26,37 +27,28 @@ static const char all_kinds[] =
 static const char how_format[] =
     "\"agg_iters\":%d,\"check\":%d,\"timing\":\"throughput\",%s";
 
-static void run_case(struct worker_group *group, struct nccl_seen *seen,
-                     const char *members, int agg_iters, const char *more,
+static void run_case(const char *members, int agg_iters, const char *more,
                      const char *emulation)
 {
     char how[512];
 
     snprintf(how, sizeof(how), how_format, agg_iters, 2, more);
     nccl_write_case(members, how);
-    nccl_run(group, seen, emulation);
+    nccl_run(emulation);
 }
 
 static void check_option(const char *members, const char *more, const char *emulation,
                          size_t rows)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, members, 1, more, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, rows);
-    nccl_end(&group, &seen);
+    run_case(members, 1, more, emulation);
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(rows);
 }
 
 static void check_unexpected(const char *more, const char *emulation, const char *words)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, one_size, 1, more, emulation);
-    assert_int_not_equal(nccl_rank_saying(&seen, words), -1);
-    nccl_end(&group, &seen);
+    run_case(one_size, 1, more, emulation);
+    assert_int_not_equal(nccl_rank_saying(words), -1);
 }
 
 /* The emulation refuses what is not as asked; both ways, so that it can be seen to. */
@@ -99,21 +91,16 @@ TEST(buffers_lie_unaligned)
 
 TEST(graphs_are_captured_and_launched)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     check_option(all_kinds, "\"nccl\":{\"graph\":3}", "devices=4", 48);
     check_option(all_kinds, "\"nccl\":{\"graph\":1,\"registration\":\"symmetric\"}",
                  "devices=4,expect_registered", 48);
-    run_case(&group, &seen, one_size, 3, "\"nccl\":{\"graph\":2}",
-             "devices=4,slow_us=3000");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, 2);
-    const json_t *row = json_array_get(seen.results, 0);
+    run_case(one_size, 3, "\"nccl\":{\"graph\":2}", "devices=4,slow_us=3000");
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(2);
+    const json_t *row = json_array_get(nccl.results, 0);
     assert_int_equal(json_get_int(row, "iters", 0), 2 * 3 * 2);
     assert_true(json_get_num(row, "time_us", 0) >= 3000);
     assert_true(json_get_num(row, "enqueue_us", 1e9) < 1500);
-    nccl_end(&group, &seen);
 }
 
 /* 1 call to warm up, 2 * 3 launched for the time, 1 launched in each of 2 checks: what
@@ -124,31 +111,22 @@ TEST(a_launch_runs_every_call)
         "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
         "\"redops\":[\"sum\"],\"in_place\":false,\"sizes\":[20000],\"iters\":2,"
         "\"root\":0";
-    struct worker_group group;
-    struct nccl_seen seen;
 
-    run_case(&group, &seen, once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=9");
-    assert_true(WIFSIGNALED(group.workers[2].status));
-    assert_int_equal(json_array_size(seen.results), 0);
-    nccl_end(&group, &seen);
-    run_case(&group, &seen, once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=10");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_end(&group, &seen);
+    run_case(once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=9");
+    assert_true(WIFSIGNALED(nccl.group.workers[2].status));
+    assert_int_equal(json_array_size(nccl.results), 0);
+    run_case(once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=10");
+    nccl_assert_all_ok();
 }
 
 TEST(a_wrong_element_in_a_graph_is_found)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, one_size, 1, "\"nccl\":{\"graph\":2}",
-             "devices=4,wrong@1=77");
-    nccl_assert_all_ok(&group, &seen);
-    const json_t *row = json_array_get(seen.results, 0);
+    run_case(one_size, 1, "\"nccl\":{\"graph\":2}", "devices=4,wrong@1=77");
+    nccl_assert_all_ok();
+    const json_t *row = json_array_get(nccl.results, 0);
     /* Two passes were asked for, and the first one is wrong: the count is of that. */
     assert_int_equal(json_get_int(row, "wrong", 0), 1);
     assert_int_equal(json_array_size(json_object_get(row, "errors")), 1);
-    nccl_end(&group, &seen);
 }
 
 TEST(what_cannot_be_captured_is_refused)
@@ -161,8 +139,6 @@ TEST(what_cannot_be_captured_is_refused)
  * as there is room for it. */
 static double root_time_us(const char *more, int size)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char members[512], settings[64];
 
     snprintf(members, sizeof(members),
@@ -171,12 +147,11 @@ static double root_time_us(const char *more, int size)
              "\"root\":0",
              size);
     snprintf(settings, sizeof(settings), "devices=4,slow_us@2=%d", SLOW_US);
-    run_case(&group, &seen, members, 1, more, settings);
-    nccl_assert_all_ok(&group, &seen);
-    const json_t *row = json_array_get(seen.results, 0);
+    run_case(members, 1, more, settings);
+    nccl_assert_all_ok();
+    const json_t *row = json_array_get(nccl.results, 0);
     assert_true(json_get_num(row, "enqueue_us", 1e9) < SLOW_US * 0.9);
     double us = json_number_value(json_array_get(json_object_get(row, "times_us"), 0));
-    nccl_end(&group, &seen);
     return us;
 }
 
@@ -203,20 +178,16 @@ TEST(blocking_waits_and_has_barriers_as_asked)
 
 TEST(cycles_repeat_all_rows_with_one_communicator)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, nccl_quick, 1, "\"cycles\":3", "devices=4");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, 6);
+    run_case(nccl_quick, 1, "\"cycles\":3", "devices=4");
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(6);
     for (size_t i = 0; i < 6; i++) {
-        const json_t *row = json_array_get(seen.results, i);
+        const json_t *row = json_array_get(nccl.results, i);
         assert_int_equal(json_get_int(row, "row", -1), i);
         assert_int_equal(json_get_int(row, "cycle", -1), i / 2);
         assert_int_equal(json_get_int(row, "series", -1), 0);
         assert_int_equal(json_get_int(row, "size", 0), i % 2 ? 20000 : 64);
     }
-    nccl_end(&group, &seen);
 }
 
 /* One slow iteration shows as one sample, where the mean hides it; calls stay back to
@@ -231,52 +202,46 @@ TEST(iterations_are_timed_back_to_back)
     static const int blocking[] = {0, 2};
 
     for (size_t k = 0; k < sizeof(blocking) / sizeof(blocking[0]); k++) {
-        struct worker_group group;
-        struct nccl_seen seen;
         char more[64];
 
         snprintf(more, sizeof(more), "\"per_iter\":true,\"blocking\":%d", blocking[k]);
-        run_case(&group, &seen, calls, 1, more, "devices=4,slow_once@2=4");
-        nccl_assert_all_ok(&group, &seen);
-        const json_t *row = json_array_get(seen.results, 0);
+        run_case(calls, 1, more, "devices=4,slow_once@2=4");
+        nccl_assert_all_ok();
+        const json_t *row = json_array_get(nccl.results, 0);
         const json_t *samples = json_object_get(row, "samples_us");
         assert_int_equal(json_array_size(samples), 6);
         for (size_t i = 0; i < 6; i++) {
             double us = json_number_value(json_array_get(samples, i));
             assert_true(i == 2 ? us >= 100000 : us > 0);
         }
-        nccl_end(&group, &seen);
     }
 }
 
 /* NCCL itself would wait for ever, and no thread looks but the guard. */
 static void check_death_inside(const char *more, const char *emulation, const char *call)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char how[512];
 
     snprintf(how, sizeof(how), how_format, 1, 1, more);
     nccl_write_case(one_size, how);
-    nccl_start(&group, &seen, emulation);
+    nccl_start(emulation);
     for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1)
-        nccl_await_hang(&group, &seen, rank);
-    kill(group.workers[1].pid, SIGKILL);
+        nccl_await_hang(rank);
+    kill(nccl.group.workers[1].pid, SIGKILL);
     int64_t killed_ns = clock_monotonic_ns();
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
+    nccl_read();
     for (int rank = 0; rank < RANKS; rank++) {
-        const json_t *error = json_object_get(seen.done[rank], "error");
+        const json_t *error = json_object_get(nccl.done[rank], "error");
         if (rank == 1)
             continue;
-        assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+        assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
         assert_int_equal(json_get_int(error, "peer", -1), 1);
-        assert_non_null(strstr(nccl_error_of(&seen, rank, "text"),
+        assert_non_null(strstr(nccl_error_of(rank, "text"),
                                "lost rank 1: its process has ended, and NCCL ("));
-        assert_non_null(strstr(nccl_error_of(&seen, rank, "text"), call));
-        assert_true(seen.done_ns[rank] - killed_ns < NOTICE_NS);
-        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+        assert_non_null(strstr(nccl_error_of(rank, "text"), call));
+        assert_true(nccl.done_ns[rank] - killed_ns < NOTICE_NS);
+        assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(a_death_is_noticed_inside_of_nccl)
@@ -294,43 +259,34 @@ TEST(a_death_is_noticed_inside_of_nccl)
 
 TEST(a_death_is_noticed_at_the_end_of_a_group)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char how[512];
 
     snprintf(how, sizeof(how), how_format, 3, 1, "\"nccl\":{}");
     nccl_write_case(one_size, how);
-    nccl_start(&group, &seen, "devices=4,group_hangs@0=2");
-    nccl_await_hang(&group, &seen, 0);
-    kill(group.workers[1].pid, SIGKILL);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
-    assert_non_null(strstr(nccl_error_of(&seen, 0, "text"), "(ncclGroupEnd)"));
-    nccl_end(&group, &seen);
+    nccl_start("devices=4,group_hangs@0=2");
+    nccl_await_hang(0);
+    kill(nccl.group.workers[1].pid, SIGKILL);
+    nccl_read();
+    assert_non_null(strstr(nccl_error_of(0, "text"), "(ncclGroupEnd)"));
 }
 
 /* For when the server, which would notice the stall, is gone. */
 TEST(a_call_that_never_returns_is_given_up)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, one_size, 1, "\"stall_s\":3", "devices=4,group_hangs=2");
+    run_case(one_size, 1, "\"stall_s\":3", "devices=4,group_hangs=2");
     int named = 0;
     for (int rank = 0; rank < RANKS; rank++) {
-        named += strstr(nccl_error_of(&seen, rank, "text"),
+        named += strstr(nccl_error_of(rank, "text"),
                         "NCCL (all_reduce) has not returned in 11 s") != NULL;
-        assert_false(json_get_bool(seen.done[rank], "ok", true));
+        assert_false(json_get_bool(nccl.done[rank], "ok", true));
     }
     assert_true(named >= 1);
-    nccl_end(&group, &seen);
 }
 
 /* Ranks that have read their counters wait for one that has not, which takes it 3 s, but
  * not in what is timed: before it (slow_links 1) or behind it. */
 static void check_counters(const char *timing, const char *emulation)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char members[512];
 
     snprintf(members, sizeof(members),
@@ -338,13 +294,12 @@ static void check_counters(const char *timing, const char *emulation)
              "\"redops\":[\"sum\"],\"in_place\":false,\"sizes\":[1048576],\"root\":0,%s",
              timing);
     nccl_write_case(members, "\"check\":0");
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    const json_t *row = json_array_get(seen.results, 0);
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    const json_t *row = json_array_get(nccl.results, 0);
     const json_t *traffic = json_object_get(row, "traffic");
     assert_true(json_get_int(traffic, "nvlink_bytes", 0) > 0);
     assert_true(json_get_num(row, "time_max_us", 1e9) < 2.5e6);
-    nccl_end(&group, &seen);
 }
 
 TEST(counters_are_read_outside_of_the_time)
@@ -365,14 +320,11 @@ TEST(counters_are_read_outside_of_the_time)
 
 TEST(memory_that_was_taken_is_told)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
-    run_case(&group, &seen, one_size, 1, "\"nccl\":{}", "devices=4,init_mib=5");
-    nccl_assert_all_ok(&group, &seen);
+    run_case(one_size, 1, "\"nccl\":{}", "devices=4,init_mib=5");
+    nccl_assert_all_ok();
     for (int rank = 0; rank < RANKS; rank++) {
-        json_t *begin = json_object_get(seen.connected[rank], "gpu_memory");
-        json_t *end = json_object_get(seen.done[rank], "gpu_memory");
+        json_t *begin = json_object_get(nccl.connected[rank], "gpu_memory");
+        json_t *end = json_object_get(nccl.done[rank], "gpu_memory");
         int64_t init = json_get_int(begin, "init_bytes", 0);
         int64_t buffers = json_get_int(end, "buffer_bytes", 0);
         assert_true(init >= 5 << 20 && init < 6 << 20);
@@ -381,5 +333,4 @@ TEST(memory_that_was_taken_is_told)
         assert_true(buffers >= 4 << 20 && buffers < 5 << 20);
         assert_int_equal(json_get_int(end, "end_bytes", 0), init + buffers);
     }
-    nccl_end(&group, &seen);
 }

@@ -7,6 +7,7 @@
 #include "tests/unit/test.h"
 
 GROUP_FIXTURE(nccl_set_up, nccl_tear_down);
+EACH_FIXTURE(NULL, nccl_end);
 
 static const char all_words[] =
     "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
@@ -28,124 +29,96 @@ static size_t all_rows(size_t dtypes)
 
 TEST(every_collective_type_and_operation_is_right)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char words[1024];
 
     snprintf(words, sizeof(words), all_words, ",\"float8e4m3\",\"float8e5m2\"");
     nccl_write_case(words, "");
-    nccl_run(&group, &seen, "devices=4");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, all_rows(12));
+    nccl_run("devices=4");
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(all_rows(12));
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_true(json_get_bool(seen.hello[rank], "emulated", false));
-        assert_true(json_get_num(seen.connected[rank], "init_s", -1) >= 0);
-        assert_true(json_get_bool(seen.connected[rank], "checks_on_gpu", false));
-        assert_string_equal(json_get_str(seen.connected[rank], "device", ""),
+        assert_true(json_get_bool(nccl.hello[rank], "emulated", false));
+        assert_true(json_get_num(nccl.connected[rank], "init_s", -1) >= 0);
+        assert_true(json_get_bool(nccl.connected[rank], "checks_on_gpu", false));
+        assert_string_equal(json_get_str(nccl.connected[rank], "device", ""),
                             "emulated GPU");
     }
-    nccl_end(&group, &seen);
 }
 
 /* Grouped sends and receives, cudaMalloc, no fp8. */
 TEST(an_old_library_does_the_same)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char words[1024];
 
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     snprintf(words, sizeof(words), all_words, "");
     nccl_write_case(words, "");
-    nccl_run(&group, &seen, "devices=4,no_kernels");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, all_rows(10));
-    assert_false(json_get_bool(seen.connected[0], "checks_on_gpu", true));
-    assert_string_equal(json_get_str(seen.connected[0], "nccl_version", ""), "2.18.5");
-    nccl_end(&group, &seen);
+    nccl_run("devices=4,no_kernels");
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(all_rows(10));
+    assert_false(json_get_bool(nccl.connected[0], "checks_on_gpu", true));
+    assert_string_equal(json_get_str(nccl.connected[0], "nccl_version", ""), "2.18.5");
     snprintf(words, sizeof(words), all_words, ",\"float8e4m3\"");
     nccl_write_case(words, "");
-    nccl_run(&group, &seen, "devices=4");
-    assert_string_equal(nccl_error_of(&seen, 0, "code"), "unsupported");
-    assert_string_equal(nccl_error_of(&seen, 0, "text"),
-                        "backend nccl cannot do float8e4m3");
-    nccl_end(&group, &seen);
+    nccl_run("devices=4");
+    assert_string_equal(nccl_error_of(0, "code"), "unsupported");
+    assert_string_equal(nccl_error_of(0, "text"), "backend nccl cannot do float8e4m3");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 
 TEST(calls_in_groups_and_isolated_ones_are_measured)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
-    nccl_run(&group, &seen, "devices=4");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, 2);
-    const json_t *row = json_array_get(seen.results, 1);
+    nccl_run("devices=4");
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(2);
+    const json_t *row = json_array_get(nccl.results, 1);
     assert_int_equal(json_get_int(row, "iters", 0), 15);
     assert_int_equal(json_array_size(json_object_get(row, "samples_us")), 5);
-    nccl_end(&group, &seen);
 }
 
 TEST(each_rank_has_its_own_data_to_reduce)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(
         "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\"],"
         "\"dtypes\":[\"float32\",\"int8\"],\"redops\":[\"sum\",\"prod\",\"avg\"],"
         "\"in_place\":false,\"sizes\":[4096,65536],\"iters\":3",
         "\"check\":0");
-    nccl_run(&group, &seen, "devices=4,expect_own_data");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_end(&group, &seen);
+    nccl_run("devices=4,expect_own_data");
+    nccl_assert_all_ok();
 }
 
 TEST(many_ranks_share_several_ids)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
     setenv("RINGBENCH_RANKS_PER_NCCL_ID", "2", 1);
-    nccl_run(&group, &seen, "devices=4");
+    nccl_run("devices=4");
     unsetenv("RINGBENCH_RANKS_PER_NCCL_ID");
-    nccl_assert_all_ok(&group, &seen);
-    assert_int_equal(json_get_int(seen.connected[3], "unique_ids", 0), 2);
-    nccl_end(&group, &seen);
+    nccl_assert_all_ok();
+    assert_int_equal(json_get_int(nccl.connected[3], "unique_ids", 0), 2);
 }
 
 TEST(a_slow_rank_shows)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, "devices=4,slow_us@2=4000");
-    nccl_assert_all_ok(&group, &seen);
-    assert_true(json_get_num(json_array_get(seen.results, 0), "time_us", 0) > 3500);
-    nccl_end(&group, &seen);
+    nccl_run("devices=4,slow_us@2=4000");
+    nccl_assert_all_ok();
+    assert_true(json_get_num(json_array_get(nccl.results, 0), "time_us", 0) > 3500);
 }
 
 static void check_wrong(const char *emulation)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    assert_int_equal(json_get_int(json_array_get(seen.results, 0), "wrong", -1), 0);
-    const json_t *row = json_array_get(seen.results, 1);
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    assert_int_equal(json_get_int(json_array_get(nccl.results, 0), "wrong", -1), 0);
+    const json_t *row = json_array_get(nccl.results, 1);
     assert_int_equal(json_get_int(row, "wrong", -1), 1);
     const json_t *error = json_array_get(json_object_get(row, "errors"), 0);
     assert_int_equal(json_get_int(error, "rank", -1), 2);
     assert_int_equal(json_get_int(error, "index", -1), 1234);
     assert_string_not_equal(json_get_str(error, "expected", ""),
                             json_get_str(error, "got", ""));
-    nccl_end(&group, &seen);
 }
 
 TEST(a_wrong_element_is_named)
@@ -156,17 +129,13 @@ TEST(a_wrong_element_is_named)
 
 static void check_kernels(const char *emulation, bool are_there)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, 2);
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(2);
     for (int rank = 0; rank < RANKS; rank++)
-        assert_int_equal(json_get_bool(seen.connected[rank], "checks_on_gpu", !are_there),
+        assert_int_equal(json_get_bool(nccl.connected[rank], "checks_on_gpu", !are_there),
                          are_there);
-    nccl_end(&group, &seen);
 }
 
 /* A fatbin of nvcc 13 is nothing to a driver of 12.x. */
@@ -185,8 +154,6 @@ TEST(a_driver_older_than_the_kernels_has_them_as_text)
 /* Of a reduce and a gather, out of place and in place, what rank 1 must not receive. */
 static void check_scribble(const char *emulation)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     size_t i;
     json_t *row;
 
@@ -194,16 +161,15 @@ static void check_scribble(const char *emulation)
                     "\"redops\":[\"sum\"],\"in_place\":\"both\",\"sizes\":[20000],"
                     "\"iters\":2,\"root\":0",
                     "");
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    assert_int_equal(json_array_size(seen.results), 4);
-    json_array_foreach (seen.results, i, row) {
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    assert_int_equal(json_array_size(nccl.results), 4);
+    json_array_foreach (nccl.results, i, row) {
         const json_t *error = json_array_get(json_object_get(row, "errors"), 0);
         assert_int_equal(json_get_int(row, "wrong", -1), 1);
         assert_int_equal(json_get_int(error, "rank", -1), 1);
         assert_int_equal(json_get_int(error, "index", -1), 1234);
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(what_is_written_where_nothing_is_received_is_found)
@@ -237,38 +203,31 @@ TEST(what_cannot_be_is_said_before_nccl_is_asked)
 
     nccl_write_case(nccl_quick, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct worker_group group;
-        struct nccl_seen seen;
-        nccl_run(&group, &seen, cases[i].emulation);
+        nccl_run(cases[i].emulation);
         for (int rank = 0; rank < RANKS; rank++) {
-            assert_string_equal(nccl_error_of(&seen, rank, "text"), cases[i].text);
-            assert_string_equal(nccl_error_of(&seen, rank, "code"), cases[i].code);
-            assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+            assert_string_equal(nccl_error_of(rank, "text"), cases[i].text);
+            assert_string_equal(nccl_error_of(rank, "code"), cases[i].code);
+            assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
         }
-        assert_int_equal(json_array_size(seen.results), 0);
-        nccl_end(&group, &seen);
+        assert_int_equal(json_array_size(nccl.results), 0);
     }
 }
 
 /* The rank that fails says why, the others name it. */
 static void check_failure(const char *emulation, int culprit, const char *words)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, emulation);
+    nccl_run(emulation);
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank == culprit) {
-            assert_non_null(strstr(nccl_error_of(&seen, rank, "text"), words));
+            assert_non_null(strstr(nccl_error_of(rank, "text"), words));
         } else {
-            const json_t *error = json_object_get(seen.done[rank], "error");
-            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+            const json_t *error = json_object_get(nccl.done[rank], "error");
+            assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
             assert_int_equal(json_get_int(error, "peer", -1), culprit);
         }
-        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+        assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(a_failure_carries_the_librarys_words)
@@ -283,17 +242,14 @@ TEST(a_failure_carries_the_librarys_words)
 static void check_option(const char *option, const char *emulation,
                          const char *registration)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char more[512];
 
     snprintf(more, sizeof(more), "%s,%s", nccl_plain, option);
     nccl_write_case(nccl_quick, more);
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    nccl_assert_rows_right(&seen, 2);
-    assert_string_equal(json_get_str(seen.done[0], "registration", ""), registration);
-    nccl_end(&group, &seen);
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    nccl_assert_rows_right(2);
+    assert_string_equal(json_get_str(nccl.done[0], "registration", ""), registration);
 }
 
 TEST(options_of_nccl_are_heeded)
@@ -310,18 +266,15 @@ TEST(options_of_nccl_are_heeded)
 static void check_refused(const char *option, const char *emulation, const char *code,
                           const char *text)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     char more[512];
 
     snprintf(more, sizeof(more), "%s,%s", nccl_plain, option);
     nccl_write_case(nccl_quick, more);
-    nccl_run(&group, &seen, emulation);
+    nccl_run(emulation);
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(nccl_error_of(&seen, rank, "code"), code);
-        assert_string_equal(nccl_error_of(&seen, rank, "text"), text);
+        assert_string_equal(nccl_error_of(rank, "code"), code);
+        assert_string_equal(nccl_error_of(rank, "text"), text);
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(options_that_cannot_be_had_end_the_case)
@@ -356,72 +309,55 @@ TEST(options_that_cannot_be_had_end_the_case)
  * that calls are slow. So is what the host checks. */
 TEST(long_work_shows_progress)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
                     "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":30,\"root\":0,"
                     "\"sizes\":[64,128]",
                     "");
-    nccl_run(&group, &seen, "devices=4,slow_us=100000,no_kernels");
-    nccl_assert_all_ok(&group, &seen);
-    assert_true(seen.steps >= 3);
-    assert_true(seen.checked > 0); /* the first row's, by the host */
-    nccl_end(&group, &seen);
+    nccl_run("devices=4,slow_us=100000,no_kernels");
+    nccl_assert_all_ok();
+    assert_true(nccl.steps >= 3);
+    assert_true(nccl.checked > 0); /* the first row's, by the host */
 }
 
 /* The first call, the only one to warm up, takes long: no event follows the timed ones.
  */
 TEST(a_slow_first_call_marks_no_timed_one)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "\"agg_iters\":1,\"check\":0,\"timing\":\"throughput\","
                                 "\"stall_s\":3");
-    nccl_run(&group, &seen, "devices=4,slow_once=1,hang_cudaEventRecord=1");
-    nccl_assert_all_ok(&group, &seen);
-    nccl_end(&group, &seen);
+    nccl_run("devices=4,slow_once=1,hang_cudaEventRecord=1");
+    nccl_assert_all_ok();
 }
 
 TEST(a_buffer_that_cannot_be_had_ends_the_case)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     int rank;
 
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, "devices=4,oom=10000");
-    rank = nccl_rank_saying(&seen, "2 buffers of 20 KiB: cudaMalloc of a buffer: out of "
-                                   "memory (CUDA error 2)");
+    nccl_run("devices=4,oom=10000");
+    rank = nccl_rank_saying("2 buffers of 20 KiB: cudaMalloc of a buffer: out of "
+                            "memory (CUDA error 2)");
     assert_int_not_equal(rank, -1);
-    assert_string_equal(nccl_error_of(&seen, rank, "code"), "memory");
-    nccl_end(&group, &seen);
+    assert_string_equal(nccl_error_of(rank, "code"), "memory");
 }
 
 TEST(a_size_that_does_not_fit_is_skipped)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
                     "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":5,\"root\":0,"
                     "\"sizes\":[64,33554432]",
                     "");
-    nccl_run(&group, &seen, "devices=4,memory_mib=64");
-    nccl_assert_all_ok(&group, &seen);
-    const char *why = json_get_str(json_array_get(seen.results, 1), "skipped", "");
+    nccl_run("devices=4,memory_mib=64");
+    nccl_assert_all_ok();
+    const char *why = json_get_str(json_array_get(nccl.results, 1), "skipped", "");
     assert_non_null(strstr(why, "needs 2 buffers of 32 MiB per rank"));
     assert_non_null(strstr(why, "GPU's 64 MiB less a reserve of 8.0 MiB"));
-    nccl_end(&group, &seen);
 }
 
 /* NCCL calls it an invalid argument, which would be the end of the case. rows: those that
  * are run, of the collectives and types in order. */
 static void check_fp8(const char *emulation, const char *rows, const char *reason)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     size_t i;
     json_t *row;
 
@@ -431,10 +367,10 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
                     "\"redops\":[\"max\"],\"in_place\":false,\"sizes\":[6000],"
                     "\"iters\":2,\"root\":0",
                     "");
-    nccl_run(&group, &seen, emulation);
-    nccl_assert_all_ok(&group, &seen);
-    assert_int_equal(json_array_size(seen.results), strlen(rows));
-    json_array_foreach (seen.results, i, row) {
+    nccl_run(emulation);
+    nccl_assert_all_ok();
+    assert_int_equal(json_array_size(nccl.results), strlen(rows));
+    json_array_foreach (nccl.results, i, row) {
         if (rows[i] == '-') {
             assert_string_equal(json_get_str(row, "skipped", ""), reason);
         } else {
@@ -442,7 +378,6 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
             assert_int_equal(json_get_int(row, "wrong", -1), 0);
         }
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(fp8_is_skipped_where_a_gpu_is_too_old)
@@ -459,22 +394,19 @@ TEST(fp8_is_skipped_where_a_gpu_is_too_old)
 /* Those that wait in init, or in a kernel, notice the death. */
 static void check_death(const char *emulation, int culprit)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
     int64_t begun = clock_monotonic_ns();
 
     nccl_write_case(nccl_quick, "");
-    nccl_run(&group, &seen, emulation);
-    assert_true(WIFSIGNALED(group.workers[culprit].status));
+    nccl_run(emulation);
+    assert_true(WIFSIGNALED(nccl.group.workers[culprit].status));
     for (int rank = 0; rank < RANKS; rank++) {
-        const json_t *error = json_object_get(seen.done[rank], "error");
+        const json_t *error = json_object_get(nccl.done[rank], "error");
         if (rank != culprit) {
-            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+            assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
             assert_int_equal(json_get_int(error, "peer", -1), culprit);
         }
     }
     assert_true(clock_monotonic_ns() - begun < NOTICE_NS);
-    nccl_end(&group, &seen);
 }
 
 TEST(a_death_in_a_collective_is_noticed)
@@ -485,55 +417,41 @@ TEST(a_death_in_a_collective_is_noticed)
 /* NCCL itself would wait for ever. */
 TEST(a_death_during_init_is_noticed)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "");
-    nccl_start(&group, &seen, "devices=4,init_hangs@1");
-    while (seen.progress == 0) { /* all of them are in init by then */
-        bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, nccl_note, &seen), 1);
-    }
+    nccl_start("devices=4,init_hangs@1");
+    nccl_await_progress(); /* all of them are in init by then */
     int64_t killed_ns = clock_monotonic_ns();
-    kill(group.workers[1].pid, SIGKILL);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
+    kill(nccl.group.workers[1].pid, SIGKILL);
+    nccl_read();
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank != 1) {
-            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
-            assert_string_equal(nccl_error_of(&seen, rank, "text"),
+            assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
+            assert_string_equal(nccl_error_of(rank, "text"),
                                 "lost rank 1: its process has ended");
-            assert_true(seen.done_ns[rank] - killed_ns < NOTICE_NS);
+            assert_true(nccl.done_ns[rank] - killed_ns < NOTICE_NS);
         }
     }
-    nccl_end(&group, &seen);
 }
 
-static void stop_all(const struct worker_group *group)
+static void stop_all(void)
 {
     for (int rank = 0; rank < RANKS; rank++)
-        kill(group->workers[rank].pid, SIGTERM);
+        kill(nccl.group.workers[rank].pid, SIGTERM);
 }
 
 /* SIGTERM ends what hangs, in 5 s, with the same word from every rank. */
 static void check_stop(const char *emulation, const char *members)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(members, "");
-    nccl_start(&group, &seen, emulation);
-    while (seen.progress == 0) {
-        bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, nccl_note, &seen), 1);
-    }
+    nccl_start(emulation);
+    nccl_await_progress();
     int64_t stopped_ns = clock_monotonic_ns();
-    stop_all(&group);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
+    stop_all();
+    nccl_read();
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(nccl_error_of(&seen, rank, "code"), "cancelled");
-        assert_true(seen.done_ns[rank] - stopped_ns < NOTICE_NS);
+        assert_string_equal(nccl_error_of(rank, "code"), "cancelled");
+        assert_true(nccl.done_ns[rank] - stopped_ns < NOTICE_NS);
     }
-    nccl_end(&group, &seen);
 }
 
 TEST(a_stop_ends_everything)
@@ -547,20 +465,16 @@ TEST(a_stop_ends_everything)
 /* For when the server, which would notice it, is gone. */
 TEST(a_stall_is_given_up_in_the_end)
 {
-    struct worker_group group;
-    struct nccl_seen seen;
-
     nccl_write_case(nccl_quick, "\"stall_s\":3,\"agg_iters\":1,\"check\":1,"
                                 "\"timing\":\"throughput\"");
-    nccl_run(&group, &seen, "devices=4,stall@2=3");
+    nccl_run("devices=4,stall@2=3");
     int named = 0;
     for (int rank = 0; rank < RANKS; rank++) {
-        const char *text = nccl_error_of(&seen, rank, "text");
+        const char *text = nccl_error_of(rank, "text");
         named += strstr(text, "the GPU has not finished in 11 s") != NULL;
-        assert_false(json_get_bool(seen.done[rank], "ok", true));
+        assert_false(json_get_bool(nccl.done[rank], "ok", true));
     }
     assert_true(named >= 1);
-    nccl_end(&group, &seen);
 }
 
 static void assert_unavailable(const char *emulation, const char *words)

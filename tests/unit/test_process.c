@@ -16,13 +16,13 @@ struct child {
     struct child *keeps; /* the loop from the end of this one; may be NULL */
 };
 
-struct fixture {
+static struct {
     uv_loop_t loop;
     struct process_table *table;
     struct process_tree *tree;
     bool has_tree_ended;
     char left[200];
-};
+} fixture;
 
 static char fifo[] = "/tmp/test-process-XXXXXX";
 
@@ -77,7 +77,7 @@ static void on_end(void *arg, bool is_signal, int number)
     uv_stop(child->loop);
 }
 
-static void spawn(const struct fixture *fixture, struct child *child, const char *script)
+static void spawn(struct child *child, const char *script)
 {
     char copy[160], shell[] = "sh", option[] = "-c", path[] = "PATH=/usr/bin:/bin";
     char *argv[] = {shell, option, copy, NULL};
@@ -86,52 +86,56 @@ static void spawn(const struct fixture *fixture, struct child *child, const char
     struct process_handlers handlers = {on_data, on_end, child};
 
     snprintf(copy, sizeof(copy), "%s", script);
-    child->loop = process_tree_loop(fixture->tree);
-    child->process = process_spawn(fixture->tree, &params, &handlers, NULL);
+    child->loop = process_tree_loop(fixture.tree);
+    child->process = process_spawn(fixture.tree, &params, &handlers, NULL);
     assert_non_null(child->process);
 }
 
 static void on_tree_end(void *arg, const char *left)
 {
-    struct fixture *fixture = arg;
-
-    fixture->has_tree_ended = true;
-    snprintf(fixture->left, sizeof(fixture->left), "%s", left);
-    uv_stop(&fixture->loop);
+    (void)arg;
+    fixture.has_tree_ended = true;
+    snprintf(fixture.left, sizeof(fixture.left), "%s", left);
+    uv_stop(&fixture.loop);
 }
 
-static void setup(struct fixture *fixture)
+static int set_up(void **state)
 {
     struct error err = {.text = ""};
 
-    memset(fixture, 0, sizeof(*fixture));
-    uv_loop_init(&fixture->loop);
-    fixture->table = process_table_create(&fixture->loop, NULL, NULL);
-    assert_non_null(fixture->table);
-    fixture->tree = process_tree_create(fixture->table, on_tree_end, fixture, &err);
-    if (!fixture->tree)
+    (void)state;
+    memset(&fixture, 0, sizeof(fixture));
+    uv_loop_init(&fixture.loop);
+    fixture.table = process_table_create(&fixture.loop, NULL, NULL);
+    assert_non_null(fixture.table);
+    fixture.tree = process_tree_create(fixture.table, on_tree_end, NULL, &err);
+    if (!fixture.tree)
         fail_msg("%s", err.text);
+    return 0;
 }
 
-static void teardown(struct fixture *fixture)
+static int tear_down(void **state)
 {
-    process_tree_destroy(fixture->tree);
-    process_table_destroy(fixture->table);
-    uv_run(&fixture->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&fixture->loop), 0);
+    (void)state;
+    process_tree_destroy(fixture.tree);
+    process_table_destroy(fixture.table);
+    uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&fixture.loop);
 }
 
-static void await(struct fixture *fixture, const bool *flag)
+EACH_FIXTURE(set_up, tear_down);
+
+static void await(const bool *flag)
 {
     while (!*flag)
-        uv_run(&fixture->loop, UV_RUN_DEFAULT);
+        uv_run(&fixture.loop, UV_RUN_DEFAULT);
 }
 
 /* The pid that it has said. */
-static pid_t await_pid(struct fixture *fixture, const struct child *child)
+static pid_t await_pid(const struct child *child)
 {
     while (!strchr(child->said, '\n'))
-        uv_run(&fixture->loop, UV_RUN_DEFAULT);
+        uv_run(&fixture.loop, UV_RUN_DEFAULT);
     return (pid_t)strtol(child->said, NULL, 10);
 }
 
@@ -168,23 +172,20 @@ static void kill_to_zombie(pid_t pid)
 TEST(last_words_are_heard_though_the_loop_is_late)
 {
     struct child first = {0}, second = {0};
-    struct fixture fixture;
     char script[128];
 
-    setup(&fixture);
     snprintf(script, sizeof(script), "read x < %s; echo done >&3", fifo);
-    spawn(&fixture, &second, script);
-    spawn(&fixture, &first, "echo first >&3");
+    spawn(&second, script);
+    spawn(&first, "echo first >&3");
     first.keeps = &second;
     /* Both its word and its end are there when the loop looks for the first time. */
     await_end(process_pid(first.process));
-    await(&fixture, &first.has_ended);
-    await(&fixture, &second.has_ended);
+    await(&first.has_ended);
+    await(&second.has_ended);
     assert_string_equal(first.said, "first\n");
     assert_string_equal(second.said, "done\n");
     process_destroy(first.process);
     process_destroy(second.process);
-    teardown(&fixture);
 }
 
 TEST(says_how_they_end)
@@ -199,22 +200,19 @@ TEST(says_how_they_end)
         {"kill -11 $$", true, SIGSEGV},
         {"kill -12 $$; exit 4", false, 4}, /* SIGUSR2 asks for stacks */
     };
-    struct fixture fixture;
 
-    setup(&fixture);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct child child = {0};
 
-        spawn(&fixture, &child, cases[i].script);
-        await(&fixture, &child.has_ended);
+        spawn(&child, cases[i].script);
+        await(&child.has_ended);
         assert_int_equal(child.is_signal, cases[i].is_signal);
         assert_int_equal(child.number, cases[i].number);
         process_destroy(child.process);
     }
     process_tree_end(fixture.tree);
-    await(&fixture, &fixture.has_tree_ended);
+    await(&fixture.has_tree_ended);
     assert_string_equal(fixture.left, "");
-    teardown(&fixture);
 }
 
 /* More of them end at once than a socket holds messages. */
@@ -222,17 +220,14 @@ TEST(no_end_is_lost_while_nobody_listens)
 {
     enum { MANY = 600 };
     static struct child children[MANY];
-    struct fixture fixture;
 
-    setup(&fixture);
     for (size_t i = 0; i < MANY; i++)
-        spawn(&fixture, &children[i], "exit 7");
+        spawn(&children[i], "exit 7");
     for (size_t i = 0; i < MANY; i++) {
-        await(&fixture, &children[i].has_ended);
+        await(&children[i].has_ended);
         assert_int_equal(children[i].number, 7);
         process_destroy(children[i].process);
     }
-    teardown(&fixture);
 }
 
 TEST(names_what_can_not_run)
@@ -240,10 +235,8 @@ TEST(names_what_can_not_run)
     char name[] = "nothing", *argv[] = {name, NULL}, *env[] = {NULL};
     struct process_params params = {.path = "/nonexistent", .argv = argv, .env = env};
     struct process_handlers handlers = {on_data, on_end, NULL};
-    struct fixture fixture;
     struct error err;
 
-    setup(&fixture);
     assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
     assert_string_equal(err.text, "can't run /nonexistent: No such file or directory");
     params.path = "/bin/true";
@@ -251,58 +244,51 @@ TEST(names_what_can_not_run)
     assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
     assert_string_equal(err.text,
                         "can't run /bin/true in /nonexistent: No such file or directory");
-    teardown(&fixture);
 }
 
 /* All of it, `pid` for one. */
-static void end_tree(struct fixture *fixture, pid_t pid)
+static void end_tree(pid_t pid)
 {
-    process_tree_end(fixture->tree);
-    await(fixture, &fixture->has_tree_ended);
+    process_tree_end(fixture.tree);
+    await(&fixture.has_tree_ended);
     assert_false(is_there(pid));
 }
 
 TEST(a_tree_ends_with_all_that_daemonised)
 {
-    struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    setup(&fixture);
-    spawn(&fixture, &child, DAEMON);
-    pid = await_pid(&fixture, &child);
-    await(&fixture, &child.has_ended);
+    spawn(&child, DAEMON);
+    pid = await_pid(&child);
+    await(&child.has_ended);
     assert_true(is_there(pid));
-    end_tree(&fixture, pid);
+    end_tree(pid);
     assert_string_equal(fixture.left, "");
     process_destroy(child.process);
-    teardown(&fixture);
 }
 
 TEST(nothing_outlives_a_reaper_that_is_killed)
 {
-    struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    setup(&fixture);
-    spawn(&fixture, &child, DAEMON "sleep 1000");
-    pid = await_pid(&fixture, &child);
+    spawn(&child, DAEMON "sleep 1000");
+    pid = await_pid(&child);
     kill(parent_of(process_pid(child.process)), SIGKILL);
-    await(&fixture, &child.has_ended);
+    await(&child.has_ended);
     assert_true(child.is_signal);
     assert_int_equal(child.number, SIGKILL);
-    end_tree(&fixture, pid);
+    end_tree(pid);
     process_destroy(child.process);
-    teardown(&fixture);
 }
 
 /* The loop runs, since those whose parent has died are waited for here. */
-static void await_all(struct fixture *fixture, const pid_t *pids, size_t n)
+static void await_all(const pid_t *pids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         while (is_there(pids[i])) {
-            uv_run(&fixture->loop, UV_RUN_NOWAIT);
+            uv_run(&fixture.loop, UV_RUN_NOWAIT);
             usleep(1000);
         }
     }
@@ -314,12 +300,10 @@ TEST(a_reaper_ends_that_nobody_listens_to)
     enum { MANY = 4 };
     struct child children[MANY];
     pid_t pids[MANY + 1];
-    struct fixture fixture;
 
     memset(children, 0, sizeof(children));
-    setup(&fixture);
     for (size_t i = 0; i < MANY; i++) {
-        spawn(&fixture, &children[i], "exec sleep 1000");
+        spawn(&children[i], "exec sleep 1000");
         pids[i] = process_pid(children[i].process);
     }
     pids[MANY] = parent_of(pids[0]);
@@ -330,29 +314,25 @@ TEST(a_reaper_ends_that_nobody_listens_to)
     process_tree_destroy(fixture.tree);
     fixture.tree = NULL;
     kill(pids[MANY], SIGCONT);
-    await_all(&fixture, pids, MANY + 1);
-    teardown(&fixture);
+    await_all(pids, MANY + 1);
 }
 
 TEST(a_reaper_that_is_stopped_does_not_hold_up_the_end)
 {
-    struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    setup(&fixture);
-    spawn(&fixture, &child, DAEMON "sleep 1000");
-    pid = await_pid(&fixture, &child);
+    spawn(&child, DAEMON "sleep 1000");
+    pid = await_pid(&child);
     kill(parent_of(process_pid(child.process)), SIGSTOP);
     process_table_limit(fixture.table, 0, 0);
     process_tree_end(fixture.tree);
-    await(&fixture, &fixture.has_tree_ended);
-    await(&fixture, &child.has_ended);
+    await(&fixture.has_tree_ended);
+    await(&child.has_ended);
     assert_true(child.is_signal);
     assert_false(is_there(pid));
     assert_string_equal(fixture.left, "");
     process_destroy(child.process);
-    teardown(&fixture);
 }
 
 TEST(nor_a_spawn)
@@ -360,45 +340,38 @@ TEST(nor_a_spawn)
     char name[] = "true", *argv[] = {name, NULL}, *env[] = {NULL};
     struct process_params params = {.path = "/bin/true", .argv = argv, .env = env};
     struct process_handlers handlers = {on_data, on_end, NULL};
-    struct fixture fixture;
     struct child child = {0};
     struct error err;
 
-    setup(&fixture);
-    spawn(&fixture, &child, "exec sleep 1000");
+    spawn(&child, "exec sleep 1000");
     kill(parent_of(process_pid(child.process)), SIGSTOP);
     process_table_limit(fixture.table, 0, 0);
     assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
     assert_string_equal(err.text, "can't run /bin/true: not within 0 s");
-    await(&fixture, &child.has_ended);
+    await(&child.has_ended);
     process_destroy(child.process);
-    teardown(&fixture);
 }
 
 /* No list of children: without /proc. What it runs does not even die with its parent. */
 TEST(ranks_end_where_children_are_not_listed)
 {
-    struct fixture fixture;
     struct child child = {0};
     pid_t pid;
 
-    setup(&fixture);
     process_tree_destroy(fixture.tree);
     if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("none", "/proc", "tmpfs", 0, NULL)) {
         fixture.tree = NULL;
-        teardown(&fixture);
         skip();
     }
-    fixture.tree = process_tree_create(fixture.table, on_tree_end, &fixture, NULL);
+    fixture.tree = process_tree_create(fixture.table, on_tree_end, NULL, NULL);
     assert_non_null(fixture.tree);
-    spawn(&fixture, &child, "exec setpriv --pdeathsig clear sleep 1000");
+    spawn(&child, "exec setpriv --pdeathsig clear sleep 1000");
     pid = process_pid(child.process);
-    end_tree(&fixture, pid);
+    end_tree(pid);
     assert_string_equal(fixture.left, "");
     process_destroy(child.process);
-    teardown(&fixture);
     umount2("/proc", MNT_DETACH);
 }
 

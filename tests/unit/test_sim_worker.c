@@ -3,6 +3,7 @@
 
 #include "common/base/json_util.h"
 #include "bench/worker_group.h"
+#include "tests/unit/case_fixture.h"
 #include "tests/unit/test.h"
 
 #define RANKS 4
@@ -12,8 +13,6 @@ struct seen {
     json_t *results;
     json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
 };
-
-static char case_path[] = "/tmp/ringbench-case-XXXXXX";
 
 static const char collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
                                   "\"broadcast\",\"reduce\",\"alltoall\",\"gather\","
@@ -36,9 +35,8 @@ static void write_case(const char *kinds, const char *members)
     json_t *object = json_parse(more, strlen(more), NULL);
     assert_non_null(json);
     assert_int_equal(json_object_update(json, object), 0);
-    assert_int_equal(json_write_file(json, case_path, NULL), 0);
     json_decref(object);
-    json_decref(json);
+    case_write(json);
 }
 
 static void note(void *arg, int rank, const char *line, size_t len)
@@ -452,19 +450,5 @@ TEST(a_number_of_calls_has_no_blocks)
     release(&seen);
 }
 
-static int make_file(void **state)
-{
-    int fd = mkstemp(case_path);
-
-    (void)state;
-    return fd < 0 || close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(case_path);
-}
-
-GROUP_FIXTURE(make_file, remove_file);
+GROUP_FIXTURE(make_case_file, remove_case_file);
 EACH_FIXTURE(set_up, NULL);

@@ -6,21 +6,22 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "bench/worker_group.h"
+#include "tests/unit/case_fixture.h"
 #include "tests/unit/test.h"
 
 #define RANKS 4
 #define QUIET_MS 60000
 
-/* What the test wants to know of the events. */
-struct seen {
+static struct worker_group group;
+
+/* What a test wants to know of the events. */
+static struct {
     json_t *first[RANKS], *done[RANKS];
     int64_t done_ns[RANKS];
     json_t *results; /* array */
     int progress[RANKS];
     bool is_running; /* some rank reports that it has begun operations */
-};
-
-static char case_path[] = "/tmp/ringbench-case-XXXXXX";
+} seen;
 
 static void write_case(const char *members)
 {
@@ -35,96 +36,105 @@ static void write_case(const char *members)
         RANKS, members);
     json_t *json = json_parse(text, strlen(text), NULL);
     assert_non_null(json);
-    assert_int_equal(json_write_file(json, case_path, NULL), 0);
-    json_decref(json);
+    case_write(json);
 }
 
 static void note(void *arg, int rank, const char *line, size_t len)
 {
-    struct seen *seen = arg;
     json_t *event = json_parse(line, len, NULL);
     const char *type = json_get_str(event, "type", "");
 
+    (void)arg;
     assert_non_null(event);
-    assert_null(seen->done[rank]); /* "done" is the last one */
-    if (!seen->first[rank])
-        seen->first[rank] = json_incref(event);
+    assert_null(seen.done[rank]); /* "done" is the last one */
+    if (!seen.first[rank])
+        seen.first[rank] = json_incref(event);
     if (strcmp(type, "done") == 0) {
-        seen->done[rank] = json_incref(event);
-        seen->done_ns[rank] = clock_monotonic_ns();
+        seen.done[rank] = json_incref(event);
+        seen.done_ns[rank] = clock_monotonic_ns();
     } else if (strcmp(type, "result") == 0) {
         assert_int_equal(rank, 0);
-        json_array_append(seen->results, event);
+        json_array_append(seen.results, event);
     } else if (strcmp(type, "progress") == 0) {
-        seen->progress[rank]++;
-        seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
+        seen.progress[rank]++;
+        seen.is_running = seen.is_running || json_get_int(event, "op", 0) > 0;
     }
     json_decref(event);
 }
 
-static void start(struct worker_group *group, struct seen *seen, int per_host)
+static int end(void **state)
 {
-    memset(seen, 0, sizeof(*seen));
-    seen->results = json_array();
-    setenv("RINGBENCH_ALLOW_FAULTS", "1", 1);
-    assert_int_equal(worker_group_start(group, WORKER_HOST, case_path, RANKS, per_host),
-                     0);
-}
-
-static void end(struct worker_group *group, struct seen *seen)
-{
+    (void)state;
+    if (!seen.results)
+        return 0;
     for (int rank = 0; rank < RANKS; rank++) {
-        json_decref(seen->first[rank]);
-        json_decref(seen->done[rank]);
+        json_decref(seen.first[rank]);
+        json_decref(seen.done[rank]);
     }
-    json_decref(seen->results);
-    worker_group_end(group);
+    json_decref(seen.results);
+    seen.results = NULL;
+    worker_group_end(&group);
+    return 0;
 }
 
-static int ranks_ok(const struct seen *seen)
+EACH_FIXTURE(NULL, end);
+
+static void start(int per_host)
+{
+    end(NULL);
+    memset(&seen, 0, sizeof(seen));
+    setenv("RINGBENCH_ALLOW_FAULTS", "1", 1);
+    assert_int_equal(worker_group_start(&group, WORKER_HOST, case_path, RANKS, per_host),
+                     0);
+    seen.results = json_array();
+}
+
+static void read_to_end(void)
+{
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, NULL), 0);
+}
+
+static void run(int per_host)
+{
+    start(per_host);
+    read_to_end();
+}
+
+static int ranks_ok(void)
 {
     int n = 0;
 
     for (int rank = 0; rank < RANKS; rank++)
-        n += seen->done[rank] && json_get_bool(seen->done[rank], "ok", false);
+        n += seen.done[rank] && json_get_bool(seen.done[rank], "ok", false);
     return n;
 }
 
-static const char *code_of(const struct seen *seen, int rank)
+static const char *code_of(int rank)
 {
-    return json_get_str(json_object_get(seen->done[rank], "error"), "code", "none");
+    return json_get_str(json_object_get(seen.done[rank], "error"), "code", "none");
 }
 
 TEST(a_case_ends_with_every_row_and_ok)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8,100000],\"iters\":5");
     for (int per_host = 0; per_host <= 2; per_host++) {
-        start(&group, &seen, per_host);
-        assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
-        assert_int_equal(ranks_ok(&seen), RANKS);
+        run(per_host);
+        assert_int_equal(ranks_ok(), RANKS);
         assert_int_equal(json_array_size(seen.results), 2);
         for (int rank = 0; rank < RANKS; rank++) {
             assert_string_equal(json_get_str(seen.first[rank], "type", ""), "hello");
             assert_int_equal(json_get_int(seen.first[rank], "protocol", 0), 1);
             assert_int_equal(group.workers[rank].status, 0);
         }
-        end(&group, &seen);
     }
 }
 
 TEST(a_wrong_element_is_named)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8,4000],\"iters\":2,"
                "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":1,\"index\":77}");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
-    assert_int_equal(ranks_ok(&seen), RANKS);
+    run(0);
+    assert_int_equal(ranks_ok(), RANKS);
     const json_t *good = json_array_get(seen.results, 0);
     const json_t *bad = json_array_get(seen.results, 1);
     assert_int_equal(json_get_int(good, "wrong", -1), 0);
@@ -134,7 +144,6 @@ TEST(a_wrong_element_is_named)
     assert_int_equal(json_get_int(error, "index", -1), 77);
     assert_string_not_equal(json_get_str(error, "expected", ""),
                             json_get_str(error, "got", ""));
-    end(&group, &seen);
 }
 
 /* Far below what the kernel's own timeouts of a dead link would take; the usual time is
@@ -145,33 +154,30 @@ TEST(a_wrong_element_is_named)
 static void check_death(int per_host, const char *split)
 {
     char members[256];
-    struct worker_group group;
-    struct seen seen;
 
     snprintf(members, sizeof(members),
              "\"sizes\":[1000000],\"iters\":1000000,\"split\":%s,"
              "\"fault\":{\"kind\":\"slow\",\"rank\":9,\"row\":0}",
              split);
     write_case(members);
-    start(&group, &seen, per_host);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
+    start(per_host);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, NULL),
                      1);
     int64_t killed_ns = clock_monotonic_ns();
     kill(group.workers[2].pid, SIGKILL);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    read_to_end();
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank == 2) {
             assert_null(seen.done[rank]);
             continue;
         }
-        assert_string_equal(code_of(&seen, rank), "peer_lost");
+        assert_string_equal(code_of(rank), "peer_lost");
         assert_int_equal(
             json_get_int(json_object_get(seen.done[rank], "error"), "peer", -1), 2);
         assert_true(seen.done_ns[rank] - killed_ns < NOTICE_NS);
         assert_true(WIFEXITED(group.workers[rank].status));
         assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
     }
-    end(&group, &seen);
 }
 
 TEST(a_death_is_noticed_in_shared_memory)
@@ -198,46 +204,37 @@ TEST(a_death_in_one_group_is_noticed_by_all)
 
 TEST(a_rank_that_kills_itself_in_a_row_is_named)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8,16,32],\"iters\":50,"
                "\"fault\":{\"kind\":\"die\",\"rank\":1,\"row\":1}");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    run(0);
     assert_int_equal(json_array_size(seen.results), 1);
     assert_true(WIFSIGNALED(group.workers[1].status));
     assert_int_equal(json_get_int(json_object_get(seen.done[0], "error"), "peer", -1), 1);
-    end(&group, &seen);
 }
 
-static void stop_all(struct worker_group *group)
+static void stop_all(void)
 {
     for (int rank = 0; rank < RANKS; rank++)
-        kill(group->workers[rank].pid, SIGTERM);
+        kill(group.workers[rank].pid, SIGTERM);
 }
 
 /* A SIGTERM ends what hangs, with the same word from every rank. */
 static void check_stop(const char *members, int per_host)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case(members);
-    start(&group, &seen, per_host);
+    start(per_host);
     while (seen.progress[0] == 0) {
         bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+        assert_int_equal(worker_group_read(&group, 200, &stop, note, NULL), 1);
     }
     int64_t stopped_ns = clock_monotonic_ns();
-    stop_all(&group);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    stop_all();
+    read_to_end();
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(code_of(&seen, rank), "cancelled");
+        assert_string_equal(code_of(rank), "cancelled");
         assert_true(seen.done_ns[rank] - stopped_ns < NOTICE_NS);
         assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
     }
-    end(&group, &seen);
 }
 
 TEST(a_stop_ends_a_running_case)
@@ -263,45 +260,30 @@ TEST(a_stop_ends_the_wait_for_a_rank_that_never_joins)
 
 TEST(a_slow_rank_shows_in_the_time)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8],\"iters\":10,"
                "\"fault\":{\"kind\":\"slow\",\"rank\":1,\"us\":5000}");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    run(0);
     assert_true(json_get_num(json_array_get(seen.results, 0), "time_us", 0) > 4500);
-    end(&group, &seen);
 }
 
 TEST(what_does_not_fit_is_skipped_with_the_numbers)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8,1099511627776],\"iters\":2");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
-    assert_int_equal(ranks_ok(&seen), RANKS);
+    run(0);
+    assert_int_equal(ranks_ok(), RANKS);
     const json_t *large = json_array_get(seen.results, 1);
     assert_non_null(strstr(json_get_str(large, "skipped", ""), "1.0 TiB"));
     assert_non_null(strstr(json_get_str(large, "skipped", ""), "shared by 4 ranks"));
     assert_null(json_object_get(large, "time_us"));
     assert_null(json_object_get(json_array_get(seen.results, 0), "skipped"));
-    end(&group, &seen);
 }
 
 TEST(a_bad_case_is_refused_before_it_joins)
 {
-    struct worker_group group;
-    struct seen seen;
-
     write_case("\"sizes\":[8],\"iters\":0");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    run(0);
     for (int rank = 0; rank < RANKS; rank++)
-        assert_string_equal(code_of(&seen, rank), "bad_case");
-    end(&group, &seen);
+        assert_string_equal(code_of(rank), "bad_case");
 }
 
 /* Those of ours: others use the place too. */
@@ -320,20 +302,17 @@ static int count_names(const char *path)
 
 TEST(nothing_is_left_in_dev_shm_after_a_kill)
 {
-    struct worker_group group;
-    struct seen seen;
     int before = count_names("/dev/shm");
 
     write_case("\"sizes\":[1000000],\"iters\":1000000");
-    start(&group, &seen, 0);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
+    start(0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, NULL),
                      1);
     assert_int_equal(count_names("/dev/shm"), before);
     for (int rank = 0; rank < RANKS; rank++)
         kill(group.workers[rank].pid, SIGKILL);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    read_to_end();
     assert_int_equal(count_names("/dev/shm"), before);
-    end(&group, &seen);
 }
 
 TEST(the_probe_is_json)
@@ -355,18 +334,4 @@ TEST(the_probe_is_json)
     json_decref(probe);
 }
 
-static int make_file(void **state)
-{
-    int fd = mkstemp(case_path);
-
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(case_path);
-}
-
-GROUP_FIXTURE(make_file, remove_file);
+GROUP_FIXTURE(make_case_file, remove_case_file);
