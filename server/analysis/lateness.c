@@ -15,7 +15,6 @@
 #include "server/analysis/verdict.h"
 
 #define ROWS_MIN 8
-#define ROWS_MAX 512
 #define LATE_MIN 0.2    /* of what a call takes: later than that is late */
 #define LATE_MIN_US 5.0 /* and than that: what leaving a barrier takes */
 /* Clocks' error, and the time of a message, which is no more: by that who comes last to a
@@ -42,7 +41,7 @@ struct lateness {
     const void *arg;
     size_t n_known;        /* rows that say when ranks came, however well */
     double least_error_us; /* of these */
-    struct row rows[ROWS_MAX];
+    struct row rows[TRANSFER_ROWS_MAX];
     double *late_us; /* of all rows */
     struct transfer *transfer;
 };
@@ -63,9 +62,7 @@ struct lateness *lateness_create(size_t ranks, rank_node *node_of, const void *a
         return NULL;
     *lateness = (struct lateness){
         .n_ranks = ranks, .node_of = node_of, .arg = arg, .least_error_us = HUGE_VAL};
-    lateness->rows_max = ranks > 0 ? LATENESS_TIMES / ranks : 0;
-    if (lateness->rows_max > ROWS_MAX)
-        lateness->rows_max = ROWS_MAX;
+    lateness->rows_max = transfer_rows(ranks);
     lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
     lateness->transfer = transfer_create(ranks, node_of, arg);
     if (lateness->late_us && lateness->transfer)
@@ -154,7 +151,7 @@ static void order_rows(const struct lateness *lateness, const struct row **order
 static double median_late(const struct row *const *rows, size_t n, size_t rank,
                           bool as_share)
 {
-    double values[ROWS_MAX];
+    double values[TRANSFER_ROWS_MAX];
 
     for (size_t i = 0; i < n; i++)
         values[i] = rows[i]->late_us[rank] / (as_share ? rows[i]->time_us : 1);
@@ -215,7 +212,7 @@ struct finding {
 
 static double median_error(const struct lateness *lateness)
 {
-    double values[ROWS_MAX];
+    double values[TRANSFER_ROWS_MAX];
 
     for (size_t i = 0; i < lateness->n_rows; i++)
         values[i] = lateness->rows[i].error_us;
@@ -226,7 +223,7 @@ static double median_error(const struct lateness *lateness)
 static void find_delays(struct finding *finding)
 {
     const struct lateness *lateness = finding->lateness;
-    const struct row *order[ROWS_MAX];
+    const struct row *order[TRANSFER_ROWS_MAX];
 
     order_rows(lateness, order);
     finding->error_us = median_error(lateness);

@@ -9,9 +9,6 @@
 
 #include "server/analysis/transfer.h"
 
-/* Of a run's first rows that tell it: as many figures by rank at most. */
-#define LATENESS_TIMES 65536
-
 struct lateness;
 
 /* NULL when memory is out; destroy takes NULL. */

@@ -13,7 +13,7 @@
 #define RANKS_MIN 3 /* of two there is one link, and nothing to hold it against */
 #define ROWS_MIN 8
 #define ROWS_LEAST 4 /* of them */
-#define ROWS_MAX 512
+#define FIGURES 65536
 #define SLOW_MIN 1.5   /* times what the faster ranks take */
 #define NEARLY_ALL 0.9 /* of the rows */
 #define LISTED_MAX 16
@@ -31,9 +31,18 @@ struct transfer {
     const void *arg;
     size_t *receivers; /* ranks that receive from another node */
     size_t n_receivers;
-    struct row rows[ROWS_MAX];
+    struct row rows[TRANSFER_ROWS_MAX];
     double *times; /* of all rows */
 };
+
+size_t transfer_rows(size_t ranks)
+{
+    size_t rows = ranks > 0 ? FIGURES / ranks : 0;
+
+    if (rows < TRANSFER_ROWS_MIN)
+        return TRANSFER_ROWS_MIN;
+    return rows < TRANSFER_ROWS_MAX ? rows : TRANSFER_ROWS_MAX;
+}
 
 /* What other ranks exchange within their node takes less time, and says nothing against
  * these; nor does a rank that only sends to another node, for that may be buffered. */
@@ -51,10 +60,8 @@ static void find_receivers(struct transfer *transfer)
     for (size_t i = 0; i < transfer->n_ranks; i++)
         if (is_receiver(transfer, i))
             transfer->receivers[transfer->n_receivers++] = i;
-    transfer->rows_max =
-        transfer->n_receivers < RANKS_MIN ? 0 : TRANSFER_TIMES / transfer->n_receivers;
-    if (transfer->rows_max > ROWS_MAX)
-        transfer->rows_max = ROWS_MAX;
+    if (transfer->n_receivers >= RANKS_MIN)
+        transfer->rows_max = transfer_rows(transfer->n_receivers);
 }
 
 struct transfer *transfer_create(size_t ranks, rank_node *node_of, const void *arg)
@@ -138,7 +145,8 @@ static int longest_first(const void *a, const void *b)
 /* What was found. */
 struct finding {
     const struct transfer *transfer;
-    struct row rows[ROWS_MAX]; /* the longest quarter: in short ones no bytes are slow */
+    struct row rows[TRANSFER_ROWS_MAX]; /* the longest quarter: in short ones no bytes are
+                                           slow */
     size_t n_rows;
     bool *slow; /* by rank */
     size_t n_slow;
@@ -150,7 +158,7 @@ struct finding {
 
 static void judge(struct finding *finding, size_t receiver)
 {
-    double values[ROWS_MAX], middle;
+    double values[TRANSFER_ROWS_MAX], middle;
     size_t rows = 0;
 
     for (size_t i = 0; i < finding->n_rows; i++)

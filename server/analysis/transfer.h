@@ -12,8 +12,11 @@
 
 #include "common/base/buf.h"
 
-/* Figures by rank that are kept, at most. */
-#define TRANSFER_TIMES 65536
+/* Of how many rows the figures of so many ranks are kept: of enough for a verdict, and of
+ * as many more as some hundred kilobytes hold. */
+#define TRANSFER_ROWS_MIN 32
+#define TRANSFER_ROWS_MAX 512
+size_t transfer_rows(size_t ranks);
 
 /* The node of a rank, or NULL. */
 typedef const char *rank_node(const void *arg, int rank);

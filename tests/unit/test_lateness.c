@@ -7,7 +7,7 @@
 
 #define RUNS test_seeds(200)
 #define ROWS 28
-#define RANKS_MAX 128
+#define RANKS_MAX 20000
 
 /* A run of a sweep: one rank comes late to each call, or its transfer is slow. */
 struct sweep {
@@ -140,6 +140,34 @@ TEST(a_late_rank_is_named)
         sweep.late_us = 20;
         sweep.error_us = 0;
         assert_in_range(count(&sweep, "late_rank"), RUNS - 1, RUNS);
+    }
+}
+
+/* Each of whose rows has many figures. */
+TEST(of_many_ranks_the_late_one_is_named)
+{
+    for (int ranks = 8193; ranks <= RANKS_MAX; ranks += 11000) {
+        struct sweep sweep = usual(ranks);
+        json_t *verdict;
+
+        sweep.rows = 12;
+        sweep.late_us = 300;
+        verdict = judge(&sweep, 1);
+        assert_string_equal(json_get_str(verdict, "answer", ""), "late_rank");
+        assert_int_equal(json_get_int(json_object_get(verdict, "evidence"), "late", 0),
+                         1);
+        json_decref(verdict);
+        sweep.late_us = 0;
+        verdict = judge(&sweep, 1);
+        assert_string_equal(json_get_str(verdict, "answer", ""), "none");
+        json_decref(verdict);
+        sweep.late_rank = -1;
+        sweep.collective = "sendrecv";
+        sweep.links = 1;
+        sweep.rows = ROWS;
+        verdict = judge(&sweep, 1);
+        assert_string_equal(json_get_str(verdict, "answer", ""), "slow_transfer");
+        json_decref(verdict);
     }
 }
 
