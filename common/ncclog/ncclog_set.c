@@ -1,6 +1,7 @@
 /* ncclog_set.c - NCCL's logs of several processes in one stream */
 #include "common/ncclog/ncclog_set.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define PREFIX_MAX 300
 #define PLAIN_MAX 1500
 #define SLOTS_PER_PROCESS 2
+#define LEFT_OUT_SLOTS ((size_t)1 << 17)
 
 void ncclog_set_init(struct ncclog_set *set, size_t max)
 {
@@ -26,6 +28,7 @@ void ncclog_set_release(struct ncclog_set *set)
     }
     free(set->items);
     free(set->slots);
+    free(set->left_out);
     memset(set, 0, sizeof(*set));
 }
 
@@ -44,8 +47,35 @@ static const char *origin_in(const char *word)
     return at;
 }
 
+/* Whether "HOST:#:#" is a time: "05:06:07", "2026-03-04T05:06:07". */
+static bool is_time(const struct pieces *pieces)
+{
+    const struct piece *at = pieces->at;
+    size_t len = at[0].len;
+
+    if (len < 2 || at[1].len != 2 || at[2].len != 2 ||
+        !isdigit((unsigned char)at[0].text[len - 1]) ||
+        !isdigit((unsigned char)at[0].text[len - 2]))
+        return false;
+    return len == 2 || (len >= 11 && strspn(at[0].text, "0123456789-") >= 10);
+}
+
+/* The host behind a time that a collector of logs put right before it: of
+ * "08.5+07:00node-a" what follows the zone, of "07.8Znode-a" what follows the Z. */
+static const char *without_time(const char *word, const char *at)
+{
+    const char *end = at;
+
+    if (at == word || at[-1] != ':')
+        return at;
+    end += strspn(end, "0123456789") < 2 ? strspn(end, "0123456789") : 2;
+    if (*end == '.')
+        end += 1 + strspn(end + 1, "0123456789");
+    return end > at ? end + (*end == 'Z') : at;
+}
+
 /* "0: [time] HOST:PID:THREAD [0] file.cc:1" in front of what a line says: the last word
- * of this form, since a time may look like one. */
+ * of this form that is no time. */
 static bool read_origin(const char *line, size_t len, struct ncclog_process *out)
 {
     const char *end = memmem(line, len, " NCCL ", 6);
@@ -59,7 +89,8 @@ static bool read_origin(const char *line, size_t len, struct ncclog_process *out
     prefix[end - line] = '\0';
     for (char *word = strtok_r(prefix, " ", &save); word;
          word = strtok_r(NULL, " ", &save))
-        if (pattern_fits("$:#:#", origin_in(word), &pieces)) {
+        if (pattern_fits("$:#:#", without_time(word, origin_in(word)), &pieces) &&
+            !is_time(&pieces)) {
             piece_copy(&pieces.at[0], out->host, sizeof(out->host));
             out->pid = pieces.at[1].number;
             is_there = true;
@@ -96,13 +127,35 @@ static bool is_same(const struct ncclog_process *a, const struct ncclog_process 
     return a->pid == b->pid && strcmp(a->host, b->host) == 0;
 }
 
+/* Of those that are too many only how many there are is known. */
+static void leave_out(struct ncclog_set *set, const struct ncclog_process *wanted)
+{
+    uint64_t hash = 14695981039346656037u ^ (uint64_t)wanted->pid;
+    size_t slot;
+
+    if (!set->left_out)
+        set->left_out = calloc(LEFT_OUT_SLOTS, sizeof(*set->left_out));
+    if (!set->left_out || set->n_left_out == LEFT_OUT_SLOTS / 2)
+        return;
+    for (const char *at = wanted->host; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+    hash |= 1; /* 0 is an empty slot */
+    slot = (size_t)(hash >> 20) % LEFT_OUT_SLOTS;
+    while (set->left_out[slot] && set->left_out[slot] != hash)
+        slot = (slot + 1) % LEFT_OUT_SLOTS;
+    set->n_left_out += set->left_out[slot] == 0;
+    set->left_out[slot] = hash;
+}
+
 static struct ncclog_process *add(struct ncclog_set *set, size_t slot,
                                   const struct ncclog_process *wanted)
 {
     struct ncclog_process *process = set->n < set->max ? malloc(sizeof(*process)) : NULL;
 
-    if (!process)
+    if (!process) {
+        leave_out(set, wanted);
         return NULL;
+    }
     *process = *wanted;
     ncclog_init(&process->log);
     set->last = set->n;
@@ -152,9 +205,11 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
         len = copy_plain(line, len, plain, sizeof(plain));
         line = plain;
     }
-    if (read_origin(line, len, &wanted))
+    if (read_origin(line, len, &wanted)) {
         process = find(set, &wanted);
-    else
+        if (!process)
+            return NCCLOG_NONE;
+    } else
         process = set->n > 0 && !memmem(line, len, "CCL version ", 12)
                       ? set->items[set->last]
                       : NULL;

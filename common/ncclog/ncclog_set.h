@@ -18,6 +18,8 @@ struct ncclog_set {
     size_t n, max;
     uint32_t *slots; /* places in items by hash, from 1 */
     size_t last;
+    uint64_t *left_out; /* of processes beyond `max`, a hash of each */
+    size_t n_left_out;
     /* Of a line that names no process: */
     char version[NCCLOG_NAME_MAX];
     enum ncclog_dialect dialect;

@@ -11,6 +11,7 @@
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/import/encoding.h"
 #include "server/import/import.h"
 #include "server/import/nccl_log.h"
 #include "server/render/transport_text.h"
@@ -59,6 +60,7 @@ static void put_run(const json_t *run, struct buf *out)
 {
     const json_t *summary = json_object_get(run, "summary");
     const char *reason = json_get_str(run, "reason", "");
+    const char *heading = json_get_str(json_object_get(run, "labels"), "heading", NULL);
 
     buf_printf(out, "%s  %" PRId64 " rows of %s, %" PRId64 " ranks",
                json_get_str(run, "id", "?"), json_get_int(run, "rows_done", 0),
@@ -67,6 +69,11 @@ static void put_run(const json_t *run, struct buf *out)
     if (json_get_int(summary, "skipped", 0) > 0)
         buf_printf(out, ", %" PRId64 " of them skipped",
                    json_get_int(summary, "skipped", 0));
+    if (heading) {
+        buf_append_str(out, " (");
+        clean_text_show(out, heading, strlen(heading));
+        buf_append_str(out, ")");
+    }
     buf_printf(out, ": %s, ", json_get_str(run, "state", "?"));
     clean_text_show(out, reason, strlen(reason));
     buf_append_str(out, "\n");
@@ -88,8 +95,11 @@ static void put_unread(const json_t *answer, struct buf *out)
                        json_get_int(item, "line", 0));
         buf_printf(out, "%s\n", json_get_str(item, "detail", "?"));
     }
-    buf_printf(out, "%" PRId64 " rows read, %" PRId64 " line%s not\n",
-               json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
+    if (json_array_size(json_object_get(answer, "runs")) == 0)
+        buf_append_str(out, "no row of a benchmark is in it: nothing is stored\n");
+    else
+        buf_printf(out, "%" PRId64 " rows read, %" PRId64 " line%s not\n",
+                   json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
 }
 
 static void reply_text(struct http_request *request, int status, const json_t *answer)
@@ -298,7 +308,8 @@ static void answer(struct reading *reading, struct http_request *request)
         json_decref(labels);
         return;
     }
-    if (!reading->is_read && import->n_tables == 0 && what.transports) {
+    if (!reading->is_read && import->n_tables == 0 && import->n_unread == 0 &&
+        what.transports) {
         doc = answer_of(import, what.transports);
         reply(request, 200, doc);
         json_decref(doc);
@@ -327,6 +338,8 @@ static void do_read(uv_work_t *work)
 {
     struct reading *reading = work->data;
 
+    if (import_decode(&reading->text, &reading->len, &reading->err))
+        return;
     reading->transports = nccl_log_read(reading->text, reading->len);
     reading->is_read =
         import_read(reading->text, reading->len, &reading->import, &reading->err) == 0;

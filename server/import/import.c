@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
@@ -14,35 +15,35 @@
 #define RATIO_FROM_GBS 1.0
 #define RATIO_TOLERANCE 0.02
 #define ROUNDING_GBS 0.006
-#define ROUNDING 0.005 /* of times, which may have three digits */
+#define ROW_LENGTH_MIN 8 /* before a line of NCCL that broke it */
+#define ROUNDING 0.005   /* of times, which may have three digits */
 
-/* What srun -l ("0: ") and mpirun --tag-output ("[1,0]<stdout>:") put before a line. */
+/* What srun -l ("0: ") and mpirun --tag-output ("[1,0]<stdout>:") put before a line. The
+ * readers find the rest; these are gone from headings too. */
 static size_t label_length(const char *text, size_t len)
 {
-    size_t i = 0;
+    size_t i = 0, from;
 
-    if (len > 2 && text[0] == '[') {
-        const char *end = memchr(text, '>', len < 40 ? len : 40);
+    while (i < len && (text[i] == ' ' || text[i] == '\t'))
+        i++;
+    if (i + 2 < len && text[i] == '[') {
+        const char *end = memchr(text + i, '>', len - i < 40 ? len - i : 40);
 
         if (end && end + 1 < text + len && end[1] == ':' &&
-            memchr(text, '<', (size_t)(end - text)))
+            memchr(text + i, '<', (size_t)(end - text) - i))
             return (size_t)(end - text) + 2;
         return 0;
     }
-    while (i < len && text[i] == ' ')
-        i++;
+    from = i;
     while (i < len && isdigit((unsigned char)text[i]))
         i++;
-    return i > 0 && i + 1 < len && text[i] == ':' && text[i + 1] == ' ' ? i + 2 : 0;
+    return i > from && i + 1 < len && text[i] == ':' && text[i + 1] == ' ' ? i + 2 : 0;
 }
 
 static void split(struct import_line *line, const char *text, size_t len)
 {
-    size_t label = label_length(text, len);
     char *at, *rest = NULL;
 
-    text += label;
-    len -= label;
     if (len >= IMPORT_LINE_SIZE)
         len = IMPORT_LINE_SIZE - 1;
     memcpy(line->copy, text, len);
@@ -58,23 +59,32 @@ struct readers {
     struct osu_text osu;
 };
 
-/* The line as it stands, NUL-terminated, is what readers search in. */
+/* The line as it stands, NUL-terminated, is what readers search in: up to a line of NCCL
+ * that broke into it, if it is not one altogether. */
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
     char whole[IMPORT_LINE_SIZE];
-    size_t label = label_length(text, len);
-    size_t n = len - label < sizeof(whole) ? len - label : sizeof(whole) - 1;
+    size_t label = label_length(text, len), n = len - label;
+    const char *nccl = memmem(text, len, " NCCL INFO ", 11);
 
-    memcpy(whole, text + label, n);
+    text += label;
+    if (nccl && nccl > text)
+        n = (size_t)(nccl - text);
+    n = n < sizeof(whole) ? n : sizeof(whole) - 1;
+    if (nccl && n < ROW_LENGTH_MIN)
+        return 0;
+    memcpy(whole, text, n);
     whole[n] = '\0';
     line->text = whole;
-    split(line, text, len);
-    if (strstr(whole, "nThread ") || strstr(whole, "nccl-tests version"))
+    split(line, text, n);
+    if (strstr(whole, "nThread ") || strstr(whole, "ccl-tests version"))
         readers->osu.is_open = false;
     if (osu_text_line(&readers->osu, line, err))
         return -1;
-    return readers->osu.is_open ? 0 : nccl_text_line(&readers->nccl, line, err);
+    if (readers->osu.is_open)
+        return 0;
+    return nccl_text_line(&readers->nccl, line, nccl != NULL, err);
 }
 
 static int read_text(struct import *import, const char *text, size_t len,
@@ -113,11 +123,55 @@ static void drop_empty(struct import *import)
     size_t n = 0;
 
     for (size_t i = 0; i < import->n_tables; i++)
-        if (import->tables[i].n_rows == 0)
+        if (import->tables[i].n_rows == 0) {
+            if (!import->failure[0])
+                memcpy(import->failure, import->tables[i].failure,
+                       sizeof(import->failure));
             table_release(&import->tables[i]);
-        else
+        } else
             import->tables[n++] = import->tables[i];
     import->n_tables = n;
+}
+
+/* "3, 5 and 12 more" */
+static void list_lines(const struct import *import, char *out, size_t size)
+{
+    size_t n = 0, i = 0;
+
+    out[0] = '\0';
+    for (; i < json_array_size(import->unread) && n + 40 < size; i++) {
+        const json_t *item = json_array_get(import->unread, i);
+        const char *pointer = json_get_str(item, "pointer", NULL);
+
+        if (pointer)
+            n += (size_t)snprintf(out + n, size - n, "%s%.30s", i ? ", " : "", pointer);
+        else
+            n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? ", " : "",
+                                  (long long)json_get_int(item, "line", 0));
+    }
+    if (import->n_unread > i)
+        snprintf(out + n, size - n, " and %zu more", import->n_unread - i);
+}
+
+static int say_nothing_read(const struct import *import, struct error *err)
+{
+    char lines[300];
+
+    list_lines(import, lines, sizeof(lines));
+    if (import->n_unread > 0)
+        return error_set(
+            err, ERROR_INVALID,
+            "there is no row that can be read in it, and %zu that cannot (%s): %.100s",
+            import->n_unread, lines,
+            json_get_str(json_array_get(import->unread, 0), "detail", "?"));
+    if (import->failure[0])
+        return error_set(
+            err, ERROR_INVALID,
+            "there is no row in it: the benchmark failed before the first: %s",
+            import->failure);
+    return error_set(err, ERROR_INVALID,
+                     "there is no row of nccl-tests or of OSU's collectives, and no "
+                     "line of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...), in it");
 }
 
 int import_read(const char *text, size_t len, struct import *out, struct error *err)
@@ -141,11 +195,7 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
         result = read_text(out, text, len, err);
     drop_empty(out);
     if (result == 0 && out->n_tables == 0)
-        result =
-            error_set(err, ERROR_INVALID,
-                      "there is no row of nccl-tests or of OSU's collectives, and no "
-                      "line of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...), in it%s",
-                      out->n_unread ? " that can be read" : "");
+        result = say_nothing_read(out, err);
     return result;
 }
 
@@ -259,21 +309,68 @@ static int check_ratio(const struct import_table *table, struct error *err)
         ratio, collective_name(kind), ranks, collective_bus_factor(kind, ranks));
 }
 
-static int settle_table(struct import_table *table, const struct import_hints *hints,
-                        struct error *err)
+/* Whether a line of a size is followed by one of the same: of two that print in turns. */
+static bool has_doubled_rows(const struct import_table *table)
 {
-    if (table->has_gap)
-        table->ranks = 0;
-    if (table->collective < 0)
-        table->collective = hints->collective;
-    if (table->ranks == 0)
-        table->ranks = hints->ranks;
-    if (table->collective < 0)
-        return need_collective(table, err);
-    if (table->ranks == 0)
+    for (size_t i = 2; i < table->n_rows; i++)
+        if (table->rows[i].size == table->rows[i - 2].size &&
+            table->rows[i].in_place == table->rows[i - 2].in_place &&
+            table->rows[i].dtype == table->rows[i - 2].dtype &&
+            table->rows[i].redop == table->rows[i - 2].redop &&
+            table->rows[i].root == table->rows[i - 2].root)
+            return true;
+    return false;
+}
+
+/* Rank 0 comes once in a world. A call that broke off and was made again has no rows of
+ * the first; those that print at once have all twice. */
+static int check_worlds(const struct import_table *table, struct error *err)
+{
+    if (table->worlds < 2 || (table->ends < 2 && !has_doubled_rows(table)))
+        return 0;
+    return error_set(
+        err, ERROR_INVALID,
+        "rank 0 is in it %d times (%s): these are %d worlds of %d ranks that printed at "
+        "once, not one of %d. The benchmark was built without MPI: build nccl-tests with "
+        "MPI=1, start it by the mpirun or srun --mpi of that MPI, and import that",
+        table->worlds, table->worlds_on, table->worlds, table->listed / table->worlds,
+        table->listed);
+}
+
+/* The number that the user gives is the number; a list may be cut, but has none too many.
+ */
+static int settle_ranks(struct import_table *table, int ranks, struct error *err)
+{
+    int listed = table->ranks_from > table->ranks ? table->ranks_from : table->ranks;
+
+    if (ranks > 0 && ranks < listed)
+        return error_set(err, ERROR_INVALID,
+                         "the file lists %d ranks, and ?ranks= says %d", listed, ranks);
+    if (ranks > 0)
+        table->ranks = ranks;
+    else if (table->ranks_from > 0 && table->ranks_from != table->ranks)
+        return error_set(err, ERROR_INVALID,
+                         "the file's list of ranks is cut: there were %d or more: add "
+                         "?ranks= with their number",
+                         table->ranks_from);
+    else if (table->ranks == 0)
         return error_set(err, ERROR_INVALID,
                          "the file does not say how many ranks there were: add ?ranks=8 "
                          "or as many as there were");
+    return 0;
+}
+
+static int settle_table(struct import_table *table, const struct import_hints *hints,
+                        struct error *err)
+{
+    if (check_worlds(table, err))
+        return -1;
+    if (table->collective < 0)
+        table->collective = hints->collective;
+    if (table->collective < 0)
+        return need_collective(table, err);
+    if (settle_ranks(table, hints->ranks, err))
+        return -1;
     if (table->ranks % table->groups != 0)
         return error_set(err, ERROR_INVALID, "%d ranks do not make %d like groups",
                          table->ranks, table->groups);
@@ -317,10 +414,12 @@ bool import_alike(const struct import_table *a, const struct import_table *b)
            a->ranks == b->ranks && a->groups == b->groups &&
            memcmp(mine, other, sizeof(mine)) == 0 &&
            strcmp(a->version, b->version) == 0 && strcmp(a->library, b->library) == 0 &&
-           same_nodes(a, b);
+           !heading_differs(a->heading, b->heading) && same_nodes(a, b);
 }
 
-const char *import_source(enum import_format format)
+const char *import_source(const struct import_table *table)
 {
-    return format == IMPORT_OSU ? "osu" : "nccl-tests";
+    return table->format == IMPORT_OSU ? "osu"
+           : table->is_rccl            ? "rccl-tests"
+                                       : "nccl-tests";
 }

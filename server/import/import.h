@@ -39,6 +39,8 @@ struct import_row {
 
 struct import_node {
     char name[IMPORT_NAME_SIZE];
+    char host[IMPORT_NAME_SIZE]; /* as it calls itself, which others may do too */
+    char bus[24];                /* of its first rank's device; or "" */
     int ranks;
 };
 
@@ -47,18 +49,28 @@ struct import_table {
     enum import_format format;
     int collective; /* enum collective_kind, or -1: it does not say */
     char version[IMPORT_VERSION_SIZE], library[IMPORT_VERSION_SIZE]; /* or "" */
-    char device[IMPORT_NAME_SIZE]; /* of the first rank; or "" */
-    struct import_node *nodes;     /* by first rank */
+    char device[IMPORT_NAME_SIZE];      /* of the first rank; or "" */
+    char heading[IMPORT_NAME_SIZE];     /* of the lines above it; or "" */
+    char failure[IMPORT_NAME_SIZE * 2]; /* of a process that failed in it; or "" */
+    struct import_node *nodes;          /* by first rank; fewer than ranks where the list
+                                           is cut */
     size_t n_nodes;
-    int ranks;    /* 0: it does not say */
-    bool has_gap; /* in the list of ranks, which then says nothing of their number */
-    int groups;   /* that measured at the same time */
+    int ranks;      /* 0: it does not say */
+    int ranks_from; /* by the highest number in a list: there were at least so many */
+    int worlds;     /* how often the list has a rank 0, */
+    int listed;     /* how many ranks in all, */
+    int ends;       /* and how often it ends: several print at once */
+    char worlds_on[2 * IMPORT_NAME_SIZE]; /* the nodes of these */
+    int groups;                           /* that measured at the same time */
     long iters, warmup, agg_iters, check, graph, unalign;
     struct import_row *rows;
     size_t n_rows;
     size_t n_unread;    /* lines of it */
     bool has_ended;     /* its closing lines are there */
     long out_of_bounds; /* wrong elements, as the closing line says */
+    uint64_t wrong_at;  /* the first size of which a line says that data were wrong */
+    bool is_below;      /* the minimum bandwidth that was asked for */
+    bool is_rccl;       /* rccl-tests */
 };
 
 struct import {
@@ -66,6 +78,7 @@ struct import {
     size_t n_tables, n_rows;
     json_t *unread; /* [{"line" or "pointer", "detail"}], at most IMPORT_NOTES_MAX */
     size_t n_unread;
+    char failure[IMPORT_NAME_SIZE * 2]; /* of a process, before any table */
 };
 
 /* Read a file. Rows that can't be read are in `unread`; the others are taken. -1 with
@@ -89,7 +102,7 @@ int import_settle(struct import *import, const struct import_hints *hints,
 /* Whether two tables are of the same thing: then they are repeats. */
 bool import_alike(const struct import_table *a, const struct import_table *b);
 
-/* "nccl-tests" or "osu". Static. */
-const char *import_source(enum import_format format);
+/* "nccl-tests", "rccl-tests" or "osu". Static. */
+const char *import_source(const struct import_table *table);
 
 #endif

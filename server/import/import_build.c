@@ -102,22 +102,38 @@ int import_add_row(struct import *import, const struct import_row *row, struct e
     return 0;
 }
 
-int import_add_rank(struct import *import, const char *node, int ranks, struct error *err)
+/* The last of the host's nodes, unless this rank has the device with which that began. */
+static struct import_node *node_of(struct import_table *table, const char *host,
+                                   const char *bus, size_t *n_alike)
+{
+    struct import_node *found = NULL;
+
+    *n_alike = 0;
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (strcmp(table->nodes[i].host, host) == 0) {
+            found = &table->nodes[i];
+            ++*n_alike;
+        }
+    return found && *bus && strcmp(found->bus, bus) == 0 ? NULL : found;
+}
+
+int import_add_rank(struct import *import, const char *node, const char *bus, int ranks,
+                    struct error *err)
 {
     struct import_table *table = last(import);
     char name[IMPORT_NAME_SIZE];
-    struct import_node *nodes;
+    struct import_node *nodes, *known;
+    size_t n_alike;
 
     if (ranks > IMPORT_RANKS_MAX - table->ranks)
         return error_set(err, ERROR_LIMIT, "there are more than %d ranks",
                          IMPORT_RANKS_MAX);
     clean_text_copy(name, sizeof(name), node, strlen(node));
     table->ranks += ranks;
-    for (size_t i = table->n_nodes; i > 0; i--) {
-        if (strcmp(table->nodes[i - 1].name, name) == 0) {
-            table->nodes[i - 1].ranks += ranks;
-            return 0;
-        }
+    known = node_of(table, name, bus, &n_alike);
+    if (known) {
+        known->ranks += ranks;
+        return 0;
     }
     if (table->n_nodes == IMPORT_NODES_MAX)
         return error_set(err, ERROR_LIMIT, "there are more than %d nodes",
@@ -126,9 +142,49 @@ int import_add_rank(struct import *import, const char *node, int ranks, struct e
     if (!nodes)
         return error_set(err, ERROR_MEMORY, "out of memory");
     table->nodes = nodes;
-    snprintf(nodes[table->n_nodes].name, IMPORT_NAME_SIZE, "%s", name);
-    nodes[table->n_nodes++].ranks = ranks;
+    known = &nodes[table->n_nodes++];
+    *known = (struct import_node){.ranks = ranks};
+    snprintf(known->host, sizeof(known->host), "%s", name);
+    snprintf(known->bus, sizeof(known->bus), "%s", bus);
+    if (n_alike > 0)
+        snprintf(known->name, sizeof(known->name), "%.50s#%zu", name, n_alike + 1);
+    else
+        snprintf(known->name, sizeof(known->name), "%s", name);
     return 0;
+}
+
+void import_restart_ranks(struct import *import)
+{
+    struct import_table *table = last(import);
+
+    table->n_nodes = 0;
+    table->ranks = table->ranks_from = 0;
+    free(table->nodes);
+    table->nodes = NULL;
+}
+
+void import_drop_words(struct import_line *line, size_t n)
+{
+    line->n_words -= n;
+    memmove(line->words, line->words + n, line->n_words * sizeof(line->words[0]));
+}
+
+int import_dtype(const char *word)
+{
+    return strcmp(word, "fp8_e4m3") == 0   ? DTYPE_FLOAT8E4M3
+           : strcmp(word, "fp8_e5m2") == 0 ? DTYPE_FLOAT8E5M2
+                                           : dtype_lookup_nccl(word);
+}
+
+char *import_count_in(char *word, uint64_t *value)
+{
+    char *at = word + strlen(word);
+
+    while (at > word && isdigit((unsigned char)at[-1]))
+        at--;
+    if (at > word && !strchr(":>]|", at[-1]))
+        return NULL;
+    return import_count(at, value) ? at : NULL;
 }
 
 void import_set_device(struct import *import, const char *device)

@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H
 #define RINGBENCH_SERVER_IMPORT_IMPORT_BUILD_H
 
+#include "server/import/heading.h"
 #include "server/import/import.h"
 
 #define IMPORT_LINE_SIZE 2048
@@ -24,9 +25,24 @@ struct import_table *import_add_table(struct import *import, enum import_format 
 int import_add_row(struct import *import, const struct import_row *row,
                    struct error *err);
 
-/* Another rank of the last table, on that node (cleaned and cut). -1 with err. */
-int import_add_rank(struct import *import, const char *node, int ranks,
+/* Another rank of the last table, on that node (cleaned and cut), of which the bus of the
+ * device is known ("": it is not). Two ranks have no device in common: a host of the same
+ * name that begins with the same device is another. -1 with err. */
+int import_add_rank(struct import *import, const char *node, const char *bus, int ranks,
                     struct error *err);
+
+/* The list of ranks begins anew. */
+void import_restart_ranks(struct import *import);
+
+/* Drop the first `n` words of the line. */
+void import_drop_words(struct import_line *line, size_t n);
+
+/* A data type of nccl-tests or rccl-tests by its name there; -1: it is none. */
+int import_dtype(const char *word);
+
+/* Where a count stands in a word: behind what a launcher puts right before it, or NULL.
+ */
+char *import_count_in(char *word, uint64_t *value);
 
 /* What the last table's ranks ran on: the first to say so. */
 void import_set_device(struct import *import, const char *device);
@@ -57,9 +73,13 @@ struct nccl_text {
     size_t behind;     /* words behind them */
     bool is_delta;     /* the last column is a difference, not a number of elements */
     bool has_cpu_time; /* in place of the time */
+    bool is_in_rows;   /* the columns were named, and it has not ended */
+    struct heading heading;
 };
 void nccl_text_init(struct nccl_text *reader, struct import *import);
-int nccl_text_line(struct nccl_text *reader, struct import_line *line, struct error *err);
+/* is_broken: a line of NCCL's log follows in the line. */
+int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_broken,
+                   struct error *err);
 
 struct osu_text {
     struct import *import;
@@ -67,6 +87,7 @@ struct osu_text {
     bool is_open;  /* what comes is OSU's */
     bool is_known; /* and of a collective that there is here: the last table */
     bool has_full, has_validation;
+    size_t behind; /* words that stand before each line */
 };
 void osu_text_init(struct osu_text *reader, struct import *import);
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err);

@@ -131,7 +131,7 @@ static int take_devices(struct import *import, const json_t *config, struct erro
         if (group >= table->groups && group < IMPORT_RANKS_MAX)
             table->groups = group + 1;
         import_set_device(import, json_get_str(device, "device_info", ""));
-        if (import_add_rank(import, json_get_str(device, "hostname", "?"), (int)each,
+        if (import_add_rank(import, json_get_str(device, "hostname", "?"), "", (int)each,
                             err))
             return -1;
     }
@@ -176,6 +176,9 @@ int nccl_json_read(struct import *import, const char *text, size_t len, struct e
     import_library((long)json_get_int(file, "nccl_version", 0), table->library);
     table->out_of_bounds =
         (long)json_get_int(json_object_get(file, "out_of_bounds"), "count", -1);
+    table->is_below = strcmp(json_get_str(json_object_get(file, "average_bus_bandwidth"),
+                                          "okay", "true"),
+                             "false") == 0;
     table->has_ended = is_whole && json_object_get(file, "out_of_bounds");
     json_array_foreach (json_object_get(file, "results"), i, item)
         if (take_result(import, i, item, err))

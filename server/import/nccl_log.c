@@ -11,10 +11,10 @@
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
 #include "server/analysis/transport.h"
+#include "server/analysis/verdict.h"
 #include "server/import/nccl_jobs.h"
 
 #define PORTS_MAX 64
-#define PROCESSES_MAX 4096
 #define LINE_SIZE 200
 #define JOBS_MAX 64 /* that are judged */
 #define COMMS_SHOWN 4
@@ -60,10 +60,62 @@ static size_t place_of(struct transport_node *nodes, size_t *n, const char *host
 /* What the file has: the processes, in the order in which they spoke first. */
 struct file_logs {
     const struct ncclog_set *set;
+    json_t *names;     /* of their nodes */
     json_t *logs;      /* of them, or null */
     json_t *inventory; /* of the node of rank 0; or NULL */
     size_t *job_of, n_jobs;
 };
+
+static const char *name_of(const struct file_logs *file, size_t i)
+{
+    return json_string_value(json_array_get(file->names, i));
+}
+
+/* Hosts of one name that have different addresses on the same interface. */
+static json_t *shared_names(const struct file_logs *file)
+{
+    json_t *first = json_object(), *shared = json_object();
+
+    for (size_t i = 0; i < file->set->n; i++) {
+        const json_t *log = json_array_get(file->logs, i);
+        const char *address = json_get_str(log, "address", NULL);
+        const char *known;
+        char key[2 * NCCLOG_NAME_MAX + 2];
+
+        if (!address)
+            continue;
+        snprintf(key, sizeof(key), "%s %s", file->set->items[i]->host,
+                 json_get_str(log, "bootstrap", ""));
+        known = json_get_str(first, key, NULL);
+        if (!known)
+            json_object_set(first, key, json_object_get(log, "address"));
+        else if (strcmp(known, address) != 0)
+            json_object_set_new(shared, file->set->items[i]->host, json_true());
+    }
+    json_decref(first);
+    return shared;
+}
+
+/* The node of each process: its host, with its address where the name is of several. */
+static void name_nodes(struct file_logs *file)
+{
+    json_t *shared = shared_names(file);
+
+    file->names = json_array();
+    for (size_t i = 0; i < file->set->n; i++) {
+        const char *host = file->set->items[i]->host;
+        const char *address =
+            json_object_get(shared, host)
+                ? json_get_str(json_array_get(file->logs, i), "address", NULL)
+                : NULL;
+        char name[2 * NCCLOG_NAME_MAX + 4];
+
+        snprintf(name, sizeof(name), address ? "%s (%s)" : "%s", host,
+                 address ? address : "");
+        json_array_append_new(file->names, json_stringn_nocheck(name, strlen(name)));
+    }
+    json_decref(shared);
+}
 
 static bool is_of(const struct file_logs *file, size_t i, size_t job)
 {
@@ -80,9 +132,8 @@ static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
     json_t *out;
 
     for (size_t i = 0; nodes && i < set->n; i++) {
-        size_t place = is_of(file, i, job)
-                           ? place_of(nodes, &input.n_nodes, set->items[i]->host)
-                           : 0;
+        size_t place =
+            is_of(file, i, job) ? place_of(nodes, &input.n_nodes, name_of(file, i)) : 0;
 
         if (is_of(file, i, job) &&
             json_get_int(json_array_get(file->logs, i), "rank", -1) == 0)
@@ -95,7 +146,7 @@ static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 
         if (!is_of(file, i, job) || !json_is_object(log))
             continue;
-        speaker.node = (int)place_of(nodes, &input.n_nodes, set->items[i]->host);
+        speaker.node = (int)place_of(nodes, &input.n_nodes, name_of(file, i));
         speaker.inventory = nodes[speaker.node].inventory;
         transport_take(transport, &speaker, log);
     }
@@ -145,6 +196,19 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
     json_object_set_new(out, "verdicts", verdicts);
 }
 
+/* Of what was not looked at nothing is known: the first verdict. */
+static void say_left_out(const struct ncclog_set *set, json_t *out)
+{
+    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
+    char sentence[120];
+
+    snprintf(sentence, sizeof(sentence), "%zu of %zu processes were left out",
+             set->n_left_out, set->n + set->n_left_out);
+    json_array_insert_new(json_object_get(out, "verdicts"), 0,
+                          verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA,
+                                       sentence, " (imported)", evidence));
+}
+
 /* ports: of the node of rank 0. */
 static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
 {
@@ -161,13 +225,17 @@ static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
 
         json_array_append_new(file.logs, log ? log : json_null());
     }
+    name_nodes(&file);
     if (file.job_of)
         file.n_jobs = nccl_jobs_find(file.logs, file.job_of);
     if (file.n_jobs > 0)
         out = fold(&file, ALL_JOBS, " (imported)");
     if (out && file.n_jobs > 1)
         judge_jobs(&file, out);
+    if (out && set->n_left_out > 0)
+        say_left_out(set, out);
     json_decref(file.logs);
+    json_decref(file.names);
     json_decref(file.inventory);
     free(file.job_of);
     return out;
@@ -179,7 +247,7 @@ json_t *nccl_log_read(const char *text, size_t len)
     json_t *ports = json_array(), *out = NULL;
     struct ncclog_set set;
 
-    ncclog_set_init(&set, PROCESSES_MAX);
+    ncclog_set_init(&set, NCCLOG_PROCESSES_MAX);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clean_text.h"
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
@@ -10,6 +11,7 @@
 #define HALF_PLAIN 4
 #define HALF_PER_ITER 8
 #define TIMESTAMP_WORDS 2
+#define PREFIX_MAX 200
 
 void nccl_text_init(struct nccl_text *reader, struct import *import)
 {
@@ -29,12 +31,16 @@ static struct import_table *table_of(const struct nccl_text *reader)
 static struct import_table *open_table(struct nccl_text *reader, struct error *err)
 {
     struct import_table *table = table_of(reader);
+    struct heading heading = reader->heading;
 
     if (table && table->format == IMPORT_NCCL_TESTS && table->n_rows == 0 &&
         !table->has_ended)
         return table;
     nccl_text_init(reader, reader->import);
-    return import_add_table(reader->import, IMPORT_NCCL_TESTS, err);
+    table = import_add_table(reader->import, IMPORT_NCCL_TESTS, err);
+    if (table)
+        snprintf(table->heading, sizeof(table->heading), "%s", heading_text(&heading));
+    return table;
 }
 
 static int take_version(struct nccl_text *reader, struct import_line *line,
@@ -47,7 +53,8 @@ static int take_version(struct nccl_text *reader, struct import_line *line,
     if (line->n_words > 3)
         snprintf(table->version, sizeof(table->version), "%.*s", IMPORT_VERSION_SIZE - 1,
                  line->words[3]);
-    import_library(import_setting(line->text, "nccl-library="), table->library);
+    table->is_rccl = strncmp(line->words[1], "rccl", 4) == 0;
+    import_library(import_setting(line->text, "ccl-library="), table->library);
     return 0;
 }
 
@@ -81,28 +88,51 @@ static int take_settings(struct nccl_text *reader, struct import_line *line,
     return 0;
 }
 
+static void add_world(struct import_table *table, const char *node)
+{
+    size_t n = strlen(table->worlds_on);
+
+    if (n + strlen(node) + 3 < sizeof(table->worlds_on))
+        snprintf(table->worlds_on + n, sizeof(table->worlds_on) - n, "%s%s",
+                 n ? ", " : "", node);
+}
+
 /* "#  Rank  0 Group  0 Pid 548805 on node-a device  0 [000f:01:00] NVIDIA GB10" */
 static int take_rank(struct nccl_text *reader, struct import_line *line,
                      struct error *err)
 {
     struct import_table *table = open_table(reader, err);
     int group = (int)import_setting(line->text, "Group ");
-    const char *bracket = strchr(line->text, ']');
+    long rank = import_setting(line->text, "Rank ");
+    const char *open = strchr(line->text, '['), *close = strchr(line->text, ']');
+    const char *node = "?";
+    char bus[24] = "";
 
     if (!table)
         return -1;
+    for (size_t i = 3; i + 1 < line->n_words; i++)
+        if (strcmp(line->words[i], "on") == 0) {
+            node = line->words[i + 1];
+            break;
+        }
+    if (strcmp(node, "?") == 0)
+        return 0;
+    if (rank == 0 && ++table->worlds > 1)
+        import_restart_ranks(reader->import);
+    if (rank == 0)
+        add_world(table, node);
+    table->listed++;
     if (group >= table->groups && group < IMPORT_RANKS_MAX)
         table->groups = group + 1;
-    if (import_setting(line->text, "Rank ") != table->ranks)
-        table->has_gap = true;
-    if (bracket)
-        import_set_device(reader->import, bracket + strspn(bracket, "] "));
-    for (size_t i = 3; i + 1 < line->n_words; i++) {
-        if (strcmp(line->words[i], "on") != 0)
-            continue;
-        return import_add_rank(reader->import, line->words[i + 1], 1, err);
-    }
-    return 0;
+    if (rank >= table->ranks_from && rank < IMPORT_RANKS_MAX)
+        table->ranks_from = (int)rank + 1;
+    if (close)
+        import_set_device(reader->import, close + strspn(close, "] "));
+    /* Other domains have the same bus in lists that say no domain. */
+    if (open && close > open)
+        snprintf(bus, sizeof(bus), "%ld %.*s", import_setting(line->text, "device "),
+                 (int)(close - open - 1), open + 1);
+    return import_add_rank(reader->import, node, bus, 1, err);
 }
 
 /* The line that names the columns. */
@@ -111,6 +141,7 @@ static int take_columns(struct nccl_text *reader, struct import_line *line,
 {
     if (!open_table(reader, err))
         return -1;
+    reader->is_in_rows = true;
     for (size_t i = 0; i < line->n_words; i++)
         if (strcmp(line->words[i], "i_min") == 0)
             reader->half = HALF_PER_ITER;
@@ -131,8 +162,14 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
     if (!table)
         return 0;
     table->has_ended = true;
-    if (strstr(line->text, "Out of bounds"))
+    reader->is_in_rows = false;
+    memset(&reader->heading, 0, sizeof(reader->heading));
+    if (strstr(line->text, "Out of bounds")) {
         table->out_of_bounds = import_setting(line->text, " : ");
+        table->ends++;
+    } else if (strstr(line->text, " FAILED")) {
+        table->is_below = true;
+    }
     return 0;
 }
 
@@ -141,6 +178,7 @@ static const struct {
     int (*take)(struct nccl_text *reader, struct import_line *line, struct error *err);
 } headers[] = {
     {"nccl-tests version", take_version},
+    {"rccl-tests version", take_version},
     {"Collective test starting:", take_name},
     {"nThread ", take_settings},
     {"Rank ", take_rank},
@@ -171,7 +209,7 @@ static const char *read_what(char *const *words, size_t n, struct import_row *ro
 {
     if (!import_count(words[0], &row->size) || !import_count(words[1], &row->count))
         return "size and count are no numbers";
-    row->dtype = dtype_lookup_nccl(words[2]);
+    row->dtype = import_dtype(words[2]);
     if (row->dtype < 0)
         return "the third word is no data type of nccl-tests";
     row->redop = row->root = -1;
@@ -239,20 +277,137 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
     return 0;
 }
 
-int nccl_text_line(struct nccl_text *reader, struct import_line *line, struct error *err)
-{
-    const char *text = line->text;
-    uint64_t size;
+/* ---- behind whatever a launcher, a collector of logs or a user puts before a line ----
+ */
 
-    if (*text != '#') {
-        /* What NCCL and launchers print between begins otherwise. */
-        return line->n_words >= 4 && import_count(line->words[0], &size)
-                   ? take_row(reader, line, err)
-                   : 0;
+/* From a '#' on, a line of the table's head or end; NULL: it is none. */
+static const char *find_header(const char *text, size_t *which)
+{
+    for (const char *at = strchr(text, '#'); at && at - text < PREFIX_MAX;
+         at = strchr(at + 1, '#')) {
+        const char *mark = at + 1 + strspn(at + 1, " \t");
+
+        for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+            if (strncmp(mark, headers[i].mark, strlen(headers[i].mark)) == 0) {
+                *which = i;
+                return at;
+            }
     }
-    text += 1 + strspn(text + 1, " \t");
-    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-        if (strncmp(text, headers[i].mark, strlen(headers[i].mark)) == 0)
-            return headers[i].take(reader, line, err);
+    return NULL;
+}
+
+/* "#" is the first word, whatever stood before it or was put to it. */
+static void begin_with_hash(struct import_line *line, const char *text)
+{
+    size_t n = 0;
+
+    while (n < line->n_words && !strchr(line->words[n], '#'))
+        n++;
+    import_drop_words(line, n);
+    if (line->n_words > 0 && line->words[0][strlen(line->words[0]) - 1] == '#')
+        line->words[0] = strrchr(line->words[0], '#');
+    line->text = text;
+}
+
+/* The word where "size count type" begins; n_words: it does not. */
+static size_t find_row(struct import_line *line)
+{
+    uint64_t value;
+
+    for (size_t i = 0; i + 6 < line->n_words; i++) {
+        char *size = import_count_in(line->words[i], &value);
+
+        if (!size || !import_count(line->words[i + 1], &value) ||
+            import_dtype(line->words[i + 2]) < 0)
+            continue;
+        line->words[i] = size;
+        return i;
+    }
+    return line->n_words;
+}
+
+/* "size count", a word, and figures: a row that nccl-tests may print one day. */
+static bool is_like_row(const struct import_line *line, size_t from)
+{
+    double number;
+    uint64_t value;
+    size_t n = 0;
+
+    if (from + 6 >= line->n_words || !import_count(line->words[from], &value) ||
+        !import_count(line->words[from + 1], &value) ||
+        import_number(line->words[from + 2], &number))
+        return false;
+    if (redop_lookup(line->words[from + 3]) < 0 &&
+        strcmp(line->words[from + 3], "none") != 0 &&
+        !import_number(line->words[from + 3], &number))
+        return false;
+    for (size_t i = from + 4; i < line->n_words; i++) {
+        const char *word = line->words[i];
+        bool is_number = import_number(word, &number);
+
+        if (!is_number && strcmp(word, "N/A") != 0 && strcmp(word, "-1") != 0 &&
+            !strstr(word, "nan") && !strstr(word, "inf") && !strchr(word, '-') &&
+            !strchr(word, ':'))
+            return false;
+        n += is_number && strchr(word, '.');
+    }
+    return n >= 3;
+}
+
+/* Whether the line looks like a row that cannot be read: in a table more does. */
+static bool looks_like_row(const struct nccl_text *reader, struct import_line *line)
+{
+    uint64_t value;
+
+    for (size_t i = 0; i < line->n_words; i++)
+        if (is_like_row(line, i) ||
+            (i + 3 < line->n_words && import_count(line->words[i], &value) &&
+             import_count(line->words[i + 1], &value) &&
+             import_dtype(line->words[i + 2]) >= 0)) {
+            import_drop_words(line, i);
+            return true;
+        }
+    return reader->is_in_rows && line->n_words >= 4 &&
+           import_count(line->words[0], &value);
+}
+
+/* "node-1: Test CUDA failure common.cu:963 'invalid device ordinal'" */
+static void take_failure(const struct nccl_text *reader, const char *text)
+{
+    struct import_table *table = table_of(reader);
+    const char *at = strstr(text, "Test NCCL failure");
+    char *out = table ? table->failure : reader->import->failure;
+
+    at = at ? at : strstr(text, "Test CUDA failure");
+    if (!at || *out)
+        return;
+    while (at > text + 1 && at[-1] == ' ')
+        at--;
+    while (at > text && at[-1] != ' ' && at[-1] != '>' && at[-1] != '|')
+        at--;
+    clean_text_copy(out, sizeof(table->failure), at, strcspn(at, "\r\n"));
+}
+
+int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_broken,
+                   struct error *err)
+{
+    size_t which, row;
+    const char *header = find_header(line->text, &which);
+
+    if (header) {
+        begin_with_hash(line, header);
+        return headers[which].take(reader, line, err);
+    }
+    row = find_row(line);
+    if (row < line->n_words) {
+        import_drop_words(line, row);
+        return take_row(reader, line, err);
+    }
+    if (looks_like_row(reader, line))
+        return take_row(reader, line, err);
+    if (is_broken)
+        return 0;
+    take_failure(reader, line->text);
+    heading_line(&reader->heading, line->text);
     return 0;
 }

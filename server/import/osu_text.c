@@ -87,6 +87,7 @@ static const char *read_row(const struct osu_text *reader, const struct import_l
 {
     uint64_t iters = 0;
     size_t wanted = 2 + (reader->has_full ? 3 : 0) + (reader->has_validation ? 1 : 0);
+    struct import_table *table = &reader->import->tables[reader->import->n_tables - 1];
 
     if (line->n_words < wanted)
         return "it has too few columns";
@@ -100,10 +101,14 @@ static const char *read_row(const struct osu_text *reader, const struct import_l
     row->iters = reader->has_full ? (long)iters : -1;
     row->dtype = reader->dtype;
     row->wrong = -1;
-    if (reader->has_validation && strcmp(line->words[wanted - 1], "Pass") == 0)
+    if (!reader->has_validation)
+        return NULL;
+    if (strcmp(line->words[wanted - 1], "Pass") == 0)
         row->wrong = 0;
-    else if (reader->has_validation)
-        return "its data were wrong (Validation)";
+    else if (strcmp(line->words[wanted - 1], "Fail") != 0)
+        return "its Validation is neither Pass nor Fail";
+    else if (table->wrong_at == 0)
+        table->wrong_at = row->size ? row->size : 1;
     return NULL;
 }
 
@@ -126,16 +131,44 @@ static int take_row(struct osu_text *reader, const struct import_line *line,
     return import_add_row(reader->import, &row, err);
 }
 
+/* The word of "# OSU MPI-CUDA Allreduce Latency Test v7.4" that is OSU; n_words: none. */
+static size_t find_title(const struct import_line *line)
+{
+    for (size_t i = 0; i + 3 < line->n_words; i++)
+        if (strcmp(line->words[i], "OSU") == 0 &&
+            strncmp(line->words[i + 1], "MPI", 3) == 0)
+            return i;
+    return line->n_words;
+}
+
+/* Each line has as many words before it as the title had. */
+static void drop_prefix(const struct osu_text *reader, struct import_line *line)
+{
+    uint64_t value;
+    char *size;
+
+    import_drop_words(line, reader->behind < line->n_words ? reader->behind : 0);
+    size = line->n_words > 0 ? import_count_in(line->words[0], &value) : NULL;
+    if (size)
+        line->words[0] = size;
+}
+
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err)
 {
-    size_t at = line->n_words && strcmp(line->words[0], "#") == 0 ? 1 : 0;
+    size_t title = find_title(line), at;
     uint64_t size;
 
-    if (line->n_words >= at + 4 && strcmp(line->words[at], "OSU") == 0 &&
-        strncmp(line->words[at + 1], "MPI", 3) == 0)
-        return take_title(reader, line, at, err);
+    if (title < line->n_words) {
+        bool has_hash = title > 0 && strchr(line->words[title - 1], '#');
+
+        /* A hash that something is put to is a word of it. */
+        reader->behind = title - (has_hash && strcmp(line->words[title - 1], "#") == 0);
+        return take_title(reader, line, title, err);
+    }
     if (!reader->is_open || !reader->is_known)
         return 0;
+    drop_prefix(reader, line);
+    at = line->n_words && strcmp(line->words[0], "#") == 0 ? 1 : 0;
     if (at && line->n_words == 3 && strcmp(line->words[1], "Datatype:") == 0) {
         take_type(reader, line);
     } else if (line->n_words > at && strcmp(line->words[at], "Size") == 0) {

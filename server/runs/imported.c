@@ -141,9 +141,12 @@ static json_t *spec_json(struct writer *writer)
         "labels", what->labels ? json_deep_copy(what->labels) : json_object(),
         "collectives", collective_name((enum collective_kind)first->collective), "dtypes",
         "redops", "repeats", (int)what->n_tables);
+    json_t *labels = json_object_get(spec, "labels");
 
     if (!spec)
         return NULL;
+    if (*first->heading && !json_object_get(labels, "heading"))
+        json_object_set_new(labels, "heading", json_clean_string(first->heading));
     for (size_t i = 0; i < what->n_tables; i++) {
         for (size_t k = 0; k < what->tables[i]->n_rows; k++) {
             add_lists(spec, &what->tables[i]->rows[k]);
@@ -211,7 +214,10 @@ static int put_state(struct writer *writer, enum run_state state, const char *re
 static json_t *nodes_json(const struct import_table *table)
 {
     json_t *nodes = json_array();
+    int unknown = table->ranks;
 
+    for (size_t i = 0; i < table->n_nodes; i++)
+        unknown -= table->nodes[i].ranks;
     for (size_t i = 0; i < table->n_nodes; i++)
         json_array_append_new(nodes, json_pack("{s:o, s:i}", "name",
                                                json_clean_string(table->nodes[i].name),
@@ -220,6 +226,9 @@ static json_t *nodes_json(const struct import_table *table)
     if (table->n_nodes == 0)
         json_array_append_new(
             nodes, json_pack("{s:s, s:i}", "name", "imported", "ranks", table->ranks));
+    else if (unknown > 0)
+        json_array_append_new(
+            nodes, json_pack("{s:s, s:i}", "name", "unknown", "ranks", unknown));
     return nodes;
 }
 
@@ -235,7 +244,7 @@ static json_t *machines_json(const struct import_table *table, const json_t *nod
     json_array_foreach (nodes, i, node)
         json_array_append(names, json_object_get(node, "name"));
     if (*table->version)
-        json_object_set_new(versions, import_source(table->format),
+        json_object_set_new(versions, import_source(table),
                             json_clean_string(table->version));
     if (*table->library)
         json_object_set_new(versions, "nccl", json_string(table->library));
@@ -325,11 +334,19 @@ static int put_row(struct writer *writer, size_t index, size_t number)
 static void fault_of(const struct import_table *table, char *out, size_t size)
 {
     out[0] = '\0';
-    if (table->out_of_bounds > 0)
+    if (table->failure[0])
+        snprintf(out, size, "%s", table->failure);
+    else if (table->wrong_at > 0)
+        snprintf(out, size, "elements were wrong at %llu B, says the file",
+                 (unsigned long long)table->wrong_at);
+    else if (table->out_of_bounds > 0)
         snprintf(out, size, "%ld elements were wrong, says the file",
                  table->out_of_bounds);
     else if (!table->has_ended)
         snprintf(out, size, "the file breaks off after %zu rows", table->n_rows);
+    else if (table->is_below)
+        snprintf(out, size,
+                 "the bus bandwidth is below NCCL_TESTS_MIN_BW, says the file");
 }
 
 /* A row that is missing is no fault of the measurement; rows_total counts it. */
@@ -370,9 +387,8 @@ static int put_end(struct writer *writer, size_t n_failed)
 
     for (size_t i = 0; i < writer->what->n_tables && !*fault; i++)
         fault_of(writer->what->tables[i], fault, sizeof(fault));
-    snprintf(reason, sizeof(reason), "imported from %s%s%s%s%s",
-             import_source(first->format), *first->version ? " " : "", first->version,
-             *fault ? ": " : "", fault);
+    snprintf(reason, sizeof(reason), "imported from %s%s%s%s%s", import_source(first),
+             *first->version ? " " : "", first->version, *fault ? ": " : "", fault);
     return put_state(writer, n_failed ? RUN_FAILED : RUN_COMPLETED, reason);
 }
 
@@ -405,8 +421,8 @@ static int put_events(struct writer *writer)
 static json_t *about(const struct imported *what)
 {
     const struct import_table *first = what->tables[0];
-    json_t *json = json_pack("{s:s, s:s?, s:s?}", "from", import_source(first->format),
-                             "version", *first->version ? first->version : NULL, "nccl",
+    json_t *json = json_pack("{s:s, s:s?, s:s?}", "from", import_source(first), "version",
+                             *first->version ? first->version : NULL, "nccl",
                              *first->library ? first->library : NULL);
 
     return json;

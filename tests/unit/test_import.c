@@ -2,6 +2,7 @@
  * said */
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
+#include "server/import/encoding.h"
 #include "server/import/import.h"
 #include "tests/unit/test.h"
 
@@ -195,7 +196,7 @@ TEST(cut_lists_of_ranks_are_not_counted)
 
     assert_int_equal(import_read(text, strlen(text), &import, &err), 0);
     assert_int_equal(import_settle(&import, &nothing, &err), -1);
-    assert_non_null(strstr(err.text, "how many ranks"));
+    assert_non_null(strstr(err.text, "there were 18 or more"));
     import_release(&import);
 }
 
@@ -229,5 +230,298 @@ TEST(too_many_rows_are_refused)
     assert_string_equal(err.text, "there are more than 10000 rows");
     assert_int_equal(err.code, ERROR_LIMIT);
     import_release(&import);
+    free(text);
+}
+
+/* ---- in other people's forms ---- */
+
+#define TABLE(p)                                                                         \
+    p "# Collective test starting: all_reduce_perf\n" p                                  \
+      "#  Rank  0 Group  0 Pid 1 on a device  0 [0000:10:00] X\n" p                      \
+      "#  Rank  1 Group  0 Pid 2 on b device  0 [0000:10:00] X\n" p                      \
+      "#       size  count  type  redop  root  time  algbw  busbw  #wrong\n" p           \
+      "     1048576 262144 float sum -1 46.21 22.69 22.69 0 46.48 22.56 22.56 0\n" p     \
+      "     2097152 524288 float sum -1 72.43 28.95 28.95 0 72.95 28.75 28.75 0\n" p     \
+      "# Out of bounds values : 0 OK\n" p "# Avg bus bandwidth    : 28.3096 \n"
+
+TEST(a_table_is_found_behind_any_prefix)
+{
+    static const char *const tables[] = {
+        TABLE(""),
+        TABLE("   "),
+        TABLE("\t"),
+        TABLE("0: "),
+        TABLE("[1,0]<stdout>:"),
+        TABLE("   [1,0]<stdout>:"),
+        TABLE("[rank0]: "),
+        TABLE("node-a: "),
+        TABLE("[pod/bench-0/main] "),
+        TABLE("bench-launcher-x7 main "),
+        TABLE("2026-03-04T05:06:07.8Z "),
+        TABLE("2026-03-04 05:06:07,123 INFO "),
+        TABLE("Mar 04 05:06:07 node-a job[12]: "),
+        TABLE("[2026-03-04 05:06:07] [0] "),
+        TABLE("(RayWorker pid=4, ip=10.0.0.1) "),
+        TABLE("> "),
+        TABLE("12 | "),
+    };
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        struct import import;
+        struct error err = {.text = ""};
+
+        print_message("%.30s\n", tables[i]);
+        assert_int_equal(import_read(tables[i], strlen(tables[i]), &import, &err), 0);
+        assert_int_equal(import_settle(&import, &nothing, &err), 0);
+        assert_int_equal(import.n_rows, 4);
+        assert_int_equal(import.n_unread, 0);
+        assert_int_equal(import.tables[0].ranks, 2);
+        assert_int_equal(import.tables[0].n_nodes, 2);
+        assert_true(import.tables[0].has_ended);
+        import_release(&import);
+    }
+}
+
+TEST(what_looks_like_a_row_is_counted_with_its_line)
+{
+    static const struct {
+        const char *text;
+        size_t unread;
+        long line;
+        const char *why;
+    } cases[] = {
+        {"x\n 8 2 float4 sum -1 1.0 2.0 3.0 0 1.0 2.0 3.0 0\n", 1, 2, "data type"},
+        {"x: 8 2 float sum -1 1.0 nan 3.0 0 1.0 2.0 3.0 0\n", 1, 1, "no number"},
+        {"x: 8 2 float sum -1node-a:1:2 [0] NCCL INFO y\n", 1, 1, "columns"},
+        {"8 2 float sum -1 1.0 2.0\n9 2 float sum -1 1.0 2.0\n", 2, 1, "no number"},
+        {"5 files were found there, of 10.5 MB in 2.5 s and 3.5\n", 0, 0, "no row"},
+        {"Epoch 1 20 of 30 loss 0.5 0.6 0.7\n", 0, 0, "no row"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct import import;
+        struct error err = {.text = ""};
+
+        assert_int_equal(import_read(cases[i].text, strlen(cases[i].text), &import, &err),
+                         -1);
+        print_message("%s\n", err.text);
+        assert_int_equal(import.n_unread, cases[i].unread);
+        assert_int_equal(json_get_int(json_array_get(import.unread, 0), "line", 0),
+                         cases[i].line);
+        assert_non_null(strstr(err.text, cases[i].why));
+        import_release(&import);
+    }
+}
+
+/* What the text comes to with this number of ranks: 0, or the error's text. */
+static const char *settle(const char *text, int ranks, struct import *import)
+{
+    static struct error err;
+    const struct import_hints hints = {.collective = COLLECTIVE_ALL_REDUCE,
+                                       .ranks = ranks};
+
+    err.text[0] = '\0';
+    if (import_read(text, strlen(text), import, &err) == 0)
+        import_settle(import, &hints, &err);
+    return err.text;
+}
+
+#define RANK(rank, host, device)                                                         \
+    "#  Rank " rank " Group 0 Pid 1 on " host " device " device " [0000:1" device        \
+    ":00] X\n"
+#define ROW(size) size " 2 float sum -1 9.0 0.00 0.00 0 9.0 0.00 0.00 0\n"
+#define END "# Out of bounds values : 0 OK\n"
+
+TEST(several_worlds_are_not_one)
+{
+    static const char *const at_once[] = {
+        /* in turns, one after the other's head, of one rank each */
+        RANK("0", "a", "0") RANK("0", "b", "0") RANK("1", "a", "1") RANK("1", "b", "1")
+            ROW("8") ROW("8") ROW("16") ROW("16") END END,
+        RANK("0", "a", "0") RANK("1", "a", "1") RANK("0", "b", "0") RANK("1", "b", "1")
+            ROW("8") ROW("16") ROW("8") ROW("16") END END,
+        RANK("0", "a", "0") RANK("0", "a", "0") ROW("8") ROW("8"),
+    };
+    struct import import;
+
+    for (size_t i = 0; i < sizeof(at_once) / sizeof(at_once[0]); i++)
+        for (int ranks = 0; ranks <= 4; ranks += 2) {
+            assert_non_null(strstr(settle(at_once[i], ranks, &import), "2 worlds of "));
+            import_release(&import);
+        }
+    /* A call that broke off before its first row, and was made again. */
+    assert_string_equal(settle(RANK("0", "a", "0") RANK("1", "b", "0") RANK("0", "a", "0")
+                                   RANK("1", "c", "0") ROW("8") END,
+                               0, &import),
+                        "");
+    assert_int_equal(import.tables[0].ranks, 2);
+    assert_string_equal(import.tables[0].nodes[1].name, "c");
+    import_release(&import);
+}
+
+TEST(the_number_of_ranks_that_is_given_counts)
+{
+    static const struct {
+        const char *list;
+        int given, ranks;
+        size_t nodes;
+        const char *error;
+    } cases[] = {
+        {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 4, 4, 2, ""},
+        {RANK("1", "a", "1") RANK("2", "b", "0") RANK("3", "b", "1"), 0, 0, 2,
+         "4 or more"},
+        {RANK("15", "b", "7"), 16, 16, 1, ""},
+        {RANK("15", "b", "7"), 8, 0, 1, "lists 16 ranks, and ?ranks= says 8"},
+        {RANK("0", "a", "0") RANK("1", "a", "1"), 8, 8, 1, ""},
+        {RANK("0", "a", "0") RANK("1", "a", "1"), 0, 2, 1, ""},
+        {"", 8, 8, 0, ""},
+        {"", 0, 0, 0, "how many ranks"},
+        /* two hosts of one name: the second begins with the same device */
+        {RANK("0", "gpu", "0") RANK("1", "gpu", "1") RANK("2", "gpu", "0")
+             RANK("3", "gpu", "1"),
+         0, 4, 2, ""},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct import import;
+        char text[1000];
+        const char *got;
+
+        snprintf(text, sizeof(text), "%s%s%s", cases[i].list, ROW("8"), END);
+        got = settle(text, cases[i].given, &import);
+        print_message("%zu: %s\n", i, got);
+        assert_int_equal(*got != '\0', *cases[i].error != '\0');
+        assert_non_null(strstr(got, cases[i].error));
+        assert_int_equal(import.tables[0].n_nodes, cases[i].nodes);
+        if (!*got)
+            assert_int_equal(import.tables[0].ranks, cases[i].ranks);
+        import_release(&import);
+    }
+}
+
+TEST(a_benchmark_s_own_verdict_counts)
+{
+    struct import import;
+
+    settle(RANK("0", "a", "0") ROW("8") END "# Avg bus bandwidth    : 1.5 FAILED\n", 0,
+           &import);
+    assert_true(import.tables[0].is_below);
+    import_release(&import);
+    settle("# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_FLOAT.\n"
+           "# Size  Avg Latency(us)  Validation\n4 9.1 Pass\n8 9.3 Fail\n16 9.5 Fail\n",
+           4, &import);
+    assert_int_equal(import.n_rows, 3);
+    assert_int_equal(import.tables[0].wrong_at, 8);
+    import_release(&import);
+    settle(RANK("0", "a", "0") ROW(
+               "8") "[1,0]<stderr>:node-b: Test NCCL failure common.cu:1119 'unhandled "
+                    "system "
+                    "error'\nnode-c: Test NCCL failure common.cu:1119 'remote error'\n",
+           0, &import);
+    assert_string_equal(
+        import.tables[0].failure,
+        "node-b: Test NCCL failure common.cu:1119 'unhandled system error'");
+    import_release(&import);
+    assert_non_null(strstr(settle("# nThread 1 nGpus 2\nnode1: Test CUDA failure "
+                                  "common.cu:963 'invalid device ordinal'\n",
+                                  0, &import),
+                           "node1: Test CUDA failure"));
+    import_release(&import);
+}
+
+TEST(headings_tell_settings_apart_and_not_repeats)
+{
+    static const struct {
+        const char *first, *second;
+        bool is_alike;
+    } cases[] = {
+        {"=== NCCL_ALGO=Ring ===", "=== NCCL_ALGO=Tree ===", false},
+        {"export NCCL_ALGO=Ring", "export NCCL_ALGO=Tree", false},
+        {"+ mpirun -x NCCL_PROTO=LL x", "+ mpirun -x NCCL_PROTO=Simple x", false},
+        {"--- with SHARP ---", "--- without SHARP ---", false},
+        {"NCCL_NTHREADS=256", "NCCL_NTHREADS=512", false},
+        {"The ring:", "The tree:", false},
+        {"=== run 1 ===", "=== run 2 ===", true},
+        {"== Iteration 1 of 5", "== Iteration 2 of 5", true},
+        {"SLURM_JOB_ID=1", "SLURM_JOB_ID=2", true},
+        {"--- Mon Nov 25 10:00:00 UTC 2026 ---", "--- Tue Nov 26 10:01:00 UTC 2026 ---",
+         true},
+        {"some output", "some other output", true},
+        {"", "", true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct import import;
+        char text[2000];
+        struct error err = {.text = ""};
+
+        snprintf(text, sizeof(text), "%s\n%s%s\n%s", cases[i].first, TABLE(""),
+                 cases[i].second, TABLE(""));
+        assert_int_equal(import_read(text, strlen(text), &import, &err), 0);
+        assert_int_equal(import_settle(&import, &nothing, &err), 0);
+        print_message("%s, %s\n", import.tables[0].heading, import.tables[1].heading);
+        assert_int_equal(import.n_tables, 2);
+        assert_int_equal(import_alike(&import.tables[0], &import.tables[1]),
+                         cases[i].is_alike);
+        import_release(&import);
+    }
+}
+
+TEST(rccl_s_tests_are_read)
+{
+    static const char text[] =
+        "# rccl-tests version 2.17.9-x:f2 rccl-headers=22803 rccl-library=22803\n" RANK(
+            "0", "a", "0") "1024 1024 fp8_e4m3 sum -1 9.0 0.11 0.11 0 9.0 0.11 0.11 0\n"
+                           "1024 1024 fp8_e5m2 sum -1 9.0 0.11 0.11 0 9.0 0.11 0.11 "
+                           "0\n" END;
+    struct import import;
+
+    assert_string_equal(settle(text, 0, &import), "");
+    assert_int_equal(import.n_rows, 4);
+    assert_int_equal(import.tables[0].rows[0].dtype, DTYPE_FLOAT8E4M3);
+    assert_int_equal(import.tables[0].rows[2].dtype, DTYPE_FLOAT8E5M2);
+    assert_string_equal(import_source(&import.tables[0]), "rccl-tests");
+    assert_string_equal(import.tables[0].library, "2.28.3");
+    import_release(&import);
+}
+
+TEST(files_are_utf_8_in_the_end)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+        const char *wanted;
+    } cases[] = {
+        {"abcd", 4, "abcd"},
+        {"\xef\xbb\xbf"
+         "ab",
+         5, "ab"},
+        {"\xff\xfe"
+         "a\0\xe9\0\x3d\xd8\x00\xde",
+         10, "a\xc3\xa9\xf0\x9f\x98\x80"},
+        {"\xfe\xff\0a\x20\xac", 6, "a\xe2\x82\xac"},
+        {"a\0b\0c\0d\0", 8, "abcd"},
+        {"\0a\0b\0c\0d", 8, "abcd"},
+        {"\xff\xfe\x00\xd8x\0", 6, "\xef\xbf\xbdx"}, /* half a character */
+        {"\xff\xfe\x61", 3, ""},
+        {"", 0, ""},
+    };
+    struct error err;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text = malloc(cases[i].len + 1);
+        size_t len = cases[i].len;
+
+        memcpy(text, cases[i].text, len);
+        assert_int_equal(import_decode(&text, &len, &err), 0);
+        assert_int_equal(len, strlen(cases[i].wanted));
+        assert_memory_equal(text, cases[i].wanted, len);
+        free(text);
+    }
+    char *text = strdup("xxxx");
+    size_t len = 4;
+    memcpy(text, "\xff\xfe\0\0", 4);
+    assert_int_equal(import_decode(&text, &len, &err), -1);
+    assert_non_null(strstr(err.text, "UTF-32"));
     free(text);
 }

@@ -494,3 +494,72 @@ TEST(real_logs_are_understood)
         ncclog_set_release(&set);
     }
 }
+
+TEST(a_process_is_found_behind_any_prefix)
+{
+    static const char *const prefixes[] = {
+        "",
+        "0: ",
+        "[1,0]<stdout>:",
+        "node-a: ",
+        "2026-03-04T05:06:07 ",
+        "2026-03-04T05:06:07.8Z",
+        "2026-03-04T05:06:07.208-07:00",
+        "Mar 04 05:06:07 other ",
+        "05:06:07 ",
+        "[pod/bench-0/main] ",
+    };
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        struct ncclog_set set;
+        char line[200];
+
+        ncclog_set_init(&set, 8);
+        snprintf(line, sizeof(line), "%snode-a:79:80 [0] NCCL INFO Using network IB",
+                 prefixes[i]);
+        ncclog_set_line(&set, line, strlen(line));
+        assert_int_equal(set.n, 1);
+        print_message("%s: %s\n", prefixes[i], set.items[0]->host);
+        assert_string_equal(set.items[0]->host, "node-a");
+        assert_int_equal(set.items[0]->pid, 79);
+        ncclog_set_release(&set);
+    }
+}
+
+TEST(a_time_is_no_process)
+{
+    static const char *const lines[] = {
+        "Mar 04 05:06:07 node-a job[1]: NCCL version 2.21.5+cuda12.4",
+        "05:06:07 NCCL version 2.21.5+cuda12.4",
+        "2026-03-04T05:06:07 NCCL version 2.21.5+cuda12.4",
+        "2026-03-04T05:06:07 NCCL INFO Using network IB",
+    };
+    struct ncclog_set set;
+
+    ncclog_set_init(&set, 8);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        ncclog_set_line(&set, lines[i], strlen(lines[i]));
+    assert_int_equal(set.n, 0);
+    ncclog_set_release(&set);
+    ncclog_set_init(&set, 8);
+    ncclog_set_line(&set, "gpu-01:50:70 [0] NCCL INFO Using network IB", 43);
+    assert_int_equal(set.n, 1);
+    ncclog_set_release(&set);
+}
+
+TEST(processes_beyond_the_limit_are_counted)
+{
+    struct ncclog_set set;
+
+    ncclog_set_init(&set, 2);
+    for (int repeat = 0; repeat < 2; repeat++)
+        for (int i = 0; i < 5; i++) {
+            char line[100];
+
+            snprintf(line, sizeof(line), "n:%d:1 [0] NCCL INFO Using network IB", i);
+            ncclog_set_line(&set, line, strlen(line));
+        }
+    assert_int_equal(set.n, 2);
+    assert_int_equal(set.n_left_out, 3);
+    ncclog_set_release(&set);
+}

@@ -1,0 +1,110 @@
+/* encoding.c - a file as UTF-8, whichever encoding it has */
+#include "server/import/encoding.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE_MAX 200
+#define REPLACEMENT 0xfffd
+
+static bool has_mark(const char *text, size_t len, const char *mark, size_t n)
+{
+    return len >= n && memcmp(text, mark, n) == 0;
+}
+
+/* Without a mark every second byte of a log is NUL. */
+static bool has_nul_at(const char *text, size_t len, size_t first)
+{
+    size_t n = len < SAMPLE_MAX ? len : SAMPLE_MAX, nul = 0;
+
+    for (size_t i = first; i < n; i += 2)
+        nul += text[i] == '\0';
+    return n >= 4 && nul * 10 >= n / 2 * 9;
+}
+
+static uint32_t unit_at(const char *text, bool is_big)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    return is_big ? (uint32_t)at[0] << 8 | at[1] : (uint32_t)at[1] << 8 | at[0];
+}
+
+static size_t put_utf8(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+/* The character at *at, which goes on behind it. */
+static uint32_t next_code(const char *text, size_t len, size_t *at, bool is_big)
+{
+    uint32_t code = unit_at(text + *at, is_big), low;
+
+    *at += 2;
+    if (code < 0xd800 || code > 0xdfff)
+        return code;
+    if (code > 0xdbff || *at + 1 >= len)
+        return REPLACEMENT;
+    low = unit_at(text + *at, is_big);
+    if (low < 0xdc00 || low > 0xdfff)
+        return REPLACEMENT;
+    *at += 2;
+    return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+}
+
+static int from_utf16(char **text, size_t *len, size_t from, bool is_big,
+                      struct error *err)
+{
+    char *out = malloc(*len / 2 * 3 + 1);
+    size_t n = 0;
+
+    if (!out)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    for (size_t at = from; at + 1 < *len;)
+        n += put_utf8(out + n, next_code(*text, *len, &at, is_big));
+    free(*text);
+    *text = out;
+    *len = n;
+    return 0;
+}
+
+int import_decode(char **text, size_t *len, struct error *err)
+{
+    if (has_mark(*text, *len, "\xff\xfe\0\0", 4) ||
+        has_mark(*text, *len, "\0\0\xfe\xff", 4))
+        return error_set(err, ERROR_INVALID,
+                         "the file is UTF-32: UTF-8 or UTF-16 can be read");
+    if (has_mark(*text, *len, "\xff\xfe", 2))
+        return from_utf16(text, len, 2, false, err);
+    if (has_mark(*text, *len, "\xfe\xff", 2))
+        return from_utf16(text, len, 2, true, err);
+    if (has_nul_at(*text, *len, 1))
+        return from_utf16(text, len, 0, false, err);
+    if (has_nul_at(*text, *len, 0))
+        return from_utf16(text, len, 0, true, err);
+    if (has_mark(*text, *len, "\xef\xbb\xbf", 3)) {
+        memmove(*text, *text + 3, *len - 3);
+        *len -= 3;
+    }
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* heading.h - lines between the tables of a file that say what the next one is of */
+#ifndef RINGBENCH_SERVER_IMPORT_HEADING_H
+#define RINGBENCH_SERVER_IMPORT_HEADING_H
+
+#include <stdbool.h>
+
+#define HEADING_SIZE 65
+
+/* What was read since the last table. Zeroed it is empty. */
+struct heading {
+    char settings[HEADING_SIZE]; /* "NCCL_ALGO=Ring NCCL_PROTO=LL" */
+    char title[HEADING_SIZE];    /* "Ring, 2 nodes" of "=== Ring, 2 nodes ===" */
+};
+
+/* A line that is neither of a table nor of NCCL's log. */
+void heading_line(struct heading *heading, const char *line);
+
+/* Settings if there are any, else the title; "" for none, as of one that only numbers a
+ * repeat or tells the time. */
+const char *heading_text(const struct heading *heading);
+
+/* Whether two texts differ in more than which repeat they are of. */
+bool heading_differs(const char *a, const char *b);
+
+#endif
