@@ -62,4 +62,7 @@ json_t *transport_fold(struct transport *t, const struct transport_input *input)
  * program's, which may not use NCCL at all. */
 json_t *transport_unheard(const struct transport_input *input, bool is_program);
 
+/* A line without pointers and ports, which differ by process: one fault is one text. */
+void transport_strip_numbers(const char *text, char *out, size_t size);
+
 #endif

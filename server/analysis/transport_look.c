@@ -334,8 +334,7 @@ static bool is_echo(const char *warning)
     return false;
 }
 
-/* Pointers and ports differ by process: without them one fault is one finding. */
-static void strip_numbers(const char *text, char *out, size_t size)
+void transport_strip_numbers(const char *text, char *out, size_t size)
 {
     size_t n = 0;
 
@@ -382,7 +381,7 @@ static void found_warnings(struct look *look, const char *about, const char *bef
         snprintf(text, sizeof(text),
                  "NCCL_SOCKET_IFNAME=%.60s names no interface that is up", name);
     else
-        strip_numbers(cause, text, sizeof(text));
+        transport_strip_numbers(cause, text, sizeof(text));
     for (size_t i = 0; i < json_array_size(first); i++)
         add_found(look, json_string_value(json_array_get(first, i)),
                   json_pack("{s:s, s:o, s:b}", "about", about, "text",

@@ -330,11 +330,11 @@ static int check_worlds(const struct import_table *table, struct error *err)
         return 0;
     return error_set(
         err, ERROR_INVALID,
-        "rank 0 is in it %d times (%s): these are %d worlds of %d ranks that printed at "
+        "rank 0 is in it %d times (%s): these are %d worlds of %d rank%s that printed at "
         "once, not one of %d. The benchmark was built without MPI: build nccl-tests with "
         "MPI=1, start it by the mpirun or srun --mpi of that MPI, and import that",
         table->worlds, table->worlds_on, table->worlds, table->listed / table->worlds,
-        table->listed);
+        table->listed == table->worlds ? "" : "s", table->listed);
 }
 
 /* The number that the user gives is the number; a list may be cut, but has none too many.

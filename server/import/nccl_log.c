@@ -13,6 +13,7 @@
 #include "server/analysis/transport.h"
 #include "server/analysis/verdict.h"
 #include "server/import/nccl_jobs.h"
+#include "server/import/torch_log.h"
 
 #define PORTS_MAX 64
 #define LINE_SIZE 200
@@ -209,8 +210,66 @@ static void say_left_out(const struct ncclog_set *set, json_t *out)
                                        sentence, " (imported)", evidence));
 }
 
+/* The node of each rank of the largest communicator. */
+static json_t *nodes_by_rank(const struct file_logs *file, long *n_ranks)
+{
+    json_t *nodes = json_object();
+
+    *n_ranks = 0;
+    for (size_t i = 0; i < file->set->n; i++) {
+        const json_t *log = json_array_get(file->logs, i);
+        long n = (long)json_get_int(log, "ranks", 0);
+        char rank[24];
+
+        if (n > *n_ranks)
+            json_object_clear(nodes);
+        *n_ranks = n > *n_ranks ? n : *n_ranks;
+        snprintf(rank, sizeof(rank), "%lld", (long long)json_get_int(log, "rank", -1));
+        if (n > 0 && n == *n_ranks)
+            json_object_set_new(nodes, rank, json_clean_string(name_of(file, i)));
+    }
+    return nodes;
+}
+
+/* What PyTorch says comes first: it tells why the file is there. */
+static void add_torch(const struct torch_log *torch, const json_t *nodes, long n_ranks,
+                      json_t *out)
+{
+    json_t *all = json_object_get(out, "verdicts"), *verdicts = json_array();
+    size_t n = json_array_size(all);
+    bool has_finding = false;
+
+    torch_log_verdicts(torch, nodes, n_ranks, all);
+    for (size_t i = n; i < json_array_size(all); i++) {
+        const json_t *one = json_array_get(all, i);
+
+        has_finding |= strcmp(json_get_str(one, "answer", ""), "finding") == 0;
+        json_array_append(verdicts, json_array_get(all, i));
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!has_finding ||
+            strcmp(json_get_str(json_array_get(all, i), "answer", ""), "ok") != 0)
+            json_array_append(verdicts, json_array_get(all, i));
+    json_object_set_new(out, "verdicts", verdicts);
+}
+
+/* Without a line of NCCL; NULL where PyTorch said nothing either. */
+static json_t *only_torch(const struct torch_log *torch)
+{
+    json_t *out =
+        json_pack("{s:s, s:[], s:[], s:[], s:[], s:{}, s:[]}", "by", "nccl", "nodes",
+                  "ways", "networks", "connected", "settings", "verdicts");
+
+    add_torch(torch, NULL, 0, out);
+    if (json_array_size(json_object_get(out, "verdicts")) > 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
 /* ports: of the node of rank 0. */
-static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
+static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *torch,
+                        json_t *ports)
 {
     struct file_logs file = {.set = set,
                              .logs = json_array(),
@@ -234,6 +293,13 @@ static json_t *fold_set(const struct ncclog_set *set, json_t *ports)
         judge_jobs(&file, out);
     if (out && set->n_left_out > 0)
         say_left_out(set, out);
+    if (out) {
+        long n_ranks;
+        json_t *nodes = nodes_by_rank(&file, &n_ranks);
+
+        add_torch(torch, nodes, n_ranks, out);
+        json_decref(nodes);
+    }
     json_decref(file.logs);
     json_decref(file.names);
     json_decref(file.inventory);
@@ -246,7 +312,9 @@ json_t *nccl_log_read(const char *text, size_t len)
     const char *at = text, *end = text + len;
     json_t *ports = json_array(), *out = NULL;
     struct ncclog_set set;
+    struct torch_log torch;
 
+    torch_log_init(&torch);
     ncclog_set_init(&set, NCCLOG_PROCESSES_MAX);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -254,10 +322,11 @@ json_t *nccl_log_read(const char *text, size_t len)
 
         ncclog_set_line(&set, at, length);
         take_port(ports, at, length);
+        torch_log_line(&torch, at, length);
         at += length + 1;
     }
-    if (set.n > 0)
-        out = fold_set(&set, ports);
+    out = set.n > 0 ? fold_set(&set, &torch, ports) : only_torch(&torch);
+    torch_log_release(&torch);
     ncclog_set_release(&set);
     json_decref(ports);
     return out;

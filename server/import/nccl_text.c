@@ -92,7 +92,8 @@ static void add_world(struct import_table *table, const char *node)
 {
     size_t n = strlen(table->worlds_on);
 
-    if (n + strlen(node) + 3 < sizeof(table->worlds_on))
+    if (!strstr(table->worlds_on, node) &&
+        n + strlen(node) + 3 < sizeof(table->worlds_on))
         snprintf(table->worlds_on + n, sizeof(table->worlds_on) - n, "%s%s",
                  n ? ", " : "", node);
 }

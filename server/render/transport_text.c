@@ -28,9 +28,14 @@ void transport_text(const json_t *transports, struct buf *out)
         buf_printf(out, "# %s: the log is of %ld jobs, which share no communicator\n", by,
                    n_jobs);
     for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
+        const char *between = json_get_str(json_array_get(ways, i), "between", "");
+
         buf_printf(out, "# %s: ", by);
-        put_shown(out, json_get_str(json_array_get(ways, i), "between", "?"));
-        buf_append_str(out, ": ");
+        /* Whose peers are not in the log leads to nobody. */
+        if (*between) {
+            put_shown(out, between);
+            buf_append_str(out, ": ");
+        }
         put_shown(out, json_get_str(json_array_get(ways, i), "text", "?"));
         buf_append_str(out, "\n");
     }

@@ -1,2 +1,2 @@
-unit_tests(import LIBS rb_import TESTS import)
+unit_tests(import LIBS rb_import TESTS import torch_log)
 unit_define(import FILES_DIR="${CMAKE_SOURCE_DIR}/tests/vectors/import")

@@ -1,0 +1,508 @@
+/* torch_log.c - what PyTorch printed of a job that did not get on */
+#include "server/import/torch_log.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "server/analysis/transport.h"
+#include "server/analysis/verdict.h"
+
+#define LINE_MAX_BYTES 2000
+#define GROUP_SIZE 48
+#define OP_SIZE 32
+#define RANKS_MAX 65536
+#define ERRORS_MAX 64
+#define ERROR_WITHIN 6 /* lines behind the one that announces it */
+#define LISTED_MAX 16
+#define MARK " (imported)"
+
+/* Of a group of ranks, where one of them was. -1: it does not say. */
+struct torch_rank {
+    char group[GROUP_SIZE];
+    long rank; /* of the job, if the line says that, else of the group */
+    long work, enqueued, completed;
+    char op[OP_SIZE]; /* the collective that did not end; "": it does not say */
+};
+
+struct torch_error {
+    char text[TORCH_TEXT_SIZE]; /* without pointers and ports */
+    long first, n;              /* rank, ranks */
+};
+
+void torch_log_init(struct torch_log *log)
+{
+    *log = (struct torch_log){.places = json_object(), .rank = -1};
+}
+
+void torch_log_release(struct torch_log *log)
+{
+    free(log->ranks);
+    free(log->errors);
+    json_decref(log->places);
+}
+
+/* ---- lines ---- */
+
+/* The number behind a label; -1: there is none. */
+static long number_of(const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+
+    if (!at || !isdigit((unsigned char)at[strlen(label)]))
+        return -1;
+    return strtol(at + strlen(label), NULL, 10) & 0x7fffffffffff;
+}
+
+/* "[rank2]:" of torchrun is the job's; "Rank 2]" is of the group. */
+static long rank_of(const char *text)
+{
+    long rank = number_of(text, "[rank");
+
+    if (rank < 0)
+        rank = number_of(text, "[Rank ");
+    return rank < 0 ? number_of(text, " Rank ") : rank;
+}
+
+/* "[PG ID 0 PG GUID 0(default_pg) Rank 2]", "[PG 1 Rank 2]": what names the group. */
+static void group_of(const char *text, char out[GROUP_SIZE])
+{
+    const char *from = strstr(text, "[PG "), *to = from ? strstr(from, " Rank ") : NULL;
+
+    out[0] = '\0';
+    if (to)
+        snprintf(out, GROUP_SIZE, "%.*s", (int)(to - from - 4), from + 4);
+}
+
+static struct torch_rank *rank_at(struct torch_log *log, const char *group, long rank)
+{
+    char key[GROUP_SIZE + 32];
+    struct torch_rank *ranks;
+    json_int_t place;
+
+    snprintf(key, sizeof(key), "%s/%ld", group, rank);
+    place = json_get_int(log->places, key, -1);
+    if (place >= 0)
+        return &log->ranks[place];
+    if (log->n_ranks == RANKS_MAX)
+        return NULL;
+    ranks =
+        log->n_ranks & (log->n_ranks - 1)
+            ? log->ranks
+            : realloc(log->ranks, (log->n_ranks ? 2 * log->n_ranks : 1) * sizeof(*ranks));
+    if (!ranks || json_object_set_new_nocheck(log->places, key,
+                                              json_integer((json_int_t)log->n_ranks)))
+        return NULL;
+    log->ranks = ranks;
+    ranks[log->n_ranks] =
+        (struct torch_rank){.rank = rank, .work = -1, .enqueued = -1, .completed = -1};
+    snprintf(ranks[log->n_ranks].group, GROUP_SIZE, "%s", group);
+    return &ranks[log->n_ranks++];
+}
+
+/* "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=51, OpType=ALLREDUCE,":
+ * it does not name the group, so it is of the next line that does. */
+static void take_timeout(struct torch_log *log, const char *text, long rank)
+{
+    const char *op = strstr(text, "OpType=");
+    struct torch_rank *one = rank_at(log, "", rank);
+
+    if (!one || one->work >= 0)
+        return;
+    one->work = number_of(text, "SeqNum=");
+    if (op)
+        snprintf(one->op, OP_SIZE, "%.*s", (int)strcspn(op + 7, ",) "), op + 7);
+}
+
+/* "... detected by watchdog at work: 51, last enqueued NCCL work: 53, last completed NCCL
+ * work: 50." The first that a rank says counts. */
+static void take_state(struct torch_log *log, const char *text, long rank)
+{
+    char group[GROUP_SIZE];
+    struct torch_rank *one, *timeout;
+    long work = number_of(text, "at work: ");
+
+    group_of(text, group);
+    one = rank_at(log, group, rank);
+    if (!one || one->enqueued >= 0)
+        return;
+    one->enqueued = number_of(text, "ast enqueued NCCL work: ");
+    one->completed = number_of(text, "ast completed NCCL work: ");
+    if (one->work < 0)
+        one->work = work >= 0 ? work : number_of(text, "at NCCL work: ");
+    timeout = rank_at(log, "", rank);
+    one = rank_at(log, group, rank); /* it may have moved */
+    if (timeout && timeout != one && timeout->work == one->work)
+        memcpy(one->op, timeout->op, OP_SIZE);
+}
+
+/* ---- NCCL's last error ---- */
+
+static void add_error(struct torch_log *log, const char *text)
+{
+    char stripped[TORCH_TEXT_SIZE];
+    struct torch_error *errors;
+
+    transport_strip_numbers(text, stripped, sizeof(stripped));
+    for (size_t i = 0; i < log->n_errors; i++)
+        if (strcmp(log->errors[i].text, stripped) == 0) {
+            log->errors[i].n++;
+            return;
+        }
+    errors = log->n_errors < ERRORS_MAX
+                 ? realloc(log->errors, (log->n_errors + 1) * sizeof(*errors))
+                 : NULL;
+    if (!errors)
+        return;
+    log->errors = errors;
+    errors[log->n_errors] = (struct torch_error){.first = log->rank, .n = 1};
+    snprintf(errors[log->n_errors].text, TORCH_TEXT_SIZE, "%s", stripped);
+    log->n_errors++;
+}
+
+/* Behind "[rank2]: " or "2: ". */
+static const char *without_label(const char *text)
+{
+    const char *colon = strstr(text, ": ");
+
+    text += strspn(text, " \t");
+    if (text[0] == '[' && colon && colon[-1] == ']')
+        return colon + 2;
+    if (isdigit((unsigned char)text[0]) && text[strspn(text, "0123456789")] == ':')
+        return text + strspn(text, "0123456789: ");
+    return text;
+}
+
+/* "Last error:", and in the next line what NCCL said. */
+static bool take_error(struct torch_log *log, const char *text)
+{
+    const char *last = strstr(text, "Last error:");
+
+    if (log->is_next) {
+        text = without_label(text);
+        log->is_next = log->to_error = 0;
+        if (*text)
+            add_error(log, text);
+        return true;
+    }
+    if (strstr(text, "NCCL error in:") || strstr(text, "DistBackendError")) {
+        log->rank = rank_of(text);
+        log->to_error = ERROR_WITHIN;
+    } else if (log->to_error > 0) {
+        log->to_error--;
+    }
+    if (!last || log->to_error == 0)
+        return false;
+    last += strlen("Last error:");
+    last += strspn(last, " ");
+    if (*last)
+        add_error(log, last);
+    log->is_next = !*last;
+    log->to_error = *last ? 0 : 1;
+    return true;
+}
+
+void torch_log_line(struct torch_log *log, const char *line, size_t len)
+{
+    char text[LINE_MAX_BYTES];
+    long rank;
+
+    if (log->to_error == 0 && !memmem(line, len, "NCCL", 4) &&
+        !memmem(line, len, "DistBackendError", 16))
+        return;
+    if (memmem(line, len, " NCCL INFO ", 11) || memmem(line, len, " NCCL WARN ", 11))
+        return;
+    len = len < sizeof(text) ? len : sizeof(text) - 1;
+    memcpy(text, line, len);
+    text[len] = '\0';
+    text[strcspn(text, "\r")] = '\0';
+    if (take_error(log, text))
+        return;
+    rank = rank_of(text);
+    if (rank < 0 || rank >= RANKS_MAX)
+        return;
+    if (strstr(text, "ast enqueued NCCL work: "))
+        take_state(log, text, rank);
+    else if (strstr(text, "WorkNCCL(SeqNum="))
+        take_timeout(log, text, rank);
+}
+
+/* ---- what it comes to ---- */
+
+/* The ranks of one group. */
+struct group {
+    const struct torch_log *log;
+    const char *name;
+    const json_t *nodes;
+    long n_ranks; /* of the job; 0: not known */
+    long work;    /* in which the furthest wait */
+    const char *op;
+};
+
+static bool is_in(const struct group *group, const struct torch_rank *one)
+{
+    return one->enqueued >= 0 && strcmp(one->group, group->name) == 0;
+}
+
+static bool is_behind(const struct group *group, const struct torch_rank *one)
+{
+    return one->enqueued < group->work;
+}
+
+static int compare_longs(const void *a, const void *b)
+{
+    long x = *(const long *)a, y = *(const long *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* "0-1, 3", of ranks that are sorted here. */
+static void list_ranks(long *ranks, size_t n, char *out, size_t size)
+{
+    size_t at = 0;
+
+    qsort(ranks, n, sizeof(*ranks), compare_longs);
+    out[0] = '\0';
+    for (size_t i = 0; i < n && at + 40 < size; i++) {
+        size_t last = i;
+
+        while (last + 1 < n && ranks[last + 1] == ranks[last] + 1)
+            last++;
+        at += (size_t)snprintf(out + at, size - at, last > i ? "%s%ld-%ld" : "%s%ld",
+                               i ? ", " : "", ranks[i], ranks[last]);
+        i = last;
+    }
+}
+
+static void append(json_t *verdicts, enum verdict_answer answer, const char *about,
+                   const char *sentence, json_t *nodes, const char *line)
+{
+    json_t *evidence = json_pack("{s:s, s:o, s:[]}", "about", about, "nodes",
+                                 nodes ? nodes : json_array(), "log");
+
+    if (line)
+        json_array_append_new(json_object_get(evidence, "log"), json_clean_string(line));
+    json_array_append_new(
+        verdicts, verdict_json(VERDICT_TRANSPORT, answer, sentence, MARK, evidence));
+}
+
+/* " on node-b": the nodes of ranks, each once; "" where none is known. */
+static json_t *name_nodes(const struct group *group, const long *ranks, size_t n,
+                          char *out, size_t size)
+{
+    json_t *names = json_array();
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < n && json_array_size(names) < LISTED_MAX; i++) {
+        char key[24];
+        json_t *name;
+        bool has_it = false;
+
+        snprintf(key, sizeof(key), "%ld", ranks[i]);
+        name = json_object_get(group->nodes, key);
+        for (size_t k = 0; k < json_array_size(names); k++)
+            has_it = has_it || json_equal(json_array_get(names, k), name);
+        if (!name || has_it)
+            continue;
+        if (at + 80 < size)
+            at += (size_t)snprintf(out + at, size - at, "%s%.64s", at ? ", " : " on ",
+                                   json_string_value(name));
+        json_array_append(names, name);
+    }
+    return names;
+}
+
+/* Ranks of the job that said nothing, into `out`. */
+static size_t find_silent(const struct group *group, long *out, size_t max)
+{
+    bool *has = calloc((size_t)group->n_ranks + 1, sizeof(*has));
+    size_t n = 0;
+
+    for (size_t i = 0; has && i < group->log->n_ranks; i++) {
+        const struct torch_rank *one = &group->log->ranks[i];
+
+        if (is_in(group, one) && one->rank < group->n_ranks)
+            has[one->rank] = true;
+    }
+    for (long i = 0; has && i < group->n_ranks && n < max; i++)
+        if (!has[i])
+            out[n++] = i;
+    free(has);
+    return n;
+}
+
+static const char *other_op(const struct group *group, long *rank)
+{
+    for (size_t i = 0; i < group->log->n_ranks; i++) {
+        const struct torch_rank *one = &group->log->ranks[i];
+
+        if (is_in(group, one) && one->work == group->work && one->op[0] && group->op[0] &&
+            strcmp(one->op, group->op) != 0) {
+            *rank = one->rank;
+            return one->op;
+        }
+    }
+    return NULL;
+}
+
+/* "51 (ALLREDUCE)" */
+static void say_work(const struct group *group, char *out, size_t size)
+{
+    snprintf(out, size, group->op[0] ? "%ld (%s)" : "%ld", group->work, group->op);
+}
+
+static long highest_enqueued(const struct group *group, bool of_behind)
+{
+    long most = -1;
+
+    for (size_t i = 0; i < group->log->n_ranks; i++) {
+        const struct torch_rank *one = &group->log->ranks[i];
+
+        if (is_in(group, one) && is_behind(group, one) == of_behind &&
+            one->enqueued > most)
+            most = one->enqueued;
+    }
+    return most;
+}
+
+static void judge(const struct group *group, long *behind, long *waiting, size_t max,
+                  json_t *verdicts)
+{
+    char late[160], others[160], work[80], nodes[300], sentence[800];
+    size_t n_behind = 0, n_waiting = 0, n_silent;
+    long rank = -1;
+    const char *op;
+    json_t *names;
+
+    for (size_t i = 0; i < group->log->n_ranks && i < max; i++) {
+        const struct torch_rank *one = &group->log->ranks[i];
+
+        if (is_in(group, one) && is_behind(group, one))
+            behind[n_behind++] = one->rank;
+        else if (is_in(group, one))
+            waiting[n_waiting++] = one->rank;
+    }
+    list_ranks(waiting, n_waiting, others, sizeof(others));
+    say_work(group, work, sizeof(work));
+    if (n_behind > 0) {
+        list_ranks(behind, n_behind, late, sizeof(late));
+        names = name_nodes(group, behind, n_behind, nodes, sizeof(nodes));
+        snprintf(sentence, sizeof(sentence),
+                 "rank%s %s%s enqueued no operation after %ld, while rank%s %s wait%s in "
+                 "%s",
+                 n_behind == 1 ? "" : "s", late, nodes, highest_enqueued(group, true),
+                 n_waiting == 1 ? "" : "s", others, n_waiting == 1 ? "s" : "", work);
+        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
+        return;
+    }
+    op = other_op(group, &rank);
+    if (op) {
+        names = name_nodes(group, &rank, 1, nodes, sizeof(nodes));
+        snprintf(sentence, sizeof(sentence),
+                 "ranks do not call the same operation: number %ld is %s on rank %ld%s, "
+                 "and %s on others",
+                 group->work, op, rank, nodes, group->op);
+        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
+        return;
+    }
+    n_silent = find_silent(group, behind, max);
+    if (n_silent > 0 && n_silent < n_waiting) {
+        list_ranks(behind, n_silent, late, sizeof(late));
+        names = name_nodes(group, behind, n_silent, nodes, sizeof(nodes));
+        snprintf(sentence, sizeof(sentence),
+                 "rank%s %s%s reported nothing, while rank%s %s wait%s in %s",
+                 n_silent == 1 ? "" : "s", late, nodes, n_waiting == 1 ? "" : "s", others,
+                 n_waiting == 1 ? "s" : "", work);
+        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
+        return;
+    }
+    snprintf(sentence, sizeof(sentence), "rank%s %s wait%s in %s, and no rank stands out",
+             n_waiting == 1 ? "" : "s", others, n_waiting == 1 ? "s" : "", work);
+    append(verdicts, VERDICT_NOT_ENOUGH_DATA, "rank", sentence, NULL, NULL);
+}
+
+/* The most that a rank of the group waits for. */
+static void find_work(struct group *group)
+{
+    group->work = -1;
+    group->op = "";
+    for (size_t i = 0; i < group->log->n_ranks; i++) {
+        const struct torch_rank *one = &group->log->ranks[i];
+        long work = one->work >= 0 ? one->work : one->completed + 1;
+
+        if (is_in(group, one) && work > group->work) {
+            group->work = work;
+            group->op = one->op;
+        }
+    }
+}
+
+static void judge_groups(const struct torch_log *log, const json_t *nodes, long n_ranks,
+                         json_t *verdicts)
+{
+    size_t max = log->n_ranks > (size_t)n_ranks ? log->n_ranks : (size_t)n_ranks;
+    long *behind = calloc(max + 1, sizeof(*behind));
+    long *waiting = calloc(max + 1, sizeof(*waiting));
+    json_t *done = json_object();
+
+    for (size_t i = 0; behind && waiting && i < log->n_ranks; i++) {
+        const struct torch_rank *one = &log->ranks[i];
+        /* Of a part of the ranks it is not known which are missing. */
+        bool is_all = !*one->group || strstr(one->group, "default_pg") ||
+                      strcmp(one->group, "0") == 0;
+        struct group group = {.log = log,
+                              .name = one->group,
+                              .nodes = nodes,
+                              .n_ranks = is_all ? n_ranks : 0};
+
+        if (one->enqueued < 0 || json_object_get(done, one->group) ||
+            json_array_size(verdicts) >= LISTED_MAX)
+            continue;
+        json_object_set_new_nocheck(done, one->group, json_true());
+        find_work(&group);
+        judge(&group, behind, waiting, max, verdicts);
+    }
+    json_decref(done);
+    free(behind);
+    free(waiting);
+}
+
+static bool is_told(const json_t *verdicts, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(verdicts); i++)
+        if (strstr(json_get_str(json_array_get(verdicts, i), "sentence", ""), text))
+            return true;
+    return false;
+}
+
+void torch_log_verdicts(const struct torch_log *log, const json_t *nodes, long n_ranks,
+                        json_t *verdicts)
+{
+    for (size_t i = 0; i < log->n_errors; i++) {
+        const struct torch_error *one = &log->errors[i];
+        const struct group all = {.log = log, .nodes = nodes};
+        char where[300] = "", sentence[800];
+        json_t *names = one->first >= 0
+                            ? name_nodes(&all, &one->first, 1, where, sizeof(where))
+                            : NULL;
+
+        if (is_told(verdicts, one->text)) {
+            json_decref(names);
+            continue;
+        }
+        if (one->first >= 0)
+            snprintf(sentence, sizeof(sentence),
+                     "PyTorch had an error of NCCL on rank %ld%s: %s", one->first, where,
+                     one->text);
+        else
+            snprintf(sentence, sizeof(sentence), "PyTorch had an error of NCCL: %s",
+                     one->text);
+        append(verdicts, VERDICT_FINDING, "warning", sentence, names, one->text);
+    }
+    judge_groups(log, nodes, n_ranks, verdicts);
+}

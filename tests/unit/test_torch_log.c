@@ -1,0 +1,113 @@
+/* test_torch_log.c - which rank is behind, as PyTorch's watchdog tells it, and what NCCL
+ * told PyTorch last */
+#include "tests/unit/test.h"
+
+#include "common/base/json_util.h"
+#include "server/import/nccl_log.h"
+
+#define COMM(host, comm, rank)                                                           \
+    host ":1:1 [0] NCCL INFO ncclCommInitRank comm 0x" comm " rank " rank                \
+         " nranks 3 cudaDev 0 nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n"
+#define COMMS COMM("node-a", "a", "0") COMM("node-b", "b", "1") COMM("node-c", "c", "2")
+#define CAUGHT(rank, work, op)                                                           \
+    "[rank" rank "]:[E304 05:06:00.1 ProcessGroupNCCL.cpp:620] [Rank " rank              \
+    "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" work              \
+    ", OpType=" op ", NumelIn=4, NumelOut=4, Timeout(ms)=300000) ran for 300010 "        \
+    "milliseconds before timing out.\n"
+#define STATE(rank, work, enqueued, completed)                                           \
+    "[rank" rank "]:[E304 05:06:00.2 ProcessGroupNCCL.cpp:1790] [PG ID 0 PG GUID "       \
+    "0(default_pg) Rank " rank "] Exception (either an error or timeout) detected by "   \
+    "watchdog at work: " work ", last enqueued NCCL work: " enqueued                     \
+    ", last completed NCCL work: " completed ".\n"
+#define OLD(rank, work, enqueued, completed)                                             \
+    "[rank" rank "]:[E ProcessGroupNCCL.cpp:475] [PG 1 Rank " rank                       \
+    "] Timeout at NCCL work: " work ", last enqueued NCCL work: " enqueued               \
+    ", last completed NCCL work: " completed ".\n"
+#define DUMP(rank, enqueued, completed)                                                  \
+    "[rank" rank "]:[E304 05:06:00.2 ProcessGroupNCCL.cpp:684] [PG ID 0 PG GUID "        \
+    "0(default_pg) Rank " rank "] Received a dump signal due to a collective timeout "   \
+    "from this local rank. Last enqueued NCCL work: " enqueued                           \
+    ", last completed NCCL work: " completed ".\n"
+#define LAST(rank, text)                                                                 \
+    "[rank" rank "]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1333, "    \
+    "unhandled system error, NCCL version 2.21.5\n[rank" rank                            \
+    "]: ncclSystemError: System call or external library call failed.\n[rank" rank       \
+    "]: Last error:\n[rank" rank "]: " text "\n"
+
+static const struct {
+    const char *text, *answer, *about, *nodes, *sentence;
+} cases[] = {
+    /* One rank has not called what the others wait in. */
+    {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
+         CAUGHT("1", "51", "ALLREDUCE") STATE("1", "51", "53", "50")
+             STATE("2", "50", "50", "49"),
+     "finding", "rank", "[\"node-c\"]",
+     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51 "
+     "(ALLREDUCE)"},
+    {OLD("0", "18", "20", "17") OLD("1", "18", "20", "17") OLD("3", "17", "17", "16"),
+     "finding", "rank", "[]", "rank 3 enqueued no operation after 17"},
+    {COMMS DUMP("0", "4", "2") DUMP("1", "4", "2") DUMP("2", "2", "2"), "finding", "rank",
+     "[\"node-c\"]", "rank 2 on node-c enqueued no operation after 2"},
+    /* All are in the same, and all have said so. */
+    {COMMS STATE("0", "51", "53", "50") STATE("1", "51", "53", "50")
+         STATE("2", "51", "53", "50"),
+     "not_enough_data", "rank", "[]", "ranks 0-2 wait in 51, and no rank stands out"},
+    /* One says nothing. */
+    {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
+         STATE("2", "51", "53", "50"),
+     "finding", "rank", "[\"node-b\"]", "rank 1 on node-b reported nothing"},
+    /* They call different operations. */
+    {COMMS CAUGHT("0", "7", "ALLREDUCE") STATE("0", "7", "7", "6")
+         CAUGHT("1", "7", "ALLREDUCE") STATE("1", "7", "7", "6")
+             CAUGHT("2", "7", "ALLGATHER") STATE("2", "7", "7", "6"),
+     "finding", "rank", "[\"node-c\"]",
+     "number 7 is ALLGATHER on rank 2 on node-c, and ALLREDUCE on others"},
+    /* NCCL's word, once for all ranks and ports */
+    {COMMS LAST("1", "socketStartConnect: Connect to 10.0.0.4<52822> failed : No route")
+         LAST("2", "socketStartConnect: Connect to 10.0.0.4<40000> failed : No route"),
+     "finding", "warning", "[\"node-b\"]",
+     "PyTorch had an error of NCCL on rank 1 on node-b: socketStartConnect: Connect to "
+     "10.0.0.4 failed : No route"},
+};
+
+TEST(the_watchdog_tells_which_rank_is_behind)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *out = nccl_log_read(cases[i].text, strlen(cases[i].text));
+        const json_t *first = json_array_get(json_object_get(out, "verdicts"), 0);
+        const json_t *evidence = json_object_get(first, "evidence");
+        char *nodes = json_dumps(json_object_get(evidence, "nodes"), JSON_COMPACT);
+
+        print_message("%s\n", json_get_str(first, "sentence", "(none)"));
+        assert_string_equal(json_get_str(first, "answer", ""), cases[i].answer);
+        assert_string_equal(json_get_str(evidence, "about", ""), cases[i].about);
+        assert_string_equal(nodes, cases[i].nodes);
+        assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
+        free(nodes);
+        json_decref(out);
+    }
+}
+
+TEST(what_nccl_s_log_has_is_not_told_twice)
+{
+    static const char text[] =
+        "node-a:1:1 [0] x.cc:1 NCCL WARN Connect to 10.0.0.4<1> failed\n"
+        "node-a:1:1 [0] NCCL INFO init.cc:1 -> 2\n" LAST("0",
+                                                         "Connect to 10.0.0.4<1> failed");
+    json_t *out = nccl_log_read(text, strlen(text));
+
+    assert_int_equal(json_array_size(json_object_get(out, "verdicts")), 1);
+    json_decref(out);
+}
+
+TEST(lines_that_only_look_like_the_watchdog_say_nothing)
+{
+    static const char *const lines[] = {
+        "NCCL is a library of Rank 2", "[rank2]: last enqueued NCCL work",
+        "[rank-1]: Last error:\nx",    "Last error: x",
+        "WorkNCCL(SeqNum=, OpType=",
+    };
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        assert_null(nccl_log_read(lines[i], strlen(lines[i])));
+}
