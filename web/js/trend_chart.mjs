@@ -178,7 +178,7 @@ export class TrendChart {
           svg(
             'text',
             { x: at + 5 * anchor.side, y: HEIGHT - BOTTOM - 6, 'text-anchor': anchor.name },
-            `${{ better: '▲', worse: '▼' }[answer] ?? '='} ${formatChange(point.change)}`,
+            `${answer === 'better' ? '▲' : '▼'} ${formatChange(point.change)}`,
           ),
         );
       });

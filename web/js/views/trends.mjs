@@ -185,7 +185,11 @@ function bandPanel(app, band, panel, { label, columns }) {
 function sentence(change, points) {
   const { answer, sentence: text } = change.verdict;
   const link = () => h('a', { href: changeAddress(change, points) }, 'Compare before and since');
-  return h('li', answerPill(answer), h('p', text, change.run ? [' ', link()] : null));
+  return h(
+    'li',
+    answerPill(answer),
+    h('p', change.run ? [timeOf(change.created), ': ', text, ' ', link()] : text),
+  );
 }
 
 const inUnit = (value, { unit }) => `${significant(value)} ${unit === 'us' ? 'µs' : unit}`;
