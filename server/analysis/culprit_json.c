@@ -208,9 +208,7 @@ static int put_none(const struct culprit_model *model, struct buf *out)
                           "repeats or nodes that do nothing else would tell",
                           100 * behind(model->resolution));
     if (buf_printf(out, "none stands out; the largest deviation is %.1f %%",
-                   100 * behind(model->largest)) ||
-        (model->largest < 0 &&
-         buf_printf(out, " (%s)", name_of(model, model->largest_of))))
+                   100 * behind(model->largest)))
         return -1;
     return has_met_all(model)
                ? 0

@@ -57,10 +57,9 @@ struct culprit_model {
         *together; /* slow again, and nobody explains it; or NULL */
     double *scratch;
     size_t n_slow, n_free; /* groups that nobody explains: slow ones, and all */
-    double largest;        /* deviation of a node that is no suspect, and which */
-    size_t largest_of;
-    double resolution; /* what a node that is no suspect could be behind, unseen */
-    size_t n_measured; /* nodes */
+    double largest;        /* deviation of a node that is no suspect */
+    double resolution;     /* what a node that is no suspect could be behind, unseen */
+    size_t n_measured;     /* nodes */
 };
 
 /* Without suspects. -1 when memory is out; to be released in either case. */

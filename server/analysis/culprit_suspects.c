@@ -551,10 +551,7 @@ static void count_free(struct culprit_model *model)
         if (n == 0 || model->is_suspect[i])
             continue;
         model->resolution = fmin(model->resolution, culprit_cut(model, n, errors));
-        if (deviation >= model->largest)
-            continue;
-        model->largest = deviation;
-        model->largest_of = i;
+        model->largest = fmin(model->largest, deviation);
     }
 }
 

@@ -282,24 +282,23 @@ static enum verdict_answer put_none(const struct finding *finding, const char *s
                                     struct buf *out)
 {
     const struct delay *worst = finding->worst;
-    char us[32];
+    double us = fmax(worst->us, 0);
 
-    buf_append_str(out, "no rank is late: at most, ");
-    put_rank(finding, out);
+    if (slow)
+        buf_printf(
+            out,
+            "the transfer is slow (%s), and calls in which all wait for all do not "
+            "show whose: the follow-up finds it (pattern pairs or bisect); ",
+            slow);
     buf_printf(out,
-               " comes %s us after the middle rank, %.1f %% of what short calls take",
-               gate_number_text(fmax(worst->us, 0), us), 100 * fmax(worst->share, 0));
+               "no rank is late: the latest one comes %.*f us after the middle rank, "
+               "%.1f %% of what short calls take",
+               us < 10 ? 2 : 0, us, 100 * fmax(worst->share, 0));
     put_clocks(finding, out);
-    if (!slow) {
-        buf_append_str(out, ": where calls are slow, the transfer is");
-        return VERDICT_NONE;
-    }
-    buf_printf(
-        out,
-        ": the transfer is slow (%s); whose cannot be told from calls in which all "
-        "wait for all: its follow-up finds it (pattern pairs or bisect)",
-        slow);
-    return VERDICT_SLOW_TRANSFER;
+    if (slow)
+        return VERDICT_SLOW_TRANSFER;
+    buf_append_str(out, ": where calls are slow, the transfer is");
+    return VERDICT_NONE;
 }
 
 static enum verdict_answer put_too_little(const struct lateness *lateness,

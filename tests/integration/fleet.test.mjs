@@ -260,7 +260,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
         ['slow_link=sim-1-sim-2:0.5'],
         one,
         'slow_transfer',
-        /^no rank is late: .* the transfer is slow \(.*36 GB\/s.*\); whose cannot be told .*: its follow-up finds it/,
+        /^the transfer is slow \(.*36 GB\/s.*\), and .*: the follow-up finds it .*; no rank is late: the latest one comes /,
       ],
     ])) {
       const server = await startServer(t);

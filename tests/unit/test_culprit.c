@@ -454,6 +454,20 @@ TEST(few_rounds_of_pairs_are_enough)
     assert_sentence(&fault, "none", "; a link that no group depends on would not show");
 }
 
+TEST(a_sentence_names_no_node_that_it_does_not_accuse)
+{
+    struct fault fault = fault_of(16);
+    size_t cases;
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        json_t *verdict = judge(&fault, seed, &cases);
+
+        if (strcmp(answer_of(verdict), "none") == 0)
+            assert_null(strstr(json_get_str(verdict, "sentence", ""), "(n"));
+        json_decref(verdict);
+    }
+}
+
 TEST(the_sentence_says_what_is_slow_and_what_is_not)
 {
     struct fault fault = fault_of(16);

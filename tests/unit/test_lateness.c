@@ -336,7 +336,24 @@ TEST(a_run_that_fails_a_check_is_slow_in_the_transfer)
     sweep.late_us = 0;
     assert_int_equal(count(&sweep, "slow_transfer"), RUNS);
     assert_int_equal(
-        count_sentences(&sweep, "(large: 9 GB/s, not at least 40); whose cannot"), RUNS);
+        count_sentences(&sweep,
+                        "the transfer is slow (large: 9 GB/s, not at least 40), and "),
+        RUNS);
+}
+
+TEST(a_sentence_names_no_rank_that_it_does_not_accuse)
+{
+    struct sweep sweep = usual(8);
+    json_t *verdict = judge(&sweep, 1);
+
+    assert_string_equal(json_get_str(verdict, "answer", ""), "none");
+    assert_null(strstr(json_get_str(verdict, "sentence", ""), " on n"));
+    json_decref(verdict);
+    sweep.slow = "large: 9 GB/s, not at least 40";
+    verdict = judge(&sweep, 1);
+    assert_string_equal(json_get_str(verdict, "answer", ""), "slow_transfer");
+    assert_null(strstr(json_get_str(verdict, "sentence", ""), " on n"));
+    json_decref(verdict);
 }
 
 TEST(the_sentence_has_rank_node_and_delay)
