@@ -13,8 +13,25 @@ void headline_release(struct headline *headline)
     median_release(&headline->busbw_gbs);
 }
 
+/* A longer time is a lower bandwidth. */
+static void widen(struct headline *headline, double busbw_gbs,
+                  const struct certainty *certainty)
+{
+    double low = busbw_gbs, high = busbw_gbs;
+
+    if (certainty->is_judged) {
+        headline->is_judged = true;
+        low = busbw_gbs / (1 + certainty->above);
+        high = certainty->below < 1 ? busbw_gbs / (1 - certainty->below) : HUGE_VAL;
+    }
+    if (median_count(&headline->busbw_gbs) == 0 || low < headline->low)
+        headline->low = low;
+    if (median_count(&headline->busbw_gbs) == 0 || high > headline->high)
+        headline->high = high;
+}
+
 void headline_add(struct headline *headline, const json_t *about, int64_t size,
-                  double busbw_gbs)
+                  double busbw_gbs, const struct certainty *certainty)
 {
     int64_t series = json_get_int(about, "series", 0);
     bool is_first = median_count(&headline->busbw_gbs) == 0 || series < headline->series;
@@ -25,9 +42,11 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
         median_release(&headline->busbw_gbs);
         headline->series = series;
         headline->size = size;
+        headline->is_judged = false;
         snprintf(headline->collective, sizeof(headline->collective), "%s",
                  json_get_str(about, "collective", "?"));
     }
+    widen(headline, busbw_gbs, certainty);
     /* A row that finds no memory is left out: the others still have a median. */
     (void)median_add(&headline->busbw_gbs, busbw_gbs);
 }
@@ -44,13 +63,20 @@ json_t *headline_json(const struct headline *headline)
 {
     size_t rows = median_count(&headline->busbw_gbs);
     char text[HEADLINE_TEXT_MAX];
+    json_t *out;
 
     if (rows == 0)
         return json_null();
-    return json_pack("{s:s, s:I, s:f, s:I, s:s}", "collective", headline->collective,
-                     "size", (json_int_t)headline->size, "busbw_gbs",
-                     median_of(&headline->busbw_gbs), "rows", (json_int_t)rows, "text",
-                     headline_text(headline, text));
+    out = json_pack("{s:s, s:I, s:f, s:I, s:s}", "collective", headline->collective,
+                    "size", (json_int_t)headline->size, "busbw_gbs",
+                    median_of(&headline->busbw_gbs), "rows", (json_int_t)rows, "text",
+                    headline_text(headline, text));
+    if (out && headline->is_judged)
+        json_object_set_new(out, "interval",
+                            noise_is_known(headline->low, headline->high)
+                                ? json_pack("[f, f]", headline->low, headline->high)
+                                : json_null());
+    return out;
 }
 
 json_t *headline_of_metric(const char *metric, const char *unit,
@@ -67,6 +93,18 @@ json_t *headline_of_metric(const char *metric, const char *unit,
     utf8_trim(text);
     return json_pack("{s:s, s:f, s:s, s:I, s:s}", "metric", metric, "value", value,
                      "unit", unit, "rows", (json_int_t)rows, "text", text);
+}
+
+const char *headline_interval(const struct headline *headline,
+                              char text[HEADLINE_TEXT_MAX])
+{
+    double low = headline->low, high = headline->high;
+
+    if (!noise_is_known(low, high))
+        return "unknown";
+    snprintf(text, HEADLINE_TEXT_MAX, "%.*f to %.*f", digits_of(low), low,
+             digits_of(high), high);
+    return text;
 }
 
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX])

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/median.h"
+#include "common/result/noise.h"
 
 #define HEADLINE_TEXT_MAX 64
 
@@ -18,6 +19,8 @@ struct headline {
     int64_t series, size; /* bytes */
     char collective[24];
     struct median busbw_gbs;
+    bool is_judged;   /* some of its rows have an interval */
+    double low, high; /* from the lowest to the highest end of all of them, in GB/s */
 };
 
 void headline_release(struct headline *headline);
@@ -25,10 +28,11 @@ void headline_release(struct headline *headline);
 /* Take a row of the first combination that was measured. about: has its "series" and
  * "collective". */
 void headline_add(struct headline *headline, const json_t *about, int64_t size,
-                  double busbw_gbs);
+                  double busbw_gbs, const struct certainty *certainty);
 
-/* {"collective","size","busbw_gbs","rows","text"}, or null while nothing was measured. A
- * new reference. */
+/* {"collective","size","busbw_gbs","rows","text","interval"}, or null while nothing was
+ * measured. interval: [low, high] in GB/s, null where it is not known, absent where rows
+ * have none. A new reference. */
 json_t *headline_json(const struct headline *headline);
 
 /* The same for a run that has measured no collective: {"metric","value","unit","rows",
@@ -36,6 +40,10 @@ json_t *headline_json(const struct headline *headline);
  */
 json_t *headline_of_metric(const char *metric, const char *unit,
                            const struct median *values);
+
+/* "44.2 to 47.1", or "unknown"; returns text. */
+const char *headline_interval(const struct headline *headline,
+                              char text[HEADLINE_TEXT_MAX]);
 
 /* "46.5 GB/s at 256M"; returns text. */
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX]);

@@ -209,6 +209,7 @@ static const struct spec_field table[] = {
     {"iters", "\"auto\"", MEASURES | SPEC_SHAPES, SPEC_WORD_OR_INTEGER(iters, auto_word, 1, 1000000)},
     {"block_ms", "2", MEASURES | SPEC_SHOWN, SPEC_REAL(block_ms, 0.01, 10000)},
     {"samples", "{}", MEASURES | SPEC_SHOWN, SPEC_OWN(spec_samples), .members = &spec_samples_fields},
+    {"noise_limit", "0.1", SPEC_MEASUREMENT | SPEC_APART, SPEC_REAL(noise_limit, 0.0001, 10)},
     {"warmup", "5", MEASURES | SPEC_SHOWN, SPEC_INTEGER(warmup, 0, 1000000)},
     {"check", "1", MEASURES | SPEC_APART, SPEC_INTEGER(check, 0, 100)},
     {"cycles", "1", SETS | SPEC_SHOWN, SPEC_INTEGER(cycles, 1, 10000)},

@@ -18,6 +18,7 @@ struct spec_fields;
 
 #define RUN_SPEC_SIZES_MAX 4096
 #define RUN_SPEC_NAME_MAX 200
+#define RUN_SPEC_NOISE_LIMIT 0.1
 #define RUN_SPEC_ITERS_USUAL 20 /* as of nccl-tests */
 
 enum run_backend {
@@ -106,6 +107,7 @@ struct run_spec {
     long iters;      /* timed calls of a row; 0: as many as it takes, in blocks */
     double block_ms; /* see run_spec_block_us */
     struct run_samples samples;
+    double noise_limit; /* see common/result/noise.h */
     long warmup, agg_iters, check, repeats;
     long cycles;   /* of all rows, with the communicator kept */
     long blocking; /* nccl-tests' -z */

@@ -9,12 +9,14 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/result/headline.h"
+#include "common/result/noise.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec.h"
 #include "server/render/conditions_text.h"
 #include "server/render/table.h"
 #include "server/render/transport_text.h"
 #include "server/plan/follow_up.h"
+#include "server/summary/result_record.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
 #define JOINED_INTERVAL_MS 250
@@ -32,6 +34,8 @@ struct run_text {
     int64_t rows_total;
     uint64_t rows, figures, skipped, wrong;
     struct headline headline;
+    struct noise noise;
+    double noise_limit;
     const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases, n_nodes;
     int64_t case_no, attempt;
@@ -105,6 +109,8 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     text->case_no = -1;
     describe_settings(json_object_get(run, "spec"), text->settings,
                       sizeof(text->settings));
+    text->noise_limit =
+        json_get_num(json_object_get(run, "spec"), "noise_limit", RUN_SPEC_NOISE_LIMIT);
     text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
     if (!text->id || !text->link || (post && !text->post)) {
         run_text_destroy(text);
@@ -209,6 +215,21 @@ static void put_traffic(const json_t *traffic, struct buf *out)
     buf_append_str(out, "\n");
 }
 
+/* Beside the figure: " (interval 20.1 to 95.4; 12 of 54 rows are less certain than 10
+ * %)".
+ */
+static void put_noise(const struct run_text *text, struct buf *out)
+{
+    char interval[HEADLINE_TEXT_MAX], sentence[NOISE_SENTENCE_MAX];
+
+    if (text->noise.uncertain == 0)
+        return;
+    buf_append_str(out, " (");
+    if (text->headline.is_judged)
+        buf_printf(out, "interval %s; ", headline_interval(&text->headline, interval));
+    buf_printf(out, "%s)", noise_sentence(&text->noise, text->noise_limit, sentence));
+}
+
 /* What was measured. */
 static void put_count(const struct run_text *text, int64_t time_ms, struct buf *out)
 {
@@ -227,6 +248,7 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
     if (median_count(&text->headline.busbw_gbs) > 0)
         buf_printf(out, ", busbw %s", headline_text(&text->headline, headline));
+    put_noise(text, out);
     if (text->unreal)
         buf_printf(out, ", %s", text->unreal);
     if (text->wrong)
@@ -549,6 +571,16 @@ static bool is_first_combination(const struct run_text *text, const json_t *row)
     return !text->has_pattern && (number == 0 || env == own || json_equal(env, own));
 }
 
+static void take_figures(struct run_text *text, const json_t *event)
+{
+    struct certainty certainty = result_certainty(event);
+
+    noise_add(&text->noise, &certainty, text->noise_limit);
+    if (is_first_combination(text, event))
+        headline_add(&text->headline, event, json_get_int(event, "size", 0),
+                     json_get_num(event, "busbw_gbs", 0.0), &certainty);
+}
+
 static void take_result(struct run_text *text, json_t *event, struct buf *out)
 {
     int64_t wrong = json_get_int(event, "wrong", 0);
@@ -559,9 +591,8 @@ static void take_result(struct run_text *text, json_t *event, struct buf *out)
         text->rows++;
     if (json_object_get(event, "skipped"))
         text->skipped++;
-    else if (!json_object_get(event, "metric") && is_first_combination(text, event))
-        headline_add(&text->headline, event, json_get_int(event, "size", 0),
-                     json_get_num(event, "busbw_gbs", 0.0));
+    else if (!json_object_get(event, "metric"))
+        take_figures(text, event);
     if (table_unreal(event))
         text->unreal = table_unreal(event);
     if (wrong > 0)

@@ -51,6 +51,7 @@ static void on_record(void *arg, const struct result_record *record, const json_
         .rank = record->rank,
         .is_skipped = record->flags & RESULT_SKIPPED,
         .is_first_cycle = record->cycle <= 0,
+        .certainty = is_figure ? (struct certainty){0} : result_record_certainty(record),
         .about = key,
     };
 

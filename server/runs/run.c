@@ -16,6 +16,7 @@
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
+#include "server/summary/result_record.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
     [RUN_QUEUED] = "queued",
@@ -409,10 +410,13 @@ void run_count(struct run *run, const struct run_result *result)
             run_metrics_add(&run->metrics, result->about, result->value, result->rank);
         return;
     }
+    noise_add(&run->noise, &result->certainty, run->spec->noise_limit);
     if (run->spec->pattern != PATTERN_ALL)
-        headline_add(&c->headline, result->about, result->size, result->busbw_gbs);
+        headline_add(&c->headline, result->about, result->size, result->busbw_gbs,
+                     &result->certainty);
     else if (run_matrix_combination(run->spec, result->case_no) == 0)
-        headline_add(&run->headline, result->about, result->size, result->busbw_gbs);
+        headline_add(&run->headline, result->about, result->size, result->busbw_gbs,
+                     &result->certainty);
     if (result->wrong > 0) {
         run->wrong += (uint64_t)result->wrong;
         c->wrong += (uint64_t)result->wrong;
@@ -459,6 +463,7 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
         .rank = (int)json_get_int(body, "rank", -1),
         .is_skipped = json_object_get(body, "skipped") != NULL,
         .is_first_cycle = json_get_int(body, "cycle", 0) == 0,
+        .certainty = result_certainty(body),
         .about = body,
     };
 

@@ -109,6 +109,7 @@ struct run {
     size_t n_settled;       /* so many, the first, have ended and are stored so */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
+    struct noise noise;
     uint64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
@@ -144,6 +145,7 @@ struct run_result {
     double busbw_gbs, value;
     int rank;
     bool is_skipped, is_first_cycle;
+    struct certainty certainty;
     const json_t *about; /* "series", or "metric", "unit", "higher_is_better" */
 };
 void run_count(struct run *run, const struct run_result *result);

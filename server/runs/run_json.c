@@ -168,7 +168,8 @@ static json_t *summary_json(const struct run *run)
     for (size_t i = 0; run->cases && i < run->n_cases; i++)
         count[run->cases[i].state]++;
     out = json_pack(
-        "{s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline", headline, "wrong",
+        "{s:o, s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline", headline,
+        "noise", noise_json(&run->noise, run->spec->noise_limit), "wrong",
         (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped, "cases",
         "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
         count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve", run->curve);

@@ -60,6 +60,25 @@ bool result_record_interval(const struct result_record *record, double *low, dou
     return true;
 }
 
+struct certainty result_record_certainty(const struct result_record *record)
+{
+    bool is_known = record->flags & RESULT_INTERVAL && record->above < UINT16_MAX;
+
+    return (struct certainty){
+        .is_judged = record->flags & (RESULT_INTERVAL | RESULT_NOISY),
+        .below = is_known ? RESULT_INTERVAL_PART * record->below : 0,
+        .above = is_known ? RESULT_INTERVAL_PART * record->above : HUGE_VAL,
+    };
+}
+
+struct certainty result_certainty(const json_t *body)
+{
+    struct result_record record = {.time_us = json_get_num(body, "time_us", 0.0)};
+
+    read_interval(body, &record);
+    return result_record_certainty(&record);
+}
+
 static json_t *row_key(const json_t *body, struct result_record *record)
 {
     json_t *key = common_fields(body, IN_KEY);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/result/noise.h"
+
 enum result_flag {
     RESULT_FIGURE = 1,   /* of a program or the control series: value, x and rank count */
     RESULT_SKIPPED = 2,  /* it has a reason in place of times or a value */
@@ -46,6 +48,10 @@ _Static_assert(sizeof(struct result_record) == 96, "as stored");
 /* Its interval, in us; false: it has none. */
 bool result_record_interval(const struct result_record *record, double *low,
                             double *high);
+
+/* How certain its time is, and, as its record would have it, that of a `result`. */
+struct certainty result_record_certainty(const struct result_record *record);
+struct certainty result_certainty(const json_t *body);
 
 /* Fill *record, but for event and key, from the body of a `result` event (borrowed).
  * Returns the key text, JSON of what the result's series has in common (see summary.h);

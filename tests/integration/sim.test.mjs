@@ -294,6 +294,34 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.equal(new Set(points.map((point) => point.series)).size, 1);
   });
 
+  test('a run whose rows are too uncertain says so beside its headline', limit, async (t) => {
+    const { server } = await startCluster(t, 2);
+    const spec = (more) => ({
+      ...sim({ SIM_NOISE: '1', SIM_SEED: '3' }),
+      iters: 'auto',
+      in_place: false,
+      ...more,
+    });
+    const lines = await (await server.followText(spec())).ended();
+    const { summary } = await server.getRun(lines[0].match(/^# run (\S+)/)[1]);
+    const { headline, noise } = summary;
+    assert.deepEqual([noise.limit, noise.rows, noise.uncertain], [0.1, 3, 1]);
+    const [low, high] = headline.interval;
+    assert.ok(low < headline.busbw_gbs / 1.1 && headline.busbw_gbs * 1.1 < high, `${low} ${high}`);
+    const said = lines
+      .at(-1)
+      .match(/ GB\/s at 64M \(interval (\S+) to (\S+); (1 of 3 rows .*)\), simulated$/);
+    assert.ok(said, lines.at(-1));
+    assert.ok(Math.abs(said[1] / low - 1) < 0.01 && Math.abs(said[2] / high - 1) < 0.01, `${said}`);
+    assert.equal(said[3], noise.sentence);
+
+    const sure = await server.runEnds((await server.run(spec({ noise_limit: 2 }))).id);
+    assert.deepEqual(sure.summary.noise, { limit: 2, rows: 3, uncertain: 0 });
+    const counted = await server.runEnds((await server.run(spec({ iters: 20 }))).id);
+    assert.equal(counted.summary.noise, null);
+    assert.equal(counted.summary.headline.interval, undefined);
+  });
+
   test('a variable that is written wrong fails the case with its name', limit, async (t) => {
     const { server } = await startCluster(t, 1);
     const { id } = await server.run(sim({ SIM_BANDWITH_GBS: '3' }));

@@ -55,7 +55,8 @@ TEST(the_headline_is_of_the_largest_size_of_the_first_series)
                                       "collective", "broadcast");
 
             headline_add(&headline, about, json_integer_value(json_array_get(row, 1)),
-                         json_number_value(json_array_get(row, 2)));
+                         json_number_value(json_array_get(row, 2)),
+                         &(struct certainty){0});
             json_decref(about);
         }
         json = headline_json(&headline);

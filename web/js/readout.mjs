@@ -3,15 +3,8 @@
 import { h, region, setHidden, setText, svg, syncChildren } from './dom.mjs';
 import { isBytes, METRICS } from './chart_model.mjs';
 import { REFERENCE_DASH, shapeCorners } from './palette.mjs';
-import { doubtOf } from './stats.mjs';
-import {
-  formatBandwidth,
-  formatMemory,
-  formatPercent,
-  formatSize,
-  formatTime,
-  significant,
-} from './units.mjs';
+import { doubtInWords, doubtOf } from './stats.mjs';
+import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
 
 const LINES_MAX = 12;
 
@@ -68,12 +61,7 @@ function spanInWords(panel, { lo, hi, point }) {
   if (panel.unit !== undefined) {
     return `${significant(lo)} … ${significant(hi)}`;
   }
-  return doubtInWords(point, METRICS[panel.metric].figure);
-}
-
-function doubtInWords(point, figure) {
-  const doubt = doubtOf(point, figure);
-  return doubt ? `±${formatPercent(doubt.half)}` : '';
+  return doubtInWords(doubtOf(point, METRICS[panel.metric].figure));
 }
 
 /* ---- The legend ---- */
@@ -84,7 +72,7 @@ const MEASURED = {
   busbw: ['busbw, GB/s', ({ point }) => formatBandwidth(point.busbw_gbs)],
   algbw: ['algbw, GB/s', ({ point }) => formatBandwidth(point.algbw_gbs)],
   time: ['time', ({ point }) => timeInWords(point)],
-  doubt: ['±', ({ point }) => doubtInWords(point).slice(1)],
+  doubt: ['±', ({ point }) => doubtInWords(doubtOf(point)).replace('±', '')],
   ranks: ['fastest … slowest rank', ({ point }) => range(point.rank_spread.time_us)],
   repeats: [
     'repeats',

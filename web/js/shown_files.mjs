@@ -2,8 +2,8 @@
  * DOM. The runs are those of shown.mjs. */
 import { isBytes, METRICS } from './chart_model.mjs';
 import { markOf, titleOf, unlikeInWords } from './shown.mjs';
-import { doubtOf, waysInWords } from './stats.mjs';
-import { formatPercent, formatSize, formatTime, plural, shorten, significant } from './units.mjs';
+import { doubtInWords, doubtOf, waysInWords } from './stats.mjs';
+import { formatSize, formatTime, plural, shorten, significant } from './units.mjs';
 
 const NODES_NAMED = 4;
 
@@ -178,10 +178,7 @@ const measuredCells = {
   of: (_panel, found) => {
     const doubt = found && doubtOf(found.point);
     return found
-      ? [
-          significant(found.y),
-          formatTime(found.point.time_us) + (doubt ? ` ±${formatPercent(doubt.half)}` : ''),
-        ]
+      ? [significant(found.y), `${formatTime(found.point.time_us)} ${doubtInWords(doubt)}`.trimEnd()]
       : ['', ''];
   },
 };

@@ -1,5 +1,5 @@
 /* stats.mjs - result rows made into series to plot and table rows to read. No DOM. */
-import { listInWords } from './units.mjs';
+import { formatPercent, listInWords } from './units.mjs';
 
 export function median(values) {
   if (values.length === 0) {
@@ -146,6 +146,19 @@ export function doubtOf(point, key = 'time_us') {
   }
   const [lo, hi] = ends(values);
   return { lo, hi, half: (hi - lo) / 2 / point[key] };
+}
+
+const KNOWN_FACTOR = 10;
+
+/* Whether an interval says anything (common/result/noise.h). */
+export const isKnown = (lo, hi) => lo > 0 && hi <= KNOWN_FACTOR * lo;
+
+/* "±4.1 %", or "unknown"; '' of null. */
+export function doubtInWords(doubt) {
+  if (!doubt) {
+    return '';
+  }
+  return isKnown(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
 
 /* A point's value of a figure. The band, lo to hi, is always from the least to the greatest

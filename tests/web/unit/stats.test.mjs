@@ -66,3 +66,11 @@ test('sorting puts what has no figure last, both ways, and keeps ties in order',
   assert.deepEqual(sizes('-size'), [1 << 20, 64, 8]);
   assert.deepEqual(sizes('no such column'), [8, 1 << 20, 64]);
 });
+
+test('an interval beyond a factor of ten is unknown', () => {
+  assert.equal(stats.doubtInWords(null), '');
+  assert.equal(stats.doubtInWords({ lo: 9, hi: 11, half: 0.1 }), '±10 %');
+  assert.equal(stats.doubtInWords({ lo: 1, hi: 10, half: 2.5 }), '±250 %');
+  assert.equal(stats.doubtInWords({ lo: 1, hi: 10.1, half: 2.5 }), 'unknown');
+  assert.equal(stats.doubtInWords({ lo: 0, hi: 1, half: 0.5 }), 'unknown');
+});

@@ -15,7 +15,7 @@ import {
 } from '../parts.mjs';
 import { idempotencyKey } from '../spec_text.mjs';
 import { placement } from '../stats.mjs';
-import { formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
 import { whereInWords } from '../where.mjs';
 import { runShare } from './run_share.mjs';
 import { messagePlace } from './run_timeline.mjs';
@@ -163,6 +163,16 @@ function drawFollowUp({ follow }, offer) {
   }
 }
 
+/* Beside the figure, where rows are less certain than the spec's noise_limit. */
+function noiseNote({ interval }, noise) {
+  if (!noise?.sentence) {
+    return null;
+  }
+  const ends = interval ? interval.map((gbs) => formatBandwidth(gbs)).join(' to ') : 'unknown';
+  const words = interval === undefined ? noise.sentence : `interval ${ends}; ${noise.sentence}`;
+  return h('span.muted', ` (${words})`);
+}
+
 /* What the server says of the run as it is now: its figure, who hangs where the reason of its
  * end does not say it, who is slow or late, and the verdict on its checks. Of a moment of the
  * past it says none of it but what was found of the nodes before it began. */
@@ -171,6 +181,7 @@ function drawAnswer(parts, source, state, change) {
   const { summary, hang, culprit, lateness, traffic, verdict } = (isNow && source.meta) || {};
   const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
+  const noise = summary?.noise ?? null;
   const sick = state.preflight?.answer === 'finding' ? state.preflight : null;
   const verdicts = [
     sick,
@@ -181,12 +192,12 @@ function drawAnswer(parts, source, state, change) {
     traffic,
     verdict,
   ].filter(Boolean);
-  const sign = JSON.stringify([isNow, found, verdicts]);
+  const sign = JSON.stringify([isNow, found, noise, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
   }
   parts.answerDrawn = sign;
-  parts.figure.replaceChildren(...(found ? [headline(found)] : []));
+  parts.figure.replaceChildren(...(found ? [headline(found), noiseNote(found, noise)].filter(Boolean) : []));
   parts.replay.replaceChildren(
     ...(isNow
       ? []

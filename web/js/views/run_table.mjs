@@ -2,8 +2,8 @@
  * times, repeats and wrong elements */
 import { h, paced, region, setHidden, setText, syncChildren } from '../dom.mjs';
 import { laterPart } from '../later_part.mjs';
-import { doubtOf, sortPivot, waysInWords } from '../stats.mjs';
-import { formatBandwidth, formatMicros, formatPercent, formatSize, plural } from '../units.mjs';
+import { doubtInWords, doubtOf, sortPivot, waysInWords } from '../stats.mjs';
+import { formatBandwidth, formatMicros, formatSize, plural } from '../units.mjs';
 
 const COLUMNS = [
   ['size', 'size', 'bytes'],
@@ -264,7 +264,7 @@ function timeCell(side) {
     { title: title || null },
     side.noisy > 0 ? h('span.noisy', '~') : null,
     formatMicros(side.time_us),
-    doubt ? h('span.doubt', `±${formatPercent(doubt.half)}`) : null,
+    doubt ? h('span.doubt', doubtInWords(doubt)) : null,
   );
 }
 

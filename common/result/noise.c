@@ -1,0 +1,40 @@
+/* noise.c - whether the rows of a run are as certain as its spec asks for */
+#include "common/result/noise.h"
+
+#include <stdio.h>
+
+#define KNOWN_FACTOR 10
+
+void noise_add(struct noise *noise, const struct certainty *row, double limit)
+{
+    if (!row->is_judged)
+        return;
+    noise->rows++;
+    noise->uncertain += (row->below + row->above) / 2 > limit;
+}
+
+json_t *noise_json(const struct noise *noise, double limit)
+{
+    char text[NOISE_SENTENCE_MAX];
+
+    if (noise->rows == 0)
+        return json_null();
+    return json_pack("{s:f, s:I, s:I, s:s*}", "limit", limit, "rows",
+                     (json_int_t)noise->rows, "uncertain", (json_int_t)noise->uncertain,
+                     "sentence",
+                     noise->uncertain ? noise_sentence(noise, limit, text) : NULL);
+}
+
+const char *noise_sentence(const struct noise *noise, double limit,
+                           char text[NOISE_SENTENCE_MAX])
+{
+    snprintf(text, NOISE_SENTENCE_MAX, "%llu of %llu rows %s less certain than %.3g %%",
+             (unsigned long long)noise->uncertain, (unsigned long long)noise->rows,
+             noise->uncertain == 1 ? "is" : "are", 100 * limit);
+    return text;
+}
+
+bool noise_is_known(double low, double high)
+{
+    return low > 0 && high <= KNOWN_FACTOR * low;
+}

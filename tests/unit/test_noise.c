@@ -1,0 +1,108 @@
+/* test_noise.c - what a run says of how certain its rows are */
+#include "test.h"
+
+#include "near.h"
+
+#include "common/base/json_util.h"
+#include "common/result/headline.h"
+#include "server/summary/result_record.h"
+
+static struct certainty certainty_of(const char *row)
+{
+    json_t *body = json_loads(row, 0, NULL);
+    struct certainty certainty = result_certainty(body);
+
+    json_decref(body);
+    return certainty;
+}
+
+TEST(rows_are_counted_by_half_their_interval)
+{
+    static const struct {
+        const char *row;
+        bool is_judged, is_uncertain;
+    } samples[] = {
+        {"{\"time_us\":100,\"time_low_us\":95,\"time_high_us\":114}", true, false},
+        {"{\"time_us\":100,\"time_low_us\":95,\"time_high_us\":116}", true, true},
+        {"{\"time_us\":100,\"time_low_us\":99,\"time_high_us\":101,\"noisy\":true}", true,
+         false},
+        {"{\"time_us\":100,\"noisy\":true}", true, true},
+        {"{\"time_us\":100}", false, false},
+    };
+
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        struct certainty certainty = certainty_of(samples[i].row);
+        struct noise noise = {0};
+
+        noise_add(&noise, &certainty, 0.1);
+        assert_int_equal(noise.rows, samples[i].is_judged);
+        assert_int_equal(noise.uncertain, samples[i].is_uncertain);
+    }
+}
+
+TEST(what_is_said_has_the_limit_and_the_counts)
+{
+    struct noise noise = {0};
+    json_t *json = noise_json(&noise, 0.1);
+
+    assert_true(json_is_null(json));
+    json_decref(json);
+    noise.rows = 54;
+    json = noise_json(&noise, 0.1);
+    assert_int_equal(json_get_int(json, "uncertain", -1), 0);
+    assert_null(json_object_get(json, "sentence"));
+    json_decref(json);
+    noise.uncertain = 12;
+    json = noise_json(&noise, 0.1);
+    assert_string_equal(json_get_str(json, "sentence", ""),
+                        "12 of 54 rows are less certain than 10 %");
+    json_decref(json);
+}
+
+static void add(struct headline *headline, int64_t size, double busbw_gbs,
+                const char *row)
+{
+    struct certainty certainty = certainty_of(row);
+    json_t *about = json_pack("{s:i, s:s}", "series", 0, "collective", "all_reduce");
+
+    headline_add(headline, about, size, busbw_gbs, &certainty);
+    json_decref(about);
+}
+
+static void interval_is(const struct headline *headline, const char *text, double low,
+                        double high)
+{
+    json_t *json = headline_json(headline), *interval = json_object_get(json, "interval");
+    char words[HEADLINE_TEXT_MAX];
+
+    assert_string_equal(headline_interval(headline, words), text);
+    if (low > 0) {
+        assert_near(json_number_value(json_array_get(interval, 0)), low, 1e-9);
+        assert_near(json_number_value(json_array_get(interval, 1)), high, 1e-9);
+    } else {
+        assert_true(json_is_null(interval));
+    }
+    json_decref(json);
+}
+
+TEST(the_headline_has_the_interval_of_its_rows)
+{
+    struct headline headline = {0};
+
+    add(&headline, 8, 1, "{\"time_us\":100,\"noisy\":true}");
+    interval_is(&headline, "unknown", 0, 0);
+    /* A larger size counts alone. */
+    add(&headline, 1024, 40, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":125}");
+    interval_is(&headline, "32.0 to 50.0", 32, 50);
+    add(&headline, 1024, 44, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":110}");
+    interval_is(&headline, "32.0 to 55.0", 32, 55);
+    add(&headline, 1024, 20, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":500}");
+    interval_is(&headline, "unknown", 0, 0);
+    headline_release(&headline);
+    headline = (struct headline){0};
+    add(&headline, 8, 1, "{\"time_us\":100}");
+    json_t *json = headline_json(&headline);
+    assert_null(json_object_get(json, "interval"));
+    json_decref(json);
+    headline_release(&headline);
+}
