@@ -308,7 +308,8 @@ static json_t *suspect_json(const struct culprit_model *model,
         names_json(model, suspect), "measured", (json_int_t)suspect->measured, "slow",
         (json_int_t)suspect->slow, "confirming", (json_int_t)suspect->tested, "confirmed",
         (json_int_t)suspect->confirmed, "controls", (json_int_t)suspect->controls,
-        "slow_controls", (json_int_t)suspect->slow_controls, "p", fmin(suspect->p, 1));
+        "slow_controls", (json_int_t)suspect->slow_controls, "expected_by_chance",
+        suspect->by_chance);
 
     if (suspect->measured > 0) {
         json_object_set_new(out, "figure", json_real(suspect->figure));

@@ -32,7 +32,9 @@ struct suspect {
                                         ran, in all */
     double effect;                   /* median deviation of these, below 0 */
     double again;                    /* the same of those that were to confirm it */
-    double p; /* of as many by chance, times what else could have been named */
+    /* How many nodes, links or racks would have as many slow groups by chance. No p
+     * value: it counts the groups that raised the suspicion, too. */
+    double by_chance;
     double figure, reference; /* median of these, and what was to be expected */
 };
 

@@ -481,8 +481,8 @@ static size_t alternatives(const struct culprit_model *model, enum suspect_kind 
     return kind == SUSPECT_NODE ? model->fleet->n_nodes : model->n_pairs;
 }
 
-/* How often as many of its groups would be slow if slow groups fell anywhere: at the rate
- * at which those are slow that no suspect explains. */
+/* How many of its kind would have as many slow groups if slow groups fell anywhere: at
+ * the rate at which those are slow that no suspect explains. */
 static void count_evidence(struct culprit_model *model, struct suspect *suspect)
 {
     const struct culprit_fleet *fleet = model->fleet;
@@ -502,9 +502,9 @@ static void count_evidence(struct culprit_model *model, struct suspect *suspect)
             suspect->confirmed += is_slow && fleet->groups[i].confirms;
         }
     }
-    suspect->p = (double)alternatives(model, suspect->kind) *
-                 at_least(suspect->slow, suspect->measured,
-                          ((double)slow_others + 0.5) / ((double)others + 1));
+    suspect->by_chance = (double)alternatives(model, suspect->kind) *
+                         at_least(suspect->slow, suspect->measured,
+                                  ((double)slow_others + 0.5) / ((double)others + 1));
 }
 
 /* What made it a suspect was the worst of many; what came after was not chosen. */
@@ -526,7 +526,7 @@ static void judge(struct culprit_model *model, struct suspect *suspect)
     if (2 * suspect->confirmed <= suspect->tested ||
         (suspect->tried >= CULPRIT_CONFIRM_MAX && !is_slow_again))
         suspect->state = SUSPECT_CLEARED;
-    else if (suspect->p <= CULPRIT_LEVEL && is_slow_again)
+    else if (suspect->by_chance <= CULPRIT_LEVEL && is_slow_again)
         suspect->state = SUSPECT_GUILTY;
 }
 

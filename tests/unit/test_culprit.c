@@ -5,6 +5,7 @@
  * function of fixed seeds. */
 #include "common/base/json_util.h"
 #include "server/plan/plan.h"
+#include "server/analysis/culprit_model.h"
 #include "tests/unit/seeded_noise.h"
 #include "tests/unit/test.h"
 
@@ -203,8 +204,10 @@ static void named(const json_t *verdict, char *out, size_t size)
     for (size_t i = 0; i < json_array_size(suspects); i++) {
         const json_t *it = json_array_get(suspects, i), *nodes;
 
+        assert_null(json_object_get(it, "p")); /* it would be taken for a p value */
         if (strcmp(json_get_str(it, "state", ""), "guilty") != 0)
             continue;
+        assert_true(json_get_num(it, "expected_by_chance", 1) <= CULPRIT_LEVEL);
         nodes = json_object_get(it, "nodes");
         if (json_object_get(it, "label"))
             n +=
