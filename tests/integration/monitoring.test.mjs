@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { assertProblem, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
@@ -70,136 +70,142 @@ async function metricsOf(t) {
   return parseMetrics(await server.get('/metrics'));
 }
 
-test('the dashboard draws what there is', limit, async (t) => {
-  const known = await metricsOf(t);
-  const board = JSON.parse(read('grafana/ringbench.json'));
-  const variables = new Set(board.templating.list.map(({ name }) => name));
-  const expressions = [
-    ...board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
-    ...board.annotations.list.map(({ expr }) => expr),
-  ];
-  assert.ok(expressions.length >= 20);
-  for (const expression of expressions) {
-    assertKnown(expression, known);
-    for (const [, name] of expression.matchAll(/\$\{?(\w+)/g)) assert.ok(variables.has(name), name);
-  }
-  assert.equal(new Set(board.panels.map(({ id }) => id)).size, board.panels.length);
-  for (const {
-    gridPos: { x, w },
-  } of board.panels)
-    assert.ok(x + w <= 24);
-  // No data source of somebody's own installation.
-  for (const [, uid] of JSON.stringify(board).matchAll(/"uid":"([^"]*)"/g)) {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana replaces it
-    assert.ok(['${datasource}', 'ringbench'].includes(uid), uid);
-  }
-});
-
-test('the alerts watch what there is', limit, async (t) => {
-  const known = await metricsOf(t);
-  const lines = read('prometheus/ringbench.rules.yml').split('\n');
-  const expressions = [];
-  lines.forEach((line, i) => {
-    const [, text] = line.match(/^ +expr: (.*)$/) ?? [];
-    if (text && text !== '>-') expressions.push(text);
-    if (text === '>-') {
-      const end = lines.findIndex((next, j) => j > i && /^ {8}\S/.test(next));
-      expressions.push(
-        lines
-          .slice(i + 1, end)
-          .map((part) => part.trim())
-          .join(' '),
-      );
+describe('monitoring', { concurrency: 3 }, () => {
+  test('the dashboard draws what there is', limit, async (t) => {
+    const known = await metricsOf(t);
+    const board = JSON.parse(read('grafana/ringbench.json'));
+    const variables = new Set(board.templating.list.map(({ name }) => name));
+    const expressions = [
+      ...board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+      ...board.annotations.list.map(({ expr }) => expr),
+    ];
+    assert.ok(expressions.length >= 20);
+    for (const expression of expressions) {
+      assertKnown(expression, known);
+      for (const [, name] of expression.matchAll(/\$\{?(\w+)/g)) assert.ok(variables.has(name), name);
+    }
+    assert.equal(new Set(board.panels.map(({ id }) => id)).size, board.panels.length);
+    for (const {
+      gridPos: { x, w },
+    } of board.panels)
+      assert.ok(x + w <= 24);
+    // No data source of somebody's own installation.
+    for (const [, uid] of JSON.stringify(board).matchAll(/"uid":"([^"]*)"/g)) {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana replaces it
+      assert.ok(['${datasource}', 'ringbench'].includes(uid), uid);
     }
   });
-  assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
-  for (const expression of expressions) assertKnown(expression, known);
-});
 
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+  test('the alerts watch what there is', limit, async (t) => {
+    const known = await metricsOf(t);
+    const lines = read('prometheus/ringbench.rules.yml').split('\n');
+    const expressions = [];
+    lines.forEach((line, i) => {
+      const [, text] = line.match(/^ +expr: (.*)$/) ?? [];
+      if (text && text !== '>-') expressions.push(text);
+      if (text === '>-') {
+        const end = lines.findIndex((next, j) => j > i && /^ {8}\S/.test(next));
+        expressions.push(
+          lines
+            .slice(i + 1, end)
+            .map((part) => part.trim())
+            .join(' '),
+        );
+      }
+    });
+    assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
+    for (const expression of expressions) assertKnown(expression, known);
+  });
 
-test('Prometheus raises the alerts when it should', {
-  ...limit,
-  skip: !hasPromtool && 'promtool is missing',
-}, () => {
-  const file = fileURLToPath(new URL('./prometheus_rules.yml', import.meta.url));
-  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
-  assert.equal(status, 0, stdout + stderr);
-});
+  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-// {`NAME/CHECK`: its answer}
-async function checksOf(server) {
-  const text = await server.get('/metrics');
-  return Object.fromEntries(
-    [
-      ...text.matchAll(
-        /^ringbench_check\{run_name="((?:[^"\\]|\\.)*)",check="((?:[^"\\]|\\.)*)",answer="(\w+)"\} 1$/gm,
-      ),
-    ].map(([, name, check, answer]) => [`${name}/${check}`, answer]),
-  );
-}
+  test('Prometheus raises the alerts when it should', {
+    ...limit,
+    skip: !hasPromtool && 'promtool is missing',
+  }, () => {
+    const file = fileURLToPath(new URL('./prometheus_rules.yml', import.meta.url));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout + stderr);
+  });
 
-test('the last answer of each check is there, after a restart too', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const ask = async (name, max, check = 'one') => {
-    const { id } = await server.run({ ...quick, name, thresholds: { [check]: { figure: 'ranks', max } } });
-    await server.runEnds(id);
-  };
-  await ask('nightly', 1);
-  await ask('a "b\\', 0, 'c "d\\');
-  await server.runEnds((await server.run({ ...quick, name: 'asks for nothing' })).id);
-  const names = {
-    'nightly/completed': 'pass',
-    'a \\"b\\\\/completed': 'pass',
-    'a \\"b\\\\/c \\"d\\\\': 'fail',
-  };
-  assert.deepEqual(await checksOf(server), { ...names, 'nightly/one': 'pass' });
-  await ask('nightly', 0);
-  const latest = await checksOf(server);
-  assert.deepEqual(latest, { ...names, 'nightly/one': 'fail' });
-  const times = async () => (await server.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort();
-  const before = await times();
-  assert.equal(before.length, 4);
-  assert.ok(Math.abs(Number(before[0].split(' ').at(-1)) - Date.now() / 1000) < 600, before[0]);
-  server.signal('SIGTERM');
-  await server.ended();
-  const again = await server.startAgain();
-  assert.deepEqual(await checksOf(again), latest);
-  assert.deepEqual((await again.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort(), before);
-});
+  // {`NAME/CHECK`: its answer}
+  async function checksOf(server) {
+    const text = await server.get('/metrics');
+    return Object.fromEntries(
+      [
+        ...text.matchAll(
+          /^ringbench_check\{run_name="((?:[^"\\]|\\.)*)",check="((?:[^"\\]|\\.)*)",answer="(\w+)"\} 1$/gm,
+        ),
+      ].map(([, name, check, answer]) => [`${name}/${check}`, answer]),
+    );
+  }
 
-test('nodes that went with their batch job raise no alert', limit, async (t) => {
-  const server = await startServer(t, { args: ['--lease-s', '8', '--batch-lost-s', '1'] });
-  const job = await startAgent(t, server, 'node-1', { env: { SLURM_JOB_ID: '8' } });
-  const service = await startAgent(t, server, 'node-2');
-  job.signal('SIGKILL');
-  service.signal('SIGKILL');
-  const states = async () => (await server.node('node-1')).history.map(({ state }) => state);
-  await waitFor(async () => `${await states()}` === 'left,lost,registered', 'node-1 has not left');
-  await server.nodeIs('node-2', 'lost');
-  assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 1$/m);
-  assert.equal((await server.request('DELETE', '/api/v1/nodes/node-2')).status, 204);
-  assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 0$/m);
-  assert.deepEqual(
-    (await server.get('/api/v1/nodes')).nodes.map(({ name }) => name),
-    ['node-1'],
-  );
-  // By default they are gone before the alert's time is over.
-  const help = execFileSync(path.join(binDir, 'ringbench-server'), ['--help'], { encoding: 'utf8' });
-  const [, seconds] = help.match(/--batch-lost-s[\s\S]*?default:? (\d+)/);
-  const [, minutes] = read('prometheus/ringbench.rules.yml').match(/RingbenchNodesLost[\s\S]*?for: (\d+)m/);
-  assert.ok(Number(seconds) + 15 < Number(minutes) * 60, `${seconds} s, ${minutes} m`);
-});
+  test('the last answer of each check is there, after a restart too', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const ask = async (name, max, check = 'one') => {
+      const { id } = await server.run({ ...quick, name, thresholds: { [check]: { figure: 'ranks', max } } });
+      await server.runEnds(id);
+    };
+    await ask('nightly', 1);
+    await ask('a "b\\', 0, 'c "d\\');
+    await server.runEnds((await server.run({ ...quick, name: 'asks for nothing' })).id);
+    const names = {
+      'nightly/completed': 'pass',
+      'a \\"b\\\\/completed': 'pass',
+      'a \\"b\\\\/c \\"d\\\\': 'fail',
+    };
+    assert.deepEqual(await checksOf(server), { ...names, 'nightly/one': 'pass' });
+    await ask('nightly', 0);
+    const latest = await checksOf(server);
+    assert.deepEqual(latest, { ...names, 'nightly/one': 'fail' });
+    const times = async () =>
+      (await server.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort();
+    const before = await times();
+    assert.equal(before.length, 4);
+    assert.ok(Math.abs(Number(before[0].split(' ').at(-1)) - Date.now() / 1000) < 600, before[0]);
+    server.signal('SIGTERM');
+    await server.ended();
+    const again = await server.startAgain();
+    assert.deepEqual(await checksOf(again), latest);
+    assert.deepEqual(
+      (await again.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort(),
+      before,
+    );
+  });
 
-test('only a node that is gone can be forgotten', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 1);
-  const forget = (name) => server.request('DELETE', `/api/v1/nodes/${name}`);
-  assertProblem(await forget('node-1'), 409, /node node-1 is alive: only one that is lost or has left/);
-  assertProblem(await forget('node-7'), 404, /there is no node node-7/);
-  agents[0].signal('SIGTERM');
-  await server.nodeIs('node-1', 'left');
-  assert.equal((await forget('node-1')).status, 204);
-  assert.equal(await server.node('node-1'), null);
-  await startAgent(t, server, 'node-1');
-  assert.equal((await server.runEnds((await server.run(quick)).id)).state, 'completed');
+  test('nodes that went with their batch job raise no alert', limit, async (t) => {
+    const server = await startServer(t, { args: ['--lease-s', '8', '--batch-lost-s', '1'] });
+    const job = await startAgent(t, server, 'node-1', { env: { SLURM_JOB_ID: '8' } });
+    const service = await startAgent(t, server, 'node-2');
+    job.signal('SIGKILL');
+    service.signal('SIGKILL');
+    const states = async () => (await server.node('node-1')).history.map(({ state }) => state);
+    await waitFor(async () => `${await states()}` === 'left,lost,registered', 'node-1 has not left');
+    await server.nodeIs('node-2', 'lost');
+    assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 1$/m);
+    assert.equal((await server.request('DELETE', '/api/v1/nodes/node-2')).status, 204);
+    assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 0$/m);
+    assert.deepEqual(
+      (await server.get('/api/v1/nodes')).nodes.map(({ name }) => name),
+      ['node-1'],
+    );
+    // By default they are gone before the alert's time is over.
+    const help = execFileSync(path.join(binDir, 'ringbench-server'), ['--help'], { encoding: 'utf8' });
+    const [, seconds] = help.match(/--batch-lost-s[\s\S]*?default:? (\d+)/);
+    const [, minutes] = read('prometheus/ringbench.rules.yml').match(/RingbenchNodesLost[\s\S]*?for: (\d+)m/);
+    assert.ok(Number(seconds) + 15 < Number(minutes) * 60, `${seconds} s, ${minutes} m`);
+  });
+
+  test('only a node that is gone can be forgotten', limit, async (t) => {
+    const { server, agents } = await startCluster(t, 1);
+    const forget = (name) => server.request('DELETE', `/api/v1/nodes/${name}`);
+    assertProblem(await forget('node-1'), 409, /node node-1 is alive: only one that is lost or has left/);
+    assertProblem(await forget('node-7'), 404, /there is no node node-7/);
+    agents[0].signal('SIGTERM');
+    await server.nodeIs('node-1', 'left');
+    assert.equal((await forget('node-1')).status, 204);
+    assert.equal(await server.node('node-1'), null);
+    await startAgent(t, server, 'node-1');
+    assert.equal((await server.runEnds((await server.run(quick)).id)).state, 'completed');
+  });
 });

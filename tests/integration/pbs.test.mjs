@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { quick, startServer } from './lib/cluster.mjs';
@@ -118,80 +118,82 @@ const shapes = {
   'two chunks on one host': { select: 'select=2:ncpus=1', place: 'place=pack', hosts: ['h0'] },
   'chunks of several MPI processes': { select: 'select=2:ncpus=4:mpiprocs=3', hosts: ['h0', 'h1'] },
 };
-for (const [name, { select, place, hosts }] of Object.entries(shapes)) {
-  test(`${name}: an agent per host, which qdel ends`, limit, async (t) => {
+describe('PBS', { concurrency: 3 }, () => {
+  for (const [name, { select, place, hosts }] of Object.entries(shapes)) {
+    test(`${name}: an agent per host, which qdel ends`, limit, async (t) => {
+      const pbs = new Pbs(t),
+        server = await startServer(t);
+      const job = pbs.call(
+        'qsub',
+        '-v',
+        `RINGBENCH_SERVER=${server.url}`,
+        '-l',
+        select,
+        ...(place ? ['-l', place] : []),
+        path.join(root, 'pbs/agents.pbs'),
+      );
+      await waitFor(
+        async () => (await idleOf(server, `pbs-${job}`)).length === hosts.length,
+        () => pbs.output(job),
+        20000,
+      );
+      assert.deepEqual(await idleOf(server, `pbs-${job}`), hosts);
+      pbs.call('qdel', job);
+      for (const host of hosts) await server.nodeIs(host, 'left');
+      await waitFor(
+        () => pbs.processes().length === 0,
+        () => pbs.output(job),
+      );
+      assert.doesNotMatch(pbs.output(job), /another agent/);
+    });
+  }
+
+  test('two chunks on one host: the job ends when its agent has left', limit, async (t) => {
     const pbs = new Pbs(t),
       server = await startServer(t);
     const job = pbs.call(
       'qsub',
       '-v',
-      `RINGBENCH_SERVER=${server.url}`,
+      `RINGBENCH_SERVER=${server.url},RINGBENCH_AGENT_OPTIONS=--once --ranks 2`,
       '-l',
-      select,
-      ...(place ? ['-l', place] : []),
+      'select=2',
+      '-l',
+      'place=pack',
       path.join(root, 'pbs/agents.pbs'),
     );
+    const run = await server.runEnds(
+      (await server.run({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } })).id,
+    );
+    assert.equal(run.state, 'completed', run.reason);
     await waitFor(
-      async () => (await idleOf(server, `pbs-${job}`)).length === hosts.length,
+      () => pbs.isOver(job),
       () => pbs.output(job),
       20000,
     );
-    assert.deepEqual(await idleOf(server, `pbs-${job}`), hosts);
-    pbs.call('qdel', job);
-    for (const host of hosts) await server.nodeIs(host, 'left');
-    await waitFor(
-      () => pbs.processes().length === 0,
-      () => pbs.output(job),
-    );
-    assert.doesNotMatch(pbs.output(job), /another agent/);
   });
-}
 
-test('two chunks on one host: the job ends when its agent has left', limit, async (t) => {
-  const pbs = new Pbs(t),
-    server = await startServer(t);
-  const job = pbs.call(
-    'qsub',
-    '-v',
-    `RINGBENCH_SERVER=${server.url},RINGBENCH_AGENT_OPTIONS=--once --ranks 2`,
-    '-l',
-    'select=2',
-    '-l',
-    'place=pack',
-    path.join(root, 'pbs/agents.pbs'),
-  );
-  const run = await server.runEnds(
-    (await server.run({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } })).id,
-  );
-  assert.equal(run.state, 'completed', run.reason);
-  await waitFor(
-    () => pbs.isOver(job),
-    () => pbs.output(job),
-    20000,
-  );
-});
-
-test('a job whose qsub the server did not outlive is found by qselect', limit, async (t) => {
-  const pbs = new Pbs(t),
-    launchers = tempDir(t);
-  for (const name of ['pbs.json', 'pbs-submit', 'agents.pbs']) {
-    fs.writeFileSync(path.join(launchers, name), fs.readFileSync(path.join(root, 'launchers.d', name)), {
-      mode: 0o755,
-    });
-  }
-  const slow = path.join(pbs.dir, 'slow');
-  fs.writeFileSync(slow, '');
-  const server = await startServer(t, { args: ['--launchers', launchers], env: pbs.env });
-  const { id } = await server.run({ ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'pbs' } });
-  await waitFor(() => fs.existsSync(path.join(pbs.dir, 'jobs/1/out')), 'no job');
-  await server.killHard();
-  fs.rmSync(slow);
-  const run = await (await server.startAgain()).runEnds(id);
-  assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual(fs.readdirSync(path.join(pbs.dir, 'jobs')), ['1']);
-  await waitFor(
-    () => pbs.isOver('1'),
-    () => pbs.output('1'),
-    20000,
-  );
+  test('a job whose qsub the server did not outlive is found by qselect', limit, async (t) => {
+    const pbs = new Pbs(t),
+      launchers = tempDir(t);
+    for (const name of ['pbs.json', 'pbs-submit', 'agents.pbs']) {
+      fs.writeFileSync(path.join(launchers, name), fs.readFileSync(path.join(root, 'launchers.d', name)), {
+        mode: 0o755,
+      });
+    }
+    const slow = path.join(pbs.dir, 'slow');
+    fs.writeFileSync(slow, '');
+    const server = await startServer(t, { args: ['--launchers', launchers], env: pbs.env });
+    const { id } = await server.run({ ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'pbs' } });
+    await waitFor(() => fs.existsSync(path.join(pbs.dir, 'jobs/1/out')), 'no job');
+    await server.killHard();
+    fs.rmSync(slow);
+    const run = await (await server.startAgain()).runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.deepEqual(fs.readdirSync(path.join(pbs.dir, 'jobs')), ['1']);
+    await waitFor(
+      () => pbs.isOver('1'),
+      () => pbs.output('1'),
+      20000,
+    );
+  });
 });

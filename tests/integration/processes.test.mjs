@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { startAgent, startServer } from './lib/cluster.mjs';
 import { atEnd, isAlive, patience, tempDir, waitFor } from './lib/fixture.mjs';
@@ -73,70 +73,72 @@ async function idleWithNothingLeft(server, agent, pids) {
   assert.deepEqual(reapersOf(agent), []);
 }
 
-test("a program's end ends what it started", limit, async (t) => {
-  const { server, agent } = await nodeWith(t, leaving);
-  const { id, pids } = await started(server, 'end');
-  assert.equal((await server.runEnds(id)).state, 'completed');
-  await idleWithNothingLeft(server, agent, pids);
-});
+describe('processes', { concurrency: 4 }, () => {
+  test("a program's end ends what it started", limit, async (t) => {
+    const { server, agent } = await nodeWith(t, leaving);
+    const { id, pids } = await started(server, 'end');
+    assert.equal((await server.runEnds(id)).state, 'completed');
+    await idleWithNothingLeft(server, agent, pids);
+  });
 
-test('so does a cancel', limit, async (t) => {
-  const { server, agent } = await nodeWith(t, leaving);
-  const { id, pids } = await started(server, 'stay');
-  assert.deepEqual(pids.filter(isAlive), pids);
-  await server.request('POST', `/api/v1/runs/${id}/cancel`);
-  assert.equal((await server.runEnds(id)).state, 'cancelled');
-  await idleWithNothingLeft(server, agent, pids);
-});
+  test('so does a cancel', limit, async (t) => {
+    const { server, agent } = await nodeWith(t, leaving);
+    const { id, pids } = await started(server, 'stay');
+    assert.deepEqual(pids.filter(isAlive), pids);
+    await server.request('POST', `/api/v1/runs/${id}/cancel`);
+    assert.equal((await server.runEnds(id)).state, 'cancelled');
+    await idleWithNothingLeft(server, agent, pids);
+  });
 
-test('so does the death of the agent', limit, async (t) => {
-  const { server, agent } = await nodeWith(t, leaving);
-  const { pids } = await started(server, 'stay');
-  const reapers = reapersOf(agent);
-  agent.signal('SIGKILL');
-  await waitFor(
-    () => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
-    () => `these are left: ${agent.workers()}`,
-  );
-});
+  test('so does the death of the agent', limit, async (t) => {
+    const { server, agent } = await nodeWith(t, leaving);
+    const { pids } = await started(server, 'stay');
+    const reapers = reapersOf(agent);
+    agent.signal('SIGKILL');
+    await waitFor(
+      () => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
+      () => `these are left: ${agent.workers()}`,
+    );
+  });
 
-// The reaper stands still, as one does that waits for a driver to let go of a process.
-test('an agent that is started again waits for what a killed one left', limit, async (t) => {
-  const spool = ['--spool-dir', path.join(tempDir(t), 'spool')];
-  const { server, agent, args } = await nodeWith(t, leaving, spool);
-  const { id, pids } = await started(server, 'stay');
-  const [reaper] = reapersOf(agent);
-  process.kill(reaper, 'SIGSTOP');
-  atEnd(t, () => isAlive(reaper) && process.kill(reaper, 'SIGCONT'));
-  agent.signal('SIGKILL');
-  await waitFor(() => !isAlive(agent.pid), 'the agent lives');
-  const next = await startAgent(t, server, 'node-1', { args, ready: false });
-  await next.errorLine(/waiting for what an earlier agent left here to end/);
-  assert.deepEqual(pids.filter(isAlive), pids);
-  assert.notEqual((await server.node('node-1')).state, 'idle');
-  process.kill(reaper, 'SIGCONT');
-  assert.equal((await server.runEnds(id)).state, 'failed');
-  await idleWithNothingLeft(server, next, [...pids, reaper]);
-});
+  // The reaper stands still, as one does that waits for a driver to let go of a process.
+  test('an agent that is started again waits for what a killed one left', limit, async (t) => {
+    const spool = ['--spool-dir', path.join(tempDir(t), 'spool')];
+    const { server, agent, args } = await nodeWith(t, leaving, spool);
+    const { id, pids } = await started(server, 'stay');
+    const [reaper] = reapersOf(agent);
+    process.kill(reaper, 'SIGSTOP');
+    atEnd(t, () => isAlive(reaper) && process.kill(reaper, 'SIGCONT'));
+    agent.signal('SIGKILL');
+    await waitFor(() => !isAlive(agent.pid), 'the agent lives');
+    const next = await startAgent(t, server, 'node-1', { args, ready: false });
+    await next.errorLine(/waiting for what an earlier agent left here to end/);
+    assert.deepEqual(pids.filter(isAlive), pids);
+    assert.notEqual((await server.node('node-1')).state, 'idle');
+    process.kill(reaper, 'SIGCONT');
+    assert.equal((await server.runEnds(id)).state, 'failed');
+    await idleWithNothingLeft(server, next, [...pids, reaper]);
+  });
 
-test('so does the death of the reaper; the next case has another one', limit, async (t) => {
-  const { server, agent } = await nodeWith(t, leaving);
-  const { id, pids } = await started(server, 'stay');
-  const [reaper] = reapersOf(agent);
-  process.kill(reaper, 'SIGKILL');
-  const run = await server.runEnds(id);
-  assert.equal(run.state, 'failed');
-  assert.match(run.reason, /^rank 0 on node-1: program killed by signal 9/);
-  await agent.find(agent.errors, new RegExp(`the reaper ${reaper} has died`));
-  await idleWithNothingLeft(server, agent, pids);
-  const second = await started(server, 'end');
-  assert.equal((await server.runEnds(second.id)).state, 'completed');
-});
+  test('so does the death of the reaper; the next case has another one', limit, async (t) => {
+    const { server, agent } = await nodeWith(t, leaving);
+    const { id, pids } = await started(server, 'stay');
+    const [reaper] = reapersOf(agent);
+    process.kill(reaper, 'SIGKILL');
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'failed');
+    assert.match(run.reason, /^rank 0 on node-1: program killed by signal 9/);
+    await agent.find(agent.errors, new RegExp(`the reaper ${reaper} has died`));
+    await idleWithNothingLeft(server, agent, pids);
+    const second = await started(server, 'end');
+    assert.equal((await server.runEnds(second.id)).state, 'completed');
+  });
 
-test('what flees from session to session is caught', limit, async (t) => {
-  const { server, agent } = await nodeWith(t, fleeing);
-  const { id } = await started(server, '0', 1);
-  await server.request('POST', `/api/v1/runs/${id}/cancel`);
-  assert.equal((await server.runEnds(id)).state, 'cancelled');
-  await idleWithNothingLeft(server, agent, []);
+  test('what flees from session to session is caught', limit, async (t) => {
+    const { server, agent } = await nodeWith(t, fleeing);
+    const { id } = await started(server, '0', 1);
+    await server.request('POST', `/api/v1/runs/${id}/cancel`);
+    assert.equal((await server.runEnds(id)).state, 'cancelled');
+    await idleWithNothingLeft(server, agent, []);
+  });
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { startServer } from './lib/cluster.mjs';
@@ -122,6 +122,7 @@ function assertDone({ codes, lines, text }) {
   assert.deepEqual(sums.sort(), ['0', '1', '2', '3'], text);
 }
 
+describe('PyTorch at the server's store', { concurrency: 2 }, () => {
 // PyTorch closes a rendezvous for good when its job ends: the identifier is used up, on its
 // own servers for as long as they live. Here it is free again when its keys have expired.
 test('two launchers meet, job after job', options, async (t) => {
@@ -182,4 +183,5 @@ test('clients of both protocol versions share the store', options, async (t) => 
   );
   python.child.stdin.end();
   assert.equal((await python.ended()).code, 0, python.describe());
+});
 });

@@ -1,7 +1,7 @@
 // trends.test.mjs - what runs came to over time, held against what they measured
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { assertProblem, faulty, quick, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
@@ -53,171 +53,178 @@ async function followed(server, query) {
   return pages;
 }
 
-test('a trend has what the rows of each run come to', limit, async (t) => {
-  const { server } = await startCluster(t, 2);
-  const spec = { sizes: [8, 64, '64K', '8M'], iters: 3, warmup: 1, collectives: ['all_reduce', 'broadcast'] };
-  const runs = [];
-  for (const repeats of [1, 6, 2])
-    runs.push(await runToEnd(server, { ...spec, repeats, name: `of ${repeats}` }));
-  const trend = (query) => server.get(`/api/v1/trends?run=${runs[0].id}&${query}`);
-  for (const [query, band] of /** @type {any[][]} */ ([
-    ['', { from: 4 << 20, to: Infinity, figure: 'busbw_gbs' }],
-    ['band=latency&in_place=1', { place: true, from: 0, to: 16384, figure: 'time_us' }],
-    ['band=middle', { from: 16385, to: 4 << 20, figure: 'time_us' }],
-  ])) {
-    for (const collective of ['all_reduce', 'broadcast']) {
-      const { points, figure, changes, next } = await trend(`${query}&collective=${collective}`);
-      assert.equal(figure.name, band.figure);
-      assert.deepEqual(
-        points.map(({ run }) => run),
-        runs.map(({ id }) => id).reverse(),
-      );
-      for (const point of points)
-        assertPoint(point, rowFigure(await server.rows(point.run), { collective, ...band }));
-      assert.deepEqual(
-        points.map(({ low }) => low !== null),
-        [false, true, false],
-      );
-      assert.equal(new Set(points.map(({ series }) => series)).size, 1);
-      assert.equal(next, null);
-      assert.deepEqual(
-        changes.map(({ verdict }) => [verdict.kind, verdict.answer, verdict.sentence]),
-        [['change', 'not_enough_data', '3 of the 6 runs that are needed to see a change']],
-      );
-      assert.deepEqual(points[0].like.nodes, { 'node-1': 1, 'node-2': 1 });
-      assert.ok(points[0].versions.ringbench);
+describe('trends', { concurrency: 4 }, () => {
+  test('a trend has what the rows of each run come to', limit, async (t) => {
+    const { server } = await startCluster(t, 2);
+    const spec = {
+      sizes: [8, 64, '64K', '8M'],
+      iters: 3,
+      warmup: 1,
+      collectives: ['all_reduce', 'broadcast'],
+    };
+    const runs = [];
+    for (const repeats of [1, 6, 2])
+      runs.push(await runToEnd(server, { ...spec, repeats, name: `of ${repeats}` }));
+    const trend = (query) => server.get(`/api/v1/trends?run=${runs[0].id}&${query}`);
+    for (const [query, band] of /** @type {any[][]} */ ([
+      ['', { from: 4 << 20, to: Infinity, figure: 'busbw_gbs' }],
+      ['band=latency&in_place=1', { place: true, from: 0, to: 16384, figure: 'time_us' }],
+      ['band=middle', { from: 16385, to: 4 << 20, figure: 'time_us' }],
+    ])) {
+      for (const collective of ['all_reduce', 'broadcast']) {
+        const { points, figure, changes, next } = await trend(`${query}&collective=${collective}`);
+        assert.equal(figure.name, band.figure);
+        assert.deepEqual(
+          points.map(({ run }) => run),
+          runs.map(({ id }) => id).reverse(),
+        );
+        for (const point of points)
+          assertPoint(point, rowFigure(await server.rows(point.run), { collective, ...band }));
+        assert.deepEqual(
+          points.map(({ low }) => low !== null),
+          [false, true, false],
+        );
+        assert.equal(new Set(points.map(({ series }) => series)).size, 1);
+        assert.equal(next, null);
+        assert.deepEqual(
+          changes.map(({ verdict }) => [verdict.kind, verdict.answer, verdict.sentence]),
+          [['change', 'not_enough_data', '3 of the 6 runs that are needed to see a change']],
+        );
+        assert.deepEqual(points[0].like.nodes, { 'node-1': 1, 'node-2': 1 });
+        assert.ok(points[0].versions.ringbench);
+      }
     }
-  }
-  for (const [query, n] of /** @type {any[][]} */ ([
-    ['nodes=node-2,node-1', 3],
-    ['nodes=node-1&nodes=node-2', 3],
-    ['nodes=node-1', 0],
-    ['backend=host&ranks=2', 3],
-    ['backend=nccl', 0],
-    ['ranks=4', 0],
-    ['dtype=int32', 0],
-  ])) {
-    assert.equal((await server.get(`/api/v1/trends?${query}`)).points.length, n, query);
-  }
-  const pages = await followed(server, '?nodes=node-1&nodes=node-2&limit=1');
-  assert.deepEqual(
-    pages.map(({ json }) => json.points[0]?.run),
-    runs.map(({ id }) => id).reverse(),
-  );
-});
-
-test('a failed case is no value, and who measured nothing is not there', limit, async (t) => {
-  const { server } = await startCluster(t, 2, faulty);
-  const spec = { ...quick, repeats: 1 };
-  await runToEnd(server, spec);
-  const failed = await runToEnd(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
-  assert.equal(failed.state, 'failed', JSON.stringify(failed.reason));
-  const { points } = await server.get('/api/v1/trends?band=latency');
-  assert.deepEqual(
-    points.map(({ state }) => state),
-    ['completed'],
-  );
-  assertProblem(
-    await server.request('GET', `/api/v1/trends?run=${failed.id}`),
-    404,
-    /no such run, or it has measured nothing/,
-  );
-});
-
-// The model's links get slower while nothing that a run asks for changes.
-test('a change that nobody asked for is found where it is', limit, async (t) => {
-  const server = await startServer(t);
-  const spec = {
-    backend: 'sim',
-    sizes: ['8M', '16M'],
-    iters: 2,
-    warmup: 1,
-    in_place: false,
-    nodes: { count: 2 },
-    env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
-  };
-  const runs = [];
-  for (const [rate, n] of /** @type {any[][]} */ ([
-    ['50', 8],
-    ['45', 7],
-  ])) {
-    const agents = await startAgents(t, server, 2, {
-      env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
-    });
-    for (let i = 0; i < n; i++) runs.push((await runToEnd(server, spec)).id);
-    for (const agent of agents) {
-      agent.signal('SIGTERM');
-      await agent.ended();
+    for (const [query, n] of /** @type {any[][]} */ ([
+      ['nodes=node-2,node-1', 3],
+      ['nodes=node-1&nodes=node-2', 3],
+      ['nodes=node-1', 0],
+      ['backend=host&ranks=2', 3],
+      ['backend=nccl', 0],
+      ['ranks=4', 0],
+      ['dtype=int32', 0],
+    ])) {
+      assert.equal((await server.get(`/api/v1/trends?${query}`)).points.length, n, query);
     }
-  }
-  const { points, changes } = await server.get('/api/v1/trends?limit=10');
-  assert.deepEqual(
-    points.map(({ run }) => run),
-    runs.slice(5).reverse(),
-  );
-  assert.ok(points[0].like.series.simulated);
-  assert.deepEqual(
-    changes.map(({ run, verdict }) => [run, verdict.kind, verdict.answer]),
-    [[runs[8], 'change', 'worse']],
-    JSON.stringify(changes),
-  );
-  const [{ change, verdict }] = changes;
-  assert.ok(change > -0.12 && change < -0.08, String(change));
-  assert.match(
-    verdict.sentence,
-    new RegExp(
-      `^\\d+\\.\\d % slower from run ${runs[8]} on \\(all_reduce float32 from 4M up: .* GB/s over 7 runs, before .* over 8\\)$`,
-    ),
-  );
-  assert.equal(verdict.evidence.last_before, runs[7]);
-  assert.deepEqual(
-    points.map((point) => point.change !== null),
-    points.map(({ run }) => run === runs[8]),
-  );
-  const text = (await server.request('GET', '/api/v1/trends?format=text')).text;
-  assert.ok(text.includes(`# series ${points[0].series}: ${verdict.sentence}\n`), text);
-  assert.match(text, new RegExp(`\n\\S+Z +${runs[8]} .* -\\d+\\.\\d % `));
-});
+    const pages = await followed(server, '?nodes=node-1&nodes=node-2&limit=1');
+    assert.deepEqual(
+      pages.map(({ json }) => json.points[0]?.run),
+      runs.map(({ id }) => id).reverse(),
+    );
+  });
 
-test('every form has every run, by pages', limit, async (t) => {
-  const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
-  const runs = [];
-  for (let i = 0; i < 5; i++) runs.unshift((await runToEnd(server, { ...quick, name: `number, ${i}` })).id);
-  for (const format of ['json', 'ndjson', 'csv', 'text']) {
-    const seen = [];
-    for (const { text, json, next } of await followed(server, `?band=latency&limit=2&format=${format}`)) {
-      seen.push(
-        ...runs.filter(
-          (id) => text.replace(/^#.*\n/gm, '').includes(id) || json?.points.some(({ run }) => run === id),
-        ),
-      );
-      if (format === 'json') assert.equal(Boolean(next), json.next !== null);
+  test('a failed case is no value, and who measured nothing is not there', limit, async (t) => {
+    const { server } = await startCluster(t, 2, faulty);
+    const spec = { ...quick, repeats: 1 };
+    await runToEnd(server, spec);
+    const failed = await runToEnd(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
+    assert.equal(failed.state, 'failed', JSON.stringify(failed.reason));
+    const { points } = await server.get('/api/v1/trends?band=latency');
+    assert.deepEqual(
+      points.map(({ state }) => state),
+      ['completed'],
+    );
+    assertProblem(
+      await server.request('GET', `/api/v1/trends?run=${failed.id}`),
+      404,
+      /no such run, or it has measured nothing/,
+    );
+  });
+
+  // The model's links get slower while nothing that a run asks for changes.
+  test('a change that nobody asked for is found where it is', limit, async (t) => {
+    const server = await startServer(t);
+    const spec = {
+      backend: 'sim',
+      sizes: ['8M', '16M'],
+      iters: 2,
+      warmup: 1,
+      in_place: false,
+      nodes: { count: 2 },
+      env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
+    };
+    const runs = [];
+    for (const [rate, n] of /** @type {any[][]} */ ([
+      ['50', 8],
+      ['45', 7],
+    ])) {
+      const agents = await startAgents(t, server, 2, {
+        env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
+      });
+      for (let i = 0; i < n; i++) runs.push((await runToEnd(server, spec)).id);
+      for (const agent of agents) {
+        agent.signal('SIGTERM');
+        await agent.ended();
+      }
     }
-    assert.deepEqual(seen, runs, format);
-  }
-  const text = execFileSync(
-    'curl',
-    ['-sSf', '-H', 'Accept: text/plain', `${server.url}/api/v1/trends?band=latency&limit=2`],
-    { encoding: 'utf8' },
-  );
-  assert.match(
-    text,
-    /^# all_reduce float32, out of place, band latency: time_us in us, median over a run's cases\n# series \d+: 5 of the 6 runs .*\nCREATED +RUN +CASES +VALUE .*\n/,
-  );
-  assert.match(text, /\n# there is more: cursor=\S+\n$/);
-  const csv = (await server.request('GET', '/api/v1/trends?band=latency&format=csv')).text.split('\r\n');
-  assert.match(csv[0], /^run,name,state,created,collective,dtype,in_place,band,figure,value,/);
-  assert.match(csv[1], /^\w{12},"number, 4",completed,\S+Z,all_reduce,float32,false,latency,time_us,/);
-  for (const [query, status, words] of [
-    ['collective=nothing', 422, /there is no collective nothing/],
-    ['band=wide', 422, /no band wide/],
-    ['limit=0', 400, /limit must be/],
-    ['ranks=x', 400, /ranks must be/],
-    ['like=x', 422, /nodes or hardware/],
-    ['in_place=both', 400, /in_place must be 0 or 1/],
-    ['cursor=x', 400, /cursor/],
-    ['format=pdf', 422, /format must be one of json, ndjson, csv, text/],
-  ]) {
-    assertProblem(await server.request('GET', `/api/v1/trends?${query}`), status, words);
-  }
+    const { points, changes } = await server.get('/api/v1/trends?limit=10');
+    assert.deepEqual(
+      points.map(({ run }) => run),
+      runs.slice(5).reverse(),
+    );
+    assert.ok(points[0].like.series.simulated);
+    assert.deepEqual(
+      changes.map(({ run, verdict }) => [run, verdict.kind, verdict.answer]),
+      [[runs[8], 'change', 'worse']],
+      JSON.stringify(changes),
+    );
+    const [{ change, verdict }] = changes;
+    assert.ok(change > -0.12 && change < -0.08, String(change));
+    assert.match(
+      verdict.sentence,
+      new RegExp(
+        `^\\d+\\.\\d % slower from run ${runs[8]} on \\(all_reduce float32 from 4M up: .* GB/s over 7 runs, before .* over 8\\)$`,
+      ),
+    );
+    assert.equal(verdict.evidence.last_before, runs[7]);
+    assert.deepEqual(
+      points.map((point) => point.change !== null),
+      points.map(({ run }) => run === runs[8]),
+    );
+    const text = (await server.request('GET', '/api/v1/trends?format=text')).text;
+    assert.ok(text.includes(`# series ${points[0].series}: ${verdict.sentence}\n`), text);
+    assert.match(text, new RegExp(`\n\\S+Z +${runs[8]} .* -\\d+\\.\\d % `));
+  });
+
+  test('every form has every run, by pages', limit, async (t) => {
+    const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
+    const runs = [];
+    for (let i = 0; i < 5; i++) runs.unshift((await runToEnd(server, { ...quick, name: `number, ${i}` })).id);
+    for (const format of ['json', 'ndjson', 'csv', 'text']) {
+      const seen = [];
+      for (const { text, json, next } of await followed(server, `?band=latency&limit=2&format=${format}`)) {
+        seen.push(
+          ...runs.filter(
+            (id) => text.replace(/^#.*\n/gm, '').includes(id) || json?.points.some(({ run }) => run === id),
+          ),
+        );
+        if (format === 'json') assert.equal(Boolean(next), json.next !== null);
+      }
+      assert.deepEqual(seen, runs, format);
+    }
+    const text = execFileSync(
+      'curl',
+      ['-sSf', '-H', 'Accept: text/plain', `${server.url}/api/v1/trends?band=latency&limit=2`],
+      { encoding: 'utf8' },
+    );
+    assert.match(
+      text,
+      /^# all_reduce float32, out of place, band latency: time_us in us, median over a run's cases\n# series \d+: 5 of the 6 runs .*\nCREATED +RUN +CASES +VALUE .*\n/,
+    );
+    assert.match(text, /\n# there is more: cursor=\S+\n$/);
+    const csv = (await server.request('GET', '/api/v1/trends?band=latency&format=csv')).text.split('\r\n');
+    assert.match(csv[0], /^run,name,state,created,collective,dtype,in_place,band,figure,value,/);
+    assert.match(csv[1], /^\w{12},"number, 4",completed,\S+Z,all_reduce,float32,false,latency,time_us,/);
+    for (const [query, status, words] of [
+      ['collective=nothing', 422, /there is no collective nothing/],
+      ['band=wide', 422, /no band wide/],
+      ['limit=0', 400, /limit must be/],
+      ['ranks=x', 400, /ranks must be/],
+      ['like=x', 422, /nodes or hardware/],
+      ['in_place=both', 400, /in_place must be 0 or 1/],
+      ['cursor=x', 400, /cursor/],
+      ['format=pdf', 422, /format must be one of json, ndjson, csv, text/],
+    ]) {
+      assertProblem(await server.request('GET', `/api/v1/trends?${query}`), status, words);
+    }
+  });
 });
