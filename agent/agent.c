@@ -189,7 +189,7 @@ static void watch_idle(struct agent *agent)
 {
     if (agent->config->idle_exit > 0)
         uv_timer_start(&agent->idle_timer, on_idle,
-                       scaled_ms((uint64_t)agent->config->idle_exit * 1000), 0);
+                       (uint64_t)agent->config->idle_exit * 1000, 0);
 }
 
 static void on_once(uv_timer_t *timer)
