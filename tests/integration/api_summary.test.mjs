@@ -2,20 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { long, quick, startAgent, startCluster } from './lib/cluster.mjs';
+import { assertNear, long, median, quick, startAgent, startCluster } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-function near(value, wanted, what) {
-  assert.ok(Math.abs(value - wanted) <= 1e-6 * Math.abs(wanted) + 1e-12, `${what}: ${value}, not ${wanted}`);
-}
 
 // The same sums as the server's, from the rows themselves.
 function assertAddsUp(summary, rows) {
@@ -33,24 +23,31 @@ function assertAddsUp(summary, rows) {
       assert.equal(point.rows, timed.length);
       assert.equal(point.skipped, behind.length - timed.length);
       if (timed.length === 0) continue;
-      near(point.time_us, median(timed.map((row) => row.time_us)), 'time');
-      near(point.busbw_gbs, median(timed.map((row) => row.busbw_gbs)), 'busbw');
-      near(point.rank_spread.time_us[1], Math.max(...timed.map((row) => row.time_max_us)), 'slowest rank');
-      near(point.repeat_spread.time_us[1], Math.max(...timed.map((row) => row.time_us)), 'slowest repeat');
-      near(point.repeat_spread.busbw_gbs[0], Math.min(...timed.map((row) => row.busbw_gbs)), 'least busbw');
+      assertNear(point.time_us, median(timed.map((row) => row.time_us)), 'time');
+      assertNear(point.busbw_gbs, median(timed.map((row) => row.busbw_gbs)), 'busbw');
+      assertNear(
+        point.rank_spread.time_us[1],
+        Math.max(...timed.map((row) => row.time_max_us)),
+        'slowest rank',
+      );
+      assertNear(
+        point.repeat_spread.time_us[1],
+        Math.max(...timed.map((row) => row.time_us)),
+        'slowest repeat',
+      );
+      assertNear(
+        point.repeat_spread.busbw_gbs[0],
+        Math.min(...timed.map((row) => row.busbw_gbs)),
+        'least busbw',
+      );
     }
   }
-}
-
-async function runToEnd(server, spec) {
-  const { id } = await server.run(spec);
-  return server.runEnds(id);
 }
 
 describe('the API in short', { concurrency: 4 }, () => {
   test('a summary is what its rows add up to, also after a restart', limit, async (t) => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
-    const { id } = await runToEnd(server, {
+    const { id } = await server.runToEnd({
       ...quick,
       sizes: [8, 64, 4096],
       repeats: 3,
@@ -92,7 +89,7 @@ describe('the API in short', { concurrency: 4 }, () => {
 
   test('pages of rows are all rows, in order, and are filtered', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const { id } = await runToEnd(server, { ...quick, sizes: { min: 8, max: '64K' }, repeats: 2 });
+    const { id } = await server.runToEnd({ ...quick, sizes: { min: 8, max: '64K' }, repeats: 2 });
     const rows = await server.rows(id);
     const at = `/api/v1/runs/${id}/results`;
     const paged = [];
@@ -128,7 +125,7 @@ describe('the API in short', { concurrency: 4 }, () => {
     assert.equal(before.memory.per_rank_bytes, 8192);
     assert.equal(before.time.basis, 'assumed');
     assert.equal((await server.get('/api/v1/runs')).runs.length, 0);
-    const run = await runToEnd(server, spec);
+    const run = await server.runToEnd(spec);
     assert.deepEqual(run.spec, before.spec);
     assert.equal(run.rows_total, before.rows);
     const after = await validate(spec);
@@ -177,7 +174,7 @@ describe('the API in short', { concurrency: 4 }, () => {
     await became(server, 'left', 'registered');
     const second = await startAgent(t, server, 'node-1');
     await became(server, 'replaced', 'left', 'registered');
-    const { id } = await runToEnd(server, quick);
+    const { id } = await server.runToEnd(quick);
     await server.killHard();
     const again = await server.startAgain();
     await again.nodeIs('node-1', 'idle');

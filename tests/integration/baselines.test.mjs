@@ -8,10 +8,7 @@ import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 
-async function runToEnd(server, spec) {
-  const { id } = await server.run(spec);
-  return (await server.runEnds(id)).id;
-}
+const endOf = async (server, spec) => (await server.runToEnd(spec)).id;
 
 const accept = (server, body) => server.request('POST', '/api/v1/baselines', { body: JSON.stringify(body) });
 
@@ -19,8 +16,8 @@ describe('baselines', { concurrency: 3 }, () => {
   test('a baseline is accepted, found, listed and removed, and the log keeps it', limit, async (t) => {
     const { server } = await startCluster(t, 2);
     const spec = { ...quick, nodes: { names: ['node-1', 'node-2'] } };
-    const first = await runToEnd(server, spec);
-    const second = await runToEnd(server, { ...spec, name: 'same', labels: { a: 'b' }, stall_s: 20 });
+    const first = await endOf(server, spec);
+    const second = await endOf(server, { ...spec, name: 'same', labels: { a: 'b' }, stall_s: 20 });
     const base = (id, query = '') => server.get(`/api/v1/runs/${id}/baseline${query}`);
     assert.deepEqual(await base(second), { baseline: null, runs: [] });
     assert.deepEqual(await base(second, '?last=5'), { baseline: null, runs: [first] });
@@ -70,11 +67,11 @@ describe('baselines', { concurrency: 3 }, () => {
   test('what shapes a figure tells runs apart, what does not leaves them alike', limit, async (t) => {
     const { server } = await startCluster(t, 2);
     const spec = { ...quick, iters: 3, nodes: { names: ['node-1'] } };
-    const first = await runToEnd(server, spec);
+    const first = await endOf(server, spec);
     const last = async (change, query = '') =>
       (
         await server.get(
-          `/api/v1/runs/${await runToEnd(server, { ...spec, ...change })}/baseline?last=9${query}`,
+          `/api/v1/runs/${await endOf(server, { ...spec, ...change })}/baseline?last=9${query}`,
         )
       ).runs.includes(first);
     for (const same of [
@@ -101,7 +98,7 @@ describe('baselines', { concurrency: 3 }, () => {
     assert.equal(await last({ nodes: { names: ['node-2'] } }, '&like=hardware'), true);
     // What is found as alike is not compared as if it were not.
     await accept(server, { run: first, by: 'ann', why: 'new switch' });
-    const head = await runToEnd(server, {
+    const head = await endOf(server, {
       ...spec,
       cycles: 2,
       warmup: 7,
@@ -123,8 +120,8 @@ describe('baselines', { concurrency: 3 }, () => {
 
   test('a baseline that makes no sense is refused with what would', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const id = await runToEnd(server, quick);
-    const failed = await runToEnd(server, { ...quick, nodes: { names: ['nobody'], wait_s: 0 } });
+    const id = await endOf(server, quick);
+    const failed = await endOf(server, { ...quick, nodes: { names: ['nobody'], wait_s: 0 } });
     const whole = { run: id, by: 'ann', why: 'because' };
     assertProblem(
       await accept(server, { ...whole, run: failed }),

@@ -190,8 +190,7 @@ describe('binding', { concurrency: 4 }, () => {
       ],
     );
     assert.equal(backends.nccl.gpus, undefined);
-    const { id } = await server.run({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });
     assert.equal(run.state, 'completed', run.reason);
     assert.match(
       run.traffic.sentence,

@@ -45,8 +45,7 @@ test('a variable that is not known to be harmless needs the consent of the node'
   const { server } = await startNode(t);
   for (const [name, reason] of Object.entries(risky)) {
     for (const spec of [{ env: { [name]: 'x' } }, { matrix: { [name]: ['x'] } }]) {
-      const { id } = await server.run({ program: { name: 'show' }, ...spec });
-      const run = await server.runEnds(id);
+      const run = await server.runToEnd({ program: { name: 'show' }, ...spec });
       assert.equal(run.state, 'failed', name);
       assert.match(run.reason, reason);
     }

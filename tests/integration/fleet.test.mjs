@@ -37,7 +37,7 @@ async function startFleet(t, server, nodes, args = []) {
 
 // The run over all of them, to its end.
 async function runs(server, spec) {
-  const run = await server.runEnds((await server.run(spec)).id);
+  const run = await server.runToEnd(spec);
   return { run, rows: await server.rows(run.id) };
 }
 
@@ -79,7 +79,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     'nodes that can not all keep a second connection do not wait until idle ones close',
     limit,
     async (t) => {
-      const server = await startServer(t);
+      const server = await startServer(t, { args: ['--poll-s', '10', '--lease-s', '30'] });
       const fleet = new Program(t, 'bash', [
         '-c',
         `ulimit -n 2500; exec ${program} "$@"`,
@@ -194,7 +194,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
   test('a node that dies fails its case, and is back', limit, async (t) => {
     const server = await startServer(t);
     await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'dying=sim-3:2']);
-    const run = await server.runEnds((await server.run(slow())).id);
+    const run = await server.runToEnd(slow());
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /sim-3/);
     for (const name of ['sim-1', 'sim-2', 'sim-3', 'sim-4']) await server.nodeIs(name, 'idle');
@@ -292,7 +292,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
             (
               await server.run(
                 sim({
-                  stall_s: 8,
+                  stall_s: 12,
                   check: 1,
                   env: { SIM_SEED: String(seed) },
                   nodes: { names: [1, 2, 3, 4].map((k) => `sim-${4 * (seed - 1) + k}`) },
@@ -411,7 +411,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     });
 
   test('a server without nodes plays some, and ends them with itself', limit, async (t) => {
-    const server = await startServer(t, { env: { RINGBENCH_LEASE_S: '7' } });
+    const server = await startServer(t, { env: { RINGBENCH_LEASE_S: '12' } });
     assert.deepEqual(await server.get('/api/v1/access'), { operator: true, demo: true, reason: null });
     const started = await demo(server);
     assert.equal(started.status, 202, started.text);

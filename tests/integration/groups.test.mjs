@@ -7,36 +7,29 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import {
-  assertWholeRows,
   assertProblem,
+  assertWholeRows,
+  emulatedGpus,
+  emulation,
+  lacksNccl,
   quick,
   startAgent,
   startAgents,
   startServer,
 } from './lib/cluster.mjs';
-import { atEnd, binDir, buildDir, patience, Program, tempDir } from './lib/fixture.mjs';
+import { atEnd, binDir, patience, Program, tempDir } from './lib/fixture.mjs';
 import * as netns from './netns.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000 * patience };
-const nccl = { ...limit, skip: !isBuilt && 'built without the NCCL worker' };
-const library = path.join(dir, 'libnccl.so.2');
+const nccl = { ...limit, skip: lacksNccl };
+const library = path.join(emulation, 'libnccl.so.2');
 
 const emulated = (settings, more = []) => ({
   args: more,
-  env: {
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: library,
-    RINGBENCH_EMULATION: settings,
-  },
+  env: emulatedGpus(settings),
 });
 
-async function end(server, spec) {
-  const { id } = await server.run({ ...quick, ...spec });
-  return server.runEnds(id);
-}
+const end = (server, spec) => server.runToEnd({ ...quick, ...spec });
 
 async function completes(server, spec) {
   const run = await end(server, spec);
@@ -196,12 +189,12 @@ describe('groups', { concurrency: 4 }, () => {
   });
 
   test('two versions of NCCL are two cases of a run', nccl, async (t) => {
-    const old = path.join(dir, 'old/libnccl.so.2');
+    const old = path.join(emulation, 'old/libnccl.so.2');
     const oldLibrary = fs.existsSync(old)
       ? old
       : fs
-          .readdirSync(dir)
-          .map((name) => path.join(dir, name))
+          .readdirSync(emulation)
+          .map((name) => path.join(emulation, name))
           .find((name) => /old/.test(name));
     const server = await startServer(t);
     await startAgent(

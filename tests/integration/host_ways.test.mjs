@@ -30,7 +30,7 @@ const tcp = {
 };
 
 async function carried(server, spec) {
-  const run = await server.runEnds((await server.run({ ...quick, ...spec })).id);
+  const run = await server.runToEnd({ ...quick, ...spec });
   if (run.state === 'failed' && /Debian: libucx/.test(run.reason)) return { reason: run.reason };
   assert.equal(run.state, 'completed', run.reason);
   const { transports } = (await server.getRun(run.id)).cases[0];

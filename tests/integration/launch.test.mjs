@@ -140,8 +140,8 @@ describe('launchers', { concurrency: 6 }, () => {
       nodes: { count: 1, wait_s: 60 },
       launch: { name: 'local', args: { ranks: 2 }, keep_s: 600 },
     };
-    const first = await server.runEnds((await server.run(spec)).id);
-    const second = await server.runEnds((await server.run(spec)).id);
+    const first = await server.runToEnd(spec);
+    const second = await server.runToEnd(spec);
     assert.deepEqual([first.state, second.state], ['completed', 'completed'], second.reason);
     assert.equal(first.spec.nodes.group, second.spec.nodes.group);
     assert.equal((await jobsOf(server)).length, 1);
@@ -172,7 +172,7 @@ describe('launchers', { concurrency: 6 }, () => {
   test('kept nodes that have died do not serve the next run', limit, async (t) => {
     const { server, left } = await start(t);
     const spec = { ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } };
-    const first = await server.runEnds((await server.run(spec)).id);
+    const first = await server.runToEnd(spec);
     assert.equal(first.state, 'completed', first.reason);
     await waitFor(
       async () => (await jobsOf(server))[0].idle_since,
@@ -185,7 +185,7 @@ describe('launchers', { concurrency: 6 }, () => {
         (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length === 1,
       () => 'both are there',
     );
-    const second = await server.runEnds((await server.run(spec)).id);
+    const second = await server.runToEnd(spec);
     assert.equal(second.state, 'completed', second.reason);
     assert.notEqual(second.spec.nodes.group, first.spec.nodes.group);
   });
@@ -202,7 +202,7 @@ describe('launchers', { concurrency: 6 }, () => {
       ).id,
     );
     assert.equal(lent.state, 'completed', lent.reason);
-    const plain = await server.runEnds((await server.run({ ...quick, nodes: { count: 1, wait_s: 0 } })).id);
+    const plain = await server.runToEnd({ ...quick, nodes: { count: 1, wait_s: 0 } });
     assert.equal(plain.state, 'failed');
     assert.ok(
       plain.reason.includes(
@@ -210,9 +210,7 @@ describe('launchers', { concurrency: 6 }, () => {
       ),
       plain.reason,
     );
-    const named = await server.runEnds(
-      (await server.run({ ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } })).id,
-    );
+    const named = await server.runToEnd({ ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } });
     assert.equal(named.state, 'completed', named.reason);
   });
 
@@ -326,7 +324,7 @@ describe('launchers', { concurrency: 6 }, () => {
 
     // A start that says no id. Nor has the engine one of its name.
     launchers.say('answer', 'queue main is closed\n');
-    const refused = await server.runEnds((await server.run({ ...quick, launch: { name: 'engine' } })).id);
+    const refused = await server.runToEnd({ ...quick, launch: { name: 'engine' } });
     assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
     assert.deepEqual(
       [
@@ -750,7 +748,7 @@ describe('launchers', { concurrency: 6 }, () => {
     const spec = { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } };
     const first = await server.run(spec);
     await stateIs(server, first.id, 'launching', /job 7 of engine is pending/);
-    const second = await server.runEnds((await server.run(spec)).id);
+    const second = await server.runToEnd(spec);
     assert.match(
       second.reason,
       /whether the engine has it is not known.*the engine gave it the id 7, which job \w{12} has/,
@@ -763,9 +761,7 @@ describe('launchers', { concurrency: 6 }, () => {
   test('a job that cannot be written down is not started', limit, async (t) => {
     const { server, launchers } = await start(t);
     fs.rmSync(path.join(server.options.dataDir, 'jobs'), { recursive: true });
-    const run = await server.runEnds(
-      (await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })).id,
-    );
+    const run = await server.runToEnd({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
     assert.match(run.reason, /it was not started: it could not be written down/);
     assert.deepEqual(launchers.asked(), []);
   });
@@ -1032,12 +1028,11 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
       args: ['--launchers', dir],
       env: { PATH: `${bin}:${binDir}:${process.env.PATH}`, PBS_DIR: bin },
     });
-    const { id } = await server.run({
+    const run = await server.runToEnd({
       ...quick,
       nodes: { count: 1, wait_s: 60 },
       launch: { name: 'pbs', args: { queue: 'gpu', ncpus: 4 } },
     });
-    const run = await server.runEnds(id);
     assert.equal(run.state, 'completed', run.reason);
     assert.match(
       fs.readFileSync(path.join(bin, 'calls'), 'utf8'),

@@ -5,14 +5,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir, waitFor } from './lib/fixture.mjs';
+import { emulatedGpus, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000, skip: lacksNccl };
 const held = 'killed, but still there: 4242 (ringbench-worke) in state D; it may hold its GPU';
 
 test('a process that does not die keeps NCCL from the node until it has', limit, async (t) => {
@@ -25,13 +22,10 @@ test('a process that does not die keeps NCCL from the node until it has', limit,
   await startAgent(t, server, 'node-1', {
     env: {
       RINGBENCH_ROOT: root,
-      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-      RINGBENCH_EMULATION: 'devices=2',
+      ...emulatedGpus('devices=2'),
     },
   });
-  const ends = async (backend) =>
-    server.runEnds((await server.run({ ...quick, backend, nodes: { names: ['node-1'] } })).id);
+  const ends = async (backend) => server.runToEnd({ ...quick, backend, nodes: { names: ['node-1'] } });
   const nccl = async () => (await server.node('node-1')).inventory.backends.nccl;
   const run = await ends('nccl');
   assert.equal(run.state, 'completed', run.reason);

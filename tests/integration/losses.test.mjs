@@ -40,7 +40,7 @@ async function started(server, spec) {
 }
 
 async function nextRunWorks(server, spec = quick) {
-  const run = await server.runEnds((await server.run(spec)).id);
+  const run = await server.runToEnd(spec);
   assert.equal(run.state, 'completed', run.reason);
   return run;
 }
@@ -72,8 +72,7 @@ describe('losses', { concurrency: 6 }, () => {
       const env = { ...faulty.agent.env, RINGBENCH_HOSTID: `host-${i}` };
       agents.push(await startAgent(t, server, `node-${i}`, { env }));
     }
-    const { id } = await server.run({ ...quick, fault: { kind: 'die', rank: 1, row: 2 } });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ ...quick, fault: { kind: 'die', rank: 1, row: 2 } });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /rank 1 on node-2/);
     await noWorkersLeft(agents);
@@ -231,33 +230,6 @@ describe('losses', { concurrency: 6 }, () => {
     assert.equal((await nextRunWorks(again, { ...quick, nodes: { count: 2 } })).world_size, 2);
   });
 
-  test('a rank that hangs is named when the case stalls', limit, async (t) => {
-    const { server, agents } = await startCluster(t, 3, faulty);
-    const { id } = await server.run({
-      ...quick,
-      stall_s: 8,
-      fault: { kind: 'hang', rank: 1, row: 2 },
-    });
-    const run = await server.runEnds(id);
-    assert.equal(run.state, 'failed');
-    assert.match(run.reason, /stalled: no rank made progress for 8 s; rank 1 on node-2 lags: /);
-    // Where it hangs is quoted; what all threads of all ranks do is in the log.
-    assert.match(run.reason, /; stack of rank 1: clock_nanosleep <- .*fault_act <- /);
-    for (const rank of [0, 1, 2]) {
-      const { lines } = await server.get(`/api/v1/runs/${id}/logs?rank=${rank}`);
-      const log = lines.map(({ text }) => text).join('');
-      assert.match(log, /stack: thread \d+ \(main\), state [RS]\n.*stack: {3}#0 \w+\+0x/);
-      assert.match(
-        log,
-        /stack: thread \d+ \(progress\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ run\+0x/,
-      );
-      assert.match(log, /stack: {3}#\d+ bench_run\+0x[0-9a-f]+ \(ringbench-worker-host\+0x/);
-      assert.match(log, /stack: end/);
-    }
-    await noWorkersLeft(agents);
-    await nextRunWorks(server);
-  });
-
   test('a worker that is stopped is named with its state, whatever it said last', limit, async (t) => {
     const { server, agents } = await startCluster(t, 3);
     const { id } = await server.run({ ...long, stall_s: 8 });
@@ -298,8 +270,7 @@ describe('losses', { concurrency: 6 }, () => {
 
   test('a run that takes longer than its timeout is ended', limit, async (t) => {
     const { server, agents } = await startCluster(t, 2);
-    const { id } = await server.run({ ...long, repeats: 2, timeout_s: 2 });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ ...long, repeats: 2, timeout_s: 2 });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /timeout of 2 s/);
     assert.deepEqual(

@@ -148,7 +148,7 @@ describe('monitoring', { concurrency: 3 }, () => {
     };
     await ask('nightly', 1);
     await ask('a "b\\', 0, 'c "d\\');
-    await server.runEnds((await server.run({ ...quick, name: 'asks for nothing' })).id);
+    await server.runToEnd({ ...quick, name: 'asks for nothing' });
     const names = {
       'nightly/completed': 'pass',
       'a \\"b\\\\/completed': 'pass',
@@ -206,6 +206,6 @@ describe('monitoring', { concurrency: 3 }, () => {
     assert.equal((await forget('node-1')).status, 204);
     assert.equal(await server.node('node-1'), null);
     await startAgent(t, server, 'node-1');
-    assert.equal((await server.runEnds((await server.run(quick)).id)).state, 'completed');
+    assert.equal((await server.runToEnd(quick)).state, 'completed');
   });
 });

@@ -2,17 +2,12 @@
 // NCCL looks the worker's plugin up in it and calls it as that version does
 // (tests/nccl_emulation/profiler.c)
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
 
-import { quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir, patience } from './lib/fixture.mjs';
+import { emulatedGpus, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000 * patience, skip: lacksNccl };
 
 const spec = {
   ...quick,
@@ -32,12 +27,7 @@ async function startNodes(t, nodes, env = {}) {
   await Promise.all(
     Object.entries(nodes).map(([name, settings]) =>
       startAgent(t, server, name, {
-        env: {
-          RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-          RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-          RINGBENCH_EMULATION: `devices=2,${settings}`,
-          ...env,
-        },
+        env: emulatedGpus(`devices=2,${settings}`, env),
       }),
     ),
   );

@@ -1,24 +1,23 @@
 // nccl_emulated.test.mjs - runs on "GPUs": the NCCL worker over libraries that stand in for
 // CUDA and NCCL (tests/nccl_emulation)
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertWholeRows, noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir, patience } from './lib/fixture.mjs';
+import {
+  assertWholeRows,
+  emulatedGpus,
+  lacksNccl,
+  noWorkersLeft,
+  quick,
+  startAgent,
+  startServer,
+} from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000 * patience, skip: lacksNccl };
 
 const emulated = (settings = 'devices=2') => ({
-  env: {
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-    RINGBENCH_EMULATION: settings,
-  },
+  env: emulatedGpus(settings),
 });
 
 // A server and a node with two GPUs for each of the settings.
@@ -30,10 +29,7 @@ async function startGpus(t, ...settings) {
   return { server, agents };
 }
 
-async function end(server, spec) {
-  const { id } = await server.run({ ...quick, backend: 'nccl', ...spec });
-  return server.runEnds(id);
-}
+const end = (server, spec) => server.runToEnd({ ...quick, backend: 'nccl', ...spec });
 
 describe('emulated NCCL', { concurrency: 4 }, () => {
   test('a run on GPUs completes, and every row says that they are emulated', limit, async (t) => {

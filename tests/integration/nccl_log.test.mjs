@@ -1,23 +1,13 @@
 // nccl_log.test.mjs - what NCCL's log says is there while a run goes on
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
 
-import { isFinal, quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir } from './lib/fixture.mjs';
+import { emulatedGpus, isFinal, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000, skip: lacksNccl };
 
 const emulation = (settings) => ({
-  env: {
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-    RINGBENCH_EMULATION: `devices=2,${settings}`,
-  },
+  env: emulatedGpus(`devices=2,${settings}`),
 });
 
 async function startGpus(t, settings) {

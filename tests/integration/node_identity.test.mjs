@@ -162,7 +162,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /rank 0 on node-1.* its agent was killed and started again/);
-    const next = await server.runEnds((await server.run(quick)).id);
+    const next = await server.runToEnd(quick);
     assert.equal(next.state, 'completed', next.reason);
   });
 
@@ -209,7 +209,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
       ['/inventory/addresses/1/address'],
     );
     await startAgent(t, server, 'node-2', { args: ['--advertise', 'localhost'] });
-    const run = await server.runEnds((await server.run(quick)).id);
+    const run = await server.runToEnd(quick);
     assert.equal(run.state, 'completed', run.reason);
   });
 });

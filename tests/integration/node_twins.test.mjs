@@ -6,17 +6,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { quick, startAgent, startServer } from './lib/cluster.mjs';
+import { emulatedGpus, emulation, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
-import { atEnd, binDir, buildDir, patience, Program, tempDir, waitFor } from './lib/fixture.mjs';
+import { atEnd, binDir, patience, Program, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree, nodeTrees } from './lib/node_tree.mjs';
 import * as netns from './netns.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
-  fs.existsSync(path.join(dir, 'libnvidia-ml.so.1'));
-const limit = { timeout: 240000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 240000 * patience, skip: lacksNccl };
 
 // Of a node with CUDA, NCCL and NVML that say what the tree says of them.
 function environment(t, tree) {
@@ -24,10 +20,8 @@ function environment(t, tree) {
   const settings = path.join(root, 'emulation');
   return {
     RINGBENCH_ROOT: root,
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-    RINGBENCH_NVML_LIB: path.join(dir, 'libnvidia-ml.so.1'),
-    RINGBENCH_EMULATION: fs.existsSync(settings) ? fs.readFileSync(settings, 'utf8') : '',
+    ...emulatedGpus(fs.existsSync(settings) ? fs.readFileSync(settings, 'utf8') : ''),
+    RINGBENCH_NVML_LIB: path.join(emulation, 'libnvidia-ml.so.1'),
   };
 }
 

@@ -54,7 +54,7 @@ describe('patterns', { concurrency: 4 }, () => {
     const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) }))
       .json;
     assert.equal(preview.cases, 15);
-    const run = await server.runEnds((await server.run(spec)).id);
+    const run = await server.runToEnd(spec);
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.pattern, 'pairs');
     assert.equal(run.cases_total, 15);
@@ -107,7 +107,7 @@ describe('patterns', { concurrency: 4 }, () => {
   test('pairs one after the other, an odd one out', limit, async (t) => {
     const { server } = await startCluster(t, 3);
     const spec = { ...sim, pattern: 'pairs', concurrent: false, repeats: 2 };
-    const run = await server.runEnds((await server.run(spec)).id);
+    const run = await server.runToEnd(spec);
     assert.equal(run.state, 'completed', run.reason);
     assert.deepEqual(
       run.cases.map((c) => [c.repeat, names(c.nodes)]),
@@ -125,7 +125,7 @@ describe('patterns', { concurrency: 4 }, () => {
 
   test('scaling: 1, 2, 4 and all nodes', limit, async (t) => {
     const { server } = await startCluster(t, 5);
-    const run = await server.runEnds((await server.run({ ...quick, pattern: 'scaling' })).id);
+    const run = await server.runToEnd({ ...quick, pattern: 'scaling' });
     assert.equal(run.state, 'completed', run.reason);
     assert.deepEqual(
       run.cases.map((c) => c.nodes.length),
@@ -140,14 +140,14 @@ describe('patterns', { concurrency: 4 }, () => {
   test('bisect: what is slow is halved until it is alone, measured again, and named', limit, async (t) => {
     const { server } = await startCluster(t, 9);
     const spec = { ...sim, pattern: 'bisect' };
-    const sound = await server.runEnds((await server.run(spec)).id);
+    const sound = await server.runToEnd(spec);
     assert.equal(sound.state, 'completed', sound.reason);
     assert.deepEqual(
       sound.cases.map((c) => c.round),
       [0, 0, 0, 1, 1, 1],
     );
     assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
-    const run = await server.runEnds((await server.run(slowly(spec, 'node-5:0.25'))).id);
+    const run = await server.runToEnd(slowly(spec, 'node-5:0.25'));
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.cases_total, run.cases.length);
     assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
@@ -183,9 +183,7 @@ describe('patterns', { concurrency: 4 }, () => {
 
   test('pairs name a slow node', limit, async (t) => {
     const { server } = await startCluster(t, 6, { agent: { args: ['--label', 'rack=r1'] } });
-    const run = await server.runEnds(
-      (await server.run(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'))).id,
-    );
+    const run = await server.runToEnd(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'));
     assert.match(run.culprit.sentence, /^node-2 is slow/);
     assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
     const totals = (await server.events(run.id))

@@ -161,9 +161,7 @@ describe('PBS', { concurrency: 3 }, () => {
       'place=pack',
       path.join(root, 'pbs/agents.pbs'),
     );
-    const run = await server.runEnds(
-      (await server.run({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } })).id,
-    );
+    const run = await server.runToEnd({ ...quick, nodes: { count: 1, group: `pbs-${job}`, wait_s: 60 } });
     assert.equal(run.state, 'completed', run.reason);
     await waitFor(
       () => pbs.isOver(job),

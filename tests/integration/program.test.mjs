@@ -226,8 +226,7 @@ describe('programs', { concurrency: 6 }, () => {
 
   test('a program that no node offers names those that are', limit, async (t) => {
     const { server } = await clusterWith(t, { figures });
-    const { id } = await server.run({ program: { name: 'figure' }, nodes: { wait_s: 0 } });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ program: { name: 'figure' }, nodes: { wait_s: 0 } });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /node-1: offers no program 'figure', but figures/);
   });
@@ -243,15 +242,14 @@ describe('programs', { concurrency: 6 }, () => {
       },
       silent: { script: 'process.exit(0);' },
     });
-    const { id } = await server.run({ program: { name: 'broken' } });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ program: { name: 'broken' } });
     assert.equal(run.state, 'failed');
     assert.match(
       run.reason,
       /^rank 1 on node-1: program exited 7; its last lines: half way \| disk is full$/,
     );
     await noWorkersLeft(agents);
-    const silent = await server.runEnds((await server.run({ program: { name: 'silent' } })).id);
+    const silent = await server.runToEnd({ program: { name: 'silent' } });
     assert.equal(silent.state, 'completed', silent.reason);
     assert.equal(silent.rows_done, 0);
   });
@@ -296,17 +294,17 @@ describe('programs', { concurrency: 6 }, () => {
           'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 80) process.exit(); }, 100);',
       },
     });
-    const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
+    const slow = await server.runToEnd({ program: { name: 'slow' } });
     assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
-    const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 8 })).id);
+    const stuck = await server.runToEnd({ program: { name: 'stuck' }, stall_s: 8 });
     assert.match(stuck.reason, /^stalled: no rank printed anything for 8 s$/);
     // Asked where it is, it may say so, and one that does not heed the question lives on.
-    const telling = await server.runEnds((await server.run({ program: { name: 'telling' }, stall_s: 8 })).id);
+    const telling = await server.runToEnd({ program: { name: 'telling' }, stall_s: 8 });
     assert.match(telling.reason, /^stalled: no rank printed anything for 8 s$/);
     const { lines } = await server.get(`/api/v1/runs/${telling.id}/logs?rank=0`);
     assert.match(lines.map(({ text }) => text).join(''), /where I am/);
     // Output beyond what is kept is a sign of life all the same.
-    const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 8 })).id);
+    const chatty = await server.runToEnd({ program: { name: 'chatty' }, stall_s: 8 });
     assert.equal(chatty.state, 'completed', chatty.reason);
     await noWorkersLeft(agents);
   });
@@ -411,7 +409,7 @@ describe('programs', { concurrency: 6 }, () => {
       programs.map(({ nodes }) => nodes),
       [['node-1'], ['node-2']],
     );
-    const run = await server.runEnds((await server.run({ program: { name: 'p', args: { n: 20 } } })).id);
+    const run = await server.runToEnd({ program: { name: 'p', args: { n: 20 } } });
     assert.deepEqual(run.nodes, [{ name: 'node-2', ranks: 1 }]);
     const refused = await server.runEnds(
       (

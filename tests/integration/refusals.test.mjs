@@ -225,7 +225,7 @@ describe('refusals', { concurrency: 4 }, () => {
 
   test('more nodes or ranks than there are: the run ends and says so', limit, async (t) => {
     const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
-    const ends = async (spec) => server.runEnds((await server.run({ ...quick, ...spec })).id);
+    const ends = async (spec) => server.runToEnd({ ...quick, ...spec });
     const nodes = await ends({ nodes: { count: 3, wait_s: 0 } });
     assert.equal(nodes.state, 'failed');
     assert.match(nodes.reason, /2 of 3 nodes are there \(waited 0 s\)/);
@@ -256,13 +256,13 @@ describe('refusals', { concurrency: 4 }, () => {
       /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/,
     );
     await noWorkersLeft(agents);
-    const next = await server.runEnds((await server.run(quick)).id);
+    const next = await server.runToEnd(quick);
     assert.equal(next.state, 'completed', next.reason);
   });
 
   test('a backend that a node does not have is said', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const run = await server.runEnds((await server.run({ backend: 'nccl', nodes: { wait_s: 0 } })).id);
+    const run = await server.runToEnd({ backend: 'nccl', nodes: { wait_s: 0 } });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /node-1: nccl: /);
   });
@@ -313,7 +313,7 @@ describe('refusals', { concurrency: 4 }, () => {
     assert.equal((await second.ended()).code, 1);
     assert.match(second.errors.at(-1), /the name 'node-1' is held by another live agent .*--name/);
     assert.equal(first.status, null);
-    const run = await server.runEnds((await server.run(quick)).id);
+    const run = await server.runToEnd(quick);
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.world_size, 1);
   });

@@ -328,7 +328,7 @@ describe('runs', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 2);
     const runs = [];
     for (const sizes of [[8], ['1M'], ['4K']]) {
-      runs.push(await server.runEnds((await server.run({ ...quick, sizes, name: `of ${sizes}` })).id));
+      runs.push(await server.runToEnd({ ...quick, sizes, name: `of ${sizes}` }));
     }
     const waiting = await server.run({ nodes: { count: 9, wait_s: 600 } });
     const ids = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map(({ id }) => id);
@@ -404,7 +404,7 @@ describe('runs', { concurrency: 4 }, () => {
     await noWorkersLeft(agents);
     await server.nodeIs('node-1', 'idle');
     assert.equal((await server.request('POST', target)).status, 202);
-    const next = await server.runEnds((await server.run(quick)).id);
+    const next = await server.runToEnd(quick);
     assert.equal(next.state, 'completed', next.reason);
   });
 
@@ -525,8 +525,7 @@ describe('runs', { concurrency: 4 }, () => {
     await startAgent(t, server, 'b', { args: ['--group', 'two', '--label', 'rack=1'] });
     await startAgent(t, server, 'c', { env: { SLURM_JOB_ID: '77' } });
     const names = async (nodes) => {
-      const { id } = await server.run({ ...quick, nodes });
-      const run = await server.runEnds(id);
+      const run = await server.runToEnd({ ...quick, nodes });
       assert.equal(run.state, 'completed', run.reason);
       return run.nodes.map((node) => node.name);
     };
@@ -570,7 +569,7 @@ describe('runs', { concurrency: 4 }, () => {
   };
 
   async function worksOver(server, carrier, spec) {
-    const run = await server.runEnds((await server.run({ ...several, ...spec })).id);
+    const run = await server.runToEnd({ ...several, ...spec });
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.world_size, 4);
     for (const row of await server.rows(run.id)) assert.ok(!row.wrong, JSON.stringify(row));
@@ -649,7 +648,7 @@ describe('runs', { concurrency: 4 }, () => {
 
   test('or over UCX, where a rank that dies is noticed as soon', limit, async (t) => {
     const { server, agents } = await startHosts(t, faulty);
-    const first = await server.runEnds((await server.run({ ...quick, ...ucx })).id);
+    const first = await server.runToEnd({ ...quick, ...ucx });
     if (first.state === 'failed' && /Debian: libucx/.test(first.reason)) {
       t.skip(first.reason);
       return;
@@ -662,7 +661,7 @@ describe('runs', { concurrency: 4 }, () => {
 
   test('a node without UCX says which package has it', limit, async (t) => {
     const { server } = await startHosts(t, { agent: { env: { RINGBENCH_UCX_LIB: 'libnone.so.0' } } });
-    const run = await server.runEnds((await server.run({ ...quick, ...ucx })).id);
+    const run = await server.runToEnd({ ...quick, ...ucx });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /UCX.*\(Debian: libucx/);
     await worksOver(server, 'tcp', {});
@@ -670,7 +669,7 @@ describe('runs', { concurrency: 4 }, () => {
 
   test('metrics count what happened', limit, async (t) => {
     const { server } = await startCluster(t, 2);
-    await server.runEnds((await server.run(quick)).id);
+    await server.runToEnd(quick);
     assert.equal(await server.get('/healthz'), 'ok\n');
     assert.equal((await server.request('GET', '/readyz')).status, 200);
     const text = await server.get('/metrics');
@@ -698,7 +697,7 @@ describe('runs', { concurrency: 4 }, () => {
   test('an agent told to stay for one run leaves after it', limit, async (t) => {
     const server = await startServer(t);
     const agent = await startAgent(t, server, 'node-1', { args: ['--once'] });
-    const run = await server.runEnds((await server.run(quick)).id);
+    const run = await server.runToEnd(quick);
     assert.equal(run.state, 'completed', run.reason);
     assert.deepEqual(await agent.ended(20000), { code: 0, signal: null });
     await server.nodeIs('node-1', 'left');

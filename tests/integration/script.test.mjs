@@ -540,7 +540,7 @@ describe('the script', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 2);
     const { id } = await server.run({ ...quick, name: 'one of two', labels: { rack: 'r 1' } });
     await server.runEnds(id);
-    await server.runEnds((await server.run(quick)).id);
+    await server.runToEnd(quick);
     const { out } = await call(t, server, [
       'ls',
       'of two',

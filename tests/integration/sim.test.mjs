@@ -152,9 +152,9 @@ describe('the simulation', { concurrency: 4 }, () => {
     const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
     assert.ok(text.includes(`\n# ${run.lateness.sentence}\ncompleted: `), text);
 
-    const healthy = await server.runEnds((await server.run(isolated)).id);
+    const healthy = await server.runToEnd(isolated);
     assert.equal(healthy.lateness.answer, 'none', healthy.lateness.sentence);
-    const quick = await server.runEnds((await server.run(sim())).id);
+    const quick = await server.runToEnd(sim());
     assert.equal(quick.lateness, undefined, 'back-to-back calls cannot tell it');
   });
 
@@ -163,12 +163,11 @@ describe('the simulation', { concurrency: 4 }, () => {
       ...faulty,
       agent: { ...faulty.agent, ranks: 2 },
     });
-    const { id } = await server.run({
+    const run = await server.runToEnd({
       ...sim(),
       stall_s: 8,
       fault: { kind: 'hang', rank: 3, op: 9 },
     });
-    const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
     assert.match(
       run.reason,
@@ -185,8 +184,7 @@ describe('the simulation', { concurrency: 4 }, () => {
         ...faulty,
         agent: { ...faulty.agent, ranks: 2 },
       });
-      const { id } = await server.run({ ...sim(), fault: { kind: 'die', rank, row: 2 } });
-      const run = await server.runEnds(id);
+      const run = await server.runToEnd({ ...sim(), fault: { kind: 'die', rank, row: 2 } });
       assert.equal(run.state, 'failed');
       assert.match(run.reason, new RegExp(`^rank ${rank} on node-${rank < 2 ? 1 : 2}: `));
       assert.match(run.reason, /signal 9|SIGKILL|killed/i);
@@ -201,8 +199,7 @@ describe('the simulation', { concurrency: 4 }, () => {
       ...faulty,
       server: { args: ['--allow-faults', '--join-timeout-s', '6'] },
     });
-    const { id } = await server.run({ ...sim(), fault: { kind: 'no_join', rank: 0 } });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ ...sim(), fault: { kind: 'no_join', rank: 0 } });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /1 of 2 ranks joined in 6 s; missing rank 0 on node-1/);
   });
@@ -231,8 +228,7 @@ describe('the simulation', { concurrency: 4 }, () => {
 
   test('a fault that the node does not allow fails the case', limit, async (t) => {
     const { server } = await startCluster(t, 1, { server: { args: ['--allow-faults'] } });
-    const { id } = await server.run({ ...sim(), fault: { kind: 'wrong', rank: 0, row: 0, index: 0 } });
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd({ ...sim(), fault: { kind: 'wrong', rank: 0, row: 0, index: 0 } });
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /RINGBENCH_ALLOW_FAULTS/);
   });
@@ -324,8 +320,7 @@ describe('the simulation', { concurrency: 4 }, () => {
 
   test('a variable that is written wrong fails the case with its name', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const { id } = await server.run(sim({ SIM_BANDWITH_GBS: '3' }));
-    const run = await server.runEnds(id);
+    const run = await server.runToEnd(sim({ SIM_BANDWITH_GBS: '3' }));
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /SIM_BANDWITH_GBS is no variable of the simulation/);
   });

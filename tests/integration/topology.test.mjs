@@ -2,31 +2,22 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertProblem, quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir, patience, tempDir } from './lib/fixture.mjs';
+import { assertProblem, emulatedGpus, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { patience, tempDir } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
-const dir = path.join(buildDir, 'tests/emulation');
-const isBuilt =
-  fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) && fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000 * patience, skip: lacksNccl };
 
 const startNode = (t, server, name, spool, settings) =>
   startAgent(t, server, name, {
     args: ['--spool-dir', spool],
-    env: {
-      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-      RINGBENCH_EMULATION: settings,
-    },
+    env: emulatedGpus(settings),
   });
 
 async function end(server, spec) {
-  const { id } = await server.run({ ...quick, backend: 'nccl', ...spec });
-  const run = await server.runEnds(id);
+  const run = await server.runToEnd({ ...quick, backend: 'nccl', ...spec });
   assert.equal(run.state, 'completed', run.reason);
   return run;
 }

@@ -122,66 +122,66 @@ function assertDone({ codes, lines, text }) {
   assert.deepEqual(sums.sort(), ['0', '1', '2', '3'], text);
 }
 
-describe('PyTorch at the server's store', { concurrency: 2 }, () => {
-// PyTorch closes a rendezvous for good when its job ends: the identifier is used up, on its
-// own servers for as long as they live. Here it is free again when its keys have expired.
-test('two launchers meet, job after job', options, async (t) => {
-  const { port, look } = await startStanding(t, ['--rendezvous-ttl-s', '30']);
-  assertDone(await runJob(t, port, 'job'));
-  const { key_count: keys, connections } = await look();
-  assert.ok(keys > 4, 'the job has left keys');
-  assert.equal(connections, 0);
-  const ended = Date.now();
-  const again = await runJob(t, port, 'job');
-  // Launchers that took longer than keys live would have found it free already.
-  if (again.codes.some((code) => code !== 0)) assert.match(again.text, /RendezvousClosedError/);
-  else assert.ok(Date.now() - ended > 30000, again.text);
-  assertDone(await runJob(t, port, 'other'));
-  await waitFor(async () => (await look()).key_count === 0, 'keys do not expire', 60000);
-  assertDone(await runJob(t, port, 'job'));
-});
-
-test('clients of both protocol versions share the store', options, async (t) => {
-  const { port, look } = await startStanding(t);
-  const python = new Program(t, 'python3', ['-c', storeClient, String(port)], {
-    env,
-    stdio: ['pipe', 'pipe', 'pipe'],
+describe("PyTorch at the server's store", { concurrency: 2 }, () => {
+  // PyTorch closes a rendezvous for good when its job ends: the identifier is used up, on its
+  // own servers for as long as they live. Here it is free again when its keys have expired.
+  test('two launchers meet, job after job', options, async (t) => {
+    const { port, look } = await startStanding(t, ['--rendezvous-ttl-s', '30']);
+    assertDone(await runJob(t, port, 'job'));
+    const { key_count: keys, connections } = await look();
+    assert.ok(keys > 4, 'the job has left keys');
+    assert.equal(connections, 0);
+    const ended = Date.now();
+    const again = await runJob(t, port, 'job');
+    // Launchers that took longer than keys live would have found it free already.
+    if (again.codes.some((code) => code !== 0)) assert.match(again.text, /RendezvousClosedError/);
+    else assert.ok(Date.now() - ended > 30000, again.text);
+    assertDone(await runJob(t, port, 'other'));
+    await waitFor(async () => (await look()).key_count === 0, 'keys do not expire', 60000);
+    assertDone(await runJob(t, port, 'job'));
   });
-  await python.line(/^connected$/, 60000);
-  const own = await TcpStoreClient.connect(t, port);
-  const answer = async (request) => {
-    const before = python.lines.length;
-    python.child.stdin.write(`${request}\n`);
-    await waitFor(
-      () => python.lines.length > before,
-      () => python.describe(),
-      20000,
+
+  test('clients of both protocol versions share the store', options, async (t) => {
+    const { port, look } = await startStanding(t);
+    const python = new Program(t, 'python3', ['-c', storeClient, String(port)], {
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    await python.line(/^connected$/, 60000);
+    const own = await TcpStoreClient.connect(t, port);
+    const answer = async (request) => {
+      const before = python.lines.length;
+      python.child.stdin.write(`${request}\n`);
+      await waitFor(
+        () => python.lines.length > before,
+        () => python.describe(),
+        20000,
+      );
+      return python.lines[before];
+    };
+    own.beginWait(['from-python']);
+    assert.equal(await answer('set from-python hello'), 'done 1');
+    await own.waited();
+    assert.equal(await own.get('from-python'), 'hello');
+    assert.equal(await own.add('count', 5), 5);
+    assert.equal(await answer('add count -7'), 'done -2');
+    // Python waits for what the other sets.
+    python.child.stdin.write('get from-own\n');
+    await waitFor(async () => (await look()).waits.length === 1, 'python does not wait');
+    await own.set('from-own', 'there');
+    await python.line(/^done there$/);
+    const { clients } = await look();
+    const [version] = spawnSync('python3', ['-c', 'import torch; print(torch.__version__)'], {
+      env,
+      encoding: 'utf8',
+    }).stdout.split('+');
+    const isOld = version.startsWith('1.');
+    // The second connection of an old client never says anything.
+    assert.deepEqual(
+      clients.map(({ protocol }) => protocol),
+      isOld ? [1, null, 2] : [2, 2],
     );
-    return python.lines[before];
-  };
-  own.beginWait(['from-python']);
-  assert.equal(await answer('set from-python hello'), 'done 1');
-  await own.waited();
-  assert.equal(await own.get('from-python'), 'hello');
-  assert.equal(await own.add('count', 5), 5);
-  assert.equal(await answer('add count -7'), 'done -2');
-  // Python waits for what the other sets.
-  python.child.stdin.write('get from-own\n');
-  await waitFor(async () => (await look()).waits.length === 1, 'python does not wait');
-  await own.set('from-own', 'there');
-  await python.line(/^done there$/);
-  const { clients } = await look();
-  const [version] = spawnSync('python3', ['-c', 'import torch; print(torch.__version__)'], {
-    env,
-    encoding: 'utf8',
-  }).stdout.split('+');
-  const isOld = version.startsWith('1.');
-  // The second connection of an old client never says anything.
-  assert.deepEqual(
-    clients.map(({ protocol }) => protocol),
-    isOld ? [1, null, 2] : [2, 2],
-  );
-  python.child.stdin.end();
-  assert.equal((await python.ended()).code, 0, python.describe());
-});
+    python.child.stdin.end();
+    assert.equal((await python.ended()).code, 0, python.describe());
+  });
 });

@@ -3,26 +3,26 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 
-import { assertProblem, faulty, quick, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import {
+  assertNear,
+  assertProblem,
+  faulty,
+  median,
+  quick,
+  startAgents,
+  startCluster,
+  startServer,
+} from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
 
 // Its values are made by the time that somebody heard what it is held against.
-async function runToEnd(server, spec) {
-  const { id } = await server.run(spec);
-  const run = await server.runEnds(id);
-  await server.get(`/api/v1/runs/${id}/baseline`);
+async function endOf(server, spec) {
+  const run = await server.runToEnd(spec);
+  await server.get(`/api/v1/runs/${run.id}/baseline`);
   return run;
 }
-
-const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-};
-
-const near = (value, wanted, what) =>
-  assert.ok(Math.abs(value - wanted) <= 1e-6 * Math.abs(wanted), `${what}: ${value}, not ${wanted}`);
 
 // The value of each case, and the median, from the rows themselves.
 function rowFigure(rows, { collective, place = false, from, to, figure }) {
@@ -37,7 +37,7 @@ function rowFigure(rows, { collective, place = false, from, to, figure }) {
 }
 
 function assertPoint(point, wanted) {
-  for (const name of ['value', 'least', 'most']) near(point[name], wanted[name], name);
+  for (const name of ['value', 'least', 'most']) assertNear(point[name], wanted[name], name);
   assert.equal(point.cases, wanted.cases);
 }
 
@@ -64,7 +64,7 @@ describe('trends', { concurrency: 4 }, () => {
     };
     const runs = [];
     for (const repeats of [1, 6, 2])
-      runs.push(await runToEnd(server, { ...spec, repeats, name: `of ${repeats}` }));
+      runs.push(await endOf(server, { ...spec, repeats, name: `of ${repeats}` }));
     const trend = (query) => server.get(`/api/v1/trends?run=${runs[0].id}&${query}`);
     for (const [query, band] of /** @type {any[][]} */ ([
       ['', { from: 4 << 20, to: Infinity, figure: 'busbw_gbs' }],
@@ -115,8 +115,8 @@ describe('trends', { concurrency: 4 }, () => {
   test('a failed case is no value, and who measured nothing is not there', limit, async (t) => {
     const { server } = await startCluster(t, 2, faulty);
     const spec = { ...quick, repeats: 1 };
-    await runToEnd(server, spec);
-    const failed = await runToEnd(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
+    await endOf(server, spec);
+    const failed = await endOf(server, { ...spec, fault: { kind: 'wrong', rank: 1, row: 2, index: 0 } });
     assert.equal(failed.state, 'failed', JSON.stringify(failed.reason));
     const { points } = await server.get('/api/v1/trends?band=latency');
     assert.deepEqual(
@@ -150,7 +150,7 @@ describe('trends', { concurrency: 4 }, () => {
       const agents = await startAgents(t, server, 2, {
         env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
       });
-      for (let i = 0; i < n; i++) runs.push((await runToEnd(server, spec)).id);
+      for (let i = 0; i < n; i++) runs.push((await endOf(server, spec)).id);
       for (const agent of agents) {
         agent.signal('SIGTERM');
         await agent.ended();
@@ -188,7 +188,7 @@ describe('trends', { concurrency: 4 }, () => {
   test('every form has every run, by pages', limit, async (t) => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
     const runs = [];
-    for (let i = 0; i < 5; i++) runs.unshift((await runToEnd(server, { ...quick, name: `number, ${i}` })).id);
+    for (let i = 0; i < 5; i++) runs.unshift((await endOf(server, { ...quick, name: `number, ${i}` })).id);
     for (const format of ['json', 'ndjson', 'csv', 'text']) {
       const seen = [];
       for (const { text, json, next } of await followed(server, `?band=latency&limit=2&format=${format}`)) {

@@ -1,9 +1,10 @@
 // cluster.mjs - a real server and real agents, and what tests ask of them over HTTP
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 
-import { Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './fixture.mjs';
+import { buildDir, Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './fixture.mjs';
 
 const finalStates = new Set(['completed', 'failed', 'cancelled']);
 
@@ -243,6 +244,11 @@ export class Server extends Program {
     }
   }
 
+  // Post a run that is accepted and wait for its end; the run as it then is.
+  async runToEnd(spec, deadlineMs) {
+    return this.runEnds((await this.run(spec)).id, deadlineMs);
+  }
+
   // Wait for its end; the run as it then is.
   async runEnds(id, deadlineMs = 60000) {
     await this.event(id, (event) => event.type === 'state' && isFinal(event.state), deadlineMs);
@@ -326,6 +332,24 @@ export async function startHosts(t, options) {
   return { server, agents };
 }
 
+// Libraries that stand in for those of CUDA, NCCL and NVML.
+export const emulation = path.join(buildDir, 'tests/emulation');
+
+// Why tests of the NCCL worker are skipped; false where it is built.
+export const lacksNccl =
+  !(
+    fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
+    fs.existsSync(path.join(emulation, 'libnccl.so.2'))
+  ) && 'built without the NCCL worker';
+
+// The environment of a node with emulated GPUs: tests/nccl_emulation/settings.h has the settings.
+export const emulatedGpus = (settings, env = {}) => ({
+  RINGBENCH_CUDART_LIB: path.join(emulation, 'libcudart.so.13'),
+  RINGBENCH_NCCL_LIB: path.join(emulation, 'libnccl.so.2'),
+  RINGBENCH_EMULATION: settings,
+  ...env,
+});
+
 // Runs may misbehave.
 export const faulty = {
   server: { args: ['--allow-faults'] },
@@ -368,4 +392,14 @@ export function assertProblem(answer, status, detail) {
   assert.equal(typeof answer.json.title, 'string');
   if (detail) assert.match(answer.json.detail, detail);
   return answer.json;
+}
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
+// Equal but for what rounding does.
+export function assertNear(value, wanted, what) {
+  assert.ok(Math.abs(value - wanted) <= 1e-6 * Math.abs(wanted) + 1e-12, `${what}: ${value}, not ${wanted}`);
 }

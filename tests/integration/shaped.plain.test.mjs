@@ -1,4 +1,4 @@
-// shaped.test.mjs - four hosts of our own on links of a known rate: what is measured must be
+// shaped.plain.test.mjs - four hosts of our own on links of a known rate: what is measured must be
 // that rate, a slow host must be found, and a link that is cut must be noticed
 //
 // Of a full-sized TCP segment 1448 of 1514 bytes on the wire are payload, so a ring all-reduce

@@ -1,4 +1,4 @@
-// memory_ceiling.test.mjs - ranks that share a host's memory say what it allows them, where their
+// memory_ceiling.plain.test.mjs - ranks that share a host's memory say what it allows them, where their
 // buffers are beyond the caches, and nothing where they are not
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

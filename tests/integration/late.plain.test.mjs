@@ -1,4 +1,4 @@
-// late.test.mjs - a rank that really comes late is named, over TCP between hosts whose clocks
+// late.plain.test.mjs - a rank that really comes late is named, over TCP between hosts whose clocks
 // differ, and one that does not is not
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ async function startHosts(t, places) {
 }
 
 async function lateness(server, fault) {
-  const run = await server.runEnds((await server.run({ ...isolated, ...(fault && { fault }) })).id);
+  const run = await server.runToEnd({ ...isolated, ...(fault && { fault }) });
   assert.equal(run.state, 'completed', run.reason);
   return { ...run.lateness, rows: await server.rows(run.id) };
 }

@@ -1,4 +1,4 @@
-// scale.test.mjs - more nodes than people look at one by one
+// scale.plain.test.mjs - more nodes than people look at one by one
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -37,7 +37,7 @@ describe('scale', { concurrency: 2 }, () => {
     const { server, agents } = await startCluster(t, nodes, {
       server: { args: ['--lease-s', String(lease)] },
     });
-    const first = await server.runEnds((await server.run(sim)).id);
+    const first = await server.runToEnd(sim);
     assert.equal(first.state, 'completed', first.reason);
     assert.equal(first.rows_done, 3);
     const list = await server.get('/api/v1/nodes?inventory=0');
@@ -125,7 +125,7 @@ describe('scale', { concurrency: 2 }, () => {
     );
     assert.ok(limits.filter((soft) => soft === '64').length >= 39, limits.join(' '));
     await server.request('POST', `/api/v1/runs/${id}/cancel`);
-    const run = await server.runEnds((await server.run({ ...sim, nodes: {} })).id);
+    const run = await server.runToEnd({ ...sim, nodes: {} });
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.world_size, 40);
   });
