@@ -33,7 +33,7 @@
 
 /* An agent that is alive takes its stop at once and asks for more. One that has no
  * request here and has been silent for so long is not, whatever its lease says yet. */
-#define SILENT_NS scaled_s_to_ns(5)
+#define SILENT_NS INT64_C(5000000000)
 
 static int64_t time_ns(const struct live_case *live)
 {

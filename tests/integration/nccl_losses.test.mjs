@@ -109,7 +109,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
       ...quick,
       backend: 'nccl',
       nodes: { count: 2 },
-      iters: 20,
+      iters: 40,
       stall_s: 12,
     });
     await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
@@ -133,7 +133,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
       ...quick,
       backend: 'nccl',
       nodes: { count: 2 },
-      iters: 20,
+      iters: 40,
       stall_s: 12,
     });
     await server.event(id, (event) => event.type === 'result');
