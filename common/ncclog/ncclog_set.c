@@ -98,8 +98,7 @@ static bool read_origin(const char *line, size_t len, struct ncclog_process *out
     return is_there;
 }
 
-/* The line without what colours it; how long that is. */
-static size_t copy_plain(const char *line, size_t len, char *out, size_t size)
+size_t ncclog_plain(const char *line, size_t len, char *out, size_t size)
 {
     size_t n = 0;
 
@@ -202,7 +201,7 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
     if (!memmem(line, len, "CCL ", 4))
         return NCCLOG_NONE;
     if (memchr(line, '\033', len)) {
-        len = copy_plain(line, len, plain, sizeof(plain));
+        len = ncclog_plain(line, len, plain, sizeof(plain));
         line = plain;
     }
     if (read_origin(line, len, &wanted)) {

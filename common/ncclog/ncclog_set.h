@@ -30,6 +30,9 @@ struct ncclog_set {
 void ncclog_set_init(struct ncclog_set *set, size_t max);
 void ncclog_set_release(struct ncclog_set *set);
 
+/* A line without what colours it, cut to size; how long that is. */
+size_t ncclog_plain(const char *line, size_t len, char *out, size_t size);
+
 /* As ncclog_line. */
 enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len);
 

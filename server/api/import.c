@@ -114,6 +114,13 @@ static void reply_text(struct http_request *request, int status, const json_t *a
             put_run(run, &out);
     if (json_array_size(runs) > TEXT_LINES_MAX)
         buf_printf(&out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
+    if (json_object_get(answer, "failure")) {
+        const char *failure = json_get_str(answer, "failure", "");
+
+        buf_append_str(&out, "# failed: ");
+        clean_text_show(&out, failure, strlen(failure));
+        buf_append_str(&out, "\n");
+    }
     transport_text(json_object_get(answer, "transports"), &out);
     put_unread(answer, &out);
     params_reply(request, status, &formats[FORM_TEXT], &out);
@@ -275,6 +282,8 @@ static json_t *answer_of(const struct import *import, json_t *transports)
 
     if (answer && transports)
         json_object_set(answer, "transports", transports);
+    if (answer && import->failure[0])
+        json_object_set_new(answer, "failure", json_clean_string(import->failure));
     return answer;
 }
 

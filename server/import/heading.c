@@ -79,6 +79,19 @@ static void set_title(struct heading *heading, const char *line)
              (int)(len < HEADING_SIZE ? len : HEADING_SIZE - 1), from);
 }
 
+/* "Algorithm: Ring", and not "[node-1:4711] 3 more processes have sent a message". */
+static bool is_short(const char *line)
+{
+    size_t words = 0;
+
+    if (strlen(line) >= HEADING_SIZE || *line == '[' || strchr(line, '/') ||
+        is_of_job(line, strcspn(line, "=")))
+        return false;
+    for (const char *at = line; *at; at += strspn(at, " \t"), words++)
+        at += strcspn(at, " \t");
+    return words <= 5;
+}
+
 void heading_line(struct heading *heading, const char *line)
 {
     char copy[LINE_MAX_BYTES], *save = NULL;
@@ -90,8 +103,12 @@ void heading_line(struct heading *heading, const char *line)
     len = strlen(copy);
     while (len > 0 && isspace((unsigned char)copy[len - 1]))
         copy[--len] = '\0';
+    if (!*undecorated(copy))
+        return;
     if (is_title(copy))
         set_title(heading, copy);
+    else
+        snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
         word += strspn(word, "\"'`");
@@ -159,14 +176,23 @@ static void key_of(const char *text, char out[HEADING_SIZE])
     }
 }
 
-const char *heading_text(const struct heading *heading)
+static bool says_something(const char *text)
 {
     char key[HEADING_SIZE];
 
+    key_of(text, key);
+    return key[0] != '\0';
+}
+
+const char *heading_text(const struct heading *heading, bool *is_weak)
+{
+    *is_weak = false;
     if (heading->settings[0])
         return heading->settings;
-    key_of(heading->title, key);
-    return key[0] ? heading->title : "";
+    if (says_something(heading->title))
+        return heading->title;
+    *is_weak = says_something(heading->last);
+    return *is_weak ? heading->last : "";
 }
 
 bool heading_differs(const char *a, const char *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/ncclog/ncclog_set.h"
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
 
@@ -64,10 +65,17 @@ struct readers {
 static int take_line(struct readers *readers, struct import_line *line, const char *text,
                      size_t len, struct error *err)
 {
-    char whole[IMPORT_LINE_SIZE];
-    size_t label = label_length(text, len), n = len - label;
-    const char *nccl = memmem(text, len, " NCCL INFO ", 11);
+    char whole[IMPORT_LINE_SIZE], plain[IMPORT_LINE_SIZE];
+    size_t label, n;
+    const char *nccl;
 
+    if (memchr(text, '\033', len)) {
+        len = ncclog_plain(text, len, plain, sizeof(plain));
+        text = plain;
+    }
+    nccl = memmem(text, len, " NCCL INFO ", 11);
+    label = label_length(text, len);
+    n = len - label;
     text += label;
     if (nccl && nccl > text)
         n = (size_t)(nccl - text);
@@ -322,6 +330,10 @@ static bool has_doubled_rows(const struct import_table *table)
     return false;
 }
 
+#define WITHOUT_MPI                                                                      \
+    "The benchmark was built without MPI: build nccl-tests with MPI=1, start it by the " \
+    "mpirun or srun --mpi of that MPI, and import that"
+
 /* Rank 0 comes once in a world. A call that broke off and was made again has no rows of
  * the first; those that print at once have all twice. */
 static int check_worlds(const struct import_table *table, struct error *err)
@@ -331,8 +343,7 @@ static int check_worlds(const struct import_table *table, struct error *err)
     return error_set(
         err, ERROR_INVALID,
         "rank 0 is in it %d times (%s): these are %d worlds of %d rank%s that printed at "
-        "once, not one of %d. The benchmark was built without MPI: build nccl-tests with "
-        "MPI=1, start it by the mpirun or srun --mpi of that MPI, and import that",
+        "once, not one of %d. " WITHOUT_MPI,
         table->worlds, table->worlds_on, table->worlds, table->listed / table->worlds,
         table->listed == table->worlds ? "" : "s", table->listed);
 }
@@ -383,15 +394,6 @@ static int settle_table(struct import_table *table, const struct import_hints *h
     return 0;
 }
 
-int import_settle(struct import *import, const struct import_hints *hints,
-                  struct error *err)
-{
-    for (size_t i = 0; i < import->n_tables; i++)
-        if (settle_table(&import->tables[i], hints, err))
-            return -1;
-    return 0;
-}
-
 static bool same_nodes(const struct import_table *a, const struct import_table *b)
 {
     if (a->n_nodes != b->n_nodes)
@@ -401,6 +403,47 @@ static bool same_nodes(const struct import_table *a, const struct import_table *
             strcmp(a->nodes[i].name, b->nodes[i].name) != 0)
             return false;
     return true;
+}
+
+/* Whether the tables are of one world each, on nodes of its own, that add up to the ranks
+ * that the user has in mind. */
+static bool are_worlds(const struct import *import, int ranks)
+{
+    const struct import_table *first = &import->tables[0];
+    int sum = 0;
+
+    for (size_t i = 0; i < import->n_tables; i++) {
+        const struct import_table *table = &import->tables[i];
+
+        if (table->worlds != 1 || table->ranks != first->ranks ||
+            table->ranks_from != table->ranks || (i > 0 && same_nodes(table, first)))
+            return false;
+        sum += table->ranks;
+    }
+    return import->n_tables > 1 && sum == ranks;
+}
+
+int import_settle(struct import *import, const struct import_hints *hints,
+                  struct error *err)
+{
+    if (are_worlds(import, hints->ranks))
+        return error_set(err, ERROR_INVALID,
+                         "these are %zu worlds of %d rank%s one after the other, not one "
+                         "of %d. " WITHOUT_MPI,
+                         import->n_tables, import->tables[0].ranks,
+                         import->tables[0].ranks == 1 ? "" : "s", hints->ranks);
+    for (size_t i = 0; i < import->n_tables; i++)
+        if (settle_table(&import->tables[i], hints, err))
+            return -1;
+    return 0;
+}
+
+/* A last line above a table may be any output: it has to be there twice to differ. */
+static bool has_other_heading(const struct import_table *a, const struct import_table *b)
+{
+    if ((a->is_weak && !*b->heading) || (b->is_weak && !*a->heading))
+        return false;
+    return heading_differs(a->heading, b->heading);
 }
 
 bool import_alike(const struct import_table *a, const struct import_table *b)
@@ -414,7 +457,7 @@ bool import_alike(const struct import_table *a, const struct import_table *b)
            a->ranks == b->ranks && a->groups == b->groups &&
            memcmp(mine, other, sizeof(mine)) == 0 &&
            strcmp(a->version, b->version) == 0 && strcmp(a->library, b->library) == 0 &&
-           !heading_differs(a->heading, b->heading) && same_nodes(a, b);
+           !has_other_heading(a, b) && same_nodes(a, b);
 }
 
 const char *import_source(const struct import_table *table)

@@ -176,7 +176,9 @@ int nccl_json_read(struct import *import, const char *text, size_t len, struct e
     import_library((long)json_get_int(file, "nccl_version", 0), table->library);
     table->out_of_bounds =
         (long)json_get_int(json_object_get(file, "out_of_bounds"), "count", -1);
-    table->is_below = strcmp(json_get_str(json_object_get(file, "average_bus_bandwidth"),
+    table->is_below = json_is_false(json_object_get(
+                          json_object_get(file, "average_bus_bandwidth"), "okay")) ||
+                      strcmp(json_get_str(json_object_get(file, "average_bus_bandwidth"),
                                           "okay", "true"),
                              "false") == 0;
     table->has_ended = is_whole && json_object_get(file, "out_of_bounds");

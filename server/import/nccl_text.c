@@ -39,7 +39,8 @@ static struct import_table *open_table(struct nccl_text *reader, struct error *e
     nccl_text_init(reader, reader->import);
     table = import_add_table(reader->import, IMPORT_NCCL_TESTS, err);
     if (table)
-        snprintf(table->heading, sizeof(table->heading), "%s", heading_text(&heading));
+        snprintf(table->heading, sizeof(table->heading), "%s",
+                 heading_text(&heading, &table->is_weak));
     return table;
 }
 

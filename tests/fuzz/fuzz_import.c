@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "server/import/encoding.h"
 #include "server/import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,8 +26,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct import_hints hints = {.collective = 0, .ranks = 4};
     struct import import;
     struct error err;
+    char *text = malloc(size + 1);
+    size_t len = size;
 
-    if (import_read((const char *)data, size, &import, &err) == 0 &&
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    if (import_decode(&text, &len, &err)) {
+        free(text);
+        return 0;
+    }
+    if (import_read(text, len, &import, &err) == 0 &&
         import_settle(&import, &hints, &err) == 0)
         for (size_t i = 0; i < import.n_tables; i++)
             check(&import.tables[i]);
@@ -33,5 +44,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_array_size(import.unread) > IMPORT_NOTES_MAX)
         abort();
     import_release(&import);
+    free(text);
     return 0;
 }

@@ -264,6 +264,8 @@ TEST(a_table_is_found_behind_any_prefix)
         TABLE("(RayWorker pid=4, ip=10.0.0.1) "),
         TABLE("> "),
         TABLE("12 | "),
+        TABLE("\033[36mnode-a\033[0m "),
+        TABLE("\033[36m"),
     };
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -349,6 +351,13 @@ TEST(several_worlds_are_not_one)
             assert_non_null(strstr(settle(at_once[i], ranks, &import), "2 worlds of "));
             import_release(&import);
         }
+    /* One after the other, and what the user has in mind is one of both. */
+    assert_non_null(strstr(settle("# nThread 1\n" RANK("0", "a", "0") RANK("1", "a", "1")
+                                      ROW("8") END "# nThread 1\n" RANK("0", "b", "0")
+                                          RANK("1", "b", "1") ROW("8") END,
+                                  4, &import),
+                           "2 worlds of 2 ranks one after the other"));
+    import_release(&import);
     /* A call that broke off before its first row, and was made again. */
     assert_string_equal(settle(RANK("0", "a", "0") RANK("1", "b", "0") RANK("0", "a", "0")
                                    RANK("1", "c", "0") ROW("8") END,
@@ -446,7 +455,12 @@ TEST(headings_tell_settings_apart_and_not_repeats)
         {"SLURM_JOB_ID=1", "SLURM_JOB_ID=2", true},
         {"--- Mon Nov 25 10:00:00 UTC 2026 ---", "--- Tue Nov 26 10:01:00 UTC 2026 ---",
          true},
-        {"some output", "some other output", true},
+        {"Algorithm: Ring", "Algorithm: Tree", false},
+        {"", "Algorithm: Ring", true}, /* it may be any output */
+        {"[n:1] 3 more processes have sent help", "[n:2] 4 more processes have sent help",
+         true},
+        {"Warning: node-1 is not in the list of hosts",
+         "Warning: node-2 is not in it, too", true},
         {"", "", true},
     };
 
