@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/result/noise.h"
 
 #define LISTED_MAX 4 /* bands by name, in each part */
 
@@ -104,6 +105,8 @@ static int put_states_cure(const struct compare *compare, struct buf *out)
 /* Of an interval that goes beyond the double per cents say little. */
 static int put_width(const struct compare_band *band, double half, struct buf *out)
 {
+    if (!noise_is_known(1 + band->change.low, 1 + band->change.high))
+        return buf_append_str(out, "an unknown change");
     if (band->change.high > 1 && !band->is_linear)
         return buf_printf(out, "anything from %.2gx to %.2gx", 1 + band->change.low,
                           1 + band->change.high);

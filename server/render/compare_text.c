@@ -10,6 +10,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "common/result/noise.h"
 #include "server/analysis/verdict.h"
 #include "server/render/columns.h"
 #include "server/render/csv.h"
@@ -69,6 +70,8 @@ static const char *interval(char text[CELL_MAX], const json_t *ends)
 
     if (!json_is_array(ends))
         return "";
+    if (!noise_is_known(1 + low / 100, 1 + high / 100))
+        return "unknown";
     snprintf(text, CELL_MAX, "%+.*f to %+.*f", digits_of(low), tidy(low), digits_of(high),
              tidy(high));
     return text;

@@ -1,5 +1,5 @@
 unit_tests(api LIBS rb_api rb_render TESTS
-    catchup columns compare_text csv event_writer routes run_text table trend_text tuner_csv)
+    catchup columns compare_text csv event_writer noise routes run_text table trend_text tuner_csv)
 unit_define(routes SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 foreach(noun run_text table)
     unit_define(${noun} GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")

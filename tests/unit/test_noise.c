@@ -5,6 +5,7 @@
 
 #include "common/base/json_util.h"
 #include "common/result/headline.h"
+#include "server/render/compare_text.h"
 #include "server/summary/result_record.h"
 
 static struct certainty certainty_of(const char *row)
@@ -105,4 +106,30 @@ TEST(the_headline_has_the_interval_of_its_rows)
     assert_null(json_object_get(json, "interval"));
     json_decref(json);
     headline_release(&headline);
+}
+
+/* From half to 2.5 times as much, and to 8 times. */
+TEST(a_comparison_does_not_know_what_is_beyond_a_factor_of_ten)
+{
+    static const struct {
+        double high;
+        const char *text;
+    } samples[] = {{1.5, "-50 to +150"}, {7, "unknown"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        json_t *document = json_pack(
+            "{s:{s:s, s:{s:[], s:[], s:[{s:s, s:f, s:[f, f]}]}}, s:{s:[], s:[]},"
+            " s:{s:[], s:[]}, s:[]}",
+            "verdict", "sentence", "x", "evidence", "warnings", "differences", "bands",
+            "series", "s", "change", 1.0, "interval", -0.5, samples[i].high, "base",
+            "runs", "cases", "head", "runs", "cases", "sizes");
+        struct buf out;
+
+        buf_init(&out, 10000);
+        assert_int_equal(compare_text(document, &out), 0);
+        if (!strstr(out.data, samples[i].text))
+            fail_msg("%s", out.data);
+        buf_release(&out);
+        json_decref(document);
+    }
 }

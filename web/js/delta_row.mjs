@@ -2,6 +2,7 @@
  * about the zone that counts as none. Places are parts of the width, so that a drawing
  * fits any. */
 import { svg } from './dom.mjs';
+import { isWithinFactor } from './stats.mjs';
 import { formatChange } from './units.mjs';
 
 /* Within this either way is no difference: COMPARE_SAME of the server. */
@@ -73,9 +74,11 @@ export function deltaRow({ change, interval, answer }, isMoreBetter, limit) {
   );
 }
 
-/* "+3.2 to +5.0 %" */
+/* "+3.2 to +5.0 %", or "unknown" */
 export const formatInterval = ([low, high]) =>
-  `${formatChange(low).replace(' %', '')} to ${formatChange(high)}`;
+  isWithinFactor(1 + low, 1 + high)
+    ? `${formatChange(low).replace(' %', '')} to ${formatChange(high)}`
+    : 'unknown';
 
 /* An end that lies outside is an arrow. */
 function bar(ends, at, limit) {

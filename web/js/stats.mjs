@@ -151,14 +151,14 @@ export function doubtOf(point, key = 'time_us') {
 const KNOWN_FACTOR = 10;
 
 /* Whether an interval says anything (common/result/noise.h). */
-export const isKnown = (lo, hi) => lo > 0 && hi <= KNOWN_FACTOR * lo;
+export const isWithinFactor = (lo, hi) => lo > 0 && hi <= KNOWN_FACTOR * lo;
 
 /* "±4.1 %", or "unknown"; '' of null. */
 export function doubtInWords(doubt) {
   if (!doubt) {
     return '';
   }
-  return isKnown(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
+  return isWithinFactor(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
 
 /* A point's value of a figure. The band, lo to hi, is always from the least to the greatest

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as stats from '../../../web/js/stats.mjs';
 import { bookOf } from '../../../web/js/book.mjs';
+import { formatInterval } from '../../../web/js/delta_row.mjs';
 import { sampleRow, stateWith } from '../lib/sample.mjs';
 
 const row = (options) => ({ case: 0, attempt: 1, ...sampleRow({ row: 0, series: 0, ...options }) });
@@ -73,4 +74,7 @@ test('an interval beyond a factor of ten is unknown', () => {
   assert.equal(stats.doubtInWords({ lo: 1, hi: 10, half: 2.5 }), '±250 %');
   assert.equal(stats.doubtInWords({ lo: 1, hi: 10.1, half: 2.5 }), 'unknown');
   assert.equal(stats.doubtInWords({ lo: 0, hi: 1, half: 0.5 }), 'unknown');
+  assert.equal(formatInterval([-0.5, 1.5]), '−50 to +150 %');
+  assert.equal(formatInterval([-0.5, 7]), 'unknown');
+  assert.equal(formatInterval([-1.2, 0.1]), 'unknown');
 });

@@ -2,7 +2,7 @@
 import { caseName } from '../case_name.mjs';
 import { h, region } from '../dom.mjs';
 import { head } from '../parts.mjs';
-import { isKnown, median, placement, wayOf } from '../stats.mjs';
+import { isWithinFactor, median, placement, wayOf } from '../stats.mjs';
 import { formatBandwidth, formatMemory, formatTime, plural, shorten } from '../units.mjs';
 
 const RANKS_SHOWN = 256;
@@ -126,7 +126,7 @@ function facts(row) {
       '95 % interval of the median',
       row.time_low_us === undefined
         ? null
-        : isKnown(row.time_low_us, row.time_high_us)
+        : isWithinFactor(row.time_low_us, row.time_high_us)
           ? `${formatTime(row.time_low_us)} to ${formatTime(row.time_high_us)}`
           : 'unknown',
     ],
