@@ -41,15 +41,11 @@ describe('baselines', { concurrency: 3 }, () => {
     assert.deepEqual(await base(second), { baseline: json, runs: [first] });
     assert.deepEqual((await server.get('/api/v1/baselines')).baselines, [json]);
     assert.deepEqual(await server.get(headers.location), json);
-    assertProblem(
-      await server.request('DELETE', `/api/v1/runs/${first}`),
-      409,
-      /is a baseline: remove that before/,
-    );
-    assertProblem(await server.request('DELETE', headers.location), 422, /parameter by must say who removes/);
+    assertProblem(await server.request('DELETE', `/api/v1/runs/${first}`), 409, /baseline/);
+    assertProblem(await server.request('DELETE', headers.location), 422, /\bby\b/);
     const end = `${headers.location}?by=bob&why=old%20switch`;
     assert.equal((await server.request('DELETE', end)).status, 204);
-    assertProblem(await server.request('DELETE', end), 409, /is no baseline any more/);
+    assertProblem(await server.request('DELETE', end), 409);
     assert.deepEqual((await server.get('/api/v1/baselines')).baselines, []);
     const [kept] = (await server.get('/api/v1/baselines?removed=1')).baselines;
     assert.deepEqual({ ...kept, removed: null }, json);
@@ -59,8 +55,8 @@ describe('baselines', { concurrency: 3 }, () => {
     );
     assert.deepEqual(await base(second), { baseline: null, runs: [] });
     const log = server.errors.join('\n');
-    assert.match(log, new RegExp(`run ${first} accepted by ann from 127.0.0.1: new switch`));
-    assert.match(log, new RegExp(`run ${first} removed by bob from 127.0.0.1: old switch`));
+    assert.match(log, new RegExp(`run ${first} .*ann .*127.0.0.1: new switch`));
+    assert.match(log, new RegExp(`run ${first} .*bob .*127.0.0.1: old switch`));
     assert.equal((await server.request('DELETE', `/api/v1/runs/${first}`)).status, 204);
   });
 
@@ -123,16 +119,8 @@ describe('baselines', { concurrency: 3 }, () => {
     const id = await endOf(server, quick);
     const failed = await endOf(server, { ...quick, nodes: { names: ['nobody'], wait_s: 0 } });
     const whole = { run: id, by: 'ann', why: 'because' };
-    assertProblem(
-      await accept(server, { ...whole, run: failed }),
-      409,
-      /is failed: only one that has completed/,
-    );
-    assertProblem(
-      await accept(server, { ...whole, run: '000000000000' }),
-      404,
-      /there is no run 000000000000/,
-    );
+    assertProblem(await accept(server, { ...whole, run: failed }), 409, /failed.*completed/);
+    assertProblem(await accept(server, { ...whole, run: '000000000000' }), 404, /000000000000/);
     for (const [change, pointer] of /** @type {any[][]} */ ([
       [{ run: 7 }, '/run'],
       [{ by: '' }, '/by'],
@@ -150,14 +138,14 @@ describe('baselines', { concurrency: 3 }, () => {
       );
     }
     assert.equal((await server.request('POST', '/api/v1/baselines', { body: '{' })).status, 400);
-    for (const [body, words] of [
-      [[], [' must be an object with run, by and why, not an array']],
-      [{}, ['/run is required', '/by is required', '/why is required']],
+    for (const [body, pointers] of [
+      [[], ['']],
+      [{}, ['/run', '/by', '/why']],
     ]) {
-      const { errors } = assertProblem(await accept(server, body), 422, /the baseline can't be accepted/);
+      const { errors } = assertProblem(await accept(server, body), 422);
       assert.deepEqual(
-        errors.map(({ pointer, detail }) => `${pointer} ${detail}`),
-        words,
+        errors.map(({ pointer }) => pointer),
+        pointers,
       );
     }
     assertProblem(await server.request('GET', '/api/v1/baselines/nothing'), 404, /no baseline nothing/);
@@ -167,11 +155,7 @@ describe('baselines', { concurrency: 3 }, () => {
       /nodes or hardware/,
     );
     for (const path of [`runs/${id}/baseline?`, `compare?base=baseline&head=${id}&`]) {
-      assertProblem(
-        await server.request('GET', `/api/v1/${path}last=33`),
-        400,
-        /last must be a whole number from 0 to 32/,
-      );
+      assertProblem(await server.request('GET', `/api/v1/${path}last=33`), 400, /\blast\b.*\b0 .*32/);
     }
     await accept(server, whole);
     const text = execFileSync(

@@ -36,10 +36,7 @@ test('a warning that comes later is told in the end, with all the rest', limit, 
   const server = await startGpus(t, 'slow_us=20000,warn@1=200,die@1=200');
   const { id } = await server.run({ ...endless, timing: 'isolated' });
   const run = await server.runEnds(id);
-  assert.match(
-    run.reason,
-    /rank 1 on node-1: worker killed by signal 9.*NCCL's last warning: emulated: connection reset/,
-  );
+  assert.match(run.reason, /rank 1 on node-1: .*signal 9.*emulated: connection reset/);
   const logs = (await logsOf(server, id)).filter((event) => event.rank === 1);
   assert.ok(logs.length === 1 || logs.length === 2);
   assert.equal(logs.at(-1).log.warning, 'emulated: connection reset by peer');
@@ -69,7 +66,8 @@ test(
         ['p2p', 'peer to peer (P2P/CUMEM), 1 channel', 'inside 2 nodes'],
       ],
     );
-    assert.deepEqual(good.sentences, ['NCCL goes by InfiniBand mlx5_1, GPUDirect, 1 channel (emulated)']);
+    assert.equal(good.sentences.length, 1);
+    assert.match(good.sentences[0], /InfiniBand mlx5_1, GPUDirect, 1 channel \(emulated\)$/);
     assert.match(
       await server.get(`/api/v1/runs/${good.id}/events?format=text`),
       /# NCCL: node-1 and node-2: InfiniBand mlx5_1, GPUDirect, 1 channel\n/,

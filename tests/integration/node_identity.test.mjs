@@ -55,10 +55,10 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     await first.say(start, { type: 'spawn', rank: 0, pid: 1 });
     for (const event of ofRanks(0)) {
       assertProblem(await second.say(start, event), 400, /node-2 .*rank 0 .*node-1/);
-      assertProblem(await stranger.say(start, event), 400, /stranger takes no part in case 0 of run/);
+      assertProblem(await stranger.say(start, event), 400, /stranger .*case 0 /);
     }
     for (const event of ofCase) {
-      assertProblem(await stranger.say(start, event), 400, /stranger takes no part in case 0 of run/);
+      assertProblem(await stranger.say(start, event), 400, /stranger .*case 0 /);
     }
     assert.equal((await stranger.say(start, { type: 'gone' })).status, 200);
     assert.equal((await first.say(start, { ...row, rank: 0, busbw_gbs: 1 })).status, 200);
@@ -101,23 +101,19 @@ describe('identity of nodes', { concurrency: 4 }, () => {
         ['POST', '/events', '{"seq":1,"type":"gone"}\n'],
         ['DELETE', ''],
       ])) {
-        assertProblem(
-          await agent.call(method, rest, body, headers),
-          403,
-          /Ringbench-Agent-Key has not the key with which node-1 registered/,
-        );
+        assertProblem(await agent.call(method, rest, body, headers), 403, /Ringbench-Agent-Key .*node-1/);
       }
     }
     thief.bootId = agent.bootId;
     const poll = agent.call('GET', '/commands?after=0');
     await waitFor(async () => {
       const answer = await thief.register();
-      assertProblem(answer, 409, /'node-1' is held by/);
+      assertProblem(answer, 409, /'node-1'/);
       return /a live agent, last heard of/.test(answer.json.detail) && !answer.json.retry_after_s;
     }, 'a plain refusal while the agent waits for commands');
     assert.equal((await poll).status, 204);
     const free = await thief.register();
-    assertProblem(free, 409, /held by an agent that was last heard of .* if it is gone, .* free in \d+ s/);
+    assertProblem(free, 409, / in \d+ s/);
     assert.ok(free.json.retry_after_s >= 1 && free.json.retry_after_s <= 16, free.text);
     thief.headers = {};
     assertProblem(await thief.register(), 422, /registration/);
@@ -137,7 +133,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     for (const agent of agents) agent.server = again;
     // A case goes on there: nobody else may have it meanwhile.
     const kept = await new FakeAgent(again, 'node-1').register();
-    assertProblem(kept, 409, /kept for the agent that had it before the server's restart/);
+    assertProblem(kept, 409, /restart/);
     assert.ok(kept.json.retry_after_s >= 1, kept.text);
     const { run, case: number, attempt } = start;
     assert.equal((await agents[0].register({ cases: [{ run, case: number, attempt }] })).status, 201);
@@ -161,7 +157,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     await startAgent(t, server, 'node-1', { args });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /rank 0 on node-1.* its agent was killed and started again/);
+    assert.match(run.reason, /rank 0 on node-1.* agent/);
     const next = await server.runToEnd(quick);
     assert.equal(next.state, 'completed', next.reason);
   });
@@ -196,7 +192,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
       answer.errors.map(({ pointer }) => pointer),
       ['/advertise'],
     );
-    assert.match(answer.errors[0].detail, /must be a numeric address, such as 10\.0\.0\.7/);
+    assert.match(answer.errors[0].detail, /10\.0\.0\.7/);
     const inventory = {
       addresses: [
         { interface: 'eth0', address: '10.0.0.7' },
