@@ -34,10 +34,7 @@ test(
     const [first, ...others] = startCopies(t, server, 3);
     for (const [i, other] of others.entries()) {
       assert.deepEqual(await other.ended(), { code: 0, signal: null });
-      assert.match(
-        other.errors.join('\n'),
-        new RegExp(`OMPI_COMM_WORLD_LOCAL_RANK is ${i + 1}: the first of these processes offers node n7`),
-      );
+      assert.match(other.errors.join('\n'), new RegExp(`OMPI_COMM_WORLD_LOCAL_RANK is ${i + 1}: .*n7`));
     }
     await server.nodeIs('n7', 'idle');
     first.signal('SIGTERM');

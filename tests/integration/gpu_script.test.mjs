@@ -106,10 +106,10 @@ test('on one GPU all that can be tried is, and passes', limit, async (t) => {
   assert.equal(code, 0, script.describe());
   assert.match(text, /EMULATED: no figure below is a measurement/);
   assert.match(text, /^ok {6}1 rank\(s\): fp8, too/m);
-  assert.match(text, /^ok {6}4 ranks on one GPU: rows say ranks_per_gpu 4/m);
-  assert.match(text, /still in init after 5 s/);
-  assert.match(text, /^ok {6}SIGTERM ends a rank whose peer never gets through init/m);
-  assert.match(text, /^ok {6}a killed rank of 4 is noticed/m);
+  assert.match(text, /^ok {6}4 ranks .*ranks_per_gpu 4/m);
+  assert.match(text, /init.* 5 s/);
+  assert.match(text, /^ok {6}SIGTERM .*init/m);
+  assert.match(text, /^ok {6}.*killed rank of 4/m);
   assert.match(text, /^\d+ ok, 0 failed/m);
   for (const file of [
     'summary.txt',
@@ -187,6 +187,6 @@ test('without a GPU it says why; paths are relative to the caller', limit, async
     folder,
   );
   assert.equal(code, 77, script.describe());
-  assert.match(script.lines.join('\n'), /skipped: no NVIDIA driver is loaded here/);
+  assert.match(script.lines.join('\n'), /skipped: .*NVIDIA driver/);
   assert.ok(fs.existsSync(path.join(folder, 'logs/probe.json')));
 });

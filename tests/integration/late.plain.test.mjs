@@ -41,10 +41,7 @@ for (const [what, places, options] of /** @type {any[][]} */ ([
     const server = await startHosts(t, places);
     const late = await lateness(server, { kind: 'slow', rank: 1, us: 20000 });
     assert.equal(late.answer, 'late_rank', late.sentence);
-    assert.match(
-      late.sentence,
-      /^rank 1 on node-2 is late in \d+ of \d+ rows: it comes \d{5} us after the middle rank/,
-    );
+    assert.match(late.sentence, /^rank 1 on node-2 .*\d+ of \d+ rows: .*\d{5} us /);
     assert.match(late.sentence, places === apart ? /clocks agree within/ : /by one clock/);
     for (const {
       late_us: [first, second],

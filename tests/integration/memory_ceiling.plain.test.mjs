@@ -62,7 +62,7 @@ test('memory that ranks share has a ceiling beyond the caches', { ...limit, skip
   assert.ok(evidence.from_bytes.all_reduce <= largest);
   assert.match(
     (await server.request('GET', `/api/v1/runs/${large.id}/events?format=text`)).text,
-    /^# ceiling: 2 ranks get [\d.]+ GB\/s out of their memory/m,
+    /^# ceiling: 2 ranks .*[\d.]+ GB\/s/m,
   );
 
   const { run: small, events: none } = await run({ sizes: { min: 65536, max: 65536 } });

@@ -199,8 +199,8 @@ describe('monitoring', { concurrency: 3 }, () => {
   test('only a node that is gone can be forgotten', limit, async (t) => {
     const { server, agents } = await startCluster(t, 1);
     const forget = (name) => server.request('DELETE', `/api/v1/nodes/${name}`);
-    assertProblem(await forget('node-1'), 409, /node node-1 is alive: only one that is lost or has left/);
-    assertProblem(await forget('node-7'), 404, /there is no node node-7/);
+    assertProblem(await forget('node-1'), 409, /node-1/);
+    assertProblem(await forget('node-7'), 404, /node-7/);
     agents[0].signal('SIGTERM');
     await server.nodeIs('node-1', 'left');
     assert.equal((await forget('node-1')).status, 204);

@@ -112,7 +112,7 @@ describe('processes', { concurrency: 4 }, () => {
     agent.signal('SIGKILL');
     await waitFor(() => !isAlive(agent.pid), 'the agent lives');
     const next = await startAgent(t, server, 'node-1', { args, ready: false });
-    await next.errorLine(/waiting for what an earlier agent left here to end/);
+    await next.errorLine(/earlier agent/);
     assert.deepEqual(pids.filter(isAlive), pids);
     assert.notEqual((await server.node('node-1')).state, 'idle');
     process.kill(reaper, 'SIGCONT');
@@ -127,8 +127,8 @@ describe('processes', { concurrency: 4 }, () => {
     process.kill(reaper, 'SIGKILL');
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /^rank 0 on node-1: program killed by signal 9/);
-    await agent.find(agent.errors, new RegExp(`the reaper ${reaper} has died`));
+    assert.match(run.reason, /^rank 0 on node-1: .*signal 9/);
+    await agent.find(agent.errors, new RegExp(`reaper ${reaper} `));
     await idleWithNothingLeft(server, agent, pids);
     const second = await started(server, 'end');
     assert.equal((await server.runEnds(second.id)).state, 'completed');

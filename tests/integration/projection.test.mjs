@@ -83,27 +83,18 @@ test('128 nodes are told from one run or several on 4 to 32', limit, async (t) =
     `/api/v1/runs/${runs[0].id}/projection?nodes=128&run=${unlike.id}`,
   );
   assert.equal(refused.status, 422);
-  assert.match(
-    refused.text,
-    new RegExp(`run ${unlike.id} is not like run ${runs[0].id}: they differ in timing`),
-  );
+  assert.match(refused.text, new RegExp(`${unlike.id} .*${runs[0].id}.*timing`));
   const thinner = await ends({ ...sim, nodes: { count: 64 }, ranks_per_node: 1 });
   const mixed = await server.request(
     'GET',
     `/api/v1/runs/${runs[0].id}/projection?nodes=128&run=${thinner.id}`,
   );
   assert.equal(mixed.status, 422);
-  assert.match(
-    mixed.text,
-    /4 nodes had 8 ranks and 64 nodes 64: a projection needs the same number of ranks on each node/,
-  );
+  assert.match(mixed.text, /\b4 nodes .*8 ranks .*64 nodes .*64/);
 
   const far = await ask(400);
   assert.equal(far.verdict.answer, 'not_enough_data');
-  assert.match(
-    far.verdict.sentence,
-    /400 nodes are more than 8 times the most that were measured; measure 50/,
-  );
+  assert.match(far.verdict.sentence, /400 nodes .*\b8 .*\b50\b/);
 
   // 64 MiB a call, 30 calls: what each took in the run.
   const { json: step } = await server.request('POST', '/api/v1/budget', {
@@ -117,8 +108,5 @@ test('128 nodes are told from one run or several on 4 to 32', limit, async (t) =
   const { time_us } = (await server.rows(whole.id)).find(({ size }) => size === 2 ** 26);
   assert.equal(step.verdict.answer, 'estimated', step.verdict.sentence);
   assert.ok(Math.abs(step.verdict.evidence.time_s / ((30 * time_us) / 1e6) - 1) < 1e-9);
-  assert.match(
-    step.verdict.sentence,
-    /^communication takes 0\.\d+ s \(0\.\d+ to 0\.\d+\) of a 1\.6 s step unless overlapped \(\d+ %\) \(simulated\)$/,
-  );
+  assert.match(step.verdict.sentence, / 0\.\d+ s \(0\.\d+ to 0\.\d+\) .*1\.6 s .*\(\d+ %\) \(simulated\)$/);
 });

@@ -100,7 +100,7 @@ test('tokens and the certificate change while connections go on', limit, async (
 
   fs.writeFileSync(tokens, `viewer ${fresh}\n`);
   makeCertificate(dir, 'second');
-  await server.hangUp(/info.*SIGHUP: tokens and certificate read again/);
+  await server.hangUp(/info.*SIGHUP: .*tokens.*certificate/);
   assert.deepEqual(await ask(server, fresh), { status: 200, name: 'second' });
   assert.deepEqual(await ask(server, fresh, kept), { status: 200, name: 'first' });
   assert.equal((await ask(server, old)).status, 401);
@@ -110,15 +110,15 @@ test('tokens and the certificate change while connections go on', limit, async (
   fs.copyFileSync(path.join(dir, 'key.pem'), path.join(dir, 'kept'));
   makeCertificate(dir, 'third');
   fs.copyFileSync(path.join(dir, 'kept'), path.join(dir, 'key.pem'));
-  await server.hangUp(/error.*SIGHUP: going on with what was read before: .*(key|certificate)/i);
+  await server.hangUp(/error.*SIGHUP: .*(key|certificate)/i);
   assert.deepEqual(await ask(server, fresh), { status: 200, name: 'second' });
   fs.writeFileSync(tokens, 'janitor 0123456789abcdef\n');
-  await server.hangUp(/error.*SIGHUP: going on with .*tokens: line 1: the role is/);
+  await server.hangUp(/error.*SIGHUP: .*tokens: line 1: .*role/);
   assert.deepEqual(await ask(server, fresh), { status: 200, name: 'second' });
 });
 
 test('without tokens and TLS there is nothing to read again', limit, async (t) => {
   const server = await startServer(t, tempDir(t), []);
-  await server.hangUp(/SIGHUP: there is neither --token-file nor --tls-cert to read again/);
+  await server.hangUp(/SIGHUP: .*--token-file .*--tls-cert/);
   assert.equal((await fetch(new URL('/healthz', server.url))).status, 200);
 });

@@ -211,10 +211,7 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     });
     await curl.ended(120000 * patience);
     const { answer, sentence } = eventsOf(curl).at(-1).lateness;
-    assert.match(
-      `${answer}: ${sentence}`,
-      /^slow_transfer: what node-4 (and node-5 exchange|exchanges with its neighbours) is slow: /,
-    );
+    assert.match(`${answer}: ${sentence}`, /^slow_transfer: .*\bnode-4\b/);
     t.diagnostic(sentence);
   });
 
@@ -270,22 +267,16 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     assertCarried(await run({ collectives: rings, iters: 'auto', samples: { min: 4, max: 8 } }), 6);
     assertCarried(await run({ split: 'local_rank' }), 4);
     for (const { traffic } of await run({ collectives: ['broadcast'], root: 1 }))
-      assert.match(
-        traffic.sentence,
-        /^eth0 carried .*; not evaluated: how much the algorithm moves between nodes is not known$/,
-      );
+      assert.ok(!traffic.way && traffic.share === undefined && traffic.ports.length > 0, traffic.sentence);
     for (const { traffic } of await run({ split: 'node' }))
-      assert.equal(traffic.sentence, 'nothing has to cross the network');
+      assert.ok(traffic.way && traffic.share === undefined, traffic.sentence);
     // A packet for each segment, as on a wire: 1514 bytes for 1448, and who got them says so.
     for (const { namespace } of hosts.net.hosts)
       execFileSync('ip', ['-n', namespace, 'link', 'set', 'eth0', 'gso_max_segs', '1']);
     const [, cut] = await run({});
     assert.ok(cut.traffic.share > 1.04 && cut.traffic.share < 1.06, cut.traffic.sentence);
     const [row] = await run({ nodes: { names: ['node-2'] } });
-    assert.equal(
-      row.traffic.sentence,
-      'the network carried 0 % of the 8.0 MiB that a ring moves between ranks, which are on one host',
-    );
+    assert.match(row.traffic.sentence, /\b0 % .*8\.0 MiB .*one host/);
 
     // Hosts that take each other for one share memory.
     await Promise.all(
@@ -297,10 +288,7 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
       traffic: { answer, sentence },
     } = eventsOf(curl).at(-1);
     assert.equal(answer, 'another_way', sentence);
-    assert.equal(
-      sentence,
-      'at 4M the network carried 0 % of the 48 MiB that a ring moves between nodes: it went another way',
-    );
+    assert.match(sentence, /\b4M .*\b0 % .*48 MiB /);
   });
 
   // What the others' routes say of node-1: that there is none, or what nobody answers to.
@@ -353,8 +341,7 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
         found.sort(),
         ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'mesh', 'node-1']),
       );
-      const said =
-        /node-[23] and 1 more cannot reach node-1 at 10\.77\.0\.1 \(eth0\), where its ranks meet others: /;
+      const said = /node-[23] .*node-1 .*10\.77\.0\.1 \(eth0\)/;
       assert.match(run.reason, said);
       const [check] = run.preflight.evidence.checks.filter((one) => one.check === 'reach');
       assert.deepEqual([run.preflight.answer, check.nodes, check.answer], ['finding', ['node-1'], 'finding']);

@@ -23,7 +23,7 @@ test('winners come as lines that the plugin reads', limit, async (t) => {
   assert.equal(answer.status, 200, answer.text);
   assert.match(answer.type, /^text\/x-nccl-tuner;/);
   const lines = answer.text.trimEnd().split('\n');
-  assert.match(lines[1], new RegExp(`^# run ${id} : medians of float32, out of place`));
+  assert.match(lines[1], new RegExp(`^# run ${id} .*float32`));
   // Which one wins is chance here, if any does.
   for (const line of lines) assert.match(line, /^#|^allgather,\d+,\d+,ring,ll,4,2,2$/);
   for (const line of lines) assert.ok(line.length < 255);
@@ -36,21 +36,9 @@ test('runs that say nothing of it are refused', limit, async (t) => {
     await server.runEnds(id);
     return server.request('GET', `/api/v1/runs/${id}/results?format=tuner${query}`);
   };
-  assertProblem(
-    await ask({ matrix }),
-    422,
-    /^NCCL_ALGO says something to NCCL only, and the run's backend is host$/,
-  );
-  assertProblem(
-    await ask({ backend: 'sim' }),
-    422,
-    /^this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone/,
-  );
-  assertProblem(
-    await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }),
-    422,
-    /none of the tuner's collectives/,
-  );
+  assertProblem(await ask({ matrix }), 422, /NCCL_ALGO .*\bhost\b/);
+  assertProblem(await ask({ backend: 'sim' }), 422, /NCCL_ALGO .*NCCL_PROTO/);
+  assertProblem(await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }), 422, /collectives/);
   assertProblem(await ask({ backend: 'sim', matrix }, '&channels=65'), 400, /channels/);
 });
 
