@@ -184,10 +184,7 @@ describe('the agent', { concurrency: 6 }, () => {
     server.answer = () => ({ status: 409, body: { detail: 'agent a-7 has it since 10:00' } });
     const agent = startAgent(t, server.url);
     assert.deepEqual(await agent.ended(), { code: 1, signal: null });
-    assert.match(
-      agent.errors.join('\n'),
-      /the name 'node-1' is held by another live agent.*agent a-7 has it since 10:00/,
-    );
+    assert.match(agent.errors.join('\n'), /'node-1' .*agent a-7 has it since 10:00/);
   });
 
   test('exits with the detail when its token is refused', limit, async (t) => {
@@ -211,17 +208,14 @@ describe('the agent', { concurrency: 6 }, () => {
     fs.chmodSync(file, 0o644);
     const agent = startAgent(t, 'http://127.0.0.1:1', ['--token-file', file]);
     assert.equal((await agent.ended()).code, 1);
-    assert.match(
-      agent.errors.join('\n'),
-      /token file .* can be read or changed by others \(mode 0644\): chmod 600/,
-    );
+    assert.match(agent.errors.join('\n'), /token file .*\(mode 0644\): chmod 600/);
   });
 
   test('refuses a second agent on the same spool directory', limit, async (t) => {
     const { server, agent } = await up(t);
     const second = startAgent(t, server.url, ['--spool-dir', path.join(agent.dir, 'spool')]);
     assert.equal((await second.ended()).code, 1);
-    assert.match(second.errors.join('\n'), /another agent on this host uses the spool directory/);
+    assert.match(second.errors.join('\n'), /another agent .*spool/);
   });
 
   test('runs a case and reports it whole', limit, async (t) => {
@@ -374,9 +368,9 @@ describe('the agent', { concurrency: 6 }, () => {
     const logs = server.ofType('log').map((event) => event.text);
     assert.equal(logs.length, 4);
     assert.match(logs[0], /not valid JSON.*this is no JSON/);
-    assert.match(logs[1], /'exit' is no type of a worker's event/);
-    assert.match(logs[2], /the key 'seq' is the agent's to set/);
-    assert.match(logs[3], /it has 1100000 bytes, the limit is 1048576/);
+    assert.match(logs[1], /'exit'/);
+    assert.match(logs[2], /'seq'/);
+    assert.match(logs[3], /1100000 .*1048576/);
     assert.equal(server.ofType('done').length, 1);
     assert.equal(server.ofType('exit').length, 1);
   });
@@ -464,15 +458,9 @@ describe('the agent', { concurrency: 6 }, () => {
     const { server, agent } = await up(t);
     /** @type {[object, RegExp][]} */
     const cases = [
-      [startCommand('done', { env: { LD_PRELOAD: '/x' } }), /LD_PRELOAD is not among/],
-      [
-        startCommand('done', { env: { NCCL_NET_PLUGIN: 'x' } }),
-        /NCCL_NET_PLUGIN makes the library load code and needs this node's consent: a line.* allow_env/,
-      ],
-      [
-        startCommand('done', { env: { UCX_FROM_TOMORROW: '1' } }),
-        /UCX_FROM_TOMORROW is not among the library's .* harmless and needs this node's consent/,
-      ],
+      [startCommand('done', { env: { LD_PRELOAD: '/x' } }), /LD_PRELOAD /],
+      [startCommand('done', { env: { NCCL_NET_PLUGIN: 'x' } }), /NCCL_NET_PLUGIN .*allow_env/],
+      [startCommand('done', { env: { UCX_FROM_TOMORROW: '1' } }), /UCX_FROM_TOMORROW .*allow_env/],
       [startCommand('done', { env: { RINGBENCH_ALLOW_FAULTS: '1' } }), /RINGBENCH_ALLOW_FAULTS/],
       [startCommand('done', { backend: 'none' }), /No such file/],
       [startCommand('done', { backend: '../x' }), /names no backend/],
@@ -489,8 +477,8 @@ describe('the agent', { concurrency: 6 }, () => {
     assert.equal(server.ofType('spawn').length, 0);
     const reasons = server.ofType('refused').map((event) => event.reason);
     cases.forEach(([, pattern], i) => assert.match(reasons[i], pattern));
-    await agent.errorLine(/a command of the server is ignored: it names no run/);
-    await agent.errorLine(/a command of the server is ignored: its type 'dance'/);
+    await agent.errorLine(/command .*ignored: .*\brun\b/);
+    await agent.errorLine(/command .*ignored: .*'dance'/);
   });
 
   test('a list of allowed variables that others can change is refused', limit, async (t) => {
@@ -499,7 +487,7 @@ describe('the agent', { concurrency: 6 }, () => {
     fs.chmodSync(path.join(config, 'allow_env'), 0o666);
     const agent = startAgent(t, 'http://127.0.0.1:1', ['--config-dir', config]);
     assert.notEqual((await agent.ended()).code, 0);
-    assert.match(agent.errors.join('\n'), /allow_env can be changed by others \(mode 0666\): chmod 644 it/);
+    assert.match(agent.errors.join('\n'), /allow_env .*\(mode 0666\): chmod 644/);
   });
 
   test('its own configuration allows more variables', limit, async (t) => {
@@ -550,7 +538,7 @@ describe('the agent', { concurrency: 6 }, () => {
       server.ofType('result').map((event) => event.row),
       Array.from({ length: 300 }, (_, i) => i),
     );
-    await second.errorLine(/going on after an agent that was killed: \d+ events of it are left/);
+    await second.errorLine(/killed: \d+ events/);
   });
 
   test('an agent after a killed one says that its workers are gone', limit, async (t) => {
@@ -567,7 +555,7 @@ describe('the agent', { concurrency: 6 }, () => {
     await registered(server, second, 2);
     assert.deepEqual(server.registrations[1].cases, [{ run: 'r1', case: 0, attempt: 1 }]);
     await gone(server);
-    assert.match(server.ofType('gone')[0].reason, /its agent was killed and started again/);
+    assert.match(server.ofType('gone')[0].reason, /agent was killed/);
     assertNumbered(server.events);
     assert.match(key, /^[0-9a-f-]{72}$/);
     assert.deepEqual([...new Set(keys())], [key]);
@@ -670,7 +658,7 @@ describe('the agent', { concurrency: 6 }, () => {
     assertNumbered(server.events);
     assert.equal(server.ofType('result').length, 39);
     const [note] = server.ofType('log');
-    assert.match(note.text, /the server refused an event of type 'result': row 17 is odd/);
+    assert.match(note.text, /refused .*'result': row 17 is odd/);
     assert.equal(note.rank, 0);
   });
 
@@ -700,7 +688,7 @@ describe('the agent', { concurrency: 6 }, () => {
     server.bootId = null;
     server.events = [];
     await server.comeBack();
-    await agent.errorLine(/has lost what it had acknowledged/);
+    await agent.errorLine(/acknowledged/);
     await registered(server, agent, 3);
     assert.notEqual(server.registrations[2].boot_id, server.registrations[0].boot_id);
     await gone(server);
@@ -809,10 +797,7 @@ sleep(1) while 1;`,
     );
     server.command(startCommand('done'));
     await gone(server);
-    assert.match(
-      JSON.stringify(server.events),
-      /ringbench-reaper is of another build than this agent: restart the agent/,
-    );
+    assert.match(JSON.stringify(server.events), /ringbench-reaper .*build/);
     assert.deepEqual(server.ofType('spawn'), []);
   });
 
@@ -910,6 +895,6 @@ sleep(1) while 1;`,
     await gone(server);
     assertNumbered(server.events);
     assert.equal(server.ofType('result').length, 3000);
-    await agent.errorLine(/the spool can be written again/);
+    await agent.errorLine(/spool .*again/);
   });
 });

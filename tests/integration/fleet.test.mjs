@@ -160,21 +160,17 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
       await startFleet(t, server, 150, ['--ranks', '1', '--racks', '5', '--fault', 'slow_node=sim-77:0.5']);
       const spec = sim({ pattern: 'pairs', sizes: ['64M'] });
       const refused = async (more) => (await server.post({ ...spec, ...more })).json.errors;
-      assert.deepEqual(await refused({}), [
-        {
-          pointer: '/pattern',
-          detail:
-            'pattern pairs over 150 nodes makes 11175 cases, and a run may have 10000: use rounds of at most 129 ' +
-            '(confirmations counted), the pattern bisect, or fewer nodes',
-        },
-      ]);
+      const [tooMany] = await refused({});
+      assert.equal(tooMany.pointer, '/pattern');
+      assert.match(tooMany.detail, /150 nodes .*\b11175 cases.*\b10000\b.*\b129\b/);
       assert.deepEqual(
         (await refused({ rounds: 140 })).map(({ pointer }) => pointer),
         ['/rounds'],
       );
-      assert.deepEqual(await refused({ pattern: 'bisect', rounds: 4 }), [
-        { pointer: '/rounds', detail: 'goes with the pattern pairs alone, not bisect' },
-      ]);
+      assert.deepEqual(
+        (await refused({ pattern: 'bisect', rounds: 4 })).map(({ pointer }) => pointer),
+        ['/rounds'],
+      );
       const few = { ...spec, rounds: 4 };
       const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(few) }))
         .json;
@@ -207,8 +203,8 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=5:13']);
     const { run, rows } = await runs(server, sim({ stall_s: 8, check: 1 }));
     assert.equal(run.state, 'failed');
-    assert.match(run.hang.sentence, /rank 5 on sim-3 lags: done with operation 12 \(64 KiB\)/);
-    assert.match(run.hang.sentence, /; 7 ranks wait for it, up to inside operation 13 \(64 KiB\)/);
+    assert.match(run.hang.sentence, /rank 5 on sim-3 .*operation 12 \(64 KiB\)/);
+    assert.match(run.hang.sentence, /; 7 ranks .*operation 13 \(64 KiB\)/);
     assert.equal(rows.length, 1);
     await server.nodeIs('sim-3', 'idle');
   });
@@ -224,11 +220,11 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     assert.equal(wrong.rows[1].errors[0].rank, 3);
     const hang = await runs(server, sim({ stall_s: 5, fault: { kind: 'hang', rank: 1, op: 3 } }));
     assert.equal(hang.run.state, 'failed');
-    assert.match(hang.run.hang.sentence, /rank 1 on sim-1 lags: done with operation 2 /);
+    assert.match(hang.run.hang.sentence, /rank 1 on sim-1 .*operation 2 /);
     for (const kind of ['die', 'no_join']) {
       const { run } = await runs(server, sim({ fault: { kind, rank: 1 } }));
       assert.equal(run.state, 'failed');
-      assert.match(run.reason, new RegExp(`can't play the fault ${kind}:`));
+      assert.match(run.reason, new RegExp(`fault ${kind}:`));
     }
   });
 
@@ -246,16 +242,11 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
         ['late=sim-3:200', 'slow_node=sim-2:0.25'],
         isolated,
         'late_rank',
-        /^rank 6 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/,
+        /^rank 6 on sim-3 .*\b(\d+) of \1 rows: .*\b(?:199|20\d)\S* us /,
       ],
-      [[], isolated, 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
-      [
-        ['slow_node=sim-2:0.25'],
-        isolated,
-        'slow_transfer',
-        /^what sim-2 exchanges with its neighbours is slow: /,
-      ],
-      [['slow_link=sim-1-sim-2:0.5'], isolated, 'slow_transfer', /^what sim-1 and sim-2 exchange is slow: /],
+      [[], isolated, 'none', /^no rank .*transfer/],
+      [['slow_node=sim-2:0.25'], isolated, 'slow_transfer', /\bsim-2\b/],
+      [['slow_link=sim-1-sim-2:0.5'], isolated, 'slow_transfer', /\bsim-1 and sim-2\b/],
       [
         ['slow_link=sim-1-sim-2:0.5'],
         one,
@@ -415,7 +406,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     assert.deepEqual(await server.get('/api/v1/access'), { operator: true, demo: true, reason: null });
     const started = await demo(server);
     assert.equal(started.status, 202, started.text);
-    assertProblem(await demo(server), 409, /there are nodes: simulated ones would stand among them/);
+    assertProblem(await demo(server), 409);
     const { run } = await runs(
       server,
       sim({ pattern: 'pairs', nodes: { count: started.json.nodes }, sizes: ['64M'] }),
@@ -439,11 +430,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     fs.writeFileSync(tokens, 'operator run-0123456789abcdef\n', { mode: 0o600 });
     const server = await startServer(t, { args: ['--token-file', tokens] });
     const headers = { Authorization: 'Bearer run-0123456789abcdef' };
-    assertProblem(
-      await demo(server, { headers }),
-      409,
-      /ringbench-sim --server URL --token-file FILE plays some/,
-    );
+    assertProblem(await demo(server, { headers }), 409, /ringbench-sim --server URL --token-file FILE/);
     assert.equal((await server.request('GET', '/api/v1/access', { headers })).json.demo, false);
   });
 
@@ -462,27 +449,21 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     };
     const server = ['--server', 'http://127.0.0.1:9'];
     refused([], /--server is missing/);
-    refused([...server, '--fault', 'slow_node=sim-2'], /must be slow_node=NAME:VALUE/);
-    refused([...server, '--fault', 'tired=sim-2:1'], /begins with none of slow_node=/);
-    refused([...server, '--fault', 'slow_node=sim-17:0.5'], /'sim-17' is none of sim-1 to sim-16/);
-    refused([...server, '--fault', 'slow_node=sim-007:0.5'], /'sim-007' is none of sim-1 to sim-16/);
-    refused([...server, '--fault', 'dying=sim-+1:3'], /'sim-\+1' is none of sim-1 to sim-16/);
-    refused(
-      [...server, '--fault', 'slow_link=sim-1-sim-99:0.5'],
-      /'sim-1-sim-99' is no two of sim-1 to sim-16/,
-    );
-    refused([...server, '--fault', 'slow_rack=rack-1:0.5'], /'rack-1': there are no racks; add --racks N/);
-    refused(
-      [...server, '--racks', '2', '--fault', 'slow_rack=rack-3:0.5'],
-      /'rack-3' is none of rack-1 to rack-2/,
-    );
-    refused([...server, '--racks', '17'], /17 are more than the 16 nodes/);
+    refused([...server, '--fault', 'slow_node=sim-2'], /slow_node=NAME:VALUE/);
+    refused([...server, '--fault', 'tired=sim-2:1'], /'?tired.*slow_node=/);
+    refused([...server, '--fault', 'slow_node=sim-17:0.5'], /'sim-17' .*sim-1 to sim-16/);
+    refused([...server, '--fault', 'slow_node=sim-007:0.5'], /'sim-007' .*sim-1 to sim-16/);
+    refused([...server, '--fault', 'dying=sim-+1:3'], /'sim-\+1' .*sim-1 to sim-16/);
+    refused([...server, '--fault', 'slow_link=sim-1-sim-99:0.5'], /'sim-1-sim-99' .*sim-1 to sim-16/);
+    refused([...server, '--fault', 'slow_rack=rack-1:0.5'], /'rack-1': .*--racks N/);
+    refused([...server, '--racks', '2', '--fault', 'slow_rack=rack-3:0.5'], /'rack-3' .*rack-1 to rack-2/);
+    refused([...server, '--racks', '17'], /\b17 .*16 nodes/);
     refused([...server, '--seed', 'x'], /'x' is not a number/);
     const { stderr } = spawnSync(
       'bash',
       ['-c', `ulimit -n 256; exec ${program} "$@"`, 'sim', ...server, '--nodes', '1000'],
       { encoding: 'utf8' },
     );
-    assert.match(stderr, /1000 nodes need 2024 open files, but the limit is 256/);
+    assert.match(stderr, /1000 nodes .*2024 open files.*256/);
   });
 });

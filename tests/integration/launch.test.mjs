@@ -159,7 +159,7 @@ describe('launchers', { concurrency: 6 }, () => {
     assert.equal(kept.state, 'running');
     assert.ok(left().length > 0);
     assert.equal((await server.request('DELETE', `/api/v1/jobs/${kept.id}`)).status, 202);
-    assert.match((await jobIs(server, 'ended', 1)).sentence, /stopped by a request/);
+    assert.match((await jobIs(server, 'ended', 1)).sentence, /request/);
     assert.equal((await server.request('DELETE', `/api/v1/jobs/${kept.id}`)).status, 409);
     assert.equal((await server.request('DELETE', '/api/v1/jobs/none')).status, 404);
     await waitFor(
@@ -205,9 +205,7 @@ describe('launchers', { concurrency: 6 }, () => {
     const plain = await server.runToEnd({ ...quick, nodes: { count: 1, wait_s: 0 } });
     assert.equal(plain.state, 'failed');
     assert.ok(
-      plain.reason.includes(
-        `waiting_for_nodes: 0 of 1 nodes are there; nodes that runs got by \`launch\` serve others only by their group (nodes.group): ${lent.spec.nodes.group} (1)`,
-      ),
+      /waiting_for_nodes: 0 of 1 nodes /.test(plain.reason) && plain.reason.includes(lent.spec.nodes.group),
       plain.reason,
     );
     const named = await server.runToEnd({ ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } });
@@ -225,16 +223,12 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('answer', 'job 7\n');
     launchers.say('status', 'PENDING Resources\n');
     const spec = { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'engine', keep_s: 600 } };
-    assert.deepEqual(await placementOf(server, spec), {
-      outcome: 'unknown',
-      reason: 'engine is asked for them',
-      backend: null,
-      world_size: 0,
-      nodes: [],
-    });
+    const { reason: asks, ...placement } = await placementOf(server, spec);
+    assert.match(asks, /\bengine\b/);
+    assert.deepEqual(placement, { outcome: 'unknown', backend: null, world_size: 0, nodes: [] });
     const first = await server.run(spec);
-    await stateIs(server, first.id, 'launching', /job 7 of engine is pending: PENDING Resources/);
-    assert.equal((await placementOf(server, spec)).reason, 'job 7 of engine is pending: PENDING Resources');
+    await stateIs(server, first.id, 'launching', /job 7 .*PENDING Resources/);
+    assert.match((await placementOf(server, spec)).reason, /job 7 .*PENDING Resources/);
     launchers.say('status', 'RUNNING\n');
     await startAgent(t, server, 'lent', { args: ['--group', first.spec.nodes.group], ready: false });
     assert.equal((await server.runEnds(first.id)).state, 'completed');
@@ -242,7 +236,7 @@ describe('launchers', { concurrency: 6 }, () => {
     assert.deepEqual([outcome, nodes.map(({ name }) => name)], ['ready', ['lent']]);
     // What has other arguments, or needs more, gets nodes of its own.
     for (const other of [{ launch: { ...spec.launch, args: { queue: 'fast' } } }, { nodes: { count: 2 } }]) {
-      assert.equal((await placementOf(server, { ...spec, ...other })).reason, 'engine is asked for them');
+      assert.equal((await placementOf(server, { ...spec, ...other })).reason, asks);
     }
     // Nothing was begun or stored.
     assert.deepEqual([(await server.get('/api/v1/runs')).runs.length, (await jobsOf(server)).length], [1, 1]);
@@ -290,13 +284,13 @@ describe('launchers', { concurrency: 6 }, () => {
       nodes: { count: 2 },
       launch: { name: 'engine', args: { queue: 'fast' } },
     });
-    await stateIs(server, id, 'launching', /job 41 of engine is pending: PENDING Resources/);
+    await stateIs(server, id, 'launching', /job 41 .*PENDING Resources/);
     launchers.say('status', 'PENDING Priority\n');
     await stateIs(server, id, 'launching', /Priority/);
     launchers.say('down', '');
-    await stateIs(server, id, 'launching', /its state is not known.*no controller/);
+    await stateIs(server, id, 'launching', /no controller/);
     fs.renameSync(path.join(launchers.dir, 'down'), path.join(launchers.dir, 'hangs'));
-    await stateIs(server, id, 'launching', /took too long and was killed/);
+    await stateIs(server, id, 'launching', /too long/);
     fs.rmSync(path.join(launchers.dir, 'hangs'));
 
     // Another waits for its turn: there may be one at once.
@@ -308,11 +302,11 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'TIMEOUT TimeLimit\n');
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /job 41 of engine has ended: TIMEOUT TimeLimit/);
+    assert.match(run.reason, /job 41 .*TIMEOUT TimeLimit/);
     assert.match(launchers.asked()[0], /^start ringbench-\w{12} 2 fast$/);
 
     // The next is asked for then. It is cancelled before it runs.
-    await stateIs(server, other.id, 'launching', /job 42 of engine is pending/);
+    await stateIs(server, other.id, 'launching', /job 42 .*pending/);
     await server.request('POST', `/api/v1/runs/${other.id}/cancel`, { body: '{}' });
     assert.equal((await server.runEnds(other.id)).state, 'cancelled');
     await jobIs(server, 'stopping');
@@ -325,7 +319,7 @@ describe('launchers', { concurrency: 6 }, () => {
     // A start that says no id. Nor has the engine one of its name.
     launchers.say('answer', 'queue main is closed\n');
     const refused = await server.runToEnd({ ...quick, launch: { name: 'engine' } });
-    assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
+    assert.match(refused.reason, /queue main is closed/);
     assert.deepEqual(
       [
         ...new Set(
@@ -358,7 +352,7 @@ describe('launchers', { concurrency: 6 }, () => {
     agent.signal('SIGTERM');
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /; job 7 of engine has ended: TIMEOUT TimeLimit/);
+    assert.match(run.reason, /; job 7 .*TIMEOUT TimeLimit/);
   });
 
   test(
@@ -375,7 +369,7 @@ describe('launchers', { concurrency: 6 }, () => {
         launch: { name: 'engine' },
       });
       // A second of waiting for the engine is none of running.
-      await stateIs(server, id, 'launching', /job 7 of engine is pending/);
+      await stateIs(server, id, 'launching', /job 7 .*pending/);
       const asked = launchers.asked().length;
       await waitFor(
         () => launchers.asked().length >= asked + 12,
@@ -384,10 +378,7 @@ describe('launchers', { concurrency: 6 }, () => {
       assert.deepEqual(stopsOf(launchers), []);
       launchers.say('status', 'RUNNING\n');
       const run = await server.runEnds(id);
-      assert.match(
-        run.reason,
-        /^job 7 of engine has ended: its 0\.0002 hours were over, \d+ s after it began to run$/,
-      );
+      assert.match(run.reason, /^job 7 .*\b0\.0002 hours.* \d+ s /);
       assert.deepEqual(stopsOf(launchers), ['stop 7']);
     },
   );
@@ -413,10 +404,7 @@ describe('launchers', { concurrency: 6 }, () => {
     await jobIs(server, 'stopping');
     const [job] = await jobsOf(server);
     await server.request('DELETE', `/api/v1/jobs/${job.id}`);
-    assert.match(
-      (await jobIs(server, 'ended')).sentence,
-      /given up by a request; the engine may have it: its launcher/,
-    );
+    assert.match((await jobIs(server, 'ended')).sentence, /request.*engine.*launcher/);
   });
 
   test('a job whose launcher goes while it is being started keeps its id', limit, async (t) => {
@@ -437,7 +425,7 @@ describe('launchers', { concurrency: 6 }, () => {
       () => 'still known',
     );
     fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 7\n');
-    await stateIs(server, id, 'launching', /^job 7 of engine is pending: its launcher is not among/);
+    await stateIs(server, id, 'launching', /^job 7 .*launcher/);
     fs.writeFileSync(config, file);
     server.signal('SIGHUP');
     await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
@@ -466,9 +454,9 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status-8', 'PENDING Resources\n');
     launchers.say('status', 'TIMEOUT TimeLimit\n');
     // The job that replaces it may be there before its agents leave.
-    await stateIs(server, second.id, 'launching', /job 8 of engine is pending: PENDING Resources/);
+    await stateIs(server, second.id, 'launching', /job 8 .*PENDING Resources/);
     agent.signal('SIGTERM');
-    assert.match((await server.runEnds(first.id)).reason, /job 7 of engine has ended: TIMEOUT/);
+    assert.match((await server.runEnds(first.id)).reason, /job 7 .*TIMEOUT/);
     const jobs = await jobsOf(server);
     assert.deepEqual(
       jobs.map((job) => job.run),
@@ -494,7 +482,7 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status-8', 'PENDING Resources\n');
     launchers.say('status', 'TIMEOUT TimeLimit\n');
     agents.forEach((agent) => agent.signal('SIGTERM'));
-    for (const run of runs) await stateIs(server, run.id, 'launching', /job 8 of engine is pending/);
+    for (const run of runs) await stateIs(server, run.id, 'launching', /job 8 .*pending/);
     assert.deepEqual(
       launchers
         .asked()
@@ -543,10 +531,10 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'PENDING Priority\n');
     fs.renameSync(path.join(launchers.dir, 'engine.json'), path.join(launchers.dir, 'gone'));
     const again = await server.startAgain();
-    await stateIs(again, id, 'launching', /job 51 .*its launcher is not among this server's any more/);
+    await stateIs(again, id, 'launching', /job 51 .*launcher/);
     fs.renameSync(path.join(launchers.dir, 'gone'), path.join(launchers.dir, 'engine.json'));
     again.signal('SIGHUP');
-    await stateIs(again, id, 'launching', /job 51 of engine is pending: PENDING Priority/);
+    await stateIs(again, id, 'launching', /job 51 .*PENDING Priority/);
     assert.equal(launchers.asked().filter((line) => line.startsWith('start')).length, 1);
     await again.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
     await jobIs(again, 'ended');
@@ -594,7 +582,7 @@ describe('launchers', { concurrency: 6 }, () => {
     await server.killHard();
     launchers.say('found', '61\n');
     const again = await server.startAgain();
-    await stateIs(again, id, 'launching', /job 61 of engine is pending/);
+    await stateIs(again, id, 'launching', /job 61 .*pending/);
     // What was left of its start has no effect any more.
     await waitFor(
       () => !left().some((pid) => /engine\0start/.test(commandOf(pid))),
@@ -616,12 +604,7 @@ describe('launchers', { concurrency: 6 }, () => {
       launchers.say('status', 'PENDING\n');
       launchers.say('down', '');
       const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-      await stateIs(
-        server,
-        id,
-        'launching',
-        /is starting: whether the engine has it is not known: .*no controller/,
-      );
+      await stateIs(server, id, 'launching', /starting: .*no controller/);
       fs.rmSync(path.join(launchers.dir, 'down'));
       await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
       assert.match((await jobIs(server, 'ended')).sentence, /no run needs it any more/);
@@ -630,14 +613,9 @@ describe('launchers', { concurrency: 6 }, () => {
       fs.rmSync(path.join(launchers.dir, 'answer'));
       execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
       const late = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-      await stateIs(
-        server,
-        late.id,
-        'launching',
-        /is starting: it was not started: the command took too long and was killed/,
-      );
+      await stateIs(server, late.id, 'launching', /starting: .*too long/);
       launchers.say('found', '62\n');
-      await stateIs(server, late.id, 'launching', /job 62 of engine is pending/);
+      await stateIs(server, late.id, 'launching', /job 62 .*pending/);
       fs.rmSync(path.join(launchers.dir, 'answer'));
     },
   );
@@ -653,9 +631,9 @@ describe('launchers', { concurrency: 6 }, () => {
       () => 'not looked for again',
     );
     launchers.say('found', `${'x'.repeat(200)}\n`);
-    await stateIs(server, id, 'launching', /this is no id: xxx/);
+    await stateIs(server, id, 'launching', /: xxx/);
     launchers.say('found', '62\n');
-    await stateIs(server, id, 'launching', /job 62 of engine is pending/);
+    await stateIs(server, id, 'launching', /job 62 .*pending/);
   });
 
   const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
@@ -727,7 +705,7 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'PENDING\n');
     launchers.say('found', '61\n62 too\n');
     const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-    await stateIs(server, id, 'launching', /is starting: the engine has several jobs of its name: 61 62 too/);
+    await stateIs(server, id, 'launching', /starting: .*: 61 62 too/);
     await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
     await jobIs(server, 'stopping');
     const asked = launchers.asked().length;
@@ -747,12 +725,9 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'PENDING\n');
     const spec = { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } };
     const first = await server.run(spec);
-    await stateIs(server, first.id, 'launching', /job 7 of engine is pending/);
+    await stateIs(server, first.id, 'launching', /job 7 .*pending/);
     const second = await server.runToEnd(spec);
-    assert.match(
-      second.reason,
-      /whether the engine has it is not known.*the engine gave it the id 7, which job \w{12} has/,
-    );
+    assert.match(second.reason, /\b7\b.*job \w{12}/);
     const [, job] = await jobsOf(server);
     assert.deepEqual([job.state, job.job], ['pending', '7']);
     assert.deepEqual(stopsOf(launchers), []);
@@ -762,7 +737,7 @@ describe('launchers', { concurrency: 6 }, () => {
     const { server, launchers } = await start(t);
     fs.rmSync(path.join(server.options.dataDir, 'jobs'), { recursive: true });
     const run = await server.runToEnd({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-    assert.match(run.reason, /it was not started: it could not be written down/);
+    assert.match(run.reason, /not started.*written/);
     assert.deepEqual(launchers.asked(), []);
   });
 
@@ -772,17 +747,13 @@ describe('launchers', { concurrency: 6 }, () => {
     launchers.say('status', 'PENDING\n');
     launchers.say('down', '');
     const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-    await stateIs(server, id, 'launching', /whether the engine has it is not known/);
+    await stateIs(server, id, 'launching', /no controller/);
     await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
     await waitFor(
-      async () =>
-        /is stopping: .*; whether the engine has it is not known/.test((await jobsOf(server))[0].sentence),
+      async () => /stopping: .*no controller/.test((await jobsOf(server))[0].sentence),
       () => 'asked',
     );
-    assert.match(
-      (await jobsOf(server))[0].reason,
-      /^no run needs it any more; whether the engine has it is not known: .*no controller/,
-    );
+    assert.match((await jobsOf(server))[0].reason, /no controller/);
     execFileSync('mkfifo', [path.join(launchers.dir, 'slow')]);
     // A look for it hangs: its pipe can be written to.
     const pipe = await waitFor(
@@ -807,10 +778,10 @@ describe('launchers', { concurrency: 6 }, () => {
     fs.closeSync(pipe);
     launchers.say('answer', 'job 63\n');
     const next = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
-    await stateIs(server, next.id, 'launching', /job 63 of engine is pending/);
+    await stateIs(server, next.id, 'launching', /job 63 .*pending/);
     const after = (await jobsOf(server)).find(({ id: one }) => one === job.id);
     assert.equal(after.job, null);
-    assert.match(after.sentence, /has ended: given up by a request/);
+    assert.match(after.sentence, /ended: .*request/);
   });
 
   test('an engine that says no UTF-8 is quoted once', limit, async (t) => {
@@ -846,7 +817,7 @@ describe('launchers', { concurrency: 6 }, () => {
     // What is more than other words is said all the same.
     fs.rmSync(path.join(launchers.dir, 'babbles'));
     launchers.say('status', 'TIMEOUT TimeLimit\n');
-    assert.match((await server.runEnds(id)).reason, /job 7 of engine has ended: TIMEOUT TimeLimit/);
+    assert.match((await server.runEnds(id)).reason, /job 7 .*TIMEOUT TimeLimit/);
   });
 
   test(
@@ -974,11 +945,8 @@ describe('launchers', { concurrency: 6 }, () => {
       refused.map(({ status }) => status),
       [403, 403],
     );
-    assert.match(
-      refused[0].json.detail,
-      /the launcher engine is not for ben: its limits.who has other names/,
-    );
-    assert.match(refused[1].json.detail, /no name stands beside this token/);
+    assert.match(refused[0].json.detail, /\bengine .*\bben\b.*limits\.who/);
+    assert.match(refused[1].json.detail, /token/);
     assert.equal((await post(of.ann)).status, 201);
     await waitFor(
       () => launchers.asked().length > 0,
@@ -1038,7 +1006,7 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
       fs.readFileSync(path.join(bin, 'calls'), 'utf8'),
       /^-V -N ringbench-\w{12} -q gpu -l walltime=01:00:00 -l select=1:ncpus=4:ngpus=0 -l place=scatter:excl -j oe -o \/dev\/null \S+agents.pbs$/m,
     );
-    assert.match((await jobIs(server, 'ended')).sentence, /^job 77.head of pbs has ended/);
+    assert.match((await jobIs(server, 'ended')).sentence, /^job 77\.head of pbs .*ended/);
   });
 
   test('what does not fit a launcher is refused by name', limit, async (t) => {
@@ -1065,7 +1033,7 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
     async (t) => {
       const { dir } = makeLaunchers(t);
       fs.chmodSync(dir, 0o777);
-      await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /can be written by anybody/);
+      await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /anybody/);
       fs.chmodSync(dir, 0o755);
       fs.writeFileSync(
         path.join(dir, 'bad.json'),
@@ -1073,20 +1041,17 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
       );
       await assert.rejects(
         startServer(t, { args: ['--launchers', dir] }),
-        /bad\.json: \/start\/argv\/0: .*can't be a parameter/,
+        /bad\.json: \/start\/argv\/0: .*parameter/,
       );
       fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, limits: { who: [1] } }));
       await assert.rejects(
         startServer(t, { args: ['--launchers', dir] }),
-        /bad\.json: \/limits\/who: must have strings only/,
+        /bad\.json: \/limits\/who: .*strings/,
       );
       // A limit that is written wrongly would be none.
       for (const [faulty, said] of [
-        [
-          { limits: { noeds: 4 } },
-          /bad\.json: \/limits\/noeds: unknown key; known are nodes, jobs, hours, who/,
-        ],
-        [{ limits: 'none' }, /bad\.json: \/limits: must be an object, not a string/],
+        [{ limits: { noeds: 4 } }, /bad\.json: \/limits\/noeds: .*nodes, jobs, hours, who/],
+        [{ limits: 'none' }, /bad\.json: \/limits: .*object/],
         [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown key/],
       ]) {
         fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, ...faulty }));

@@ -29,7 +29,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
   ]) {
     test(`with groups ${groups} a dead rank is named, by the other group too`, limit, async (t) => {
       const { reason } = await endOf(t, 'die@3=2', { split, stall_s: 60, iters: 50 });
-      assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
+      assert.match(reason, /^rank 3 on node-2: .*signal 9/);
     });
   }
 
@@ -38,7 +38,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
       split: 'node',
       stall_s: 60,
     });
-    assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
+    assert.match(reason, /^rank 3 on node-2: .*signal 9/);
   });
 
   test("an error that NCCL reports in one group ends the other, with the rank's words", limit, async (t) => {
@@ -48,8 +48,8 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
 
   test('a stall in one group says who is inside of the collective, and who waits', limit, async (t) => {
     const { reason } = await endOf(t, 'stall@1=4', { split: 'node', stall_s: 8 });
-    assert.match(reason, /^stalled: .*; rank 0 on node-1, rank 1 on node-1 lag: inside operation \d/);
-    assert.match(reason, /; 2 ranks wait for them, up to waiting for its peers after operation \d/);
+    assert.match(reason, /^stalled: .*; rank 0 on node-1, rank 1 on node-1 lag.*operation \d/);
+    assert.match(reason, /; 2 ranks wait .*operation \d/);
   });
 
   // Three peers one after the other take longer than stall_s, each of them less.
@@ -68,10 +68,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
 
   test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
     const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 8 });
-    assert.match(
-      reason,
-      /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /,
-    );
+    assert.match(reason, /; all 4 ranks .*operation \d+ \(8 B\).*; stack of rank 0: /);
     assert.deepEqual(
       [blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer],
       [null, 0, [], 'no_rank'],
@@ -86,10 +83,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     const { reason, blamed } = await endOf(t, ...unlaunched, {
       NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
     });
-    assert.match(
-      reason,
-      /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /,
-    );
+    assert.match(reason, /; rank 2 on node-2 lags: .*RAS .*\b2 collectives.*\b3; .*operation 3 /);
     assert.deepEqual([blamed.rank, blamed.verdict.evidence.by], [2, 'unlaunched']);
     const { node, ...ras } = blamed.verdict.evidence.ras;
     assert.match(node, /^node-[12]$/);
@@ -156,7 +150,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
 
   test('a GPU that does not answer is named, with the call', limit, async (t) => {
     const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 3 });
-    assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaSetDevice\) has not returned in 11 s/);
+    assert.match(reason, /^rank 2 on node-2: .*cudaSetDevice.* 11 s/);
   });
 
   test(
@@ -164,7 +158,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     limit,
     async (t) => {
       const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
-      assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
+      assert.match(reason, /^rank 2 on node-2: .*cudaFree.* 10 s/);
     },
   );
 });

@@ -218,13 +218,10 @@ describe('nodes and their twins', { concurrency: 4 }, () => {
       odd.say(start, { type: 'progress', rank: 0, op: 1, done: 1, time_ms: Date.now() + ahead * 1000 });
     await tell(-3600);
     const [, clock] = findingsOf(await verdict());
-    assert.match(clock.sentence, /^odd: its clock is 36\d\d\.\d s behind the server's$/);
+    assert.match(clock.sentence, /^odd: .*36\d\d\.\d s behind/);
     assert.deepEqual([clock.check, clock.severity, clock.command], ['clock', 'warn', 'chronyc makestep']);
     await tell(3600);
-    assert.match(
-      findingsOf(await verdict())[1].sentence,
-      /^odd: its clock is 3\d\d\d\.\d s ahead of the server's$/,
-    );
+    assert.match(findingsOf(await verdict())[1].sentence, /^odd: .*3\d\d\d\.\d s ahead/);
     await tell(0);
     assert.deepEqual(findingsOf(await verdict()), [version]);
   });

@@ -83,11 +83,7 @@ describe('patterns', { concurrency: 4 }, () => {
     await noWorkersLeft(agents);
     // Figures of different nodes are never taken together.
     const compare = (base, head) => server.request('GET', `/api/v1/compare?base=${base}&head=${head}`);
-    assertProblem(
-      await compare(run.id, `${run.id}:0`),
-      422,
-      /base has cases on different nodes: name one case, as /,
-    );
+    assertProblem(await compare(run.id, `${run.id}:0`), 422, /\bbase .*nodes: /);
     assert.equal((await compare(`${run.id}:0`, `${run.id}:1`)).status, 200);
     assert.deepEqual((await server.get('/api/v1/trends?band=latency')).points, []);
     const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
@@ -167,7 +163,7 @@ describe('patterns', { concurrency: 4 }, () => {
     for (const made of ['better', 'topology:same', 'gate:ok']) {
       assert.equal((await server.request('GET', `/api/v1/runs?verdict=${made}`)).status, 422, made);
     }
-    assertProblem(await server.request('GET', '/api/v1/runs?verdict=bad'), 422, /parameter verdict must be/);
+    assertProblem(await server.request('GET', '/api/v1/runs?verdict=bad'), 422, /\bverdict\b/);
     const last = (await server.events(id)).at(-1);
     assert.deepEqual(last.culprit, run.culprit);
     const named = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);
@@ -201,7 +197,7 @@ describe('patterns', { concurrency: 4 }, () => {
     const [, line] = lines.at(-2).match(/^# find the slow node: (curl .*)$/) ?? assert.fail(lines.join('\n'));
     assert.match(lines.at(-1), /^completed: /);
     const told = await promisify(exec)(line);
-    assert.match(told.stdout, /\ncompleted: .*; culprit: slow_node: node-2 is slow.*\n$/);
+    assert.match(told.stdout, /\ncompleted: .*; culprit: slow_node: node-2 .*\n$/);
     assert.doesNotMatch(told.stdout, /find the slow node/);
     const [found, first] = (await server.get('/api/v1/runs')).runs;
     const { follow_up: offer } = await server.getRun(first.id);
@@ -220,18 +216,11 @@ describe('patterns', { concurrency: 4 }, () => {
   test('what is too much is refused with what to use', limit, async (t) => {
     const server = await startServer(t);
     const refused = async (spec) => (await server.post(spec)).json.errors;
-    assert.deepEqual(await refused({ pattern: 'pairs', nodes: { count: 1000 } }), [
-      {
-        pointer: '/pattern',
-        detail:
-          'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use rounds of at most 19 ' +
-          '(confirmations counted), the pattern bisect, or fewer nodes',
-      },
-    ]);
-    assert.equal(
-      (await refused({ pattern: 'pairs', nodes: { count: 1 } }))[0].detail,
-      'pattern pairs takes 2 nodes or more, not 1',
-    );
+    const [many, ...more] = await refused({ pattern: 'pairs', nodes: { count: 1000 } });
+    assert.deepEqual([many.pointer, more], ['/pattern', []]);
+    assert.match(many.detail, /1000 nodes .*\b499500 cases.*\b10000\b.*\b19\b/);
+    const [one] = await refused({ pattern: 'pairs', nodes: { count: 1 } });
+    assert.match(one.detail, /\b2 nodes .*\b1$/);
     assert.equal((await refused({ pattern: 'pairs', baseline: {} }))[0].pointer, '/baseline');
     assert.equal((await refused({ pattern: 'rings' }))[0].pointer, '/pattern');
   });

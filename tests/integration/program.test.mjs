@@ -178,24 +178,16 @@ describe('programs', { concurrency: 6 }, () => {
       strict: { argv: ['/bin/true', '{n}'], parameters: { n: { type: 'integer', min: 0, max: 9 } } },
     });
     for (const [program, pointer, detail] of /** @type {any[][]} */ ([
-      [{ name: 'figures', args: { steps: 101 } }, '/program/args/steps', /^must be at most 100, not 101$/],
-      [{ name: 'figures', args: { steps: 1.5 } }, '/program/args/steps', /^must be an integer, not a number/],
+      [{ name: 'figures', args: { steps: 101 } }, '/program/args/steps', /100.*101/],
+      [{ name: 'figures', args: { steps: 1.5 } }, '/program/args/steps', /integer/],
       [{ name: 'figures', args: { ratio: -0.5 } }, '/program/args/ratio', /at least 0/],
-      [{ name: 'figures', args: { mode: 'middle' } }, '/program/args/mode', /one of fast, slow/],
-      [{ name: 'figures', args: { exact: 'yes' } }, '/program/args/exact', /true or false/],
-      [{ name: 'figures', args: { text: 'A' } }, '/program/args/text', /must match \[a-z/],
-      [{ name: 'figures', args: { text: 'a\nb' } }, '/program/args/text', /^must not contain U\+000A$/],
-      [{ name: 'figures', args: { text: '-v' } }, '/program/args/text', /^must not begin with -$/],
-      [
-        { name: 'figures', args: { text: 'a'.repeat(257) } },
-        '/program/args/text',
-        /^must be at most 256 bytes$/,
-      ],
-      [
-        { name: 'figures', args: { 'a/b': 1 } },
-        '/program/args/a~1b',
-        /unknown parameter 'a\/b'; known are steps/,
-      ],
+      [{ name: 'figures', args: { mode: 'middle' } }, '/program/args/mode', /fast, slow/],
+      [{ name: 'figures', args: { exact: 'yes' } }, '/program/args/exact', /true.*false/],
+      [{ name: 'figures', args: { text: 'A' } }, '/program/args/text', /\[a-z/],
+      [{ name: 'figures', args: { text: 'a\nb' } }, '/program/args/text', /U\+000A/],
+      [{ name: 'figures', args: { text: '-v' } }, '/program/args/text', /-$/],
+      [{ name: 'figures', args: { text: 'a'.repeat(257) } }, '/program/args/text', /256 bytes/],
+      [{ name: 'figures', args: { 'a/b': 1 } }, '/program/args/a~1b', /'a\/b'.*steps/],
       [{ name: 'strict' }, '/program/args/n', /missing/],
       [{ name: '../figures' }, '/program/name', /name/],
       [{ name: 'figures', argv: ['sh'] }, '/program/argv', /unknown/],
@@ -228,7 +220,7 @@ describe('programs', { concurrency: 6 }, () => {
     const { server } = await clusterWith(t, { figures });
     const run = await server.runToEnd({ program: { name: 'figure' }, nodes: { wait_s: 0 } });
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /node-1: offers no program 'figure', but figures/);
+    assert.match(run.reason, /node-1: .*'figure'.*figures/);
   });
 
   test("a failure carries the program's last lines", limit, async (t) => {
@@ -273,12 +265,14 @@ describe('programs', { concurrency: 6 }, () => {
     );
     const said = (await server.events(id)).filter(({ type }) => type === 'message');
     assert.deepEqual(
-      said.map(({ level, rank, text }) => [level, rank, text]),
+      said.map(({ level, rank }) => [level, rank]),
       [
-        ['warn', 0, 'a line is left out for the metric slow: its regex took more than 50000 steps'],
-        ['warn', 0, "lines left out as a metric's regex took too long: 40"],
+        ['warn', 0],
+        ['warn', 0],
       ],
     );
+    assert.match(said[0].text, /\bslow: .*\b50000\b/);
+    assert.match(said[1].text, /\b40$/);
   });
 
   test('a program is stopped at its time limit and when it stalls', limit, async (t) => {
@@ -295,12 +289,12 @@ describe('programs', { concurrency: 6 }, () => {
       },
     });
     const slow = await server.runToEnd({ program: { name: 'slow' } });
-    assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
+    assert.match(slow.reason, /^rank 0 on node-1: timeout: .*\b1 s\b/);
     const stuck = await server.runToEnd({ program: { name: 'stuck' }, stall_s: 8 });
-    assert.match(stuck.reason, /^stalled: no rank printed anything for 8 s$/);
+    assert.match(stuck.reason, /^stalled: .* 8 s$/);
     // Asked where it is, it may say so, and one that does not heed the question lives on.
     const telling = await server.runToEnd({ program: { name: 'telling' }, stall_s: 8 });
-    assert.match(telling.reason, /^stalled: no rank printed anything for 8 s$/);
+    assert.match(telling.reason, /^stalled: .* 8 s$/);
     const { lines } = await server.get(`/api/v1/runs/${telling.id}/logs?rank=0`);
     assert.match(lines.map(({ text }) => text).join(''), /where I am/);
     // Output beyond what is kept is a sign of life all the same.
@@ -366,14 +360,14 @@ describe('programs', { concurrency: 6 }, () => {
       ['good'],
     );
     for (const pattern of [
-      /programs\.d\/unknown\.json: \/argv\/1: \{what\} is no parameter/,
-      /programs\.d\/unknown\.json: \/shell: unknown key/,
-      /programs\.d\/missing\.json: \/argv\/0: \/nowhere\/at\/all can't be executed/,
-      /programs\.d\/pattern\.json: \/parameters\/a\/pattern: is no regular expression/,
-      /programs\.d\/metric\.json: \/metrics\/0\/regex: must have a group/,
-      /programs\.d\/expression\.json: \/metrics\/0\/regex: is no regular expression: missing closing parenthesis, at offset 3/,
+      /programs\.d\/unknown\.json: \/argv\/1: \{what\} /,
+      /programs\.d\/unknown\.json: \/shell: /,
+      /programs\.d\/missing\.json: \/argv\/0: \/nowhere\/at\/all /,
+      /programs\.d\/pattern\.json: \/parameters\/a\/pattern: /,
+      /programs\.d\/metric\.json: \/metrics\/0\/regex: .*group/,
+      /programs\.d\/expression\.json: \/metrics\/0\/regex: .*parenthesis.* 3/,
       /programs\.d\/broken\.json: not valid JSON/,
-      /programs\.d\/open\.json can be written by anybody/,
+      /programs\.d\/open\.json .*anybody/,
     ]) {
       await waitFor(
         () => agent.errors.some((line) => pattern.test(line)),
@@ -419,7 +413,7 @@ describe('programs', { concurrency: 6 }, () => {
         })
       ).id,
     );
-    assert.match(refused.reason, /node-1: \/program\/args\/n must be at most 5, not 20/);
+    assert.match(refused.reason, /node-1: \/program\/args\/n .*\b5\b.*\b20\b/);
   });
 
   test('a matrix makes a case per combination, interleaved over repeats', limit, async (t) => {
@@ -556,28 +550,18 @@ describe('programs', { concurrency: 6 }, () => {
       const { id } = await server.run({ program: { name }, env, repeats: 2 });
       const run = await server.runEnds(id);
       assert.equal(run.state, 'completed', run.reason);
-      const said = (await server.get(`/api/v1/runs/${id}/events?format=text`)).match(
-        /# nothing was heard of NCCL's log: /g,
-      );
-      assert.equal(said?.length, 1);
+      const [{ answer, sentence }] = run.cases[0].transports.verdicts;
+      const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
+      assert.equal(text.split(`# ${sentence}`).length, 2, text);
       assert.equal(run.cases[1].transports, undefined);
-      return run.cases[0].transports.verdicts.map(({ answer, sentence }) => [answer, sentence]);
+      assert.equal(run.cases[0].transports.verdicts.length, 1);
+      assert.equal(answer, 'not_enough_data');
+      return sentence;
     };
-    assert.deepEqual(await saysOf('none'), [
-      [
-        'not_enough_data',
-        "nothing was heard of NCCL's log: the program does not use NCCL, or has its log elsewhere",
-      ],
-    ]);
-    assert.deepEqual(await saysOf('none', { NCCL_DEBUG: 'VERSION' }), [
-      ['not_enough_data', "nothing was heard of NCCL's log: NCCL_DEBUG=VERSION was set"],
-    ]);
-    assert.deepEqual(await saysOf('own'), [
-      [
-        'not_enough_data',
-        "nothing was heard of NCCL's log: the program does not use NCCL, or has its log elsewhere",
-      ],
-    ]);
+    const unset = await saysOf('none');
+    assert.doesNotMatch(unset, /NCCL_DEBUG/);
+    assert.match(await saysOf('none', { NCCL_DEBUG: 'VERSION' }), /NCCL_DEBUG=VERSION/);
+    assert.equal(await saysOf('own'), unset);
     const [file] = fs.readdirSync(dir).filter((name) => name.startsWith('own.'));
     assert.match(fs.readFileSync(path.join(dir, file), 'utf8'), /NCCL INFO Channel/);
   });

@@ -26,7 +26,7 @@ describe('refusals', { concurrency: 4 }, () => {
   test('what is not JSON is refused with its place', limit, async (t) => {
     const server = await startServer(t);
     for (const [body, detail] of [
-      ['', /body is empty; \{\} asks for a run with every default/],
+      ['', /empty.*\{\}/],
       ['  \n', /body is empty/],
       ['{', /not valid JSON: .* at line 1, column 1/],
       ['{"a":1,}', /not valid JSON: /],
@@ -64,10 +64,10 @@ describe('refusals', { concurrency: 4 }, () => {
       '/nodes/count',
       '/sizes/min',
     ]);
-    assert.match(said['/colectives'], /unknown field 'colectives'; known are name, labels/);
-    assert.equal(said['/iters'], 'must be "auto" or an integer from 1 to 1000000');
-    assert.match(said['/dtypes/0'], /must be one of int8, .*float8e5m2/);
-    assert.match(said['/env/LD_PRELOAD'], /not among those that a run may set/);
+    assert.match(said['/colectives'], /'colectives'.*name, labels/);
+    assert.match(said['/iters'], /"auto".*\b1 .*1000000/);
+    assert.match(said['/dtypes/0'], /int8, .*float8e5m2/);
+    assert.ok(said['/env/LD_PRELOAD']);
     assertProblem(await server.post([]), 422);
     assertProblem(await server.post({ fault: { kind: 'die' } }), 422);
   });
@@ -104,7 +104,7 @@ describe('refusals', { concurrency: 4 }, () => {
       JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 0])));
     for (const target of ['/api/v1/runs', '/api/v1/runs/validate']) {
       const post = (body) => server.request('POST', target, { body });
-      assertProblem(await post(members(86000)), 413, /has 86000 names in its objects, more than 2048/);
+      assertProblem(await post(members(86000)), 413, /86000 .*2048/);
       assertProblem(
         await post(`{"sizes":[${'8,'.repeat(32768)}8]}`),
         413,
@@ -117,11 +117,7 @@ describe('refusals', { concurrency: 4 }, () => {
         mistaken: true,
       };
       assertProblem(await post(JSON.stringify(large)), 422, /1 field is wrong|fields are wrong/);
-      const { errors } = assertProblem(
-        await post(members(2048)),
-        422,
-        /2048 fields are wrong; the first are listed/,
-      );
+      const { errors } = assertProblem(await post(members(2048)), 422, /2048 fields/);
       assert.equal(errors.length, 50);
       assert.match(errors[49].detail, /^unknown field 'k49'; known are name, /);
     }
@@ -189,11 +185,7 @@ describe('refusals', { concurrency: 4 }, () => {
     });
     const from = (host) =>
       server.request('POST', '/api/v1/runs/validate', { body: '{}', headers: { Host: host } });
-    assertProblem(
-      await from('evil.example'),
-      403,
-      /names in the Host header that it knows.*head\.example.*--allow-host/,
-    );
+    assertProblem(await from('evil.example'), 403, /head\.example.*--allow-host/);
     for (const known of [
       'head.example:8080',
       'OTHER.example',
@@ -234,27 +226,21 @@ describe('refusals', { concurrency: 4 }, () => {
     assert.match(ranks.reason, /node-1 and 1 more: offers 2 host ranks, 3 asked/);
     const root = await ends({ root: 4, collectives: ['broadcast'] });
     assert.equal(root.state, 'failed');
-    assert.match(root.reason, /root is 4, but the run has 4 ranks \(0 to 3\)/);
+    assert.match(root.reason, /root is 4.*\b4 ranks/);
   });
 
   test('an unknown node is named, beside the known ones', limit, async (t) => {
     const { server } = await startCluster(t, 2);
     const text = await server.followText({ ...quick, nodes: { names: ['node-1', 'nod-2'], wait_s: 1 } });
     const lines = await text.ended();
-    assert.match(
-      lines.at(-1),
-      /^failed: .*no node is named 'nod-2'; known nodes: node-1, node-2 \(waited 1 s\)$/,
-    );
+    assert.match(lines.at(-1), /^failed: .*'nod-2'.*node-1, node-2.*\b1 s\b/);
   });
 
   test('a node that never joins is named with its rank', limit, async (t) => {
     const { server, agents } = await startCluster(t, 3, faulty);
     const text = await server.followText({ ...quick, join_s: 6, fault: { kind: 'no_join', rank: 1 } });
     await text.line(/^# 2 of 3 ranks joined$/);
-    assert.match(
-      (await text.ended()).at(-1),
-      /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/,
-    );
+    assert.match((await text.ended()).at(-1), /^failed: .*rendezvous: 2 of 3 ranks .*6 s.*rank 1 on node-2 /);
     await noWorkersLeft(agents);
     const next = await server.runToEnd(quick);
     assert.equal(next.state, 'completed', next.reason);
@@ -311,7 +297,7 @@ describe('refusals', { concurrency: 4 }, () => {
     const [first] = await startAgents(t, server, 1);
     const second = await startAgent(t, server, 'node-1', { ready: false });
     assert.equal((await second.ended()).code, 1);
-    assert.match(second.errors.at(-1), /the name 'node-1' is held by another live agent .*--name/);
+    assert.match(second.errors.at(-1), /'node-1' .*--name/);
     assert.equal(first.status, null);
     const run = await server.runToEnd(quick);
     assert.equal(run.state, 'completed', run.reason);
@@ -368,11 +354,11 @@ describe('refusals', { concurrency: 4 }, () => {
       [['--listen', '127.0.0.1'], /--listen/],
       [
         ['--listen', '127.0.0.1:0', '--token-file', path.join(dir, 'open')],
-        /token file .* can be read or changed by others \(mode 0644\): chmod 600/,
+        /token file .*\(mode 0644\): chmod 600/,
       ],
       [
         ['--listen', '127.0.0.1:0', '--tls-cert', path.join(dir, 'file'), '--tls-key', path.join(dir, 'key')],
-        /TLS key .* can be read or changed by others \(mode 0644\): chmod 600/,
+        /TLS key .*\(mode 0644\): chmod 600/,
       ],
       [['--listen', '127.0.0.1:0', '--data-dir', path.join(dir, 'file')], /file/],
       [['--nonsense'], /unknown option '--nonsense'; try --help/],

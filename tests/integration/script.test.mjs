@@ -184,28 +184,19 @@ describe('the script', { concurrency: 4 }, () => {
   test('what is no option, or none that can be had here, is said before anything runs', limit, async (t) => {
     const server = await startServer(t);
     for (const [args, message] of /** @type {any[][]} */ ([
-      [
-        ['run', 'all_reduce', '-g', '8'],
-        /^ringbench: -g 8: there is one process per GPU: --ranks-per-node and --nodes say how many$/,
-      ],
-      [['run', 'all_reduce', '-D', '1'], /^ringbench: -D: the kernels of the device API/],
-      [
-        ['run', 'all_reduce', '-Q', '1'],
-        /^ringbench: run has no option -Q; `ringbench help run` lists them$/,
-      ],
-      [['run', 'all_reduce', '-n', 'many'], /^ringbench: -n takes a whole number, not 'many'$/],
-      [['run', 'all_reduce', '-n'], /^ringbench: -n needs a value$/],
-      [
-        ['run', 'all_reduce', '-R', '3'],
-        /^ringbench: -R takes the number of one of: none local symmetric \(from 0\)$/,
-      ],
-      [['run', 'all_reduce', '--env', 'X'], /^ringbench: --env takes NAME=VALUE, not 'X'$/],
-      [['run', 'all_reduce', 'broadcast'], /^ringbench: 'broadcast' is no option: /],
-      [['run', '{}', '-n', '1'], /^ringbench: a run spec says all by itself: '-n' is one too many$/],
-      [['run'], /^ringbench: what is to be run: /],
+      [['run', 'all_reduce', '-g', '8'], /^ringbench: -g 8: .*--ranks-per-node .*--nodes/],
+      [['run', 'all_reduce', '-D', '1'], /^ringbench: -D: /],
+      [['run', 'all_reduce', '-Q', '1'], /^ringbench: .*-Q.*`ringbench help run`/],
+      [['run', 'all_reduce', '-n', 'many'], /^ringbench: -n .*'many'$/],
+      [['run', 'all_reduce', '-n'], /^ringbench: -n .*value$/],
+      [['run', 'all_reduce', '-R', '3'], /^ringbench: -R .*none local symmetric/],
+      [['run', 'all_reduce', '--env', 'X'], /^ringbench: --env .*NAME=VALUE.*'X'$/],
+      [['run', 'all_reduce', 'broadcast'], /^ringbench: 'broadcast' /],
+      [['run', '{}', '-n', '1'], /^ringbench: .*'-n'/],
+      [['run'], /^ringbench: .*\brun\b/],
       [['run', './no-such-file'], /no-such-file/],
-      [['fly'], /^ringbench: there is no command 'fly'; `ringbench help` lists them$/],
-      [['watch', '../nodes'], /^ringbench: '..\/nodes' is no run; `ringbench ls` lists them$/],
+      [['fly'], /^ringbench: .*'fly'.*`ringbench help`/],
+      [['watch', '../nodes'], /^ringbench: '\.\.\/nodes' .*`ringbench ls`/],
     ])) {
       const { code, out, err } = await call(t, server, args);
       assert.equal(code, 3, `${args}: ${err}`);
@@ -392,9 +383,8 @@ describe('the script', { concurrency: 4 }, () => {
           },
         );
         assert.equal((await program.ended(30000)).code, 3, program.describe());
-        assert.deepEqual(program.errors, [
-          `ringbench: the output can't be written any more; run ${run} may go on: ringbench watch ${run}`,
-        ]);
+        assert.equal(program.errors.length, 1, program.describe());
+        assert.match(program.errors[0], new RegExp(`^ringbench: .*output.*: ringbench watch ${run}$`));
       }
     }
     assert.equal((await server.getRun(id)).ended, null);
@@ -527,7 +517,7 @@ describe('the script', { concurrency: 4 }, () => {
     const program = start(t, server, ['run', JSON.stringify(long)]);
     await program.line(/^ +\d+ +\d+ +float/, 30000);
     await server.killHard();
-    await program.errorLine(/^ringbench: the stream of run \S+ broke off$/, 30000);
+    await program.errorLine(/^ringbench: .*stream of run \S+ /, 30000);
     const again = await server.startAgain();
     await program.errorLine(/^ringbench: from its beginning:$/, 60000);
     const [, id] = program.lines[0].match(/^# run (\S+)/);
@@ -555,17 +545,15 @@ describe('the script', { concurrency: 4 }, () => {
     assert.equal((await call(t, server, ['ls'])).out.split('\n').length, 3);
     assert.match(
       (await call(t, server, ['ls', '--sort', 'figure', '--order', 'up'])).err,
-      /order must be one of desc, asc/,
+      /order.*desc, asc/,
     );
-    assert.match(
-      (await call(t, server, ['ls', '--state', 'flying'])).err,
-      /^ringbench: the parameter state must be /,
-    );
+    assert.match((await call(t, server, ['ls', '--state', 'flying'])).err, /^ringbench: .*\bstate\b/);
     assert.match((await call(t, server, ['nodes'])).out, /^NAME +STATE .*\nnode-1 +idle .*\nnode-2 +idle /);
     assert.match((await call(t, server, ['results', id, 'csv'])).out, /^case,attempt,/);
     assert.match((await call(t, server, ['results', id])).out, /^ +8 +2 +float /m);
     const unknown = await call(t, server, ['watch', '000000000000']);
-    assert.deepEqual([unknown.code, unknown.err], [3, 'ringbench: there is no run 000000000000']);
+    assert.equal(unknown.code, 3);
+    assert.match(unknown.err, /^ringbench: .*000000000000$/);
   });
 
   test('files of other benchmarks are imported', limit, async (t) => {
@@ -585,15 +573,12 @@ describe('the script', { concurrency: 4 }, () => {
       );
       assert.deepEqual([code, err], [0, '']);
       const [, id] = out.match(
-        /^(\S+) {2}4 rows of all_reduce, 2 ranks: completed, imported from nccl-tests\n4 rows read, 0 lines not$/,
+        /^(\S+) {2}4 rows .*all_reduce, 2 ranks: completed, .*nccl-tests\n4 rows .*0 lines/,
       );
       assert.equal((await server.getRun(id)).name, 'a & ü');
     }
-    assert.match((await call(t, server, ['import'])).err, /^ringbench: which file is to be imported/);
-    assert.match(
-      (await call(t, server, ['import', file, '--speed', '1'])).err,
-      /^ringbench: import has no option --speed$/,
-    );
+    assert.match((await call(t, server, ['import'])).err, /^ringbench: .*file/);
+    assert.match((await call(t, server, ['import', file, '--speed', '1'])).err, /^ringbench: .*--speed$/);
   });
 
   const secret = 'run-0123456789abcdef"\\';
@@ -630,9 +615,9 @@ describe('the script', { concurrency: 4 }, () => {
     for (const name of ['argv', 'environ'])
       assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
     for (const [token, message] of /** @type {any[][]} */ ([
-      [undefined, /^ringbench: this needs a token: /],
-      [write('wrong', 'no-such-token-0123\n'), /^ringbench: no token of this server: /],
-      [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty has no token$/],
+      [undefined, /^ringbench: .*token: /],
+      [write('wrong', 'no-such-token-0123\n'), /^ringbench: .*token.*server: /],
+      [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty /],
       [path.join(dir, 'missing'), /missing/],
     ])) {
       const { code, err } = await call(t, server, ['run', '{}'], {
@@ -654,7 +639,7 @@ describe('the script', { concurrency: 4 }, () => {
     ]) {
       const { code, err } = await call(t, nobody, command);
       assert.equal(code, 3, command.join(' '));
-      assert.match(err, /^ringbench: no answer from http:\/\/127\.0\.0\.1:\d+: .*connect/);
+      assert.match(err, /^ringbench: .*http:\/\/127\.0\.0\.1:\d+: .*connect/);
     }
     const dir = tempDir(t);
     const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
@@ -680,10 +665,7 @@ describe('the script', { concurrency: 4 }, () => {
     assert.equal(made.status, 0, String(made.stderr));
     fs.chmodSync(key, 0o600);
     const { server, env } = await startGuarded(t, ['--tls-cert', cert, '--tls-key', key]);
-    assert.match(
-      (await call(t, server, ['ls'], { env })).err,
-      /^ringbench: no answer from https:.*certificate/,
-    );
+    assert.match((await call(t, server, ['ls'], { env })).err, /^ringbench: .*https:.*certificate/);
     const { code, err } = await call(t, server, ['ls'], { env: { ...env, RINGBENCH_CA_FILE: cert } });
     assert.equal(code, 0, err);
   });
@@ -745,7 +727,7 @@ describe('the script', { concurrency: 4 }, () => {
       'ranks=3',
     ]);
     assert.equal(refused.code, 3);
-    assert.match(refused.err, /\/launch\/args\/ranks: must be an integer/);
+    assert.match(refused.err, /\/launch\/args\/ranks: .*integer/);
     assert.match((await call(t, server, ['stop', 'none'])).err, /^ringbench: .*none/);
   });
 
