@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { Program, binDir, buildDir, patience, root, tempDir } from './lib/fixture.mjs';
 
@@ -100,93 +100,95 @@ function sizesOf(table) {
     .map((match) => Number(match[1]));
 }
 
-test('on one GPU all that can be tried is, and passes', limit, async (t) => {
-  const { script, code, out } = await runScript(t, ['--parts', 'single,shapes,shared,failures']);
-  const text = script.lines.join('\n');
-  assert.equal(code, 0, script.describe());
-  assert.match(text, /EMULATED: no figure below is a measurement/);
-  assert.match(text, /^ok {6}1 rank\(s\): fp8, too/m);
-  assert.match(text, /^ok {6}4 ranks .*ranks_per_gpu 4/m);
-  assert.match(text, /init.* 5 s/);
-  assert.match(text, /^ok {6}SIGTERM .*init/m);
-  assert.match(text, /^ok {6}.*killed rank of 4/m);
-  assert.match(text, /^\d+ ok, 0 failed/m);
-  for (const file of [
-    'summary.txt',
-    'machine.txt',
-    'nvidia-smi.txt',
-    'probe.json',
-    'all-1.events',
-    'all-1.case.json',
-    'shared-4.events',
-    'hang.events',
-  ])
-    assert.ok(fs.statSync(path.join(out, file)).size > 0, file);
-});
+describe('the script for GPUs', { concurrency: 2 }, () => {
+  test('on one GPU all that can be tried is, and passes', limit, async (t) => {
+    const { script, code, out } = await runScript(t, ['--parts', 'single,shapes,shared,failures']);
+    const text = script.lines.join('\n');
+    assert.equal(code, 0, script.describe());
+    assert.match(text, /EMULATED: no figure below is a measurement/);
+    assert.match(text, /^ok {6}1 rank\(s\): fp8, too/m);
+    assert.match(text, /^ok {6}4 ranks .*ranks_per_gpu 4/m);
+    assert.match(text, /init.* 5 s/);
+    assert.match(text, /^ok {6}SIGTERM .*init/m);
+    assert.match(text, /^ok {6}.*killed rank of 4/m);
+    assert.match(text, /^\d+ ok, 0 failed/m);
+    for (const file of [
+      'summary.txt',
+      'machine.txt',
+      'nvidia-smi.txt',
+      'probe.json',
+      'all-1.events',
+      'all-1.case.json',
+      'shared-4.events',
+      'hang.events',
+    ])
+      assert.ok(fs.statSync(path.join(out, file)).size > 0, file);
+  });
 
-test('ringbench and nccl-tests take turns, a process per rank', limit, async (t) => {
-  const { script, code, out, starts } = await runScript(t, [
-    '--parts',
-    'beside,beside-shared',
-    '--most',
-    '16384',
-  ]);
-  assert.equal(code, 0, script.describe());
-  for (const kind of kinds) {
-    for (const [n, name] of /** @type {any[][]} */ ([
-      [1, `${kind}-1`],
-      [2, `${kind}-2-shared`],
-      [4, `${kind}-4-shared`],
-    ])) {
-      const table = fs.readFileSync(path.join(out, `beside-${name}.md`), 'utf8');
-      const sizes = [1024, 2048, 4096, 8192, 16384];
-      assert.deepEqual(
-        sizesOf(table),
-        sizes.flatMap((size) => [size, size]),
-      );
-      assert.ok(fs.readFileSync(path.join(out, 'summary.txt'), 'utf8').includes(table.trim()));
-      const own = starts.filter((start) => start[0] === kind && start[2] === String(n));
-      assert.equal(own.length, 3 * n);
-      // Ours goes first, then theirs, then ours.
-      assert.deepEqual(
-        own.filter((start) => start[1] === '0').map((start) => start[5]),
-        ['1', '1', '3'],
-      );
-      const hosts = new Set(own.map((start) => start[4]));
-      assert.equal(hosts.size, n);
-      assert.ok(own.every((start) => start[3] === (n === 1 ? 'none' : '0')));
-      for (const round of [1, 2, 3]) {
-        assert.ok(fs.existsSync(path.join(out, `beside-${name}.${round}.txt`)));
-        assert.ok(fs.existsSync(path.join(out, `beside-${name}.${round}.events`)));
+  test('ringbench and nccl-tests take turns, a process per rank', limit, async (t) => {
+    const { script, code, out, starts } = await runScript(t, [
+      '--parts',
+      'beside,beside-shared',
+      '--most',
+      '16384',
+    ]);
+    assert.equal(code, 0, script.describe());
+    for (const kind of kinds) {
+      for (const [n, name] of /** @type {any[][]} */ ([
+        [1, `${kind}-1`],
+        [2, `${kind}-2-shared`],
+        [4, `${kind}-4-shared`],
+      ])) {
+        const table = fs.readFileSync(path.join(out, `beside-${name}.md`), 'utf8');
+        const sizes = [1024, 2048, 4096, 8192, 16384];
+        assert.deepEqual(
+          sizesOf(table),
+          sizes.flatMap((size) => [size, size]),
+        );
+        assert.ok(fs.readFileSync(path.join(out, 'summary.txt'), 'utf8').includes(table.trim()));
+        const own = starts.filter((start) => start[0] === kind && start[2] === String(n));
+        assert.equal(own.length, 3 * n);
+        // Ours goes first, then theirs, then ours.
+        assert.deepEqual(
+          own.filter((start) => start[1] === '0').map((start) => start[5]),
+          ['1', '1', '3'],
+        );
+        const hosts = new Set(own.map((start) => start[4]));
+        assert.equal(hosts.size, n);
+        assert.ok(own.every((start) => start[3] === (n === 1 ? 'none' : '0')));
+        for (const round of [1, 2, 3]) {
+          assert.ok(fs.existsSync(path.join(out, `beside-${name}.${round}.txt`)));
+          assert.ok(fs.existsSync(path.join(out, `beside-${name}.${round}.events`)));
+        }
       }
     }
-  }
-});
+  });
 
-test('a comparison fails when either fails or ours is wrong', limit, async (t) => {
-  const args = ['--parts', 'beside', '--most', '2048'];
-  const failing = /^FAILED {2}all_reduce beside nccl-tests, 1 rank/m;
-  const theirs = await runScript(t, args, { DRY_FAILS: '1' });
-  assert.equal(theirs.code, 1, theirs.script.describe());
-  assert.match(theirs.script.lines.join('\n'), failing);
-  assert.match(theirs.script.lines.join('\n'), /all_reduce_perf: stand-in: no such GPU/);
-  const ours = await runScript(t, args, { RINGBENCH_EMULATION: 'devices=1,wrong=3' });
-  assert.equal(ours.code, 1, ours.script.describe());
-  assert.match(ours.script.lines.join('\n'), failing);
-});
+  test('a comparison fails when either fails or ours is wrong', limit, async (t) => {
+    const args = ['--parts', 'beside', '--most', '2048'];
+    const failing = /^FAILED {2}all_reduce beside nccl-tests, 1 rank/m;
+    const theirs = await runScript(t, args, { DRY_FAILS: '1' });
+    assert.equal(theirs.code, 1, theirs.script.describe());
+    assert.match(theirs.script.lines.join('\n'), failing);
+    assert.match(theirs.script.lines.join('\n'), /all_reduce_perf: stand-in: no such GPU/);
+    const ours = await runScript(t, args, { RINGBENCH_EMULATION: 'devices=1,wrong=3' });
+    assert.equal(ours.code, 1, ours.script.describe());
+    assert.match(ours.script.lines.join('\n'), failing);
+  });
 
-test('without a GPU it says why; paths are relative to the caller', limit, async (t) => {
-  const folder = tempDir(t);
-  const { script, code } = await runScript(
-    t,
-    ['--out', 'logs'],
-    {
-      RINGBENCH_EMULATION: 'no_driver',
-      RINGBENCH_BIN_DIR: path.relative(folder, binDir),
-    },
-    folder,
-  );
-  assert.equal(code, 77, script.describe());
-  assert.match(script.lines.join('\n'), /skipped: .*NVIDIA driver/);
-  assert.ok(fs.existsSync(path.join(folder, 'logs/probe.json')));
+  test('without a GPU it says why; paths are relative to the caller', limit, async (t) => {
+    const folder = tempDir(t);
+    const { script, code } = await runScript(
+      t,
+      ['--out', 'logs'],
+      {
+        RINGBENCH_EMULATION: 'no_driver',
+        RINGBENCH_BIN_DIR: path.relative(folder, binDir),
+      },
+      folder,
+    );
+    assert.equal(code, 77, script.describe());
+    assert.match(script.lines.join('\n'), /skipped: .*NVIDIA driver/);
+    assert.ok(fs.existsSync(path.join(folder, 'logs/probe.json')));
+  });
 });

@@ -1,11 +1,13 @@
 // netns.mjs - hosts of our own: network namespaces on a bridge, their links shaped
 //
 // The bridge lives in a namespace of its own, so the machine's own network stays as it is.
-// Root only. Names carry this process's id; teardown() removes all, also after a failed setup.
+// Root only. Names carry this process's id and a number; teardown() removes all, also after a failed setup.
 import { execFileSync } from 'node:child_process';
 
 // Else the bridge takes that of one of its ports.
 const bridgeAddress = '02:00:00:00:00:fe';
+
+let serial = 0;
 
 const run = (...argv) => execFileSync(argv[0], argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
 
@@ -75,7 +77,7 @@ export function whyNot() {
  * both ways; after deafen(i) those that go to it do; after strand(i) all but those that it sends to the hub.
  */
 export function setup(n, rate) {
-  const prefix = `rb${process.pid}`;
+  const prefix = `rb${process.pid}n${serial++}`;
   const place = (namespace, address) => ({
     namespace,
     address,

@@ -290,7 +290,10 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     assert.equal(answer, 'another_way', sentence);
     assert.match(sentence, /\b4M .*\b0 % .*48 MiB /);
   });
+});
 
+// Nothing is measured here.
+describe('hosts on links that break', { skip, timeout: 600000 * patience, concurrency: 5 }, () => {
   // What the others' routes say of node-1: that there is none, or what nobody answers to.
   const ways = {
     refused: {
