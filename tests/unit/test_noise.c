@@ -1,8 +1,6 @@
 /* test_noise.c - what a run says of how certain its rows are */
 #include "test.h"
 
-#include "near.h"
-
 #include "common/base/json_util.h"
 #include "common/result/headline.h"
 #include "server/render/compare_text.h"

@@ -4,8 +4,6 @@
 
 #include <sys/mman.h>
 
-#include "near.h"
-
 #include "agent/worker/bench/bench.h"
 #include "agent/worker/sim/sim.h"
 #include "common/base/json_util.h"

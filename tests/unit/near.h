@@ -1,2 +1,0 @@
-/* near.h - assert_near is in test.h */
-#include "tests/unit/test.h"
