@@ -149,13 +149,14 @@ static int gather(struct sweep *sweep, const char *identity, size_t *count)
     for (size_t i = 0; i < sweep->side.n; i++) {
         const struct compare_choice *choice = &sweep->side.cases[i];
         const struct case_series *series = series_of(choice, identity);
+        struct projection_point point = {.nodes = compare_choice_nodes(choice),
+                                         .ranks = compare_choice_ranks(choice)};
 
-        for (size_t k = 0; series && k < series->n_points; k++)
-            sweep->points[n++] =
-                (struct projection_point){.nodes = compare_choice_nodes(choice),
-                                          .ranks = compare_choice_ranks(choice),
-                                          .size = series->points[k].size,
-                                          .time_us = series->points[k].time_us};
+        for (size_t k = 0; series && k < series->n_points; k++) {
+            point.size = series->points[k].size;
+            point.time_us = series->points[k].time_us;
+            sweep->points[n++] = point;
+        }
     }
     qsort(sweep->points, n, sizeof(*sweep->points), compare_points);
     *count = 0;
@@ -346,7 +347,7 @@ static json_t *conclude(const struct sweep *sweep)
 static json_t *answer_of(struct sweep *sweep, const struct compare_run *runs, size_t n)
 {
     const struct case_series *series = NULL;
-    size_t n_series = 0, per_node = 1;
+    size_t n_series = 0, nodes = 0, ranks = 0;
     json_t *ids = json_array();
 
     for (size_t i = 0; i < n; i++)
@@ -354,9 +355,12 @@ static json_t *answer_of(struct sweep *sweep, const struct compare_run *runs, si
     if (sweep->most) {
         series =
             case_values_of(sweep->most->run->values, sweep->most->case_no, &n_series);
-        per_node = compare_choice_ranks(sweep->most) / compare_choice_nodes(sweep->most);
+        nodes = compare_choice_nodes(sweep->most);
+        ranks = compare_choice_ranks(sweep->most);
     }
-    sweep->ranks = sweep->nodes * (per_node > 0 ? per_node : 1);
+    sweep->ranks = sweep->nodes;
+    if (ranks > nodes)
+        sweep->ranks = sweep->nodes * ranks / nodes;
     for (size_t i = 0; i < n_series; i++)
         if (add_series(sweep, &series[i])) {
             json_decref(ids);

@@ -35,6 +35,11 @@ test('every answer is as described, and events replay', limit, async (t) => {
       `${/no-name/.test(name) ? '&collective=all_reduce' : ''}${/^osu/.test(name) ? '&ranks=4' : ''}`,
     );
     fits(schemas.Imported, answer);
+    for (const { id } of answer.runs) {
+      const projection = await server.get(`/api/v1/runs/${id}/projection?nodes=64`);
+      fits(schemas.Projection, projection);
+      assert.equal(projection.verdict.answer, 'not_enough_data');
+    }
     assert.equal(
       answer.rows,
       answer.runs.reduce((sum, run) => sum + run.rows_done, 0),
