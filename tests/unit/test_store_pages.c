@@ -170,14 +170,15 @@ TEST(runs_that_name_a_node_are_found)
 
 TEST(history_of_a_node_is_kept_short)
 {
+    const int64_t from_ms = INT64_C(4102444800000); /* in 2100: not old enough to go */
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
     struct heard heard = {0};
     const json_t *first;
 
     for (int i = 0; i < STORE_NODE_HISTORY_MAX + 50; i++) {
-        store_write_node(write, "n1", 1000 + i, i % 2 ? "lost" : "returned", NULL);
-        store_write_node(write, "n2", 1000 + i, "left", "why");
+        store_write_node(write, "n1", from_ms + i, i % 2 ? "lost" : "returned", NULL);
+        store_write_node(write, "n2", from_ms + i, "left", "why");
     }
     store_it(fixture, write);
     fixture_close(fixture);
@@ -187,7 +188,7 @@ TEST(history_of_a_node_is_kept_short)
     assert_int_equal(json_array_size(heard.result), STORE_NODE_HISTORY_MAX);
     first = json_array_get(heard.result, 0);
     assert_string_equal(json_string_value(json_object_get(first, "time")),
-                        "1970-01-01T00:00:01.149Z");
+                        "2100-01-01T00:00:00.149Z");
     assert_string_equal(json_string_value(json_object_get(first, "state")), "lost");
     assert_true(json_is_null(json_object_get(first, "detail")));
     json_decref(heard.result);
