@@ -527,6 +527,8 @@ static const struct {
     {"Channel # : #[$] -> #[$] [receive] via *", take_old_link, "receive"},
     {"Channel # : #[$] -> #[$] [send] via *", take_old_link, "send"},
     {"Ring # : #[$] -> #[$] via *", take_old_link, "send"},
+    {"Ring # : #[$] -> #[$] [receive] via *", take_old_link, "receive"},
+    {"Ring # : #[$] -> #[$] [send] via *", take_old_link, "send"},
     {"Ring # : # -> # [receive] via *", take_ring_link, "receive"},
     {"Ring # : # -> # [send] via *", take_ring_link, "send"},
     {"CollNet #/# : # [receive] via *", take_collnet, "receive"},
@@ -542,6 +544,10 @@ static const struct {
     {"# coll channels, # collnet channels, # nvls channels, # p2p channels*",
      take_channels, "collnet"},
     {"# coll channels, # nvls channels, # p2p channels*", take_channels, "nvls"},
+
+    {"# coll channels, # p2p channels*", NULL, NULL}, /* before 2.18 */
+    {"Launch mode *", NULL, NULL},
+    {"Threads per block *", NULL, NULL},
 
     {"NCCL version *", take_version, NULL},
     {"RCCL version : *", take_version, "rccl"},

@@ -201,6 +201,8 @@ static void place_peers(struct fold *fold)
             const struct transport_peers *peers = &said->peers[k];
             int comm = fold->comm_of[peers->comm];
 
+            if (comm > 0)
+                fold->comms[comm - 1].has_links = true;
             if (comm > 0 && !(k > 0 && is_same(peers, peers - 1)))
                 transport_add_pairs(fold->t, peers->way, said->node,
                                     &fold->comms[comm - 1], peers->ranks);

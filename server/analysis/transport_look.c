@@ -334,12 +334,25 @@ static bool is_echo(const char *warning)
     return false;
 }
 
+/* Digits behind what a completion was of, which is another one each time; 0: none. */
+static size_t operation_digits(const char *text, size_t *label)
+{
+    static const char *const labels[] = {"opcode=", "opcode ", "len=", "len "};
+
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        *label = strlen(labels[i]);
+        if (strncmp(text, labels[i], *label) == 0)
+            return strspn(text + *label, "0123456789");
+    }
+    return 0;
+}
+
 void transport_strip_numbers(const char *text, char *out, size_t size)
 {
     size_t n = 0;
 
-    while (*text && n + 4 < size) {
-        size_t digits;
+    while (*text && n + 10 < size) {
+        size_t digits, label;
 
         if (text[0] == '0' && text[1] == 'x' &&
             (digits = strspn(text + 2, "0123456789abcdefABCDEF")) > 3) {
@@ -348,6 +361,9 @@ void transport_strip_numbers(const char *text, char *out, size_t size)
         } else if (text[0] == '<' && (digits = strspn(text + 1, "0123456789")) > 0 &&
                    text[1 + digits] == '>') {
             text += 2 + digits;
+        } else if ((digits = operation_digits(text, &label)) > 0) {
+            n += (size_t)snprintf(out + n, size - n, "%.*s*", (int)label, text);
+            text += label + digits;
         } else {
             out[n++] = *text++;
         }

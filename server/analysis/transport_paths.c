@@ -104,22 +104,27 @@ static void name_short_nodes(const struct findings *findings, struct finding *on
 
 void transport_absent(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->n_comms; i++) {
+    const struct transport *t = findings->t;
+    bool has_world_links = t->world.ranks > 0 && t->way_keys.n > 0;
+
+    for (size_t i = 0; i < findings->n_comms && !has_world_links; i++) {
         const struct transport_comm *comm = &findings->comms[i];
         char absent[120], text[TRANSPORT_WHAT_MAX];
         int64_t heard = 0;
 
         for (size_t k = 0; k < comm->n; k++)
             heard += comm->node_of[k] >= 0;
+        /* Links are made when all have come, and only START names a communicator. */
         if (comm->begun == 0 || comm->ended > 0 || heard >= comm->ranks ||
-            comm->begun < heard)
+            comm->begun < heard || comm->has_links || !*comm->id)
             continue;
         list_ranks(comm, false, absent, sizeof(absent));
         snprintf(text, sizeof(text),
-                 "of %lld ranks %lld began NCCL's init and none ended it: of rank%s %s "
-                 "there is nothing",
-                 (long long)comm->ranks, (long long)heard,
-                 heard + 1 == comm->ranks ? "" : "s", absent);
+                 "%lld of %lld ranks began NCCL's init and none completed it: rank%s %s "
+                 "%s missing",
+                 (long long)heard, (long long)comm->ranks,
+                 heard + 1 == comm->ranks ? "" : "s", absent,
+                 heard + 1 == comm->ranks ? "is" : "are");
         name_short_nodes(findings, transport_finding_of(findings, "rank", text), comm);
     }
 }

@@ -18,6 +18,7 @@ struct transport_comm {
     size_t n;
     int *node_of;         /* by rank; -1: not known */
     int64_t begun, ended; /* processes that say so of their init */
+    bool has_links;
     /* Once all are placed: ranks that follow each other on a node are a block. */
     unsigned *block_of; /* by rank */
     int *block_nodes;

@@ -1,6 +1,7 @@
 /* encoding.c - a file as UTF-8, whichever encoding it has */
 #include "server/import/encoding.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,7 +89,61 @@ static int from_utf16(char **text, size_t *len, size_t from, bool is_big,
     return 0;
 }
 
-int import_decode(char **text, size_t *len, struct error *err)
+/* What was printed, of a line such as {"log":"...\n","stream":"stdout"}; NULL: it is
+ * none. A new reference. */
+static json_t *printed(const char *line, size_t len)
+{
+    static const char *const keys[] = {"log", "MESSAGE", "message"};
+    json_t *object = json_loadb(line, len, JSON_ALLOW_NUL, NULL), *text = NULL;
+
+    for (size_t i = 0; !text && i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (json_is_string(json_object_get(object, keys[i])))
+            text = json_incref(json_object_get(object, keys[i]));
+    json_decref(object);
+    return text;
+}
+
+/* Lines that are none stay as they are. */
+static int from_json_lines(char **text, size_t *len, struct error *err)
+{
+    const char *at = *text, *end = at + *len;
+    char *out = malloc(*len + 1); /* JSON is longer than what it stands for */
+    size_t n = 0;
+
+    if (!out)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        json_t *line = printed(at, length);
+        const char *from = line ? json_string_value(line) : at;
+        size_t size = line ? json_string_length(line) : length;
+
+        memcpy(out + n, from, size);
+        n += size;
+        if (size == 0 || out[n - 1] != '\n')
+            out[n++] = '\n';
+        json_decref(line);
+        at += length + 1;
+    }
+    free(*text);
+    *text = out;
+    *len = n;
+    return 0;
+}
+
+/* Whether the first line is such an object, and not all of the file. */
+static bool is_json_lines(const char *text, size_t len)
+{
+    const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
+    json_t *line = newline ? printed(text, (size_t)(newline - text)) : NULL;
+    bool is_one = line != NULL;
+
+    json_decref(line);
+    return is_one;
+}
+
+static int decode_utf(char **text, size_t *len, struct error *err)
 {
     if (has_mark(*text, *len, "\xff\xfe\0\0", 4) ||
         has_mark(*text, *len, "\0\0\xfe\xff", 4))
@@ -107,4 +162,11 @@ int import_decode(char **text, size_t *len, struct error *err)
         *len -= 3;
     }
     return 0;
+}
+
+int import_decode(char **text, size_t *len, struct error *err)
+{
+    if (decode_utf(text, len, err))
+        return -1;
+    return is_json_lines(*text, *len) ? from_json_lines(text, len, err) : 0;
 }

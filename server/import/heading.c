@@ -181,7 +181,10 @@ static bool says_something(const char *text)
     char key[HEADING_SIZE];
 
     key_of(text, key);
-    return key[0] != '\0';
+    for (const char *at = key; *at; at++)
+        if (isalnum((unsigned char)*at))
+            return true;
+    return false;
 }
 
 const char *heading_text(const struct heading *heading, bool *is_weak)

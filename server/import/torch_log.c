@@ -472,10 +472,26 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
     free(waiting);
 }
 
+static bool has_line(const json_t *verdict, const char *text)
+{
+    const json_t *lines = json_object_get(json_object_get(verdict, "evidence"), "log");
+
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        char stripped[TORCH_TEXT_SIZE];
+        const char *line = json_string_value(json_array_get(lines, i));
+
+        transport_strip_numbers(line ? line : "", stripped, sizeof(stripped));
+        if (strcmp(stripped, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* NCCL's own log has it, with the process whose error it is. */
 static bool is_told(const json_t *verdicts, const char *text)
 {
     for (size_t i = 0; i < json_array_size(verdicts); i++)
-        if (strstr(json_get_str(json_array_get(verdicts, i), "sentence", ""), text))
+        if (has_line(json_array_get(verdicts, i), text))
             return true;
     return false;
 }

@@ -103,7 +103,7 @@ test('a line that cannot be read is named, and the rest is taken', limit, async 
     text.text,
     new RegExp(
       '^\\S+ {2}6 rows .*all_reduce, 4 ranks: failed.* nccl-tests 2\\.19\\.6: 3 .*\n' +
-        '# .*: Launch mode Parallel\n# .*\n.*: line 17: .*\n6 rows .*1 line.*\n$',
+        '# .*\n.*: line 17: .*\n6 rows .*1 line.*\n$',
     ),
   );
   const { runs, unread } = await imported(server, 'nccl-2.19-per-iter.txt');

@@ -457,6 +457,7 @@ TEST(headings_tell_settings_apart_and_not_repeats)
          true},
         {"Algorithm: Ring", "Algorithm: Tree", false},
         {"", "Algorithm: Ring", true}, /* it may be any output */
+        {"```", "~~~~", true},
         {"[n:1] 3 more processes have sent help", "[n:2] 4 more processes have sent help",
          true},
         {"Warning: node-1 is not in the list of hosts",
@@ -518,6 +519,9 @@ TEST(files_are_utf_8_in_the_end)
         {"\0a\0b\0c\0d", 8, "abcd"},
         {"\xff\xfe\x00\xd8x\0", 6, "\xef\xbf\xbdx"}, /* half a character */
         {"\xff\xfe\x61", 3, ""},
+        {"{\"log\":\"a\\u0001b\\n\",\"stream\":\"x\"}\nc\n{\"MESSAGE\":\"d\"}\n", 52,
+         "a\001b\nc\nd\n"},
+        {"{\"log\":1}\nc\n", 12, "{\"log\":1}\nc\n"},
         {"", 0, ""},
     };
     struct error err;

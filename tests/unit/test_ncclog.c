@@ -273,6 +273,10 @@ TEST(links_of_old_versions_and_of_rccl_are_read)
         {"Ring 00 : 15 -> 0 [receive] via NET/Socket/0",
          "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"NET/Socket\","
          "\"device\":0,\"gdr\":false,\"from\":\"15\",\"channels\":1}]}"},
+        {"Ring 00 : 1[18100000] -> 0[435e00000] [receive] via NET/IB/0/GDRDMA",
+         "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"NET/"
+         "IB\",\"device\":0,"
+         "\"gdr\":true,\"from\":\"1\",\"channels\":1}]}"},
         {"Ring 00 : 0[0] -> 1[1] via P2P/IPC",
          "{\"rank\":0,\"dialect\":\"old\",\"transports\":[{\"via\":\"P2P/IPC\",\"to\":"
          "\"1\",\"channels\":1}]}"},

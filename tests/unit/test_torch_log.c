@@ -96,6 +96,15 @@ TEST(what_nccl_s_log_has_is_not_told_twice)
                                                          "Connect to 10.0.0.4<1> failed");
     json_t *out = nccl_log_read(text, strlen(text));
 
+    static const char other[] =
+        "node-a:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to x\n"
+        "node-a:1:1 [0] x.cc:1 NCCL WARN Bootstrap : no socket interface found\n"
+        "node-a:1:1 [0] NCCL INFO init.cc:1 -> 3\n" LAST("0", "Bootstrap : no socket "
+                                                              "interface found");
+
+    assert_int_equal(json_array_size(json_object_get(out, "verdicts")), 1);
+    json_decref(out);
+    out = nccl_log_read(other, strlen(other));
     assert_int_equal(json_array_size(json_object_get(out, "verdicts")), 1);
     json_decref(out);
 }

@@ -289,6 +289,13 @@ TEST(a_log_is_judged_by_what_it_says)
          "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n" A
          "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" B "some other line\n",
          "not_enough_data", "ways", "[\"node-a\"]", "no way between node-a"},
+        /* Ranks that are not in the log, while the others wait, or go on */
+        {A COMM("a", "0", "START"), "finding", "rank", "[]", "rank 1 is missing"},
+        {A COMM("a", "0", "START") A
+         "Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n" A ETH,
+         "ok", "ways", "[]", "sockets over eth0"},
+        {A "comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n",
+         "not_enough_data", "ways", "[]", "says nothing"},
         /* Sockets, and why */
         {SOCKETS WARN_A "Failed to open libibverbs.so[.1]\n" LINKS("NET/Socket/0"),
          "finding", "no_rdma", "[\"node-a\"]", "libibverbs could not be opened"},
@@ -321,6 +328,10 @@ TEST(a_log_is_judged_by_what_it_says)
          "NCCL's init failed: Call to x failed with 0x* on node-b"},
         {ENDS WARN_A "Async x at 0x123456\n" WARN_B "Async x at 0x654321\n", "finding",
          "warning", "[\"node-a\",\"node-b\"]", "Async x at 0x* on node-a, node-b"},
+        {ENDS WARN_A
+         "NET/IB: Got completion with status=12 opcode=129 len=1048576\n" WARN_A
+         "NET/IB: Got completion with status=12 opcode=32552 len=7\n",
+         "finding", "warning", "[\"node-a\"]", "status=12 opcode=* len=* on node-a"},
         /* Nodes that differ */
         {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
          "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
