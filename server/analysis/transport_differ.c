@@ -8,14 +8,6 @@
 
 #define VALUE_MAX 200
 
-static const json_t *facts_of(const struct transport *t,
-                              const struct transport_said *said)
-{
-    return said->facts == TRANSPORT_NONE
-               ? NULL
-               : json_array_get(t->facts.all, (size_t)said->facts);
-}
-
 /* ---- one value of each node ---- */
 
 /* What a node's processes say of one thing: TRANSPORT_NONE nothing. */
@@ -130,7 +122,7 @@ static void compare_fact(struct findings *findings, const char *key, const char 
         return;
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
-        const char *value = json_get_str(facts_of(t, said), key, NULL);
+        const char *value = json_get_str(transport_facts_of(t, said), key, NULL);
 
         if (value)
             column_add(&column, said->node, value);
@@ -172,7 +164,7 @@ static void compare_setting(struct findings *findings, const char *name)
         return;
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
-        const json_t *facts = facts_of(t, said);
+        const json_t *facts = transport_facts_of(t, said);
         const char *value = json_get_str(json_object_get(facts, "settings"), name, NULL);
 
         if (value)
@@ -207,8 +199,9 @@ static void compare_settings(struct findings *findings)
 static const json_t *hcas_of(const struct transport *t, int node)
 {
     for (size_t i = 0; i < t->keys.n; i++)
-        if (t->said[i].node == node && json_object_get(facts_of(t, &t->said[i]), "hcas"))
-            return json_object_get(facts_of(t, &t->said[i]), "hcas");
+        if (t->said[i].node == node &&
+            json_object_get(transport_facts_of(t, &t->said[i]), "hcas"))
+            return json_object_get(transport_facts_of(t, &t->said[i]), "hcas");
     return NULL;
 }
 

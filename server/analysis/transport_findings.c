@@ -2,8 +2,10 @@
 #include "server/analysis/transport_findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/analysis/transport_host.h"
 
 struct finding *transport_new_finding(struct findings *findings, json_t *what)
 {
@@ -55,4 +57,18 @@ struct finding *transport_finding_of(struct findings *findings, const char *abou
         one = transport_new_finding(findings, what);
     json_decref(what);
     return one;
+}
+
+const json_t *transport_facts_of(const struct transport *t,
+                                 const struct transport_said *said)
+{
+    return said->facts == TRANSPORT_NONE
+               ? NULL
+               : json_array_get(t->facts.all, (size_t)said->facts);
+}
+
+bool transport_is_network(const struct transport *t, const json_t *way)
+{
+    return t->host ? transport_host_leaves(way)
+                   : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
 }

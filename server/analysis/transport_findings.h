@@ -41,7 +41,14 @@ struct finding *transport_new_finding(struct findings *findings, json_t *what);
 struct finding *transport_finding_of(struct findings *findings, const char *about,
                                      const char *text);
 
-/* NULL is fine. Nodes come in their order. */
+/* What a process said of itself (transport_take.c, take_facts); NULL: nothing. */
+const json_t *transport_facts_of(const struct transport *t,
+                                 const struct transport_said *said);
+
+/* Whether a way leaves the node, or may. */
+bool transport_is_network(const struct transport *t, const json_t *way);
+
+/* Each node once. NULL is fine. */
 void transport_finding_node(struct finding *one, int node);
 void transport_finding_line(struct finding *one, int line);
 

@@ -7,20 +7,11 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport_findings.h"
-#include "server/analysis/transport_host.h"
 #include "server/analysis/verdict.h"
 
 /* Whose log is known in full. */
 #define MINOR_FROM 18
 #define MINOR_TO 30
-
-static const json_t *facts_of(const struct transport *t,
-                              const struct transport_said *said)
-{
-    return said->facts == TRANSPORT_NONE
-               ? NULL
-               : json_array_get(t->facts.all, (size_t)said->facts);
-}
 
 /* ---- whose log it is ---- */
 
@@ -43,7 +34,7 @@ char *transport_foreign(const struct findings *findings)
     char *name;
 
     for (size_t i = 0; i < t->keys.n; i++) {
-        const json_t *facts = facts_of(t, &t->said[findings->order[i]]);
+        const json_t *facts = transport_facts_of(t, &t->said[findings->order[i]]);
 
         if (is_foreign(facts) && (!found || !json_object_get(found, "version")))
             found = facts;
@@ -131,12 +122,6 @@ void transport_absent(struct findings *findings)
 
 /* ---- the ways ---- */
 
-static bool is_network(const struct transport *t, const json_t *way)
-{
-    return t->host ? transport_host_leaves(way)
-                   : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
-}
-
 /* The first node without a known way to another; -1: all have one. */
 static int unconnected_node(const struct transport *t)
 {
@@ -168,11 +153,11 @@ static size_t put_ways(const struct findings *findings, const json_t *folded,
     size_t n = 0;
 
     for (size_t i = 0; i < json_array_size(ways); i++)
-        crosses = crosses || is_network(t, json_array_get(ways, i));
+        crosses = crosses || transport_is_network(t, json_array_get(ways, i));
     for (size_t i = 0; i < json_array_size(ways); i++) {
         const json_t *way = json_array_get(ways, i);
 
-        if (crosses && !is_network(t, way))
+        if (crosses && !transport_is_network(t, way))
             continue;
         if (n++ < TRANSPORT_NODES_NAMED)
             buf_printf(sentence, "%s%s%s", n > 1 ? "; " : who, n > 1 ? "" : " by ",

@@ -8,7 +8,6 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/nccl_hca.h"
-#include "server/analysis/transport_host.h"
 #include "server/analysis/transport_findings.h"
 #include "server/analysis/verdict.h"
 
@@ -256,18 +255,12 @@ static void check_odd(struct findings *findings, const struct transport_said *sa
     transport_finding_node(transport_finding_of(findings, "odd_node", text), said->node);
 }
 
-static bool is_network(const struct transport *t, const json_t *way)
-{
-    return t->host ? transport_host_leaves(way)
-                   : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
-}
-
 static bool crosses_nodes(const struct transport *t, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
 
     for (size_t i = 0; i < json_array_size(ways); i++)
-        if (is_network(t, json_array_get(ways, i)))
+        if (transport_is_network(t, json_array_get(ways, i)))
             return true;
     return false;
 }
