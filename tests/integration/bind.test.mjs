@@ -74,7 +74,7 @@ describe('binding', { concurrency: 4 }, () => {
       const [one, ...more] = conditionsOf(run, number);
       assert.deepEqual(more, []);
       assert.equal(one.node, 'n');
-      assert.deepEqual(one.bind, { to: 'none', reason: 'as the run asks' });
+      assert.equal(one.bind.to, 'none');
       assert.ok(one.seconds > 0 && one.ranks_cores > 0 && one.ranks_cores <= 2.5, JSON.stringify(one));
       assert.ok(one.involuntary_per_s >= 0 && one.load_before >= 0, JSON.stringify(one));
       // What the kernel counts by ticks, where the case was long enough for them.
@@ -108,14 +108,15 @@ describe('binding', { concurrency: 4 }, () => {
     };
     const one = await server.run(lasting);
     const [together] = conditionsOf(await server.runEnds(one.id));
-    assert.deepEqual(together.bind, { to: 'none', reason: "2 agents share this machine's CPUs" });
+    assert.equal(together.bind.to, 'none');
+    assert.match(together.bind.reason, /^2 agents/);
     assert.equal(
       together.others_cores,
       undefined,
       'strangers are not told from the ranks of the other agent',
     );
     const must = await server.run({ ...quick, nodes: { names: ['a'] }, bind: 'core', backend: 'host' });
-    assert.match((await server.runEnds(must.id)).reason, /a: bind core: 2 agents share this machine's CPUs/);
+    assert.match((await server.runEnds(must.id)).reason, /\ba: bind core: 2 agents/);
     agents[1].signal('SIGTERM');
     await server.nodeIs('b', 'left');
     await agents[1].ended();
@@ -192,10 +193,7 @@ describe('binding', { concurrency: 4 }, () => {
     assert.equal(backends.nccl.gpus, undefined);
     const run = await server.runToEnd({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });
     assert.equal(run.state, 'completed', run.reason);
-    assert.match(
-      run.traffic.sentence,
-      /^at 1M the network carried 0 % of the .* on one host; NVLink carried 2.0 MiB \(emulated\)$/,
-    );
+    assert.match(run.traffic.sentence, /^at 1M .*\b0 % .*; NVLink .*2\.0 MiB \(emulated\)$/);
     const [conditions] = conditionsOf(run);
     assert.deepEqual(conditions.bind, { to: 'numa', cpus: ['1', '0'] });
     // What the emulated driver says of the slower one's clock, and that it is hot.
@@ -215,19 +213,15 @@ describe('binding', { concurrency: 4 }, () => {
       env: { CUDA_VISIBLE_DEVICES: '1' },
       ranks_per_node: 1,
     });
-    assert.deepEqual(conditionsOf(await server.runEnds(renumbered.id))[0].bind, {
-      to: 'none',
-      reason: "the run's variables number its GPUs anew",
-    });
+    assert.equal(conditionsOf(await server.runEnds(renumbered.id))[0].bind.to, 'none');
     // A host that does not show its GPUs says nothing of where they are.
     const blind = await startAgent(t, server, 'm', {
       env: { ...machine(), ...emulated, HWLOC_SYNTHETIC: 'core:2 pu:1' },
     });
     const other = await server.run({ ...quick, backend: 'nccl', nodes: { names: ['m'] } });
-    assert.deepEqual(conditionsOf(await server.runEnds(other.id))[0].bind, {
-      to: 'none',
-      reason: 'GPU 0000:01:00.0 is not among the PCI devices that this host shows',
-    });
+    const { to, reason } = conditionsOf(await server.runEnds(other.id))[0].bind;
+    assert.equal(to, 'none');
+    assert.match(reason, /^GPU 0000:01:00\.0 /);
     await noWorkersLeft([agent, blind]);
   });
 });

@@ -161,13 +161,13 @@ describe('control series', { concurrency: 4 }, () => {
     const spec = { ...quick, sizes: [8], in_place: false, control: small, backend: 'host', stall_s: 8 };
     const hung = await end(server, { ...spec, fault: { kind: 'hang', rank: 2, row: 2 } });
     assert.equal(hung.run.state, 'failed');
-    assert.match(hung.run.reason, /stalled: no rank made progress for 8 s; .*rank 2 on node-1/);
+    assert.match(hung.run.reason, /stalled: .* 8 s; .*rank 2 on node-1/);
     assert.deepEqual(
       hung.rows.filter((row) => row.metric).map(({ metric }) => metric),
       ['barrier'],
     );
     const dead = await end(server, { ...spec, fault: { kind: 'die', rank: 1, row: 5 } });
-    assert.match(dead.run.reason, /rank 1 on node-1: worker killed by signal 9/);
+    assert.match(dead.run.reason, /rank 1 on node-1: .*signal 9/);
     await noWorkersLeft(agents);
   });
 
@@ -190,10 +190,7 @@ describe('control series', { concurrency: 4 }, () => {
         ['many_slower', false],
       ],
     );
-    assert.match(
-      rows[1].skipped,
-      /^needs 2 buffers of 4(\.0)? GiB per rank, but a rank can have 1(\.0)? GiB: /,
-    );
+    assert.match(rows[1].skipped, /\b2 buffers of 4(\.0)? GiB .*\b1(\.0)? GiB: /);
     assert.deepEqual(
       run.summary.metrics.map(({ metric }) => metric),
       ['barrier'],

@@ -247,12 +247,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
       [[], isolated, 'none', /^no rank .*transfer/],
       [['slow_node=sim-2:0.25'], isolated, 'slow_transfer', /\bsim-2\b/],
       [['slow_link=sim-1-sim-2:0.5'], isolated, 'slow_transfer', /\bsim-1 and sim-2\b/],
-      [
-        ['slow_link=sim-1-sim-2:0.5'],
-        one,
-        'slow_transfer',
-        /^the transfer is slow \(.*36 GB\/s.*\), and .*: the follow-up finds it .*; no rank is late: the latest one comes /,
-      ],
+      [['slow_link=sim-1-sim-2:0.5'], one, 'slow_transfer', /transfer .*\(.*36 GB\/s.*\).*follow-up/],
     ])) {
       const server = await startServer(t);
       const fleet = await startFleet(t, server, 8, [
@@ -458,7 +453,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     refused([...server, '--fault', 'slow_rack=rack-1:0.5'], /'rack-1': .*--racks N/);
     refused([...server, '--racks', '2', '--fault', 'slow_rack=rack-3:0.5'], /'rack-3' .*rack-1 to rack-2/);
     refused([...server, '--racks', '17'], /\b17 .*16 nodes/);
-    refused([...server, '--seed', 'x'], /'x' is not a number/);
+    refused([...server, '--seed', 'x'], /--seed: 'x'/);
     const { stderr } = spawnSync(
       'bash',
       ['-c', `ulimit -n 256; exec ${program} "$@"`, 'sim', ...server, '--nodes', '1000'],

@@ -109,7 +109,7 @@ describe('groups', { concurrency: 4 }, () => {
       nodes: { count: 1 },
     });
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /root is 1, but the smallest group has 1 ranks/);
+    assert.match(run.reason, /root is 1\b.*\b1 ranks?/);
   });
 
   test('hypercube is for a power of two of ranks', limit, async (t) => {
@@ -145,7 +145,7 @@ describe('groups', { concurrency: 4 }, () => {
         ],
       },
     });
-    assert.match(small.reason, /traffic matrix is of 2 ranks, but there are 3/);
+    assert.match(small.reason, /matrix .*\b2 ranks.*\b3\b/);
     for (const [spec, pointer] of [
       [{ traffic: { spread: 2 }, collectives: ['alltoallv'] }, '/traffic'],
       [{ traffic: { spread: 1 } }, '/traffic'],
@@ -233,8 +233,8 @@ describe('groups', { concurrency: 4 }, () => {
       .map((event) => event.nccl_version);
     if (versions.length) assert.deepEqual(versions, ['2.28.9', '2.18.5', '2.28.9']);
     for (const [lib, reason] of /** @type {any[][]} */ ([
-      ['/tmp/other.so', /node-1 does not offer the NCCL library \/tmp\/other\.so, only /],
-      ['/nonexistent/libnccl.so.2', /node-1 can't use \/nonexistent\/libnccl\.so\.2: /],
+      ['/tmp/other.so', /node-1 .*\/tmp\/other\.so/],
+      ['/nonexistent/libnccl.so.2', /node-1 .*\/nonexistent\/libnccl\.so\.2: /],
     ])) {
       const refused = await end(server, { nccl_lib: lib, nodes: { names: ['node-1'], wait_s: 1 } });
       assert.equal(refused.state, 'failed');
@@ -335,7 +335,7 @@ describe('groups', { concurrency: 4 }, () => {
     const begin = Date.now();
     assert.match(
       await reason({}),
-      /node-[12] cannot reach node-[12] at 10\.9\.[01]\.1 \(ib0\), where NCCL will listen: (No route to host|Network is unreachable|no answer in \d+ s)/,
+      /node-[12] .*node-[12] .*10\.9\.[01]\.1 \(ib0\).*: (No route to host|Network is unreachable|.* \d+ s)/,
     );
     const [check] = last.blamed.verdict.evidence.checks;
     assert.match(check.command, /NCCL_SOCKET_IFNAME/);

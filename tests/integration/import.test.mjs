@@ -136,11 +136,7 @@ test('what is no such file, or lacks what is needed, is refused and nothing is s
   );
   assertProblem(await post(server, 'nccl-2.18.json', '&label=x'), 422, /label.*KEY=VALUE/);
   assertProblem(await post(server, 'nccl-2.18.json', '&time=yesterday'), 422, /\btime\b/);
-  assertProblem(
-    await post(server, 'README.md'),
-    400,
-    /^there is no row of nccl-tests or of OSU's collectives, and no line of NCCL's log .*, in it$/,
-  );
+  assertProblem(await post(server, 'README.md'), 400, /nccl-tests .*OSU/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /no row/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((64 << 20) + 1) }), 413);
   assertProblem(

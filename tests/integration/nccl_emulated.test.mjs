@@ -59,7 +59,7 @@ describe('emulated NCCL', { concurrency: 4 }, () => {
     assert.equal(run.state, 'completed', run.reason);
     assert.deepEqual(run.spec.nccl, one.nccl);
     const refused = await end(server, { ...one, nodes: { names: ['node-2'] } });
-    assert.match(refused.cases[0].reason, /NCCL gives no window here/);
+    assert.match(refused.cases[0].reason, /window/);
   });
 
   test('a node shows its GPUs and versions', limit, async (t) => {
@@ -78,7 +78,7 @@ describe('emulated NCCL', { concurrency: 4 }, () => {
     const { server } = await startGpus(t, 'no_driver');
     const { nccl } = (await server.node('node-1')).inventory.backends;
     assert.equal(nccl.available, false);
-    assert.equal(nccl.reason, 'no NVIDIA driver is loaded here');
+    assert.match(nccl.reason, /NVIDIA driver/);
     assert.equal((await end(server, { backend: 'auto' })).backend, 'host');
   });
 
@@ -170,10 +170,7 @@ describe('emulated NCCL', { concurrency: 4 }, () => {
     const text = stream.lines.join('\n');
     assert.match(text, /^# cycles 2, graph 2$/m);
     assert.match(text, /^# all_reduce float32 sum, cycle 1, emulated/m);
-    assert.match(
-      text,
-      /^# most of any rank: communicator formed in [\d.]+ s; GPU memory: 3\.0 MiB by forming it/m,
-    );
+    assert.match(text, /^# .*communicator.* [\d.]+ s; GPU memory: 3\.0 MiB/m);
     assert.match(text, /^# Avg enqueue time/m);
   });
 

@@ -18,11 +18,7 @@ describe('limits of nodes', { concurrency: 3 }, () => {
     const agents = ['node-1', 'node-2', 'node-3'].map((name) => new FakeAgent(server, name));
     assert.equal((await agents[0].register()).status, 201);
     assert.equal((await agents[1].register()).status, 201);
-    assertProblem(
-      await agents[2].register(),
-      422,
-      /knows 2 nodes that are alive, as many as it may \(--max-nodes\)/,
-    );
+    assertProblem(await agents[2].register(), 422, /\b2 nodes .*--max-nodes/);
     assert.equal((await agents[0].register()).status, 200);
     const names = async () => (await server.get('/api/v1/nodes')).nodes.map(({ name }) => name);
     // One that has left before one that is lost.
@@ -51,7 +47,7 @@ describe('limits of nodes', { concurrency: 3 }, () => {
       first ??= agent;
       answer = await agent.register();
     } while (answer.status === 201 && n < 1000);
-    assertProblem(answer, 422, /the inventories of all nodes take 25\d MiB, as much as they may/);
+    assertProblem(answer, 422, /inventories .*25\d MiB/);
     assert.ok(n > 200, `${n}`);
     // What has left makes room.
     assert.equal((await first.call('DELETE')).status, 204);

@@ -504,10 +504,7 @@ describe('runs', { concurrency: 4 }, () => {
     assert.match(await waits(wide.id), /^2 of 3 nodes are there/);
     const narrow = await server.run({ ...quick, nodes: { count: 1 } });
     const [, until] = (await waits(narrow.id)).match(
-      new RegExp(
-        '^0 of 1 nodes are free; 2 idle ones are kept for run ' +
-          `${wide.id}, which is served first and waits for 3 nodes, until (\\d{4}-.*Z)$`,
-      ),
+      new RegExp(`^0 of 1 nodes .*\\b2 .*${wide.id}, .*3 nodes, until (\\d{4}-.*Z)$`),
     );
     const left = (Date.parse(until) - Date.parse(wide.created)) / 1000;
     assert.ok(left >= 599 && left < 601 * patience, `until ${until}`);
@@ -614,9 +611,9 @@ describe('runs', { concurrency: 4 }, () => {
     const wrong = await server.request('POST', '/api/v1/runs', {
       body: '{"host":{"transport":"rdma"}}',
     });
-    assert.deepEqual(assertProblem(wrong, 422).errors, [
-      { pointer: '/host/transport', detail: 'must be one of auto, tcp, ucx' },
-    ]);
+    const [{ pointer, detail }] = assertProblem(wrong, 422).errors;
+    assert.equal(pointer, '/host/transport');
+    assert.match(detail, /auto, tcp, ucx/);
   });
 
   const helped = { host: { transport: 'tcp', sockets: 3, threads: 2 } };

@@ -436,11 +436,9 @@ describe('the script', { concurrency: 4 }, () => {
       assert.equal(got, code, out + err);
       assert.match(out, says);
     }
-    assert.deepEqual(await call(t, server, ['compare', ids.base, '000000000000']), {
-      code: 3,
-      out: '',
-      err: 'ringbench: there is no run 000000000000',
-    });
+    const unknown = await call(t, server, ['compare', ids.base, '000000000000']);
+    assert.deepEqual([unknown.code, unknown.out], [3, '']);
+    assert.match(unknown.err, /^ringbench: .*000000000000$/);
     assert.equal((await call(t, server, ['compare', ids.base])).code, 3);
   });
 
@@ -560,10 +558,8 @@ describe('the script', { concurrency: 4 }, () => {
     const server = await startServer(t);
     const file = new URL('tests/vectors/import/nccl-2.10-no-name.txt', root).pathname;
     const refused = await call(t, server, ['import', file]);
-    assert.deepEqual(
-      [refused.code, refused.err.slice(0, 66)],
-      [3, 'ringbench: the file does not say which collective this is: add ?co'],
-    );
+    assert.equal(refused.code, 3);
+    assert.match(refused.err, /^ringbench: .*\?collective=/);
     for (const shell of shells) {
       const { code, out, err } = await call(
         t,

@@ -128,6 +128,7 @@ export function debounce(call, ms) {
 
 /* Call soon, and at most thirty times a second, however often asked. */
 export function paced(call) {
+  /** @type {ReturnType<typeof setTimeout> | 0} */
   let timer = 0;
   const ask = () => {
     timer ||= setTimeout(() => {
