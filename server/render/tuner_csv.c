@@ -9,6 +9,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "server/summary/choice_code.h"
 
 /* The plugin reads 255 bytes of a line, and what is beyond as another one. */
 #define NAME_MAX 80
@@ -143,6 +144,15 @@ static const struct summary_point *point_of(const struct summary_series *series,
     return NULL;
 }
 
+/* Some of its rows ran by another algorithm or protocol than its combination's. */
+static bool is_unrequested(const struct summary_point *point)
+{
+    for (uint32_t i = 0; i < point->n_choices; i++)
+        if (choice_code_is_unrequested(point->choices[i].code))
+            return true;
+    return false;
+}
+
 static bool is_faster(const struct summary_point *point,
                       const struct summary_point *standard)
 {
@@ -167,7 +177,8 @@ static int winner(const struct tuner *tuner, int64_t series,
         if (!choice->algorithm || !choice->protocol)
             continue;
         other = point_of(series_of(tuner, i, series), standard->size);
-        if (other && is_faster(other, standard) && other->time_us < (*point)->time_us) {
+        if (other && !is_unrequested(other) && is_faster(other, standard) &&
+            other->time_us < (*point)->time_us) {
             best = i;
             *point = other;
         }

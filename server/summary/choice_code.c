@@ -79,6 +79,11 @@ uint32_t choice_code(const json_t *choice)
            (uint32_t)is_unrequested << UNREQUESTED_AT | (uint32_t)differ << DIFFER_AT;
 }
 
+bool choice_code_is_unrequested(uint32_t code)
+{
+    return code >> UNREQUESTED_AT & 1;
+}
+
 static void set_name(json_t *out, const char *member, const char *name)
 {
     if (name)
@@ -97,7 +102,7 @@ json_t *choice_code_json(uint32_t code)
     set_name(out, "by", sources[code >> BY_AT & ((1 << BY_BITS) - 1)]);
     if (code >> DIFFER_AT & 1)
         json_object_set_new(out, "ranks_differ", json_true());
-    if (code >> UNREQUESTED_AT & 1)
+    if (choice_code_is_unrequested(code))
         json_object_set_new(out, "unrequested", json_true());
     return out;
 }

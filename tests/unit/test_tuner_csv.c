@@ -1,5 +1,6 @@
 /* test_tuner_csv.c - the file of NCCL's tuner has the winners by size, and no others */
 #include "server/render/tuner_csv.h"
+#include "server/summary/choice_code.h"
 #include "tests/unit/test.h"
 
 #define SIZES 4
@@ -169,4 +170,19 @@ TEST(runs_that_say_nothing_of_it_are_refused)
     refuse(f, "its cases are on different nodes");
     json_object_set_new(f->run, "backend", json_string("host"));
     refuse(f, "the run's backend is host");
+}
+
+/* NCCL took another one at 8 bytes, so Ring and LL were not measured there. */
+TEST(what_ran_by_another_algorithm_does_not_win)
+{
+    struct fixture *f = *state;
+    json_t *choice =
+        json_pack("{s:s, s:s, s:b}", "algo", "TREE", "proto", "LL", "unrequested", 1);
+
+    f->points[0][0].choices[0] = (struct summary_choice){choice_code(choice), 5};
+    f->points[0][0].n_choices = 1;
+    expect(f, -1,
+           "allreduce,91,8192,ring,ll,-1,2,16\n"
+           "allreduce,8193,262144,nvls_tree,simple,-1,2,16\n");
+    json_decref(choice);
 }
