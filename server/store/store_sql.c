@@ -202,18 +202,19 @@ static const char SQL_VERSION_9[] =
 
 /* Answers of the verdicts on a run: each member of its document that has a kind and an
  * answer, and each verdict on the transports of its cases. */
-#define SQL_ADD_ANSWERS(row, source)                                                     \
-    "INSERT INTO run_answers SELECT DISTINCT " row ", kind, answer FROM (SELECT"         \
+#define SQL_ADD_ANSWERS(run, case_no, source)                                            \
+    "INSERT INTO run_answers SELECT DISTINCT * FROM (SELECT " run ", " case_no ","       \
     " CASE type WHEN 'object' THEN json_extract(value, '$.kind') END AS kind,"           \
     " CASE type WHEN 'object' THEN json_extract(value, '$.answer') END AS answer"        \
-    " FROM json_each(" source ")) WHERE kind IS NOT NULL AND answer IS NOT NULL;"
+    " FROM " source ") WHERE kind IS NOT NULL AND answer IS NOT NULL;"
 #define SQL_ANSWERS_OF_RUN                                                               \
     " BEGIN DELETE FROM run_answers WHERE run = NEW.id AND case_no = "                   \
-    "-1;" SQL_ADD_ANSWERS("NEW.id, -1", "NEW.doc") "END;"
+    "-1;" SQL_ADD_ANSWERS("NEW.id", "-1", "json_each(NEW.doc)") "END;"
 #define SQL_ANSWERS_OF_CASE                                                              \
     " BEGIN DELETE FROM run_answers WHERE run = NEW.run AND case_no = "                  \
-    "NEW.case_no;" SQL_ADD_ANSWERS("NEW.run, NEW.case_no",                               \
-                                   "NEW.doc, '$.transports.verdicts'") "END;"
+    "NEW.case_no;" SQL_ADD_ANSWERS("NEW.run", "NEW.case_no",                             \
+                                   "json_each(NEW.doc, '$.transports.verdicts')") "END;"
+#define SQL_SOUND_DOC "CASE WHEN json_valid(doc) THEN doc END"
 static const char SQL_VERSION_10[] =
     "DROP INDEX runs_by_answers;"
     "ALTER TABLE runs DROP COLUMN answers;"
@@ -228,8 +229,10 @@ static const char SQL_VERSION_10[] =
     "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_ANSWERS_OF_RUN
     "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE
     "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
-    "UPDATE runs SET doc = doc WHERE json_valid(doc);"
-    "UPDATE run_cases SET doc = doc WHERE json_valid(doc);";
+        SQL_ADD_ANSWERS("runs.id", "-1", "runs, json_each(" SQL_SOUND_DOC ")")
+            SQL_ADD_ANSWERS("run", "case_no",
+                            "run_cases, json_each(" SQL_SOUND_DOC
+                            ", '$.transports.verdicts')");
 
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {
