@@ -235,9 +235,23 @@ static bool has_said(const struct findings *findings, const char *about, int nod
     return false;
 }
 
+/* A node by the one that has as many as most, or as the other of two. */
+static void found_hcas(struct findings *findings, int node, int usual, bool is_most)
+{
+    char own[VALUE_MAX], others[VALUE_MAX], text[TRANSPORT_WHAT_MAX];
+
+    list_hcas(hcas_of(findings->t, node), own, sizeof(own));
+    list_hcas(hcas_of(findings->t, usual), others, sizeof(others));
+    snprintf(text, sizeof(text), "NCCL found HCAs: %.150s, while %s %.150s", own,
+             is_most ? "most nodes have" : "the other has", others);
+    transport_finding_node(transport_finding_of(findings, "differs", text), node);
+}
+
+/* Names and their order may differ between machines; how many there are may not. */
 static void compare_hcas(struct findings *findings)
 {
     const struct transport *t = findings->t;
+    int usual_node = TRANSPORT_NONE, usual;
     size_t n_compared = 0;
     struct column column;
 
@@ -245,20 +259,28 @@ static void compare_hcas(struct findings *findings)
         return;
     for (size_t i = 0; i < t->n_nodes; i++) {
         const json_t *hcas = hcas_of(t, (int)i);
-        char list[VALUE_MAX];
+        char count[24];
 
         /* One that could not be opened is told already. */
         if (!hcas || has_said(findings, "hca", (int)i))
             continue;
-        list_hcas(hcas, list, sizeof(list));
-        column_add(&column, (int)i, list);
+        snprintf(count, sizeof(count), "%zu", json_array_size(hcas));
+        column_add(&column, (int)i, count);
         n_compared++;
+        if (usual_node == TRANSPORT_NONE ||
+            json_array_size(hcas) > json_array_size(hcas_of(t, usual_node)))
+            usual_node = (int)i;
     }
-    if (n_compared > 2)
-        name_odd(findings, &column, "the number of HCAs");
-    if (n_compared == 2 && column.values.n == 2 &&
-        atoi(column.values.at[0]) != atoi(column.values.at[1]))
-        compare_two(findings, &column, "the number of HCAs");
+    usual = usual_of(&column);
+    /* Without a majority the one of two that has less is the odd one. */
+    if (usual == TRANSPORT_NONE && n_compared == 2)
+        usual = column.value_of[usual_node];
+    for (size_t i = 0; i < t->n_nodes && usual != TRANSPORT_NONE; i++)
+        if (column.value_of[i] == usual)
+            usual_node = (int)i;
+    for (size_t i = 0; i < t->n_nodes && usual != TRANSPORT_NONE; i++)
+        if (column.value_of[i] != TRANSPORT_NONE && column.value_of[i] != usual)
+            found_hcas(findings, (int)i, usual_node, n_compared > 2);
     column_release(&column);
 }
 

@@ -332,7 +332,13 @@ TEST(a_log_is_judged_by_what_it_says)
          "NET/IB: Got completion with status=12 opcode=129 len=1048576\n" WARN_A
          "NET/IB: Got completion with status=12 opcode=32552 len=7\n",
          "finding", "warning", "[\"node-a\"]", "status=12 opcode=* len=* on node-a"},
-        /* Nodes that differ */
+        /* Nodes that differ, and not by names or their order */
+        {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B HCA GDR,
+         "finding", "differs", "[\"node-b\"]",
+         "HCAs: 1 (mlx5_0), while the other has 2 (mlx5_0, mlx5_1)"},
+        {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B
+           "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_0:1/IB [RO]; OOB eth1:1<0>\n" GDR,
+         "ok", "ways", "[]", "InfiniBand"},
         {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
          "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
          "finding", "differs", "[\"node-a\",\"node-b\"]", "2.21.5; 2.20.5"},
@@ -372,7 +378,7 @@ TEST(the_odd_one_of_several_nodes_is_named)
          "differs", "connections is eth1, while most nodes have eth0"},
         {"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>",
          "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:1<0>", "differs",
-         "HCAs is 1 (mlx5_0), while most nodes have 2 (mlx5_0, mlx5_1)"},
+         "HCAs: 1 (mlx5_0), while most nodes have 2 (mlx5_0, mlx5_1)"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
