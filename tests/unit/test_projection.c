@@ -213,8 +213,8 @@ TEST(the_interval_covers_and_most_are_answered)
         for (size_t factor = 2; factor <= 8; factor *= 2) {
             struct tally tally = tally_of(&conditions[i], factor);
 
-            if (tally.done < 0.8 * (double)tally.asked ||
-                tally.covered < 0.93 * (double)tally.done)
+            if ((double)tally.done < 0.8 * (double)tally.asked ||
+                (double)tally.covered < 0.93 * (double)tally.done)
                 fail_msg("%s, %zu times the nodes: %zu of %d answered, %zu covered",
                          conditions[i].name, factor, tally.done, RINGS, tally.covered);
         }
