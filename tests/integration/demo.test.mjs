@@ -1,7 +1,7 @@
 // demo.test.mjs - scripts/demo, with programs that are already built
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { Program, binDir, patience, processesWithEnv, waitFor } from './lib/fixture.mjs';
@@ -30,63 +30,62 @@ function startDemo(t, ...args) {
   return Object.assign(demo, { nothingLeft });
 }
 
-describe('the demo', { concurrency: 2 }, () => {
-  test('the demo shows a run across four agents and cleans up', limit, async (t) => {
-    const demo = startDemo(t, '--once');
-    assert.deepEqual(await demo.ended(120000), { code: 0, signal: null }, demo.describe());
-    assert.match(demo.lines[0], /^\$ curl -N -H 'Accept: text\/plain' -d '\{"name":"demo"/);
-    assert.ok(demo.lines.includes('# 4 of 4 ranks joined'), demo.describe());
-    assert.ok(
-      demo.lines.some((line) => /^ +16777216 +4194304 +float /.test(line)),
-      demo.describe(),
-    );
-    assert.match(demo.lines.at(-1), /^completed: 44 rows/);
-    await demo.nothingLeft();
-  });
+// One after the other: the demo keeps its files in build/demo.
+test('the demo shows a run across four agents and cleans up', limit, async (t) => {
+  const demo = startDemo(t, '--once');
+  assert.deepEqual(await demo.ended(120000), { code: 0, signal: null }, demo.describe());
+  assert.match(demo.lines[0], /^\$ curl -N -H 'Accept: text\/plain' -d '\{"name":"demo"/);
+  assert.ok(demo.lines.includes('# 4 of 4 ranks joined'), demo.describe());
+  assert.ok(
+    demo.lines.some((line) => /^ +16777216 +4194304 +float /.test(line)),
+    demo.describe(),
+  );
+  assert.match(demo.lines.at(-1), /^completed: 44 rows/);
+  await demo.nothingLeft();
+});
 
-  test('it stays until Ctrl-C, and the four can play hosts of their own', limit, async (t) => {
-    const demo = startDemo(t, '--hosts');
-    const [, url] = await demo.line(/^In a browser: (http:\S+)$/, 120000);
-    assert.ok(
-      demo.lines.some((line) => line.startsWith('completed')),
-      demo.describe(),
-    );
-    const { nodes } = await (await fetch(new URL('api/v1/nodes', url))).json();
-    assert.deepEqual(
-      nodes.map((node) => node.state),
-      ['idle', 'idle', 'idle', 'idle'],
-    );
-    assert.equal(new Set(nodes.map((node) => node.inventory.hostid)).size, 4);
-    demo.signal('SIGINT');
-    assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
-    await demo.nothingLeft();
-  });
+test('it stays until Ctrl-C, and the four can play hosts of their own', limit, async (t) => {
+  const demo = startDemo(t, '--hosts');
+  const [, url] = await demo.line(/^In a browser: (http:\S+)$/, 120000);
+  assert.ok(
+    demo.lines.some((line) => line.startsWith('completed')),
+    demo.describe(),
+  );
+  const { nodes } = await (await fetch(new URL('api/v1/nodes', url))).json();
+  assert.deepEqual(
+    nodes.map((node) => node.state),
+    ['idle', 'idle', 'idle', 'idle'],
+  );
+  assert.equal(new Set(nodes.map((node) => node.inventory.hostid)).size, 4);
+  demo.signal('SIGINT');
+  assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
+  await demo.nothingLeft();
+});
 
-  test('a played fleet: its slow node is named, and nothing is left', limit, async (t) => {
-    const demo = startDemo(t, '--fleet', '12');
-    const [, page] = await demo.line(/^In a browser: (http:\S+)$/, 60000);
-    const slow = /^12 simulated nodes .*; (sim-\d+) /.exec(demo.lines[0])?.[1];
-    assert.ok(slow, demo.describe());
-    const end = demo.lines.find((line) => line.startsWith('completed'));
-    assert.match(
-      end ?? '',
-      new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
-      demo.describe(),
-    );
-    const url = new URL(page);
-    const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
-    assert.equal(run.pattern, 'bisect');
-    demo.signal('SIGINT');
-    assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
-    await demo.nothingLeft();
-  });
+test('a played fleet: its slow node is named, and nothing is left', limit, async (t) => {
+  const demo = startDemo(t, '--fleet', '12');
+  const [, page] = await demo.line(/^In a browser: (http:\S+)$/, 60000);
+  const slow = /^12 simulated nodes .*; (sim-\d+) /.exec(demo.lines[0])?.[1];
+  assert.ok(slow, demo.describe());
+  const end = demo.lines.find((line) => line.startsWith('completed'));
+  assert.match(
+    end ?? '',
+    new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
+    demo.describe(),
+  );
+  const url = new URL(page);
+  const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
+  assert.equal(run.pattern, 'bisect');
+  demo.signal('SIGINT');
+  assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
+  await demo.nothingLeft();
+});
 
-  test('it is stopped in the middle of a run', limit, async (t) => {
-    const demo = startDemo(t);
-    await demo.line(/ranks joined$/, 60000);
-    demo.signal('SIGTERM');
-    await demo.ended(30000);
-    assert.notEqual(demo.status.code, 0);
-    await demo.nothingLeft();
-  });
+test('it is stopped in the middle of a run', limit, async (t) => {
+  const demo = startDemo(t);
+  await demo.line(/ranks joined$/, 60000);
+  demo.signal('SIGTERM');
+  await demo.ended(30000);
+  assert.notEqual(demo.status.code, 0);
+  await demo.nothingLeft();
 });
