@@ -5,8 +5,6 @@ import { svg } from './dom.mjs';
 import { isWithinFactor } from './stats.mjs';
 import { formatChange } from './units.mjs';
 
-/* Within this either way is no difference: COMPARE_SAME of the server. */
-const SAME = 0.02;
 const LIMITS = [0.04, 0.08, 0.2, 0.4, 0.8];
 const HALF = 47;
 
@@ -27,9 +25,9 @@ const percent = (value) => `${value.toFixed(2)}%`;
 const placer = (limit, isMoreBetter) => (change) =>
   50 + HALF * Math.max(-1, Math.min(1, change / limit)) * (isMoreBetter ? 1 : -1);
 
-/* The zone and the middle, behind a row. */
-function ground(limit) {
-  const half = (HALF * SAME) / limit;
+/* The zone of changes within the margin, and the middle, behind a row. */
+function ground(limit, margin) {
+  const half = (HALF * Math.min(margin, limit)) / limit;
   return [
     svg('rect', { class: 'zone', x: percent(50 - half), width: percent(2 * half), height: '100%' }),
     svg('line', { class: 'zero', x1: '50%', x2: '50%', y1: '0', y2: '100%' }),
@@ -37,7 +35,7 @@ function ground(limit) {
 }
 
 /* The axis above the rows. */
-export function deltaAxis(limit) {
+export function deltaAxis(limit, margin) {
   const ticks = [-limit / 2, limit / 2];
   const at = placer(limit, true);
   const text = (x, anchor, words) => svg('text', { x, y: '13', 'text-anchor': anchor }, words);
@@ -48,7 +46,7 @@ export function deltaAxis(limit) {
       role: 'img',
       'aria-label': `Change up to ${limit * 100} % either way; better lies to the right`,
     },
-    ground(limit),
+    ground(limit, margin),
     text('0', 'start', '◂ worse'),
     text('50%', 'middle', '0'),
     ticks.map((tick) => text(percent(at(tick)), 'middle', `${Math.abs(tick) * 100} %`)),
@@ -57,7 +55,7 @@ export function deltaAxis(limit) {
 }
 
 /* One change; `answer` colours it, and none is told of single sizes. */
-export function deltaRow({ change, interval, answer }, isMoreBetter, limit) {
+export function deltaRow({ change, interval, answer }, isMoreBetter, limit, margin) {
   const at = placer(limit, isMoreBetter);
   const isKnown = Number.isFinite(change);
   const label = !isKnown
@@ -68,7 +66,7 @@ export function deltaRow({ change, interval, answer }, isMoreBetter, limit) {
   return svg(
     'svg',
     { class: `delta ${answer ?? 'plain'}`, role: 'img', 'aria-label': label },
-    ground(limit),
+    ground(limit, margin),
     isKnown ? bar(interval ?? [change, change], at, limit) : null,
     isKnown && Math.abs(change) <= limit ? mark(percent(at(change)), interval) : null,
   );

@@ -49,6 +49,7 @@ const ANSWERS = {
   better: '▲ good',
   worse: '▼ bad',
   same: '= good',
+  mixed: '≠ warn',
   not_enough_data: '? warn',
   pass: '✓ good',
   fail: '✕ bad',

@@ -81,7 +81,8 @@ const envInWords = (env) =>
     .join(' ');
 
 function bandsCard({ verdict: { evidence } }) {
-  const { bands, cases, paired } = evidence;
+  const { bands, cases, paired, unit, margin, runs } = evidence;
+  const byRun = unit === 'run';
   if (bands.length === 0) {
     return null;
   }
@@ -91,15 +92,21 @@ function bandsCard({ verdict: { evidence } }) {
     h('h2', 'By band of sizes'),
     h(
       'p.muted',
-      'Dot: the change; bar: its 95 % interval; grey zone: less than 2 % either way counts ' + 'as none. ',
-      paired ? 'The cases took turns, and each is held against its partner.' : '',
+      `Dot: the change; bar: its ${byRun ? 99 : 95} % interval, for all bands together; grey zone: ` +
+        `less than ${significant(100 * margin)} % either way counts as none. `,
+      paired ? 'The cases took turns, and each is compared with its partner.' : '',
+      byRun
+        ? `Each run counts once. How runs scatter is known from ${plural(runs.base + runs.history, 'run')} ` +
+            'like base.'
+        : '',
     ),
-    deltaTable('Bands', 'What', limit, cases, [['', bands]], (band) => [
+    deltaTable('Bands', 'What', [limit, margin], byRun ? runs : cases, [['', bands]], (band) => [
       bandName(band),
       band,
       band.higher_is_better,
       answerPill(band.answer),
       band.why ? h('div.muted.why', band.why) : null,
+      band.usual !== null ? h('div.muted', `usual: ±${significant(100 * band.usual)} %`) : null,
     ]),
   );
 }
@@ -109,14 +116,15 @@ const bandName = (band) => [
   band.band ? h('div.muted', `${BANDS[band.band]}, ${plural(band.sizes, 'size')}`) : null,
 ];
 
-/* Rows by group: what(item) is [name, change, isMoreBetter, ...answer]. */
-function deltaTable(label, first, limit, cases, groups, what) {
+/* Rows by group: what(item) is [name, change, isMoreBetter, ...answer]. counts: cases or
+ * runs of the sides. */
+function deltaTable(label, first, [limit, margin], counts, groups, what) {
   const columns = [
     first,
-    deltaAxis(limit),
-    'Change, 95 %',
-    `Base, n = ${cases.base}`,
-    `Head, n = ${cases.head}`,
+    deltaAxis(limit, margin),
+    'Change, interval',
+    `Base, n = ${counts.base}`,
+    `Head, n = ${counts.head}`,
     'Answer',
   ];
   const hasAnswers = what(groups[0][1][0]).length > 3;
@@ -141,7 +149,7 @@ function deltaTable(label, first, limit, cases, groups, what) {
     return h(
       'tr',
       h('th', { scope: 'row' }, name, h('div.muted', directionOf(item, isMoreBetter))),
-      h('td.track', deltaRow(item, isMoreBetter, limit)),
+      h('td.track', deltaRow(item, isMoreBetter, limit, margin)),
       h(
         'td.number',
         h('strong', formatChange(item.change)),
@@ -218,7 +226,7 @@ function inWords(value) {
 /* A size's own interval is no verdict: it shows where a change comes from. */
 function sizesCard({
   verdict: {
-    evidence: { bands, cases },
+    evidence: { bands, cases, runs, unit, margin },
   },
   sizes,
   sizes_total: total,
@@ -243,11 +251,14 @@ function sizesCard({
         'their interval though nothing differs.',
       shown.length < total ? ` The first ${shown.length}; CSV has all.` : '',
     ),
-    deltaTable('Sizes', 'Size', deltaLimit(shown), cases, [...groups], (one) => [
-      one.size === null ? one.figure : formatSize(one.size),
-      one,
-      isMoreBetter.get(keyOf(one)),
-    ]),
+    deltaTable(
+      'Sizes',
+      'Size',
+      [deltaLimit(shown), margin],
+      unit === 'run' ? runs : cases,
+      [...groups],
+      (one) => [one.size === null ? one.figure : formatSize(one.size), one, isMoreBetter.get(keyOf(one))],
+    ),
   );
 }
 
