@@ -82,6 +82,7 @@ struct run_samples {
     double max_s; /* no more than `min` blocks beyond it */
 };
 
+#define RUN_SPEC_LAST_MIN 5 /* fewer runs say nothing about how runs scatter */
 #define RUN_SPEC_LAST_MAX 32
 
 /* What runs that are alike have in common besides the rest: the nodes, or what these are.
@@ -151,10 +152,13 @@ struct run_spec {
     enum run_preflight preflight;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     struct {
-        json_t *given; /* object, or NULL: it is held against nothing */
+        json_t *given; /* object, or NULL: it is compared with nothing */
         long last;     /* so many runs like it; 0: the accepted baseline */
         enum run_likeness like;
     } baseline;
+    /* Less than this is no change of a figure, no slow node, link or rack, no late rank:
+     */
+    double margin_percent, slow_percent, late_percent;
     json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
     long join_s; /* 0: the server's own */

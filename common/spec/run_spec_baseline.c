@@ -1,11 +1,11 @@
-/* run_spec_baseline.c - what a run is to be held against */
+/* run_spec_baseline.c - what a run is compared with */
 #include "common/spec/run_spec_parts.h"
 
 const char *const run_likeness_names[] = {
     [LIKE_NODES] = "nodes", [LIKE_HARDWARE] = "hardware", NULL};
 
 static const struct spec_field table[] = {
-    {"last", NULL, 0, SPEC_INTEGER(baseline.last, 1, RUN_SPEC_LAST_MAX)},
+    {"last", NULL, 0, SPEC_INTEGER(baseline.last, RUN_SPEC_LAST_MIN, RUN_SPEC_LAST_MAX)},
     {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, run_likeness_names)},
 };
 

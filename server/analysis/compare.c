@@ -19,8 +19,9 @@ struct sums {
 struct walk {
     const struct compare_sides *sides;
     struct compare *out;
-    struct sums *sums; /* by band */
-    size_t n_cases;
+    struct sums *sums;                 /* by band */
+    size_t n_cases;                    /* of base and head */
+    size_t n_all;                      /* and of the history */
     bool has_more_bands;               /* than may be */
     const struct case_series **series; /* by case, the same one */
     size_t *at;                        /* by case: index of the point */
@@ -28,9 +29,8 @@ struct walk {
 };
 
 static const char *const reasons[COMPARE_REASONS] = {
-    [COMPARE_CLEAR] = "clear",
-    [COMPARE_FEW] = "too_few_cases",
-    [COMPARE_STATES] = "two_states",
+    [COMPARE_CLEAR] = "clear",       [COMPARE_FEW] = "too_few_cases",
+    [COMPARE_RUNS] = "too_few_runs", [COMPARE_STATES] = "two_states",
     [COMPARE_NOISE] = "noise",
 };
 
@@ -52,7 +52,10 @@ void compare_destroy(struct compare *compare)
 
 static const struct compare_lot *lot_of(const struct compare_sides *sides, size_t i)
 {
-    return i < sides->n_base ? &sides->base[i] : &sides->head[i - sides->n_base];
+    if (i < sides->n_base)
+        return &sides->base[i];
+    i -= sides->n_base;
+    return i < sides->n_head ? &sides->head[i] : &sides->history[i - sides->n_head];
 }
 
 /* ---- Bands ---- */
@@ -78,8 +81,8 @@ static int add_sums(struct walk *walk)
 {
     struct sums *sums = &walk->sums[walk->out->n_bands];
 
-    sums->logs = calloc(walk->n_cases, sizeof(double));
-    sums->plain = calloc(walk->n_cases, sizeof(double));
+    sums->logs = calloc(walk->n_all, sizeof(double));
+    sums->plain = calloc(walk->n_all, sizeof(double));
     return sums->logs && sums->plain ? 0 : -1;
 }
 
@@ -134,6 +137,19 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
 
 /* ---- Sizes ---- */
 
+/* What a case of the history has of a size; NaN: nothing. */
+static double past_figure(struct walk *walk, size_t i, int64_t size)
+{
+    const struct case_series *series = walk->series[i];
+    size_t *at = &walk->at[i];
+
+    while (series && *at < series->n_points && series->points[*at].size < size)
+        ++*at;
+    if (!series || *at == series->n_points || series->points[*at].size != size)
+        return (double)NAN;
+    return case_series_figure(series, *at);
+}
+
 static int take_size(struct walk *walk, json_t *about, int64_t size)
 {
     struct compare *out = walk->out;
@@ -145,13 +161,15 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
     if (number == SIZE_MAX)
         return -1;
     sums = &walk->sums[number];
-    for (size_t i = 0; i < walk->n_cases; i++) {
-        double value = case_series_figure(walk->series[i], walk->at[i]);
+    for (size_t i = 0; i < walk->n_all; i++) {
+        bool is_past = i >= walk->n_cases;
+        double value = is_past ? past_figure(walk, i, size)
+                               : case_series_figure(walk->series[i], walk->at[i]);
 
         walk->values[i] = value;
-        is_linear = is_linear || !(value > 0);
+        is_linear = is_linear || (!is_past && !(value > 0));
         sums->plain[i] += value;
-        sums->logs[i] += value > 0 ? log(value) : 0;
+        sums->logs[i] += value > 0 ? log(value) : is_past ? (double)NAN : 0;
     }
     sums->has_others = sums->has_others || is_linear;
     out->bands[number].sizes++;
@@ -161,35 +179,33 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
     told = &out->sizes[out->n_sizes++];
     *told =
         (struct compare_size){.series = walk->series[0], .band = number, .size = size};
-    for (size_t i = 0; i < walk->n_cases && !is_linear; i++)
-        walk->values[i] = log(walk->values[i]);
+    for (size_t i = 0; i < walk->n_all && !is_linear; i++)
+        walk->values[i] = walk->values[i] > 0 ? log(walk->values[i]) : (double)NAN;
     return compare_judge_change(walk->sides, walk->values, is_linear, &told->change,
-                                NULL);
+                                &told->effect);
 }
 
 static int take_series(struct walk *walk, const struct case_series *first)
 {
     size_t before = walk->out->sizes_total;
     json_t *about = about_of(first);
+    bool is_everywhere = true;
     int64_t size;
     int result = about ? 0 : -1;
 
-    for (size_t i = 0; i < walk->n_cases && !result; i++) {
+    for (size_t i = 0; i < walk->n_all; i++) {
         const struct compare_lot *lot = lot_of(walk->sides, i);
         size_t n;
         const struct case_series *list = case_values_of(lot->values, lot->case_no, &n);
 
         walk->series[i] = case_series_find(list, n, first->identity);
         walk->at[i] = 0;
-        if (!walk->series[i])
-            break;
-        if (i + 1 < walk->n_cases)
-            continue;
-        while (!result &&
-               case_series_meet(walk->series, walk->at, walk->n_cases, &size)) {
-            result = take_size(walk, about, size);
-            walk->at[0]++;
-        }
+        is_everywhere = is_everywhere && (walk->series[i] || i >= walk->n_cases);
+    }
+    while (is_everywhere && !result &&
+           case_series_meet(walk->series, walk->at, walk->n_cases, &size)) {
+        result = take_size(walk, about, size);
+        walk->at[0]++;
     }
     walk->out->sizes_left_out += first->n_points - (walk->out->sizes_total - before);
     json_decref(about);
@@ -218,7 +234,7 @@ static const double *band_values(const struct walk *walk, size_t i)
     double *values = sums->has_others ? sums->plain : sums->logs;
 
     band->is_linear = sums->has_others;
-    for (size_t k = 0; k < walk->n_cases; k++)
+    for (size_t k = 0; k < walk->n_all; k++)
         values[k] /= (double)band->sizes;
     return values;
 }
@@ -235,7 +251,7 @@ static int judge_all(struct walk *walk)
 
 static int walk_init(struct walk *walk)
 {
-    size_t n = walk->n_cases + 1;
+    size_t n = walk->n_all + 1;
 
     walk->series = calloc(n, sizeof(struct case_series *));
     walk->at = calloc(n, sizeof(*walk->at));
@@ -278,6 +294,11 @@ static struct compare *result_create(const struct compare_sides *sides)
     out->n_base = sides->n_base;
     out->n_head = sides->n_head;
     out->is_paired = sides->is_paired;
+    out->by_run = sides->by_run;
+    out->margin = sides->margin;
+    out->base_runs = compare_count_runs(sides->base, sides->n_base);
+    out->head_runs = compare_count_runs(sides->head, sides->n_head);
+    out->history = compare_count_runs(sides->history, sides->n_history);
     out->answer = VERDICT_NOT_ENOUGH_DATA;
     return out;
 }
@@ -285,11 +306,13 @@ static struct compare *result_create(const struct compare_sides *sides)
 struct compare *compare_create(const struct compare_sides *sides, struct error *err)
 {
     struct compare *out = result_create(sides);
-    struct walk walk = {
-        .sides = sides, .out = out, .n_cases = sides->n_base + sides->n_head};
+    struct walk walk = {.sides = sides,
+                        .out = out,
+                        .n_cases = sides->n_base + sides->n_head,
+                        .n_all = sides->n_base + sides->n_head + sides->n_history};
     int result = out ? walk_init(&walk) : -1;
 
-    assert(!sides->is_paired || sides->n_base == sides->n_head);
+    assert(!sides->is_paired || (sides->n_base == sides->n_head && !sides->by_run));
     if (!result && sides->n_base > 0 && sides->n_head > 0)
         result = take_all(&walk);
     if (!result)

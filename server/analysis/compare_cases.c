@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/analysis/likeness.h"
 
 void compare_side_release(struct compare_side *side)
 {
@@ -141,12 +142,22 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return check_nodes(side, err);
 }
 
+/* Whether some case of the side has the same variables. */
 static bool is_any_alike(const struct compare_side *side, const json_t *env)
 {
-    for (size_t i = 0; i < side->n; i++)
-        if (has_env(env, side->cases[i].env) && has_env(side->cases[i].env, env))
-            return true;
-    return false;
+    json_t *own = json_copy((json_t *)(uintptr_t)env);
+    bool is_alike = false;
+
+    json_object_del(own, LIKENESS_NIGHT);
+    for (size_t i = 0; i < side->n && !is_alike; i++) {
+        json_t *other = json_copy(side->cases[i].env);
+
+        json_object_del(other, LIKENESS_NIGHT);
+        is_alike = has_env(own, other) && has_env(other, own);
+        json_decref(other);
+    }
+    json_decref(own);
+    return is_alike;
 }
 
 void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head)
@@ -159,6 +170,18 @@ void compare_side_keep_alike(struct compare_side *base, const struct compare_sid
         else
             json_decref(base->cases[i].env);
     base->n = n;
+}
+
+void compare_side_keep_confirming(struct compare_side *side, bool confirms)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < side->n; i++)
+        if (json_get_bool(side->cases[i].doc, "confirms", false) == confirms)
+            side->cases[n++] = side->cases[i];
+        else
+            json_decref(side->cases[i].env);
+    side->n = n;
 }
 
 int compare_sides_check(const struct compare_side *base, const struct compare_side *head,

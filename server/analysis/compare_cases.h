@@ -46,6 +46,8 @@ int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
 /* Keep those cases of base that have the variables of some case of head: a run of several
  * combinations may be a baseline for the sake of one of them. */
 void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head);
+/* Keep the cases that measured a run again, or the others. */
+void compare_side_keep_confirming(struct compare_side *side, bool confirms);
 void compare_side_release(struct compare_side *side);
 
 /* How many nodes and ranks a case had. */

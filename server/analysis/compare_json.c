@@ -65,6 +65,22 @@ static json_t *states_json(const struct compare_band *band)
                      band->base_varies, "in_head", band->head_varies);
 }
 
+static json_t *stretches_json(const struct compare_band *band)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < band->n_stretches; i++) {
+        const struct compare_stretch *one = &band->stretches[i];
+
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:I, s:f, s:f}", "faster",
+                                        one->is_head_faster ? "head" : "base", "from",
+                                        (json_int_t)one->from, "to", (json_int_t)one->to,
+                                        "least", one->least, "most", one->most));
+    }
+    return list;
+}
+
 static json_t *band_json(const struct compare *compare, const struct compare_band *band)
 {
     json_t *out = json_pack("{s:o, s:O, s:s?, s:s, s:b, s:I}", "series",
@@ -76,7 +92,8 @@ static json_t *band_json(const struct compare *compare, const struct compare_ban
     if (!out)
         return NULL;
     put_change(out, &band->change);
-    json_object_set_new(out, "p_holm", number(band->p_holm));
+    json_object_set_new(out, "usual", number(band->usual));
+    json_object_set_new(out, "stretches", stretches_json(band));
     json_object_set_new(out, "answer", json_string(verdict_answer_name(band->answer)));
     json_object_set_new(out, "reason", json_string(compare_reason_name(band->reason)));
     json_object_set_new(out, "why", words(compare_why, compare, band));
@@ -85,6 +102,9 @@ static json_t *band_json(const struct compare *compare, const struct compare_ban
                         band->repeats_needed
                             ? json_integer((json_int_t)band->repeats_needed)
                             : json_null());
+    json_object_set_new(out, "runs_needed",
+                        band->runs_needed ? json_integer((json_int_t)band->runs_needed)
+                                          : json_null());
     return out;
 }
 
@@ -209,12 +229,12 @@ static void warn_of_order(json_t *list, const struct compare_side *base,
 {
     if (base->n == 0 || head->n == 0)
         return;
-    if (base->cases[0].run == head->cases[0].run && has_sequence(base))
-        warn(list, "the cases did not take turns (order sequential): what changed "
-                   "meanwhile counts as a difference");
-    else
-        warn(list, "the cases did not take turns, being of different runs or chosen "
-                   "one by one: what changed meanwhile counts as a difference");
+    warn(list,
+         "the cases did not take turns (%s): what changed meanwhile counts as a "
+         "difference",
+         base->cases[0].run == head->cases[0].run && has_sequence(base)
+             ? "order sequential"
+             : "chosen one by one");
 }
 
 static char *short_text(const json_t *value)
@@ -250,7 +270,7 @@ static json_t *warnings_json(const struct compare *compare,
     json_t *list = json_array();
 
     warn_of_unlike(list, differences);
-    if (!compare->is_paired)
+    if (!compare->is_paired && !compare->by_run)
         warn_of_order(list, base, head);
     if (!compare->is_paired && (is_mixed(base) || is_mixed(head)))
         warn(list, "cases with different variables are one lot: choose among them with "
@@ -313,15 +333,15 @@ static void name_head(const struct compare_side *base, const struct compare_side
         snprintf(out, size, "%s", is_known ? id : head->name);
 }
 
-static json_t *verdict_of(const struct compare *compare, const char *head,
-                          json_t *evidence)
+static json_t *verdict_of(const struct compare *compare,
+                          const struct compare_names *names, json_t *evidence)
 {
     json_t *verdict = NULL;
     struct buf out;
 
     buf_init(&out, SENTENCE_MAX);
     if (put_unlike(json_object_get(evidence, "differences"), &out) == 0 &&
-        compare_sentence(compare, head, &out) == 0 && buf_append(&out, "", 1) == 0)
+        compare_sentence(compare, names, &out) == 0 && buf_append(&out, "", 1) == 0)
         verdict = verdict_json(VERDICT_COMPARE, compare->answer, out.data, NULL,
                                json_incref(evidence));
     buf_release(&out);
@@ -335,42 +355,171 @@ static json_t *evidence_of(const struct compare *compare, const struct compare_s
     json_t *differences = differences_json(base, head);
     json_t *warnings = warnings_json(compare, base, head, differences);
 
-    return json_pack("{s:b, s:{s:I, s:I}, s:o, s:o, s:o}", "paired", compare->is_paired,
-                     "cases", "base", (json_int_t)compare->n_base, "head",
-                     (json_int_t)compare->n_head, "bands", bands_json(compare),
-                     "warnings", warnings, "differences", differences);
+    return json_pack(
+        "{s:b, s:s, s:f, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "paired",
+        compare->is_paired, "unit", compare->by_run ? "run" : "case", "margin",
+        compare->margin, "cases", "base", (json_int_t)compare->n_base, "head",
+        (json_int_t)compare->n_head, "runs", "base", (json_int_t)compare->base_runs,
+        "head", (json_int_t)compare->head_runs, "history", (json_int_t)compare->history,
+        "bands", bands_json(compare), "warnings", warnings, "differences", differences);
 }
 
-static struct compare *compare_of(const struct compare_side *base,
-                                  const struct compare_side *head, bool is_paired,
-                                  struct error *err)
+/* ---- The sides ---- */
+
+static bool share_a_run(const struct compare_side *base, const struct compare_side *head)
 {
-    struct compare_lot *left = compare_side_lots(base), *right = compare_side_lots(head);
-    struct compare_sides sides = {left, right, base->n, head->n, is_paired};
+    for (size_t i = 0; i < base->n; i++)
+        for (size_t k = 0; k < head->n; k++)
+            if (base->cases[i].run == head->cases[k].run)
+                return true;
+    return false;
+}
+
+static bool is_since(const struct compare_choice *one, const struct compare_side *base)
+{
+    return strcmp(json_get_str(one->run->doc, "created", ""),
+                  json_get_str(base->cases[0].run->doc, "created", "")) > 0;
+}
+
+/* Append a side's cases to lots, those of a run together; base, where not NULL: only of
+ * runs since base, or only of those before it. */
+static size_t put_runs(const struct compare_side *side, const struct compare_side *base,
+                       bool since, struct compare_lot *lots)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < side->n; i++) {
+        const struct compare_run *run = side->cases[i].run;
+        bool is_known = base && is_since(&side->cases[i], base) != since;
+
+        for (size_t k = 0; k < i && !is_known; k++)
+            is_known = side->cases[k].run == run;
+        for (size_t k = i; k < side->n && !is_known; k++)
+            if (side->cases[k].run == run)
+                lots[n++] = (struct compare_lot){run->values, side->cases[k].case_no};
+    }
+    return n;
+}
+
+static struct compare *compare_runs(const struct compare_question *question,
+                                    struct error *err)
+{
+    const struct compare_side *base = question->base, *head = question->head;
+    const struct compare_side *history = base->n > 0 ? question->history : NULL;
+    size_t n = base->n + head->n + (history ? history->n : 0);
+    struct compare_lot *lots = malloc((n + 1) * sizeof(*lots));
+    struct compare_sides sides = {.base = lots,
+                                  .n_base = base->n,
+                                  .n_head = head->n,
+                                  .by_run = true,
+                                  .margin = question->margin};
     struct compare *compare = NULL;
 
-    if (left && right)
+    if (lots) {
+        put_runs(base, NULL, false, lots);
+        sides.head = lots + base->n;
+        put_runs(head, NULL, false, lots + base->n);
+        sides.history = lots + base->n + head->n;
+        if (history) {
+            struct compare_lot *past = lots + base->n + head->n;
+
+            sides.n_before = put_runs(history, base, false, past);
+            sides.n_history =
+                sides.n_before + put_runs(history, base, true, past + sides.n_before);
+        }
         compare = compare_create(&sides, err);
-    else
+    } else {
         error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    free(lots);
+    return compare;
+}
+
+static struct compare *compare_of(const struct compare_question *question,
+                                  struct error *err)
+{
+    struct compare_side *base = question->base, *head = question->head;
+    bool is_paired = compare_sides_pair(base, head);
+    struct compare_lot *left, *right;
+    struct compare *compare = NULL;
+
+    if (!share_a_run(base, head))
+        return compare_runs(question, err);
+    left = compare_side_lots(base);
+    right = compare_side_lots(head);
+    if (left && right) {
+        const struct compare_sides sides = {.base = left,
+                                            .head = right,
+                                            .n_base = base->n,
+                                            .n_head = head->n,
+                                            .is_paired = is_paired,
+                                            .margin = question->margin};
+
+        compare = compare_create(&sides, err);
+    } else {
+        error_set(err, ERROR_MEMORY, "out of memory");
+    }
     free(left);
     free(right);
     return compare;
 }
 
-json_t *compare_json(struct compare_side *base, struct compare_side *head,
-                     struct error *err)
+/* Of a side whose cases all have the same variables, those that the other side has not:
+ * "Tree", or "NCCL_ALGO=Tree NCCL_PROTO=LL" where there are several; "" if there are
+ * none. */
+static void name_setting(const struct compare_side *side,
+                         const struct compare_side *other, char *out, size_t size)
 {
-    bool is_paired = compare_sides_pair(base, head);
-    struct compare *compare = compare_of(base, head, is_paired, err);
-    char name[HEAD_NAME_MAX + 3];
+    const json_t *env = side->n > 0 ? side->cases[0].env : NULL;
+    const json_t *beside = other->n > 0 ? other->cases[0].env : NULL;
+    const char *name, *only = NULL;
+    size_t n = 0, at = 0;
+    json_t *value;
+
+    *out = '\0';
+    if (is_mixed(side) || is_mixed(other))
+        return;
+    json_object_foreach ((json_t *)(uintptr_t)env, name, value) {
+        if (json_equal(value, json_object_get(beside, name)) || !json_is_string(value))
+            continue;
+        only = json_string_value(value);
+        at += (size_t)snprintf(out + at, size - at, "%s%s=%s", n++ > 0 ? " " : "", name,
+                               only);
+        if (at >= size)
+            break;
+    }
+    if (n == 1 && json_object_size(env) == json_object_size(beside))
+        snprintf(out, size, "%s", only);
+}
+
+double compare_margin_of(const json_t *run)
+{
+    return json_get_num(json_object_get(run, "spec"), "margin_percent",
+                        100 * COMPARE_SAME) /
+           100;
+}
+
+/* ---- The whole answer ---- */
+
+json_t *compare_json(const struct compare_question *question, struct error *err)
+{
+    struct compare_side *base = question->base, *head = question->head;
+    struct compare *compare = compare_of(question, err);
+    char name[HEAD_NAME_MAX + 3], left[HEAD_NAME_MAX], right[HEAD_NAME_MAX];
+    struct compare_names names = {name, "base", name};
     json_t *out;
 
     if (!compare)
         return NULL;
     name_head(base, head, name, sizeof(name));
+    name_setting(base, head, left, sizeof(left));
+    name_setting(head, base, right, sizeof(right));
+    if (*left)
+        names.setting_base = left;
+    if (*right)
+        names.setting_head = right;
     out = json_pack("{s:o, s:o, s:o, s:o, s:I, s:I}", "verdict",
-                    verdict_of(compare, name, evidence_of(compare, base, head)), "base",
+                    verdict_of(compare, &names, evidence_of(compare, base, head)), "base",
                     side_json(base), "head", side_json(head), "sizes",
                     sizes_json(compare), "sizes_total", (json_int_t)compare->sizes_total,
                     "sizes_left_out", (json_int_t)compare->sizes_left_out);

@@ -4,9 +4,17 @@
 
 #include "server/analysis/compare_cases.h"
 
+struct compare_question {
+    struct compare_side *base, *head;   /* get arranged */
+    const struct compare_side *history; /* other runs like base's, or NULL */
+    double margin;
+};
+
 /* Pair what can be paired, compare, and say it: the document of docs/api.md, "Compare", a
- * new object. The sides get arranged. NULL with err as of compare_create. */
-json_t *compare_json(struct compare_side *base, struct compare_side *head,
-                     struct error *err);
+ * new object. NULL with err as of compare_create. */
+json_t *compare_json(const struct compare_question *question, struct error *err);
+
+/* The margin that a run's spec asks for. */
+double compare_margin_of(const json_t *run);
 
 #endif

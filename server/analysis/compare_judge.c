@@ -2,12 +2,13 @@
 #include "server/analysis/compare_judge.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A change of 2 % is resolved by an interval of half that width each way: then no change
- * is called the same, and one of 2 % is found, in 19 of 20 comparisons. */
-#define RESOLVING (COMPARE_SAME / 2)
+#include "server/analysis/level.h"
+
+#define COMPARE_USUAL_MAX 9 /* beyond ten times */
 
 static double part_of(double difference, double base, bool is_linear)
 {
@@ -16,50 +17,158 @@ static double part_of(double difference, double base, bool is_linear)
     return fabs(base) > 0 ? difference / fabs(base) : (double)NAN;
 }
 
-static void test(const struct compare_sides *sides, double *base, double *head,
-                 struct stats_effect *effect)
+/* ---- By case ---- */
+
+struct pair {
+    double base, difference;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct pair *left = a, *right = b;
+
+    return (left->difference > right->difference) -
+           (left->difference < right->difference);
+}
+
+/* The mean of base over those pairs that the trimmed mean of the differences keeps, so
+ * that base, head and the change between them agree. */
+static int test_pairs(const double *base, const double *head, size_t n,
+                      struct stats_effect *effect)
+{
+    struct pair *pairs = malloc(n * sizeof(*pairs));
+    double *differences = malloc(n * sizeof(*differences)), sum = 0;
+    int result = pairs && differences ? 0 : -1;
+
+    for (size_t i = 0; !result && i < n; i++) {
+        differences[i] = head[i] - base[i];
+        pairs[i] = (struct pair){base[i], differences[i]};
+    }
+    if (!result) {
+        stats_paired(differences, n, effect);
+        qsort(pairs, n, sizeof(*pairs), compare_pairs);
+        for (size_t i = effect->trimmed; i < n - effect->trimmed; i++)
+            sum += pairs[i].base;
+        effect->base = sum / (double)(n - 2 * effect->trimmed);
+        effect->head = effect->base + effect->estimate;
+    }
+    free(pairs);
+    free(differences);
+    return result;
+}
+
+static int test_cases(const struct compare_sides *sides, double *values,
+                      struct stats_effect *effect)
 {
     size_t n = sides->n_base, m = sides->n_head;
+    double *head = values + n;
 
-    if (n < 2 || m < 2) {
-        *effect =
-            (struct stats_effect){.estimate = stats_mean(head, m) - stats_mean(base, n),
-                                  .error = (double)NAN,
-                                  .low = (double)NAN,
-                                  .high = (double)NAN,
-                                  .p = (double)NAN};
-    } else if (sides->is_paired) {
-        for (size_t i = 0; i < n; i++)
-            head[i] -= base[i];
-        stats_paired(head, n, effect);
-    } else {
-        stats_separate(base, n, head, m, effect);
+    if (n >= 2 && m >= 2 && sides->is_paired)
+        return test_pairs(values, head, n, effect);
+    if (n >= 2 && m >= 2) {
+        stats_separate(values, n, head, m, effect);
+        return 0;
     }
+    *effect = (struct stats_effect){
+        .base = stats_mean(values, n), .head = stats_mean(head, m), .error = (double)NAN};
+    effect->estimate = effect->head - effect->base;
+    stats_conclude(effect);
+    return 0;
+}
+
+/* ---- By run ---- */
+
+size_t compare_count_runs(const struct compare_lot *lots, size_t n)
+{
+    size_t runs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        runs += i == 0 || lots[i].values != lots[i - 1].values;
+    return runs;
+}
+
+/* The levels of the runs of n cases, those that have all their values; values are
+ * sorted. Returns how many. */
+static size_t take_levels(const struct compare_lot *lots, double *values, size_t n,
+                          double *levels)
+{
+    size_t count = 0;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        bool is_whole = true;
+
+        for (end = i; end < n && lots[end].values == lots[i].values; end++)
+            is_whole = is_whole && !isnan(values[end]);
+        if (is_whole)
+            levels[count++] = level_of(values + i, end - i);
+    }
+    return count;
+}
+
+/* Runs since base have base's mean; those before it may have another. */
+static int test_runs(const struct compare_sides *sides, double *values,
+                     struct stats_effect *effect)
+{
+    size_t n = sides->n_base, m = sides->n_head, before = sides->n_before;
+    size_t all = n + m + sides->n_history;
+    double *levels = malloc(all * sizeof(*levels)), *past = values + n + m;
+    struct level_group base, head, earlier, groups[3];
+    struct level_scatter scatter;
+
+    if (!levels)
+        return -1;
+    base = (struct level_group){levels, take_levels(sides->base, values, n, levels)};
+    groups[0] = base;
+    if (sides->n_history > before)
+        groups[0].n += take_levels(sides->history + before, past + before,
+                                   sides->n_history - before, levels + base.n);
+    levels += groups[0].n;
+    head = (struct level_group){levels, take_levels(sides->head, values + n, m, levels)};
+    levels += head.n;
+    earlier =
+        (struct level_group){levels, take_levels(sides->history, past, before, levels)};
+    groups[1] = head;
+    groups[2] = earlier;
+    scatter = level_scatter(groups, 3);
+    level_effect(&base, &head, &scatter, effect);
+    free((double *)(uintptr_t)base.levels);
+    return 0;
+}
+
+/* ---- A change ---- */
+
+static void put_interval(double confidence, bool is_linear,
+                         const struct stats_effect *effect, struct compare_change *out)
+{
+    double low, high;
+
+    stats_interval(effect, confidence, &low, &high);
+    out->low = part_of(low, effect->base, is_linear);
+    out->high = part_of(high, effect->base, is_linear);
 }
 
 int compare_judge_change(const struct compare_sides *sides, const double *values,
                          bool is_linear, struct compare_change *out,
                          struct stats_effect *effect)
 {
-    size_t n = sides->n_base, m = sides->n_head;
-    double *copy = malloc((n + m) * sizeof(*copy)), base, head;
-    struct stats_effect own;
+    size_t n = sides->n_base + sides->n_head + sides->n_history;
+    double *copy = malloc(n * sizeof(*copy));
+    int result = -1;
 
-    if (!effect)
-        effect = &own;
-    if (!copy)
-        return -1;
-    memcpy(copy, values, (n + m) * sizeof(*copy));
-    base = stats_mean(copy, n);
-    head = stats_mean(copy + n, m);
-    test(sides, copy, copy + n, effect);
+    if (copy) {
+        memcpy(copy, values, n * sizeof(*copy));
+        result = sides->by_run ? test_runs(sides, copy, effect)
+                               : test_cases(sides, copy, effect);
+    }
     free(copy);
-    *out = (struct compare_change){.base = is_linear ? base : exp(base),
-                                   .head = is_linear ? head : exp(head),
-                                   .change = part_of(effect->estimate, base, is_linear),
-                                   .low = part_of(effect->low, base, is_linear),
-                                   .high = part_of(effect->high, base, is_linear),
+    if (result)
+        return -1;
+    *out = (struct compare_change){.base = is_linear ? effect->base : exp(effect->base),
+                                   .head = is_linear ? effect->head : exp(effect->head),
+                                   .change =
+                                       part_of(effect->estimate, effect->base, is_linear),
                                    .p = effect->p};
+    put_interval(COMPARE_CONFIDENCE, is_linear, effect, out);
     return 0;
 }
 
@@ -111,36 +220,48 @@ static bool states_matter(const struct compare_sides *sides, const double *value
 
 /* ---- Answers ---- */
 
-static size_t needed(const struct compare_sides *sides, const struct compare_band *band,
-                     const struct stats_effect *effect)
+static double confidence_of(const struct compare *compare)
 {
-    size_t n = sides->n_base < sides->n_head ? sides->n_base : sides->n_head;
-    double half = log1p(RESOLVING);
+    return compare->by_run ? level_confidence(compare->n_bands)
+                           : 1 - (1 - COMPARE_CONFIDENCE) / (double)compare->n_bands;
+}
 
-    if (!(effect->error >= 0))
+/* So many repeats bring the interval down to half the margin each way: then no change is
+ * called the same, and a change of twice the margin is found, in 19 of 20 comparisons. */
+static size_t needed(const struct compare *compare, const struct compare_band *band)
+{
+    size_t n = compare->n_base < compare->n_head ? compare->n_base : compare->n_head;
+    double half = log1p(compare->margin / 2);
+
+    if (!(band->effect.error >= 0))
         return 0;
     if (band->is_linear)
-        half = RESOLVING * fabs(band->change.base);
-    return half > 0 ? stats_repeats(effect, n, half, 0.95) : 0;
+        half = compare->margin / 2 * fabs(band->change.base);
+    return half > 0 ? stats_repeats(&band->effect, n, half, confidence_of(compare)) : 0;
 }
 
 int compare_judge_band(const struct compare_sides *sides, const double *values,
                        struct compare_band *band)
 {
     size_t n = sides->n_base + sides->n_head;
-    struct stats_effect effect;
 
-    if (compare_judge_change(sides, values, band->is_linear, &band->change, &effect) ||
-        (!band->is_linear && states_find(values, n, &band->states)))
+    if (compare_judge_change(sides, values, band->is_linear, &band->change,
+                             &band->effect) ||
+        (!band->is_linear && !sides->by_run && states_find(values, n, &band->states)))
         return -1;
     band->answer = VERDICT_NOT_ENOUGH_DATA;
     band->reason = COMPARE_NOISE;
-    if (sides->n_base < COMPARE_CASES_MIN || sides->n_head < COMPARE_CASES_MIN)
+    band->usual = (double)NAN;
+    if (sides->by_run) {
+        const struct level_scatter scatter = {.df = (size_t)band->effect.df};
+
+        band->runs_needed = level_runs_missing(&scatter);
+        band->reason = band->runs_needed > 0 ? COMPARE_RUNS : COMPARE_NOISE;
+    } else if (sides->n_base < COMPARE_CASES_MIN || sides->n_head < COMPARE_CASES_MIN) {
         band->reason = COMPARE_FEW;
-    else if (states_matter(sides, values, effect.trimmed, band))
+    } else if (states_matter(sides, values, band->effect.trimmed, band)) {
         band->reason = COMPARE_STATES;
-    if (band->reason == COMPARE_NOISE)
-        band->repeats_needed = needed(sides, band, &effect);
+    }
     return 0;
 }
 
@@ -150,23 +271,63 @@ static bool can_judge(const struct compare_band *band)
     const struct compare_change *change = &band->change;
 
     return band->reason == COMPARE_NOISE && isfinite(change->change) &&
-           isfinite(change->low) && isfinite(change->high) && isfinite(change->p);
+           isfinite(change->low) && isfinite(change->high);
 }
 
-static void answer_band(struct compare_band *band)
+static enum verdict_answer direction_of(const struct compare_band *band)
+{
+    return (band->change.change > 0) == band->higher_is_better ? VERDICT_BETTER
+                                                               : VERDICT_WORSE;
+}
+
+/* Within the margin, beyond it, or across its end. */
+static enum verdict_answer answer_by_case(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
 
+    if (change->low > -margin && change->high < margin)
+        return VERDICT_SAME;
+    if (change->low >= margin || change->high <= -margin)
+        return direction_of(band);
+    return VERDICT_NOT_ENOUGH_DATA;
+}
+
+/* Where one more run falls if nothing changed, or too near to matter. A range beyond a
+ * factor of ten says nothing. */
+static enum verdict_answer answer_by_run(const struct compare_band *band, double margin)
+{
+    const struct compare_change *change = &band->change;
+
+    if (band->usual > COMPARE_USUAL_MAX)
+        return VERDICT_NOT_ENOUGH_DATA;
+    if ((change->low <= 0 && change->high >= 0) || fabs(change->change) <= margin)
+        return VERDICT_SAME;
+    return direction_of(band);
+}
+
+static int answer_band(struct compare *compare, size_t number)
+{
+    struct compare_band *band = &compare->bands[number];
+    double half = band->effect.estimate, low, high;
+
+    put_interval(confidence_of(compare), band->is_linear, &band->effect, &band->change);
+    if (band->reason == COMPARE_NOISE && !compare->by_run)
+        band->repeats_needed = needed(compare, band);
     if (!can_judge(band))
-        return;
-    if (change->low > -COMPARE_SAME && change->high < COMPARE_SAME)
-        band->answer = VERDICT_SAME;
-    else if (band->p_holm < COMPARE_LEVEL)
-        band->answer = (change->change > 0) == band->higher_is_better ? VERDICT_BETTER
-                                                                      : VERDICT_WORSE;
-    else
-        return;
-    band->reason = COMPARE_CLEAR;
+        return 0;
+    if (compare->by_run) {
+        stats_interval(&band->effect, confidence_of(compare), &low, &high);
+        half = (high - low) / 2;
+        band->usual = part_of(half, band->effect.base, band->is_linear);
+        band->answer = answer_by_run(band, compare->margin);
+    } else {
+        band->answer = answer_by_case(band, compare->margin);
+    }
+    if (compare_judge_sizes(compare, number))
+        return -1;
+    if (band->answer != VERDICT_NOT_ENOUGH_DATA)
+        band->reason = COMPARE_CLEAR;
+    return 0;
 }
 
 static bool has_answer(const struct compare *compare, enum verdict_answer answer)
@@ -180,8 +341,9 @@ static bool has_answer(const struct compare *compare, enum verdict_answer answer
 /* What must not be overlooked first; `same` only if all are. */
 static enum verdict_answer answer_of_all(const struct compare *compare)
 {
-    static const enum verdict_answer order[] = {VERDICT_WORSE, VERDICT_BETTER,
-                                                VERDICT_NOT_ENOUGH_DATA, VERDICT_SAME};
+    static const enum verdict_answer order[] = {VERDICT_WORSE, VERDICT_MIXED,
+                                                VERDICT_BETTER, VERDICT_NOT_ENOUGH_DATA,
+                                                VERDICT_SAME};
 
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
         if (has_answer(compare, order[i]))
@@ -191,23 +353,9 @@ static enum verdict_answer answer_of_all(const struct compare *compare)
 
 int compare_judge_all(struct compare *compare)
 {
-    size_t n = compare->n_bands;
-    double *p = calloc(2 * n + 1, sizeof(*p));
-
-    if (!p)
-        return -1;
-    /* A band that can't be judged is in the family all the same. */
-    for (size_t i = 0; i < n; i++)
-        p[i] = can_judge(&compare->bands[i]) ? compare->bands[i].change.p : 1;
-    if (stats_holm(p, n, p + n)) {
-        free(p);
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        compare->bands[i].p_holm = p[n + i];
-        answer_band(&compare->bands[i]);
-    }
-    free(p);
+    for (size_t i = 0; i < compare->n_bands; i++)
+        if (answer_band(compare, i))
+            return -1;
     compare->answer = answer_of_all(compare);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/units.h"
 #include "common/result/noise.h"
 
 #define LISTED_MAX 4 /* bands by name, in each part */
@@ -116,22 +117,25 @@ static int put_width(const struct compare_band *band, double half, struct buf *o
                : 0;
 }
 
-static int put_noise(const struct compare_band *band, struct buf *out)
+static int put_noise(const struct compare *compare, const struct compare_band *band,
+                     struct buf *out)
 {
-    double half = (band->change.high - band->change.low) / 2;
+    double half = (band->change.high - band->change.low) / 2, margin = compare->margin;
 
     if (!isfinite(half))
         return buf_append_str(out, fabs(band->change.base) > 0
                                        ? "its values are too far apart to reckon with"
                                        : "its mean is 0");
+    if (compare->by_run)
+        return buf_append_str(out, "runs like it are more than a factor of ten apart");
     if (put_width(band, half, out))
         return -1;
     if (band->repeats_needed >= STATS_REPEATS_MAX)
         return buf_printf(out, ", %d repeats would not resolve %g %%", STATS_REPEATS_MAX,
-                          100 * COMPARE_SAME);
+                          100 * margin);
     if (band->repeats_needed > 0)
         return buf_printf(out, ", %zu repeats would resolve %g %%", band->repeats_needed,
-                          100 * COMPARE_SAME);
+                          100 * margin);
     return 0;
 }
 
@@ -142,10 +146,13 @@ int compare_why(const struct compare *compare, const struct compare_band *band,
     case COMPARE_FEW:
         return buf_printf(out, "%zu and %zu cases, at least %d each are needed",
                           compare->n_base, compare->n_head, COMPARE_CASES_MIN);
+    case COMPARE_RUNS:
+        return buf_printf(out, "%zu more run%s like base would show how runs scatter",
+                          band->runs_needed, band->runs_needed == 1 ? "" : "s");
     case COMPARE_STATES:
         return put_states(compare, band, out) || put_states_cure(compare, out) ? -1 : 0;
     case COMPARE_NOISE:
-        return put_noise(band, out);
+        return put_noise(compare, band, out);
     default:
         return 0;
     }
@@ -155,6 +162,9 @@ int compare_why(const struct compare *compare, const struct compare_band *band,
 
 static int put_repeats(const struct compare *compare, struct buf *out)
 {
+    if (compare->by_run)
+        return buf_printf(out, "%zu run%s against %zu", compare->head_runs,
+                          compare->head_runs == 1 ? "" : "s", compare->base_runs);
     if (compare->is_paired)
         return buf_printf(out, "%zu repeats each", compare->n_base);
     if (compare->n_base == compare->n_head)
@@ -181,162 +191,230 @@ static int put_change(const struct compare_band *band, struct buf *out)
     return buf_append_str(out, is_more ? " % faster" : " % slower");
 }
 
-static int put_found(const struct compare *compare, const struct compare_band *band,
-                     bool *has_repeats, struct buf *out)
+/* Where a phrase of the sentence goes, and what all phrases share. */
+struct part {
+    const struct compare *compare;
+    const struct compare_names *names;
+    bool *has_repeats; /* how much data there is was said */
+    struct buf *out;
+};
+
+static int put_found(const struct part *part, const struct compare_band *band)
 {
     double ends[2] = {fabs(band->change.low), fabs(band->change.high)};
     bool is_falling = ends[0] > ends[1];
+    struct buf *out = part->out;
 
     if (put_change(band, out) || buf_append_str(out, " ") ||
-        put_where(compare, band, out) || buf_append_str(out, " (") ||
+        put_where(part->compare, band, out) || buf_append_str(out, " (") ||
         put_percent(out, ends[is_falling]) || buf_append_str(out, " to ") ||
         put_percent(out, ends[!is_falling]))
         return -1;
-    if (!*has_repeats && (buf_append_str(out, ", ") || put_repeats(compare, out)))
+    if (!*part->has_repeats &&
+        (buf_append_str(out, ", ") || put_repeats(part->compare, out)))
         return -1;
-    *has_repeats = true;
+    *part->has_repeats = true;
     return buf_append_str(out, ")");
 }
 
-static size_t count(const struct compare *compare, enum verdict_answer answer)
+/* "up to 64M", "from 256M", "from 4M to 64M", "at 4M", where stretch i of n is. */
+static int put_stretch(const struct compare_stretch *stretch, size_t i, size_t n,
+                       struct buf *out)
 {
-    size_t n = 0;
+    char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
 
-    for (size_t i = 0; i < compare->n_bands; i++)
-        n += compare->bands[i].answer == answer;
-    return n;
+    units_format_size((uint64_t)stretch->from, from);
+    units_format_size((uint64_t)stretch->to, to);
+    if (i == 0                  ? buf_printf(out, "up to %s (", to)
+        : i + 1 == n            ? buf_printf(out, "from %s (", from)
+        : strcmp(from, to) == 0 ? buf_printf(out, "at %s (", from)
+                                : buf_printf(out, "from %s to %s (", from, to))
+        return -1;
+    return buf_printf(out, "%.0f to %.0f %%)", 100 * stretch->least, 100 * stretch->most);
 }
 
-typedef int put_band(const struct compare *compare, const struct compare_band *band,
-                     bool *has_repeats, struct buf *out);
-
-/* The bands of one answer, a few of them by name. */
-static int put_all(const struct compare *compare, enum verdict_answer answer,
-                   put_band *put, bool *has_repeats, struct buf *out)
+/* "from 4M up Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)" */
+static int put_mixed(const struct part *part, const struct compare_band *band)
 {
-    size_t n = count(compare, answer), told = 0;
+    struct buf *out = part->out;
 
-    for (size_t i = 0; i < compare->n_bands && told < LISTED_MAX; i++) {
-        const struct compare_band *band = &compare->bands[i];
+    if (put_where(part->compare, band, out))
+        return -1;
+    for (size_t i = 0; i < band->n_stretches; i++) {
+        const struct compare_stretch *stretch = &band->stretches[i];
 
-        if (band->answer != answer)
-            continue;
-        if ((told > 0 && buf_append_str(out, told + 1 == n ? " and " : ", ")) ||
-            put(compare, band, has_repeats, out))
+        if (buf_printf(out, i == 0 ? " %s is faster " : ", %s ",
+                       stretch->is_head_faster ? part->names->setting_head
+                                               : part->names->setting_base) ||
+            put_stretch(stretch, i, band->n_stretches, out))
             return -1;
-        told++;
     }
-    return n > told ? buf_printf(out, " and in %zu more bands", n - told) : 0;
+    return 0;
 }
 
-static int put_same(const struct compare *compare, const struct compare_band *band,
-                    bool *has_repeats, struct buf *out)
+/* "up to 16K (±2.1 %, 1 run against 5)" */
+static int put_usual(const struct part *part, const struct compare_band *band)
 {
-    (void)has_repeats;
-    return put_where(compare, band, out);
-}
+    struct buf *out = part->out;
 
-static int put_open(const struct compare *compare, const struct compare_band *band,
-                    bool *has_repeats, struct buf *out)
-{
-    (void)has_repeats;
-    if (put_where(compare, band, out) || buf_append_str(out, " ("))
+    if (put_where(part->compare, band, out) || buf_append_str(out, " (\xC2\xB1") ||
+        put_percent(out, band->usual) || buf_append_str(out, " %"))
         return -1;
-    return compare_why(compare, band, out) || buf_append_str(out, ")") ? -1 : 0;
-}
-
-static int put_seen(const struct compare *compare, const struct compare_band *band,
-                    bool *has_repeats, struct buf *out)
-{
-    (void)has_repeats;
-    if (isnan(band->change.change)) /* of nothing there is no part */
-        return buf_append_str(out, "can't be told in parts of base ") ||
-                       put_where(compare, band, out)
-                   ? -1
-                   : 0;
-    return put_change(band, out) || buf_append_str(out, " ") ||
-                   put_where(compare, band, out)
-               ? -1
-               : 0;
-}
-
-/* Too few cases for any interval: what they show is said, and that it is no verdict. */
-static int put_few(const struct compare *compare, const char *head, struct buf *out)
-{
-    bool has_repeats = true;
-
-    if (buf_printf(out,
-                   "not enough data: %zu and %zu cases have completed, and at least %d "
-                   "each are needed",
-                   compare->n_base, compare->n_head, COMPARE_CASES_MIN))
+    if (!*part->has_repeats &&
+        (buf_append_str(out, ", ") || put_repeats(part->compare, out)))
         return -1;
-    if (compare->n_bands == 0)
-        return 0;
-    return buf_printf(out, "; in these %s ", head) ||
-                   put_all(compare, VERDICT_NOT_ENOUGH_DATA, put_seen, &has_repeats, out)
-               ? -1
-               : 0;
+    *part->has_repeats = true;
+    return buf_append_str(out, ")");
 }
 
-static int put_nothing(const struct compare *compare, const char *head, struct buf *out)
+static int put_same(const struct part *part, const struct compare_band *band)
 {
-    if (compare->n_base == 0 || compare->n_head == 0 || compare->n_bands > 0)
-        return put_few(compare, head, out);
-    return buf_append_str(out, "not enough data: there is no size or metric that all "
-                               "cases of both sides have");
+    return put_where(part->compare, band, part->out);
 }
 
-static bool is_hopeless(const struct compare *compare)
+/* "up to 16K (why)" */
+static int put_open(const struct part *part, const struct compare_band *band)
 {
-    return compare->n_bands == 0 || compare->bands[0].reason == COMPARE_FEW;
-}
-
-static int join(struct buf *out, bool *has_part)
-{
-    bool had = *has_part;
-
-    *has_part = true;
-    return had ? buf_append_str(out, "; ") : 0;
-}
-
-static int put_sames(const struct compare *compare, bool *has_part, bool *has_repeats,
-                     struct buf *out)
-{
-    size_t n = count(compare, VERDICT_SAME);
-
-    if (n == 0)
-        return 0;
-    if (join(out, has_part) ||
-        buf_append_str(out, n == compare->n_bands ? "no difference of 2 % or more "
-                                                  : "no difference ") ||
-        put_all(compare, VERDICT_SAME, put_same, has_repeats, out))
+    if (put_where(part->compare, band, part->out) || buf_append_str(part->out, " (") ||
+        compare_why(part->compare, band, part->out))
         return -1;
-    if (*has_repeats)
+    return buf_append_str(part->out, ")");
+}
+
+/* "is 1.2 % slower from 4M up (±2.1 %, 14 repeats would resolve 2 %)": the estimate comes
+ * first. The number of cases or runs is the same for all bands and said once. */
+static int put_seen(const struct part *part, const struct compare_band *band)
+{
+    struct buf *out = part->out;
+
+    if (put_change(band, out) || buf_append_str(out, " ") ||
+        put_where(part->compare, band, out))
+        return -1;
+    if (band->reason != COMPARE_NOISE && *part->has_repeats)
         return 0;
-    *has_repeats = true;
-    return buf_append_str(out, " (") || put_repeats(compare, out) ||
+    *part->has_repeats = *part->has_repeats || band->reason != COMPARE_NOISE;
+    return buf_append_str(out, " (") || compare_why(part->compare, band, out) ||
                    buf_append_str(out, ")")
                ? -1
                : 0;
 }
 
-int compare_sentence(const struct compare *compare, const char *head, struct buf *out)
-{
-    static const enum verdict_answer found[] = {VERDICT_WORSE, VERDICT_BETTER};
-    bool has_part = false, has_repeats = false;
+/* ---- The sentence ---- */
 
-    if (is_hopeless(compare))
-        return put_nothing(compare, head, out);
-    for (size_t i = 0; i < 2; i++)
-        if (count(compare, found[i]) > 0 &&
-            (join(out, &has_part) || buf_printf(out, "%s ", head) ||
-             put_all(compare, found[i], put_found, &has_repeats, out)))
+/* A band's place in the sentence. */
+enum phrase { IS_WORSE, IS_MIXED, IS_BETTER, IS_USUAL, IS_SAME, IS_SEEN, IS_OPEN };
+
+static enum phrase phrase_of(const struct compare *compare,
+                             const struct compare_band *band)
+{
+    const struct compare_change *change = &band->change;
+    bool has_estimate = isfinite(change->change) &&
+                        (band->reason == COMPARE_FEW || band->reason == COMPARE_RUNS ||
+                         (band->reason == COMPARE_NOISE && !compare->by_run &&
+                          isfinite(change->low) && change->high <= 1));
+
+    if (band->answer == VERDICT_WORSE)
+        return IS_WORSE;
+    if (band->answer == VERDICT_MIXED)
+        return IS_MIXED;
+    if (band->answer == VERDICT_BETTER)
+        return IS_BETTER;
+    if (band->answer == VERDICT_SAME)
+        return compare->by_run && change->low <= 0 && change->high >= 0 ? IS_USUAL
+                                                                        : IS_SAME;
+    return has_estimate ? IS_SEEN : IS_OPEN;
+}
+
+static const struct {
+    bool names_head;
+    const char *before, *after;
+    int (*put)(const struct part *part, const struct compare_band *band);
+} phrases[] = {
+    [IS_WORSE] = {true, "", "", put_found},
+    [IS_MIXED] = {false, "", "", put_mixed},
+    [IS_BETTER] = {true, "", "", put_found},
+    [IS_USUAL] = {true, "is within the usual range ", "", put_usual},
+    [IS_SAME] = {false, "", "", put_same},
+    [IS_SEEN] = {true, "", ": not enough data", put_seen},
+    [IS_OPEN] = {false, "not enough data ", "", put_open},
+};
+
+static size_t count(const struct compare *compare, enum phrase phrase)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < compare->n_bands; i++)
+        n += phrase_of(compare, &compare->bands[i]) == phrase;
+    return n;
+}
+
+/* The bands of one phrase, a few of them by name. */
+static int put_bands(const struct part *part, enum phrase phrase, size_t n)
+{
+    const struct compare *compare = part->compare;
+    size_t told = 0;
+
+    for (size_t i = 0; i < compare->n_bands && told < LISTED_MAX; i++) {
+        const struct compare_band *band = &compare->bands[i];
+
+        if (phrase_of(compare, band) != phrase)
+            continue;
+        if ((told > 0 && buf_append_str(part->out, told + 1 == n ? " and " : ", ")) ||
+            phrases[phrase].put(part, band))
             return -1;
-    if (put_sames(compare, &has_part, &has_repeats, out))
+        told++;
+    }
+    return n > told ? buf_printf(part->out, " and in %zu more bands", n - told) : 0;
+}
+
+static int put_phrase(const struct part *part, enum phrase phrase, size_t n)
+{
+    struct buf *out = part->out;
+
+    if (phrases[phrase].names_head && buf_printf(out, "%s ", part->names->head))
         return -1;
-    if (count(compare, VERDICT_NOT_ENOUGH_DATA) > 0 &&
-        (join(out, &has_part) || buf_append_str(out, "not enough data ") ||
-         put_all(compare, VERDICT_NOT_ENOUGH_DATA, put_open, &has_repeats, out)))
+    if (phrase == IS_SAME &&
+        buf_printf(out, "no difference of %g %% or more ", 100 * part->compare->margin))
         return -1;
+    if (buf_append_str(out, phrases[phrase].before) || put_bands(part, phrase, n))
+        return -1;
+    if (phrase == IS_SAME && !*part->has_repeats) {
+        *part->has_repeats = true;
+        return buf_append_str(out, " (") || put_repeats(part->compare, out) ||
+                       buf_append_str(out, ")")
+                   ? -1
+                   : 0;
+    }
+    return buf_append_str(out, phrases[phrase].after);
+}
+
+static int put_nothing(const struct compare *compare, struct buf *out)
+{
+    if (compare->n_base == 0 || compare->n_head == 0)
+        return buf_printf(out,
+                          "not enough data: %zu and %zu cases have completed, and at "
+                          "least %d each are needed",
+                          compare->n_base, compare->n_head, COMPARE_CASES_MIN);
+    return buf_append_str(out, "not enough data: there is no size or metric that all "
+                               "cases of both sides have");
+}
+
+int compare_sentence(const struct compare *compare, const struct compare_names *names,
+                     struct buf *out)
+{
+    bool has_repeats = false, has_part = false;
+    const struct part part = {compare, names, &has_repeats, out};
+
+    if (compare->n_bands == 0)
+        return put_nothing(compare, out);
+    for (enum phrase phrase = IS_WORSE; phrase <= IS_OPEN; phrase++) {
+        size_t n = count(compare, phrase);
+
+        if (n == 0)
+            continue;
+        if ((has_part && buf_append_str(out, "; ")) || put_phrase(&part, phrase, n))
+            return -1;
+        has_part = true;
+    }
     return 0;
 }

@@ -5,9 +5,16 @@
 #include "common/base/buf.h"
 #include "server/analysis/compare.h"
 
+/* What the sides are called. */
+struct compare_names {
+    const char *head;
+    const char *setting_base, *setting_head; /* by the setting that they differ in */
+};
+
 /* "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each), no difference up to
  * 16K". -1 when `out` is full. */
-int compare_sentence(const struct compare *compare, const char *head, struct buf *out);
+int compare_sentence(const struct compare *compare, const struct compare_names *names,
+                     struct buf *out);
 
 /* What the band is of: "all_reduce float32 sum", or a metric and its labels. */
 int compare_series_name(const struct compare_band *band, struct buf *out);

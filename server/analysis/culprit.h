@@ -13,6 +13,8 @@ struct culprit_node {
     const json_t *labels; /* strings by key, or NULL: a key that groups is a rack's */
 };
 
+#define CULPRIT_SLOW 0.03
+
 enum culprit_state { CULPRIT_RAN, CULPRIT_FAILED, CULPRIT_NOT_RUN };
 
 /* One measurement: a case over some of the nodes. */
@@ -30,6 +32,7 @@ struct culprit_fleet {
     size_t n_nodes;
     const struct culprit_group *groups; /* in any order, repeats too */
     size_t n_groups;
+    double slow;      /* who is a smaller part behind is not slow; 0: CULPRIT_SLOW */
     const char *unit; /* of the figures */
     const char *mark; /* as verdict.h has it, or NULL */
 };

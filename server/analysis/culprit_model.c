@@ -229,8 +229,9 @@ double culprit_errors(double level, size_t tests)
 double culprit_cut(const struct culprit_model *model, size_t n, double errors)
 {
     double error = n < 3 ? model->noise : MEDIAN_ERROR * model->noise / sqrt((double)n);
+    double slow = model->fleet->slow > 0 ? model->fleet->slow : CULPRIT_SLOW;
 
-    return fmin(log(1 - CULPRIT_LEAST), -errors * error);
+    return fmin(log1p(-slow), -errors * error);
 }
 
 double culprit_deviation(const struct culprit_model *model, size_t node, size_t *n)

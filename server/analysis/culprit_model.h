@@ -8,7 +8,6 @@
  * confirmed, and so in how many something is named. */
 #define CULPRIT_SUSPICION 0.02
 #define CULPRIT_CONFIRMATION 0.1
-#define CULPRIT_LEAST 0.03 /* less than that behind is nobody's fault */
 #define CULPRIT_LEVEL 0.002
 #define CULPRIT_RESOLVED 0.25 /* who could lose more unseen leaves no "none" */
 #define CULPRIT_NODES_MIN 3

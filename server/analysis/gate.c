@@ -261,6 +261,18 @@ json_t *gate_brief(const json_t *verdict)
                      json_object_get(verdict, "sentence"));
 }
 
+bool gate_wants_again(const json_t *verdict)
+{
+    json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");
+    json_t *check;
+    size_t i;
+
+    json_array_foreach (checks, i, check)
+        if (json_get_bool(check, "again_wanted", false))
+            return true;
+    return false;
+}
+
 json_t *gate_failed(const json_t *verdict)
 {
     json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");

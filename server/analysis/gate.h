@@ -15,11 +15,14 @@ struct gate_run {
     const char *state;             /* of its end */
     const char *reason;            /* or NULL */
     const struct summary *summary; /* by combination, not thinned; NULL: was not read */
-    /* Held against its baseline: as /compare answers it, and the ids of the runs; or
+    /* Compared with its baseline: as /compare answers it, and the ids of the runs; or
      * NULL, and why not. */
     const json_t *compared;
     json_t *against;
     const char *not_compared;
+    /* The same for the cases that measured it again; or NULL, and why it can't be. */
+    const json_t *again;
+    const char *not_again;
 };
 
 /* Whether a spec (effective, JSON) asks for checks, so that the run's end is judged. */
@@ -31,6 +34,9 @@ bool gate_needs_results(const json_t *spec, const char *state);
 /* The verdict, {"kind": "gate", "answer", "sentence", "evidence": {"checks"}}: a new
  * reference; NULL when memory is out. */
 json_t *gate_judge(const struct gate_run *run);
+
+/* Whether the run is slower than usual and has to be measured again before it fails. */
+bool gate_wants_again(const json_t *verdict);
 
 /* The first of its checks, but for `completed`, that says that the run's speed is not
  * what it should be; borrowed, or NULL. */

@@ -7,15 +7,58 @@
 
 #define NAMED_MAX 3 /* runs, in the sentence */
 
-/* Bands with that answer. */
-static size_t count(const json_t *bands, enum verdict_answer answer)
+static json_t *bands_of(const json_t *compared)
+{
+    const json_t *verdict = json_object_get(compared, "verdict");
+
+    return json_object_get(json_object_get(verdict, "evidence"), "bands");
+}
+
+static bool has_answer(const json_t *band, enum verdict_answer answer)
+{
+    return strcmp(json_get_str(band, "answer", ""), verdict_answer_name(answer)) == 0;
+}
+
+/* Slower than usual, at some sizes at least. */
+static bool is_slower(const json_t *band)
+{
+    return has_answer(band, VERDICT_WORSE) || has_answer(band, VERDICT_MIXED);
+}
+
+static size_t count_open(const json_t *bands)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < json_array_size(bands); i++)
-        n += strcmp(json_get_str(json_array_get(bands, i), "answer", ""),
-                    verdict_answer_name(answer)) == 0;
+        n += has_answer(json_array_get(bands, i), VERDICT_NOT_ENOUGH_DATA);
     return n;
+}
+
+static bool is_any_slower(const json_t *bands)
+{
+    for (size_t i = 0; i < json_array_size(bands); i++)
+        if (is_slower(json_array_get(bands, i)))
+            return true;
+    return false;
+}
+
+/* Bands that are slower in both. */
+static bool is_slower_again(const json_t *bands, const json_t *again)
+{
+    for (size_t i = 0; i < json_array_size(bands); i++) {
+        const json_t *band = json_array_get(bands, i);
+
+        for (size_t k = 0; is_slower(band) && k < json_array_size(again); k++) {
+            const json_t *other = json_array_get(again, k);
+
+            if (is_slower(other) &&
+                json_equal(json_object_get(band, "about"),
+                           json_object_get(other, "about")) &&
+                json_equal(json_object_get(band, "band"), json_object_get(other, "band")))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* "against 06cw1x2k3m4n and 4 more: " */
@@ -32,10 +75,33 @@ static size_t put_against(const struct gate_run *run, char *out, size_t size)
     return at > 0 && (size_t)at < size ? (size_t)at : size - 1;
 }
 
+/* A run that is slower once is measured again, and fails if it is slower again: one
+ * slower measurement in a hundred is chance. */
+static void judge_slower(const struct gate_run *run, struct gate_check *check, size_t n)
+{
+    const json_t *bands = bands_of(run->compared);
+    json_t *again = json_object_get(run->again, "verdict");
+    char *end = check->sentence + n;
+    size_t room = sizeof(check->sentence) - n;
+
+    if (again) {
+        json_object_set(check->evidence, "again", again);
+        if (is_slower_again(bands, bands_of(run->again)))
+            check->answer = VERDICT_FAIL;
+        snprintf(end, room, "; measured again: %s", json_get_str(again, "sentence", ""));
+        return;
+    }
+    check->answer = VERDICT_NOT_EVALUATED;
+    if (run->not_again)
+        snprintf(end, room, "; not measured again: %s", run->not_again);
+    else
+        json_object_set_new(check->evidence, "again_wanted", json_true());
+}
+
 void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
 {
     json_t *verdict = json_object_get(run->compared, "verdict");
-    const json_t *bands = json_object_get(json_object_get(verdict, "evidence"), "bands");
+    const json_t *bands = bands_of(run->compared);
     int64_t left_out = json_get_int(run->compared, "sizes_left_out", 0);
     size_t n;
 
@@ -56,12 +122,13 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
         n += (size_t)snprintf(check->sentence + n, sizeof(check->sentence) - n,
                               ", %lld sizes of which are not in this run",
                               (long long)left_out);
-    snprintf(check->sentence + n, sizeof(check->sentence) - n, ": %s",
-             json_get_str(verdict, "sentence", ""));
+    n += (size_t)snprintf(check->sentence + n, sizeof(check->sentence) - n, ": %s",
+                          json_get_str(verdict, "sentence", ""));
+    if (n >= sizeof(check->sentence))
+        n = sizeof(check->sentence) - 1;
     /* What could not be told of a band, or was not measured, is no pass. */
-    if (count(bands, VERDICT_WORSE) > 0)
-        check->answer = VERDICT_FAIL;
-    else if (json_array_size(bands) == 0 || left_out > 0 ||
-             count(bands, VERDICT_NOT_ENOUGH_DATA) > 0)
+    if (json_array_size(bands) == 0 || left_out > 0 || count_open(bands) > 0)
         check->answer = VERDICT_NOT_EVALUATED;
+    if (is_any_slower(bands))
+        judge_slower(run, check, n);
 }

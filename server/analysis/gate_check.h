@@ -6,7 +6,7 @@
 #include "server/analysis/gate.h"
 #include "server/analysis/verdict.h"
 
-#define GATE_SENTENCE_MAX 600
+#define GATE_SENTENCE_MAX 2000
 #define GATE_TEXT_MAX 200
 
 /* What a check came to. */
@@ -26,7 +26,7 @@ void gate_check_rows(const struct gate_run *run, const struct threshold *thresho
 void gate_check_metric(const struct gate_run *run, const struct threshold *threshold,
                        struct gate_check *check);
 
-/* How the run does against its baseline. */
+/* How the run compares with its baseline. */
 void gate_check_baseline(const struct gate_run *run, struct gate_check *check);
 
 /* Whether the value keeps the bounds; how far it is within them as a share of the nearer

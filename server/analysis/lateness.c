@@ -15,8 +15,7 @@
 #include "server/analysis/verdict.h"
 
 #define ROWS_MIN 8
-#define LATE_MIN 0.2    /* of what a call takes: later than that is late */
-#define LATE_MIN_US 5.0 /* and than that: what leaving a barrier takes */
+#define LATE_MIN_US 5.0 /* later than that is late: what leaving a barrier takes */
 /* Clocks' error, and the time of a message, which is no more: by that who comes last to a
  * barrier leaves it first. */
 #define ERRORS 2
@@ -37,6 +36,7 @@ struct row {
 
 struct lateness {
     size_t n_ranks, n_rows, rows_max;
+    double late_min; /* of what a call takes */
     rank_node *node_of;
     const void *arg;
     size_t n_known;        /* rows that say when ranks came, however well */
@@ -54,14 +54,18 @@ struct delay {
     bool is_late;
 };
 
-struct lateness *lateness_create(size_t ranks, rank_node *node_of, const void *arg)
+struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
+                                 const void *arg)
 {
     struct lateness *lateness = calloc(1, sizeof(*lateness));
 
     if (!lateness)
         return NULL;
-    *lateness = (struct lateness){
-        .n_ranks = ranks, .node_of = node_of, .arg = arg, .least_error_us = HUGE_VAL};
+    *lateness = (struct lateness){.n_ranks = ranks,
+                                  .late_min = late,
+                                  .node_of = node_of,
+                                  .arg = arg,
+                                  .least_error_us = HUGE_VAL};
     lateness->rows_max = transfer_rows(ranks);
     lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
     lateness->transfer = transfer_create(ranks, node_of, arg);
@@ -125,7 +129,7 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     row.error_us = json_get_num(json, "late_error_us", 0);
     lateness->n_known++;
     lateness->least_error_us = fmin(lateness->least_error_us, row.error_us);
-    if (!(row.time_us > 0) || ERRORS * row.error_us > LATE_MIN * row.time_us)
+    if (!(row.time_us > 0) || ERRORS * row.error_us > lateness->late_min * row.time_us)
         return;
     if (read_times(late, &row))
         lateness->rows[lateness->n_rows++] = row;
@@ -195,7 +199,7 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
     delay->share = median_late(order, n / 2, rank, true);
     for (size_t i = 0; i < n; i++)
         delay->rows += came_late(order[i], rank, delay->us);
-    delay->is_late = delay->us >= LATE_MIN_US && delay->share >= LATE_MIN &&
+    delay->is_late = delay->us >= LATE_MIN_US && delay->share >= lateness->late_min &&
                      (double)delay->rows >= NEARLY_ALL * (double)n &&
                      chance_of(lateness->n_ranks, delay->rows, n) <= CHANCE_MAX;
 }

@@ -11,8 +11,10 @@
 
 struct lateness;
 
-/* NULL when memory is out; destroy takes NULL. */
-struct lateness *lateness_create(size_t ranks, rank_node *node_of, const void *arg);
+/* late: a rank that is a greater part of a call behind is late. NULL when memory is out;
+ * destroy takes NULL. */
+struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
+                                 const void *arg);
 void lateness_destroy(struct lateness *lateness);
 
 /* A row of a run in `isolated` timing. What says nothing of it is passed over: other

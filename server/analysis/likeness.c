@@ -40,8 +40,7 @@ static json_t *env_json(const json_t *spec, const json_t *env)
     json_object_update(all, json_object_get(spec, "env"));
     json_object_update(all, json_object_get(spec, "files"));
     json_object_update(all, (json_t *)(uintptr_t)env);
-    /* It says which run of a series it is, and that is what alike runs differ in. */
-    json_object_del(all, "SIM_NIGHT");
+    json_object_del(all, LIKENESS_NIGHT);
     return all;
 }
 

@@ -14,6 +14,9 @@
 
 #define LIKENESS_FIGURE_SIZE 100
 
+/* The variable that says which run of a series it is: alike runs differ in it. */
+#define LIKENESS_NIGHT "SIM_NIGHT"
+
 /* Under which figure values are found: "all_reduce float32 bandwidth". collective and
  * dtype are names of ours; longer ones are cut. */
 void likeness_figure(const char *collective, const char *dtype, bool in_place,

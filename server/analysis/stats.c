@@ -4,9 +4,8 @@
  * Mathematical Functions 8.17.22, evaluated as Lentz did (Applied Optics 15, 1976) with
  * Thompson and Barnett's change (J. Comput. Phys. 64, 1986); Student's t by it, DLMF
  * 8.17 and Abramowitz and Stegun 26.7.1. Welch, Biometrika 34 (1947). Trimmed means:
- * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). Holm,
- * Scandinavian Journal of Statistics 6 (1979). (GSL has the first two, but what is linked
- * with it may only be given away under the GPL.) */
+ * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). (GSL has
+ * the first two, but what is linked with it may only be given away under the GPL.) */
 #include "server/analysis/stats.h"
 
 #include <assert.h>
@@ -219,36 +218,6 @@ void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
     effect->df =
         sum > 0 ? 1 / (part * part / a.df + (1 - part) * (1 - part) / b.df) : a.df + b.df;
     stats_conclude(effect);
-}
-
-struct place {
-    double p;
-    size_t at;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-
-    return (left->p > right->p) - (left->p < right->p);
-}
-
-int stats_holm(const double *p, size_t n, double *adjusted)
-{
-    struct place *places = malloc((n + 1) * sizeof(*places));
-    double least = 0;
-
-    if (!places)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        places[i] = (struct place){p[i], i};
-    qsort(places, n, sizeof(*places), compare_places);
-    for (size_t i = 0; i < n; i++) {
-        least = fmax(least, fmin(1, (double)(n - i) * places[i].p));
-        adjusted[places[i].at] = least;
-    }
-    free(places);
-    return 0;
 }
 
 double stats_discoveries(const double *p, size_t n, double level)

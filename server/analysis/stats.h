@@ -48,10 +48,6 @@ void stats_conclude(struct stats_effect *effect);
 void stats_interval(const struct stats_effect *effect, double confidence, double *low,
                     double *high);
 
-/* Holm's step-down correction of n p values, none of them NaN: adjusted[i] below a level
- * says what p[i] below it would say if it were the only one. -1 when memory is out. */
-int stats_holm(const double *p, size_t n, double *adjusted);
-
 /* Benjamini and Hochberg's step-up procedure over n p values, 1 for each question: the
  * greatest p that counts as a discovery, or -1 if none does. Of the discoveries a share
  * of at most `level` is false on average ("Controlling the False Discovery Rate", Journal

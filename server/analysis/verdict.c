@@ -14,9 +14,9 @@ static const struct {
     const char *name, *about;
     unsigned answers;
 } kinds[VERDICT_KINDS] = {
-    [VERDICT_COMPARE] = {"compare", "how the cases of one side do against another's",
-                         HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
-                             HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_COMPARE] = {"compare", "how one side does against another",
+                         HAS(VERDICT_BETTER) | HAS(VERDICT_MIXED) | HAS(VERDICT_WORSE) |
+                             HAS(VERDICT_SAME) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_GATE] = {"gate", "whether a run passes the checks that its spec names",
                       HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
     [VERDICT_CHANGE] = {"change", "whether a figure's level changed over runs",
@@ -61,6 +61,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_BETTER] = "better",
     [VERDICT_WORSE] = "worse",
     [VERDICT_SAME] = "same",
+    [VERDICT_MIXED] = "mixed",
     [VERDICT_NOT_ENOUGH_DATA] = "not_enough_data",
     [VERDICT_PASS] = "pass",
     [VERDICT_FAIL] = "fail",

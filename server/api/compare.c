@@ -12,8 +12,8 @@
 #include "server/api/run_set.h"
 #include "server/render/compare_text.h"
 
-#define ASKS_MAX (RUN_SET_MAX / 2) /* runs and cases, of both sides */
-#define BASELINE "baseline"        /* in the place of a run; no run's id is so short */
+#define ASKS_MAX ((RUN_SET_MAX - STORE_HISTORY) / 2) /* runs and cases, of a side */
+#define BASELINE "baseline" /* in the place of a run; no run's id is so short */
 #define TEXT_MAX ((size_t)64 << 20)
 
 enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
@@ -47,7 +47,9 @@ struct comparison {
     int form;
     struct run_set set;
     struct side base, head;
-    struct store_base_query like; /* for a baseline */
+    struct side history; /* further runs like base's */
+    struct store_base_query like;
+    double margin; /* 0: as head's spec says */
     struct buf out;
     char answer[32];
     struct error err; /* of the work */
@@ -110,24 +112,38 @@ static int choose(struct comparison *comparison, const struct side *from,
     return compare_side_choose(side, asks, from->n, from->env, &comparison->err);
 }
 
+static double margin_of(const struct comparison *comparison)
+{
+    size_t first = comparison->head.asks[0].run;
+
+    return comparison->margin > 0 ? comparison->margin
+                                  : compare_margin_of(comparison->set.runs[first].doc);
+}
+
 static void do_compare(uv_work_t *work)
 {
     struct comparison *comparison = work->data;
-    struct compare_side base = {0}, head = {0};
+    struct compare_side base = {0}, head = {0}, history = {0};
     json_t *document;
 
     if (choose(comparison, &comparison->base, &base) == 0 &&
         choose(comparison, &comparison->head, &head) == 0 &&
+        (comparison->history.n == 0 ||
+         choose(comparison, &comparison->history, &history) == 0) &&
         compare_sides_check(&base, &head, &comparison->err) == 0) {
         if (comparison->base.is_alike)
             compare_side_keep_alike(&base, &head);
-        document = compare_json(&base, &head, &comparison->err);
+        compare_side_keep_alike(&history, &base);
+        document = compare_json(
+            &(struct compare_question){&base, &head, &history, margin_of(comparison)},
+            &comparison->err);
         if (document)
             write_document(comparison, document);
         json_decref(document);
     }
     compare_side_release(&base);
     compare_side_release(&head);
+    compare_side_release(&history);
 }
 
 static void on_compared(uv_work_t *work, int status)
@@ -151,17 +167,17 @@ static void on_read(void *arg, const struct error *err)
 
 /* ---- A baseline ---- */
 
-static void take_baseline(struct comparison *comparison, const json_t *runs)
+static void take_runs(struct comparison *comparison, const json_t *runs,
+                      struct side *side)
 {
-    struct side *base = &comparison->base;
     json_t *id;
     size_t i;
 
     json_array_foreach (runs, i, id) {
         const char *text = json_string_value(id);
 
-        if (text && base->n < ASKS_MAX)
-            base->asks[base->n++] =
+        if (text && side->n < ASKS_MAX)
+            side->asks[side->n++] =
                 (struct ask){run_set_add(&comparison->set, text, strlen(text)), -1};
     }
 }
@@ -172,8 +188,11 @@ static void on_baseline(void *arg, const struct error *err, json_t *found)
     const char *run = comparison->like.run;
     struct error none;
 
-    if (!err)
-        take_baseline(comparison, json_object_get(found, "runs"));
+    if (!err) {
+        if (comparison->base.is_baseline)
+            take_runs(comparison, json_object_get(found, "runs"), &comparison->base);
+        take_runs(comparison, json_object_get(found, "history"), &comparison->history);
+    }
     json_decref(found);
     if (!err && comparison->base.n == 0) {
         error_set(&none, ERROR_NOT_FOUND,
@@ -188,6 +207,14 @@ static void on_baseline(void *arg, const struct error *err, json_t *found)
         finish(comparison, err);
     else
         run_set_read(&comparison->set, comparison->api, on_read, comparison);
+}
+
+/* One run against another: further runs like base's say how runs scatter. */
+static bool needs_history(const struct comparison *comparison)
+{
+    const struct side *base = &comparison->base, *head = &comparison->head;
+
+    return comparison->set.n == 2 && base->asks[0].run != head->asks[0].run;
 }
 
 /* ---- What is asked for ---- */
@@ -309,6 +336,7 @@ static struct comparison *comparison_create(struct api *api, int form)
     comparison->api = api;
     comparison->form = form;
     comparison->work.data = comparison;
+    comparison->history.name = "history";
     buf_init(&comparison->out, TEXT_MAX);
     return comparison;
 }
@@ -319,9 +347,11 @@ void api_compare(struct http_request *request, void *arg)
     struct api *api = arg;
     struct comparison *comparison;
     struct error err;
+    double percent = 0;
     int form;
 
-    if (!params_format(request, formats, &form) || !params_base(request, &like))
+    if (!params_format(request, formats, &form) || !params_base(request, &like) ||
+        !params_real(request, "margin_percent", 0.01, 100, &percent))
         return;
     if (!run_set_may(api, request))
         return;
@@ -331,6 +361,7 @@ void api_compare(struct http_request *request, void *arg)
         return;
     }
     comparison->like = like;
+    comparison->margin = percent / 100;
     if (read_sides(comparison, request, &err)) {
         http_reply_problem(request, 422, NULL, "%s", err.text);
         comparison_free(comparison);
@@ -342,7 +373,12 @@ void api_compare(struct http_request *request, void *arg)
         return;
     }
     api->comparisons++;
-    if (comparison->base.is_baseline)
+    if (needs_history(comparison)) {
+        comparison->like.last = 0;
+        comparison->like.run = comparison->set.parts[comparison->head.asks[0].run].id;
+        comparison->like.base = comparison->set.parts[comparison->base.asks[0].run].id;
+    }
+    if (comparison->base.is_baseline || comparison->like.base)
         baseline_find(api, &comparison->like, on_baseline, comparison);
     else
         run_set_read(&comparison->set, api, on_read, comparison);

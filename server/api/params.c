@@ -39,6 +39,22 @@ bool params_integer(struct http_request *request, const char *name, int64_t min,
     return false;
 }
 
+bool params_real(struct http_request *request, const char *name, double min, double max,
+                 double *value)
+{
+    const char *text = http_request_query(request, name);
+    char *end = NULL;
+    double number = text ? strtod(text, &end) : *value;
+
+    if (!text || (end != text && !*end && number >= min && number <= max)) {
+        *value = number;
+        return true;
+    }
+    http_reply_problem(request, 400, NULL,
+                       "the parameter %s must be a number from %g to %g", name, min, max);
+    return false;
+}
+
 bool params_flag(struct http_request *request, const char *name, bool *value)
 {
     const char *text = http_request_query(request, name);

@@ -17,6 +17,8 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
 /* *value stays as it is when the parameter is absent. A bad one is a 400. */
 bool params_integer(struct http_request *request, const char *name, int64_t min,
                     int64_t max, int64_t *value);
+bool params_real(struct http_request *request, const char *name, double min, double max,
+                 double *value);
 bool params_flag(struct http_request *request, const char *name, bool *value);
 
 /* The parameter `like`, "nodes" or "hardware": what runs that are alike have in common.

@@ -19,11 +19,15 @@
 #define VALUE_MAX 200
 
 static const struct column band_columns[] = {
-    {"SERIES", "series", NULL, COLUMN_TEXT},   {"BAND", "band", NULL, COLUMN_TEXT},
-    {"FIGURE", "figure", NULL, COLUMN_TEXT},   {"BASE", "base", NULL, COLUMN_NUMBER},
-    {"HEAD", "head", NULL, COLUMN_NUMBER},     {"CHANGE", "change", NULL, COLUMN_NUMBER},
-    {"95 %", "interval", NULL, COLUMN_NUMBER}, {"P", "p_holm", NULL, COLUMN_NUMBER},
-    {"ANSWER", "answer", NULL, COLUMN_TEXT},   {"WHY", "why", NULL, COLUMN_TEXT},
+    {"SERIES", "series", NULL, COLUMN_TEXT},
+    {"BAND", "band", NULL, COLUMN_TEXT},
+    {"FIGURE", "figure", NULL, COLUMN_TEXT},
+    {"BASE", "base", NULL, COLUMN_NUMBER},
+    {"HEAD", "head", NULL, COLUMN_NUMBER},
+    {"CHANGE", "change", NULL, COLUMN_NUMBER},
+    {"INTERVAL", "interval", NULL, COLUMN_NUMBER},
+    {"ANSWER", "answer", NULL, COLUMN_TEXT},
+    {"WHY", "why", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
@@ -100,8 +104,6 @@ static json_t *row_of(const json_t *item)
     set_text(row, "head", figure(text, json_object_get(item, "head")));
     set_text(row, "change", percent(text, json_object_get(item, "change")));
     set_text(row, "interval", interval(text, json_object_get(item, "interval")));
-    snprintf(text, sizeof(text), "%.2g", json_get_num(item, "p_holm", 1));
-    set_text(row, "p_holm", text);
     return row;
 }
 
@@ -329,9 +331,9 @@ int compare_markdown(const json_t *document, struct buf *out)
 /* ---- CSV ---- */
 
 static const char *const csv_columns[] = {
-    "of",     "series", "band",   "size",   "in_place", "root",
-    "figure", "sizes",  "base",   "head",   "change",   "low",
-    "high",   "p",      "p_holm", "answer", "reason",   "repeats_needed"};
+    "of",     "series", "band",   "size",   "in_place",       "root",
+    "figure", "sizes",  "base",   "head",   "change",         "low",
+    "high",   "p",      "answer", "reason", "repeats_needed", "runs_needed"};
 
 static int put_csv_value(const json_t *value, struct buf *out)
 {

@@ -25,10 +25,10 @@ struct base_check {
     base_checked *done;
     void *arg;
     uv_work_t work;
-    struct part parts[1 + RUN_SPEC_LAST_MAX]; /* the first is the run itself */
+    struct part parts[1 + RUN_SPEC_LAST_MAX + STORE_HISTORY]; /* first the run itself */
     size_t n, at;
-    json_t *against; /* ids */
-    json_t *document;
+    json_t *against, *history; /* ids */
+    json_t *document, *again;
     struct error err;
 };
 
@@ -41,13 +41,16 @@ static void check_free(struct base_check *check)
         case_values_destroy(check->parts[i].values);
     }
     json_decref(check->against);
+    json_decref(check->history);
     json_decref(check->document);
+    json_decref(check->again);
     free(check);
 }
 
 static void finish(struct base_check *check, const char *why)
 {
-    const struct base_answer answer = {check->document, check->against, why};
+    const struct base_answer answer = {check->document, check->again, check->against,
+                                       why};
 
     check->done(check->arg, &answer);
     check_free(check);
@@ -62,21 +65,51 @@ static void finish_unread(struct base_check *check, const struct error *err)
 
 /* ---- The comparison ---- */
 
-static void do_compare(uv_work_t *work)
+/* Those cases of base that are like the run's. */
+static int choose(struct base_check *check, struct compare_side *side, size_t first,
+                  size_t n, const struct compare_side *head)
 {
-    struct base_check *check = work->data;
-    struct compare_side base = {.name = "base"}, head = {.name = "head"};
-    struct compare_ask asks[1 + RUN_SPEC_LAST_MAX];
+    struct compare_ask asks[RUN_SPEC_LAST_MAX + STORE_HISTORY];
 
-    for (size_t i = 0; i < check->n; i++)
-        asks[i] = (struct compare_ask){&check->parts[i].run, -1};
-    if (compare_side_choose(&base, asks + 1, check->n - 1, NULL, &check->err) == 0 &&
-        compare_side_choose(&head, asks, 1, NULL, &check->err) == 0) {
-        compare_side_keep_alike(&base, &head);
-        check->document = compare_json(&base, &head, &check->err);
+    for (size_t i = 0; i < n; i++)
+        asks[i] = (struct compare_ask){&check->parts[first + i].run, -1};
+    if (n > 0 && compare_side_choose(side, asks, n, NULL, &check->err))
+        return -1;
+    if (head)
+        compare_side_keep_alike(side, head);
+    return 0;
+}
+
+/* The cases that measured the run again, or the others, with the base; NULL: there are
+ * none, or check->err. */
+static json_t *compare_cases(struct base_check *check, bool confirms)
+{
+    struct compare_side base = {.name = "base"}, head = {.name = "head"};
+    struct compare_side history = {.name = "history"};
+    size_t n = json_array_size(check->against);
+    const struct compare_question question = {&base, &head, &history,
+                                              compare_margin_of(check->parts[0].doc)};
+    json_t *document = NULL;
+
+    if (choose(check, &head, 0, 1, NULL) == 0 && choose(check, &base, 1, n, &head) == 0 &&
+        choose(check, &history, 1 + n, check->n - 1 - n, &head) == 0) {
+        compare_side_keep_confirming(&head, confirms);
+        if (head.n > 0 || !confirms)
+            document = compare_json(&question, &check->err);
     }
     compare_side_release(&base);
     compare_side_release(&head);
+    compare_side_release(&history);
+    return document;
+}
+
+static void do_compare(uv_work_t *work)
+{
+    struct base_check *check = work->data;
+
+    check->document = compare_cases(check, false);
+    if (check->document)
+        check->again = compare_cases(check, true);
 }
 
 static void on_compared(uv_work_t *work, int status)
@@ -104,12 +137,15 @@ static void on_run(void *arg, const struct error *err, json_t *doc)
     read_part(check);
 }
 
+/* The runs that it is compared with, then their history. */
 static void read_next(struct base_check *check)
 {
-    const json_t *id = json_array_get(check->against, check->at);
+    size_t n = json_array_size(check->against);
+    const json_t *id = check->at < n ? json_array_get(check->against, check->at)
+                                     : json_array_get(check->history, check->at - n);
 
     check->at++;
-    if (id && check->at <= RUN_SPEC_LAST_MAX)
+    if (id && check->at < sizeof(check->parts) / sizeof(check->parts[0]))
         store_read_run(check->store, json_string_value(id), on_run, check);
     else
         uv_queue_work(check->loop, &check->work, do_compare, on_compared);
@@ -119,8 +155,10 @@ static void on_base(void *arg, const struct error *err, json_t *base)
 {
     struct base_check *check = arg;
 
-    if (!err)
+    if (!err) {
         check->against = json_incref(json_object_get(base, "runs"));
+        check->history = json_incref(json_object_get(base, "history"));
+    }
     json_decref(base);
     if (err)
         finish_unread(check, err);

@@ -11,6 +11,7 @@
 /* What came of it. Without `document` there is no comparison, and `why` says why. */
 struct base_answer {
     json_t *document; /* as /compare answers it; borrowed */
+    json_t *again;    /* the same for the cases that measured the run again, or NULL */
     json_t *against;  /* the ids of the runs; borrowed */
     const char *why;
 };

@@ -116,7 +116,8 @@ size_t run_begun_cases(const struct run *run)
     size_t n = run->cases ? run->n_cases : 0;
 
     while (n > 0 && run->cases[n - 1].state == CASE_QUEUED &&
-           run->cases[n - 1].attempt == 0 && !run->cases[n - 1].on.items)
+           run->cases[n - 1].attempt == 0 && !run->cases[n - 1].on.items &&
+           !run->cases[n - 1].confirms)
         n--;
     return n;
 }
@@ -442,7 +443,8 @@ void run_note_row(struct run *run, const json_t *row)
         run->pool.world_size < 2)
         return;
     if (!run->late)
-        run->late = lateness_create((size_t)run->pool.world_size, node_of_rank, run);
+        run->late = lateness_create((size_t)run->pool.world_size,
+                                    run->spec->late_percent / 100, node_of_rank, run);
     if (run->late)
         lateness_add(run->late, row);
 }

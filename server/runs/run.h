@@ -74,7 +74,7 @@ struct run_rank {
 struct run_case {
     struct run_nodes on; /* names are the run's; items NULL: all of the run's nodes */
     size_t round;        /* of the pattern (run_plan.h); 0 without one */
-    bool confirms;       /* it measures a suspect again */
+    bool confirms;       /* it measures a suspect again, or what was slower than usual */
     struct headline headline; /* with a pattern: cases on other nodes have others */
     int attempt;              /* 0: never started */
     enum case_state state;

@@ -111,8 +111,10 @@ static bool asks_checks(const struct run_spec *spec)
     return spec->baseline.given || json_object_size(spec->thresholds) > 0;
 }
 
-/* base: what came of holding it against its baseline; NULL: that was not tried. */
-static json_t *judge(const struct ending *ending, const struct base_answer *base)
+/* base: what came of the comparison with its baseline; NULL: that was not tried.
+ * not_again: why it can't be measured again, or NULL. */
+static json_t *judge(const struct ending *ending, const struct base_answer *base,
+                     const char *not_again)
 {
     struct gate_run run = {.doc = ending->doc,
                            .state = run_state_name(ending->state),
@@ -120,7 +122,9 @@ static json_t *judge(const struct ending *ending, const struct base_answer *base
                            .summary = ending->summary,
                            .compared = base ? base->document : NULL,
                            .against = base ? base->against : NULL,
-                           .not_compared = base ? base->why : NULL};
+                           .not_compared = base ? base->why : NULL,
+                           .again = base ? base->again : NULL,
+                           .not_again = not_again};
     json_t *verdict;
 
     verdict = gate_judge(&run);
@@ -129,21 +133,70 @@ static json_t *judge(const struct ending *ending, const struct base_answer *base
     return verdict;
 }
 
+/* ---- Once more ---- */
+
+/* Why the run can't be measured again; NULL: it can. */
+static const char *not_again(const struct active_run *active, char *text, size_t size)
+{
+    const struct run *run = active->run;
+    struct clock_time now = scheduler_now(active->scheduler);
+    int64_t taken_ns = (now.wall_ms - run->started_ms) * INT64_C(1000000);
+
+    if (run_plan_confirms(run)) {
+        const char *reason = run->cases[run->n_cases - 1].reason;
+
+        snprintf(text, size, "%.200s", reason ? reason : "its cases did not complete");
+        return text;
+    }
+    for (size_t i = 0; i < run->pool.n; i++) {
+        const struct node *node =
+            node_find(&active->scheduler->nodes, run->pool.items[i].name);
+
+        if (!node || node->state != NODE_ALIVE) {
+            snprintf(text, size, "node %.200s is not there", run->pool.items[i].name);
+            return text;
+        }
+    }
+    if (active->deadline_ns && now.monotonic_ns + taken_ns > active->deadline_ns)
+        return "the run's timeout_s leaves no time for it";
+    return NULL;
+}
+
+static void measure_again(struct active_run *active)
+{
+    emit_message(active, "info", "slower than usual: all cases are measured again");
+    emit(active, "plan", run_plan_again(active->run), NULL);
+    active->is_judged = false;
+    scheduler_wake(active->scheduler);
+}
+
 static void finish(void *arg, const struct base_answer *base)
 {
     struct ending *ending = arg;
     struct active_run *active = ending->active;
     struct scheduler *scheduler = active->scheduler;
+    json_t *verdict = NULL;
+    char text[256];
 
     /* A server that stops leaves the run as it is: the next one judges it. */
     if (!scheduler->is_closing)
-        tell_end(active, ending->state, ending->reason, judge(ending, base));
+        verdict = judge(ending, base, NULL);
+    if (verdict && gate_wants_again(verdict)) {
+        const char *why = not_again(active, text, sizeof(text));
+
+        json_decref(verdict);
+        verdict = why ? judge(ending, base, why) : NULL;
+        if (!why)
+            measure_again(active);
+    }
+    if (verdict)
+        tell_end(active, ending->state, ending->reason, verdict);
     ending_free(ending);
     active_run_unref(active);
     scheduler_release(scheduler);
 }
 
-static void hold_against_base(struct ending *ending)
+static void compare_with_base(struct ending *ending)
 {
     struct scheduler *scheduler = ending->active->scheduler;
     const struct run_spec *spec = ending->active->run->spec;
@@ -169,7 +222,7 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
                  err->text);
     ending->summary = summary;
     if (active->run->spec->baseline.given && !active->scheduler->is_closing)
-        hold_against_base(ending);
+        compare_with_base(ending);
     else
         finish(ending, NULL);
 }
@@ -223,7 +276,7 @@ static void end_now(struct active_run *active, enum run_state state, const char 
         await_results(ending);
         return;
     }
-    tell_end(active, state, reason, judge(ending, NULL));
+    tell_end(active, state, reason, judge(ending, NULL, NULL));
     ending_free(ending);
 }
 

@@ -91,9 +91,9 @@ static json_t *case_json(const struct run *run, size_t index)
         json_object_set_new(out, "round", json_integer((json_int_t)c->round));
         json_object_set_new(out, "nodes", run_nodes_names(&c->on));
         json_object_set_new(out, "headline", headline_json(&c->headline));
-        if (c->confirms)
-            json_object_set_new(out, "confirms", json_true());
     }
+    if (c->confirms)
+        json_object_set_new(out, "confirms", json_true());
     if (c->blamed)
         json_object_set(out, "blamed", c->blamed);
     if (c->transports)

@@ -1,4 +1,5 @@
-/* run_plan.c - the cases of a run whose pattern is not `all`, round by round.
+/* run_plan.c - the cases of a run that come later: of a pattern, round by round, and of
+ * one without those that measure it again.
  *
  * Every combination and repeat of the run's matrix is a round of its own, all of them
  * before the plan's next groups: round r of the run is round r / turns of the plan, and
@@ -43,11 +44,13 @@ static int place_case(const struct run *run, struct run_case *c, const json_t *n
 static void add_case(struct run *run, const json_t *about, const json_t *names)
 {
     int64_t round = json_get_int(about, "round", -1);
-    struct run_case c = {.round = (size_t)round,
+    struct run_case c = {.round = round > 0 ? (size_t)round : 0,
                          .confirms = json_get_bool(about, "confirms", false)};
     struct run_case *cases;
 
-    if (run->spec->pattern == PATTERN_ALL || round < 0 || place_case(run, &c, names))
+    /* Without a pattern all cases are there before any of them is measured again. */
+    if (run->spec->pattern == PATTERN_ALL ? !run->cases || !c.confirms
+                                          : round < 0 || place_case(run, &c, names))
         return;
     cases = realloc(run->cases, (run->n_cases + 1) * sizeof(*cases));
     if (!cases) {
@@ -75,6 +78,22 @@ void run_plan_restore(struct run *run, const json_t *c)
 {
     if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
         add_case(run, c, json_object_get(c, "nodes"));
+}
+
+json_t *run_plan_again(const struct run *run)
+{
+    json_t *cases = json_array();
+
+    for (size_t i = 0; i < run->n_cases; i++)
+        json_array_append_new(cases,
+                              json_pack("{s:I}", "case", (json_int_t)(run->n_cases + i)));
+    return json_pack("{s:i, s:b, s:I, s:o}", "round", 0, "confirms", 1, "rows_total",
+                     (json_int_t)(2 * run->rows_done), "cases", cases);
+}
+
+bool run_plan_confirms(const struct run *run)
+{
+    return run->cases && run->n_cases > 0 && run->cases[run->n_cases - 1].confirms;
 }
 
 /* ---- Rows ---- */
@@ -209,6 +228,7 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .n_nodes = run->pool.n,
                                   .groups = past->groups,
                                   .n_groups = past->n,
+                                  .slow = run->spec->slow_percent / 100,
                                   .unit = "GB/s",
                                   .mark = verdict_mark(run->backend, run->is_emulated)};
 }

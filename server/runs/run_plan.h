@@ -1,5 +1,6 @@
 /* run_plan.h - the cases of a run whose pattern is not `all`: they come round by round
- * (server/plan/plan.h), and each round by an event `plan`, which says on which nodes */
+ * (server/plan/plan.h), and each round by an event `plan`, which says on which nodes. A
+ * run without a pattern that is slower than its baseline is measured again by one more */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_PLAN_H
 #define RINGBENCH_SERVER_RUNS_RUN_PLAN_H
 
@@ -18,6 +19,13 @@ void run_plan_restore(struct run *run, const json_t *c);
 /* The body of the event for the next round, when all cases have ended; is_lost: of each
  * of the run's nodes. NULL: there is none. A new reference. */
 json_t *run_plan_next(const struct run *run, const bool *is_lost);
+
+/* The body of the event that has all cases of a run without a pattern measured once
+ * more. A new reference. */
+json_t *run_plan_again(const struct run *run);
+
+/* Whether that was asked for. */
+bool run_plan_confirms(const struct run *run);
 
 /* Who is slow (server/analysis/culprit.h), of a pattern that seeks it. A new object, or
  * NULL. */

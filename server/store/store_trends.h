@@ -93,12 +93,16 @@ struct store_baselines_query {
 void store_read_baselines(struct store *store, const struct store_baselines_query *query,
                           store_read_done *done, void *arg);
 
-/* What a run is to be held against: {"baseline": as above or null, "runs":[ids]}. With
- * `last` 0 the newest baseline that the run is like in any of its figures, and its run;
- * else the last completed runs before it that are, at most so many, newest first. The
- * run's own values must not be due. */
+/* What a run is compared with: {"baseline": as above or null, "runs": [ids], "history":
+ * [ids]}, newest first. With `last` 0 that is the newest baseline that the run is like in
+ * any of its figures, and its run; else at most so many completed runs before it that it
+ * is like, from the newest such baseline on if there is one. The history is of further
+ * runs like these from before the run: they say how runs scatter. A run whose gate failed
+ * counts only where it was accepted. The run's own values must not be due. */
+#define STORE_HISTORY 20
 struct store_base_query {
     const char *run;
+    const char *base; /* a run: this one, with its history; NULL: as above */
     int last;
     enum run_likeness likeness; /* of the last runs; a baseline has its own */
 };

@@ -69,15 +69,31 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
         "like_hardware") " END"
                          " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT 1";
 
-/* The last of each of the run's series, and of these the last. */
+/* The run that comes later of two. */
+#define LATER                                                                            \
+    "(SELECT created_ms, id FROM runs WHERE id IN (:run, :before)"                       \
+    " ORDER BY created_ms DESC, id DESC LIMIT 1)"
+
+/* A gate that failed says that the run was not as usual, unless somebody accepted it. */
+#define IS_USUAL                                                                         \
+    "v.is_whole AND v.run NOT IN (:run, :before) AND (v.run IS :since OR"                \
+    " coalesce((SELECT json_extract(doc, '$.verdict.answer') FROM runs WHERE id = "      \
+    "v.run),"                                                                            \
+    " '') <> 'fail')"
+
+/* The last of each of the run's series, and of these the last. since: the first that
+ * counts, or null. */
 #define SQL_LAST(COLUMN)                                                                 \
     "SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                    \
     " json_extract(pair.value, '$[1]') AS run"                                           \
-    " FROM (SELECT DISTINCT " COLUMN " AS series, created_ms FROM run_values"            \
-    "  WHERE run = :run) AS mine,"                                                       \
+    " FROM (SELECT DISTINCT " COLUMN " AS series FROM run_values WHERE run = :run)"      \
+    "  AS mine,"                                                                         \
     " json_each((SELECT json_group_array(json_array(created_ms, run)) FROM"              \
     "  (SELECT created_ms, run FROM run_values AS v WHERE v." COLUMN " = mine.series"    \
-    "   AND (v.created_ms, v.run) < (mine.created_ms, :run) AND v.is_whole"              \
+    "   AND (v.created_ms, v.run) < " LATER                                              \
+    "   AND (:since IS NULL OR (v.created_ms, v.run) >="                                 \
+    "    (SELECT created_ms, id FROM runs WHERE id = :since))"                           \
+    "   AND " IS_USUAL                                                                   \
     "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair"                   \
     " ORDER BY 1 DESC, 2 DESC LIMIT :last"
 
@@ -92,11 +108,14 @@ static const struct by_likeness sql_window = {SQL_WINDOW("like_nodes"),
 static const struct by_likeness sql_last = {SQL_LAST("like_nodes"),
                                             SQL_LAST("like_hardware")};
 
+static const char *sql_by(const struct by_likeness *sql, const char *likeness)
+{
+    return strcmp(likeness, "nodes") == 0 ? sql->nodes : sql->hardware;
+}
+
 static const char *sql_of(const struct by_likeness *sql, const struct store_read *read)
 {
-    const char *likeness = json_get_str(read->params, "likeness", "");
-
-    return strcmp(likeness, "nodes") == 0 ? sql->nodes : sql->hardware;
+    return sql_by(sql, json_get_str(read->params, "likeness", ""));
 }
 
 static json_t *column_number(sqlite3_stmt *stmt, int column)
@@ -265,7 +284,8 @@ static void answer_baselines(sqlite3 *db, struct store_read *read)
 static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_object_set_new(read->result, "baseline", baseline_json(stmt));
-    read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
+    if (json_get_int(read->params, "last", 0) == 0)
+        read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
 static void take_last(struct store_read *read, sqlite3_stmt *stmt)
@@ -273,15 +293,68 @@ static void take_last(struct store_read *read, sqlite3_stmt *stmt)
     read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
+static void take_history(struct store_read *read, sqlite3_stmt *stmt)
+{
+    read_append(read, "history", json_string(store_sql_text(stmt, 1)));
+}
+
+/* Completed runs like `run`, from `since` (or NULL) on and from before `before`. */
+static void read_last(sqlite3 *db, struct store_read *read, const char *likeness,
+                      const char *run, const char *before, const char *since,
+                      json_int_t last,
+                      void take(struct store_read *read, sqlite3_stmt *stmt))
+{
+    json_t *params = json_pack("{s:s, s:s, s:s?, s:I}", "run", run, "before", before,
+                               "since", since, "last", last);
+
+    read_each_row(db, read, sql_by(&sql_last, likeness), params, take);
+    json_decref(params);
+}
+
+/* What of the window lies before `since` says how runs scatter. */
+static void answer_window(sqlite3 *db, struct store_read *read, const char *run,
+                          const char *since)
+{
+    const char *likeness = json_get_str(read->params, "likeness", "");
+    json_int_t last = json_get_int(read->params, "last", 0), n;
+
+    /* Ids sort by time. */
+    if (since && strcmp(since, run) > 0)
+        since = NULL;
+    if (!since)
+        json_object_set_new(read->result, "baseline", json_null());
+    read_last(db, read, likeness, run, run, since, last, take_last);
+    n = (json_int_t)json_array_size(json_object_get(read->result, "runs"));
+    if (since && n < last)
+        read_last(db, read, likeness, since, since, NULL, last - n, take_history);
+}
+
 static void answer_base(sqlite3 *db, struct store_read *read)
 {
-    read->result = json_pack("{s:n, s:[]}", "baseline", "runs");
-    if (!read->result)
+    const char *run = json_get_str(read->params, "run", "");
+    const char *base = json_get_str(read->params, "base", NULL);
+    const char *likeness = json_get_str(read->params, "likeness", "");
+    json_t *baseline;
+
+    read->result = json_pack("{s:n, s:[], s:[]}", "baseline", "runs", "history");
+    if (!read->result) {
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-    else if (json_get_int(read->params, "last", 0) > 0)
-        read_each_row(db, read, sql_of(&sql_last, read), read->params, take_last);
-    else
+        return;
+    }
+    if (base) {
+        read_append(read, "runs", json_string(base));
+    } else {
         read_each_row(db, read, SQL_ACCEPTED, read->params, take_accepted);
+        baseline = json_object_get(read->result, "baseline");
+        base = json_get_str(baseline, "run", NULL);
+        likeness = json_get_str(baseline, "like", likeness);
+    }
+    if (read->is_failed)
+        return;
+    if (json_get_int(read->params, "last", 0) > 0)
+        answer_window(db, read, run, base);
+    else if (base)
+        read_last(db, read, likeness, base, run, NULL, STORE_HISTORY, take_history);
 }
 
 void trends_answer(sqlite3 *db, struct store_read *read)

@@ -330,36 +330,85 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     assert.equal(silent.verdict.answer, 'not_evaluated');
   });
 
-  test('a run is held against its baseline, and passes only where that can be told', limit, async (t) => {
+  // Runs of one series, each a night later: they differ by half a per cent.
+  const night = (n, more = {}) => ({
+    ...sim({ SIM_RUN_NOISE: '0.005', SIM_NIGHT: String(n) }),
+    sizes: [8, '64M'],
+    baseline: { last: 10 },
+    ...more,
+  });
+
+  const slowRank = { fault: { kind: 'slow', rank: 1, us: 20000 } };
+
+  test('a gate knows the usual range, and fails what is slow twice', limit, async (t) => {
+    const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
+    const ids = [];
+    for (let n = 0; n < 5; n++) {
+      const early = await judged(server, night(n));
+      assert.equal(early.verdict.answer, 'not_evaluated', early.verdict.sentence);
+      if (n > 0) {
+        const [band] = early.checks.baseline.comparison.evidence.bands;
+        assert.deepEqual([band.reason, band.runs_needed], ['too_few_runs', 5 - n]);
+      }
+      ids.unshift(early.id);
+    }
+    const usual = await judged(server, night(5));
+    assert.equal(usual.verdict.answer, 'pass', usual.verdict.sentence);
+    assert.deepEqual(usual.checks.baseline.against, ids);
+    const { evidence } = usual.checks.baseline.comparison;
+    assert.equal(evidence.unit, 'run');
+    assert.deepEqual(evidence.runs, { base: 5, head: 1, history: 0 });
+    for (const band of evidence.bands) {
+      assert.equal(band.answer, 'same');
+      assert.ok(band.usual > 0.005 && band.usual < 0.15, String(band.usual));
+    }
+
+    const slow = await judged(server, night(6, slowRank));
+    assert.equal(slow.verdict.answer, 'fail', slow.verdict.sentence);
+    assert.equal(slow.checks.baseline.comparison.answer, 'worse');
+    assert.equal(slow.checks.baseline.again.answer, 'worse');
+    assert.deepEqual(
+      slow.run.cases.map(({ state, confirms }) => [state, confirms ?? false]),
+      [false, false, true, true].map((confirms) => ['completed', confirms]),
+    );
+    assert.equal(slow.run.rows_done, slow.run.rows_total);
+    assert.equal((await server.events(slow.id)).filter(({ type }) => type === 'plan').length, 1);
+
+    // A run that failed is not usual, until somebody accepts it.
+    const next = await judged(server, night(7));
+    assert.equal(next.verdict.answer, 'pass', next.verdict.sentence);
+    assert.deepEqual(next.checks.baseline.against, [usual.id, ...ids]);
+    const body = JSON.stringify({ run: slow.id, by: 'ann', why: 'this is how it is now' });
+    assert.equal((await server.request('POST', '/api/v1/baselines', { body })).status, 201);
+    const accepted = await judged(server, night(8, slowRank));
+    assert.deepEqual(accepted.checks.baseline.against, [next.id, slow.id]);
+    const alone = await judged(server, night(9, { ...slowRank, baseline: {} }));
+    assert.deepEqual(alone.checks.baseline.against, [slow.id]);
+    assert.equal(alone.checks.baseline.comparison.evidence.runs.history, 8);
+  });
+
+  test('a run is compared with its baseline, and passes only where that can be told', limit, async (t) => {
     const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
     const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };
     const first = await judged(server, spec);
     assert.deepEqual(answers(first.checks), { completed: 'pass', baseline: 'not_evaluated' });
+    assert.equal(first.checks.baseline.sentence, 'there is no baseline that it is like');
     const accepted = await server.request('POST', '/api/v1/baselines', {
       body: JSON.stringify({ run: first.id, by: 'test', why: 'the first' }),
     });
     assert.equal(accepted.status, 201, accepted.text);
 
-    const same = await judged(server, spec);
-    assert.equal(same.verdict.answer, 'pass', same.verdict.sentence);
-    assert.deepEqual(same.checks.baseline.against, [first.id]);
-    assert.equal(same.checks.baseline.comparison.answer, 'same');
-    assert.ok(
-      same.checks.baseline.sentence.startsWith(`against ${first.id}: no difference of 2 %`),
-      same.checks.baseline.sentence,
+    // One accepted run alone: an estimate, and how many runs would do.
+    const alone = await judged(server, spec);
+    assert.equal(alone.verdict.answer, 'not_evaluated', alone.verdict.sentence);
+    assert.deepEqual(alone.checks.baseline.against, [first.id]);
+    assert.equal(alone.checks.baseline.comparison.evidence.bands[0].runs_needed, 4);
+    assert.match(
+      await server.get('/metrics'),
+      /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
     );
-
-    const slow = { ...spec, timing: 'isolated' };
-    const isolated = await judged(server, { ...slow, baseline: { last: 3 } });
-    assert.equal(isolated.checks.baseline.answer, 'not_evaluated');
-    const worse = await judged(server, {
-      ...slow,
-      baseline: { last: 3 },
-      fault: { kind: 'slow', rank: 1, us: 20000 },
-    });
-    assert.equal(worse.verdict.answer, 'fail', worse.verdict.sentence);
-    assert.deepEqual(worse.checks.baseline.against, [isolated.id]);
-    assert.match(worse.checks.baseline.sentence, /slower/);
+    const isolated = await judged(server, { ...spec, timing: 'isolated', baseline: { last: 5 } });
+    assert.match(isolated.checks.baseline.sentence, /^there is no completed run like it$/);
 
     // A run of several combinations is alike for the sake of one of them: the others count for nothing.
     const { baseline: _, ...plain } = spec;
@@ -371,21 +420,14 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     });
     const one = await judged(server, {
       ...spec,
-      baseline: { last: 1 },
+      baseline: { last: 5 },
       env: { ...spec.env, SIM_CHANNELS: '8', SIM_BANDWIDTH_GBS: '50' },
     });
     assert.deepEqual(one.checks.baseline.against, [several.id]);
-    assert.equal(one.verdict.answer, 'pass', one.verdict.sentence);
+    assert.equal(one.checks.baseline.comparison.evidence.cases.base, 5);
 
-    const few = await judged(server, { ...spec, repeats: 2 });
-    assert.equal(few.verdict.answer, 'not_evaluated', few.verdict.sentence);
-    assert.equal(few.checks.baseline.comparison.answer, 'not_enough_data');
     const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
     assert.deepEqual(answers(died.checks), { completed: 'fail', baseline: 'not_evaluated' });
-    assert.match(
-      await server.get('/metrics'),
-      /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m,
-    );
 
     for (const [pointer, wrong] of /** @type {any[][]} */ ([
       ['/baseline/last', { baseline: { last: 0 } }],

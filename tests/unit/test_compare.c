@@ -2,6 +2,7 @@
 #include "server/analysis/compare.h"
 #include "server/analysis/compare_sentence.h"
 #include "tests/unit/compare_fixture.h"
+#include "tests/unit/seeded_noise.h"
 #include "tests/unit/test.h"
 
 #define REDUCE "{\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\"}"
@@ -15,7 +16,12 @@ static const double quiet[] = {0.3, -0.5, 0.1, 0.4, -0.2, -0.1, 0.5, -0.4, 0.2, 
 static struct compare *compare_made(struct made *made, size_t n, bool is_paired)
 {
     struct compare_lot lots[CASES_MAX];
-    struct compare_sides sides = {lots, lots + n, n, n, is_paired};
+    struct compare_sides sides = {.base = lots,
+                                  .head = lots + n,
+                                  .n_base = n,
+                                  .n_head = n,
+                                  .is_paired = is_paired,
+                                  .margin = COMPARE_SAME};
     struct compare *compare;
 
     for (size_t i = 0; i < 2 * n; i++)
@@ -47,10 +53,11 @@ static struct compare *compare_factor(struct made *made, size_t n, double factor
 
 static void require_sentence(const struct compare *compare, const char *wanted)
 {
+    const struct compare_names names = {"head", "Ring", "Tree"};
     struct buf out;
 
     buf_init(&out, 10000);
-    assert_int_equal(compare_sentence(compare, "head", &out), 0);
+    assert_int_equal(compare_sentence(compare, &names, &out), 0);
     buf_append(&out, "", 1);
     assert_string_equal(out.data, wanted);
     buf_release(&out);
@@ -71,9 +78,9 @@ TEST(slower_head_is_worse_in_time_and_in_bandwidth)
     assert_near(compare->bands[2].change.change, 1 / 1.1 - 1, 0.003);
     assert_near(compare->bands[2].change.base, 70, 0.3);
     require_sentence(compare,
-                     "head takes 10 % more time up to 16K (9.6 to 11, 5 repeats each), "
-                     "takes 10 % more time between 16K and 4M (9.6 to 11) and is 9.3 % "
-                     "slower from 4M up (8.8 to 9.8)");
+                     "head takes 10 % more time up to 16K (9.4 to 11, 5 repeats each), "
+                     "takes 10 % more time between 16K and 4M (9.4 to 11) and is 9.3 % "
+                     "slower from 4M up (8.6 to 10)");
     compare_destroy(compare);
     made_release(&made);
 }
@@ -84,7 +91,7 @@ TEST(faster_head_is_better)
     struct compare *compare = compare_factor(&made, 5, 0.9, 1);
 
     assert_int_equal(compare->answer, VERDICT_BETTER);
-    assert_true(compare->bands[2].change.low > 0.1);
+    assert_true(compare->bands[2].change.low > 0.095);
     compare_destroy(compare);
     made_release(&made);
 }
@@ -95,7 +102,7 @@ TEST(what_lies_within_two_per_cent_is_the_same)
     struct compare *compare = compare_factor(&made, 10, 1.005, 0.1);
 
     /* There is a difference, and it is too small to matter. */
-    assert_true(compare->bands[0].p_holm < 0.001);
+    assert_true(compare->bands[0].change.p < 0.001);
     assert_int_equal(compare->answer, VERDICT_SAME);
     require_sentence(compare,
                      "no difference of 2 % or more up to 16K, between 16K and 4M "
@@ -131,10 +138,9 @@ TEST(two_cases_are_never_a_verdict)
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(compare->bands[0].reason, COMPARE_FEW);
     require_sentence(compare,
-                     "not enough data: 2 and 2 cases have completed, and at least "
-                     "3 each are needed; in these head takes 100 % more time up to 16K, "
-                     "takes 100 % more time between 16K and 4M and is 50 % slower from "
-                     "4M up");
+                     "head takes 100 % more time up to 16K (2 and 2 cases, at least 3 "
+                     "each are needed), takes 100 % more time between 16K and 4M and is "
+                     "50 % slower from 4M up: not enough data");
     compare_destroy(compare);
     made_release(&made);
     compare = compare_factor(&made, 1, 2, 0);
@@ -288,14 +294,13 @@ TEST(of_a_mean_of_0_there_is_no_part)
     assert_true(band->change.p < 0.001);
     assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(band->reason, COMPARE_NOISE);
-    assert_near(band->p_holm, 1, 0);
     require_sentence(compare, "not enough data in loss (its mean is 0)");
     compare_destroy(compare);
     made_release(&made);
     compare = compare_values(&made, LOSS, values + 3, 2, true);
     require_sentence(compare,
-                     "not enough data: 2 and 2 cases have completed, and at least 3 each "
-                     "are needed; in these head can't be told in parts of base in loss");
+                     "not enough data in loss (2 and 2 cases, at least 3 each are "
+                     "needed)");
     compare_destroy(compare);
     made_release(&made);
 }
@@ -355,7 +360,11 @@ TEST(there_are_not_more_bands_than_can_be_compared)
     for (size_t n = COMPARE_BANDS_MAX; n <= COMPARE_BANDS_MAX + 1; n++) {
         struct case_values values = many_series(n);
         struct compare_lot lots[] = {{&values, 0}, {&values, 1}};
-        struct compare_sides sides = {lots, lots + 1, 1, 1, false};
+        struct compare_sides sides = {.base = lots,
+                                      .head = lots + 1,
+                                      .n_base = 1,
+                                      .n_head = 1,
+                                      .margin = COMPARE_SAME};
         struct error err = {0};
         struct compare *compare = compare_create(&sides, &err);
 
@@ -389,4 +398,261 @@ TEST(nothing_in_common_is_not_enough_data)
                      "of both sides have");
     compare_destroy(compare);
     made_release(&made);
+}
+
+/* ---- Base, head and change ---- */
+
+TEST(base_head_and_change_agree_when_a_pair_is_disturbed)
+{
+    const double us[] = {100.1, 99.9,  100.0, 100.2, 99.8,  100.0, 99.9,  100.1,
+                         100.3, 100.4, 100.1, 100.5, 100.2, 170.0, 100.3, 100.2};
+
+    for (int is_paired = 0; is_paired < 2; is_paired++) {
+        struct made made;
+        struct compare *compare = compare_times(&made, us, 8, is_paired);
+        const struct compare_change *change = &compare->bands[0].change;
+
+        assert_near(change->head / change->base - 1, change->change, 1e-9);
+        assert_near(change->head, 100.3, 0.15);
+        compare_destroy(compare);
+        made_release(&made);
+    }
+}
+
+/* ---- Three regions ---- */
+
+static enum verdict_answer answer_of(double change, size_t n, uint64_t seed)
+{
+    struct noise noise = {.seed = seed};
+    double us[CASES_MAX];
+    enum verdict_answer answer;
+    struct compare *compare;
+    struct made made;
+
+    for (size_t i = 0; i < 2 * n; i++)
+        us[i] = 10 * (i < n ? 1 : 1 + change) * exp(0.0035 * noise_normal(&noise));
+    compare = compare_times(&made, us, n, true);
+    answer = compare->answer;
+    compare_destroy(compare);
+    made_release(&made);
+    return answer;
+}
+
+/* Differences of pairs scatter by 0.5 %. */
+TEST(more_repeats_do_not_turn_worse_into_same)
+{
+    static const size_t repeats[] = {3, 5, 8, 10, 20, 32};
+
+    for (size_t i = 0; i < 6; i++) {
+        int worse = 0, same = 0;
+
+        for (uint64_t k = 0; k < 200; k++) {
+            worse += answer_of(0.015, repeats[i], k) == VERDICT_WORSE;
+            same += answer_of(0.03, repeats[i], k) == VERDICT_SAME;
+        }
+        /* 1.5 % lies within the margin and 3 % beyond it: either is wrong in 1 of 40. */
+        assert_in_range(worse, 0, 200 / 40);
+        assert_in_range(same, 0, 200 / 40);
+    }
+    assert_int_equal(answer_of(0.015, 32, 1), VERDICT_SAME);
+    assert_int_equal(answer_of(0.03, 32, 1), VERDICT_WORSE);
+}
+
+TEST(the_margin_is_the_users)
+{
+    struct made made;
+    struct compare *first = compare_factor(&made, 10, 1.03, 0.1), *again;
+    struct compare_lot lots[20];
+    struct compare_sides sides = {.base = lots,
+                                  .head = lots + 10,
+                                  .n_base = 10,
+                                  .n_head = 10,
+                                  .is_paired = true,
+                                  .margin = 0.05};
+
+    for (int i = 0; i < 20; i++)
+        lots[i] = (struct compare_lot){&made.values, i};
+    again = compare_create(&sides, NULL);
+    assert_int_equal(first->answer, VERDICT_WORSE);
+    assert_int_equal(again->answer, VERDICT_SAME);
+    require_sentence(again, "no difference of 5 % or more up to 16K, between 16K and 4M "
+                            "and from 4M up (10 repeats each)");
+    compare_destroy(first);
+    compare_destroy(again);
+    made_release(&made);
+}
+
+/* ---- Mixed ---- */
+
+/* From 4M to 1G each size has its own change of the time, in per cent. */
+static struct compare *compare_changes(struct made *made, const double *percent, size_t n)
+{
+    made_init(made);
+    for (size_t i = 0; i < 16; i++) {
+        struct case_point points[9];
+
+        for (size_t k = 0; k < n; k++) {
+            double us = (i < 8 ? 1 : 1 / (1 + percent[k] / 100)) *
+                        (1 + 0.002 * quiet[(i * 7 + k * 3) % 10]);
+
+            points[k] = (struct case_point){
+                .size = INT64_C(4 << 20) << k, .time_us = us, .busbw_gbs = 50 / us};
+        }
+        made_add(made, (int)i, REDUCE, points, n);
+    }
+    return compare_made(made, 8, true);
+}
+
+TEST(a_band_that_crosses_is_mixed_and_names_the_crossing)
+{
+    static const double percent[] = {65, 35, 18, 7, 2.5, 0.7, -3.8, -7.3, -8.7};
+    struct made made;
+    struct compare *compare = compare_changes(&made, percent, 9);
+
+    assert_int_equal(compare->answer, VERDICT_MIXED);
+    assert_int_equal(compare->bands[0].n_stretches, 2);
+    assert_int_equal(compare->bands[0].stretches[1].from, 256 << 20);
+    require_sentence(compare, "from 4M up Tree is faster up to 64M (2 to 65 %), Ring "
+                              "from 256M (4 to 9 %)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+TEST(sizes_that_differ_in_one_direction_are_not_mixed)
+{
+    static const double percent[] = {9, 8, 7, 6, 5, 4, 3.5, 3.5, 3.5};
+    static const double small[] = {9, 8, 7, 6, 5, 4, 0.5, -0.5, -1};
+    struct made made;
+    struct compare *compare = compare_changes(&made, percent, 9);
+
+    assert_int_equal(compare->answer, VERDICT_BETTER);
+    assert_int_equal(compare->bands[0].n_stretches, 0);
+    compare_destroy(compare);
+    made_release(&made);
+    compare = compare_changes(&made, small, 9);
+    assert_int_equal(compare->answer, VERDICT_BETTER);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+/* ---- By run ---- */
+
+/* A run of three cases with a size of 64M; busbw in GB/s. */
+static void made_run(struct made *run, double gbs)
+{
+    made_init(run);
+    for (int i = 0; i < 3; i++)
+        made_add(run, i, REDUCE,
+                 &(struct case_point){.size = 64 << 20,
+                                      .time_us = 1,
+                                      .busbw_gbs = gbs * (1 + 0.01 * quiet[i])},
+                 1);
+}
+
+#define RUNS_MAX 24
+
+/* Runs by their bandwidth: base's, head's, then the history's. */
+static struct compare *compare_runs_of(struct made *runs, const double *gbs, size_t base,
+                                       size_t head, size_t before, size_t since)
+{
+    struct compare_lot lots[3 * RUNS_MAX];
+    size_t n = base + head + before + since;
+    struct compare_sides sides = {.base = lots,
+                                  .head = lots + 3 * base,
+                                  .n_base = 3 * base,
+                                  .n_head = 3 * head,
+                                  .by_run = true,
+                                  .margin = COMPARE_SAME,
+                                  .history = lots + 3 * (base + head),
+                                  .n_history = 3 * (before + since),
+                                  .n_before = 3 * before};
+    struct compare *compare;
+
+    for (size_t i = 0; i < n; i++) {
+        made_run(&runs[i], gbs[i]);
+        for (size_t k = 0; k < 3; k++)
+            lots[3 * i + k] = (struct compare_lot){&runs[i].values, (int)k};
+    }
+    compare = compare_create(&sides, NULL);
+    assert_non_null(compare);
+    return compare;
+}
+
+static void release_runs(struct compare *compare, struct made *runs, size_t n)
+{
+    compare_destroy(compare);
+    for (size_t i = 0; i < n; i++)
+        made_release(&runs[i]);
+}
+
+static struct made made_runs[RUNS_MAX];
+
+TEST(a_run_within_the_usual_range_of_others_is_the_same)
+{
+    static const double gbs[] = {45.6, 46.3, 46.9, 46.0, 45.2, 44.6};
+    struct compare *compare = compare_runs_of(made_runs, gbs, 5, 1, 0, 0);
+
+    assert_int_equal(compare->answer, VERDICT_SAME);
+    assert_int_equal(compare->base_runs, 5);
+    assert_near(compare->bands[0].usual, 0.0736, 0.002);
+    require_sentence(compare, "head is within the usual range from 4M up (\xC2\xB1"
+                              "7.4 %, 1 run against 5)");
+    release_runs(compare, made_runs, 6);
+}
+
+TEST(a_run_beyond_the_usual_range_is_worse)
+{
+    static const double gbs[] = {45.6, 46.3, 46.9, 46.0, 45.2, 40.0};
+    static const double close[] = {46.00, 46.01, 46.02, 46.00, 46.01, 45.5};
+    struct compare *compare = compare_runs_of(made_runs, gbs, 5, 1, 0, 0);
+
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    release_runs(compare, made_runs, 6);
+    /* Certain, and too small to matter. */
+    compare = compare_runs_of(made_runs, close, 5, 1, 0, 0);
+    assert_true(compare->bands[0].change.high < 0);
+    assert_int_equal(compare->answer, VERDICT_SAME);
+    release_runs(compare, made_runs, 6);
+}
+
+/* However many cases they have. */
+TEST(one_run_against_one_is_an_estimate)
+{
+    static const double gbs[] = {46, 23};
+    struct compare *compare = compare_runs_of(made_runs, gbs, 1, 1, 0, 0);
+
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(compare->bands[0].reason, COMPARE_RUNS);
+    assert_int_equal(compare->bands[0].runs_needed, 4);
+    require_sentence(compare,
+                     "head is 50 % slower from 4M up (4 more runs like base would show "
+                     "how runs scatter): not enough data");
+    release_runs(compare, made_runs, 2);
+}
+
+TEST(history_says_how_one_accepted_run_scatters)
+{
+    static const double gbs[] = {46, 41, 45.6, 46.3, 46.9, 46.0, 45.2};
+    /* Base was accepted after a step: those before it are at another level. */
+    static const double step[] = {36, 32, 45.6, 46.3, 46.9, 46.0, 45.2, 36.2, 35.9};
+    struct compare *compare = compare_runs_of(made_runs, gbs, 1, 1, 5, 0);
+
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_int_equal(compare->history, 5);
+    release_runs(compare, made_runs, 7);
+    compare = compare_runs_of(made_runs, step, 1, 1, 5, 2);
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_near(compare->bands[0].change.base, 36, 0.2);
+    release_runs(compare, made_runs, 9);
+}
+
+/* Runs a factor of ten apart are no reason to pass one that is five times slower. */
+TEST(a_range_beyond_a_factor_of_ten_says_nothing)
+{
+    static const double gbs[] = {46, 4, 30, 2, 46, 9};
+    struct compare *compare = compare_runs_of(made_runs, gbs, 5, 1, 0, 0);
+
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(compare->bands[0].reason, COMPARE_NOISE);
+    release_runs(compare, made_runs, 6);
 }

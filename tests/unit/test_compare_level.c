@@ -89,7 +89,12 @@ static struct compare *compare_once(struct made *made, const struct sim_params *
                                     uint64_t seed, size_t n, bool is_paired, double shift)
 {
     struct compare_lot lots[CASES_MAX];
-    struct compare_sides sides = {lots, lots + n, n, n, is_paired};
+    struct compare_sides sides = {.base = lots,
+                                  .head = lots + n,
+                                  .n_base = n,
+                                  .n_head = n,
+                                  .is_paired = is_paired,
+                                  .margin = COMPARE_SAME};
 
     made_init(made);
     for (size_t i = 0; i < 2 * n; i++) {
@@ -146,14 +151,15 @@ TEST(healthy_comparisons_seldom_raise_an_alarm)
     }
 }
 
-TEST(three_per_cent_are_found_in_ten_repeats)
+/* Beyond the margin of 2 % with certainty: the interval has to end above it. */
+TEST(five_per_cent_are_found_in_ten_repeats)
 {
-    struct tally ten = tally_of(&kinds[0], 10, true, 0.03, 300);
-    struct tally five = tally_of(&kinds[0], 5, true, 0.03, 301);
-    struct tally outliers = tally_of(&kinds[1], 10, true, 0.03, 302);
+    struct tally ten = tally_of(&kinds[0], 10, true, 0.05, 300);
+    struct tally five = tally_of(&kinds[0], 5, true, 0.05, 301);
+    struct tally outliers = tally_of(&kinds[1], 10, true, 0.05, 302);
 
     assert_in_range(ten.found, FAMILIES * 90 / 100, FAMILIES);
-    assert_in_range(five.found, FAMILIES * 40 / 100, FAMILIES);
+    assert_in_range(five.found, FAMILIES * 30 / 100, FAMILIES);
     assert_in_range(outliers.found, FAMILIES * 20 / 100, FAMILIES);
 }
 
@@ -173,14 +179,14 @@ static int print_table(void **state)
     if (!getenv("RINGBENCH_PRINT_TABLES"))
         return 0;
     printf("| noise | repeats | alarms of %d, taking turns | one lot after the other | "
-           "3 %% found, taking turns | not enough data for states |\n"
+           "5 %% found, taking turns | not enough data for states |\n"
            "|---|---|---|---|---|---|\n",
            FAMILIES);
     for (size_t i = 0; i < KINDS; i++) {
         for (size_t k = 0; k < sizeof(repeats) / sizeof(repeats[0]); k++) {
             struct tally paired = tally_of(&kinds[i], repeats[k], true, 0, 100 + k);
             struct tally separate = tally_of(&kinds[i], repeats[k], false, 0, 200 + k);
-            struct tally shifted = tally_of(&kinds[i], repeats[k], true, 0.03, 300 + k);
+            struct tally shifted = tally_of(&kinds[i], repeats[k], true, 0.05, 300 + k);
 
             printf("| %s | %zu | %d | %d | %.0f %% | %.0f %% |\n", kinds[i].name,
                    repeats[k], paired.alarms, separate.alarms,

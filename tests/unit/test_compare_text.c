@@ -40,8 +40,8 @@ TEST(text_has_nothing_that_a_terminal_acts_upon)
             "# base: run r1 *n*\\\\u202e, 1 case\n"
             "# head: run r2 (simulated), 0 cases\n"
             "# differs: env.A_B, base <b>\\u001b, head -\n"
-            "SERIES            BAND  FIGURE  BASE  HEAD  CHANGE  95 %  P  ANSWER  WHY\n"
-            "a|b `c` @d\\u001b  -     x_y        -     -       -     -  1  -       -\n");
+            "SERIES            BAND  FIGURE  BASE  HEAD  CHANGE  INTERVAL  ANSWER  WHY\n"
+            "a|b `c` @d\\u001b  -     x_y        -     -       -         -  -       -\n");
 }
 
 TEST(markdown_has_no_marks_but_its_own)
@@ -53,9 +53,9 @@ TEST(markdown_has_no_marks_but_its_own)
         "- head: run r2 (simulated), 0 cases\n"
         "- warning: see \\[this\\](x) \\\\u009b1m\n"
         "- differs: env.A\\_B, base \\<b\\>\\\\u001b, head -\n\n"
-        "| SERIES | BAND | FIGURE | BASE | HEAD | CHANGE | 95 % | P | ANSWER | WHY |\n"
-        "|---|---|---|---:|---:|---:|---:|---:|---|---|\n"
-        "| a\\|b \\`c\\` \\@d\\\\u001b | - | x\\_y | - | - | - | - | 1 | - | - |\n");
+        "| SERIES | BAND | FIGURE | BASE | HEAD | CHANGE | INTERVAL | ANSWER | WHY |\n"
+        "|---|---|---|---:|---:|---:|---:|---|---|\n"
+        "| a\\|b \\`c\\` \\@d\\\\u001b | - | x\\_y | - | - | - | - | - | - |\n");
 }
 
 TEST(a_full_buffer_is_said)

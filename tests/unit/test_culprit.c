@@ -551,6 +551,26 @@ TEST(a_suspect_without_confirmation_is_not_named)
     free_fleet(fleet);
 }
 
+TEST(how_slow_is_slow_is_the_users)
+{
+    static const double slow[] = {0, 0.15};
+    struct fault fault = fault_of(16);
+
+    fault.node = 5;
+    fault.factor = 0.92;
+    for (size_t i = 0; i < 2; i++) {
+        struct fleet *fleet = make_fleet(&fault, 3);
+        json_t *verdict;
+
+        fleet->asked.slow = slow[i];
+        measure_all(fleet, true);
+        verdict = culprit_verdict(&fleet->asked);
+        assert_string_equal(answer_of(verdict), i == 0 ? "slow_node" : "none");
+        json_decref(verdict);
+        free_fleet(fleet);
+    }
+}
+
 TEST(a_node_that_never_ran_is_no_healthy_one)
 {
     struct fault fault = fault_of(8);

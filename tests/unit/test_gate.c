@@ -391,7 +391,7 @@ TEST(a_baseline_passes_where_no_band_is_worse_or_unknown)
         {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":"
          "\"worse\"},"
          "{\"answer\":\"not_enough_data\"}]}}}",
-         "fail", "s"},
+         "not_evaluated", "s"},
         {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[]}}}",
          "not_evaluated", "s"},
         {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":\"same\"}"
@@ -421,6 +421,57 @@ TEST(a_baseline_passes_where_no_band_is_worse_or_unknown)
         json_decref(verdict);
         json_decref(against);
         json_decref(document);
+        json_decref(doc);
+    }
+}
+
+static json_t *compared_of(const char *latency, const char *bandwidth)
+{
+    return json_pack("{s:{s:s, s:{s:[{s:{}, s:s, s:s}, {s:{}, s:s, s:s}]}}}", "verdict",
+                     "sentence", "s", "evidence", "bands", "about", "band", "latency",
+                     "answer", latency, "about", "band", "bandwidth", "answer",
+                     bandwidth);
+}
+
+TEST(a_slower_run_fails_only_if_the_same_band_is_slower_again)
+{
+    static const struct {
+        const char *first[2], *again[2], *not_again, *answer;
+        bool wants_again;
+    } cases[] = {
+        {{"same", "worse"}, {NULL}, NULL, "not_evaluated", true},
+        {{"same", "mixed"}, {NULL}, NULL, "not_evaluated", true},
+        {{"same", "same"}, {NULL}, NULL, "pass", false},
+        {{"same", "worse"}, {NULL}, "node n2 is not there", "not_evaluated", false},
+        {{"same", "worse"}, {"same", "worse"}, NULL, "fail", false},
+        {{"same", "mixed"}, {"same", "worse"}, NULL, "fail", false},
+        {{"same", "worse"}, {"same", "same"}, NULL, "pass", false},
+        {{"same", "worse"}, {"worse", "same"}, NULL, "pass", false},
+        {{"not_enough_data", "worse"}, {"same", "same"}, NULL, "not_evaluated", false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *doc = json_loads(plain, 0, NULL), *verdict;
+        json_t *first = compared_of(cases[i].first[0], cases[i].first[1]);
+        json_t *again =
+            cases[i].again[0] ? compared_of(cases[i].again[0], cases[i].again[1]) : NULL;
+        json_t *against = json_pack("[s]", "a");
+        struct gate_run run = {.doc = doc,
+                               .state = "completed",
+                               .compared = first,
+                               .against = against,
+                               .again = again,
+                               .not_again = cases[i].not_again};
+
+        json_object_set_new(json_object_get(doc, "spec"), "baseline", json_object());
+        verdict = gate_judge(&run);
+        assert_says(check_of(verdict, 1), cases[i].answer,
+                    cases[i].not_again ? cases[i].not_again : "");
+        assert_int_equal(gate_wants_again(verdict), cases[i].wants_again);
+        json_decref(verdict);
+        json_decref(against);
+        json_decref(again);
+        json_decref(first);
         json_decref(doc);
     }
 }

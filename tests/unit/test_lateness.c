@@ -20,6 +20,7 @@ struct sweep {
     int links;        /* from that of n1 and n2 on so many are slow */
     bool is_buffered; /* who sends has done so at once */
     const char *slow;
+    double late; /* the spec's late_percent as a part; 0: as usual */
 };
 
 static const char *node_of(const void *arg, int rank)
@@ -89,7 +90,8 @@ static json_t *make_row(const struct sweep *sweep, size_t row, struct noise *noi
 
 static json_t *judge(const struct sweep *sweep, uint64_t seed)
 {
-    struct lateness *lateness = lateness_create((size_t)sweep->ranks, node_of, sweep);
+    struct lateness *lateness = lateness_create(
+        (size_t)sweep->ranks, sweep->late > 0 ? sweep->late : 0.2, node_of, sweep);
     struct noise noise = {.seed = seed * 104729};
     json_t *verdict;
 
@@ -373,4 +375,15 @@ TEST(the_sentence_has_rank_node_and_delay)
         json_object_get(json_object_get(verdict, "evidence"), "delays"), 0);
     assert_in_range((uint64_t)json_get_num(delay, "late_us", 0), 288, 312);
     json_decref(verdict);
+}
+
+/* A call takes 100 us where nothing is late. */
+TEST(how_late_is_late_is_the_users)
+{
+    struct sweep sweep = usual(8);
+
+    sweep.late_us = 100;
+    assert_in_range(count(&sweep, "late_rank"), RUNS - 1, RUNS);
+    sweep.late = 0.9;
+    assert_int_equal(count(&sweep, "late_rank"), 0);
 }

@@ -6,8 +6,9 @@
 #include "tests/unit/test.h"
 
 #include "server/analysis/level.h"
+#include "tests/unit/gate_trial.h"
 
-#define TRIALS 4000
+#define TRIALS 3000
 
 /* Of a run with that effect: `cases` cases that scatter by `within`. */
 static double made_level(struct noise *noise, double effect, double within, size_t cases)
@@ -135,4 +136,36 @@ TEST(several_bands_share_one_level_of_error)
 {
     assert_near(level_confidence(1), 0.99, 1e-12);
     assert_near(level_confidence(4), 0.9975, 1e-12);
+}
+
+/* ---- Whole gates of three bands, decided as the server does ---- */
+
+TEST(a_gate_seldom_fails_in_vain)
+{
+    static const double between[] = {0, 0.005, 0.01, 0.02};
+    static const size_t runs[] = {5, 10, 20};
+
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            struct gate_trial trial = {between[i], 0.0027, runs[k], 0, true};
+            int once, twice;
+
+            gate_trial_count(&trial, 40 + i * 10 + k, 400, &once, &twice);
+            assert_in_range(once, 0, 7);
+            assert_in_range(twice, 0, 5);
+        }
+    }
+}
+
+TEST(a_gate_finds_what_its_window_can_tell)
+{
+    struct gate_trial trial = {0.01, 0.0027, 10, 0.10, true};
+    int once, twice;
+
+    gate_trial_count(&trial, 90, 400, &once, &twice);
+    assert_in_range(twice, 380, 400);
+    trial.step = 0.05;
+    trial.between = 0.005;
+    gate_trial_count(&trial, 91, 400, &once, &twice);
+    assert_in_range(twice, 380, 400);
 }

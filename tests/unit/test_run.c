@@ -2,6 +2,7 @@
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
+#include "server/runs/run_plan.h"
 #include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
@@ -203,5 +204,50 @@ TEST(the_kept_text_of_a_case_goes_with_what_changes_it)
         apply(run, (int64_t)i + 2, changes[i][0], changes[i][1]);
     }
     assert_text_is_json(run);
+    run_destroy(run);
+}
+
+/* ---- Measured again ---- */
+
+TEST(a_run_that_is_measured_again_has_its_cases_twice)
+{
+    struct run *run = make_run("{\"sizes\":[8],\"in_place\":false,\"repeats\":2}");
+    struct run *restored;
+    struct error err;
+    json_t *plan, *doc;
+
+    apply(run, 1, "placed", placed);
+    for (int i = 0; i < 2; i++) {
+        char text[80];
+
+        snprintf(text, sizeof(text),
+                 "{\"case\":%d,\"attempt\":1,\"state\":\"rendezvous\"}", i);
+        apply(run, 2, "case", text);
+        snprintf(text, sizeof(text),
+                 "{\"case\":%d,\"attempt\":1,\"state\":\"completed\"}", i);
+        apply(run, 3, "case", text);
+    }
+    run->rows_done = 2;
+    assert_false(run_plan_confirms(run));
+    plan = run_plan_again(run);
+    run_apply(run, 4, "plan", plan);
+    run_apply(run, 5, "plan", plan); /* cases that are there come no second time */
+    json_decref(plan);
+    assert_int_equal(run->n_cases, 4);
+    assert_int_equal(run->rows_total, 4);
+    assert_true(run_plan_confirms(run));
+    assert_false(run->cases[1].confirms);
+    assert_true(run->cases[2].confirms);
+    assert_int_equal(run->cases[2].state, CASE_QUEUED);
+    assert_text_is_json(run);
+
+    doc = run_to_json(run, RUN_WHOLE);
+    restored = run_restore(doc, &err);
+    assert_non_null(restored);
+    assert_int_equal(restored->n_cases, 4);
+    assert_true(run_plan_confirms(restored));
+    assert_int_equal(restored->cases[2].state, CASE_QUEUED);
+    json_decref(doc);
+    run_destroy(restored);
     run_destroy(run);
 }

@@ -156,21 +156,6 @@ TEST(squares_too_great_or_too_small_for_a_double_stop_nothing)
     assert_near(effect.p, 0.42264973, 1e-8);
 }
 
-TEST(holm_multiplies_step_by_step)
-{
-    const double p[] = {0.01, 0.04, 0.03, 0.005}, wanted[] = {0.03, 0.06, 0.06, 0.02};
-    double adjusted[4], one;
-
-    assert_int_equal(stats_holm(p, 4, adjusted), 0);
-    for (size_t i = 0; i < 4; i++)
-        assert_near(adjusted[i], wanted[i], 1e-15);
-    assert_int_equal(stats_holm(p, 1, &one), 0);
-    assert_near(one, 0.01, 0);
-    assert_int_equal(stats_holm((const double[]){0.6, 0.9}, 2, adjusted), 0);
-    assert_near(adjusted[0], 1, 0);
-    assert_near(adjusted[1], 1, 0);
-}
-
 /* The half width of n pairs is t(0.975, n - 1) s / sqrt(n). */
 /* The values and the outcome are those of table 1 in the authors' paper. */
 TEST(discoveries_are_those_of_benjamini_and_hochberg)

@@ -315,20 +315,29 @@ TEST(baseline_is_kept_with_who_and_why)
     json_decref(first);
 }
 
-/* The runs that one is held against, by their ids in a row. */
+static void put_ids(const json_t *list, char *out, size_t size)
+{
+    json_t *run;
+    size_t i;
+
+    json_array_foreach (list, i, run)
+        snprintf(out + strlen(out), size - strlen(out), "%s ", json_string_value(run));
+}
+
+/* The runs that one is compared with, by their ids in a row, and behind "| " their
+ * history. */
 static void assert_base(struct fixture *fixture, struct store_base_query query,
                         const char *expected)
 {
     struct heard heard = {0};
     char ids[200] = "";
-    json_t *run;
-    size_t i;
 
     store_read_base(fixture->store, &query, on_read, &heard);
     wait_for(fixture, &heard, 1);
-    json_array_foreach (json_object_get(heard.result, "runs"), i, run)
-        snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s ",
-                 json_string_value(run));
+    put_ids(json_object_get(heard.result, "runs"), ids, sizeof(ids));
+    if (json_array_size(json_object_get(heard.result, "history")) > 0)
+        snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "| ");
+    put_ids(json_object_get(heard.result, "history"), ids, sizeof(ids));
     assert_string_equal(ids, expected);
     json_decref(heard.result);
 }
@@ -350,12 +359,48 @@ TEST(run_is_held_against_what_it_is_like)
         (struct store_base_query){.run = "s001", .last = 2, .likeness = LIKE_HARDWARE},
         "r005 r004 ");
     assert_base(fixture, (struct store_base_query){.run = "r005"}, "");
+    assert_base(fixture, (struct store_base_query){.run = "r005", .base = "r002"},
+                "r002 | r004 r003 r001 r000 ");
     change(fixture, accept_of("b1", "r001"), false);
-    assert_base(fixture, (struct store_base_query){.run = "r005"}, "r001 ");
+    assert_base(fixture, (struct store_base_query){.run = "r005"},
+                "r001 | r004 r003 r002 r000 ");
     assert_base(fixture, (struct store_base_query){.run = "r001"}, "");
+    /* A window begins with what was accepted, and those before only scatter. */
+    assert_base(fixture, (struct store_base_query){.run = "r003", .last = 9},
+                "r002 r001 | r000 ");
     assert_base(fixture, (struct store_base_query){.run = "s001"}, "");
     hardware.likeness = LIKE_HARDWARE;
     hardware.time_ms = 6000;
     change(fixture, hardware, false);
-    assert_base(fixture, (struct store_base_query){.run = "r005"}, "s001 ");
+    assert_base(fixture, (struct store_base_query){.run = "r005"},
+                "s001 | r004 r003 r002 r001 r000 ");
+}
+
+static void add_failed(struct fixture *fixture, const char *id, int64_t created_ms)
+{
+    json_t *doc = json_pack("{s:s, s:s, s:{s:s}}", "id", id, "state", "completed",
+                            "verdict", "answer", "fail");
+    struct store_write *write = store_write_create();
+
+    store_write_run(write, id, "completed", "", created_ms, NULL, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+    add_values(fixture, id, values_of(0, created_ms, "{\"like\":1}"));
+}
+
+TEST(run_whose_gate_failed_is_usual_only_once_it_is_accepted)
+{
+    struct fixture *fixture = *state;
+
+    add_history(fixture, 3);
+    add_failed(fixture, "r003", 103);
+    add_run(fixture, "r004", "completed", 104);
+    add_values(fixture, "r004", values_of(4, 104, "{\"like\":1}"));
+    assert_base(fixture, (struct store_base_query){.run = "r004", .last = 5},
+                "r002 r001 r000 ");
+    change(fixture, accept_of("b1", "r003"), false);
+    assert_base(fixture, (struct store_base_query){.run = "r004", .last = 5},
+                "r003 | r002 r001 r000 ");
+    assert_base(fixture, (struct store_base_query){.run = "r004"},
+                "r003 | r002 r001 r000 ");
 }
