@@ -13,6 +13,7 @@
 #define PLAIN_MAX 1500
 #define SLOTS_PER_PROCESS 2
 #define LEFT_OUT_SLOTS ((size_t)1 << 17)
+#define SOCKET_HOSTS_MAX 1024
 
 void ncclog_set_init(struct ncclog_set *set, size_t max)
 {
@@ -29,6 +30,7 @@ void ncclog_set_release(struct ncclog_set *set)
     free(set->items);
     free(set->slots);
     free(set->left_out);
+    json_decref(set->left_out_by_sockets);
     memset(set, 0, sizeof(*set));
 }
 
@@ -146,6 +148,18 @@ static void leave_out(struct ncclog_set *set, const struct ncclog_process *wante
     set->left_out[slot] = hash;
 }
 
+/* That a node has no more than sockets is the one thing that is kept of these. */
+static void note_left_out(struct ncclog_set *set, const struct ncclog_process *wanted,
+                          const char *line, size_t len)
+{
+    if (!memmem(line, len, " NCCL INFO Using network Socket", 31))
+        return;
+    if (!set->left_out_by_sockets)
+        set->left_out_by_sockets = json_object();
+    if (json_object_size(set->left_out_by_sockets) < SOCKET_HOSTS_MAX)
+        json_object_set_new_nocheck(set->left_out_by_sockets, wanted->host, json_true());
+}
+
 static struct ncclog_process *add(struct ncclog_set *set, size_t slot,
                                   const struct ncclog_process *wanted)
 {
@@ -206,8 +220,10 @@ enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_
     }
     if (read_origin(line, len, &wanted)) {
         process = find(set, &wanted);
-        if (!process)
+        if (!process) {
+            note_left_out(set, &wanted, line, len);
             return NCCLOG_NONE;
+        }
     } else
         process = set->n > 0 && !memmem(line, len, "CCL version ", 12)
                       ? set->items[set->last]

@@ -20,6 +20,7 @@ struct ncclog_set {
     size_t last;
     uint64_t *left_out; /* of processes beyond `max`, a hash of each */
     size_t n_left_out;
+    json_t *left_out_by_sockets; /* hosts of these, as keys; NULL: none */
     /* Of a line that names no process: */
     char version[NCCLOG_NAME_MAX];
     enum ncclog_dialect dialect;

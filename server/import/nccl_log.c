@@ -19,6 +19,7 @@
 #define LINE_SIZE 200
 #define JOBS_MAX 64 /* that are judged */
 #define COMMS_SHOWN 4
+#define NODES_NAMED 4
 #define ALL_JOBS SIZE_MAX
 
 /* "mlx5_0 port 1 ==> ens13np0 (Up)" */
@@ -197,6 +198,47 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
     json_object_set_new(out, "verdicts", verdicts);
 }
 
+/* Of nodes or processes that are too many: which go by sockets while most do not. */
+static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
+{
+    json_t *hosts = json_object(), *names = json_array(), *value;
+    const char *usual = NULL, *host;
+    char sentence[600];
+    size_t n_other = 0, at = 0;
+
+    for (size_t i = 0; i < set->n; i++) {
+        const char *network = set->items[i]->log.network;
+
+        if (strcmp(network, "Socket") == 0)
+            json_object_set_new_nocheck(hosts, set->items[i]->host, json_true());
+        else if (*network && ++n_other)
+            usual = network;
+    }
+    if (set->left_out_by_sockets)
+        json_object_update(hosts, set->left_out_by_sockets);
+    json_object_foreach (hosts, host, value) {
+        if (json_array_size(names) < NODES_NAMED)
+            at += (size_t)snprintf(sentence + at, sizeof(sentence) - at, "%s%.64s",
+                                   at ? ", " : "", host);
+        json_array_append_new(names, json_clean_string(host));
+    }
+    if (json_array_size(names) > NODES_NAMED)
+        at += (size_t)snprintf(sentence + at, sizeof(sentence) - at, " and %zu more",
+                               json_array_size(names) - NODES_NAMED);
+    if (at > 0 && 2 * n_other > set->n) {
+        snprintf(sentence + at, sizeof(sentence) - at,
+                 " %s by sockets, while most go by NET/%.60s",
+                 json_array_size(names) == 1 ? "goes" : "go", usual);
+        json_array_insert_new(json_object_get(out, "verdicts"), 0,
+                              verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING, sentence,
+                                           " (imported)",
+                                           json_pack("{s:s, s:O, s:[]}", "about",
+                                                     "odd_node", "nodes", names, "log")));
+    }
+    json_decref(names);
+    json_decref(hosts);
+}
+
 /* Of what was not looked at nothing is known: the first verdict. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
@@ -291,6 +333,9 @@ static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *to
         out = fold(&file, ALL_JOBS, " (imported)");
     if (out && file.n_jobs > 1)
         judge_jobs(&file, out);
+    if (out &&
+        (set->n_left_out > 0 || json_array_size(json_object_get(out, "nodes")) == 0))
+        say_odd_nodes(set, out);
     if (out && set->n_left_out > 0)
         say_left_out(set, out);
     if (out) {

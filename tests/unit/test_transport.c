@@ -1,5 +1,6 @@
 /* test_transport.c - by which ways NCCL and the host backend went, by pair of nodes, and
  * what speaks against them */
+#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
 #include "server/import/nccl_log.h"
@@ -361,6 +362,40 @@ TEST(a_log_is_judged_by_what_it_says)
         assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
         free(nodes);
         json_decref(folded);
+    }
+}
+
+/* Of more nodes, and of more processes, than are looked at. */
+TEST(the_odd_one_of_very_many_is_named)
+{
+    static const int cases[][2] = {{2100, 1}, {2000, 9}}; /* nodes, processes of each */
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int nodes = cases[i][0], each = cases[i][1];
+        struct buf text;
+        json_t *folded;
+        bool has_it = false;
+
+        buf_init(&text, (size_t)8 << 20);
+        for (int process = 0; process < nodes * each; process++)
+            buf_printf(&text, "n%d:%d:1 [0] NCCL INFO Using network %s\n", process / each,
+                       process % each + 1, process / each == nodes - 1 ? "Socket" : "IB");
+        folded = nccl_log_read(text.data, text.len);
+        for (size_t k = 0; k < json_array_size(json_object_get(folded, "verdicts"));
+             k++) {
+            const json_t *one = json_array_get(json_object_get(folded, "verdicts"), k);
+            const json_t *evidence = json_object_get(one, "evidence");
+            const json_t *names = json_object_get(evidence, "nodes");
+            char name[20];
+
+            snprintf(name, sizeof(name), "n%d", nodes - 1);
+            has_it |= strcmp(json_get_str(evidence, "about", ""), "odd_node") == 0 &&
+                      json_array_size(names) == 1 &&
+                      strcmp(json_string_value(json_array_get(names, 0)), name) == 0;
+        }
+        assert_true(has_it);
+        json_decref(folded);
+        buf_release(&text);
     }
 }
 
