@@ -22,6 +22,7 @@ struct gate_run {
     const char *not_compared;
     /* The same for the cases that measured it again; or NULL, and why it can't be. */
     const json_t *again;
+    json_t *lasting; /* as base_check.h has it; or NULL */
     const char *not_again;
 };
 

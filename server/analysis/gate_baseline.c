@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/gate_check.h"
+#include "server/analysis/lasting_changes.h"
 
 #define NAMED_MAX 3 /* runs, in the sentence */
 
@@ -98,6 +100,27 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check, s
         json_object_set_new(check->evidence, "again_wanted", json_true());
 }
 
+/* A lasting change is told in any case. It fails a run whose reference somebody accepted;
+ * without one nobody has said that the oldest runs are what is normal. */
+static void judge_lasting(const struct gate_run *run, struct gate_check *check)
+{
+    const json_t *changes = json_object_get(run->lasting, "changes");
+    struct buf text;
+
+    if (json_array_size(changes) == 0)
+        return;
+    json_object_set(check->evidence, "lasting", run->lasting);
+    if (lasting_changes_have_slower(changes) &&
+        json_is_string(json_object_get(run->lasting, "accepted")))
+        check->answer = VERDICT_FAIL;
+    buf_init(&text, sizeof(check->sentence));
+    buf_append_str(&text, "; ");
+    lasting_changes_put(changes, &text);
+    strncat(check->sentence, text.data,
+            sizeof(check->sentence) - strlen(check->sentence) - 1);
+    buf_release(&text);
+}
+
 void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
 {
     json_t *verdict = json_object_get(run->compared, "verdict");
@@ -131,4 +154,5 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
         check->answer = VERDICT_NOT_EVALUATED;
     if (is_any_slower(bands))
         judge_slower(run, check, n);
+    judge_lasting(run, check);
 }

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/spec/run_spec.h"
 #include "server/analysis/compare_json.h"
+#include "server/analysis/lasting_changes.h"
 #include "server/runs/case_values_read.h"
 
 struct part {
@@ -28,7 +29,8 @@ struct base_check {
     struct part parts[1 + RUN_SPEC_LAST_MAX + STORE_HISTORY]; /* first the run itself */
     size_t n, at;
     json_t *against, *history; /* ids */
-    json_t *document, *again;
+    json_t *accepted, *series; /* of store_read_base: the baseline's run, or null */
+    json_t *document, *again, *lasting;
     struct error err;
 };
 
@@ -42,6 +44,9 @@ static void check_free(struct base_check *check)
     }
     json_decref(check->against);
     json_decref(check->history);
+    json_decref(check->accepted);
+    json_decref(check->series);
+    json_decref(check->lasting);
     json_decref(check->document);
     json_decref(check->again);
     free(check);
@@ -50,7 +55,7 @@ static void check_free(struct base_check *check)
 static void finish(struct base_check *check, const char *why)
 {
     const struct base_answer answer = {check->document, check->again, check->against,
-                                       why};
+                                       check->lasting, why};
 
     check->done(check->arg, &answer);
     check_free(check);
@@ -108,8 +113,13 @@ static void do_compare(uv_work_t *work)
     struct base_check *check = work->data;
 
     check->document = compare_cases(check, false);
-    if (check->document)
-        check->again = compare_cases(check, true);
+    if (!check->document)
+        return;
+    check->again = compare_cases(check, true);
+    check->lasting =
+        json_pack("{s:O?, s:o}", "accepted", check->accepted, "changes",
+                  lasting_changes(check->series, json_string_value(check->accepted),
+                                  compare_margin_of(check->parts[0].doc)));
 }
 
 static void on_compared(uv_work_t *work, int status)
@@ -158,6 +168,9 @@ static void on_base(void *arg, const struct error *err, json_t *base)
     if (!err) {
         check->against = json_incref(json_object_get(base, "runs"));
         check->history = json_incref(json_object_get(base, "history"));
+        check->accepted =
+            json_incref(json_object_get(json_object_get(base, "baseline"), "run"));
+        check->series = json_incref(json_object_get(base, "series"));
     }
     json_decref(base);
     if (err)
@@ -227,6 +240,7 @@ void base_check_start(uv_loop_t *loop, struct store *store, json_t *doc,
     check->store = store;
     check->query = *query;
     check->query.run = json_get_str(doc, "id", "");
+    check->query.has_series = true;
     check->done = done;
     check->arg = arg;
     check->work.data = check;

@@ -13,6 +13,8 @@ struct base_answer {
     json_t *document; /* as /compare answers it; borrowed */
     json_t *again;    /* the same for the cases that measured the run again, or NULL */
     json_t *against;  /* the ids of the runs; borrowed */
+    json_t *lasting;  /* {"accepted": run or null, "changes": as of lasting_changes.h};
+                         borrowed, or NULL */
     const char *why;
 };
 

@@ -124,6 +124,7 @@ static json_t *judge(const struct ending *ending, const struct base_answer *base
                            .against = base ? base->against : NULL,
                            .not_compared = base ? base->why : NULL,
                            .again = base ? base->again : NULL,
+                           .lasting = base ? base->lasting : NULL,
                            .not_again = not_again};
     json_t *verdict;
 

@@ -36,8 +36,8 @@ void store_read_base(struct store *store, const struct store_base_query *query,
                      store_read_done *done, void *arg)
 {
     store_ask(store, STORE_READ_BASE,
-              json_pack("{s:s, s:s?, s:i, s:s}", "run", query->run, "base", query->base,
-                        "last", query->last, "likeness",
-                        run_likeness_names[query->likeness]),
+              json_pack("{s:s, s:s?, s:b, s:i, s:s}", "run", query->run, "base",
+                        query->base, "has_series", (int)query->has_series, "last",
+                        query->last, "likeness", run_likeness_names[query->likeness]),
               NULL, done, arg);
 }

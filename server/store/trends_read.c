@@ -97,6 +97,21 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair"                   \
     " ORDER BY 1 DESC, 2 DESC LIMIT :last"
 
+/* The run's series, each with its latest runs, oldest first. */
+#define SQL_SERIES(COLUMN)                                                               \
+    "SELECT figures.text, (SELECT json_group_array(json_array(run, value)) FROM"         \
+    "  (SELECT run, value FROM"                                                          \
+    "   (SELECT run, value, created_ms FROM run_values AS v"                             \
+    "    WHERE v." COLUMN " = mine.series AND v.figure = mine.figure AND v.value > 0"    \
+    "    AND v.is_whole AND (v.created_ms, v.run) <= (mine.created_ms, :run)"            \
+    "    ORDER BY v.created_ms DESC, v.run DESC LIMIT 400)"                              \
+    "   ORDER BY created_ms, run))"                                                      \
+    " FROM (SELECT DISTINCT figure, " COLUMN " AS series, created_ms FROM run_values"    \
+    "  WHERE run = :run) AS mine CROSS JOIN texts AS figures ON figures.id = "           \
+    "mine.figure"
+
+_Static_assert(STORE_SERIES_RUNS == 400, "as SQL_SERIES has it");
+
 struct by_likeness {
     const char *nodes, *hardware;
 };
@@ -107,6 +122,8 @@ static const struct by_likeness sql_window = {SQL_WINDOW("like_nodes"),
                                               SQL_WINDOW("like_hardware")};
 static const struct by_likeness sql_last = {SQL_LAST("like_nodes"),
                                             SQL_LAST("like_hardware")};
+static const struct by_likeness sql_series = {SQL_SERIES("like_nodes"),
+                                              SQL_SERIES("like_hardware")};
 
 static const char *sql_by(const struct by_likeness *sql, const char *likeness)
 {
@@ -298,6 +315,13 @@ static void take_history(struct store_read *read, sqlite3_stmt *stmt)
     read_append(read, "history", json_string(store_sql_text(stmt, 1)));
 }
 
+static void take_series(struct store_read *read, sqlite3_stmt *stmt)
+{
+    read_append(read, "series",
+                json_pack("{s:s, s:o}", "figure", store_sql_text(stmt, 0), "runs",
+                          store_sql_json(stmt, 1, NULL)));
+}
+
 /* Completed runs like `run`, from `since` (or NULL) on and from before `before`. */
 static void read_last(sqlite3 *db, struct store_read *read, const char *likeness,
                       const char *run, const char *before, const char *since,
@@ -348,6 +372,10 @@ static void answer_base(sqlite3 *db, struct store_read *read)
         baseline = json_object_get(read->result, "baseline");
         base = json_get_str(baseline, "run", NULL);
         likeness = json_get_str(baseline, "like", likeness);
+    }
+    if (json_get_bool(read->params, "has_series", false)) {
+        json_object_set_new(read->result, "series", json_array());
+        read_each_row(db, read, sql_by(&sql_series, likeness), read->params, take_series);
     }
     if (read->is_failed)
         return;

@@ -181,6 +181,49 @@ describe('trends', { concurrency: 4 }, () => {
     assert.match(text, new RegExp(`\n\\S+Z +${runs[8]} .* -\\d+\\.\\d % `));
   });
 
+  // The window of the last five runs moved with the change; the reference did not.
+  test('a gate reports a lasting change, and fails once its reference is accepted', limit, async (t) => {
+    const server = await startServer(t);
+    const spec = {
+      backend: 'sim',
+      sizes: ['8M', '16M'],
+      iters: 2,
+      warmup: 1,
+      in_place: false,
+      nodes: { count: 2 },
+      env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
+    };
+    const gated = async () => {
+      const { verdict } = await endOf(server, { ...spec, baseline: { last: 5 } });
+      return verdict.evidence.checks.find(({ check }) => check === 'baseline');
+    };
+    const runs = [];
+    for (const rate of ['50', '45']) {
+      const agents = await startAgents(t, server, 2, {
+        env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
+      });
+      for (let i = 0; i < 6; i++) runs.push((await endOf(server, spec)).id);
+      if (rate === '45') continue;
+      for (const agent of agents) {
+        agent.signal('SIGTERM');
+        await agent.ended();
+      }
+    }
+    const told = await gated();
+    assert.equal(told.answer, 'pass', JSON.stringify(told));
+    const { accepted, changes } = told.lasting;
+    assert.equal(accepted, null);
+    assert.deepEqual(
+      changes.map(({ figure, run, slower, reference }) => [figure, run, slower, reference]),
+      [['all_reduce float32 bandwidth', runs[6], true, [runs[0], runs[4]]]],
+    );
+    assert.ok(changes[0].low < -0.08 && changes[0].high > -0.12, JSON.stringify(changes));
+    const body = JSON.stringify({ run: runs[0], by: 'ann', why: 'after acceptance' });
+    assert.equal((await server.request('POST', '/api/v1/baselines', { body })).status, 201);
+    const failed = await gated();
+    assert.deepEqual([failed.answer, failed.lasting.accepted], ['fail', runs[0]], JSON.stringify(failed));
+  });
+
   test('every form has every run, by pages', limit, async (t) => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
     const runs = [];

@@ -476,6 +476,40 @@ TEST(a_slower_run_fails_only_if_the_same_band_is_slower_again)
     }
 }
 
+TEST(a_lasting_change_is_told_and_fails_an_accepted_reference)
+{
+    static const struct {
+        const char *accepted;
+        bool is_slower;
+        const char *answer;
+    } cases[] = {{NULL, true, "pass"}, {"r1", true, "fail"}, {"r1", false, "pass"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *doc = json_loads(plain, 0, NULL), *verdict;
+        json_t *compared = compared_of("same", "same"), *against = json_pack("[s]", "a");
+        json_t *lasting = json_pack(
+            "{s:s?, s:[{s:s, s:s, s:f, s:f, s:f, s:b}]}", "accepted", cases[i].accepted,
+            "changes", "figure", "all_reduce float32 latency", "run", "r7", "change",
+            0.031, "low", 0.02, "high", 0.042, "slower", (int)cases[i].is_slower);
+        struct gate_run run = {.doc = doc,
+                               .state = "completed",
+                               .compared = compared,
+                               .against = against,
+                               .lasting = lasting};
+
+        json_object_set_new(json_object_get(doc, "spec"), "baseline", json_object());
+        verdict = gate_judge(&run);
+        assert_says(check_of(verdict, 1), cases[i].answer, "since run r7");
+        assert_true(
+            json_equal(json_object_get(check_of(verdict, 1), "lasting"), lasting));
+        json_decref(verdict);
+        json_decref(lasting);
+        json_decref(against);
+        json_decref(compared);
+        json_decref(doc);
+    }
+}
+
 TEST(the_sentence_counts_and_names_the_first)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;

@@ -342,6 +342,35 @@ static void assert_base(struct fixture *fixture, struct store_base_query query,
     json_decref(heard.result);
 }
 
+/* Runs up to the one that is asked about, of its own series alone. */
+TEST(base_has_the_series_of_a_run)
+{
+    struct fixture *fixture = *state;
+    const struct store_base_query query = {.run = "r004", .last = 2, .has_series = true};
+    struct heard heard = {0};
+    const json_t *series, *runs;
+
+    add_history(fixture, 6);
+    add_run(fixture, "s001", "completed", 103);
+    add_values(fixture, "s001", values_of(1, 103, "{\"like\":2}"));
+    store_read_base(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    series = json_object_get(heard.result, "series");
+    assert_int_equal(json_array_size(series), 1);
+    assert_string_equal(json_get_str(json_array_get(series, 0), "figure", ""), FIGURE);
+    runs = json_object_get(json_array_get(series, 0), "runs");
+    assert_int_equal(json_array_size(runs), 4); /* r000 has the value 0 */
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *run = json_array_get(runs, i);
+        char id[16];
+
+        snprintf(id, sizeof(id), "r%03zu", i + 1);
+        assert_string_equal(json_string_value(json_array_get(run, 0)), id);
+        assert_int_equal((int)json_number_value(json_array_get(run, 1)), i + 1);
+    }
+    json_decref(heard.result);
+}
+
 TEST(run_is_held_against_what_it_is_like)
 {
     struct fixture *fixture = *state;

@@ -1,0 +1,129 @@
+/* lasting_changes.c - which figures of a gated run changed for good */
+#include "server/analysis/lasting_changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/bands.h"
+#include "server/analysis/lasting.h"
+
+/* A run of a series, [run, value]. */
+static const char *run_at(const json_t *runs, size_t i)
+{
+    return json_string_value(json_array_get(json_array_get(runs, i), 0));
+}
+
+static double value_at(const json_t *runs, size_t i)
+{
+    return json_number_value(json_array_get(json_array_get(runs, i), 1));
+}
+
+static size_t place_of(const json_t *runs, const char *run)
+{
+    for (size_t i = 0; run && i < json_array_size(runs); i++)
+        if (strcmp(run_at(runs, i), run) == 0)
+            return i;
+    return 0;
+}
+
+/* "all_reduce float32 bandwidth in place": the third word is the band. */
+static bool is_slower(const char *figure, double change)
+{
+    const char *band = strchr(figure, ' ');
+
+    band = band ? strchr(band + 1, ' ') : NULL;
+    return (change < 0) == (band && strncmp(band + 1, band_names[BAND_BANDWIDTH],
+                                            strlen(band_names[BAND_BANDWIDTH])) == 0);
+}
+
+static json_t *change_json(const char *figure, const json_t *runs, size_t first, size_t k,
+                           const struct level_split *split)
+{
+    size_t levels = first + k; /* the first level after the reference */
+
+    return json_pack(
+        "{s:s, s:s, s:f, s:f, s:f, s:f, s:b, s:s, s:s, s:[s, s], s:I}", "figure", figure,
+        "run", run_at(runs, levels + split->at), "change", expm1(split->change), "low",
+        expm1(split->low), "high", expm1(split->high), "p", split->p, "slower",
+        (int)is_slower(figure, split->change), "earliest",
+        run_at(runs, levels + split->earliest), "latest",
+        run_at(runs, levels + split->latest), "reference", run_at(runs, first),
+        run_at(runs, levels - 1), "runs", (json_int_t)json_array_size(runs));
+}
+
+static void insert_by_size(json_t *changes, json_t *change)
+{
+    double size = fabs(log1p(json_get_num(change, "change", 0.0)));
+    size_t i = 0;
+
+    while (i < json_array_size(changes) &&
+           fabs(log1p(json_get_num(json_array_get(changes, i), "change", 0.0))) >= size)
+        i++;
+    json_array_insert_new(changes, i, change);
+}
+
+/* level: of error, for this series. -1 when memory is out. */
+static int look_at(const json_t *one, const char *reference, double margin, double level,
+                   json_t *changes)
+{
+    const json_t *runs = json_object_get(one, "runs");
+    size_t first = place_of(runs, reference), n = json_array_size(runs) - first;
+    size_t k = LEVEL_RUNS_MIN;
+    double *levels = calloc(n + 1, sizeof(*levels));
+    struct level_split split;
+    int found = -1;
+
+    for (size_t i = 0; levels && i < n; i++)
+        levels[i] = log(value_at(runs, first + i));
+    if (levels && n >= k)
+        found = lasting_find(levels + k, n - k, levels, k, log1p(margin), &split);
+    else if (levels)
+        found = 0;
+    free(levels);
+    if (found > 0 && split.p <= level)
+        insert_by_size(changes, change_json(json_get_str(one, "figure", ""), runs, first,
+                                            k, &split));
+    return found < 0 ? -1 : 0;
+}
+
+json_t *lasting_changes(const json_t *series, const char *reference, double margin)
+{
+    size_t n = json_array_size(series);
+    json_t *changes = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        if (look_at(json_array_get(series, i), reference, margin,
+                    LASTING_LEVEL / (double)n, changes)) {
+            json_decref(changes);
+            return NULL;
+        }
+    return changes;
+}
+
+bool lasting_changes_have_slower(const json_t *changes)
+{
+    for (size_t i = 0; i < json_array_size(changes); i++)
+        if (json_get_bool(json_array_get(changes, i), "slower", false))
+            return true;
+    return false;
+}
+
+void lasting_changes_put(const json_t *changes, struct buf *out)
+{
+    const json_t *one = json_array_get(changes, 0);
+    double low = 100.0 * json_get_num(one, "low", 0.0);
+    double high = 100.0 * json_get_num(one, "high", 0.0);
+    size_t n = json_array_size(changes);
+
+    if (n == 0)
+        return;
+    buf_printf(out, "lasting: %s %.1f %% %s since run %s (%.1f to %.1f %%)",
+               json_get_str(one, "figure", ""),
+               100.0 * fabs(json_get_num(one, "change", 0.0)),
+               json_get_bool(one, "slower", false) ? "slower" : "faster",
+               json_get_str(one, "run", ""), low, high);
+    if (n > 1)
+        buf_printf(out, ", and %zu more", n - 1);
+}
