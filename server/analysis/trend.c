@@ -10,7 +10,6 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/analysis/change_points.h"
-#include "server/analysis/compare.h"
 #include "server/analysis/verdict.h"
 #include "server/store/store_trends.h"
 
@@ -32,6 +31,7 @@ struct history {
 
 struct trend {
     const struct trend_figure *figure;
+    double margin; /* a logarithm */
     const json_t *texts;
     struct history *histories;
     size_t n;
@@ -304,10 +304,10 @@ static size_t gather(struct history *history, const json_t *window)
     return history->n;
 }
 
-static int find_changes(struct history *history)
+static int find_changes(struct history *history, double margin)
 {
-    history->n_found = change_points_find(
-        history->levels, history->n, log1p(COMPARE_SAME), history->found, &history->p);
+    history->n_found = change_points_find(history->levels, history->n, margin,
+                                          history->found, &history->p);
     return history->n_found < 0 ? -1 : 0;
 }
 
@@ -326,7 +326,7 @@ static int read_histories(struct trend *trend, const json_t *points, const json_
         history->rows = trend->rows + used;
         history->levels = trend->levels + used;
         used += gather(history, window);
-        if (find_changes(history))
+        if (find_changes(history, trend->margin))
             return -1;
     }
     return 0;
@@ -362,7 +362,7 @@ static void mark_points(json_t *points, const json_t *verdicts)
     }
 }
 
-json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure)
+json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin)
 {
     json_t *points = json_object_get(answer, "points");
     struct trend *trend = calloc(1, sizeof(*trend));
@@ -371,7 +371,10 @@ json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure)
     int result = trend && histories && out ? 0 : -1;
 
     if (!result) {
-        *trend = (struct trend){.figure = figure, .histories = histories, .out = out};
+        *trend = (struct trend){.figure = figure,
+                                .margin = log1p(margin),
+                                .histories = histories,
+                                .out = out};
         trend->texts = json_object_get(answer, "texts");
         result = read_histories(trend, points, json_object_get(answer, "window")) ||
                  control_false_discoveries(trend);

@@ -4,6 +4,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
+#include "server/analysis/compare.h"
 #include "server/analysis/likeness.h"
 #include "server/analysis/run_values.h"
 #include "server/analysis/trend.h"
@@ -35,6 +36,7 @@ struct asking {
     struct parked *parked;
     struct trend_figure figure; /* its names are static */
     struct store_trends_query query;
+    double margin_percent;
     int form;
     json_t *answer; /* the store's */
     struct buf out;
@@ -122,15 +124,16 @@ static int (*const writers[])(const json_t *answer, struct buf *out) = {
 };
 
 /* What the store knows becomes what is shown; -1 when memory is out. */
-static int finish_answer(json_t *answer, const struct trend_figure *figure)
+static int finish_answer(json_t *answer, const struct asking *asking)
 {
-    json_t *changes = trend_verdicts(answer, figure);
+    json_t *changes =
+        trend_verdicts(answer, &asking->figure, asking->margin_percent / 100);
     size_t examined = json_array_size(json_object_get(answer, "window"));
 
     if (!changes)
         return -1;
     json_object_set_new(answer, "changes", changes);
-    json_object_set_new(answer, "figure", trend_figure_json(figure));
+    json_object_set_new(answer, "figure", trend_figure_json(&asking->figure));
     json_object_set_new(answer, "examined", json_integer((json_int_t)examined));
     json_object_del(answer, "window");
     json_object_del(answer, "texts");
@@ -152,7 +155,7 @@ static void make_answer(uv_work_t *work)
 
     asking->next = next ? strdup(next) : NULL;
     asking->is_failed = (next && !asking->next) ||
-                        finish_answer(asking->answer, &asking->figure) ||
+                        finish_answer(asking->answer, asking) ||
                         writers[asking->form](asking->answer, &asking->out);
     json_decref(asking->answer);
     asking->answer = NULL;
@@ -160,9 +163,9 @@ static void make_answer(uv_work_t *work)
 
 static void reply(struct http_request *request, const struct asking *asking)
 {
-    static const char *const kept[] = {"collective", "dtype", "band",   "in_place",
-                                       "nodes",      "run",   "like",   "backend",
-                                       "ranks",      "limit", "format", NULL};
+    static const char *const kept[] = {
+        "collective", "dtype", "band",  "in_place",       "nodes",  "run", "like",
+        "backend",    "ranks", "limit", "margin_percent", "format", NULL};
 
     if (asking->next)
         page_link_next(request, "cursor", asking->next, kept);
@@ -229,6 +232,7 @@ static bool read_question(struct http_request *request, struct asking *asking)
         !read_figure(request, &asking->figure) ||
         !params_integer(request, "limit", 1, LIMIT_MAX, &limit) ||
         !params_integer(request, "ranks", 1, INT32_MAX, &ranks) ||
+        !params_real(request, "margin_percent", 0.01, 100, &asking->margin_percent) ||
         !params_likeness(request, &asking->query.likeness))
         return false;
     asking->query.limit = (int)limit;
@@ -239,7 +243,8 @@ static bool read_question(struct http_request *request, struct asking *asking)
 void api_trends(struct http_request *request, void *arg)
 {
     struct api *api = arg;
-    struct asking question = {.form = FORM_JSON}, *asking;
+    struct asking question = {.form = FORM_JSON, .margin_percent = 100 * COMPARE_SAME},
+                  *asking;
     const char *run = http_request_query(request, "run");
 
     if (!read_question(request, &question))

@@ -257,6 +257,7 @@ describe('trends', { concurrency: 4 }, () => {
       ['collective=nothing', 422, /\bnothing\b/],
       ['band=wide', 422, /\bwide\b/],
       ['limit=0', 400, /limit must be/],
+      ['margin_percent=0', 400, /margin_percent must be/],
       ['ranks=x', 400, /ranks must be/],
       ['like=x', 422, /nodes or hardware/],
       ['in_place=both', 400, /in_place.*0.*1/],

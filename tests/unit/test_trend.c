@@ -41,7 +41,7 @@ static void add_series(json_t *page, int series, size_t n, size_t begin, double 
 
 static json_t *verdicts_of(json_t *page)
 {
-    json_t *out = trend_verdicts(page, &bandwidth);
+    json_t *out = trend_verdicts(page, &bandwidth, 0.02);
 
     assert_non_null(out);
     return out;
@@ -229,4 +229,20 @@ TEST(pages_keep_the_changes_that_are_there)
     }
     assert_true(wrong <= 1);
     assert_true(right * 10 >= pages * 9);
+}
+
+/* 1.5 % between runs of 1 % is sure after so many, and more than half a per cent. */
+TEST(margin_says_what_counts_as_a_change)
+{
+    json_t *page = page_create(), *verdicts;
+
+    noise.seed = 2;
+    add_series(page, 1, 200, 100, 0.985, 99);
+    verdicts = verdicts_of(page);
+    assert_string_equal(text_of(json_array_get(verdicts, 0), "answer"), "none");
+    json_decref(verdicts);
+    verdicts = trend_verdicts(page, &bandwidth, 0.005);
+    assert_string_equal(text_of(json_array_get(verdicts, 0), "answer"), "worse");
+    json_decref(verdicts);
+    json_decref(page);
 }
