@@ -161,14 +161,14 @@ test('imported runs are compared as others are', limit, async (t) => {
       '# Avg bus bandwidth : 1',
     ].join('\n');
   const ids = [];
-  for (const factor of [1, 2]) {
+  for (const factor of [1, 1.01, 1, 0.99, 1.01, 2]) {
     const body = [1, 1.001, 0.999, 1.002].map((noise) => call(factor * noise)).join('\n');
     const answer = await server.request('POST', `/api/v1/import?file=${factor}.txt`, { body });
     assert.equal(answer.status, 201, answer.text);
     assert.equal(answer.json.runs.length, 1, answer.text);
     ids.push(answer.json.runs[0].id);
   }
-  const answer = await server.request('GET', `/api/v1/compare?base=${ids[0]}&head=${ids[1]}&format=text`);
+  const answer = await server.request('GET', `/api/v1/compare?base=${ids[0]}&head=${ids[5]}&format=text`);
   assert.equal(answer.headers['ringbench-verdict'], 'worse', answer.text);
   assert.doesNotMatch(answer.text, /not alike/);
   assert.match(answer.text, /100 % .*16K.* 100 % .*16K.*4M/m);
