@@ -11,8 +11,8 @@ struct compare_names {
     const char *setting_base, *setting_head; /* by the setting that they differ in */
 };
 
-/* "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each), no difference up to
- * 16K". -1 when `out` is full. */
+/* "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each); no difference of 2 % or
+ * more up to 16K". -1 when `out` is full. */
 int compare_sentence(const struct compare *compare, const struct compare_names *names,
                      struct buf *out);
 

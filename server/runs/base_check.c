@@ -1,4 +1,4 @@
-/* base_check.c - a run that is over, held against its baseline or the last runs like it.
+/* base_check.c - a run that is over, compared with its baseline or the last runs like it.
  *
  * The base is found by the run's values (store_trends.h), which are made here already,
  * since its end, which waits for this, would have them made. */

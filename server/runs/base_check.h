@@ -1,4 +1,4 @@
-/* base_check.h - a run that is over, held against its baseline or the last runs like it
+/* base_check.h - a run that is over, compared with its baseline or the last runs like it
  */
 #ifndef RINGBENCH_SERVER_RUNS_BASE_CHECK_H
 #define RINGBENCH_SERVER_RUNS_BASE_CHECK_H

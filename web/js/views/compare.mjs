@@ -184,7 +184,7 @@ class ComparePage {
     const answer = await ask(
       `Accept run ${id} as a baseline?`,
       [
-        h('p', 'Later runs like it are held against it. Who did so, when and why is kept.'),
+        h('p', 'Later runs like it are compared with it. Who did so, when and why is kept.'),
         field(by, 'Who accepts it'),
         field(why, 'Why'),
         field(like, 'For runs on'),
