@@ -123,8 +123,8 @@ TEST(what_got_slower_and_recovered_is_two_changes)
     }
 }
 
-/* If the bad run is the last but one, a last run that is low by chance makes it look like a
- * change: in 9 % of series, for one night. */
+/* If the bad run is the last but one, a last run that is low by chance makes it look like
+ * a change: in 9 % of series, for one night. */
 TEST(one_bad_run_in_the_past_is_no_change)
 {
     size_t in_the_past = 0, last_but_one = 0;

@@ -1,4 +1,4 @@
-// demo.test.mjs - scripts/demo, with programs that are already built
+// demo.plain.test.mjs - scripts/demo, with programs that are already built
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
