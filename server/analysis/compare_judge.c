@@ -308,7 +308,7 @@ static enum verdict_answer answer_by_run(const struct compare_band *band, double
 static int answer_band(struct compare *compare, size_t number)
 {
     struct compare_band *band = &compare->bands[number];
-    double half = band->effect.estimate, low, high;
+    double low, high;
 
     put_interval(confidence_of(compare), band->is_linear, &band->effect, &band->change);
     if (band->reason == COMPARE_NOISE && !compare->by_run)
@@ -317,8 +317,7 @@ static int answer_band(struct compare *compare, size_t number)
         return 0;
     if (compare->by_run) {
         stats_interval(&band->effect, confidence_of(compare), &low, &high);
-        half = (high - low) / 2;
-        band->usual = part_of(half, band->effect.base, band->is_linear);
+        band->usual = part_of((high - low) / 2, band->effect.base, band->is_linear);
         band->answer = answer_by_run(band, compare->margin);
     } else {
         band->answer = answer_by_case(band, compare->margin);

@@ -1,4 +1,5 @@
 /* transport_differ.c - nodes that are not as most others are, by NCCL's log */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ static void compare_two(struct findings *findings, const struct column *column,
             seen[n - 1] = (int)i;
     if (n != 2 || column->value_of[seen[0]] == column->value_of[seen[1]])
         return;
+    assert(column->values.at);
     snprintf(text, sizeof(text), "%s differs (%.150s; %.150s)", what,
              column->values.at[column->value_of[seen[0]]],
              column->values.at[column->value_of[seen[1]]]);
@@ -100,6 +102,7 @@ static void name_odd(struct findings *findings, const struct column *column,
 
     if (usual == TRANSPORT_NONE)
         return;
+    assert(column->values.at);
     for (size_t i = 0; i < column->n; i++) {
         char text[TRANSPORT_WHAT_MAX];
 

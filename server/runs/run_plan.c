@@ -85,10 +85,10 @@ json_t *run_plan_again(const struct run *run)
     json_t *cases = json_array();
 
     for (size_t i = 0; i < run->n_cases; i++)
-        json_array_append_new(cases,
-                              json_pack("{s:I}", "case", (json_int_t)(run->n_cases + i)));
+        json_array_append_new(
+            cases, json_pack("{s:I}", "case", (json_int_t)run->n_cases + (json_int_t)i));
     return json_pack("{s:i, s:b, s:I, s:o}", "round", 0, "confirms", 1, "rows_total",
-                     (json_int_t)(2 * run->rows_done), "cases", cases);
+                     2 * (json_int_t)run->rows_done, "cases", cases);
 }
 
 bool run_plan_confirms(const struct run *run)

@@ -536,9 +536,9 @@ TEST(files_are_utf_8_in_the_end)
         assert_memory_equal(text, cases[i].wanted, len);
         free(text);
     }
-    char *text = strdup("xxxx");
     size_t len = 4;
-    memcpy(text, "\xff\xfe\0\0", 4);
+    char *text = malloc(len + 1);
+    memcpy(text, "\xff\xfe\0\0", len + 1);
     assert_int_equal(import_decode(&text, &len, &err), -1);
     assert_non_null(strstr(err.text, "UTF-32"));
     free(text);

@@ -11,7 +11,7 @@ static void add_series(json_t *series, const char *figure, size_t n, size_t begi
                        double factor)
 {
     json_t *runs = json_array();
-    double *levels = calloc(n, sizeof(*levels));
+    double *levels = calloc(n + 1, sizeof(*levels));
     char run[16];
 
     level_noise(&noise, levels, n, 0.01, 0.0);

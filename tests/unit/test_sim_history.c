@@ -63,9 +63,9 @@ TEST(nights_in_a_row_are_alike)
         next += now * log_of_run(&told, seed, 31) / 0.01;
         after_next += now * log_of_run(&told, seed, 32) / 0.01;
     }
-    assert_near(squares / (RUNS / 4), 1, 0.06);
-    assert_near(next / (RUNS / 4), 0.6, 0.06);
-    assert_near(after_next / (RUNS / 4), 0.36, 0.06);
+    assert_near(squares / (RUNS / 4.0), 1, 0.06);
+    assert_near(next / (RUNS / 4.0), 0.6, 0.06);
+    assert_near(after_next / (RUNS / 4.0), 0.36, 0.06);
 }
 
 TEST(nights_drift)

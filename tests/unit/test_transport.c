@@ -258,108 +258,108 @@ TEST(jobs_of_one_file_are_judged_apart)
 #define SOCKETS A "Using network Socket\n" B "Using network Socket\n" A ETH B ETH
 #define GOOD "InfiniBand mlx5_0, GPUDirect, 1 channel"
 
+static const struct {
+    const char *text, *answer, *about, *nodes, *sentence;
+} judged_logs[] = {
+    /* A warning is no failure, whatever is missing. */
+    {WARN_A "NET/Tuner x\n" A HCA B HCA STARTS GDR ENDS, "ok", "ways", "[]", GOOD},
+    {WARN_A "NET/Tuner x\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+    {STARTS WARN_B "Something is odd\n", "finding", "warning", "[\"node-b\"]",
+     "NCCL warned: Something is odd on node-b"},
+    {STARTS WARN_B "Something is odd\n" B "init.cc:1 -> 2\n", "finding", "init",
+     "[\"node-b\"]", "NCCL's init failed: Something is odd on node-b"},
+    /* Others' versions */
+    {"NCCL version 2.17.1+cuda12.1\n" WARN_A "x\n" A HCA B HCA GDR, "not_enough_data",
+     "version", "[]", "NCCL 2.17.1+cuda12.1 is not judged"},
+    {"NCCL version 2.31.1+cuda13.1\n" A HCA B HCA GDR, "not_enough_data", "version", "[]",
+     "NCCL 2.31.1+cuda13.1 is not judged"},
+    {"RCCL version 2.20.5+hip6.2\n" A HCA B HCA GDR, "not_enough_data", "version", "[]",
+     "RCCL 2.20.5+hip6.2 is not judged"},
+    {A HCA B HCA LINKS("NET/IB/0 comm 0x1234 nRanks 02"), "not_enough_data", "version",
+     "[]", "RCCL is not judged"},
+    {"NCCL version 2.18.1+cuda12.1\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+    {"NCCL version 2.30.7+cuda13.0\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
+    /* Several nodes, and nothing of what is between them */
+    {"node-a:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 4 cudaDev 0 "
+     "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n"
+     "node-a:3:3 [1] NCCL INFO ncclCommInitRank comm 0xc rank 1 nranks 4 cudaDev 1 "
+     "nvmlDev 1 busId 2 commId 0x5 - Init COMPLETE\n"
+     "node-b:2:2 [0] NCCL INFO ncclCommInitRank comm 0xb rank 2 nranks 4 cudaDev 0 "
+     "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n" A
+     "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" B "some other line\n",
+     "not_enough_data", "ways", "[\"node-a\"]", "no way between node-a"},
+    /* Ranks that are not in the log, while the others wait, or go on */
+    {A COMM("a", "0", "START"), "finding", "rank", "[]", "rank 1 is missing"},
+    {A COMM("a", "0", "START") A
+     "Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n" A ETH,
+     "ok", "ways", "[]", "sockets over eth0"},
+    {A "comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n",
+     "not_enough_data", "ways", "[]", "says nothing"},
+    /* Sockets, and why */
+    {SOCKETS WARN_A "Failed to open libibverbs.so[.1]\n" LINKS("NET/Socket/0"), "finding",
+     "no_rdma", "[\"node-a\"]", "libibverbs could not be opened"},
+    {SOCKETS A "NET/Plugin: Could not find: libnccl-net-x.so\n" LINKS("NET/Socket/0"),
+     "finding", "no_rdma", "[\"node-a\"]", "a network plugin could not be used"},
+    {SOCKETS A "NET/Plugin: Could not find: libnccl-net.so\n" A
+               "Failed to initialize NET plugin IB\n" LINKS("NET/Socket/0"),
+     "ok", "ways", "[]", "sockets over eth0"},
+    {LINKS("NET/AWS Libfabric/0"), "finding", "no_gdr", "[\"node-a\",\"node-b\"]",
+     "GPUDirect is off over NET/AWS Libfabric"},
+    {LINKS("NET/AWS Libfabric/0/GDRDMA"), "ok", "ways", "[]", "plugin"},
+    /* Inside of a node, and around it */
+    {A HCA B HCA GDR A "P2P is disabled between connected GPUs 0 and 1\n", "finding",
+     "no_p2p", "[\"node-a\"]", "peer to peer is off"},
+    {A HCA B HCA GDR B "Bootstrap : Using docker0:172.17.0.1<0>\n" A
+                       "Bootstrap : Using docker0:172.17.0.1<0>\n",
+     "finding", "interface", "[\"node-a\",\"node-b\"]", "NCCL takes docker0"},
+    {STARTS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
+              "Bootstrap : Using eth1:169.254.0.2<0>\n",
+     "finding", "interface", "[\"node-a\",\"node-b\"]", "link-local"},
+    {A HCA B HCA GDR ENDS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
+                            "Bootstrap : Using eth1:169.254.0.2<0>\n",
+     "ok", "ways", "[]", GOOD},
+    /* The cause before what follows, once for all pointers and ports */
+    {STARTS WARN_A "Connection closed by remote peer b<1>\n" A "init.cc:1 -> 2\n" WARN_B
+                   "Call to x failed with 0xabcdef<77>\n" WARN_B
+                   "socketProgress: Connection closed by remote peer\n" B
+                   "init.cc:1 -> 2\n",
+     "finding", "init", "[\"node-b\"]",
+     "NCCL's init failed: Call to x failed with 0x* on node-b"},
+    {ENDS WARN_A "Async x at 0x123456\n" WARN_B "Async x at 0x654321\n", "finding",
+     "warning", "[\"node-a\",\"node-b\"]", "Async x at 0x* on node-a, node-b"},
+    {ENDS WARN_A "NET/IB: Got completion with status=12 opcode=129 len=1048576\n" WARN_A
+                 "NET/IB: Got completion with status=12 opcode=32552 len=7\n",
+     "finding", "warning", "[\"node-a\"]", "status=12 opcode=* len=* on node-a"},
+    /* Nodes that differ, and not by names or their order */
+    {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B HCA GDR,
+     "finding", "differs", "[\"node-b\"]",
+     "HCAs: 1 (mlx5_0), while the other has 2 (mlx5_0, mlx5_1)"},
+    {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B
+       "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_0:1/IB [RO]; OOB eth1:1<0>\n" GDR,
+     "ok", "ways", "[]", "InfiniBand"},
+    {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
+     "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
+     "finding", "differs", "[\"node-a\",\"node-b\"]", "2.21.5; 2.20.5"},
+    {A "Using network IB\n" B "Using network IB\n" B
+       "NCCL_IB_TC set by environment to 106\n" A HCA B HCA GDR,
+     "finding", "differs", "[\"node-a\",\"node-b\"]",
+     "NCCL_IB_TC differs (not in the log; 106)"},
+};
+
 TEST(a_log_is_judged_by_what_it_says)
 {
-    static const struct {
-        const char *text, *answer, *about, *nodes, *sentence;
-    } cases[] = {
-        /* A warning is no failure, whatever is missing. */
-        {WARN_A "NET/Tuner x\n" A HCA B HCA STARTS GDR ENDS, "ok", "ways", "[]", GOOD},
-        {WARN_A "NET/Tuner x\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
-        {STARTS WARN_B "Something is odd\n", "finding", "warning", "[\"node-b\"]",
-         "NCCL warned: Something is odd on node-b"},
-        {STARTS WARN_B "Something is odd\n" B "init.cc:1 -> 2\n", "finding", "init",
-         "[\"node-b\"]", "NCCL's init failed: Something is odd on node-b"},
-        /* Others' versions */
-        {"NCCL version 2.17.1+cuda12.1\n" WARN_A "x\n" A HCA B HCA GDR, "not_enough_data",
-         "version", "[]", "NCCL 2.17.1+cuda12.1 is not judged"},
-        {"NCCL version 2.31.1+cuda13.1\n" A HCA B HCA GDR, "not_enough_data", "version",
-         "[]", "NCCL 2.31.1+cuda13.1 is not judged"},
-        {"RCCL version 2.20.5+hip6.2\n" A HCA B HCA GDR, "not_enough_data", "version",
-         "[]", "RCCL 2.20.5+hip6.2 is not judged"},
-        {A HCA B HCA LINKS("NET/IB/0 comm 0x1234 nRanks 02"), "not_enough_data",
-         "version", "[]", "RCCL is not judged"},
-        {"NCCL version 2.18.1+cuda12.1\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
-        {"NCCL version 2.30.7+cuda13.0\n" A HCA B HCA GDR, "ok", "ways", "[]", GOOD},
-        /* Several nodes, and nothing of what is between them */
-        {"node-a:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 4 cudaDev 0 "
-         "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n"
-         "node-a:3:3 [1] NCCL INFO ncclCommInitRank comm 0xc rank 1 nranks 4 cudaDev 1 "
-         "nvmlDev 1 busId 2 commId 0x5 - Init COMPLETE\n"
-         "node-b:2:2 [0] NCCL INFO ncclCommInitRank comm 0xb rank 2 nranks 4 cudaDev 0 "
-         "nvmlDev 0 busId 1 commId 0x5 - Init COMPLETE\n" A
-         "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" B "some other line\n",
-         "not_enough_data", "ways", "[\"node-a\"]", "no way between node-a"},
-        /* Ranks that are not in the log, while the others wait, or go on */
-        {A COMM("a", "0", "START"), "finding", "rank", "[]", "rank 1 is missing"},
-        {A COMM("a", "0", "START") A
-         "Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n" A ETH,
-         "ok", "ways", "[]", "sockets over eth0"},
-        {A "comm 0xa rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n",
-         "not_enough_data", "ways", "[]", "says nothing"},
-        /* Sockets, and why */
-        {SOCKETS WARN_A "Failed to open libibverbs.so[.1]\n" LINKS("NET/Socket/0"),
-         "finding", "no_rdma", "[\"node-a\"]", "libibverbs could not be opened"},
-        {SOCKETS A "NET/Plugin: Could not find: libnccl-net-x.so\n" LINKS("NET/Socket/0"),
-         "finding", "no_rdma", "[\"node-a\"]", "a network plugin could not be used"},
-        {SOCKETS A "NET/Plugin: Could not find: libnccl-net.so\n" A
-                   "Failed to initialize NET plugin IB\n" LINKS("NET/Socket/0"),
-         "ok", "ways", "[]", "sockets over eth0"},
-        {LINKS("NET/AWS Libfabric/0"), "finding", "no_gdr", "[\"node-a\",\"node-b\"]",
-         "GPUDirect is off over NET/AWS Libfabric"},
-        {LINKS("NET/AWS Libfabric/0/GDRDMA"), "ok", "ways", "[]", "plugin"},
-        /* Inside of a node, and around it */
-        {A HCA B HCA GDR A "P2P is disabled between connected GPUs 0 and 1\n", "finding",
-         "no_p2p", "[\"node-a\"]", "peer to peer is off"},
-        {A HCA B HCA GDR B "Bootstrap : Using docker0:172.17.0.1<0>\n" A
-                           "Bootstrap : Using docker0:172.17.0.1<0>\n",
-         "finding", "interface", "[\"node-a\",\"node-b\"]", "NCCL takes docker0"},
-        {STARTS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
-                  "Bootstrap : Using eth1:169.254.0.2<0>\n",
-         "finding", "interface", "[\"node-a\",\"node-b\"]", "link-local"},
-        {A HCA B HCA GDR ENDS A "Bootstrap : Using eth1:169.254.0.1<0>\n" B
-                                "Bootstrap : Using eth1:169.254.0.2<0>\n",
-         "ok", "ways", "[]", GOOD},
-        /* The cause before what follows, once for all pointers and ports */
-        {STARTS WARN_A
-         "Connection closed by remote peer b<1>\n" A "init.cc:1 -> 2\n" WARN_B
-         "Call to x failed with 0xabcdef<77>\n" WARN_B
-         "socketProgress: Connection closed by remote peer\n" B "init.cc:1 -> 2\n",
-         "finding", "init", "[\"node-b\"]",
-         "NCCL's init failed: Call to x failed with 0x* on node-b"},
-        {ENDS WARN_A "Async x at 0x123456\n" WARN_B "Async x at 0x654321\n", "finding",
-         "warning", "[\"node-a\",\"node-b\"]", "Async x at 0x* on node-a, node-b"},
-        {ENDS WARN_A
-         "NET/IB: Got completion with status=12 opcode=129 len=1048576\n" WARN_A
-         "NET/IB: Got completion with status=12 opcode=32552 len=7\n",
-         "finding", "warning", "[\"node-a\"]", "status=12 opcode=* len=* on node-a"},
-        /* Nodes that differ, and not by names or their order */
-        {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B HCA GDR,
-         "finding", "differs", "[\"node-b\"]",
-         "HCAs: 1 (mlx5_0), while the other has 2 (mlx5_0, mlx5_1)"},
-        {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B
-           "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_0:1/IB [RO]; OOB eth1:1<0>\n" GDR,
-         "ok", "ways", "[]", "InfiniBand"},
-        {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
-         "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
-         "finding", "differs", "[\"node-a\",\"node-b\"]", "2.21.5; 2.20.5"},
-        {A "Using network IB\n" B "Using network IB\n" B
-           "NCCL_IB_TC set by environment to 106\n" A HCA B HCA GDR,
-         "finding", "differs", "[\"node-a\",\"node-b\"]",
-         "NCCL_IB_TC differs (not in the log; 106)"},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *folded = nccl_log_read(cases[i].text, strlen(cases[i].text));
+    for (size_t i = 0; i < sizeof(judged_logs) / sizeof(judged_logs[0]); i++) {
+        json_t *folded = nccl_log_read(judged_logs[i].text, strlen(judged_logs[i].text));
         const json_t *first = json_array_get(json_object_get(folded, "verdicts"), 0);
         const json_t *evidence = json_object_get(first, "evidence");
         char *nodes = json_dumps(json_object_get(evidence, "nodes"), JSON_COMPACT);
 
         print_message("%zu: %s\n", i, json_get_str(first, "sentence", "(none)"));
-        assert_string_equal(json_get_str(first, "answer", ""), cases[i].answer);
-        assert_string_equal(json_get_str(evidence, "about", ""), cases[i].about);
-        assert_string_equal(nodes, cases[i].nodes);
-        assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
+        assert_string_equal(json_get_str(first, "answer", ""), judged_logs[i].answer);
+        assert_string_equal(json_get_str(evidence, "about", ""), judged_logs[i].about);
+        assert_string_equal(nodes, judged_logs[i].nodes);
+        assert_non_null(
+            strstr(json_get_str(first, "sentence", ""), judged_logs[i].sentence));
         free(nodes);
         json_decref(folded);
     }
