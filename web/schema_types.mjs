@@ -79,7 +79,8 @@ class Generator {
     return `{ ${fields.join('; ')} }`;
   }
 
-  /* Fields of the other variants are undefined in each, so that code may ask for them. */
+  /* Declare the fields of all variants in each one, as undefined where it lacks them, so that code can read
+   * a field before it knows the variant. */
   oneOf(variants) {
     const fieldsOf = (schema) => {
       const { properties, allOf = [] } = this.resolve(schema);

@@ -36,8 +36,8 @@ struct projection_question {
 enum projection_answer {
     PROJECTION_DONE,
     PROJECTION_FAR,  /* more than PROJECTION_FACTOR_MAX times the largest count */
-    PROJECTION_FEW,  /* node counts or sizes */
-    PROJECTION_WIDE, /* is the interval */
+    PROJECTION_FEW,  /* too few node counts or sizes to fit */
+    PROJECTION_WIDE, /* the interval is too wide to be useful */
     PROJECTION_ANSWERS
 };
 

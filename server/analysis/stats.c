@@ -4,8 +4,8 @@
  * Mathematical Functions 8.17.22, evaluated as Lentz did (Applied Optics 15, 1976) with
  * Thompson and Barnett's change (J. Comput. Phys. 64, 1986); Student's t by it, DLMF
  * 8.17 and Abramowitz and Stegun 26.7.1. Welch, Biometrika 34 (1947). Trimmed means:
- * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). (GSL has
- * the first two, but what is linked with it may only be given away under the GPL.) */
+ * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). GSL has the
+ * incomplete beta function, but its license is the GPL. */
 #include "server/analysis/stats.h"
 
 #include <assert.h>

@@ -89,8 +89,8 @@ static int from_utf16(char **text, size_t *len, size_t from, bool is_big,
     return 0;
 }
 
-/* What was printed, of a line such as {"log":"...\n","stream":"stdout"}; NULL: it is
- * none. A new reference. */
+/* The text in a line of a container's JSON log, such as {"log":"...\n","stream":
+ * "stdout"}. Returns a new reference, or NULL for any other line. */
 static json_t *printed(const char *line, size_t len)
 {
     static const char *const keys[] = {"log", "MESSAGE", "message"};

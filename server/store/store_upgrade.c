@@ -43,11 +43,10 @@ void store_upgrade_begin(struct store_upgrade *upgrade, int from, int to)
 
     upgrade->began_ns = clock_monotonic_ns();
     upgrade->next_ns = upgrade->began_ns + EVERY_NS;
-    snprintf(
-        text, sizeof(text),
-        "the database is brought from version %d of its schema to %d, before anybody "
-        "is served",
-        from, to);
+    snprintf(text, sizeof(text),
+             "upgrading the database from schema version %d to %d; requests are served "
+             "afterwards",
+             from, to);
     say(text);
 }
 
@@ -61,14 +60,14 @@ void store_upgrade_tick(struct store_upgrade *upgrade, int64_t now_ns)
     upgrade->next_ns = now_ns + EVERY_NS;
     if (upgrade->done > 0)
         snprintf(text, sizeof(text),
-                 "the database is brought up to date: %lld of %lld results after %.0f s, "
+                 "upgrading the database: %lld of %lld results after %.0f s, "
                  "some %.0f s more",
                  (long long)upgrade->done, (long long)upgrade->total, spent,
                  spent * (double)(upgrade->total - upgrade->done) /
                      (double)upgrade->done);
     else
         snprintf(text, sizeof(text),
-                 "the database is brought up to date: at its tables after %.0f s", spent);
+                 "upgrading the database: changing its tables for %.0f s", spent);
     say(text);
 }
 

@@ -260,16 +260,23 @@ static int listen_to_notes(const struct fixture *fixture)
     return fd;
 }
 
+/* A status for systemd, and the numbers in it: "1 10" for "from version 1 to 10". */
 static void assert_note(int fd, const char *wanted)
 {
-    char text[400] = "";
+    char text[400] = "", numbers[100] = "", *at = text, *end;
 
     if (recv(fd, text, sizeof(text) - 1, 0) < 0)
-        fail_msg("nothing was said, wanted: %s", wanted);
-    assert_string_equal(text, wanted);
+        fail_msg("no status came, wanted: %s", wanted);
+    assert_memory_equal(text, "STATUS=", strlen("STATUS="));
+    end = strstr(text, "\nEXTEND_TIMEOUT_USEC=60000000");
+    assert_non_null(end);
+    for (*end = '\0'; *(at += strcspn(at, "0123456789"));)
+        snprintf(numbers + strlen(numbers), sizeof(numbers) - strlen(numbers), "%s%ld",
+                 numbers[0] ? " " : "", strtol(at, &at, 10));
+    assert_string_equal(numbers, wanted);
 }
 
-TEST(systemd_hears_how_far_it_is)
+TEST(systemd_is_told_the_progress)
 {
     const int64_t s = 1000000000;
     struct fixture *fixture = *state;
@@ -279,21 +286,18 @@ TEST(systemd_hears_how_far_it_is)
 
     lay(fixture, 1, "");
     fixture_open(fixture);
-    assert_note(fd, "STATUS=the database is brought from version 1 of its schema to 10, "
-                    "before anybody is served\nEXTEND_TIMEOUT_USEC=60000000");
+    assert_note(fd, "1 10");
     store_upgrade_tick(&upgrade, 104 * s);
     assert_int_equal(recv(fd, &byte, 1, 0), -1);
     store_upgrade_tick(&upgrade, 105 * s);
-    assert_note(fd, "STATUS=the database is brought up to date: at its tables after 5 s\n"
-                    "EXTEND_TIMEOUT_USEC=60000000");
+    assert_note(fd, "5");
     upgrade.done = 1000;
     upgrade.total = 3000;
     store_upgrade_tick(&upgrade, 109 * s);
     assert_int_equal(recv(fd, &byte, 1, 0), -1);
     store_upgrade_tick(&upgrade, 110 * s);
-    assert_note(fd, "STATUS=the database is brought up to date: 1000 of 3000 results "
-                    "after 10 s, some 20 s more\nEXTEND_TIMEOUT_USEC=60000000");
-    /* Nothing to do, nothing said. */
+    assert_note(fd, "1000 3000 10 20");
+    /* Nothing to upgrade, no status. */
     fixture_close(fixture);
     fixture_open(fixture);
     assert_int_equal(recv(fd, &byte, 1, 0), -1);

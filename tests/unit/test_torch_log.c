@@ -37,7 +37,7 @@
 static const struct {
     const char *text, *answer, *about, *nodes, *sentence;
 } cases[] = {
-    /* One rank has not called what the others wait in. */
+    /* Rank 2 never enqueued the collective that the others wait in. */
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
          CAUGHT("1", "51", "ALLREDUCE") STATE("1", "51", "53", "50")
              STATE("2", "50", "50", "49"),
@@ -52,7 +52,7 @@ static const struct {
     {COMMS STATE("0", "51", "53", "50") STATE("1", "51", "53", "50")
          STATE("2", "51", "53", "50"),
      "not_enough_data", "rank", "[]", "ranks 0-2 wait in 51, and no rank stands out"},
-    /* One says nothing. */
+    /* Rank 1 wrote no such line. */
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
          STATE("2", "51", "53", "50"),
      "finding", "rank", "[\"node-b\"]", "rank 1 on node-b reported nothing"},

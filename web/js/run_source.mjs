@@ -19,7 +19,7 @@ export class RunSource {
     this.api = api;
     this.id = id;
     this.onChange = onChange;
-    /** @type {any} the run as the server answers it */
+    /** @type {any} the run, as GET /runs/{id} returns it */
     this.meta = null;
     this.state = newRunState();
     this.log = [];

@@ -45,7 +45,8 @@ static bool is_name(const char *a, size_t length, const char *b)
     }
 }
 
-/* list: "Ring,Tree", or "^Tree" for all but that. */
+/* Whether a value of NCCL_ALGO or NCCL_PROTO allows the name. "Ring,Tree" lists the
+ * allowed names; "^Tree" allows all others. */
 static bool is_listed(const char *list, size_t length, const char *name)
 {
     const char *end = list + length;
