@@ -35,7 +35,8 @@ struct compare_sides {
     bool is_paired, by_run;
     double margin; /* COMPARE_SAME, or a user's */
     /* by_run: cases of other runs like base's, which say how runs scatter; the first
-     * n_before are of runs from before base, which may have had another mean */
+     * n_before are of runs from before base, the others of runs since. Newest first, as
+     * the runs of base are. */
     const struct compare_lot *history;
     size_t n_history, n_before;
 };

@@ -2,10 +2,10 @@
 #include "server/analysis/compare_judge.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/analysis/change_points.h"
 #include "server/analysis/level.h"
 
 #define COMPARE_USUAL_MAX 9 /* beyond ten times */
@@ -105,34 +105,96 @@ static size_t take_levels(const struct compare_lot *lots, double *values, size_t
     return count;
 }
 
-/* Runs since base have base's mean; those before it may have another. */
-static int test_runs(const struct compare_sides *sides, double *values,
-                     struct stats_effect *effect)
+/* The levels of base and of the history, in the order of time, and of head. */
+struct run_levels {
+    double *levels;
+    size_t before, base, since, head; /* in this order */
+};
+
+static void reverse(double *levels, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        double level = levels[i];
+
+        levels[i] = levels[n - 1 - i];
+        levels[n - 1 - i] = level;
+    }
+}
+
+/* The newest runs come first in base and in both parts of the history. */
+static int read_levels(const struct compare_sides *sides, double *values,
+                       struct run_levels *out)
 {
     size_t n = sides->n_base, m = sides->n_head, before = sides->n_before;
-    size_t all = n + m + sides->n_history;
-    double *levels = malloc(all * sizeof(*levels)), *past = values + n + m;
-    struct level_group base, head, earlier, groups[3];
-    struct level_scatter scatter;
+    double *past = values + n + m,
+           *levels = malloc((n + m + sides->n_history + 1) * sizeof(*levels));
 
+    *out = (struct run_levels){.levels = levels};
     if (!levels)
         return -1;
-    base = (struct level_group){levels, take_levels(sides->base, values, n, levels)};
-    groups[0] = base;
     if (sides->n_history > before)
-        groups[0].n += take_levels(sides->history + before, past + before,
-                                   sides->n_history - before, levels + base.n);
-    levels += groups[0].n;
-    head = (struct level_group){levels, take_levels(sides->head, values + n, m, levels)};
-    levels += head.n;
-    earlier =
-        (struct level_group){levels, take_levels(sides->history, past, before, levels)};
-    groups[1] = head;
-    groups[2] = earlier;
-    scatter = level_scatter(groups, 3);
-    level_effect(&base, &head, &scatter, effect);
-    free((double *)(uintptr_t)base.levels);
+        out->since = take_levels(sides->history + before, past + before,
+                                 sides->n_history - before, levels);
+    out->base = take_levels(sides->base, values, n, levels + out->since);
+    out->before =
+        take_levels(sides->history, past, before, levels + out->since + out->base);
+    reverse(levels, out->since + out->base + out->before);
+    out->head = take_levels(sides->head, values + n, m,
+                            levels + out->since + out->base + out->before);
     return 0;
+}
+
+/* The scatter of runs around the level that they had at the time. A lasting change is no
+ * scatter: runs before it and after it are separate groups, as are those before base,
+ * and head. Base has one mean and is not divided. */
+static int scatter_of(const struct run_levels *runs, double margin, bool is_linear,
+                      struct level_scatter *scatter)
+{
+    struct change_point changes[CHANGE_POINTS_MAX];
+    struct level_group groups[CHANGE_POINTS_MAX + 3];
+    size_t end = runs->before + runs->base + runs->since, from = 0, n = 0;
+    int n_changes = 0;
+    double p;
+
+    if (!is_linear)
+        n_changes = change_points_find(runs->levels, end, log1p(margin), changes, &p);
+    if (n_changes < 0)
+        return -1;
+    for (int i = 0; i <= n_changes; i++) {
+        size_t to = i < n_changes ? changes[i].split.at : end;
+
+        if (from < runs->before && to >= runs->before) {
+            groups[n++] = (struct level_group){runs->levels + from, runs->before - from};
+            from = runs->before;
+        }
+        if (to > from && (to <= runs->before || to >= runs->before + runs->base)) {
+            groups[n++] = (struct level_group){runs->levels + from, to - from};
+            from = to;
+        }
+    }
+    groups[n++] = (struct level_group){runs->levels + end, runs->head};
+    *scatter = level_scatter(groups, n);
+    return 0;
+}
+
+static int test_runs(const struct compare_sides *sides, double *values, bool is_linear,
+                     struct stats_effect *effect)
+{
+    struct level_scatter scatter;
+    struct run_levels runs;
+    int result = read_levels(sides, values, &runs);
+
+    if (!result)
+        result = scatter_of(&runs, sides->margin, is_linear, &scatter);
+    if (!result) {
+        const double *base = runs.levels + runs.before;
+
+        level_effect(&(struct level_group){base, runs.base},
+                     &(struct level_group){base + runs.base + runs.since, runs.head},
+                     &scatter, effect);
+    }
+    free(runs.levels);
+    return result;
 }
 
 /* ---- A change ---- */
@@ -157,7 +219,7 @@ int compare_judge_change(const struct compare_sides *sides, const double *values
 
     if (copy) {
         memcpy(copy, values, n * sizeof(*copy));
-        result = sides->by_run ? test_runs(sides, copy, effect)
+        result = sides->by_run ? test_runs(sides, copy, is_linear, effect)
                                : test_cases(sides, copy, effect);
     }
     free(copy);

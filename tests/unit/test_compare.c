@@ -646,6 +646,23 @@ TEST(history_says_how_one_accepted_run_scatters)
     release_runs(compare, made_runs, 9);
 }
 
+/* Base, head, then seven runs before base and five since, each newest first. */
+TEST(a_lasting_change_in_the_history_is_no_scatter)
+{
+    static const double slower[] = {46.1, 41.4, 45.6, 46.3, 46.2, 46.0, 45.7,
+                                    46.4, 45.9, 41.6, 41.2, 41.5, 41.3, 41.7};
+    static const double noisy[] = {46.1, 41.4, 45.6, 46.3, 46.2, 46.0, 45.7,
+                                   46.4, 45.9, 46.0, 41.2, 46.3, 41.3, 45.8};
+    struct compare *compare = compare_runs_of(made_runs, slower, 1, 1, 7, 5);
+
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_in_range((int)(100 * compare->bands[0].usual), 1, 4);
+    release_runs(compare, made_runs, 14);
+    compare = compare_runs_of(made_runs, noisy, 1, 1, 7, 5);
+    assert_int_equal(compare->answer, VERDICT_SAME);
+    release_runs(compare, made_runs, 14);
+}
+
 /* Runs a factor of ten apart are no reason to pass one that is five times slower. */
 TEST(a_range_beyond_a_factor_of_ten_says_nothing)
 {

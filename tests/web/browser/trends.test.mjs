@@ -98,7 +98,7 @@ test('a change is said, drawn, and leads to the last run before it', LIMIT, asyn
   await bandwidth.locator('.trend-readout').getByText('night 15').waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/compare?base=${runs[7]}&head=${runs[14]}`);
-  await sees(page, /within the usual range/);
+  await sees(page, /slower from 4M up/);
   await page.goBack();
 
   /* A click likewise; before the change it is the baseline. */
