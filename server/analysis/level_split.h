@@ -23,7 +23,7 @@
 #include "server/analysis/level.h"
 
 #define LEVEL_SCATTER_MIN 0.001 /* no machine repeats itself to better than 0.1 % */
-#define LEVEL_OUTLIER 3.0
+#define LEVEL_OUTLIER 2.0
 #define LEVEL_CORRELATION 0.4 /* assumed, with the weight of so many levels: */
 #define LEVEL_CORRELATION_WEIGHT 10.0
 
