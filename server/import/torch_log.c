@@ -48,25 +48,28 @@ void torch_log_release(struct torch_log *log)
 
 /* ---- lines ---- */
 
-/* The number behind a label; -1: there is none. */
-static long number_of(const char *text, const char *label)
+/* The number behind the first of these labels that has one; -1: there is none. */
+static long number_of(const char *text, const char *const *labels)
 {
-    const char *at = strstr(text, label);
+    for (; *labels; labels++) {
+        const char *at = strstr(text, *labels);
 
-    if (!at || !isdigit((unsigned char)at[strlen(label)]))
-        return -1;
-    return strtol(at + strlen(label), NULL, 10) & 0x7fffffffffff;
+        if (at && isdigit((unsigned char)at[strlen(*labels)]))
+            return strtol(at + strlen(*labels), NULL, 10) & 0x7fffffffffff;
+    }
+    return -1;
 }
 
 /* "[rank2]:" of torchrun is the job's; "Rank 2]" is of the group. */
-static long rank_of(const char *text)
-{
-    long rank = number_of(text, "[rank");
+static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", NULL};
 
-    if (rank < 0)
-        rank = number_of(text, "[Rank ");
-    return rank < 0 ? number_of(text, " Rank ") : rank;
-}
+/* Of "last enqueued NCCL work: 53"; PyTorch 2.6 and later leave out NCCL. */
+static const char *const work_labels[] = {
+    "WorkNCCL(SeqNum=", "at work: ", "at NCCL work: ", "at work sequence id: ", NULL};
+static const char *const enqueued_labels[] = {
+    "ast enqueued NCCL work: ", "ast enqueued work: ", NULL};
+static const char *const completed_labels[] = {
+    "ast completed NCCL work: ", "ast completed work: ", NULL};
 
 /* "[PG ID 0 PG GUID 0(default_pg) Rank 2]", "[PG 1 Rank 2]": what names the group. */
 static void group_of(const char *text, char out[GROUP_SIZE])
@@ -113,7 +116,7 @@ static void take_timeout(struct torch_log *log, const char *text, long rank)
 
     if (!one || one->work >= 0)
         return;
-    one->work = number_of(text, "SeqNum=");
+    one->work = number_of(text, work_labels);
     if (op)
         snprintf(one->op, OP_SIZE, "%.*s", (int)strcspn(op + 7, ",) "), op + 7);
 }
@@ -124,16 +127,15 @@ static void take_state(struct torch_log *log, const char *text, long rank)
 {
     char group[GROUP_SIZE];
     struct torch_rank *one, *timeout;
-    long work = number_of(text, "at work: ");
 
     group_of(text, group);
     one = rank_at(log, group, rank);
     if (!one || one->enqueued >= 0)
         return;
-    one->enqueued = number_of(text, "ast enqueued NCCL work: ");
-    one->completed = number_of(text, "ast completed NCCL work: ");
+    one->enqueued = number_of(text, enqueued_labels);
+    one->completed = number_of(text, completed_labels);
     if (one->work < 0)
-        one->work = work >= 0 ? work : number_of(text, "at NCCL work: ");
+        one->work = number_of(text, work_labels);
     timeout = rank_at(log, "", rank);
     one = rank_at(log, group, rank); /* it may have moved */
     if (timeout && timeout != one && timeout->work == one->work)
@@ -190,7 +192,7 @@ static bool take_error(struct torch_log *log, const char *text)
         return true;
     }
     if (strstr(text, "NCCL error in:") || strstr(text, "DistBackendError")) {
-        log->rank = rank_of(text);
+        log->rank = number_of(text, rank_labels);
         log->to_error = ERROR_WITHIN;
     } else if (log->to_error > 0) {
         log->to_error--;
@@ -222,10 +224,11 @@ void torch_log_line(struct torch_log *log, const char *line, size_t len)
     text[strcspn(text, "\r")] = '\0';
     if (take_error(log, text))
         return;
-    rank = rank_of(text);
-    if (rank < 0 || rank >= RANKS_MAX)
+    rank = number_of(text, rank_labels);
+    /* Jobs that are well report their progress, too. */
+    if (rank < 0 || rank >= RANKS_MAX || strstr(text, "update periodically"))
         return;
-    if (strstr(text, "ast enqueued NCCL work: "))
+    if (number_of(text, enqueued_labels) >= 0)
         take_state(log, text, rank);
     else if (strstr(text, "WorkNCCL(SeqNum="))
         take_timeout(log, text, rank);
@@ -290,6 +293,15 @@ static void append(json_t *verdicts, enum verdict_answer answer, const char *abo
         verdicts, verdict_json(VERDICT_TRANSPORT, answer, sentence, MARK, evidence));
 }
 
+/* NULL: the log has no line of the rank. */
+static json_t *node_of(const struct group *group, long rank)
+{
+    char key[24];
+
+    snprintf(key, sizeof(key), "%ld", rank);
+    return json_object_get(group->nodes, key);
+}
+
 /* " on node-b": the nodes of ranks, each once; "" where none is known. */
 static json_t *name_nodes(const struct group *group, const long *ranks, size_t n,
                           char *out, size_t size)
@@ -299,12 +311,9 @@ static json_t *name_nodes(const struct group *group, const long *ranks, size_t n
 
     out[0] = '\0';
     for (size_t i = 0; i < n && json_array_size(names) < LISTED_MAX; i++) {
-        char key[24];
-        json_t *name;
+        json_t *name = node_of(group, ranks[i]);
         bool has_it = false;
 
-        snprintf(key, sizeof(key), "%ld", ranks[i]);
-        name = json_object_get(group->nodes, key);
         for (size_t k = 0; k < json_array_size(names); k++)
             has_it = has_it || json_equal(json_array_get(names, k), name);
         if (!name || has_it)
@@ -317,7 +326,8 @@ static json_t *name_nodes(const struct group *group, const long *ranks, size_t n
     return names;
 }
 
-/* Ranks of the job that said nothing, into `out`. */
+/* Ranks that are in NCCL's log and did not report, into `out`. Others may have a log of
+ * their own. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
     bool *has = calloc((size_t)group->n_ranks + 1, sizeof(*has));
@@ -330,7 +340,7 @@ static size_t find_silent(const struct group *group, long *out, size_t max)
             has[one->rank] = true;
     }
     for (long i = 0; has && i < group->n_ranks && n < max; i++)
-        if (!has[i])
+        if (!has[i] && node_of(group, i))
             out[n++] = i;
     free(has);
     return n;
@@ -426,14 +436,16 @@ static void judge(const struct group *group, long *behind, long *waiting, size_t
     append(verdicts, VERDICT_NOT_ENOUGH_DATA, "rank", sentence, NULL, NULL);
 }
 
-/* The most that a rank of the group waits for. */
+/* The most that a rank of the group waits for; -1: none waits. */
 static void find_work(struct group *group)
 {
     group->work = -1;
     group->op = "";
     for (size_t i = 0; i < group->log->n_ranks; i++) {
         const struct torch_rank *one = &group->log->ranks[i];
-        long work = one->work >= 0 ? one->work : one->completed + 1;
+        long work = one->work >= 0                   ? one->work
+                    : one->enqueued > one->completed ? one->completed + 1
+                                                     : -1;
 
         if (is_in(group, one) && work > group->work) {
             group->work = work;
@@ -465,7 +477,8 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
             continue;
         json_object_set_new_nocheck(done, one->group, json_true());
         find_work(&group);
-        judge(&group, behind, waiting, max, verdicts);
+        if (group.work >= 0)
+            judge(&group, behind, waiting, max, verdicts);
     }
     json_decref(done);
     free(behind);

@@ -28,6 +28,17 @@
     "0(default_pg) Rank " rank "] Received a dump signal due to a collective timeout "   \
     "from this local rank. Last enqueued NCCL work: " enqueued                           \
     ", last completed NCCL work: " completed ".\n"
+/* Since PyTorch 2.6 */
+#define FAILURE(rank, work, enqueued, completed)                                         \
+    "[rank" rank "]:[E304 05:06:00.2 ProcessGroupNCCL.cpp:2271] [PG ID 0 PG GUID "       \
+    "0(default_pg) Rank " rank                                                           \
+    "]  failure detected by watchdog at work sequence id: " work                         \
+    " PG status: last enqueued work: " enqueued ", last completed work: " completed "\n"
+/* Of a job that is well */
+#define PERIODIC(rank, enqueued, completed)                                              \
+    "[rank" rank "]:[I304 05:06:00.2 ProcessGroupNCCL.cpp:2241] [PG ID 0 PG GUID "       \
+    "0(default_pg) Rank " rank "] NCCL Work update periodically: last enqueued NCCL "    \
+    "work: " enqueued ", last completed NCCL work: " completed ".\n"
 #define LAST(rank, text)                                                                 \
     "[rank" rank "]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1333, "    \
     "unhandled system error, NCCL version 2.21.5\n[rank" rank                            \
@@ -48,6 +59,16 @@ static const struct {
      "finding", "rank", "[]", "rank 3 enqueued no operation after 17"},
     {COMMS DUMP("0", "4", "2") DUMP("1", "4", "2") DUMP("2", "2", "2"), "finding", "rank",
      "[\"node-c\"]", "rank 2 on node-c enqueued no operation after 2"},
+    {COMMS FAILURE("0", "51", "53", "50") FAILURE("1", "51", "53", "50")
+         DUMP("2", "50", "50"),
+     "finding", "rank", "[\"node-c\"]",
+     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51"},
+    /* The progress before the timeout does not count. */
+    {COMMS PERIODIC("0", "9", "8") PERIODIC("1", "40", "40")
+         FAILURE("1", "51", "53", "50") FAILURE("0", "51", "53", "50")
+             FAILURE("2", "50", "50", "49"),
+     "finding", "rank", "[\"node-c\"]",
+     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51"},
     /* All are in the same, and all have said so. */
     {COMMS STATE("0", "51", "53", "50") STATE("1", "51", "53", "50")
          STATE("2", "51", "53", "50"),
@@ -56,6 +77,10 @@ static const struct {
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
          STATE("2", "51", "53", "50"),
      "finding", "rank", "[\"node-b\"]", "rank 1 on node-b reported nothing"},
+    /* Rank 2's log is not in the file. */
+    {COMM("node-a", "a", "0") COMM("node-b", "b", "1") STATE("0", "51", "53", "50")
+         STATE("1", "51", "53", "50"),
+     "not_enough_data", "rank", "[]", "ranks 0-1 wait in 51, and no rank stands out"},
     /* They call different operations. */
     {COMMS CAUGHT("0", "7", "ALLREDUCE") STATE("0", "7", "7", "6")
          CAUGHT("1", "7", "ALLREDUCE") STATE("1", "7", "7", "6")
@@ -112,9 +137,14 @@ TEST(what_nccl_s_log_has_is_not_told_twice)
 TEST(lines_that_only_look_like_the_watchdog_say_nothing)
 {
     static const char *const lines[] = {
-        "NCCL is a library of Rank 2", "[rank2]: last enqueued NCCL work",
-        "[rank-1]: Last error:\nx",    "Last error: x",
+        "NCCL is a library of Rank 2",
+        "[rank2]: last enqueued NCCL work",
+        "[rank-1]: Last error:\nx",
+        "Last error: x",
         "WorkNCCL(SeqNum=, OpType=",
+        PERIODIC("0", "300", "299") PERIODIC("1", "298", "297"),
+        /* Another group waits: in this one nothing is under way. */
+        DUMP("0", "2", "2") DUMP("1", "2", "2") DUMP("2", "2", "2"),
     };
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
