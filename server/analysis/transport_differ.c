@@ -287,7 +287,8 @@ static void compare_hcas(struct findings *findings)
     column_release(&column);
 }
 
-/* With several ranks and channels NCCL spreads them over HCAs of one kind. */
+/* With several channels NCCL spreads them over the HCAs of one kind that are near to its
+ * GPUs: all of them at the latest when the node has as many ranks as HCAs. */
 static void check_single_hca(struct findings *findings, int node)
 {
     const struct transport *t = findings->t;
@@ -311,7 +312,7 @@ static void check_single_hca(struct findings *findings, int node)
         n_hcas = said->n_hcas > n_hcas ? said->n_hcas : n_hcas;
         n_channels = said->n_channels > n_channels ? said->n_channels : n_channels;
     }
-    if (n_ranks < 2 || n_net < 2 || n_hcas < 2 || n_channels < 2)
+    if ((int64_t)n_ranks < n_hcas || n_net < 2 || n_hcas < 2 || n_channels < 2)
         return;
     snprintf(text, sizeof(text), "of %lld HCAs NCCL uses %.60s alone", (long long)n_hcas,
              t->texts.at[used]);

@@ -258,6 +258,19 @@ TEST(jobs_of_one_file_are_judged_apart)
 #define SOCKETS A "Using network Socket\n" B "Using network Socket\n" A ETH B ETH
 #define GOOD "InfiniBand mlx5_0, GPUDirect, 1 channel"
 
+/* Two ranks on each node, which go to the other by its first HCA */
+#define BY_FIRST(process, hcas, comm, rank, link)                                        \
+    process                                                                              \
+        "NET/IB : Using " hcas " [RO]; OOB eth0:1<0>\n" process "comm 0x" comm           \
+        " rank " rank " nRanks 4 nNodes 2 localRanks 2 localRank 0 MNNVL 0\n" process    \
+        "Channel 00/0 : " link " via NET/IB/0/GDRDMA\n" process "Channel 01/0 : " link   \
+        " via NET/IB/0/GDRDMA\n"
+#define TWO_BY_ONE_HCA(hcas)                                                             \
+    BY_FIRST(A, hcas, "a", "0", "3[1] -> 0[0] [receive]")                                \
+    BY_FIRST("node-a:3:3 [1] NCCL INFO ", hcas, "b", "1", "1[1] -> 2[0] [send]")         \
+    BY_FIRST(B, hcas, "c", "2", "1[1] -> 2[0] [receive]")                                \
+    BY_FIRST("node-b:4:4 [1] NCCL INFO ", hcas, "d", "3", "3[1] -> 0[0] [send]")
+
 static const struct {
     const char *text, *answer, *about, *nodes, *sentence;
 } judged_logs[] = {
@@ -337,6 +350,11 @@ static const struct {
     {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B
        "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_0:1/IB [RO]; OOB eth1:1<0>\n" GDR,
      "ok", "ways", "[]", "InfiniBand"},
+    /* One HCA of several: with as many ranks as HCAs, and with the two that are near */
+    {TWO_BY_ONE_HCA("[0]mlx5_0:1/IB [1]mlx5_1:1/IB"), "finding", "hca",
+     "[\"node-a\",\"node-b\"]", "of 2 HCAs NCCL uses mlx5_0 alone"},
+    {TWO_BY_ONE_HCA("[0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB"), "ok", "ways", "[]",
+     "InfiniBand mlx5_0, GPUDirect"},
     {"node-a:1:1 [0] NCCL INFO NCCL version 2.21.5\n"
      "node-b:2:2 [0] NCCL INFO NCCL version 2.20.5\n" A HCA B HCA GDR,
      "finding", "differs", "[\"node-a\",\"node-b\"]", "2.21.5; 2.20.5"},
