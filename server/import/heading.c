@@ -2,10 +2,10 @@
 #include "server/import/heading.h"
 
 #include <ctype.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LINE_MAX_BYTES 400
 #define TITLE_MAX_BYTES 120
@@ -55,17 +55,13 @@ static const char *undecorated(const char *line)
 }
 
 /* Decorated, or with a colon at its end. */
-static bool is_title(const char *line)
+static bool is_title(const char *line, bool *is_decorated)
 {
-    static const char *const marks[] = {"==", "--", "**", "##", ">>", "~~", "++"};
     size_t len = strlen(line);
 
-    if (len > TITLE_MAX_BYTES || !*undecorated(line))
-        return false;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-        if (strncmp(line, marks[i], 2) == 0)
-            return true;
-    return len > 1 && line[len - 1] == ':';
+    *is_decorated = len > 1 && line[0] == line[1] && strchr("=-*#>~+", line[0]);
+    return len > 1 && len <= TITLE_MAX_BYTES && *undecorated(line) &&
+           (*is_decorated || line[len - 1] == ':');
 }
 
 static void set_title(struct heading *heading, const char *line)
@@ -96,7 +92,7 @@ void heading_line(struct heading *heading, const char *line)
 {
     char copy[LINE_MAX_BYTES], *save = NULL;
     size_t len;
-    bool has_settings = false;
+    bool has_settings = false, is_decorated;
 
     line += strspn(line, " \t");
     snprintf(copy, sizeof(copy), "%.*s", (int)sizeof(copy) - 1, line);
@@ -105,9 +101,10 @@ void heading_line(struct heading *heading, const char *line)
         copy[--len] = '\0';
     if (!*undecorated(copy))
         return;
-    if (is_title(copy))
+    if (is_title(copy, &is_decorated)) {
         set_title(heading, copy);
-    else
+        heading->is_title_weak = !is_decorated;
+    } else
         snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
@@ -124,85 +121,76 @@ void heading_line(struct heading *heading, const char *line)
 
 /* ---- repeats ---- */
 
-static bool is_word_of(const char *word, const char *const *words)
+/* Numbers of repeats and jobs, and times: what differs between headings of one setting.
+ */
+static const char left_out[] =
+    "\\<(run|iteration|iter|repeat|repetition|rep|trial|round|attempt|pass|loop|test|"
+    "sample|job|no\\.|i=)[ .:=#_-]*[0-9]+( *(/|of) *[0-9]+)?"
+    "|#[0-9]+|[0-9]+ *(/|of) *[0-9]+|[0-9]+(st|nd|rd|th)\\>"
+    "|^[0-9.]+$|^(real|user|sys)[ \t]+[0-9].*"
+    "|[0-9]{4}-[0-9]{2}-[0-9]{2}T?|[0-9]{1,2}:[0-9]{2}(:[0-9.]+)?(Z|[+-][0-9:]+)?"
+    "|\\<(mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    "\\>,? *([0-9]{1,2}\\>)?"
+    "|\\<(utc|am|pm)\\>( *[0-9]{4})?";
+
+/* Append the words of a text. */
+static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
 {
-    for (; *words; words++)
-        if (strcasecmp(word, *words) == 0)
-            return true;
-    return false;
+    static const char separators[] = " \t,#:()[]";
+    size_t n = strlen(out);
+
+    for (size_t i = 0; i < len && n + 2 < HEADING_SIZE; i++)
+        if (!strchr(separators, text[i]))
+            out[n++] = text[i];
+        else if (n > 0 && out[n - 1] != ' ')
+            out[n++] = ' ';
+    out[n] = '\0';
 }
 
-static bool is_number(const char *word)
-{
-    return *word && word[strspn(word, "0123456789/.")] == '\0';
-}
-
-static bool has_time(const char *text)
-{
-    for (; *text; text++)
-        if (isdigit((unsigned char)text[0]) && isdigit((unsigned char)text[1]) &&
-            text[2] == ':' && isdigit((unsigned char)text[3]))
-            return true;
-    return false;
-}
-
-/* The text without what numbers a repeat or tells the time. */
+/* The text without what is left out. */
 static void key_of(const char *text, char out[HEADING_SIZE])
 {
-    static const char *const repeats[] = {
-        "run",     "iteration", "iter", "repeat", "repetition", "trial", "round",
-        "attempt", "pass",      "loop", "no",     "no.",        NULL};
-    static const char *const dates[] = {"mon", "tue", "wed", "thu", "fri", "sat",
-                                        "sun", "jan", "feb", "mar", "apr", "may",
-                                        "jun", "jul", "aug", "sep", "oct", "nov",
-                                        "dec", "utc", "am",  "pm",  NULL};
-    bool is_dated = has_time(text), is_counted = false;
-    char copy[HEADING_SIZE], *save = NULL;
-    size_t n = 0;
+    regex_t pattern;
+    bool has_pattern = regcomp(&pattern, left_out, REG_EXTENDED | REG_ICASE) == 0;
+    regmatch_t match;
+    int flags = 0;
+    size_t n;
 
-    snprintf(copy, sizeof(copy), "%s", text);
     out[0] = '\0';
-    for (char *word = strtok_r(copy, " \t,#:", &save); word;
-         word = strtok_r(NULL, " \t,#:", &save)) {
-        bool is_repeat = is_word_of(word, repeats);
-        bool is_left_out = is_repeat ||
-                           (is_counted && (is_number(word) || strcmp(word, "of") == 0)) ||
-                           (is_dated && (is_word_of(word, dates) || is_number(word) ||
-                                         isdigit((unsigned char)word[0])));
-
-        is_counted = is_repeat || (is_counted && is_left_out);
-        if (!is_left_out)
-            n += (size_t)snprintf(out + n, HEADING_SIZE - n, "%s%s", n ? " " : "", word);
+    while (has_pattern && regexec(&pattern, text, 1, &match, flags) == 0) {
+        append_words(out, text, (size_t)match.rm_so);
+        append_words(out, " ", 1);
+        text += match.rm_eo;
+        flags = REG_NOTBOL;
     }
+    append_words(out, text, strlen(text));
+    n = strlen(out);
+    while (n > 0 && out[n - 1] == ' ')
+        out[--n] = '\0';
+    if (has_pattern)
+        regfree(&pattern);
 }
 
-static bool says_something(const char *text)
+static bool says_something(const char *text, char key[HEADING_SIZE])
 {
-    char key[HEADING_SIZE];
-
     key_of(text, key);
     for (const char *at = key; *at; at++)
         if (isalnum((unsigned char)*at))
             return true;
+    key[0] = '\0';
     return false;
 }
 
-const char *heading_text(const struct heading *heading, bool *is_weak)
+const char *heading_text(const struct heading *heading, char key[HEADING_SIZE],
+                         bool *is_weak)
 {
     *is_weak = false;
-    if (heading->settings[0])
+    if (says_something(heading->settings, key))
         return heading->settings;
-    if (says_something(heading->title))
+    if (says_something(heading->title, key)) {
+        *is_weak = heading->is_title_weak;
         return heading->title;
-    *is_weak = says_something(heading->last);
+    }
+    *is_weak = says_something(heading->last, key);
     return *is_weak ? heading->last : "";
-}
-
-bool heading_differs(const char *a, const char *b)
-{
-    char left[HEADING_SIZE], right[HEADING_SIZE];
-
-    key_of(a, left);
-    key_of(b, right);
-    return strcmp(left, right) != 0;
 }

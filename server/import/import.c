@@ -438,12 +438,12 @@ int import_settle(struct import *import, const struct import_hints *hints,
     return 0;
 }
 
-/* A last line above a table may be any output: it has to be there twice to differ. */
+/* A weak heading may be any output: it has to be there twice to differ. */
 static bool has_other_heading(const struct import_table *a, const struct import_table *b)
 {
     if ((a->is_weak && !*b->heading) || (b->is_weak && !*a->heading))
         return false;
-    return heading_differs(a->heading, b->heading);
+    return strcmp(a->heading_key, b->heading_key) != 0;
 }
 
 bool import_alike(const struct import_table *a, const struct import_table *b)

@@ -51,6 +51,7 @@ struct import_table {
     char version[IMPORT_VERSION_SIZE], library[IMPORT_VERSION_SIZE]; /* or "" */
     char device[IMPORT_NAME_SIZE];      /* of the first rank; or "" */
     char heading[IMPORT_NAME_SIZE];     /* of the lines above it; or "" */
+    char heading_key[IMPORT_NAME_SIZE]; /* the same for repeats of one setting */
     bool is_weak;                       /* that is just the last line there */
     char failure[IMPORT_NAME_SIZE * 2]; /* of a process that failed in it; or "" */
     struct import_node *nodes;          /* by first rank; fewer than ranks where the list

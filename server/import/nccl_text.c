@@ -40,7 +40,7 @@ static struct import_table *open_table(struct nccl_text *reader, struct error *e
     table = import_add_table(reader->import, IMPORT_NCCL_TESTS, err);
     if (table)
         snprintf(table->heading, sizeof(table->heading), "%s",
-                 heading_text(&heading, &table->is_weak));
+                 heading_text(&heading, table->heading_key, &table->is_weak));
     return table;
 }
 
