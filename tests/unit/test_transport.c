@@ -362,6 +362,15 @@ static const struct {
        "NCCL_IB_TC set by environment to 106\n" A HCA B HCA GDR,
      "finding", "differs", "[\"node-a\",\"node-b\"]",
      "NCCL_IB_TC differs (not in the log; 106)"},
+    /* One process of node-b does not use the network; what is logged is no fault. */
+    {A "Using network IB\n" B "Using network IB\n"
+       "node-b:4:4 [1] NCCL INFO Using network IB\n" A
+       "NCCL_IB_TC set by environment to 106\n" B
+       "NCCL_IB_TC set by environment to 106\n" A HCA B HCA GDR,
+     "ok", "ways", "[]", GOOD},
+    {A "NCCL_DEBUG set by environment to INFO\n" B
+       "NCCL_DEBUG set by environment to TRACE\n" A HCA B HCA GDR,
+     "ok", "ways", "[]", GOOD},
 };
 
 TEST(a_log_is_judged_by_what_it_says)
