@@ -65,7 +65,7 @@ struct compare_change {
 struct compare_stretch {
     bool is_head_faster;
     int64_t from, to;   /* bytes */
-    double least, most; /* changes of these sizes, without their sign */
+    double least, most; /* how much faster that side is: 1 is twice as fast */
 };
 
 struct compare_band {
@@ -79,10 +79,10 @@ struct compare_band {
     struct stats_effect effect; /* what the change is made of */
     double usual; /* by run: half the interval, as a part: +-3 % is 0.03; else NaN */
     struct compare_stretch stretches[COMPARE_STRETCHES_MAX]; /* by size */
-    size_t n_stretches;                                      /* of a mixed band, or 0 */
-    size_t repeats_needed;         /* to resolve the margin; 0: that can't be said */
-    size_t runs_needed;            /* more of them, like base's; 0: they are enough */
-    struct states states;          /* found: the cases of both sides come in two */
+    size_t n_stretches;    /* of a mixed band; 0: its sizes do not divide into a few */
+    size_t repeats_needed; /* to resolve the margin; 0: that can't be said */
+    size_t runs_needed;    /* more of them, like base's; 0: they are enough */
+    struct states states;  /* found: the cases of both sides come in two */
     bool base_varies, head_varies; /* between these states */
     enum verdict_answer answer;
     enum compare_reason reason;

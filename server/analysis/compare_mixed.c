@@ -9,7 +9,7 @@
 struct sure {
     int64_t size;
     bool is_head_faster;
-    double change;
+    double gain; /* how much faster that side is: 1 is twice as fast */
 };
 
 static int compare_sizes(const void *a, const void *b)
@@ -41,18 +41,33 @@ static bool is_sure(const struct compare *compare, const struct compare_size *si
     return fabs(size->change.change) > compare->margin && (low > 0 || high < 0);
 }
 
-static void add(struct compare_band *band, const struct sure *sure)
+/* Half the time and twice the time are the same gain, on different sides. */
+static double gain_of(const struct compare_band *band, double change)
 {
-    size_t n = band->n_stretches;
-    struct compare_stretch *last = n > 0 ? &band->stretches[n - 1] : NULL;
+    return band->is_linear ? fabs(change) : expm1(fabs(log1p(change)));
+}
 
-    if (last && last->is_head_faster == sure->is_head_faster) {
-        last->to = sure->size;
-        last->least = fmin(last->least, sure->change);
-        last->most = fmax(last->most, sure->change);
-    } else if (n < COMPARE_STRETCHES_MAX) {
-        band->stretches[band->n_stretches++] = (struct compare_stretch){
-            sure->is_head_faster, sure->size, sure->size, sure->change, sure->change};
+/* Divide the sizes into stretches. There are none if the rows of one size contradict each
+ * other, as those in place and out of place can, or if there are too many. */
+static void find_stretches(struct compare_band *band, const struct sure *sure, size_t n)
+{
+    struct compare_stretch *last = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (last && last->is_head_faster == sure[i].is_head_faster) {
+            last->to = sure[i].size;
+            last->least = fmin(last->least, sure[i].gain);
+            last->most = fmax(last->most, sure[i].gain);
+            continue;
+        }
+        if ((last && last->to == sure[i].size) ||
+            band->n_stretches == COMPARE_STRETCHES_MAX) {
+            band->n_stretches = 0;
+            return;
+        }
+        last = &band->stretches[band->n_stretches++];
+        *last = (struct compare_stretch){sure[i].is_head_faster, sure[i].size,
+                                         sure[i].size, sure[i].gain, sure[i].gain};
     }
 }
 
@@ -70,13 +85,13 @@ int compare_judge_sizes(struct compare *compare, size_t number)
 
         if (size->band != number || size->size < 0 || !is_sure(compare, size, n))
             continue;
-        sure[found++] = (struct sure){size->size, is_better, fabs(size->change.change)};
+        sure[found++] =
+            (struct sure){size->size, is_better, gain_of(band, size->change.change)};
         faster += is_better;
     }
     if (faster > 0 && faster < found) {
         qsort(sure, found, sizeof(*sure), compare_sizes);
-        for (size_t i = 0; i < found; i++)
-            add(band, &sure[i]);
+        find_stretches(band, sure, found);
         band->answer = VERDICT_MIXED;
     }
     free(sure);

@@ -233,13 +233,17 @@ static int put_stretch(const struct compare_stretch *stretch, size_t i, size_t n
     return buf_printf(out, "%.0f to %.0f %%)", 100 * stretch->least, 100 * stretch->most);
 }
 
-/* "from 4M up Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)" */
+/* "from 4M up Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)", or
+ * "from 4M up Tree is faster in some rows, Ring in others" */
 static int put_mixed(const struct part *part, const struct compare_band *band)
 {
     struct buf *out = part->out;
 
     if (put_where(part->compare, band, out))
         return -1;
+    if (band->n_stretches == 0)
+        return buf_printf(out, " %s is faster in some rows, %s in others",
+                          part->names->setting_head, part->names->setting_base);
     for (size_t i = 0; i < band->n_stretches; i++) {
         const struct compare_stretch *stretch = &band->stretches[i];
 

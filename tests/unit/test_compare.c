@@ -505,7 +505,7 @@ static struct compare *compare_changes(struct made *made, const double *percent,
 
 TEST(a_band_that_crosses_is_mixed_and_names_the_crossing)
 {
-    static const double percent[] = {65, 35, 18, 7, 2.5, 0.7, -3.8, -7.3, -8.7};
+    static const double percent[] = {65, 35, 18, 7, 2.5, 0.7, -3.8, -7.3, -8.4};
     struct made made;
     struct compare *compare = compare_changes(&made, percent, 9);
 
@@ -514,6 +514,53 @@ TEST(a_band_that_crosses_is_mixed_and_names_the_crossing)
     assert_int_equal(compare->bands[0].stretches[1].from, 256 << 20);
     require_sentence(compare, "from 4M up Tree is faster up to 64M (2 to 65 %), Ring "
                               "from 256M (4 to 9 %)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+/* Base takes half the time of head at some sizes, head half of base's at others. */
+TEST(both_sides_of_a_crossing_are_measured_alike)
+{
+    static const double percent[] = {100, 100, 100, 100, -50, -50, -50, -50};
+    struct made made;
+    struct compare *compare = compare_changes(&made, percent, 8);
+    const struct compare_band *band = &compare->bands[0];
+
+    assert_int_equal(band->n_stretches, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(fabs(band->stretches[i].least - 1) < 0.01);
+        assert_true(fabs(band->stretches[i].most - 1) < 0.01);
+    }
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+#define IN_PLACE                                                                         \
+    "{\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"in_place\":true,"            \
+    "\"redop\":\"sum\"}"
+
+/* Head is twice as fast out of place and half as fast in place, at every size. */
+TEST(rows_of_a_size_that_contradict_each_other_have_no_crossing)
+{
+    struct made made;
+    struct compare *compare;
+
+    made_init(&made);
+    for (int i = 0; i < 16; i++)
+        for (int in_place = 1; in_place >= 0; in_place--) {
+            double us = i < 8 ? 1 : in_place ? 2 : 0.5;
+            struct case_point points[9];
+
+            for (size_t k = 0; k < 9; k++)
+                points[k] = (struct case_point){
+                    .size = INT64_C(4 << 20) << k, .time_us = us, .busbw_gbs = 50 / us};
+            made_add(&made, i, in_place ? IN_PLACE : REDUCE, points, 9);
+        }
+    compare = compare_made(&made, 8, true);
+    assert_int_equal(compare->n_bands, 1);
+    assert_int_equal(compare->answer, VERDICT_MIXED);
+    assert_int_equal(compare->bands[0].n_stretches, 0);
+    require_sentence(compare, "from 4M up Tree is faster in some rows, Ring in others");
     compare_destroy(compare);
     made_release(&made);
 }
