@@ -204,12 +204,11 @@ static void put_rendezvous(const struct api *api, struct buf *out)
     for (int i = 0; i < TCPSTORE_QUERIES; i++)
         sample(out, "ringbench_rendezvous_queries_total", "query",
                tcpstore_query_name((enum tcpstore_query)i), (double)c.queries[i]);
-    single(out, "ringbench_rendezvous_refused_connections_total", "counter",
-           "Connections refused: of an address that may not, or too many.",
-           (double)c.refused_connections);
-    single(out, "ringbench_rendezvous_protocol_errors_total", "counter",
-           "Connections closed because they broke the protocol.",
-           (double)c.protocol_errors);
+    family(out, "ringbench_rendezvous_refused_total", "counter",
+           "Connections to rendezvous stores that were refused or closed, by reason.");
+    for (int i = TCPSTORE_NOT_REFUSED + 1; i < TCPSTORE_REFUSALS; i++)
+        sample(out, "ringbench_rendezvous_refused_total", "reason",
+               tcpstore_refusal_name((enum tcpstore_refusal)i), (double)c.refused[i]);
 }
 
 /* The second field of statm: pages in memory. */

@@ -124,34 +124,29 @@ static void back_off(struct rendezvous_store *store, int errnum)
 }
 
 static void refuse(struct rendezvous_store *store, int fd, const struct peer *peer,
-                   const char *why)
+                   enum tcpstore_refusal why)
 {
-    store->rendezvous->counters.refused_connections++;
-    tcpstore_host_complain(&store->host, peer, why);
+    tcpstore_host_refused(&store->host, peer, why);
     close(fd);
 }
 
 static void admit(struct rendezvous_store *store, int fd, const struct peer *peer)
 {
     struct rendezvous *rendezvous = store->rendezvous;
-    struct error err;
+    enum tcpstore_refusal why;
 
     if (!peer_set_has(&store->allowed, peer)) {
-        refuse(store, fd, peer, "refused: not an address of this store's clients");
+        refuse(store, fd, peer, TCPSTORE_ADDRESS_NOT_ALLOWED);
         return;
     }
     if (store->host.n_conns >= rendezvous->max_connections) {
-        refuse(store, fd, peer,
-               "refused: the store has reached its limit of connections");
+        refuse(store, fd, peer, TCPSTORE_STORE_CONNECTIONS);
         return;
     }
     store->handles++;
     rendezvous->handles++;
-    if (tcpstore_conn_create(&store->host, fd, peer, &err) == 0)
-        return;
-    rendezvous->counters.refused_connections++;
-    error_prefix(&err, "refused");
-    tcpstore_host_complain(&store->host, peer, err.text);
+    if (tcpstore_conn_create(&store->host, fd, peer, &why) < 0)
+        tcpstore_host_refused(&store->host, peer, why);
 }
 
 static void on_connection(uv_poll_t *listener, int status, int events)
@@ -252,7 +247,7 @@ static struct rendezvous_store *store_new(struct rendezvous *rendezvous, const c
     store->name = strdup(name);
     host = &store->host;
     host->loop = rendezvous->loop;
-    host->name = store->name;
+    host->refusals.store_name = store->name;
     host->is_counted = limits->each.clients != 0;
     host->max_bytes = limits->max_bytes;
     host->counters = &rendezvous->counters;
@@ -297,6 +292,8 @@ static struct rendezvous_store *store_open(struct rendezvous_store *store, int f
     own_handle(store, (uv_handle_t *)&store->listener);
     uv_timer_init(store->rendezvous->loop, &store->sweep);
     own_handle(store, (uv_handle_t *)&store->sweep);
+    uv_timer_init(store->rendezvous->loop, &store->host.refusals.timer);
+    own_handle(store, (uv_handle_t *)&store->host.refusals.timer);
     uv_idle_init(store->rendezvous->loop, &store->host.lister);
     own_handle(store, (uv_handle_t *)&store->host.lister);
     LIST_INSERT_HEAD(&store->rendezvous->stores, store, link);
@@ -395,6 +392,8 @@ void rendezvous_store_close(struct rendezvous_store *store)
     store->host.kv = NULL;
     uv_close((uv_handle_t *)&store->listener, on_store_handle_closed);
     uv_close((uv_handle_t *)&store->sweep, on_store_handle_closed);
+    tcpstore_refusal_log_end(&store->host.refusals);
+    uv_close((uv_handle_t *)&store->host.refusals.timer, on_store_handle_closed);
     uv_close((uv_handle_t *)&store->host.lister, on_store_handle_closed);
     close(store->fd);
     store->fd = -1;

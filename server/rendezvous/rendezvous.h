@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "server/rendezvous/tcpstore_refusal.h"
 #include "server/rendezvous/tcpstore_wire.h"
 
 struct rendezvous;       /* the port range and every open store */
@@ -67,7 +68,7 @@ struct rendezvous_counters {
     size_t standing_addresses;               /* with connections or keys there */
     uint64_t expired_keys;
     uint64_t queries[TCPSTORE_QUERIES]; /* since the start */
-    uint64_t refused_connections, protocol_errors;
+    uint64_t refused[TCPSTORE_REFUSALS];
 };
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);

@@ -14,7 +14,7 @@ static void drop_if_empty(struct tcpstore_kv *kv, struct tcpstore_account *accou
 }
 
 static struct tcpstore_account *add(struct tcpstore_kv *kv, const void *address,
-                                    unsigned hash, struct error *err)
+                                    unsigned hash, enum tcpstore_refusal *why)
 {
     struct tcpstore_account *account = calloc(1, sizeof(*account));
 
@@ -26,12 +26,13 @@ static struct tcpstore_account *add(struct tcpstore_kv *kv, const void *address,
     if (account && !account->is_lost)
         return account;
     free(account);
-    error_set(err, ERROR_MEMORY, "out of memory");
+    tcpstore_refuse(why, TCPSTORE_MEMORY);
     return NULL;
 }
 
 struct tcpstore_account *tcpstore_account_enter(struct tcpstore_kv *kv,
-                                                const void *address, struct error *err)
+                                                const void *address,
+                                                enum tcpstore_refusal *why)
 {
     unsigned hash = tcpstore_hash(kv, address, TCPSTORE_ADDRESS_BYTES);
     struct tcpstore_account *account;
@@ -39,9 +40,9 @@ struct tcpstore_account *tcpstore_account_enter(struct tcpstore_kv *kv,
     HASH_FIND_BYHASHVALUE(hh, kv->accounts, address, TCPSTORE_ADDRESS_BYTES, hash,
                           account);
     if (!account)
-        account = add(kv, address, hash, err);
+        account = add(kv, address, hash, why);
     if (account && account->clients >= kv->limits.each.clients) {
-        error_set(err, ERROR_LIMIT, "its address has reached its limit of connections");
+        tcpstore_refuse(why, TCPSTORE_ADDRESS_CONNECTIONS);
         return NULL;
     }
     if (account)
@@ -58,16 +59,16 @@ void tcpstore_account_leave(struct tcpstore_kv *kv, struct tcpstore_account *acc
 
 int tcpstore_account_check(const struct tcpstore_kv *kv,
                            const struct tcpstore_account *account, size_t keys,
-                           size_t bytes, struct error *err)
+                           size_t bytes, enum tcpstore_refusal *why)
 {
     const struct tcpstore_each *each = &kv->limits.each;
 
     if (!account)
         return 0;
     if (keys > each->keys || account->keys > each->keys - keys)
-        return error_set(err, ERROR_LIMIT, "its address has reached its limit of keys");
+        return tcpstore_refuse(why, TCPSTORE_ADDRESS_KEYS);
     if (bytes > each->bytes || account->bytes > each->bytes - bytes)
-        return error_set(err, ERROR_LIMIT, "its address has reached its limit of bytes");
+        return tcpstore_refuse(why, TCPSTORE_ADDRESS_BYTES);
     return 0;
 }
 

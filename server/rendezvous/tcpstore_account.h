@@ -19,7 +19,8 @@ struct tcpstore_account {
 /* Count one more client of the address. NULL with the reason when that is one too many.
  */
 struct tcpstore_account *tcpstore_account_enter(struct tcpstore_kv *kv,
-                                                const void *address, struct error *err);
+                                                const void *address,
+                                                enum tcpstore_refusal *why);
 
 /* One client less. */
 void tcpstore_account_leave(struct tcpstore_kv *kv, struct tcpstore_account *account);
@@ -27,7 +28,7 @@ void tcpstore_account_leave(struct tcpstore_kv *kv, struct tcpstore_account *acc
 /* Whether the account, which may be NULL, may have so many more keys and bytes. */
 int tcpstore_account_check(const struct tcpstore_kv *kv,
                            const struct tcpstore_account *account, size_t keys,
-                           size_t bytes, struct error *err);
+                           size_t bytes, enum tcpstore_refusal *why);
 
 /* Bytes more (or, below zero, less) for the store and for the account, which may be NULL.
  */

@@ -8,14 +8,12 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/log.h"
 
 #define UNSENT_SOFT_MAX                                                                  \
     ((size_t)1 << 20)    /* beyond it nothing more is read or executed                   \
                           */
 #define KEEP_BYTES 16384 /* memory that an idle connection may hold on to */
 #define PARTS_MAX 64     /* of a step */
-#define COMPLAIN_NS INT64_C(10000000000)
 
 struct tcpstore_conn {
     uv_tcp_t tcp;
@@ -37,23 +35,11 @@ struct tcpstore_conn {
     bool is_woken; /* while it lists keys: to be said behind them */
 };
 
-void tcpstore_host_complain(struct tcpstore_host *host, const struct peer *peer,
-                            const char *what)
+void tcpstore_host_refused(struct tcpstore_host *host, const struct peer *peer,
+                           enum tcpstore_refusal why)
 {
-    int64_t now_ns = clock_monotonic_ns();
-    char text[PEER_TEXT_MAX];
-
-    if (now_ns < host->next_log_ns) {
-        host->unlogged++;
-        return;
-    }
-    if (host->unlogged)
-        log_warn("rendezvous %s: %s: %s (and %u more like this)", host->name,
-                 peer_format(peer, text), what, host->unlogged);
-    else
-        log_warn("rendezvous %s: %s: %s", host->name, peer_format(peer, text), what);
-    host->unlogged = 0;
-    host->next_log_ns = now_ns + COMPLAIN_NS;
+    host->counters->refused[why]++;
+    tcpstore_refusal_log_add(&host->refusals, why, peer);
 }
 
 /* ---- Life ---- */
@@ -90,11 +76,10 @@ void tcpstore_conn_close(struct tcpstore_conn *conn)
     uv_close((uv_handle_t *)&conn->tcp, on_closed);
 }
 
-static void fail(struct tcpstore_conn *conn, const char *why)
+static void fail(struct tcpstore_conn *conn, enum tcpstore_refusal why)
 {
     conn->has_failed = true;
-    conn->host->counters->protocol_errors++;
-    tcpstore_host_complain(conn->host, &conn->peer, why);
+    tcpstore_host_refused(conn->host, &conn->peer, why);
 }
 
 static size_t unsent(const struct tcpstore_conn *conn)
@@ -108,16 +93,20 @@ static void account(struct tcpstore_conn *conn)
 {
     struct tcpstore_host *host = conn->host;
     size_t now = unsent(conn) + conn->backlog.len + conn->parser.partial.len;
-    bool has_grown = now > conn->counted, is_fine;
+    bool has_grown = now > conn->counted, is_address_fine;
 
     if (now == conn->counted)
         return;
     host->buffered += now - conn->counted;
-    is_fine = tcpstore_client_hold(&conn->client, (ptrdiff_t)(now - conn->counted)) &&
-              host->buffered <= host->max_bytes;
+    is_address_fine =
+        tcpstore_client_hold(&conn->client, (ptrdiff_t)(now - conn->counted));
     conn->counted = now;
-    if (has_grown && !is_fine && !conn->has_failed)
-        fail(conn, "what is sent in part or not read by clients is over the limit");
+    if (!has_grown || conn->has_failed)
+        return;
+    if (!is_address_fine)
+        fail(conn, TCPSTORE_ADDRESS_UNREAD);
+    else if (host->buffered > host->max_bytes)
+        fail(conn, TCPSTORE_STORE_UNREAD);
 }
 
 /* ---- Sending ---- */
@@ -137,7 +126,7 @@ static void on_wake(struct tcpstore_client *client)
 
     conn->is_woken = client->is_listing;
     if (!conn->is_woken && tcpstore_put_u8(&conn->out.bytes, TCPSTORE_STOP_WAITING) < 0)
-        fail(conn, "no memory is left for a reply");
+        fail(conn, TCPSTORE_MEMORY);
     mark_dirty(conn);
 }
 
@@ -232,10 +221,10 @@ static void flush_dirty(struct tcpstore_host *host)
 
 static void list_on(struct tcpstore_conn *conn)
 {
-    struct error err;
+    enum tcpstore_refusal why;
 
-    if (tcpstore_kv_list_on(&conn->client, &conn->out, &err) < 0)
-        fail(conn, err.text);
+    if (tcpstore_kv_list_on(&conn->client, &conn->out, &why) < 0)
+        fail(conn, why);
     if (conn->is_woken && !conn->client.is_listing)
         on_wake(&conn->client);
     mark_dirty(conn);
@@ -266,13 +255,13 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 
 static void execute(struct tcpstore_conn *conn, const struct tcpstore_request *request)
 {
-    struct error err;
+    enum tcpstore_refusal why;
 
     if (request->query < TCPSTORE_QUERIES)
         conn->host->counters->queries[request->query]++;
     conn->client.is_v1 = conn->parser.version == TCPSTORE_V1;
-    if (tcpstore_kv_execute(&conn->client, request, &conn->out, &err) < 0)
-        fail(conn, err.text);
+    if (tcpstore_kv_execute(&conn->client, request, &conn->out, &why) < 0)
+        fail(conn, why);
     else if (conn->client.missing &&
              (request->query == TCPSTORE_WAIT || request->query == TCPSTORE_BARRIER))
         conn->wait_since_ms = clock_wall_ms();
@@ -300,7 +289,7 @@ static void pause_with(struct tcpstore_conn *conn, const struct tcpstore_slice *
     conn->is_paused = true;
     uv_read_stop((uv_stream_t *)&conn->tcp);
     if (buf_append(&conn->backlog, rest->data, rest->len) < 0)
-        fail(conn, "no memory is left for its requests");
+        fail(conn, TCPSTORE_MEMORY);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -363,15 +352,15 @@ static struct tcpstore_conn *conn_new(struct tcpstore_host *host, int fd,
     return conn;
 }
 
-static int begin_reading(struct tcpstore_conn *conn, struct error *err)
+static int begin_reading(struct tcpstore_conn *conn, enum tcpstore_refusal *why)
 {
     int rc = uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read);
 
-    return rc == 0 ? 0 : error_set(err, ERROR_IO, "%s", uv_strerror(rc));
+    return rc == 0 ? 0 : tcpstore_refuse(why, TCPSTORE_SOCKET);
 }
 
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer,
-                         struct error *err)
+                         enum tcpstore_refusal *why)
 {
     struct tcpstore_conn *conn = conn_new(host, fd, peer);
     int rc;
@@ -379,15 +368,15 @@ int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *
     if (!conn) {
         close(fd);
         host->conn_closed(host);
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        return tcpstore_refuse(why, TCPSTORE_MEMORY);
     }
     rc = uv_tcp_open(&conn->tcp, fd);
     if (rc < 0) {
         close(fd);
-        error_set(err, ERROR_IO, "%s", uv_strerror(rc));
+        tcpstore_refuse(why, TCPSTORE_SOCKET);
     } else if ((!host->is_counted ||
-                tcpstore_client_enter(&conn->client, &peer->address, err) == 0) &&
-               begin_reading(conn, err) == 0) {
+                tcpstore_client_enter(&conn->client, &peer->address, why) == 0) &&
+               begin_reading(conn, why) == 0) {
         return 0;
     }
     tcpstore_conn_close(conn);

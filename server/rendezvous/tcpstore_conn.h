@@ -19,8 +19,7 @@ TAILQ_HEAD(tcpstore_conn_list, tcpstore_conn);
 struct tcpstore_host {
     uv_loop_t *loop;
     struct tcpstore_kv *kv; /* NULL once the store is closed */
-    const char *name;
-    bool is_counted;  /* the store has limits for each address */
+    bool is_counted;        /* the store has limits for each address */
     size_t max_bytes; /* of all that is received but not complete, or not yet sent */
     size_t buffered;  /* such bytes now */
     struct rendezvous_counters *counters;
@@ -28,9 +27,8 @@ struct tcpstore_host {
     struct tcpstore_conn_list conns;
     size_t n_conns;
     struct tcpstore_conn_list dirty; /* have something to send */
-    uv_idle_t lister;    /* active while lists of keys are made; the store's handle */
-    int64_t next_log_ns; /* no complaint about a client before then */
-    unsigned unlogged;
+    uv_idle_t lister; /* active while lists of keys are made; the store's handle */
+    struct tcpstore_refusal_log refusals;
     void (*conn_closed)(struct tcpstore_host *host); /* a handle is gone */
 };
 
@@ -41,7 +39,7 @@ void tcpstore_host_list(uv_idle_t *lister);
 /* Serve an accepted socket, which is taken also on failure. host->conn_closed runs once
  * for each call, in the end. */
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer,
-                         struct error *err);
+                         enum tcpstore_refusal *why);
 
 /* Close without a word. The connection leaves the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
@@ -56,8 +54,8 @@ struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn);
  * shown as question marks. */
 json_t *tcpstore_key_json(const struct tcpstore_kv *kv, const void *key, size_t len);
 
-/* Complain about one client, at most once in ten seconds for a store. */
-void tcpstore_host_complain(struct tcpstore_host *host, const struct peer *peer,
-                            const char *what);
+/* Count and log that a client is refused. */
+void tcpstore_host_refused(struct tcpstore_host *host, const struct peer *peer,
+                           enum tcpstore_refusal why);
 
 #endif

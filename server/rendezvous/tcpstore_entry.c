@@ -81,21 +81,21 @@ void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 
 int tcpstore_check_room(const struct tcpstore_kv *kv,
                         const struct tcpstore_account *account, size_t bytes,
-                        struct error *err)
+                        enum tcpstore_refusal *why)
 {
     if (bytes > kv->limits.max_bytes || kv->bytes > kv->limits.max_bytes - bytes)
-        return error_set(err, ERROR_LIMIT, "the store has reached its limit of bytes");
-    return tcpstore_account_check(kv, account, 0, bytes, err);
+        return tcpstore_refuse(why, TCPSTORE_STORE_BYTES);
+    return tcpstore_account_check(kv, account, 0, bytes, why);
 }
 
 static int check_new(const struct tcpstore_kv *kv, const struct tcpstore_account *account,
-                     size_t key_len, struct error *err)
+                     size_t key_len, enum tcpstore_refusal *why)
 {
     if (kv->n_entries >= kv->limits.max_keys)
-        return error_set(err, ERROR_LIMIT, "the store has reached its limit of keys");
-    if (tcpstore_account_check(kv, account, 1, 0, err) < 0)
+        return tcpstore_refuse(why, TCPSTORE_STORE_KEYS);
+    if (tcpstore_account_check(kv, account, 1, 0, why) < 0)
         return -1;
-    return tcpstore_check_room(kv, account, tcpstore_entry_cost(key_len), err);
+    return tcpstore_check_room(kv, account, tcpstore_entry_cost(key_len), why);
 }
 
 static struct tcpstore_entry *add(struct tcpstore_kv *kv, struct tcpstore_slice key,
@@ -122,23 +122,24 @@ static struct tcpstore_entry *add(struct tcpstore_kv *kv, struct tcpstore_slice 
 
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_account *account,
-                                            struct tcpstore_slice key, struct error *err)
+                                            struct tcpstore_slice key,
+                                            enum tcpstore_refusal *why)
 {
     unsigned hash = tcpstore_hash(kv, key.data, key.len);
     struct tcpstore_entry *entry = find(kv, key, hash);
 
     if (entry && entry->account != account) {
-        if (tcpstore_account_check(kv, account, 1, tcpstore_entry_bytes(entry), err) < 0)
+        if (tcpstore_account_check(kv, account, 1, tcpstore_entry_bytes(entry), why) < 0)
             return NULL;
         tcpstore_account_adopt(kv, account, entry);
     }
     if (entry)
         return entry;
-    if (check_new(kv, account, key.len, err) < 0)
+    if (check_new(kv, account, key.len, why) < 0)
         return NULL;
     entry = add(kv, key, hash);
     if (!entry) {
-        error_set(err, ERROR_MEMORY, "out of memory");
+        tcpstore_refuse(why, TCPSTORE_MEMORY);
         return NULL;
     }
     tcpstore_charge(kv, NULL, (ptrdiff_t)tcpstore_entry_bytes(entry));
@@ -166,16 +167,16 @@ static struct tcpstore_value *resized(const struct tcpstore_entry *entry, size_t
 }
 
 int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                          size_t capacity, struct error *err)
+                          size_t capacity, enum tcpstore_refusal *why)
 {
     struct tcpstore_value *value;
 
     if (capacity > entry->capacity &&
-        tcpstore_check_room(kv, entry->account, capacity - entry->capacity, err) < 0)
+        tcpstore_check_room(kv, entry->account, capacity - entry->capacity, why) < 0)
         return -1;
     value = resized(entry, capacity);
     if (!value)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        return tcpstore_refuse(why, TCPSTORE_MEMORY);
     tcpstore_charge(kv, entry->account, (ptrdiff_t)(capacity - entry->capacity));
     entry->value = value;
     entry->capacity = capacity;
@@ -184,18 +185,18 @@ int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 
 /* Memory for a value of len bytes, giving back what a much longer one had. */
 static int fit_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len,
-                     struct error *err)
+                     enum tcpstore_refusal *why)
 {
     if (entry->value && entry->value->users == 1 && len <= entry->capacity &&
         entry->capacity / 4 <= len + 16)
         return 0;
-    return tcpstore_entry_resize(kv, entry, len, err);
+    return tcpstore_entry_resize(kv, entry, len, why);
 }
 
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                       struct tcpstore_slice value, struct error *err)
+                       struct tcpstore_slice value, enum tcpstore_refusal *why)
 {
-    if (fit_value(kv, entry, value.len, err) < 0)
+    if (fit_value(kv, entry, value.len, why) < 0)
         return -1;
     memcpy(entry->value->data, value.data, value.len);
     entry->len = value.len;
@@ -217,15 +218,15 @@ void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 /* ---- Queues ---- */
 
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        struct tcpstore_slice value, struct error *err)
+                        struct tcpstore_slice value, enum tcpstore_refusal *why)
 {
     struct queue_item *item;
 
-    if (tcpstore_check_room(kv, entry->account, sizeof(*item) + value.len, err) < 0)
+    if (tcpstore_check_room(kv, entry->account, sizeof(*item) + value.len, why) < 0)
         return -1;
     item = malloc(sizeof(*item) + value.len);
     if (!item)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        return tcpstore_refuse(why, TCPSTORE_MEMORY);
     item->len = value.len;
     memcpy(item->data, value.data, value.len);
     STAILQ_INSERT_TAIL(&entry->queue, item, link);

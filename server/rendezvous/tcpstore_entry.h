@@ -8,7 +8,7 @@
 /* Whether so much more fits into the store and on the account (or NULL). */
 int tcpstore_check_room(const struct tcpstore_kv *kv,
                         const struct tcpstore_account *account, size_t bytes,
-                        struct error *err);
+                        enum tcpstore_refusal *why);
 
 /* Both count as a use. */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
@@ -18,7 +18,8 @@ struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_sli
  * tcpstore_entry_drop. */
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_account *account,
-                                            struct tcpstore_slice key, struct error *err);
+                                            struct tcpstore_slice key,
+                                            enum tcpstore_refusal *why);
 
 void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
@@ -33,15 +34,15 @@ void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
 /* Give the value exactly `capacity` bytes of memory. */
 int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                          size_t capacity, struct error *err);
+                          size_t capacity, enum tcpstore_refusal *why);
 
 /* Replace the value. A failure changes nothing. */
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                       struct tcpstore_slice value, struct error *err);
+                       struct tcpstore_slice value, enum tcpstore_refusal *why);
 
 /* Put a value at the end of the queue. A failure changes nothing. */
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        struct tcpstore_slice value, struct error *err);
+                        struct tcpstore_slice value, enum tcpstore_refusal *why);
 /* Forget the first of a queue that has one. */
 void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 

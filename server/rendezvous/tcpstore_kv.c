@@ -20,7 +20,7 @@ struct call {
     const struct tcpstore_request *request;
     struct buf *reply; /* the bytes of out */
     struct tcpstore_out *out;
-    struct error *err;
+    enum tcpstore_refusal *why;
 };
 
 static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
@@ -109,10 +109,10 @@ static void wake_one(struct tcpstore_entry *entry)
 }
 
 static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
-                    struct error *err)
+                    enum tcpstore_refusal *why)
 {
     struct tcpstore_entry *entry =
-        tcpstore_find_or_add(client->kv, client->account, key, err);
+        tcpstore_find_or_add(client->kv, client->account, key, why);
     struct tcpstore_wait *wait = &client->waits[client->missing];
 
     assert(client->missing < client->n_waits);
@@ -127,22 +127,23 @@ static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
 }
 
 /* Prepare a client, which must not be waiting, to wait for n keys. */
-static int begin_wait(struct tcpstore_client *client, size_t n, struct error *err)
+static int begin_wait(struct tcpstore_client *client, size_t n,
+                      enum tcpstore_refusal *why)
 {
     struct tcpstore_kv *kv = client->kv;
 
     assert(!client->waits && n > 0 && kv->n_waits <= kv->limits.max_waits);
     if (n > kv->limits.max_waits - kv->n_waits)
-        return error_set(err, ERROR_LIMIT, "the store has reached its limit of waits");
+        return tcpstore_refuse(why, TCPSTORE_STORE_WAITS);
     if (n == 1) {
         client->one.entry = NULL;
         client->waits = &client->one;
     } else {
-        if (tcpstore_check_room(kv, client->account, n * sizeof(*client->waits), err) < 0)
+        if (tcpstore_check_room(kv, client->account, n * sizeof(*client->waits), why) < 0)
             return -1;
         client->waits = calloc(n, sizeof(*client->waits));
         if (!client->waits)
-            return error_set(err, ERROR_MEMORY, "out of memory");
+            return tcpstore_refuse(why, TCPSTORE_MEMORY);
         tcpstore_charge(kv, client->account, (ptrdiff_t)(n * sizeof(*client->waits)));
     }
     client->n_waits = n;
@@ -166,9 +167,9 @@ void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv
 }
 
 int tcpstore_client_enter(struct tcpstore_client *client, const void *address,
-                          struct error *err)
+                          enum tcpstore_refusal *why)
 {
-    client->account = tcpstore_account_enter(client->kv, address, err);
+    client->account = tcpstore_account_enter(client->kv, address, why);
     return client->account ? 0 : -1;
 }
 
@@ -220,19 +221,19 @@ static int parse_number(const unsigned char *text, size_t len, int64_t *number)
 }
 
 static int entry_number(const struct tcpstore_entry *entry, int64_t *number,
-                        struct error *err)
+                        enum tcpstore_refusal *why)
 {
     *number = 0;
     if (!entry->has_value || parse_number(entry->value->data, entry->len, number) == 0)
         return 0;
-    return error_set(err, ERROR_PEER, "it adds to a value that is not a number");
+    return tcpstore_refuse(why, TCPSTORE_ADD_TO_TEXT);
 }
 
 /* ---- Values ---- */
 
 static struct tcpstore_entry *find_or_add(struct call *call, struct tcpstore_slice key)
 {
-    return tcpstore_find_or_add(call->kv, call->client->account, key, call->err);
+    return tcpstore_find_or_add(call->kv, call->client->account, key, call->why);
 }
 
 /* Store a value without waking anyone. NULL after a failure, which changed nothing. */
@@ -241,20 +242,20 @@ static struct tcpstore_entry *store(struct call *call, struct tcpstore_slice key
 {
     struct tcpstore_entry *entry = find_or_add(call, key);
 
-    if (!entry || tcpstore_entry_set(call->kv, entry, value, call->err) == 0)
+    if (!entry || tcpstore_entry_set(call->kv, entry, value, call->why) == 0)
         return entry;
     tcpstore_entry_drop(call->kv, entry);
     return NULL;
 }
 
 static int store_number(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        int64_t number, struct error *err)
+                        int64_t number, enum tcpstore_refusal *why)
 {
     char text[24];
     int len = snprintf(text, sizeof(text), "%" PRId64, number);
     struct tcpstore_slice value = {(const unsigned char *)text, (size_t)len};
 
-    return tcpstore_entry_set(kv, entry, value, err);
+    return tcpstore_entry_set(kv, entry, value, why);
 }
 
 static int put_value_reply(struct call *call, const struct tcpstore_entry *entry)
@@ -315,10 +316,10 @@ static int do_add(struct call *call)
 
     if (!entry)
         return -1;
-    if (entry_number(entry, &number, call->err) < 0)
+    if (entry_number(entry, &number, call->why) < 0)
         return -1;
     number = (int64_t)((uint64_t)number + (uint64_t)call->request->number);
-    if (store_number(call->kv, entry, number, call->err) < 0) {
+    if (store_number(call->kv, entry, number, call->why) < 0) {
         tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
@@ -339,7 +340,7 @@ static int do_append(struct call *call)
     if ((!entry->value || len > entry->capacity) &&
         tcpstore_entry_resize(call->kv, entry, entry->len ? len + len / 2 : len, NULL) <
             0 &&
-        tcpstore_entry_resize(call->kv, entry, len, call->err) < 0) {
+        tcpstore_entry_resize(call->kv, entry, len, call->why) < 0) {
         tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
@@ -426,12 +427,11 @@ static int check_pairs(struct call *call)
         add_pair(&growth, call->client, tcpstore_find(kv, key), key.len, value.len);
     }
     if (growth.keys > kv->limits.max_keys - kv->n_entries)
-        return error_set(call->err, ERROR_LIMIT,
-                         "the store has reached its limit of keys");
+        return tcpstore_refuse(call->why, TCPSTORE_STORE_KEYS);
     if (tcpstore_account_check(kv, call->client->account, growth.own_keys,
-                               growth.own_bytes, call->err) < 0)
+                               growth.own_bytes, call->why) < 0)
         return -1;
-    return tcpstore_check_room(kv, NULL, growth.bytes, call->err);
+    return tcpstore_check_room(kv, NULL, growth.bytes, call->why);
 }
 
 static int do_multi_set(struct call *call)
@@ -465,13 +465,13 @@ static int do_wait(struct call *call)
     }
     if (missing == 0)
         return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
-    if (begin_wait(client, missing, call->err) < 0)
+    if (begin_wait(client, missing, call->why) < 0)
         return -1;
     list = call->request->list;
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
         if (tcpstore_entry_exists(tcpstore_find(call->kv, key)) ||
-            add_wait(client, key, call->err) == 0)
+            add_wait(client, key, call->why) == 0)
             continue;
         drop_wait(client);
         return -1;
@@ -542,7 +542,7 @@ static int do_queue_push(struct call *call)
 
     if (!entry)
         return -1;
-    if (tcpstore_entry_push(call->kv, entry, call->request->value, call->err) < 0) {
+    if (tcpstore_entry_push(call->kv, entry, call->request->value, call->why) < 0) {
         tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
@@ -577,10 +577,10 @@ static int park_at_barrier(struct call *call)
 {
     struct tcpstore_client *client = call->client;
 
-    if (begin_wait(client, 1, call->err) < 0)
+    if (begin_wait(client, 1, call->why) < 0)
         return -1;
     client->is_barrier = true;
-    return add_wait(client, call->request->key, call->err);
+    return add_wait(client, call->request->key, call->why);
 }
 
 /* The count never starts again: who comes after the last one passes at once. */
@@ -592,12 +592,12 @@ static int do_barrier(struct call *call)
 
     drop_wait(call->client);
     entry = find_or_add(call, call->request->key);
-    if (!entry || entry_number(entry, &count, call->err) < 0)
+    if (!entry || entry_number(entry, &count, call->why) < 0)
         return -1;
     count = (int64_t)((uint64_t)count + 1);
     if (count < call->request->number && park_at_barrier(call) < 0)
         goto fail;
-    if (store_number(kv, entry, count, call->err) < 0)
+    if (store_number(kv, entry, count, call->why) < 0)
         goto fail;
     if (count < call->request->number)
         return 0;
@@ -662,26 +662,26 @@ static int (*const handlers[TCPSTORE_QUERY_COUNT])(struct call *) = {
 
 int tcpstore_kv_execute(struct tcpstore_client *client,
                         const struct tcpstore_request *request,
-                        struct tcpstore_out *reply, struct error *err)
+                        struct tcpstore_out *reply, enum tcpstore_refusal *why)
 {
-    struct call call = {client->kv, client, request, &reply->bytes, reply, err};
+    struct call call = {client->kv, client, request, &reply->bytes, reply, why};
 
     if (client->is_v1)
         drop_wait(client);
-    err->code = ERROR_NONE;
+    *why = TCPSTORE_NOT_REFUSED;
     if (handlers[request->query](&call) == 0)
         return 0;
-    if (err->code == ERROR_NONE)
-        error_set(err, ERROR_LIMIT, "the reply is too large to be sent");
+    if (*why == TCPSTORE_NOT_REFUSED)
+        tcpstore_refuse(why, TCPSTORE_REPLY_SIZE);
     return -1;
 }
 
 int tcpstore_kv_list_on(struct tcpstore_client *client, struct tcpstore_out *reply,
-                        struct error *err)
+                        enum tcpstore_refusal *why)
 {
     if (!client->is_listing || list_step(client, &reply->bytes) == 0)
         return 0;
-    return error_set(err, ERROR_LIMIT, "the reply is too large to be sent");
+    return tcpstore_refuse(why, TCPSTORE_REPLY_SIZE);
 }
 
 void tcpstore_client_each_wait(const struct tcpstore_client *client, size_t most,

@@ -5,8 +5,8 @@
 
 #include <sys/queue.h>
 
-#include "common/base/error.h"
 #include "server/rendezvous/tcpstore_out.h"
+#include "server/rendezvous/tcpstore_refusal.h"
 #include "server/rendezvous/tcpstore_wire.h"
 
 struct tcpstore_kv;
@@ -83,7 +83,7 @@ void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv
  * limits for each: what it writes or waits for is on that address's account until another
  * one writes to it. -1 with the reason when the address has too many clients. */
 int tcpstore_client_enter(struct tcpstore_client *client, const void *address,
-                          struct error *err);
+                          enum tcpstore_refusal *why);
 void tcpstore_client_release(struct tcpstore_client *client);
 
 /* Bytes more (or, below zero, less) that the server holds for the client outside of the
@@ -92,11 +92,11 @@ bool tcpstore_client_hold(struct tcpstore_client *client, ptrdiff_t bytes);
 
 /* Carry out a request and append its reply, if it has one; what is written to its keys
  * later does not change it. -1: the connection is to be
- * closed, with the reason in *err; the store is as it was, unless only the reply failed.
+ * closed, with the reason in *why; the store is as it was, unless only the reply failed.
  */
 int tcpstore_kv_execute(struct tcpstore_client *client,
                         const struct tcpstore_request *request,
-                        struct tcpstore_out *reply, struct error *err);
+                        struct tcpstore_out *reply, enum tcpstore_refusal *why);
 
 /* A client's list of keys takes a step for so many of them, the first one at once. While
  * it is_listing its reply is not complete: nothing is to be taken from it nor added, no
@@ -104,7 +104,7 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
  * reply. Keys that are there all the while are listed, once each. -1: as above. */
 #define TCPSTORE_LIST_STEP 4096
 int tcpstore_kv_list_on(struct tcpstore_client *client, struct tcpstore_out *reply,
-                        struct error *err);
+                        enum tcpstore_refusal *why);
 
 /* Tell a store with a time to live how late it is, on any clock that starts above 0 and
  * does not go back, and forget up to `most` of the keys whose time is over. A key is used

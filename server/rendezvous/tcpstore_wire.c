@@ -84,7 +84,8 @@ void tcpstore_parser_release(struct tcpstore_parser *parser)
     buf_release(&parser->partial);
 }
 
-static enum tcpstore_parse bad(struct tcpstore_parser *parser, const char *fault)
+static enum tcpstore_parse bad(struct tcpstore_parser *parser,
+                               enum tcpstore_refusal fault)
 {
     parser->fault = fault;
     return TCPSTORE_BAD;
@@ -93,7 +94,7 @@ static enum tcpstore_parse bad(struct tcpstore_parser *parser, const char *fault
 static enum tcpstore_parse more(struct tcpstore_parser *parser, size_t need)
 {
     if (need > parser->max_request)
-        return bad(parser, "a request over the limit of its size");
+        return bad(parser, TCPSTORE_REQUEST_SIZE);
     parser->need = need;
     return TCPSTORE_MORE;
 }
@@ -117,7 +118,7 @@ static enum tcpstore_parse detect(struct tcpstore_parser *parser,
     else if (read_u32(data + 1) <= TCPSTORE_KEY_MAX)
         parser->version = TCPSTORE_V1;
     else
-        return bad(parser, "a wrong magic number");
+        return bad(parser, TCPSTORE_WRONG_MAGIC);
     return TCPSTORE_REQUEST;
 }
 
@@ -127,12 +128,12 @@ static enum tcpstore_parse begin_request(struct tcpstore_parser *parser, unsigne
 
     if (parser->version == TCPSTORE_V1) {
         if (type >= sizeof(v1_queries) / sizeof(v1_queries[0]))
-            return bad(parser, "an unknown query");
+            return bad(parser, TCPSTORE_UNKNOWN_QUERY);
         query = v1_queries[type];
     }
     if (query >= TCPSTORE_QUERY_COUNT || !fields_of[query] ||
         (query == TCPSTORE_WATCH_KEY && parser->version != TCPSTORE_V1))
-        return bad(parser, "an unknown query");
+        return bad(parser, TCPSTORE_UNKNOWN_QUERY);
     parser->query = query;
     parser->field = fields_of[query];
     parser->group = NULL;
@@ -147,17 +148,17 @@ static enum tcpstore_parse scan_field(struct tcpstore_parser *parser, uint64_t h
     switch (*parser->field++) {
     case 'k':
         if (head > TCPSTORE_KEY_MAX)
-            return bad(parser, "a key over the limit of its length");
+            return bad(parser, TCPSTORE_KEY_LENGTH);
         parser->scanned += head;
         break;
     case 'b':
         if (head > TCPSTORE_BLOB_MAX)
-            return bad(parser, "a value over the limit of its length");
+            return bad(parser, TCPSTORE_VALUE_LENGTH);
         parser->scanned += head;
         break;
     case 'n':
         if (head > TCPSTORE_LIST_MAX)
-            return bad(parser, "a list over the limit of its length");
+            return bad(parser, TCPSTORE_LIST_LENGTH);
         parser->group = parser->field;
         parser->rounds = head;
         if (head == 0)
@@ -276,7 +277,7 @@ static void finish_request(struct tcpstore_parser *parser, const unsigned char *
 static int keep(struct tcpstore_parser *parser, struct tcpstore_slice *input, size_t len)
 {
     if (buf_append(&parser->partial, input->data, len) < 0) {
-        parser->fault = "memory is out";
+        parser->fault = TCPSTORE_MEMORY;
         return -1;
     }
     input->data += len;

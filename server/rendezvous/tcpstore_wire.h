@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/buf.h"
+#include "server/rendezvous/tcpstore_refusal.h"
 
 /* What libtorch's own server enforces. */
 #define TCPSTORE_KEY_MAX 8192
@@ -73,9 +74,9 @@ enum tcpstore_parse {
 
 struct tcpstore_parser {
     enum tcpstore_version version;
-    const char *fault;  /* after TCPSTORE_BAD: why */
-    struct buf partial; /* what has come of an incomplete request */
-    bool is_delivered;  /* partial was handed out and is to be forgotten */
+    enum tcpstore_refusal fault; /* after TCPSTORE_BAD: why */
+    struct buf partial;          /* what has come of an incomplete request */
+    bool is_delivered;           /* partial was handed out and is to be forgotten */
     size_t max_request;
     enum tcpstore_query query;
     const char *field; /* the next field's kind; NULL: the type byte comes next */

@@ -59,13 +59,13 @@ static int execute(struct fake *fake, const struct tcpstore_request *request)
 {
     struct tcpstore_client *client = &fake->client;
     struct tcpstore_usage usage;
-    struct error err;
+    enum tcpstore_refusal why;
     size_t before = fake->out.bytes.len;
     int rc;
 
     client->is_v1 = fake->parser.version == TCPSTORE_V1;
     check(request->query != TCPSTORE_WATCH_KEY || client->is_v1);
-    rc = tcpstore_kv_execute(client, request, &fake->out, &err);
+    rc = tcpstore_kv_execute(client, request, &fake->out, &why);
     tcpstore_kv_usage(client->kv, &usage);
     check(usage.bytes <= MAX_BYTES && usage.keys <= 64 && usage.waits <= CLIENTS);
     check(usage.addresses <= CLIENTS / 2);

@@ -1,6 +1,7 @@
 // standing.test.mjs - the standing rendezvous of the server, as its users and those who run
 // it see it
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { describe, test } from 'node:test';
 
 import { startServer } from './lib/cluster.mjs';
@@ -83,7 +84,34 @@ describe('the standing store', { concurrency: 4 }, () => {
   test('only the networks that are named get in', limit, async (t) => {
     const { server, port } = await startStanding(t, { args: ['--rendezvous-allow', '192.0.2.0/24'] });
     await assert.rejects(TcpStoreClient.connect(t, port), /closed the connection/);
-    assert.equal(await metric(server, 'ringbench_rendezvous_refused_connections_total'), 1);
+    assert.equal(await metric(server, 'ringbench_rendezvous_refused_total{reason="address_not_allowed"}'), 1);
+  });
+
+  test('each kind of refusal has its own line and counter', limit, async (t) => {
+    const { server, port } = await startStanding(t, { args: ['--rendezvous-address-connections', '2'] });
+    const refusals = (kind) => metric(server, `ringbench_rendezvous_refused_total{reason="${kind}"}`);
+    const probe = net.connect(port, '127.0.0.1', () => probe.write('GET / HTTP/1.1\r\n\r\n'));
+    probe.on('error', () => {});
+    await server.errorLine(/127\.0\.0\.1:\d+ refused: .*unknown query/);
+    const clients = [await TcpStoreClient.connect(t, port), await TcpStoreClient.connect(t, port)];
+    for (let i = 0; i < 5; i++)
+      await assert.rejects(TcpStoreClient.connect(t, port), /closed the connection/);
+    await server.errorLine(/127\.0\.0\.1:\d+ refused: .*--rendezvous-address-connections\)$/);
+    await server.errorLine(/--rendezvous-address-connections\) \(4 more /);
+    assert.equal(await refusals('unknown_query'), 1);
+    assert.equal(await refusals('address_connections'), 5);
+    assert.equal(await refusals('store_connections'), 0);
+    // A stop logs what the interval has not logged yet.
+    for (const client of clients) client.send(200);
+    await waitFor(async () => (await refusals('unknown_query')) === 3, 'they are not counted');
+    server.signal('SIGTERM');
+    assert.deepEqual(await server.ended(), { code: 0, signal: null });
+    const lines = server.errors.filter((line) => line.includes('unknown query'));
+    const told = lines.map((line) => Number(line.match(/\((\d+) more/)?.[1] ?? 1));
+    assert.equal(
+      told.reduce((sum, count) => sum + count),
+      3,
+    );
   });
 
   test('variables of the environment do as well', limit, async (t) => {

@@ -43,7 +43,8 @@ static inline void fake_on_wake(struct tcpstore_client *client)
 
 /* Execute the one request in bytes, which are released; returns as tcpstore_kv_execute.
  */
-static inline int fake_execute(struct fake *fake, struct buf *bytes, struct error *err)
+static inline int fake_execute(struct fake *fake, struct buf *bytes,
+                               enum tcpstore_refusal *why)
 {
     struct tcpstore_slice input = {(const unsigned char *)bytes->data, bytes->len};
     struct tcpstore_request request;
@@ -53,7 +54,7 @@ static inline int fake_execute(struct fake *fake, struct buf *bytes, struct erro
     tcpstore_parser_init(&parser, REQUEST_MAX);
     parser.version = TCPSTORE_V2;
     assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
-    rc = tcpstore_kv_execute(&fake->client, &request, &fake->out, err);
+    rc = tcpstore_kv_execute(&fake->client, &request, &fake->out, why);
     tcpstore_parser_release(&parser);
     buf_release(bytes);
     return rc;

@@ -157,18 +157,22 @@ TEST_WITH(setup, teardown, bad_input_closes_only_its_connection)
         const char *bytes;
         size_t len;
         bool is_greeted;
+        enum tcpstore_refusal why;
     } cases[] = {
-        {"\0\xde\xad\xbe\xef", 5, false}, /* wrong magic */
-        {"\x0d\x01\0\0\0", 5, false},     /* no VALIDATE */
-        {"GET / HTTP/1.1\r\n\r\n", 18, false},
-        {"\0\xce\xf7\x85\x3c", 5, true}, /* a second VALIDATE */
-        {"\x13", 1, true},               /* unknown query */
-        {"\xff", 1, true},
-        {"\x03\x01\x20\0\0\0\0\0\0", 9, true}, /* key of 8193 bytes */
-        {"\x03\xff\xff\xff\xff\xff\xff\xff\xff", 9, true},
-        {"\x06\x01\0\x02\0\0\0\0\0", 9, true}, /* 131073 keys */
-        {"\x01\x01\0\0\0\0\0\0\0k\x01\0\x80\0\0\0\0\0", 18, true} /* 8 MiB and 1 */,
-        {"\x04\x01\0\0\0\0\0\0\0t\x01\0\0\0\0\0\0\0", 18, true}, /* ADD to a text */
+        {"\0\xde\xad\xbe\xef", 5, false, TCPSTORE_WRONG_MAGIC}, /* wrong magic */
+        {"\x0d\x01\0\0\0", 5, false, TCPSTORE_UNKNOWN_QUERY},   /* no VALIDATE */
+        {"GET / HTTP/1.1\r\n\r\n", 18, false, TCPSTORE_UNKNOWN_QUERY},
+        {"\0\xce\xf7\x85\x3c", 5, true, TCPSTORE_UNKNOWN_QUERY}, /* a second VALIDATE */
+        {"\x13", 1, true, TCPSTORE_UNKNOWN_QUERY},               /* unknown query */
+        {"\xff", 1, true, TCPSTORE_UNKNOWN_QUERY},
+        {"\x03\x01\x20\0\0\0\0\0\0", 9, true,
+         TCPSTORE_KEY_LENGTH}, /* key of 8193 bytes */
+        {"\x03\xff\xff\xff\xff\xff\xff\xff\xff", 9, true, TCPSTORE_KEY_LENGTH},
+        {"\x06\x01\0\x02\0\0\0\0\0", 9, true, TCPSTORE_LIST_LENGTH}, /* 131073 keys */
+        {"\x01\x01\0\0\0\0\0\0\0k\x01\0\x80\0\0\0\0\0", 18, true,
+         TCPSTORE_VALUE_LENGTH} /* 8 MiB and 1 */,
+        {"\x04\x01\0\0\0\0\0\0\0t\x01\0\0\0\0\0\0\0", 18, true,
+         TCPSTORE_ADD_TO_TEXT}, /* ADD to a text */
     };
     struct fixture *fixture = *state;
     int other = connect_v2(fixture);
@@ -178,12 +182,12 @@ TEST_WITH(setup, teardown, bad_input_closes_only_its_connection)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int fd = cases[i].is_greeted ? connect_v2(fixture)
                                      : connect_to("127.0.0.1", fixture->port);
+        uint64_t before = counters_of(fixture).refused[cases[i].why];
         send_all(fd, cases[i].bytes, cases[i].len);
         expect_end(fd);
         expect_quiet(other);
+        assert_int_equal(counters_of(fixture).refused[cases[i].why], before + 1);
     }
-    assert_int_equal(counters_of(fixture).protocol_errors,
-                     sizeof(cases) / sizeof(cases[0]));
     close(other);
 }
 

@@ -13,7 +13,7 @@ TEST(stranger_is_refused)
     on_loop(fixture, open_store, address);
     expect_end(connect_to("127.0.0.1", fixture->port));
     expect_end(connect_to("::1", fixture->port));
-    assert_int_equal(counters_of(fixture).refused_connections, 2);
+    assert_int_equal(counters_of(fixture).refused[TCPSTORE_ADDRESS_NOT_ALLOWED], 2);
     on_loop(fixture, open_store, local);
     close(connect_v2(fixture));
     stop(fixture);
@@ -242,7 +242,7 @@ TEST(unread_replies_are_bounded)
             put_request(&bytes, 3, "s", "/k");
         send_buf(fds[i], &bytes);
     }
-    while (counters_of(fixture).protocol_errors == 0)
+    while (counters_of(fixture).refused[TCPSTORE_STORE_UNREAD] == 0)
         usleep(1000);
     expect_quiet(other);
     for (int i = 0; i < 6; i++)

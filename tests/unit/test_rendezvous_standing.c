@@ -138,7 +138,7 @@ TEST(only_named_networks_are_let_in)
     standing.config.allowed = "192.0.2.0/24,2001:db8::/32";
     fixture = start_standing(standing);
     expect_end(connect_to("127.0.0.1", fixture->port));
-    assert_int_equal(counters_of(fixture).refused_connections, 1);
+    assert_int_equal(counters_of(fixture).refused[TCPSTORE_ADDRESS_NOT_ALLOWED], 1);
     end(fixture);
     standing.config.allowed = "127.0.0.0/8";
     fixture = start_standing(standing);

@@ -61,11 +61,11 @@ static size_t used_bytes(const struct bench *bench)
 #define send_expecting(bench, i, rc, line, type, ...)                                    \
     do {                                                                                 \
         struct buf bytes;                                                                \
-        struct error err;                                                                \
+        enum tcpstore_refusal why;                                                       \
         buf_init(&bytes, REQUEST_MAX);                                                   \
         put_request(&bytes, type, __VA_ARGS__);                                          \
-        if (fake_execute(&(bench)->fakes[i], &bytes, &err) != (rc))                      \
-            fail_msg("line %d: %s", line, err.text);                                     \
+        if (fake_execute(&(bench)->fakes[i], &bytes, &why) != (rc))                      \
+            fail_msg("line %d: %s", line, tcpstore_refusal_name(why));                   \
     } while (0)
 
 /* Client i has got exactly these reply fields since it was last looked at. */
@@ -271,7 +271,7 @@ TEST(many_keys_are_listed_in_steps)
     enum { KEYS = 10000 };
     struct bench *bench = *state;
     struct fake *fake = &bench->fakes[1];
-    struct error why;
+    enum tcpstore_refusal list_why;
     struct buf expected;
     char key[16];
     int steps = 1;
@@ -290,7 +290,7 @@ TEST(many_keys_are_listed_in_steps)
         snprintf(key, sizeof(key), "new-%d", steps);
         SEND(0, SET, "ss", key, "");
         tcpstore_put_blob(&expected, key, 5);
-        assert_int_equal(tcpstore_kv_list_on(&fake->client, &fake->out, &why), 0);
+        assert_int_equal(tcpstore_kv_list_on(&fake->client, &fake->out, &list_why), 0);
     }
     assert_int_equal(steps, 1 + KEYS / TCPSTORE_LIST_STEP);
     compare(&fake->out, &expected, __LINE__);

@@ -19,11 +19,11 @@ struct bench {
 static void enter(struct bench *bench, int i)
 {
     const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, (unsigned char)(i / 2)};
-    struct error err;
+    enum tcpstore_refusal why;
 
     tcpstore_client_init(&bench->fakes[i].client, bench->kv, fake_on_wake);
-    if (tcpstore_client_enter(&bench->fakes[i].client, address, &err) < 0)
-        fail_msg("%s", err.text);
+    if (tcpstore_client_enter(&bench->fakes[i].client, address, &why) < 0)
+        fail_msg("%s", tcpstore_refusal_name(why));
 }
 
 static struct bench *bench_new(struct tcpstore_each each)
@@ -80,18 +80,19 @@ static void pass(struct bench *bench, int64_t ms)
         continue;
 }
 
-#define SEND(i, ...) send_expecting(bench, i, "", __LINE__, __VA_ARGS__)
-/* The request is refused with these words. */
-#define SEND_BAD(i, words, ...) send_expecting(bench, i, words, __LINE__, __VA_ARGS__)
-#define send_expecting(bench, i, words, line, type, ...)                                 \
+#define SEND(i, ...) send_expecting(bench, i, TCPSTORE_NOT_REFUSED, __LINE__, __VA_ARGS__)
+/* The request is refused for this reason. */
+#define SEND_BAD(i, reason, ...) send_expecting(bench, i, reason, __LINE__, __VA_ARGS__)
+#define send_expecting(bench, i, reason, line, type, ...)                                \
     do {                                                                                 \
         struct buf bytes;                                                                \
-        struct error err = {ERROR_NONE, ""};                                             \
+        enum tcpstore_refusal why;                                                       \
+        int rc;                                                                          \
         buf_init(&bytes, REQUEST_MAX);                                                   \
         put_request(&bytes, type, __VA_ARGS__);                                          \
-        if (fake_execute(&(bench)->fakes[i], &bytes, &err) != (*(words) ? -1 : 0) ||     \
-            !strstr(err.text, words))                                                    \
-            fail_msg("line %d: %s", line, err.text);                                     \
+        rc = fake_execute(&(bench)->fakes[i], &bytes, &why);                             \
+        if (rc != ((reason) ? -1 : 0) || why != (reason))                                \
+            fail_msg("line %d: %s", line, tcpstore_refusal_name(why));                   \
     } while (0)
 
 /* Whether the key is there, which nobody's clock notices. */
@@ -356,15 +357,15 @@ TEST(an_address_has_so_many_clients)
     struct bench *bench = bench_new((struct tcpstore_each){2, 10, 10000});
     const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, 1};
     struct tcpstore_client third;
-    struct error err;
+    enum tcpstore_refusal why;
     void *here = bench;
 
     tcpstore_client_init(&third, bench->kv, fake_on_wake);
-    assert_int_equal(tcpstore_client_enter(&third, address, &err), -1);
-    assert_string_equal(err.text, "its address has reached its limit of connections");
+    assert_int_equal(tcpstore_client_enter(&third, address, &why), -1);
+    assert_int_equal(why, TCPSTORE_ADDRESS_CONNECTIONS);
     tcpstore_client_release(&third);
     tcpstore_client_release(&bench->fakes[2].client);
-    assert_int_equal(tcpstore_client_enter(&third, address, &err), 0);
+    assert_int_equal(tcpstore_client_enter(&third, address, &why), 0);
     tcpstore_client_release(&third);
     teardown(&here);
 }
@@ -372,24 +373,24 @@ TEST(an_address_has_so_many_clients)
 TEST(an_address_has_so_many_keys)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 3, 10000});
-    const char *words = "its address has reached its limit of keys";
+    const enum tcpstore_refusal reason = TCPSTORE_ADDRESS_KEYS;
     void *here = bench;
 
     SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
-    SEND_BAD(1, words, MULTI_SET, "qssssss", N(3), "/a", "x", "/c", "", "/d", "");
+    SEND_BAD(1, reason, MULTI_SET, "qssssss", N(3), "/a", "x", "/c", "", "/d", "");
     SEND(1, WAIT, "qs", N(1), "/c");
-    SEND_BAD(0, words, SET, "ss", "/d", "");
-    SEND_BAD(0, words, BARRIER, "sq", "/d", N(2));
-    SEND_BAD(0, words, PUSH, "ss", "/d", "");
-    SEND_BAD(0, words, WAIT, "qs", N(1), "/d");
+    SEND_BAD(0, reason, SET, "ss", "/d", "");
+    SEND_BAD(0, reason, BARRIER, "sq", "/d", N(2));
+    SEND_BAD(0, reason, PUSH, "ss", "/d", "");
+    SEND_BAD(0, reason, WAIT, "qs", N(1), "/d");
     assert_int_equal(usage_of(bench).keys, 2);
     /* Others are not concerned, and take over what they write to. */
     SEND(2, SET, "ss", "/d", "");
     SEND(2, SET, "ss", "/a", "x");
     SEND(0, SET, "ss", "/e", "");
     SEND(2, SET, "ss", "/f", "");
-    SEND_BAD(3, words, SET, "ss", "/b", "x");
-    SEND_BAD(3, words, MULTI_SET, "qssss", N(2), "/d", "set", "/b", "x");
+    SEND_BAD(3, reason, SET, "ss", "/b", "x");
+    SEND_BAD(3, reason, MULTI_SET, "qssss", N(2), "/d", "set", "/b", "x");
     SEND(2, GET, "s", "/d");
     assert_memory_equal(bench->fakes[2].out.bytes.data, "\0\0\0\0\0\0\0\0", 8);
     /* What is deleted or has expired is free again. */
@@ -409,19 +410,19 @@ TEST(an_address_has_so_many_keys)
 TEST(an_address_has_so_many_bytes)
 {
     struct bench *bench = bench_new((struct tcpstore_each){2, 100, 10000});
-    const char *words = "its address has reached its limit of bytes";
+    const enum tcpstore_refusal reason = TCPSTORE_ADDRESS_BYTES;
     void *here = bench;
 
     SEND(0, SET, "sz", "/a", (uint64_t)7000);
-    SEND_BAD(1, words, SET, "sz", "/b", (uint64_t)7000);
-    SEND_BAD(1, words, APPEND, "sz", "/a", (uint64_t)4000);
-    SEND_BAD(1, words, PUSH, "sz", "/a", (uint64_t)4000);
-    SEND_BAD(1, words, CAS, "ssz", "/b", "", (uint64_t)4000);
-    SEND_BAD(1, words, MULTI_SET, "qszss", N(2), "/b", (uint64_t)4000, "/c", "");
+    SEND_BAD(1, reason, SET, "sz", "/b", (uint64_t)7000);
+    SEND_BAD(1, reason, APPEND, "sz", "/a", (uint64_t)4000);
+    SEND_BAD(1, reason, PUSH, "sz", "/a", (uint64_t)4000);
+    SEND_BAD(1, reason, CAS, "ssz", "/b", "", (uint64_t)4000);
+    SEND_BAD(1, reason, MULTI_SET, "qszss", N(2), "/b", (uint64_t)4000, "/c", "");
     SEND(2, SET, "sz", "/b", (uint64_t)7000);
     /* To write to another's key is to have all of it. */
-    SEND_BAD(2, words, APPEND, "ss", "/a", "x");
-    SEND_BAD(2, words, MULTI_SET, "qssss", N(2), "/new", "", "/a", "x");
+    SEND_BAD(2, reason, APPEND, "ss", "/a", "x");
+    SEND_BAD(2, reason, MULTI_SET, "qssss", N(2), "/new", "", "/a", "x");
     assert_false(has(bench, " /new "));
     SEND(2, DELETE, "s", "/b");
     SEND(2, APPEND, "ss", "/a", "x");
