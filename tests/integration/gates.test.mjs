@@ -461,4 +461,30 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     assert.equal(verdict.evidence.checks[1].points, 600);
     assert.equal(verdict.evidence.checks[2].answer, 'pass');
   });
+
+  // The server dies with the second measurement planned and nothing of it measured, or in the midst of it.
+  for (const [when, isThen] of [
+    ['before', ({ type }) => type === 'plan'],
+    ['within', ({ type, case: number, state }) => type === 'case' && number === 2 && state === 'running'],
+  ]) {
+    test(`a server that was killed ${when} the second measurement goes on with it`, limit, async (t) => {
+      const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
+      for (let n = 0; n < 5; n++) await judged(server, night(n));
+      const { id } = await server.run(night(5, slowRank));
+      await server.event(id, isThen);
+      await server.killHard();
+      const again = await server.startAgain();
+      const { verdict } = (await again.request('GET', at(id, '?wait=100'))).json;
+      assert.equal(verdict.answer, 'fail', verdict.sentence);
+      const check = verdict.evidence.checks.find(({ check }) => check === 'baseline');
+      assert.equal(check.comparison.answer, 'worse');
+      assert.equal(check.again.answer, 'worse');
+      const run = await again.getRun(id);
+      assert.deepEqual(
+        run.cases.map(({ state, confirms }) => [state, confirms ?? false]),
+        [false, false, true, true].map((confirms) => ['completed', confirms]),
+      );
+      assert.equal((await again.events(id)).filter(({ type }) => type === 'plan').length, 1);
+    });
+  }
 });
