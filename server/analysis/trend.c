@@ -32,6 +32,7 @@ struct history {
 struct trend {
     const struct trend_figure *figure;
     double margin; /* a logarithm */
+    double level;  /* of false discoveries */
     const json_t *texts;
     struct history *histories;
     size_t n;
@@ -173,11 +174,11 @@ static void put_doubtful(const struct trend *trend, const struct history *histor
     const struct level_split *split = &strongest(history)->split;
 
     buf_printf(out,
-               "no certain change in %zu runs: %.1f %% %s from run %s on may be chance "
-               "among %zu series",
+               "no certain change in %zu runs: %.1f %% %s from run %s on may be chance, "
+               "given the number of series shown",
                history->n, fabs(part_of(split->change)) * 100.0,
                is_better(trend, split->change) ? "faster" : "slower",
-               run_at(history, split->at), trend->n_judged);
+               run_at(history, split->at));
 }
 
 static int add_unchanged(const struct trend *trend, const struct history *history)
@@ -342,7 +343,7 @@ static int control_false_discoveries(struct trend *trend)
     for (size_t i = 0; i < trend->n; i++)
         if (trend->histories[i].n >= CHANGE_POINTS_LEVELS_MIN)
             p[trend->n_judged++] = trend->histories[i].p;
-    trend->kept = stats_discoveries(p, trend->n_judged, CHANGE_POINTS_LEVEL);
+    trend->kept = stats_discoveries(p, trend->n_judged, trend->level);
     free(p);
     return 0;
 }
@@ -362,7 +363,8 @@ static void mark_points(json_t *points, const json_t *verdicts)
     }
 }
 
-json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin)
+json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin,
+                       size_t requests)
 {
     json_t *points = json_object_get(answer, "points");
     struct trend *trend = calloc(1, sizeof(*trend));
@@ -373,6 +375,7 @@ json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double
     if (!result) {
         *trend = (struct trend){.figure = figure,
                                 .margin = log1p(margin),
+                                .level = CHANGE_POINTS_LEVEL / (double)requests,
                                 .histories = histories,
                                 .out = out};
         trend->texts = json_object_get(answer, "texts");

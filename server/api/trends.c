@@ -16,6 +16,7 @@
 
 #define LIMIT_DEFAULT 100
 #define LIMIT_MAX 500
+#define REQUESTS_MAX 1000
 #define TEXT_MAX ((size_t)64 << 20)
 
 enum form { FORM_JSON, FORM_NDJSON, FORM_CSV, FORM_TEXT };
@@ -37,6 +38,7 @@ struct asking {
     struct trend_figure figure; /* its names are static */
     struct store_trends_query query;
     double margin_percent;
+    int64_t requests; /* that are shown together */
     int form;
     json_t *answer; /* the store's */
     struct buf out;
@@ -126,8 +128,8 @@ static int (*const writers[])(const json_t *answer, struct buf *out) = {
 /* What the store knows becomes what is shown; -1 when memory is out. */
 static int finish_answer(json_t *answer, const struct asking *asking)
 {
-    json_t *changes =
-        trend_verdicts(answer, &asking->figure, asking->margin_percent / 100);
+    json_t *changes = trend_verdicts(
+        answer, &asking->figure, asking->margin_percent / 100, (size_t)asking->requests);
     size_t examined = json_array_size(json_object_get(answer, "window"));
 
     if (!changes)
@@ -164,8 +166,8 @@ static void make_answer(uv_work_t *work)
 static void reply(struct http_request *request, const struct asking *asking)
 {
     static const char *const kept[] = {
-        "collective", "dtype", "band",  "in_place",       "nodes",  "run", "like",
-        "backend",    "ranks", "limit", "margin_percent", "format", NULL};
+        "collective", "dtype", "band",  "in_place",       "nodes",    "run",    "like",
+        "backend",    "ranks", "limit", "margin_percent", "requests", "format", NULL};
 
     if (asking->next)
         page_link_next(request, "cursor", asking->next, kept);
@@ -233,6 +235,7 @@ static bool read_question(struct http_request *request, struct asking *asking)
         !params_integer(request, "limit", 1, LIMIT_MAX, &limit) ||
         !params_integer(request, "ranks", 1, INT32_MAX, &ranks) ||
         !params_real(request, "margin_percent", 0.01, 100, &asking->margin_percent) ||
+        !params_integer(request, "requests", 1, REQUESTS_MAX, &asking->requests) ||
         !params_likeness(request, &asking->query.likeness))
         return false;
     asking->query.limit = (int)limit;
@@ -243,8 +246,9 @@ static bool read_question(struct http_request *request, struct asking *asking)
 void api_trends(struct http_request *request, void *arg)
 {
     struct api *api = arg;
-    struct asking question = {.form = FORM_JSON, .margin_percent = 100 * COMPARE_SAME},
-                  *asking;
+    struct asking question = {
+        .form = FORM_JSON, .margin_percent = 100 * COMPARE_SAME, .requests = 1};
+    struct asking *asking;
     const char *run = http_request_query(request, "run");
 
     if (!read_question(request, &question))

@@ -258,6 +258,7 @@ describe('trends', { concurrency: 4 }, () => {
       ['band=wide', 422, /\bwide\b/],
       ['limit=0', 400, /limit must be/],
       ['margin_percent=0', 400, /margin_percent must be/],
+      ['requests=0', 400, /requests must be/],
       ['ranks=x', 400, /ranks must be/],
       ['like=x', 422, /nodes or hardware/],
       ['in_place=both', 400, /in_place.*0.*1/],

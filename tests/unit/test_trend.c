@@ -41,7 +41,7 @@ static void add_series(json_t *page, int series, size_t n, size_t begin, double 
 
 static json_t *verdicts_of(json_t *page)
 {
-    json_t *out = trend_verdicts(page, &bandwidth, 0.02);
+    json_t *out = trend_verdicts(page, &bandwidth, 0.02, 1);
 
     assert_non_null(out);
     return out;
@@ -166,7 +166,7 @@ TEST(values_without_a_logarithm_are_left_out)
 }
 
 /* The same series: alone it shows a change; beside 99 without, as chance can give one,
- * it shows none. */
+ * it shows none, whether these are in its answer or in those of other requests. */
 TEST(page_of_many_series_asks_for_more_certainty)
 {
     json_t *alone, *page = page_create(), *verdicts = NULL;
@@ -189,6 +189,9 @@ TEST(page_of_many_series_asks_for_more_certainty)
     assert_true(wanted > 0);
     noise.seed = wanted;
     add_series(page, 1, 12, 11, 0.955, 99);
+    verdicts = trend_verdicts(page, &bandwidth, 0.02, 5);
+    assert_true(json_is_false(member(json_array_get(verdicts, 0), "kept")));
+    json_decref(verdicts);
     for (int i = 2; i <= 99; i++)
         add_series(page, i, 6, 99, 1.0, 99);
     add_series(page, 100, 12, 11, 0.5, 99);
@@ -241,7 +244,7 @@ TEST(margin_says_what_counts_as_a_change)
     verdicts = verdicts_of(page);
     assert_string_equal(text_of(json_array_get(verdicts, 0), "answer"), "none");
     json_decref(verdicts);
-    verdicts = trend_verdicts(page, &bandwidth, 0.005);
+    verdicts = trend_verdicts(page, &bandwidth, 0.005, 1);
     assert_string_equal(text_of(json_array_get(verdicts, 0), "answer"), "worse");
     json_decref(verdicts);
     json_decref(page);

@@ -48,7 +48,9 @@ export default function view(root, app, { query: first }) {
   async function refresh() {
     const asked = query;
     try {
-      const answers = await Promise.all(NAMES.map((band) => app.api.trends(trendsQuery(asked, { band }))));
+      const answers = await Promise.all(
+        NAMES.map((band) => app.api.trends(trendsQuery(asked, { band, requests: NAMES.length }))),
+      );
       if (asked === query) {
         draw(answers);
       }
@@ -117,7 +119,7 @@ function saveButtons(app, query, note) {
   const { collective, dtype } = query;
   const save = async (band) => {
     try {
-      const asked = trendsQuery(query, { band, format: 'csv' });
+      const asked = trendsQuery(query, { band, format: 'csv', requests: NAMES.length });
       download(
         await app.api.blob(`/api/v1/trends?${asked}`),
         `ringbench-trends-${collective}-${dtype}-${band}.csv`,
