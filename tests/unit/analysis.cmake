@@ -1,7 +1,7 @@
 unit_tests(analysis LIBS rb_import rb_plan rb_analysis rb_agent rb_worker_sim m TESTS
     budget carried case_values ceiling compare compare_cases compare_level culprit gate hang
     json_differences lateness level memory_ceiling preflight projection states stats suspects
-    topology transport unreached verdict)
+    topology transport transport_log unreached verdict)
 foreach(noun budget carried case_values ceiling compare compare_cases culprit gate hang
         json_differences lateness memory_ceiling preflight states stats suspects unreached
         verdict)
@@ -10,4 +10,4 @@ foreach(noun budget carried case_values ceiling compare compare_cases culprit ga
 endforeach()
 unit_define(ceiling NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
 unit_define(topology TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")
-unit_define(transport DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")
+unit_define(transport_log DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")

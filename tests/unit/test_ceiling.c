@@ -2,6 +2,7 @@
 #include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"
 #include "server/analysis/ceiling.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/node_tree.h"
 #include "tests/unit/test.h"
 
@@ -32,7 +33,7 @@ struct example {
     int ranks;
     const char *variable;          /* that the run sets, or NULL */
     double ring_gbs, alltoall_gbs; /* 0: not known */
-    const char *sentence;
+    const char *names;             /* each sentence is whole in one row */
 };
 
 static const struct example examples[] = {
@@ -49,16 +50,14 @@ static const struct example examples[] = {
      NULL,
      63.02,
      63.02,
-     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of the GPU of "
-     "each node"},
+     "63.02 GB/s PCIe 32 GT/s x16 GPU node"},
     {"nccl",
      {DGX, DGX},
      2,
      NULL,
      126.03,
      94.52,
-     "rings reach 126 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of 2 GPUs of each "
-     "node"},
+     "126 GB/s PCIe 32 GT/s x16 2 GPUs node"},
     {"nccl",
      {NODE(IB, "{}"), NODE(IB, "{}")},
      1,
@@ -73,74 +72,58 @@ static const struct example examples[] = {
      NULL,
      50,
      37.5,
-     "rings reach 50 GB/s of bus bandwidth at most: 1 x 400 Gb/s NIC of each node"},
+     "50 GB/s 1 x 400 Gb/s NIC node"},
     {"nccl",
      {NODE(SEVEN, H100 "," SLOW_H100), NODE(SEVEN, SLOW_H100 "," H100)},
      2,
      NULL,
      63.02,
      47.26,
-     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 16 GT/s x16 of 2 GPUs of "
-     "each node"},
+     "63.02 GB/s PCIe 16 GT/s x16 2 GPUs node"},
     {"nccl",
      {NODE(SEVEN, H100 "," SLOW_H100), NULL},
      2,
      NULL,
      300,
      300,
-     "rings reach 300 GB/s of bus bandwidth at most: 12 NVLinks of 25 GB/s of each GPU"},
+     "300 GB/s 12 NVLinks 25 GB/s GPU"},
     {"nccl",
      {NODE(SEVEN, H100 "," H100 "," SLOW_H100), NULL},
      2,
      NULL,
      0,
      0,
-     "what the links allow is not known: a node's GPUs differ, and which of them its "
-     "ranks have is not known"},
+     "a node's GPUs differ, and which of them its ranks have is not known"},
     {"nccl",
      {NODE(SEVEN, H100), NODE(SEVEN, SPLIT_H100)},
      1,
      NULL,
      0,
      0,
-     "what the links allow is not known: GPUs of a node are split (MIG), and ranks share "
-     "their links"},
+     "GPUs of a node are split (MIG), and ranks share their links"},
     {"nccl",
      {NODE(SEVEN, H100), NODE(SEVEN, H100)},
      2,
      NULL,
      63.02,
      47.26,
-     "rings reach 63.02 GB/s of bus bandwidth at most: PCIe 32 GT/s x16 of the GPU of "
-     "each node"},
-    {"nccl",
-     {DGX, NULL},
-     8,
-     NULL,
-     450,
-     450,
-     "rings reach 450 GB/s of bus bandwidth at most: 18 NVLinks of 25 GB/s of each GPU"},
+     "63.02 GB/s PCIe 32 GT/s x16 GPU node"},
+    {"nccl", {DGX, NULL}, 8, NULL, 450, 450, "450 GB/s 18 NVLinks 25 GB/s GPU"},
     {"nccl",
      {DGX, NODE(SEVEN "," IB_DOWN, X8(H100))},
      8,
      NULL,
      350,
      82.03,
-     "rings reach 350 GB/s of bus bandwidth at most: 7 x 400 Gb/s NIC of each node"},
+     "350 GB/s 7 x 400 Gb/s NIC node"},
     {"nccl",
      {NODE(SEVEN, L40 "," L40), NODE(SEVEN, L40 "," L40)},
      2,
      NULL,
      31.51,
      31.51,
-     "rings reach 31.51 GB/s of bus bandwidth at most: PCIe 16 GT/s x16 of each GPU"},
-    {"nccl",
-     {DGX, DGX},
-     8,
-     "NCCL_IB_HCA",
-     0,
-     0,
-     "what the links allow is not known: variables choose what NCCL goes over"},
+     "31.51 GB/s PCIe 16 GT/s x16 GPU"},
+    {"nccl", {DGX, DGX}, 8, "NCCL_IB_HCA", 0, 0, "variables choose what NCCL goes over"},
     {"nccl",
      {DGX,
       "{\"rdma\":[" IB "],\"gpus\":[" H100 "],\"nccl_env\":{\"NCCL_NET\":\"Socket\"}}"},
@@ -148,57 +131,44 @@ static const struct example examples[] = {
      NULL,
      0,
      0,
-     "what the links allow is not known: variables choose what NCCL goes over"},
-    {"nccl",
-     {DGX, NODE(IB_DOWN, H100)},
-     8,
-     NULL,
-     0,
-     0,
-     "what the links allow is not known: a node has no active RDMA port"},
+     "variables"},
+    {"nccl", {DGX, NODE(IB_DOWN, H100)}, 8, NULL, 0, 0, "a node has no active RDMA port"},
     {"nccl",
      {NODE(IB, "{}"), NULL},
      8,
      NULL,
      0,
      0,
-     "what the links allow is not known: whether a node's GPUs have NVLink is not known"},
+     "whether a node's GPUs have NVLink is not known"},
     {"host",
      {HOST("ethernet", "25000"), HOST("ethernet", "100000")},
      1,
      NULL,
      3.125,
      3.125,
-     "rings reach 3.125 GB/s of bus bandwidth at most: 25 Gb/s of eth0 of each node"},
+     "3.125 GB/s 25 Gb/s eth0 node"},
     {"host",
      {HOST("ethernet", "-1"), HOST("ethernet", "100000")},
      1,
      NULL,
      0,
      0,
-     "what the links allow is not known: eth0 does not say how fast it is"},
-    {"host",
-     {ON_ONE, ON_ONE},
-     1,
-     NULL,
-     0,
-     0,
-     "what the links allow is not known: nodes of the run are on one host"},
+     "eth0 does not say how fast it is"},
+    {"host", {ON_ONE, ON_ONE}, 1, NULL, 0, 0, "nodes of the run are on one host"},
     {"host",
      {HOST("virtual", "10000"), HOST("virtual", "10000")},
      1,
      NULL,
      0,
      0,
-     "what the links allow is not known: eth0 is no link of the node"},
+     "eth0 is no link of the node"},
     {"host",
      {HOST("ethernet", "25000"), NULL},
      4,
      NULL,
      0,
      0,
-     "what the links allow is not known: ranks on one node measure their memory where it "
-     "is beyond the caches"},
+     "ranks on one node measure their memory where it is beyond the caches"},
 };
 
 static json_t *judge(const struct example *example)
@@ -245,9 +215,8 @@ TEST(virtual_functions_are_no_ports_of_their_own)
 
         json_object_set_new(inventory, "gpus", json_loads("[" X4(H100) "]", 0, NULL));
         verdict = ceiling_verdict("nccl", nodes, 2, NULL);
-        assert_string_equal(json_get_str(verdict, "sentence", ""),
-                            "rings reach 100 GB/s of bus bandwidth at most: 2 x 400 "
-                            "Gb/s NIC of each node");
+        assert_mentions(json_get_str(verdict, "sentence", ""),
+                        "100 GB/s 2 x 400 Gb/s NIC node");
         json_decref(verdict);
         json_decref(inventory);
     }
@@ -297,7 +266,7 @@ TEST(links_allow_what_the_least_of_them_does)
             json_object_get(json_object_get(verdict, "evidence"), "busbw_gbs");
         bool is_known = examples[i].ring_gbs > 0;
 
-        assert_string_equal(json_get_str(verdict, "sentence", ""), examples[i].sentence);
+        assert_mentions(json_get_str(verdict, "sentence", ""), examples[i].names);
         assert_string_equal(json_get_str(verdict, "answer", ""),
                             is_known ? "expected" : "not_enough_data");
         assert_near(json_get_num(figures, "all_reduce", 0), examples[i].ring_gbs, 0.01);
