@@ -1,6 +1,6 @@
 unit_tests(common LIBS rb_common TESTS
     bands buf clean_text clock collective conditions cpu_list error headline ids json_util
-    ncclog options order_stat placed problem row_fields run_spec run_spec_nccl secret_file
+    mentions ncclog options order_stat placed problem row_fields run_spec run_spec_nccl secret_file
     series spec_docs split threshold traffic units utf8 variables)
 foreach(noun collective headline row_fields units)
     unit_define(${noun} VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")

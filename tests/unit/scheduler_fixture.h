@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "server/runs/scheduler_state.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
@@ -430,14 +431,14 @@ static inline json_t *await_end(struct world *world, const char *run)
 }
 
 static inline void assert_ended(struct world *world, const char *run, const char *state,
-                                const char *says)
+                                const char *names)
 {
     json_t *doc = await_end(world, run);
     const char *reason = json_get_str(doc, "reason", "");
 
     assert_string_equal(json_get_str(doc, "state", ""), state);
-    if (says && !strstr(reason, says))
-        fail_msg("'%s' does not say '%s'", reason, says);
+    if (names)
+        assert_mentions(reason, names);
     json_decref(doc);
 }
 

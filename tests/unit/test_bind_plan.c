@@ -1,5 +1,6 @@
 /* test_bind_plan.c - which CPUs ranks get, on machines that are made up */
 #include "agent/bind/plan.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 /* Two sockets of two cores of two threads, two GPUs in each. hwloc numbers a synthetic
@@ -155,9 +156,7 @@ TEST(a_gpu_says_which_memory_domain)
                         "none: GPU 0000:99:00.0 is not among the PCI devices that this "
                         "host shows");
     unknown.devices = odd;
-    assert_string_equal(plan(topology, "0-7", unknown),
-                        "none: GPU (without a bus id) is not among the PCI devices that "
-                        "this host shows");
+    assert_mentions(plan(topology, "0-7", unknown), "none: GPU (without a bus id)");
     hwloc_topology_destroy(topology);
 }
 

@@ -307,17 +307,16 @@ TEST(of_a_mean_of_0_there_is_no_part)
 
 TEST(what_a_double_cant_hold_is_no_verdict)
 {
+    static const char far_apart[] = "its values are too far apart to reckon with";
     static const struct {
         double values[6];
         const char *why;
     } cases[] = {
         {{0, 0, 0, 0, 1e160, 1e160}, "its mean is 0"},
         {{0, 0, 0, 1e-100, 0, 1e-100}, "its mean is 0"},
-        {{1, -2, 3, 0, 1e160, 1e160}, "its values are too far apart to reckon with"},
-        {{1e308, 1e308, 1e308, -1e308, -1e308, 1},
-         "its values are too far apart to reckon with"},
-        {{1e-300, 1e300, 1, 1e300, 1e300, 1e-300},
-         "its values are too far apart to reckon with"},
+        {{1, -2, 3, 0, 1e160, 1e160}, far_apart},
+        {{1e308, 1e308, 1e308, -1e308, -1e308, 1}, far_apart},
+        {{1e-300, 1e300, 1, 1e300, 1e300, 1e-300}, far_apart},
     };
 
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {

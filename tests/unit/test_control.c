@@ -3,6 +3,7 @@
 #include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
 
@@ -137,14 +138,14 @@ TEST(a_worker_refuses_what_no_run_can_ask)
 {
     static const struct {
         const char *key;
-        const char *control, *why;
+        const char *control, *names;
     } table[] = {
-        {"series", "[]", "/control/series must be an array"},
-        {"series", "[\"ring\"]", "/control/series/0 must be one of"},
-        {"bytes", "0", "/control/bytes must be a size"},
-        {"pieces", "\"7\"", "/control/pieces must be an integer from 1"},
+        {"series", "[]", "/control/series array"},
+        {"series", "[\"ring\"]", "/control/series/0"},
+        {"bytes", "0", "/control/bytes size"},
+        {"pieces", "\"7\"", "/control/pieces integer 1"},
         {"pieces", "100000", "less than 4 bytes for each"},
-        {"iters", "100001", "/control/iters must be from 1"},
+        {"iters", "100001", "/control/iters 1 100001"},
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -155,7 +156,7 @@ TEST(a_worker_refuses_what_no_run_can_ask)
         json_object_set_new(json_object_get(json, "control"), table[i].key, value);
         assert_null(case_file_parse(json, false, &err));
         assert_int_equal(err.code, ERROR_INVALID);
-        assert_non_null(strstr(err.text, table[i].why));
+        assert_mentions(err.text, table[i].names);
         json_decref(json);
     }
     json_t *json = case_of("{\"control\":true}");

@@ -1,5 +1,6 @@
 /* test_engine_call.c - commands of launchers: how many there may be, and how they end */
 #include "server/launch/engine_call.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 static bool is_deaf; /* what is killed does not die */
@@ -140,7 +141,7 @@ TEST(what_takes_too_long_is_killed)
     uv_run(&f->loop, UV_RUN_DEFAULT);
     assert_int_equal(killed, pid);
     assert_int_equal(f->answers, 1);
-    assert_string_equal(f->why, "took too long and was killed");
+    assert_mentions(f->why, "killed");
 }
 
 /* As a process that waits in the kernel for a disk that does not answer. */

@@ -230,6 +230,10 @@ TEST(rows_that_cannot_tell_are_not_enough_data)
     assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
 }
 
+static const char slow_pair[] = "what n1 and n2 exchange is slow";
+static const char slow_node[] = "what n2 exchanges with its neighbours is slow";
+static const char slow_somewhere[] = "but whose cannot be told";
+
 /* Each row of both kinds; how often the sentence has that. */
 static size_t count_sentences(struct sweep *sweep, const char *text)
 {
@@ -278,14 +282,11 @@ TEST(a_link_between_nodes_of_several_ranks_is_named)
         sweep.error_us = 15;
         sweep.is_buffered = i & 2;
         sweep.links = 1;
-        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
-                         RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_pair), RUNS);
         sweep.links = 2;
-        assert_int_equal(
-            count_sentences(&sweep, "what n2 exchanges with its neighbours is slow"),
-            RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_node), RUNS);
         sweep.links = 3;
-        assert_int_equal(count_sentences(&sweep, "but whose cannot be told"), RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_somewhere), RUNS);
     }
 }
 
@@ -305,22 +306,17 @@ TEST(a_slow_transfer_is_told_from_a_late_rank)
         sweep.error_us = 1;
         sweep.busy_us = 0;
         sweep.links = 1;
-        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
-                         RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_pair), RUNS);
         sweep.error_us = 15;
-        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
-                         RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_pair), RUNS);
         sweep.error_us = 1;
         sweep.is_buffered = true;
-        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
-                         RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_pair), RUNS);
         sweep.is_buffered = false;
         sweep.links = 2;
-        assert_int_equal(
-            count_sentences(&sweep, "what n2 exchanges with its neighbours is slow"),
-            RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_node), RUNS);
         sweep.links = 3;
-        assert_int_equal(count_sentences(&sweep, "but whose cannot be told"), RUNS);
+        assert_int_equal(count_sentences(&sweep, slow_somewhere), RUNS);
         sweep.links = 0;
         sweep.late_rank = 2;
         sweep.late_us = 300;

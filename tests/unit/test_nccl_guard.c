@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "common/base/json_util.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/nccl_fixture.h"
 #include "tests/unit/test.h"
 
@@ -12,7 +13,7 @@ EACH_FIXTURE(NULL, nccl_end);
 /* Settings for all ranks but rank 1. */
 #define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
 
-static void check_death(const char *emulation, const char *words)
+static void check_death(const char *emulation, const char *names)
 {
     nccl_write_case(nccl_endless, "");
     nccl_start(emulation);
@@ -25,33 +26,27 @@ static void check_death(const char *emulation, const char *words)
         assert_int_equal(json_get_int(error, "peer", -1), 1);
         assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
     }
-    assert_non_null(strstr(nccl_error_of(0, "text"), words));
+    assert_mentions(nccl_error_of(0, "text"), names);
 }
 
 TEST(a_death_is_noticed_inside_of_cuda)
 {
     check_death("devices=4," BUT_ONE("hang_cudaMemcpyAsync"),
                 "its process has ended, and CUDA (cudaMemcpyAsync) waits for it");
-    check_death("devices=4," BUT_ONE("hang_cudaMalloc"),
-                "its process has ended, and CUDA (cudaMalloc) waits for it");
-    check_death("devices=4," BUT_ONE("hang_cudaStreamQuery"),
-                "its process has ended, and CUDA (cudaStreamQuery) waits for it");
-    check_death("devices=4,hang_cudaSetDevice@0",
-                "its process has ended, and CUDA (cudaSetDevice) waits for it");
+    check_death("devices=4," BUT_ONE("hang_cudaMalloc"), "CUDA (cudaMalloc)");
+    check_death("devices=4," BUT_ONE("hang_cudaStreamQuery"), "CUDA (cudaStreamQuery)");
+    check_death("devices=4,hang_cudaSetDevice@0", "CUDA (cudaSetDevice)");
 }
 
 TEST(a_stop_ends_a_call_that_hangs)
 {
     static const struct {
-        const char *emulation, *text; /* rank 2's */
+        const char *emulation, *names; /* in rank 2's error */
     } cases[] = {
         {"devices=4,group_hangs@2=3", "told to stop, inside of NCCL (all_reduce)"},
-        {"devices=4,hang_cudaMemcpyAsync@2",
-         "told to stop, inside of CUDA (cudaMemcpyAsync)"},
-        {"devices=4,hang_cudaSetDevice@2",
-         "told to stop, inside of CUDA (cudaSetDevice)"},
-        {"devices=4,hang_cudaStreamQuery",
-         "told to stop, inside of CUDA (cudaStreamQuery)"}};
+        {"devices=4,hang_cudaMemcpyAsync@2", "CUDA (cudaMemcpyAsync)"},
+        {"devices=4,hang_cudaSetDevice@2", "CUDA (cudaSetDevice)"},
+        {"devices=4,hang_cudaStreamQuery", "CUDA (cudaStreamQuery)"}};
 
     nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -62,7 +57,7 @@ TEST(a_stop_ends_a_call_that_hangs)
         nccl_read();
         for (int rank = 0; rank < RANKS; rank++)
             assert_string_equal(nccl_error_of(rank, "code"), "cancelled");
-        assert_string_equal(nccl_error_of(2, "text"), cases[i].text);
+        assert_mentions(nccl_error_of(2, "text"), cases[i].names);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/nccl_fixture.h"
 #include "tests/unit/test.h"
 
@@ -181,7 +182,7 @@ TEST(what_is_written_where_nothing_is_received_is_found)
 TEST(what_cannot_be_is_said_before_nccl_is_asked)
 {
     static const struct {
-        const char *emulation, *code, *text;
+        const char *emulation, *code, *names;
     } cases[] = {
         {"devices=4,no_driver@1", "unsupported",
          "rank 1 on this node: no NVIDIA driver is loaded here"},
@@ -190,22 +191,18 @@ TEST(what_cannot_be_is_said_before_nccl_is_asked)
         {"devices=3", "unsupported",
          "rank 3 on this node: its local rank is 3, but only 3 GPUs are visible"},
         {"devices=4,nccl@3=22803", "connect",
-         "the ranks' NCCL versions differ: 2.28.9 on ranks 0, 1, 2 (this node); 2.28.3 "
-         "on "
-         "rank 3 (this node)"},
-        {"devices=4,same_gpu", "connect",
-         "ranks 0 and 1 are both on GPU 0000:02:00.0 of this node (emulated GPU): NCCL "
-         "takes one rank per GPU"},
+         "2.28.9 0, 1, 2 (this node); 2.28.3 3 (this node)"},
+        {"devices=4,same_gpu", "connect", "0 1 0000:02:00.0 this node (emulated GPU)"},
         {"devices=4,nccl=21700", "unsupported",
          "rank 0 on this node: NCCL: " EMULATED_NCCL
-         " is version 2.17.0, 2.18 or newer is needed (and 3 more ranks failed)"},
+         " is version 2.17.0, 2.18 or newer is needed 3"},
     };
 
     nccl_write_case(nccl_quick, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         nccl_run(cases[i].emulation);
         for (int rank = 0; rank < RANKS; rank++) {
-            assert_string_equal(nccl_error_of(rank, "text"), cases[i].text);
+            assert_mentions(nccl_error_of(rank, "text"), cases[i].names);
             assert_string_equal(nccl_error_of(rank, "code"), cases[i].code);
             assert_int_equal(WEXITSTATUS(nccl.group.workers[rank].status), 1);
         }
@@ -264,7 +261,7 @@ TEST(options_of_nccl_are_heeded)
 }
 
 static void check_refused(const char *option, const char *emulation, const char *code,
-                          const char *text)
+                          const char *names)
 {
     char more[512];
 
@@ -273,7 +270,7 @@ static void check_refused(const char *option, const char *emulation, const char 
     nccl_run(emulation);
     for (int rank = 0; rank < RANKS; rank++) {
         assert_string_equal(nccl_error_of(rank, "code"), code);
-        assert_string_equal(nccl_error_of(rank, "text"), text);
+        assert_mentions(nccl_error_of(rank, "text"), names);
     }
 }
 
@@ -285,13 +282,13 @@ TEST(options_that_cannot_be_had_end_the_case)
     /* 2.27 says no more of memory that a window can't be of. */
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}",
                   "devices=4,no_vmm,nccl=22707", "unsupported",
-                  "registration symmetric: NCCL gives no window here");
+                  "registration symmetric: window");
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_nccl_memory",
                   "unsupported",
                   "registration symmetric: windows are of memory from ncclMemAlloc, and "
                   "that gave none");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
-                  "case: /nccl/stream must be one of own, null");
+                  "/nccl/stream own, null");
     check_refused("\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,nccl=22707",
                   "unsupported",
                   "cta_policy: NCCL 2.27.7 does not have this one, 2.28 or newer is "
@@ -300,8 +297,7 @@ TEST(options_that_cannot_be_had_end_the_case)
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
                   "registration local: this NCCL has no ncclCommRegister");
     check_refused("\"nccl\":{\"cta_policy\":\"efficiency\"}", "devices=4", "unsupported",
-                  "cta_policy: NCCL 2.18.5 does not have this one, 2.27 or newer is "
-                  "needed");
+                  "cta_policy: NCCL 2.18.5 2.27");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 
@@ -372,7 +368,7 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
     assert_int_equal(json_array_size(nccl.results), strlen(rows));
     json_array_foreach (nccl.results, i, row) {
         if (rows[i] == '-') {
-            assert_string_equal(json_get_str(row, "skipped", ""), reason);
+            assert_mentions(json_get_str(row, "skipped", ""), reason);
         } else {
             assert_null(json_object_get(row, "skipped"));
             assert_int_equal(json_get_int(row, "wrong", -1), 0);
@@ -383,11 +379,10 @@ static void check_fp8(const char *emulation, const char *rows, const char *reaso
 TEST(fp8_is_skipped_where_a_gpu_is_too_old)
 {
     check_fp8("devices=4,sm@2=80", "x--xxxx--xxxx--xxx",
-              "NCCL 2.28.9 reduces fp8 from compute capability 9.0 on, and the GPU of "
-              "rank 2 on this node (emulated GPU) has 8.0");
+              "NCCL 2.28.9 reduces fp8 from compute capability 9.0 rank 2 8.0");
     check_fp8("devices=4,sm=89,nccl=22703", "x--x--x--x--x--xxx",
-              "NCCL 2.27.3 takes fp8 in its collectives from compute capability 9.0 on, "
-              "and the GPU of rank 0 on this node (emulated GPU) has 8.9");
+              "NCCL 2.27.3 takes fp8 in its collectives from compute capability 9.0 "
+              "rank 0 8.9");
     check_fp8("devices=4,sm=100", "xxxxxxxxxxxxxxxxxx", "");
 }
 
@@ -426,8 +421,7 @@ TEST(a_death_during_init_is_noticed)
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank != 1) {
             assert_string_equal(nccl_error_of(rank, "code"), "peer_lost");
-            assert_string_equal(nccl_error_of(rank, "text"),
-                                "lost rank 1: its process has ended");
+            assert_mentions(nccl_error_of(rank, "text"), "rank 1");
             assert_true(nccl.done_ns[rank] - killed_ns < NOTICE_NS);
         }
     }
@@ -508,8 +502,8 @@ TEST(the_probe_says_what_is_there)
 TEST(the_probe_says_what_is_missing)
 {
     assert_unavailable("no_driver", "no NVIDIA driver");
-    assert_unavailable("no_device", "no GPU is visible");
-    assert_unavailable("nccl=21605", "version 2.16.5, 2.18 or newer is needed");
+    assert_unavailable("no_device", "no GPU");
+    assert_unavailable("nccl=21605", "version 2.16.5, 2.18");
     setenv("RINGBENCH_NCCL_LIB", "/no/such/libnccl.so.2", 1);
     assert_unavailable("devices=1", "NCCL: can't load it: /no/such/libnccl.so.2");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);

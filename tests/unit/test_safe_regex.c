@@ -78,7 +78,7 @@ TEST(test_says_what_is_wrong)
         err.text, "is no regular expression: missing closing parenthesis, at offset 3");
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
         assert_null(safe_regex_compile(patterns[i], false, &err));
-        assert_non_null(strstr(err.text, "is no regular expression: "));
+        assert_int_equal(err.code, ERROR_INVALID);
     }
     memset(big, 'a', sizeof(big) - 1);
     big[sizeof(big) - 1] = '\0';

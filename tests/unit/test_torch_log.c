@@ -1,5 +1,6 @@
 /* test_torch_log.c - which rank is behind, as PyTorch's watchdog tells it, and what NCCL
  * told PyTorch last */
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 #include "common/base/json_util.h"
@@ -46,7 +47,7 @@
     "]: Last error:\n[rank" rank "]: " text "\n"
 
 static const struct {
-    const char *text, *answer, *about, *nodes, *sentence;
+    const char *text, *answer, *about, *nodes, *names;
 } cases[] = {
     /* Rank 2 never enqueued the collective that the others wait in. */
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
@@ -56,19 +57,17 @@ static const struct {
      "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51 "
      "(ALLREDUCE)"},
     {OLD("0", "18", "20", "17") OLD("1", "18", "20", "17") OLD("3", "17", "17", "16"),
-     "finding", "rank", "[]", "rank 3 enqueued no operation after 17"},
+     "finding", "rank", "[]", "rank 3 17"},
     {COMMS DUMP("0", "4", "2") DUMP("1", "4", "2") DUMP("2", "2", "2"), "finding", "rank",
-     "[\"node-c\"]", "rank 2 on node-c enqueued no operation after 2"},
+     "[\"node-c\"]", "rank 2 node-c 2"},
     {COMMS FAILURE("0", "51", "53", "50") FAILURE("1", "51", "53", "50")
          DUMP("2", "50", "50"),
-     "finding", "rank", "[\"node-c\"]",
-     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51"},
+     "finding", "rank", "[\"node-c\"]", "rank 2 node-c 50, 0-1 51"},
     /* The progress before the timeout does not count. */
     {COMMS PERIODIC("0", "9", "8") PERIODIC("1", "40", "40")
          FAILURE("1", "51", "53", "50") FAILURE("0", "51", "53", "50")
              FAILURE("2", "50", "50", "49"),
-     "finding", "rank", "[\"node-c\"]",
-     "rank 2 on node-c enqueued no operation after 50, while ranks 0-1 wait in 51"},
+     "finding", "rank", "[\"node-c\"]", "rank 2 node-c 50, 0-1 51"},
     /* All are in the same, and all have said so. */
     {COMMS STATE("0", "51", "53", "50") STATE("1", "51", "53", "50")
          STATE("2", "51", "53", "50"),
@@ -80,7 +79,7 @@ static const struct {
     /* Rank 2's log is not in the file. */
     {COMM("node-a", "a", "0") COMM("node-b", "b", "1") STATE("0", "51", "53", "50")
          STATE("1", "51", "53", "50"),
-     "not_enough_data", "rank", "[]", "ranks 0-1 wait in 51, and no rank stands out"},
+     "not_enough_data", "rank", "[]", "0-1 51"},
     /* They call different operations. */
     {COMMS CAUGHT("0", "7", "ALLREDUCE") STATE("0", "7", "7", "6")
          CAUGHT("1", "7", "ALLREDUCE") STATE("1", "7", "7", "6")
@@ -107,7 +106,7 @@ TEST(the_watchdog_tells_which_rank_is_behind)
         assert_string_equal(json_get_str(first, "answer", ""), cases[i].answer);
         assert_string_equal(json_get_str(evidence, "about", ""), cases[i].about);
         assert_string_equal(nodes, cases[i].nodes);
-        assert_non_null(strstr(json_get_str(first, "sentence", ""), cases[i].sentence));
+        assert_mentions(json_get_str(first, "sentence", ""), cases[i].names);
         free(nodes);
         json_decref(out);
     }
