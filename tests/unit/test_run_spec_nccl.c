@@ -75,7 +75,7 @@ TEST(wrong_options_are_named)
          "does not go with stream null, which CUDA does not capture"},
         {"{\"blocking\":1,\"timing\":\"isolated\"}", "/blocking",
          "belongs to timing throughput: isolated waits and has a barrier already"},
-        {"{\"per_iter\":1}", "/per_iter", "must be true or false"},
+        {"{\"per_iter\":1}", "/per_iter", "true false"},
         {"{\"per_iter\":true,\"timing\":\"isolated\"}", "/per_iter",
          "belongs to timing throughput: isolated times each iteration anyway"},
         {"{\"per_iter\":true,\"nccl\":{\"graph\":1}}", "/per_iter",
