@@ -52,11 +52,7 @@ test('memory that ranks share has a ceiling beyond the caches', { ...limit, skip
   const best = Math.max(...events.map(({ gbs }) => gbs));
   assert.equal(answer, 'expected');
   assert.equal(evidence.triad_gbs, best, 'of the case that found most');
-  assert.equal(
-    evidence.limit,
-    `memory: triad of 2 ranks, ${best.toFixed(1)} GB/s; ` +
-      evidence.limit.slice(evidence.limit.indexOf('not within')),
-  );
+  assert.ok(evidence.limit.includes(` 2 ranks, ${best.toFixed(1)} GB/s`), evidence.limit);
   assert.ok(Math.abs(evidence.busbw_gbs.all_reduce - best / 4) < 1e-6 * best);
   assert.equal(evidence.busbw_gbs.alltoallv, undefined);
   assert.ok(evidence.from_bytes.all_reduce <= largest);

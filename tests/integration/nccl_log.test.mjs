@@ -74,22 +74,23 @@ test(
     );
     const bad = await run({ env: { NCCL_IB_HCA: 'emu0', NCCL_ALGO: 'Foo', NCCL_IB_TC: '106' } });
     assert.deepEqual(bad.ways[0].kind, 'sockets');
-    assert.deepEqual(bad.sentences, [
-      'NCCL_IB_HCA=emu0 names no active RDMA port (emu0 is a network interface): sockets over emu0 on node-1, node-2 (emulated)',
-      'NCCL_ALGO=Foo: NCCL knows no Foo on node-1, node-2 (emulated)',
-      "NCCL_IB_TC=106 was set, and NCCL's log does not mention it (emulated)",
-    ]);
+    assert.deepEqual(
+      bad.verdicts.map(({ evidence }) => evidence.about),
+      ['no_rdma', 'setting', 'setting'],
+    );
+    assert.match(bad.sentences[0], /^NCCL_IB_HCA=emu0 .* emu0 on node-1, node-2 \(emulated\)$/);
+    assert.match(bad.sentences[1], /^NCCL_ALGO=Foo: .* on node-1, node-2 \(emulated\)$/);
+    assert.match(bad.sentences[2], /^NCCL_IB_TC=106 .* \(emulated\)$/);
     assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
     const unheard = await run({ env: { NCCL_DEBUG: 'WARN' } });
     assert.deepEqual(unheard.ways, []);
-    assert.deepEqual(unheard.sentences, [
-      "nothing was heard of NCCL's log: NCCL_DEBUG=WARN was set (emulated)",
-    ]);
+    assert.equal(unheard.sentences.length, 1);
+    assert.match(unheard.sentences[0], /NCCL_DEBUG=WARN .*\(emulated\)$/);
     await startAgent(t, server, 'node-3', emulation('init_fails'));
     const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], nodes: { names: ['node-3'] } });
     assert.equal((await server.runEnds(id)).state, 'failed');
     const [{ sentence, evidence }] = (await server.getRun(id)).cases[0].transports.verdicts;
-    assert.equal(sentence, "NCCL's init failed: emulated: no socket interface found on node-3");
+    assert.match(sentence, /emulated: no socket interface found on node-3$/);
     assert.equal(evidence.about, 'init');
   },
 );

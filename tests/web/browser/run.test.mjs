@@ -6,7 +6,9 @@ import {
   figureRows,
   LIMIT,
   openPage,
+  overlayLink,
   pageTest as test,
+  replaySlider,
   sees,
   setUp,
   taken,
@@ -109,7 +111,8 @@ test(
   async (t) => {
     const { server, page, open } = await setUp(t, { expected: /409/ });
     const run = sampleRun({ sizes: [8, 1024], nodes: 4 });
-    const follow_up = { title: 'Find the slow node', why: null, spec: { pattern: 'pairs' } };
+    const title = 'Look for it';
+    const follow_up = { title, why: null, spec: { pattern: 'pairs' } };
     server.add({ ...run, extra: { follow_up } });
     server.add({
       ...run,
@@ -117,7 +120,7 @@ test(
       extra: { follow_up: { ...follow_up, why: 'rank 3 comes late' } },
     });
     server.add({ ...run, id: '06cw1x2k3m4q' });
-    const button = page.getByRole('button', { name: 'Find the slow node' });
+    const button = page.getByRole('button', { name: title });
     await open(path);
     await button.waitFor();
     assert.ok(!(await button.evaluate((one) => one.classList.contains('primary'))));
@@ -125,16 +128,16 @@ test(
     await sees(page, 'That did not work. nothing follows');
     server.followUp = { id: '06cw1x2k3m4q' };
     await open('/runs/06cw1x2k3m4p');
-    await page.locator('button.primary', { hasText: 'Find the slow node' }).waitFor();
+    await page.locator('button.primary', { hasText: title }).waitFor();
     assert.equal(await button.getAttribute('title'), 'rank 3 comes late');
     await button.click();
     await page.waitForURL(/06cw1x2k3m4q/);
     await sees(page, 'Figures');
     assert.ok(!(await button.isVisible()));
-    server.access = { operator: false, reason: 'This token only looks.' };
+    server.access = { operator: false, reason: 'no operator' };
     await open('/runs/06cw1x2k3m4p');
     await until(() => button.isDisabled(), 'a viewer to be refused');
-    assert.match(await button.getAttribute('title'), /only looks/);
+    assert.match(await button.getAttribute('title'), /no operator/);
   },
 );
 
@@ -221,7 +224,7 @@ test('several runs are laid over one another', LIMIT, async (t) => {
   await open('/');
   await page.getByRole('checkbox', { name: 'Choose before' }).check();
   await page.getByRole('checkbox', { name: 'Choose after' }).check();
-  await page.getByRole('link', { name: 'Lay 2 runs over one another' }).click();
+  await overlayLink(page).click();
   await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor();
   assert.match(page.url(), /with=r2$/);
   await page.getByRole('button', { name: 'Take after off the chart' }).click();
@@ -305,7 +308,7 @@ test('a finished run is replayed to any moment, which the address holds', LIMIT,
   server.add(run);
   await open(path);
   await rowCount(page, 4);
-  const slider = page.getByLabel('Moment of the run');
+  const slider = replaySlider(page);
   const moment = beforeRows(run) + 3;
   await slider.fill(String(moment));
   await rowCount(page, 2);
@@ -393,5 +396,5 @@ test('a run of very many rows is drawn from a summary, and goes on live', LIMIT,
   await sees(page, 'completed');
   const load = page.getByRole('button', { name: /^Load \d+ events to replay/ });
   await load.click();
-  await page.getByLabel('Moment of the run').waitFor();
+  await replaySlider(page).waitFor();
 });

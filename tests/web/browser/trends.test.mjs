@@ -45,6 +45,7 @@ async function history(t, server, before, since) {
   return runs;
 }
 
+const seesNoRun = (page) => sees(page, 'No run to show yet');
 const panel = (page, name) => page.getByRole('region', { name }).first();
 
 test('an empty server says what leads to a trend', LIMIT, async (t) => {
@@ -52,7 +53,7 @@ test('an empty server says what leads to a trend', LIMIT, async (t) => {
   const { page } = await openPage(t);
   await page.goto(server.url);
   await page.getByRole('link', { name: 'Trends' }).click();
-  await sees(page, 'No run to show yet');
+  await seesNoRun(page);
   await sees(page, 'start a run');
   assert.deepEqual(
     (await axe(page)).map(({ id }) => id),
@@ -144,7 +145,7 @@ test('what is shown follows the address, and is saved as CSV', LIMIT, async (t) 
     return (await readFile(await file.path(), 'utf8')) === wanted;
   }, 'the values in place as CSV');
   await page.getByLabel('Collective').selectOption('broadcast');
-  await sees(page, 'No run to show yet');
+  await seesNoRun(page);
   await page.reload();
   await sees(page, 'measured broadcast of float32');
   assert.equal(await page.getByLabel('Collective').inputValue(), 'broadcast');

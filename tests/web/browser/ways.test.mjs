@@ -211,13 +211,13 @@ test('which way leads from node to node is read in a matrix', LIMIT, async (t) =
 test('so is what carried the host backend, with what speaks against it', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t, { width: 1280 });
   const run = sampleRun({ sizes: [8], nodes: 2, ranks: 2 });
-  const sentence = 'sockets over Ethernet eth0, while mlx5_0 is active on node-1, node-2';
+  const sentence = 'mlx5_0 on node-1, node-2 is odd';
   run.events.findLast((event) => event.type === 'case').transports = {
     by: 'host',
     nodes: ['node-1', 'node-2'],
     ways: [
       {
-        text: 'sockets over Ethernet eth0, 4 per pair of ranks',
+        text: 'sockets over eth0',
         between: 'node-1 and node-2',
         pairs: [[0, 1]],
       },
