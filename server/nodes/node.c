@@ -323,14 +323,15 @@ int node_occupy(struct node *node, const char *run, int case_no, int attempt, bo
     return 0;
 }
 
-void node_vacate(struct node *node, const char *run, int case_no, int attempt)
+bool node_vacate(struct node *node, const char *run, int case_no, int attempt)
 {
     for (size_t i = 0; i < node->n_occupants; i++) {
         if (is_occupant(&node->occupants[i], run, case_no, attempt)) {
             node->occupants[i] = node->occupants[--node->n_occupants];
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 bool node_hosts(const struct node *node, const char *run, int case_no, int attempt)

@@ -121,10 +121,11 @@ void node_poll(struct node *node, int64_t after, int64_t until_ns, node_commands
 /* Answer the poll, if there is one, with what is queued or with NULL. */
 void node_poll_end(struct node *node);
 
-/* Occupants. node_vacate is told which attempt ended. */
+/* Occupants. node_vacate is told which attempt ended; false: it did not occupy the node.
+ */
 int node_occupy(struct node *node, const char *run, int case_no, int attempt,
                 bool shared);
-void node_vacate(struct node *node, const char *run, int case_no, int attempt);
+bool node_vacate(struct node *node, const char *run, int case_no, int attempt);
 bool node_hosts(const struct node *node, const char *run, int case_no, int attempt);
 
 /* Whether a run may start here now. */

@@ -10,6 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
 #include "common/spec/batch_group.h"
+#include "common/spec/run_matrix.h"
 #include "server/nodes/node_devices.h"
 #include "server/nodes/programs.h"
 #include "server/nodes/refusals.h"
@@ -366,6 +367,42 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
     buf_release(&refused.text);
     free(choice.out);
     return 0;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_same_json(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b);
+}
+
+static bool is_same_program(const struct run_spec *a, const struct run_spec *b)
+{
+    return is_same_text(a->program.name, b->program.name) &&
+           is_same_json(a->program.args, b->program.args);
+}
+
+/* What node_devices looks at. */
+static bool are_same_devices(const struct run_spec *a, const struct run_spec *b)
+{
+    return is_same_json(a->devices, b->devices) &&
+           is_same_text(a->nccl_lib, b->nccl_lib) &&
+           is_same_json(json_object_get(a->matrix, RUN_MATRIX_LIBRARY),
+                        json_object_get(b->matrix, RUN_MATRIX_LIBRARY));
+}
+
+bool placement_is_alike(const struct run_spec *a, const struct run_spec *b)
+{
+    return a->backend == b->backend && a->pattern == b->pattern && a->share == b->share &&
+           a->ranks_per_node == b->ranks_per_node && least_nodes(a) == least_nodes(b) &&
+           most_nodes(a) == most_nodes(b) &&
+           is_same_text(a->nodes.group, b->nodes.group) &&
+           is_same_json(a->nodes.names, b->nodes.names) &&
+           is_same_json(a->nodes.labels, b->nodes.labels) && is_same_program(a, b) &&
+           are_same_devices(a, b);
 }
 
 void placement_release(struct placement *placement)

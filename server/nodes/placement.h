@@ -40,6 +40,10 @@ struct reservation {
 int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
                      const struct reservation *reserved, struct placement *placement);
 
+/* Whether both ask for the same nodes: while these are missing or busy, placement_choose
+ * says the same of both. */
+bool placement_is_alike(const struct run_spec *a, const struct run_spec *b);
+
 void placement_release(struct placement *placement);
 
 #endif

@@ -28,6 +28,7 @@ struct active_run {
     int64_t deadline_ns;    /* of the whole run, once started */
     int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
     size_t lost;            /* of the run's nodes, when its latest round was planned */
+    bool has_job;           /* it needs none to wait for, or that one runs */
     bool is_cancelling;
     bool is_judged; /* its cases have ended; what its checks say is being found out */
     bool is_asking; /* over, and its job is asked why */

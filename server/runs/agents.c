@@ -223,7 +223,7 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
                        (json_int_t)scheduler_lease_s(scheduler), "poll_s",
                        (json_int_t)scheduler_poll_s(scheduler), "acked",
                        (json_int_t)node->acked);
-    scheduler_wake(scheduler);
+    scheduler_wake_queue(scheduler);
     return answer;
 }
 
@@ -286,7 +286,7 @@ int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
         LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
             live_case_leaving(live, node);
     }
-    scheduler_wake(scheduler);
+    scheduler_wake_queue(scheduler);
     return 0;
 }
 
@@ -303,7 +303,7 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
     node->n_occupants = 0;
     node_claim_drop(scheduler, node);
     node_log(scheduler, node, "left", node->leaving);
-    scheduler_wake(scheduler);
+    scheduler_wake_queue(scheduler);
     return 0;
 }
 
@@ -477,8 +477,9 @@ static void perform_all(struct batch *batch)
         struct action *action = &batch->actions[i];
 
         action_perform(action, batch->node);
-        if (action->kind == ACTION_GONE)
-            node_vacate(batch->node, action->run, action->case_no, action->attempt);
+        if (action->kind == ACTION_GONE &&
+            node_vacate(batch->node, action->run, action->case_no, action->attempt))
+            scheduler_wake_queue(batch->scheduler);
     }
 }
 

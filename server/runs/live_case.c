@@ -333,8 +333,11 @@ static void clear_node(struct live_case *live, size_t i, const char *why)
     if (live->nodes[i].is_gone)
         return;
     live->nodes[i].is_gone = true;
-    if (node)
-        node_vacate(node, live->active->run->id, (int)live->index, attempt_of(live));
+    /* Its node stays the run's own until the run ends, unless it shares. */
+    if (node &&
+        node_vacate(node, live->active->run->id, (int)live->index, attempt_of(live)) &&
+        live->active->run->spec->share)
+        scheduler_wake_queue(live->active->scheduler);
     if (!live->nodes[i].is_lost)
         fail_silent_ranks(live, &live->on.items[i], why);
 }

@@ -134,6 +134,7 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
     log_info("node %s is forgotten", name);
     node_claim_drop(scheduler, node);
     node_remove(&scheduler->nodes, node);
+    scheduler_wake_queue(scheduler);
     return 0;
 }
 

@@ -28,14 +28,11 @@ static const char *const outcomes[] = {
 static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
                   struct placement *placement)
 {
-    struct reservation *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
-    int result = -1;
+    struct reserve reserve;
+    int result;
 
-    if (!reserved)
+    if (reserve_begin(&reserve, scheduler))
         return -1;
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (!active_run_is_over(scheduler->runs[i]))
-            reserve_placed(scheduler->runs[i], reserved);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         const struct active_run *active = scheduler->runs[i];
         const struct run *run = active->run;
@@ -43,13 +40,13 @@ static int choose(const struct scheduler *scheduler, const struct run_spec *spec
 
         if (run_has_ended(run) || run->pool.n > 0 ||
             run->spec->priority < spec->priority ||
-            placement_choose(run->spec, &scheduler->nodes, reserved, &earlier))
+            reserve_choose(&reserve, run->spec, &earlier))
             continue;
-        reserve_chosen(active, &earlier, reserved);
+        reserve_keep(&reserve, active, &earlier);
         placement_release(&earlier);
     }
-    result = placement_choose(spec, &scheduler->nodes, reserved, placement);
-    free(reserved);
+    result = placement_choose(spec, &scheduler->nodes, reserve.nodes, placement);
+    reserve_end(&reserve);
     return result;
 }
 

@@ -49,7 +49,7 @@ static void on_submitted(void *arg, const struct error *err,
     for (size_t i = 0; i < n_events; i++)
         active_run_publish(active, &events[i]);
     submission->done(submission->arg, NULL, active->run->id);
-    scheduler_wake(submission->scheduler);
+    scheduler_wake_queue(submission->scheduler);
     scheduler_release(submission->scheduler);
     free(submission);
 }
@@ -198,7 +198,7 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
     active->cancel_reason = strdup("cancelled by request");
     LIST_FOREACH (live, &active->live, entry)
         live_case_stop(live, CASE_CANCELLED, active->cancel_reason);
-    scheduler_wake(scheduler);
+    scheduler_wake_queue(scheduler);
     return 0;
 }
 

@@ -1,36 +1,128 @@
-/* reserve.c - nodes that are kept for a run */
+/* reserve.c - one look at the queue: nodes that are kept for a run */
 #include "server/runs/reserve.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "server/nodes/node.h"
-#include "server/nodes/placement.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
 
-void reserve_chosen(const struct active_run *active, const struct placement *placement,
-                    struct reservation *reserved)
+static struct reservation *place_of(const struct reserve *reserve, const char *node)
 {
-    bool waits =
-        placement->outcome == PLACEMENT_BUSY || placement->outcome == PLACEMENT_UNKNOWN;
-
-    for (size_t i = 0; i < placement->n_nodes; i++) {
-        struct reservation *reservation =
-            &reserved[node_index(&active->scheduler->nodes, placement->nodes[i]->name)];
-
-        if (reservation->is_kept)
-            continue;
-        reservation->is_kept = true;
-        reservation->run = waits ? active->run->id : NULL;
-        reservation->least = placement->least;
-        reservation->until_ms = active->waits_until_ms;
-    }
+    return &reserve->nodes[node_index(&reserve->scheduler->nodes, node)];
 }
 
-void reserve_placed(const struct active_run *active, struct reservation *reserved)
+static void keep(struct reserve *reserve, const char *node,
+                 const struct reservation *reservation)
 {
-    const struct run *run = active->run;
+    struct reservation *place = place_of(reserve, node);
 
-    for (size_t i = 0; i < run->pool.n && !run->spec->share; i++)
-        reserved[node_index(&active->scheduler->nodes, run->pool.items[i].name)].is_kept =
-            true;
+    if (place->is_kept)
+        return;
+    *place = *reservation;
+    reserve->n_kept++;
+}
+
+int reserve_begin(struct reserve *reserve, const struct scheduler *scheduler)
+{
+    static const struct reservation placed = {.is_kept = true};
+
+    memset(reserve, 0, sizeof(*reserve));
+    reserve->scheduler = scheduler;
+    /* The last is for nodes that are not registered (yet). */
+    reserve->nodes = calloc(scheduler->nodes.count + 1, sizeof(*reserve->nodes));
+    if (!reserve->nodes)
+        return -1;
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct run *run = scheduler->runs[i]->run;
+
+        if (active_run_is_over(scheduler->runs[i]) || run->spec->share)
+            continue;
+        for (size_t k = 0; k < run->pool.n; k++)
+            keep(reserve, run->pool.items[k].name, &placed);
+    }
+    return 0;
+}
+
+static struct reserve_refusal *find_refusal(const struct reserve *reserve,
+                                            const struct run_spec *spec)
+{
+    for (size_t i = 0; i < reserve->n_refusals; i++)
+        if (placement_is_alike(reserve->refusals[i].spec, spec))
+            return &reserve->refusals[i];
+    return NULL;
+}
+
+static void note_refusal(struct reserve *reserve, struct reserve_refusal *refusal,
+                         const struct run_spec *spec, const struct placement *placement)
+{
+    if (!refusal) {
+        struct reserve_refusal *all =
+            realloc(reserve->refusals, (reserve->n_refusals + 1) * sizeof(*all));
+
+        if (!all)
+            return;
+        reserve->refusals = all;
+        refusal = &all[reserve->n_refusals++];
+        memset(refusal, 0, sizeof(*refusal));
+    }
+    free(refusal->reason);
+    *refusal = (struct reserve_refusal){spec, reserve->n_kept, placement->outcome,
+                                        strdup(placement->reason)};
+}
+
+static void repeat_refusal(const struct reserve_refusal *refusal,
+                           struct placement *placement)
+{
+    memset(placement, 0, sizeof(*placement));
+    placement->outcome = refusal->outcome;
+    snprintf(placement->reason, sizeof(placement->reason), "%s",
+             refusal->reason ? refusal->reason : "");
+}
+
+static bool is_waiting(const struct placement *placement)
+{
+    return placement->outcome == PLACEMENT_BUSY ||
+           placement->outcome == PLACEMENT_UNKNOWN;
+}
+
+int reserve_choose(struct reserve *reserve, const struct run_spec *spec,
+                   struct placement *placement)
+{
+    struct reserve_refusal *refusal = find_refusal(reserve, spec);
+
+    if (refusal && refusal->n_kept == reserve->n_kept) {
+        repeat_refusal(refusal, placement);
+        return 0;
+    }
+    if (placement_choose(spec, &reserve->scheduler->nodes, reserve->nodes, placement))
+        return -1;
+    if (is_waiting(placement))
+        note_refusal(reserve, refusal, spec, placement);
+    return 0;
+}
+
+void reserve_keep(struct reserve *reserve, const struct active_run *active,
+                  const struct placement *placement)
+{
+    struct reservation reservation = {
+        .is_kept = true,
+        .run = is_waiting(placement) ? active->run->id : NULL,
+        .least = placement->least,
+        .until_ms = active->waits_until_ms,
+    };
+
+    for (size_t i = 0; i < placement->n_nodes; i++)
+        keep(reserve, placement->nodes[i]->name, &reservation);
+}
+
+void reserve_end(struct reserve *reserve)
+{
+    for (size_t i = 0; i < reserve->n_refusals; i++)
+        free(reserve->refusals[i].reason);
+    free(reserve->refusals);
+    free(reserve->nodes);
 }

@@ -1,18 +1,45 @@
-/* reserve.h - nodes that are kept for a run; reserved has an item per node of the
- * registry, in its order, and one to spare */
+/* reserve.h - one look at the queue: nodes for one waiting run after the other, without
+ * those that are kept for a run which is served first */
 #ifndef RINGBENCH_SERVER_RUNS_RESERVE_H
 #define RINGBENCH_SERVER_RUNS_RESERVE_H
+
+#include <stddef.h>
 
 #include "server/nodes/placement.h"
 
 struct active_run;
+struct scheduler;
 
-/* Those that were chosen for a run, or that it waits for, unless they are kept already.
- */
-void reserve_chosen(const struct active_run *active, const struct placement *placement,
-                    struct reservation *reserved);
+/* A run that got no nodes: so do those like it, until more nodes are kept. */
+struct reserve_refusal {
+    const struct run_spec *spec; /* borrowed */
+    size_t n_kept;               /* nodes that were kept then */
+    enum placement_outcome outcome;
+    char *reason;
+};
 
-/* Those of a placed run that no case occupies right now are its own all the same. */
-void reserve_placed(const struct active_run *active, struct reservation *reserved);
+struct reserve {
+    const struct scheduler *scheduler;
+    struct reservation *nodes; /* one per node of the registry, and one to spare */
+    size_t n_kept;
+    struct reserve_refusal *refusals;
+    size_t n_refusals;
+};
+
+/* Begin with the nodes of placed runs, which are theirs also when no case occupies them.
+ * -1 when memory is out. */
+int reserve_begin(struct reserve *reserve, const struct scheduler *scheduler);
+
+/* Choose nodes for a waiting run. Call for the runs in the order in which they are
+ * served, and release the placement. It has no nodes where an earlier run that is alike
+ * got the same refusal. -1 when memory is out. */
+int reserve_choose(struct reserve *reserve, const struct run_spec *spec,
+                   struct placement *placement);
+
+/* Keep what was chosen for the run, or what it waits for, unless it is kept already. */
+void reserve_keep(struct reserve *reserve, const struct active_run *active,
+                  const struct placement *placement);
+
+void reserve_end(struct reserve *reserve);
 
 #endif

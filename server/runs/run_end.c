@@ -314,6 +314,7 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
     struct jobs *jobs = active->scheduler->config.jobs;
     struct inquest *inquest;
 
+    scheduler_wake_queue(active->scheduler); /* its nodes are free */
     if (state != RUN_FAILED || !spec->launch.name || !jobs || !active->run->started_ms) {
         end_now(active, state, reason);
         return;

@@ -124,21 +124,30 @@ static void explain_wait(struct active_run *active, enum run_state state,
     emit_state(active, state, reason);
 }
 
+static int64_t wait_limit_ns(const struct active_run *active)
+{
+    return active->run->spec->nodes.wait_s * SECOND_NS;
+}
+
 /* The time that wait_s limits runs only while nodes are missing, not while they are busy.
  */
-static bool has_waited_enough(struct active_run *active, bool is_missing, int64_t now_ns)
+static void note_wait(struct active_run *active, bool is_missing, int64_t now_ns)
 {
-    int64_t limit_ns = active->run->spec->nodes.wait_s * SECOND_NS;
-
     if (active->waiting_since_ns)
         active->waiting_ns += now_ns - active->waiting_since_ns;
     else if (is_missing)
         active->waits_until_ms = scheduler_now(active->scheduler).wall_ms +
-                                 (limit_ns - active->waiting_ns) / 1000000;
+                                 (wait_limit_ns(active) - active->waiting_ns) / 1000000;
     if (!is_missing)
         active->waits_until_ms = 0;
     active->waiting_since_ns = is_missing ? now_ns : 0;
-    return is_missing && active->waiting_ns >= limit_ns;
+}
+
+static bool is_wait_over(const struct active_run *active, int64_t now_ns)
+{
+    int64_t since_ns = active->waiting_since_ns;
+
+    return since_ns && active->waiting_ns + now_ns - since_ns >= wait_limit_ns(active);
 }
 
 static void fail_waiting(struct active_run *active, const char *reason)
@@ -167,7 +176,8 @@ static void wait_for_nodes(struct active_run *active, const struct placement *pl
     char text[700];
 
     explain_wait(active, RUN_WAITING_FOR_NODES, placement->reason);
-    if (!has_waited_enough(active, true, now_ns))
+    note_wait(active, true, now_ns);
+    if (!is_wait_over(active, now_ns))
         return;
     snprintf(text, sizeof(text), "waiting_for_nodes: %s (waited %ld s)",
              placement->reason, active->run->spec->nodes.wait_s);
@@ -193,20 +203,28 @@ static bool has_launched(struct active_run *active)
     return state == JOB_RUNNING;
 }
 
-static void tick_waiting(struct active_run *active, struct reservation *reserved,
-                         int64_t now_ns)
+/* What can let a waiting run begin or end though no node changed: its cancellation, its
+ * job, or the end of its wait. */
+static void tick_waiting(struct active_run *active, int64_t now_ns)
 {
-    struct scheduler *scheduler = active->scheduler;
-    struct placement placement;
+    bool had_job = active->has_job;
 
     if (active->is_cancelling) {
         rounds_skip(active, CASE_CANCELLED, active->cancel_reason);
         run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
-    if (!has_launched(active))
-        return;
-    if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
+    active->has_job = has_launched(active);
+    if (active->has_job != had_job || is_wait_over(active, now_ns))
+        active->scheduler->is_queue_changed = true;
+}
+
+static void find_nodes(struct active_run *active, struct reserve *reserve, int64_t now_ns)
+{
+    struct scheduler *scheduler = active->scheduler;
+    struct placement placement;
+
+    if (reserve_choose(reserve, active->run->spec, &placement))
         return;
     switch (placement.outcome) {
     case PLACEMENT_READY:
@@ -215,7 +233,7 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
         scheduler_wake(scheduler); /* its cases begin in a turn of their own */
         break;
     case PLACEMENT_BUSY:
-        has_waited_enough(active, false, now_ns);
+        note_wait(active, false, now_ns);
         explain_wait(active, RUN_QUEUED, placement.reason);
         break;
     case PLACEMENT_UNKNOWN:
@@ -225,8 +243,30 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
         fail_waiting(active, placement.reason);
         break;
     }
-    reserve_chosen(active, &placement, reserved);
+    reserve_keep(reserve, active, &placement);
     placement_release(&placement);
+}
+
+static bool is_placed(const struct active_run *active)
+{
+    return active->run->pool.n > 0;
+}
+
+static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
+{
+    struct reserve reserve;
+
+    scheduler->is_queue_changed = false;
+    scheduler->counters.queue_looks++;
+    if (reserve_begin(&reserve, scheduler))
+        return;
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (!active_run_is_over(active) && !is_placed(active) && active->has_job)
+            find_nodes(active, &reserve, now_ns);
+    }
+    reserve_end(&reserve);
 }
 
 /* ---- The clock ---- */
@@ -241,6 +281,7 @@ static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t 
             scaled_s_to_ns(config->lease_s) + scaled_s_to_ns(config->batch_lost_s))
         return;
     node->state = NODE_LEFT;
+    scheduler->is_queue_changed = true;
     node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
 }
 
@@ -263,47 +304,28 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
         node_poll_end(node);
         node->state = node->leaving ? NODE_LEFT : NODE_LOST;
         node->n_occupants = 0;
+        scheduler->is_queue_changed = true;
         node_log(scheduler, node, node->leaving ? "left" : "lost", node->leaving);
     }
 }
 
-/* Only for such a run does it matter whose the nodes are. */
-static bool any_waits(const struct scheduler *scheduler)
-{
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
-
-        if (!active_run_is_over(active) && active->run->pool.n == 0)
-            return true;
-    }
-    return false;
-}
-
 static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
-    /* The last is for nodes that are not registered (yet). */
-    struct reservation *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
-    bool has_live = false, has_waiting = any_waits(scheduler);
+    bool has_live = false;
 
-    if (!reserved)
-        return;
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (active_run_is_over(active) || active->run->pool.n == 0)
+        if (active_run_is_over(active))
             continue;
-        rounds_tick(active, now_ns);
-        if (has_waiting && !active_run_is_over(active))
-            reserve_placed(active, reserved);
-    }
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct active_run *active = scheduler->runs[i];
-
-        if (!active_run_is_over(active) && active->run->pool.n == 0)
-            tick_waiting(active, reserved, now_ns);
+        if (is_placed(active))
+            rounds_tick(active, now_ns);
+        else
+            tick_waiting(active, now_ns);
         has_live = has_live || !LIST_EMPTY(&active->live);
     }
-    free(reserved);
+    if (scheduler->is_queue_changed)
+        look_at_queue(scheduler, now_ns);
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
@@ -482,6 +504,7 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->tick.data = scheduler;
     scheduler->soon.data = scheduler;
     scheduler->on_soon = on_soon;
+    scheduler->is_queue_changed = true;
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
     if (config->jobs)

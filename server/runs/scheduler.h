@@ -142,6 +142,7 @@ struct scheduler_counters {
     uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
     uint64_t cases_started, events, results;
     uint64_t refused_batches; /* of events */
+    uint64_t queue_looks;     /* for nodes for the runs that wait */
 };
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);

@@ -60,3 +60,9 @@ void scheduler_wake(struct scheduler *scheduler)
     if (!scheduler->is_closing)
         uv_idle_start(&scheduler->soon, scheduler->on_soon);
 }
+
+void scheduler_wake_queue(struct scheduler *scheduler)
+{
+    scheduler->is_queue_changed = true;
+    scheduler_wake(scheduler);
+}

@@ -25,6 +25,7 @@ struct scheduler {
     uv_timer_t tick;
     uv_idle_t soon; /* runs a tick at the end of this turn of the loop */
     uv_idle_cb on_soon;
+    bool is_queue_changed; /* since it was last looked at */
     bool is_closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -50,7 +51,11 @@ int64_t scheduler_lease_s(const struct scheduler *scheduler);
 /* By the clock that it was given: the one place that reads it. */
 struct clock_time scheduler_now(const struct scheduler *scheduler);
 
-/* Have the queue looked at before the loop waits again. */
+/* Have a tick before the loop waits again. */
 void scheduler_wake(struct scheduler *scheduler);
+
+/* The same, and look for nodes for waiting runs: something changed that can let one of
+ * them begin, as nodes did, or the runs that use them. */
+void scheduler_wake_queue(struct scheduler *scheduler);
 
 #endif

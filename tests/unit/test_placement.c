@@ -239,6 +239,44 @@ TEST(a_reason_is_cut_between_characters)
     node_registry_release(&registry);
 }
 
+/* What is missing for one is missing for the other, too. */
+TEST(specs_that_ask_for_the_same_nodes_are_alike)
+{
+    static const struct {
+        const char *a, *b;
+        bool are_alike;
+    } pairs[] = {
+        {"{}", "{\"sizes\":[8],\"env\":{\"NCCL_A\":\"1\"},\"name\":\"x\"}", true},
+        {"{}", "{\"collectives\":[\"broadcast\"],\"matrix\":{\"NCCL_A\":[\"1\",\"2\"]}}",
+         true},
+        {"{\"nodes\":{\"names\":[\"n1\"]}}", "{\"nodes\":{\"names\":[\"n1\"]}}", true},
+        {"{\"nodes\":{\"names\":[\"n1\"]}}", "{\"nodes\":{\"names\":[\"n2\"]}}", false},
+        {"{\"nodes\":{\"group\":\"cpu\"}}", "{\"nodes\":{\"group\":\"gpu\"}}", false},
+        {"{\"nodes\":{\"group\":\"cpu\"}}", "{}", false},
+        {"{\"nodes\":{\"labels\":{\"a\":\"1\"}}}",
+         "{\"nodes\":{\"labels\":{\"a\":\"2\"}}}", false},
+        {"{\"nodes\":{\"count\":2}}", "{\"nodes\":{\"count\":3}}", false},
+        {"{\"nodes\":{\"min\":2}}", "{\"nodes\":{\"min\":2,\"max\":3}}", false},
+        {"{}", "{\"backend\":\"host\"}", false},
+        {"{}", "{\"ranks_per_node\":2}", false},
+        {"{}", "{\"share\":true}", false},
+        {"{}", "{\"pattern\":\"pairs\"}", false},
+        {"{\"backend\":\"nccl\"}", "{\"backend\":\"nccl\",\"devices\":[0]}", false},
+        {"{\"program\":{\"name\":\"p\"}}", "{\"program\":{\"name\":\"q\"}}", false},
+        {"{\"program\":{\"name\":\"p\",\"args\":{\"n\":1}}}",
+         "{\"program\":{\"name\":\"p\",\"args\":{\"n\":2}}}", false},
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        struct run_spec *a = spec_of(pairs[i].a), *b = spec_of(pairs[i].b);
+
+        if (placement_is_alike(a, b) != pairs[i].are_alike)
+            fail_msg("%s and %s", pairs[i].a, pairs[i].b);
+        run_spec_destroy(a);
+        run_spec_destroy(b);
+    }
+}
+
 TEST(reserved_nodes_are_not_taken)
 {
     /* g1, g2, gone, n1, n2, n10 */

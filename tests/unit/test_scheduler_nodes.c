@@ -224,6 +224,61 @@ TEST(a_younger_run_passes_only_on_nodes_the_older_cannot_use)
     release_agent(&c);
 }
 
+static uint64_t count_looks(const struct world *world)
+{
+    struct scheduler_counters counters;
+
+    scheduler_counters(world->scheduler, &counters);
+    return counters.queue_looks;
+}
+
+/* Hundreds may wait, for each of which thousands of nodes are looked at. */
+TEST(waiting_runs_look_for_nodes_only_when_something_changed)
+{
+    struct world *world = *state;
+    struct agent a;
+    struct error err;
+    char first[16], second[16], third[16];
+    uint64_t looks;
+
+    start_joined(&a, 1, world, "{\"stall_s\":3600}", first);
+    submit(world, "{}", second);
+    submit(world, "{\"nodes\":{\"names\":[\"zebra\"],\"wait_s\":3600}}", third);
+    live_for(world, 1000);
+    looks = count_looks(world);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(
+            scheduler_poll(world->scheduler, a.id, key, a.after, on_commands, &a, &err),
+            0);
+        agent_say(&a, first, 1, "phase", ",\"rank\":0,\"phase\":\"running\"");
+        live_for(world, 10000);
+    }
+    assert_int_equal(count_looks(world), looks);
+    agent_finish(&a, first, 1, 0);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), second);
+    assert_in_range(count_looks(world), looks + 1, looks + 3);
+    release_agent(&a);
+}
+
+/* It was occupied by what its run left there. */
+TEST(a_node_is_given_on_when_its_last_worker_is_gone)
+{
+    struct world *world = *state;
+    struct agent a;
+    struct error err;
+    char first[16], second[16];
+
+    start_joined(&a, 1, world, "{\"stall_s\":3600}", first);
+    submit(world, "{}", second);
+    assert_int_equal(scheduler_cancel(world->scheduler, first, &err), 0);
+    agent_await(&a, "stop");
+    assert_ended(world, first, "cancelled", NULL);
+    live_for(world, 1000);
+    agent_say(&a, first, 1, "gone", "");
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), second);
+    release_agent(&a);
+}
+
 /* When a server comes back all agents do, and each may have a case that is to end. */
 TEST(an_agent_that_comes_back_has_only_itself_told_to_stop)
 {
