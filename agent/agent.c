@@ -314,6 +314,19 @@ static void on_left(void *arg)
 
 static void probe_later(struct agent *agent);
 
+static void log_hidden_gpus(const json_t *inventory)
+{
+    const json_t *gpus = json_object_get(inventory, "gpus_usable");
+    const char *why = json_get_str(gpus, "why", "");
+    int usable = (int)json_get_int(gpus, "usable", 0);
+    int on_bus = (int)json_get_int(gpus, "on_bus", 0);
+
+    if (usable < on_bus)
+        log_warn("this agent can use %d of the %d GPUs on the bus%s%s%s: the check "
+                 "gpus of its node's preflight names the fix",
+                 usable, on_bus, *why ? " (" : "", why, *why ? ")" : "");
+}
+
 /* Of backends, as probed: NCCL is not to be had while a process keeps a GPU. Whether they
  * are other ones than before. */
 static bool take_backends(struct agent *agent, const json_t *probed)
@@ -331,6 +344,8 @@ static bool take_backends(struct agent *agent, const json_t *probed)
         json_object_set_new(nccl, "reason", clean_text_json(reason, strlen(reason)));
     }
     is_other = inventory_add_probed(agent->inventory, backends);
+    if (is_other)
+        log_hidden_gpus(agent->inventory);
     json_decref(backends);
     return is_other;
 }

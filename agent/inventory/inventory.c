@@ -128,6 +128,50 @@ json_t *inventory_read(const char *root)
     return inventory;
 }
 
+/* Whether a process should see one device for each GPU of the list: not of GPUs in parts
+ * (MIG), nor of virtual functions, which are for other machines. */
+static bool are_whole(const json_t *gpus)
+{
+    json_t *gpu;
+    size_t i;
+
+    json_array_foreach (gpus, i, gpu)
+        if (json_get_bool(gpu, "mig", false) || json_object_get(gpu, "physfn"))
+            return false;
+    return json_array_size(gpus) > 0;
+}
+
+/* Whether CUDA counted the GPUs that it offers: its runtime and NCCL are there, and so is
+ * the driver, which a container without GPUs lacks although the kernel has it. */
+static bool has_counted(const json_t *inventory, const json_t *nccl)
+{
+    return json_object_get(nccl, "nccl_version") &&
+           json_object_get(nccl, "cuda_runtime") &&
+           (json_object_get(nccl, "cuda_driver") ||
+            json_object_get(json_object_get(inventory, "modules"), "nvidia"));
+}
+
+/* `gpus_usable`: how many of the GPUs on the bus CUDA offers to the agent's workers, and
+ * why not all. */
+static void add_usable(json_t *inventory, const json_t *nccl)
+{
+    const json_t *gpus = json_object_get(inventory, "gpus");
+    size_t usable = json_array_size(json_object_get(nccl, "devices"));
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    char why[400] = "";
+
+    json_object_del(inventory, "gpus_usable");
+    if (!are_whole(gpus) || !has_counted(inventory, nccl))
+        return;
+    if (usable < json_array_size(gpus))
+        snprintf(why, sizeof(why), "%s%s", visible ? "CUDA_VISIBLE_DEVICES=" : "",
+                 visible ? visible : json_get_str(nccl, "reason", ""));
+    json_object_set_new(inventory, "gpus_usable",
+                        json_pack("{s:I, s:I, s:o}", "usable", (json_int_t)usable,
+                                  "on_bus", (json_int_t)json_array_size(gpus), "why",
+                                  clean_text_json(why, strlen(why))));
+}
+
 bool inventory_add_probed(json_t *inventory, json_t *backends)
 {
     json_t *gpus = json_object_get(inventory, "gpus");
@@ -143,6 +187,7 @@ bool inventory_add_probed(json_t *inventory, json_t *backends)
             json_array_append(gpus, gpu);
     }
     json_object_del(nccl, "gpus");
+    add_usable(inventory, nccl);
     if (json_equal(json_object_get(inventory, "backends"), backends))
         return false;
     json_object_set_new(inventory, "backends", json_deep_copy(backends));

@@ -394,6 +394,25 @@ static bool has_gpus(const struct preflight_node *node, struct preflight_said *s
     return json_array_size(gpus) > 0;
 }
 
+/* A batch step or a container gets fewer GPUs than the node has, and runs measure these,
+ * or the memory of the host. */
+static void look_at_usable(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *gpus = member(node, "gpus_usable");
+    const char *why = json_get_str(gpus, "why", "");
+    int usable = (int)json_get_int(gpus, "usable", 0);
+    int on_bus = (int)json_get_int(gpus, "on_bus", 0);
+
+    (void)use;
+    if (!has_gpus(node, said) || !gpus)
+        return;
+    pass(said);
+    if (usable < on_bus)
+        find(said, "", "the agent can use %d of the %d GPUs on the bus%s%.100s%s", usable,
+             on_bus, *why ? " (" : "", why, *why ? ")" : "");
+}
+
 /* Of GPUs: nobody else is on the bus that one could speak to past the CPU. */
 static bool has_peers(const struct preflight_node *node, struct preflight_said *said)
 {
@@ -779,6 +798,7 @@ const struct preflight_check preflight_checks[] = {
     {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids, NULL, false, {NULL}, NULL},
     {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus, NULL, false, {NULL}, NULL},
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL, false, {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}, NULL},
+    {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", look_at_usable, NULL, NULL, false, {NULL}, NULL},
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}, NULL},
     {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}, NULL},
     {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", NULL, gather_nvlinks, NULL, false, {NULL}, NULL},

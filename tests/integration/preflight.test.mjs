@@ -8,6 +8,9 @@ import { nodeTree } from './lib/node_tree.mjs';
 
 const limit = { timeout: 120000 * patience };
 
+// This machine's libraries would be asked about the GPUs of another one.
+const noNccl = { RINGBENCH_NCCL_LIB: '/nonexistent/libnccl.so' };
+
 const sentence = /cgroup .*1\.5 of \d+ CPUs/;
 
 test('what is found of the nodes of a run is in its text, its document and its refusal', limit, async (t) => {
@@ -17,7 +20,7 @@ test('what is found of the nodes of a run is in its text, its document and its r
     ['sick', 'laptop_cgroup'],
     ['gpus', 'dgx_memlock'],
   ])
-    await startAgent(t, server, name, { env: { RINGBENCH_ROOT: nodeTree(t, tree) } });
+    await startAgent(t, server, name, { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, tree) } });
   const text = async (target) =>
     (await server.request('GET', target, { headers: { Accept: 'text/plain' } })).text;
   const run = async (names, more) => {
@@ -41,7 +44,7 @@ test('what is found of the nodes of a run is in its text, its document and its r
 
   // What the agent's environment tells NCCL, which its workers get.
   await startAgent(t, server, 'told', {
-    env: { RINGBENCH_ROOT: nodeTree(t, 'dgx'), NCCL_SOCKET_IFNAME: 'nosuch' },
+    env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'dgx'), NCCL_SOCKET_IFNAME: 'nosuch' },
   });
   assert.match(
     await text('/api/v1/nodes/told/preflight'),

@@ -22,7 +22,7 @@ slurmctld -D &
 for i in 1 2 3 4 5; do slurmd -D -N n$i & done
 read -r`;
 
-// n5 is another kind of node: it has a feature, and fewer CPUs.
+// n1 has four GPUs, n2 two. n5 is another kind of node: it has a feature, and fewer CPUs.
 function configOf(dir, ports) {
   return `
 ClusterName=ringbench
@@ -33,6 +33,7 @@ SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket=${dir}/munge.socket,cred_expire=30
 CredType=cred/munge
+GresTypes=gpu
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
@@ -59,12 +60,19 @@ SlurmctldTimeout=30
 SlurmdTimeout=300
 MinJobAge=300
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-NodeName=n[1-4] NodeHostname=${host} NodeAddr=127.0.0.1 Port=[${ports[1]}-${ports[1] + 3}] CPUs=2 RealMemory=500 Feature=usual State=UNKNOWN
+NodeName=n1 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=2 RealMemory=500 Gres=gpu:4 Feature=usual State=UNKNOWN
+NodeName=n2 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1] + 1} CPUs=2 RealMemory=500 Gres=gpu:2 Feature=usual State=UNKNOWN
+NodeName=n[3-4] NodeHostname=${host} NodeAddr=127.0.0.1 Port=[${ports[1] + 2}-${ports[1] + 3}] CPUs=2 RealMemory=500 Feature=usual,plain State=UNKNOWN
 NodeName=n5 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1] + 4} CPUs=1 RealMemory=500 Feature=other State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=urgent Nodes=ALL PriorityTier=10 MaxTime=INFINITE State=UP
 `;
 }
+
+const gresConf = (dir) => `
+NodeName=n1 Name=gpu File=${dir}/nvidia[0-3]
+NodeName=n2 Name=gpu File=${dir}/nvidia[0-1]
+`;
 
 const isFree = (port) =>
   new Promise((resolve) => {
@@ -116,6 +124,9 @@ export class Slurm {
       fs.mkdirSync(path.join(slurm.dir, name));
     }
     fs.writeFileSync(slurm.conf, configOf(slurm.dir, [await freePort(), await portsInARow()]));
+    // GPUs have to be devices; these are /dev/null.
+    for (let i = 0; i < 4; i++) execFileSync('mknod', [path.join(slurm.dir, `nvidia${i}`), 'c', '1', '3']);
+    fs.writeFileSync(path.join(slurm.dir, 'gres.conf'), gresConf(slurm.dir));
     await slurm.startDaemons(t);
     await waitFor(
       () => slurm.states().length === 5 && slurm.states().every((state) => state === 'idle'),

@@ -86,12 +86,12 @@ before(
         ...long,
         backend: 'host',
         nodes: { count: 1, wait_s: 60 },
-        launch: { name: 'slurm', args: { time: '1', constraint: 'usual' } },
+        launch: { name: 'slurm', args: { time: '1', constraint: 'plain' } },
       })
     ).id;
     await stateIs(timed, 'running', /.?/);
     // A job that is requeued waits for cred_expire.
-    requeued = { job: submit('--nodes=1', '--constraint=usual', script), node: null };
+    requeued = { job: submit('--nodes=1', '--constraint=plain', script), node: null };
     [requeued.node] = await nodesAre(`slurm-${requeued.job}`, 1, 'idle');
     slurm.call('scontrol', 'requeue', requeued.job);
     await nodesAre(`slurm-${requeued.job}`, 1, 'left');
@@ -179,6 +179,45 @@ test('more tasks than nodes are still an agent a node', limit, async () => {
   const job = submit('--nodes=2', '--ntasks-per-node=2', script);
   await nodesAre(`slurm-${job}`, 2, 'idle');
   await cancel(job, 2);
+});
+
+// By node: what a variable is in the environment of a job's agent.
+const agentsHave = (job, variable) =>
+  Object.fromEntries(
+    slurm.processes().flatMap(({ pid, name }) => {
+      if (name !== 'ringbench-agent') return [];
+      const lines = fs.readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      const value = (of) => lines.find((line) => line.startsWith(`${of}=`))?.slice(of.length + 1);
+      return value('SLURM_JOB_ID') === job ? [[value('SLURMD_NODENAME'), value(variable) ?? '']] : [];
+    }),
+  );
+const four = '0,1,2,3';
+const gpuJobs = {
+  'an exclusive job on nodes with different GPUs, or none': [
+    ['--nodes=3', '--nodelist=n1,n2,n5'],
+    { n1: four, n2: '0,1', n5: '' },
+  ],
+  'a job with GPUs per task': [
+    ['--nodes=1', '--nodelist=n1', '--ntasks-per-node=2', '--gpus-per-task=2'],
+    { n1: four },
+  ],
+};
+for (const [what, [args, expected]] of Object.entries(gpuJobs)) {
+  test(`${what}: each agent has all GPUs of the job on its node`, limit, async () => {
+    const job = submit(...args, script);
+    const nodes = await nodesAre(`slurm-${job}`, Object.keys(expected).length, 'idle');
+    assert.deepEqual(nodes.map((node) => node.name).sort(), Object.keys(expected));
+    assert.deepEqual(agentsHave(job, 'CUDA_VISIBLE_DEVICES'), expected);
+    await cancel(job, nodes.length);
+  });
+}
+
+test('RINGBENCH_SRUN adds options to srun', limit, async () => {
+  const env = { RINGBENCH_SERVER: server.url, RINGBENCH_SRUN: '--mpi=none --export=ALL,ADDED=by-srun' };
+  const job = slurm.submit(env, '--nodes=1', '--nodelist=n1', script);
+  await nodesAre(`slurm-${job}`, 1, 'idle');
+  assert.deepEqual(agentsHave(job, 'ADDED'), { n1: 'by-srun' });
+  await cancel(job, 1);
 });
 
 const ways = {

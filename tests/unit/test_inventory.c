@@ -208,3 +208,56 @@ TEST(gids_have_their_version)
     assert_string_equal(json_get_str(json_array_get(gids, 1), "address", ""), "10.0.0.7");
     json_decref(rdma);
 }
+
+/* ---- GPUs that CUDA does not offer ---- */
+
+#define LIBRARIES "\"nccl_version\":\"2.27.3\",\"cuda_runtime\":\"12.8\""
+#define VERSIONS LIBRARIES ",\"cuda_driver\":\"13.0\""
+
+TEST(usable_gpus_are_counted_where_cuda_counted_them)
+{
+    static const char two[] = "[{\"pci\":\"0000:18:00.0\"},{\"pci\":\"0000:2a:00.0\"}]";
+    static const struct {
+        const char *gpus, *nccl, *visible;
+        bool has_module;
+        int usable; /* -1: nothing is said */
+        const char *why;
+    } cases[] = {
+        {two, VERSIONS ",\"devices\":[{},{}]", NULL, true, 2, ""},
+        {two, VERSIONS ",\"devices\":[{}]", "1", true, 1, "CUDA_VISIBLE_DEVICES=1"},
+        {two, VERSIONS ",\"devices\":[],\"reason\":\"no GPU\"", NULL, true, 0, "no GPU"},
+        {two, LIBRARIES ",\"devices\":[],\"reason\":\"no driver\"", NULL, true, 0,
+         "no driver"},
+        {two, LIBRARIES ",\"devices\":[],\"reason\":\"no driver\"", NULL, false, -1,
+         NULL},
+        {two, "\"devices\":[],\"reason\":\"no libnccl\"", NULL, true, -1, NULL},
+        {"[]", VERSIONS ",\"devices\":[]", NULL, true, -1, NULL},
+        {"[{\"pci\":\"0000:18:00.0\",\"mig\":true},{\"pci\":\"0000:2a:00.0\"}]",
+         VERSIONS ",\"devices\":[{}]", NULL, true, -1, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *inventory =
+            json_pack("{s:o}", "gpus", json_loads(cases[i].gpus, 0, NULL));
+        json_t *backends = json_object(), *nccl, *usable;
+        char text[300];
+        snprintf(text, sizeof(text), "{%s}", cases[i].nccl);
+        nccl = json_loads(text, 0, NULL);
+        assert_non_null(nccl);
+        json_object_set_new(backends, "nccl", nccl);
+        if (cases[i].has_module)
+            json_object_set_new(inventory, "modules", json_pack("{s:s}", "nvidia", ""));
+        if (cases[i].visible)
+            setenv("CUDA_VISIBLE_DEVICES", cases[i].visible, 1);
+        else
+            unsetenv("CUDA_VISIBLE_DEVICES");
+        inventory_add_probed(inventory, backends);
+        usable = json_object_get(inventory, "gpus_usable");
+        assert_int_equal(json_get_int(usable, "usable", -1), cases[i].usable);
+        if (cases[i].why)
+            assert_string_equal(json_get_str(usable, "why", ""), cases[i].why);
+        json_decref(inventory);
+        json_decref(backends);
+    }
+    unsetenv("CUDA_VISIBLE_DEVICES");
+}

@@ -234,6 +234,41 @@ TEST(each_sickness_has_its_own_finding_and_command)
                      sick[i].command);
 }
 
+TEST(gpus_that_the_agent_cannot_use_are_found)
+{
+    static const struct {
+        const char *usable, *answer;
+    } cases[] = {
+        {"", "not_evaluated"},
+        {",\"gpus_usable\":{\"usable\":2,\"on_bus\":2,\"why\":\"\"}", "ok"},
+        {",\"gpus_usable\":{\"usable\":0,\"on_bus\":2,\"why\":\"no GPU\"}", "finding"},
+        {",\"gpus_usable\":{\"usable\":1,\"on_bus\":2,"
+         "\"why\":\"CUDA_VISIBLE_DEVICES=0\"}",
+         "finding"},
+    };
+    static const char *const backends[] = {"nccl", "host"};
+    char text[400];
+    const char *node = text;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (size_t k = 0; k < 2; k++) {
+            const struct preflight_use use = {.backend = backends[k]};
+            json_t *verdict;
+            snprintf(
+                text, sizeof(text),
+                "{\"gpus\":[{\"pci\":\"0000:18:00.0\"},{\"pci\":\"0000:2a:00.0\"}]%s}",
+                cases[i].usable);
+            verdict = judge_as(&node, 1, &use);
+            assert_string_equal(answer_of(verdict, "gpus"), cases[i].answer);
+            json_decref(verdict);
+        }
+    assert_found(judge(&node, 1), "gpus",
+                 "the agent can use 1 of the 2 GPUs on the bus (CUDA_VISIBLE_DEVICES=0)",
+                 "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's "
+                 "own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run "
+                 "--gpus all");
+}
+
 TEST(what_nvml_says_of_gpus_is_looked_at)
 {
     static const char form[] =
