@@ -164,7 +164,12 @@ static int put_repeats(const struct compare *compare, struct buf *out)
 {
     if (compare->by_run)
         return buf_printf(out, "%zu run%s against %zu", compare->head_runs,
-                          compare->head_runs == 1 ? "" : "s", compare->base_runs);
+                          compare->head_runs == 1 ? "" : "s", compare->base_runs) ||
+                       (compare->history > 0 &&
+                        buf_printf(out, ", with the scatter of %zu more",
+                                   compare->history))
+                   ? -1
+                   : 0;
     if (compare->is_paired)
         return buf_printf(out, "%zu repeats each", compare->n_base);
     if (compare->n_base == compare->n_head)

@@ -110,7 +110,7 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
 
     /* What was seen stands, whatever became of the run. */
     if (is_within && strcmp(run->state, "completed") != 0) {
-        gate_not_evaluated(check, "the run %s", run->state);
+        gate_not_completed(check, run);
         return;
     }
     if (is_within)
@@ -134,7 +134,7 @@ static void check_threshold(const struct gate_run *run, const struct threshold *
     else if (threshold->figure == THRESHOLD_WRONG)
         check_wrong(run, threshold, check);
     else if (strcmp(run->state, "completed") != 0)
-        gate_not_evaluated(check, "the run %s", run->state);
+        gate_not_completed(check, run);
     else if (results_gap(run))
         gate_not_evaluated(check, "%s", results_gap(run));
     else if (threshold->figure == THRESHOLD_METRIC)

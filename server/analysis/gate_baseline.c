@@ -129,7 +129,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     size_t n;
 
     if (strcmp(run->state, "completed") != 0) {
-        gate_not_evaluated(check, "the run %s", run->state);
+        gate_not_completed(check, run);
         return;
     }
     if (!verdict) {

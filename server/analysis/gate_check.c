@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void gate_not_evaluated(struct gate_check *check, const char *format, ...)
 {
@@ -13,6 +14,12 @@ void gate_not_evaluated(struct gate_check *check, const char *format, ...)
     va_start(args, format);
     vsnprintf(check->sentence, sizeof(check->sentence), format, args);
     va_end(args);
+}
+
+void gate_not_completed(struct gate_check *check, const struct gate_run *run)
+{
+    gate_not_evaluated(check, "the run %s%s",
+                       strcmp(run->state, "failed") == 0 ? "" : "was ", run->state);
 }
 
 bool gate_is_within(const struct threshold *threshold, double value)

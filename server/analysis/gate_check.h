@@ -20,6 +20,9 @@ struct gate_check {
 void gate_not_evaluated(struct gate_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* "the run failed", "the run was cancelled" */
+void gate_not_completed(struct gate_check *check, const struct gate_run *run);
+
 /* Of figures of rows, and of a metric; with a summary. */
 void gate_check_rows(const struct gate_run *run, const struct threshold *threshold,
                      struct gate_check *check);

@@ -266,6 +266,9 @@ TEST(what_was_seen_stands)
     verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":3}", NULL, 0);
     assert_says(check_of(verdict, 1), "not_evaluated", "the run failed");
     json_decref(verdict);
+    verdict = judge(doc, "cancelled", "{\"figure\":\"wrong\",\"max\":3}", NULL, 0);
+    assert_says(check_of(verdict, 1), "not_evaluated", "the run was cancelled");
+    json_decref(verdict);
     json_decref(doc);
 }
 
