@@ -6,6 +6,7 @@
  * (doc/PERFORMANCE.md). The sweep is Goodnight's, The American Statistician 33 (1979). */
 #include "server/analysis/projection.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -14,6 +15,18 @@
 #define PIVOT_MIN 1e-10 /* of 1: less is lost in rounding */
 #define CONFIDENCE_TAIL 0.975
 #define SIZE_PART 0.25 /* down to it the fit uses sizes anyway */
+
+enum term {
+    TERM_CONSTANT,
+    TERM_HOPS,
+    TERM_LEVELS,
+    TERM_BYTES,
+    TERM_CONGESTION,
+    TERM_TIME, /* the measured time, which the others add up to */
+    TERMS
+};
+
+typedef double equations[TERMS][TERMS];
 
 /* Bytes that the busiest link carries, as a multiple of the size. Where each rank sends
  * to all others directly, the bytes for the ranks of its own node stay inside. */
@@ -31,7 +44,7 @@ static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
 }
 
 static void terms_of(const struct projection_question *question,
-                     const struct projection_point *at, double terms[PROJECTION_TERMS])
+                     const struct projection_point *at, double terms[TERMS])
 {
     double bytes = (double)at->size * link_share(question->kind, at->nodes, at->ranks);
     double levels = log2((double)at->nodes);
@@ -48,10 +61,10 @@ static void terms_of(const struct projection_question *question,
  * time. Half of their variance is taken to be shared by all sizes of a node count, whose
  * cases share nodes and minutes: the inverse of I + J is I - J / (n + 1). */
 static void add_count(const struct projection_question *question,
-                      const struct projection_point *points, size_t n,
+                      const struct projection_point *points, size_t n, equations fit,
                       struct projection *out)
 {
-    double total[PROJECTION_TERMS] = {0}, terms[PROJECTION_TERMS];
+    double total[TERMS] = {0}, terms[TERMS];
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -60,18 +73,18 @@ static void add_count(const struct projection_question *question,
         if (size < out->size_from || size > out->size_to)
             continue;
         terms_of(question, &points[i], terms);
-        for (int a = 0; a < PROJECTION_TERMS; a++)
+        for (int a = 0; a < TERMS; a++)
             terms[a] /= points[i].time_us;
-        for (int a = 0; a < PROJECTION_TERMS; a++) {
+        for (int a = 0; a < TERMS; a++) {
             total[a] += terms[a];
-            for (int b = 0; b < PROJECTION_TERMS; b++)
-                out->fit[a][b] += terms[a] * terms[b];
+            for (int b = 0; b < TERMS; b++)
+                fit[a][b] += terms[a] * terms[b];
         }
         used++;
     }
-    for (int a = 0; a < PROJECTION_TERMS; a++)
-        for (int b = 0; b < PROJECTION_TERMS; b++)
-            out->fit[a][b] -= total[a] * total[b] / (double)(used + 1);
+    for (int a = 0; a < TERMS; a++)
+        for (int b = 0; b < TERMS; b++)
+            fit[a][b] -= total[a] * total[b] / (double)(used + 1);
     out->n_counts += used > 0;
     out->n_rows += used;
     out->n_sizes = used; /* the largest count's is the last */
@@ -80,11 +93,11 @@ static void add_count(const struct projection_question *question,
 /* Sweep the terms out of the normal equations, which leaves their inverse, the factors in
  * the last column, and the squared residuals' sum in the last diagonal element. False if
  * the points can't tell a term from the others. */
-static bool sweep(double fit[PROJECTION_TERMS][PROJECTION_TERMS])
+static bool sweep(equations fit)
 {
-    double before[PROJECTION_TERMS];
+    double before[TERMS];
 
-    for (int k = 0; k < PROJECTION_TERMS; k++)
+    for (int k = 0; k < TERMS; k++)
         before[k] = fit[k][k];
     for (int k = 0; k < TERM_TIME; k++) {
         double pivot = fit[k][k];
@@ -92,33 +105,35 @@ static bool sweep(double fit[PROJECTION_TERMS][PROJECTION_TERMS])
         if (!(pivot > PIVOT_MIN * before[k]))
             return false;
         fit[k][k] = 1;
-        for (int b = 0; b < PROJECTION_TERMS; b++)
+        for (int b = 0; b < TERMS; b++)
             fit[k][b] /= pivot;
-        for (int a = 0; a < PROJECTION_TERMS; a++) {
+        for (int a = 0; a < TERMS; a++) {
             double factor = fit[a][k];
 
             if (a == k)
                 continue;
             fit[a][k] = 0;
-            for (int b = 0; b < PROJECTION_TERMS; b++)
+            for (int b = 0; b < TERMS; b++)
                 fit[a][b] -= factor * fit[k][b];
         }
     }
     return true;
 }
 
-struct projection_point projection_at(const struct projection_question *question,
-                                      const struct projection *made, size_t nodes,
-                                      size_t ranks)
+static struct projection_point fit_at(const struct projection_question *question,
+                                      const struct projection *made, equations fit,
+                                      size_t nodes)
 {
-    struct projection_point at = {.nodes = nodes, .ranks = ranks, .size = question->size};
-    double terms[PROJECTION_TERMS], variance = 0, half;
+    struct projection_point at = {.nodes = nodes,
+                                  .ranks = question->ranks * nodes / question->nodes,
+                                  .size = question->size};
+    double terms[TERMS], variance = 0, half;
 
     terms_of(question, &at, terms);
     for (int a = 0; a < TERM_TIME; a++) {
-        at.time_us += made->fit[a][TERM_TIME] * terms[a];
+        at.time_us += fit[a][TERM_TIME] * terms[a];
         for (int b = 0; b < TERM_TIME; b++)
-            variance += terms[a] * made->fit[a][b] * terms[b];
+            variance += terms[a] * fit[a][b] * terms[b];
     }
     variance += at.time_us * at.time_us; /* the scatter of a run on so many nodes */
     half = made->noise * sqrt(variance) *
@@ -131,12 +146,13 @@ struct projection_point projection_at(const struct projection_question *question
 /* Which algorithm is the fastest follows from the bytes, or from a node's share of them.
  * So the size on more nodes resembles a fraction of it on the largest measured count, and
  * on the smallest count a multiple: the fit uses the sizes in between. */
-static enum projection_answer fit(const struct projection_question *question,
-                                  struct projection *out)
+static enum projection_answer judge(const struct projection_question *question,
+                                    struct projection *out)
 {
     const struct projection_point *points = question->points;
     size_t n = question->n_points, first = 0, end;
     double largest = (double)points[n - 1].nodes, size = (double)question->size;
+    equations fit = {{0}};
 
     while (first < n && points[first].nodes < PROJECTION_NODES_MIN)
         first++;
@@ -145,42 +161,40 @@ static enum projection_answer fit(const struct projection_question *question,
     for (size_t i = first; i < n; i = end) {
         for (end = i; end < n && points[end].nodes == points[i].nodes;)
             end++;
-        add_count(question, &points[i], end - i, out);
+        add_count(question, &points[i], end - i, fit, out);
     }
     if (out->n_counts < PROJECTION_COUNTS_MIN || out->n_sizes < PROJECTION_SIZES_MIN ||
-        out->n_rows <= TERM_TIME || !sweep(out->fit))
+        out->n_rows <= TERM_TIME || !sweep(fit))
         return PROJECTION_FEW;
-    out->noise = fmax(PROJECTION_NOISE_MIN, sqrt(fmax(0, out->fit[TERM_TIME][TERM_TIME]) /
+    out->noise = fmax(PROJECTION_NOISE_MIN, sqrt(fmax(0, fit[TERM_TIME][TERM_TIME]) /
                                                  (double)(out->n_rows - TERM_TIME)));
-    out->at = projection_at(question, out, question->nodes, question->ranks);
-    return out->at.high_us <= PROJECTION_WIDTH_MAX * out->at.low_us ? PROJECTION_DONE
-                                                                    : PROJECTION_WIDE;
+    for (size_t nodes = question->nodes; nodes >= PROJECTION_NODES_MIN || !out->n_model;
+         nodes /= 2) {
+        assert(out->n_model < PROJECTION_MODEL_MAX);
+        out->model[out->n_model++] = fit_at(question, out, fit, nodes);
+    }
+    return out->model[0].high_us <= PROJECTION_WIDTH_MAX * out->model[0].low_us
+               ? PROJECTION_DONE
+               : PROJECTION_WIDE;
 }
 
-/* The count that helps most: within reach, or in the widest gap if there are too few, or
- * twice the largest. */
+/* The count that helps most: within reach, or between the two largest if there are too
+ * few counts, or twice the largest. */
 static size_t next_count(const struct projection_question *question,
                          const struct projection *made)
 {
     const struct projection_point *points = question->points;
-    size_t largest = points[question->n_points - 1].nodes, measure = 2 * largest;
+    size_t i = question->n_points - 1, largest = points[i].nodes;
     size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
-    double widest = 1;
 
     if (made->answer == PROJECTION_FAR || largest < PROJECTION_NODES_MIN)
         return reach > PROJECTION_NODES_MIN ? reach : PROJECTION_NODES_MIN;
-    if (made->answer != PROJECTION_FEW || made->n_counts >= PROJECTION_COUNTS_MIN)
-        return measure;
-    for (size_t i = 1; i < question->n_points; i++) {
-        size_t low = points[i - 1].nodes, high = points[i].nodes;
-        double gap = (double)high / (double)low;
-
-        if (low < PROJECTION_NODES_MIN || high < low + 2 || gap < widest)
-            continue;
-        widest = gap;
-        measure = (low + high) / 2;
-    }
-    return measure;
+    while (i > 0 && points[i].nodes == largest)
+        i--;
+    if (made->answer == PROJECTION_FEW && made->n_counts < PROJECTION_COUNTS_MIN &&
+        points[i].nodes >= PROJECTION_NODES_MIN && points[i].nodes + 2 <= largest)
+        return (points[i].nodes + largest) / 2;
+    return 2 * largest;
 }
 
 void projection_make(const struct projection_question *question, struct projection *out)
@@ -188,7 +202,8 @@ void projection_make(const struct projection_question *question, struct projecti
     size_t largest = question->points[question->n_points - 1].nodes;
 
     *out = (struct projection){0};
-    out->answer = question->nodes > PROJECTION_FACTOR_MAX * largest ? PROJECTION_FAR
-                                                                    : fit(question, out);
+    out->answer = question->nodes > PROJECTION_FACTOR_MAX * largest
+                      ? PROJECTION_FAR
+                      : judge(question, out);
     out->measure = next_count(question, out);
 }

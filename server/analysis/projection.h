@@ -14,6 +14,7 @@
 #define PROJECTION_COUNTS_MIN 4 /* of such node counts */
 #define PROJECTION_SIZES_MIN 3
 #define PROJECTION_FACTOR_MAX 8
+#define PROJECTION_MODEL_MAX 20   /* halvings down from any node count */
 #define PROJECTION_NOISE_MIN 0.01 /* of a time, even if the fit leaves less */
 #define PROJECTION_WIDTH_MAX 2    /* the interval's end divided by its begin */
 
@@ -41,36 +42,22 @@ enum projection_answer {
     PROJECTION_ANSWERS
 };
 
-enum projection_term {
-    TERM_CONSTANT,
-    TERM_HOPS,
-    TERM_LEVELS,
-    TERM_BYTES,
-    TERM_CONGESTION,
-    TERM_TIME, /* the measured time, which the others add up to */
-    PROJECTION_TERMS
-};
-
 struct projection {
     enum projection_answer answer;
-    struct projection_point at; /* what was asked, with its interval; if it has a fit */
-    size_t measure;             /* if refused: the node count to measure first */
-    double size_from, size_to;  /* the sizes that the fit uses */
+    /* The fit and its interval on the count asked about, its half, its quarter ... */
+    struct projection_point model[PROJECTION_MODEL_MAX];
+    size_t n_model;
+    size_t measure;                   /* if refused: the node count to measure first */
+    double size_from, size_to;        /* the sizes that the fit uses */
     size_t n_counts, n_sizes, n_rows; /* that it has */
     double noise;                     /* the part of a time that it leaves */
-    double fit[PROJECTION_TERMS][PROJECTION_TERMS]; /* the swept normal equations */
 };
 
 void projection_make(const struct projection_question *question, struct projection *out);
 
-/* The fit on another count; for one that has a fit. */
-struct projection_point projection_at(const struct projection_question *question,
-                                      const struct projection *made, size_t nodes,
-                                      size_t ranks);
-
 /* Every size of every series of runs on several node counts: {"runs","nodes","ranks",
  * "verdict","sizes":[...]}, the verdict of kind `projection`. A new object; NULL with err
- * when a run is not like the first (ERROR_INVALID), or memory is out. */
+ * when a run is not like the first (ERROR_INVALID). */
 json_t *projection_json(const struct compare_run *runs, size_t n, size_t nodes,
                         struct error *err);
 

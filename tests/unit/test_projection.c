@@ -144,7 +144,7 @@ static void try_ring(const struct condition *when, size_t factor, uint64_t *seed
     tally->asked++;
     if (made.answer != PROJECTION_DONE)
         return;
-    at = made.at;
+    at = made.model[0];
     truth = ring_us(&ring, (double)asked.size, asked.nodes);
     tally->done++;
     tally->covered += at.low_us <= truth && truth <= at.high_us;
@@ -270,7 +270,7 @@ static size_t assert_met(const struct way *way, size_t largest)
         projection_make(&asked, &made);
         if (made.answer != PROJECTION_DONE)
             continue;
-        at = made.at;
+        at = made.model[0];
         done++;
         if (at.low_us > want || at.high_us < want)
             fail_msg("%d of %zu, 2^%d bytes: %.1f us (%.1f to %.1f), is %.1f; %.3f",
@@ -335,7 +335,7 @@ TEST(a_ring_without_noise_is_told_exactly)
             add_point(&asked, nodes, power, ring_us(&exact, ldexp(1, power), nodes));
     made = made_of(&asked);
     assert_int_equal(made.answer, PROJECTION_DONE);
-    at = made.at;
+    at = made.model[0];
     assert_near(at.time_us, ring_us(&exact, 1 << 22, 128), 0.01);
     assert_true(at.low_us < at.time_us && at.high_us > at.time_us);
 }
