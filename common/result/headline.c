@@ -95,6 +95,14 @@ json_t *headline_of_metric(const char *metric, const char *unit,
                      "unit", unit, "rows", (json_int_t)rows, "text", text);
 }
 
+double headline_half(const struct headline *headline)
+{
+    double value = median_of(&headline->busbw_gbs);
+
+    return headline->is_judged && value > 0 ? (headline->high - headline->low) / 2 / value
+                                            : 0;
+}
+
 const char *headline_interval(const struct headline *headline,
                               char text[HEADLINE_TEXT_MAX])
 {

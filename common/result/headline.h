@@ -41,6 +41,9 @@ json_t *headline_json(const struct headline *headline);
 json_t *headline_of_metric(const char *metric, const char *unit,
                            const struct median *values);
 
+/* Half of its interval as a part of it; 0 where its rows have none. */
+double headline_half(const struct headline *headline);
+
 /* "44.2 to 47.1", or "unknown"; returns text. */
 const char *headline_interval(const struct headline *headline,
                               char text[HEADLINE_TEXT_MAX]);

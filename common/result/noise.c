@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #define KNOWN_FACTOR 10
+#define SAID_PART 10 /* of the rows: a tenth */
 
 void noise_add(struct noise *noise, const struct certainty *row, double limit)
 {
@@ -13,16 +14,22 @@ void noise_add(struct noise *noise, const struct certainty *row, double limit)
     noise->uncertain += (row->below + row->above) / 2 > limit;
 }
 
-json_t *noise_json(const struct noise *noise, double limit)
+bool noise_is_said(const struct noise *noise, double half, double limit)
+{
+    return noise->uncertain > 0 &&
+           (SAID_PART * noise->uncertain >= noise->rows || half > limit);
+}
+
+json_t *noise_json(const struct noise *noise, double half, double limit)
 {
     char text[NOISE_SENTENCE_MAX];
 
     if (noise->rows == 0)
         return json_null();
-    return json_pack("{s:f, s:I, s:I, s:s*}", "limit", limit, "rows",
-                     (json_int_t)noise->rows, "uncertain", (json_int_t)noise->uncertain,
-                     "sentence",
-                     noise->uncertain ? noise_sentence(noise, limit, text) : NULL);
+    return json_pack(
+        "{s:f, s:I, s:I, s:s*}", "limit", limit, "rows", (json_int_t)noise->rows,
+        "uncertain", (json_int_t)noise->uncertain, "sentence",
+        noise_is_said(noise, half, limit) ? noise_sentence(noise, limit, text) : NULL);
 }
 
 const char *noise_sentence(const struct noise *noise, double limit,

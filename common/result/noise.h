@@ -23,9 +23,13 @@ struct noise {
 /* limit: of half the interval, as a part of the time. */
 void noise_add(struct noise *noise, const struct certainty *row, double limit);
 
-/* {"limit","rows","uncertain","sentence"}, the last one where any row is uncertain; null
- * where none was judged. A new reference. */
-json_t *noise_json(const struct noise *noise, double limit);
+/* Whether a run says so beside its headline: a tenth of its rows is uncertain, or some
+ * row and the headline. half: of the headline's interval, as a part of it. */
+bool noise_is_said(const struct noise *noise, double half, double limit);
+
+/* {"limit","rows","uncertain","sentence"}, the last one if it is said; null if no row was
+ * judged. A new reference. */
+json_t *noise_json(const struct noise *noise, double half, double limit);
 
 /* "12 of 54 rows are less certain than 10 %"; returns text. */
 const char *noise_sentence(const struct noise *noise, double limit,

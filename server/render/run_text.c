@@ -222,7 +222,7 @@ static void put_noise(const struct run_text *text, struct buf *out)
 {
     char interval[HEADLINE_TEXT_MAX], sentence[NOISE_SENTENCE_MAX];
 
-    if (text->noise.uncertain == 0)
+    if (!noise_is_said(&text->noise, headline_half(&text->headline), text->noise_limit))
         return;
     buf_append_str(out, " (");
     if (text->headline.is_judged)

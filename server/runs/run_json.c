@@ -169,10 +169,12 @@ static json_t *summary_json(const struct run *run)
         count[run->cases[i].state]++;
     out = json_pack(
         "{s:o, s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline", headline,
-        "noise", noise_json(&run->noise, run->spec->noise_limit), "wrong",
-        (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped, "cases",
-        "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
-        count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve", run->curve);
+        "noise",
+        noise_json(&run->noise, headline_half(&run->headline), run->spec->noise_limit),
+        "wrong", (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped,
+        "cases", "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED],
+        "cancelled", count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
+        run->curve);
     if (run->spec->program.name || run->spec->control.kinds)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;

@@ -41,21 +41,41 @@ TEST(rows_are_counted_by_half_their_interval)
 
 TEST(what_is_said_has_the_limit_and_the_counts)
 {
-    struct noise noise = {0};
-    json_t *json = noise_json(&noise, 0.1);
+    struct noise noise = {.rows = 54, .uncertain = 12};
+    json_t *json = noise_json(&noise, 0, 0.1);
 
-    assert_true(json_is_null(json));
-    json_decref(json);
-    noise.rows = 54;
-    json = noise_json(&noise, 0.1);
-    assert_int_equal(json_get_int(json, "uncertain", -1), 0);
-    assert_null(json_object_get(json, "sentence"));
-    json_decref(json);
-    noise.uncertain = 12;
-    json = noise_json(&noise, 0.1);
+    assert_int_equal(json_get_int(json, "uncertain", -1), 12);
     assert_string_equal(json_get_str(json, "sentence", ""),
                         "12 of 54 rows are less certain than 10 %");
     json_decref(json);
+    noise = (struct noise){0};
+    json = noise_json(&noise, 0, 0.1);
+    assert_true(json_is_null(json));
+    json_decref(json);
+}
+
+/* A single row of many is not worth a sentence unless the headline rests on it. */
+TEST(a_run_speaks_of_many_rows_or_of_its_headline)
+{
+    static const struct {
+        struct noise noise;
+        double half;
+        bool is_said;
+    } samples[] = {
+        {{54, 0}, 0.5, false}, {{54, 1}, 0.02, false},    {{54, 5}, 0.02, false},
+        {{54, 6}, 0.02, true}, {{54, 1}, 0.1, false},     {{54, 1}, 0.11, true},
+        {{3, 1}, 0.02, true},  {{54, 1}, HUGE_VAL, true},
+    };
+
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        json_t *json = noise_json(&samples[i].noise, samples[i].half, 0.1);
+
+        if (noise_is_said(&samples[i].noise, samples[i].half, 0.1) !=
+                samples[i].is_said ||
+            (json_object_get(json, "sentence") != NULL) != samples[i].is_said)
+            fail_msg("sample %zu", i);
+        json_decref(json);
+    }
 }
 
 static void add(struct headline *headline, int64_t size, double busbw_gbs,
@@ -93,6 +113,7 @@ TEST(the_headline_has_the_interval_of_its_rows)
     /* A larger size counts alone. */
     add(&headline, 1024, 40, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":125}");
     interval_is(&headline, "32.0 to 50.0", 32, 50);
+    assert_near(headline_half(&headline), 9.0 / 40, 1e-9);
     add(&headline, 1024, 44, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":110}");
     interval_is(&headline, "32.0 to 55.0", 32, 55);
     add(&headline, 1024, 20, "{\"time_us\":100,\"time_low_us\":80,\"time_high_us\":500}");
