@@ -90,7 +90,7 @@ static bool is_program(const struct rank *rank)
 
 static void set_text(json_t *event, const char *key, const char *text)
 {
-    if (text[0])
+    if (text && text[0])
         json_object_set_new(event, key, clean_text_json(text, strlen(text)));
 }
 
@@ -341,7 +341,7 @@ static void on_end(void *arg, bool is_signal, int number)
     end = json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
                     number, "tail", tail_json(rank));
     if (end)
-        set_text(end, "warning", ncclog_set_warning(&rank->ncclog));
+        set_text(end, "warning", ncclog_set_failure(&rank->ncclog));
     emit_steal(rank, end);
     params->on_end(params->arg, rank);
 }

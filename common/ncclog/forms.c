@@ -653,11 +653,22 @@ static const struct {
 static const struct {
     const char *pattern, *about;
 } warnings[] = {
+    /* of what NCCL can do without */
     {"Failed to open libibverbs*", "ib"},
     {"NET/IB : Unable to open device *", "hca"},
     {"NET/OFI *", "plugin"},
     {"P2P is disabled between connected GPUs *", "p2p"},
 };
+
+bool ncclog_is_optional(const char *warning)
+{
+    struct pieces pieces;
+
+    for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+        if (pattern_fits(warnings[i].pattern, warning, &pieces))
+            return true;
+    return false;
+}
 
 void ncclog_take_warning(struct ncclog *log, const char *text)
 {

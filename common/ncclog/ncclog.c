@@ -66,7 +66,7 @@ static bool is_past_init(const struct ncclog *log)
     return comm && (comm->has_ended || (!comm->id[0] && comm->connected[0]));
 }
 
-/* The first say what began it, each once; the last is mostly what a process ended by. */
+/* The first that differ are kept: they say what began it. */
 static void take_warning(struct ncclog *log, const char *text)
 {
     struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
@@ -76,13 +76,54 @@ static void take_warning(struct ncclog *log, const char *text)
 
     log->n_lines++;
     ncclog_take_warning(log, text);
-    snprintf(log->warning, sizeof(log->warning), "%s", text);
     kept->n++;
     for (size_t i = 0; i < n; i++)
         has_it = has_it || json_equal(json_array_get(kept->first, i), line);
     if (!has_it)
         json_array_append(kept->first, line);
     json_decref(line);
+}
+
+bool ncclog_is_echo(const char *warning)
+{
+    static const char *const echoes[] = {"Connection closed by remote peer",
+                                         "Connection reset by peer",
+                                         "Failed to execute operation",
+                                         "Error encountered progressing operation",
+                                         "while polling for opId",
+                                         "Accept failed",
+                                         "Proxy Call to rank"};
+
+    for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++)
+        if (warning && strstr(warning, echoes[i]))
+            return true;
+    return false;
+}
+
+const char *ncclog_cause(const json_t *warnings)
+{
+    const char *cause = NULL;
+
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *warning = json_string_value(json_array_get(warnings, i));
+
+        if (!warning || ncclog_is_echo(warning))
+            continue;
+        if (!ncclog_is_optional(warning))
+            return warning;
+        cause = cause ? cause : warning;
+    }
+    return cause ? cause : json_string_value(json_array_get(warnings, 0));
+}
+
+const char *ncclog_failure(const struct ncclog *log)
+{
+    bool is_early = !is_past_init(log);
+
+    for (size_t i = 0; i < log->n_comms; i++)
+        is_early = is_early || log->comms[i].has_failed;
+    return ncclog_cause(is_early && log->early.n > 0 ? log->early.first
+                                                     : log->late.first);
 }
 
 const char *ncclog_find_version(const char *text)
@@ -320,7 +361,6 @@ json_t *ncclog_json(const struct ncclog *log)
     put_some(out, "interfaces", log->interfaces);
     put_some(out, "settings", log->settings);
     put_some(out, "reasons", log->reasons);
-    put_text(out, "warning", log->warning);
     put_warnings(out, "early_warnings", &log->early);
     put_warnings(out, "late_warnings", &log->late);
     if (log->n_unread > 0)

@@ -80,7 +80,6 @@ struct ncclog {
     json_t *reasons;           /* [{"about","text"}] */
     json_t *unread;
     long n_lines, n_unread;             /* of NCCL */
-    char warning[NCCLOG_TEXT_MAX];      /* the last one */
     struct ncclog_warnings early, late; /* before init was complete, and after */
 };
 
@@ -105,6 +104,19 @@ enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len);
 /* Of its communicators that which tells most: those before others that have ways, and of
  * these that are not of one node; then the largest, the first of these. NULL: none. */
 const struct ncclog_comm *ncclog_main(const struct ncclog *log);
+
+/* Whether a process warns of this because something else failed before, here or on
+ * another node. */
+bool ncclog_is_echo(const char *warning);
+
+/* Of warnings, strings in the order in which they came, the first that is no echo and of
+ * nothing that NCCL can do without; else the first that is no echo; else the first. NULL:
+ * there is none. */
+const char *ncclog_cause(const json_t *warnings);
+
+/* The warning that tells why the process failed, given that it did: NULL if none does. A
+ * warning before its init was complete may be of something that NCCL did without. */
+const char *ncclog_failure(const struct ncclog *log);
 
 /* What docs/agent-protocol.md has as `log` of an event `nccl`, as far as the log says;
  * NULL when it says nothing. A new reference. */

@@ -259,12 +259,17 @@ json_t *ncclog_set_json(const struct ncclog_set *set, size_t i)
     return out;
 }
 
-const char *ncclog_set_warning(const struct ncclog_set *set)
+const char *ncclog_set_failure(const struct ncclog_set *set)
 {
-    for (size_t i = set->n; i > 0; i--)
-        if (set->items[i - 1]->log.warning[0])
-            return set->items[i - 1]->log.warning;
-    return "";
+    const char *first = NULL;
+
+    for (size_t i = 0; i < set->n; i++) {
+        const char *failure = ncclog_failure(&set->items[i]->log);
+        if (failure && !ncclog_is_echo(failure))
+            return failure;
+        first = first ? first : failure;
+    }
+    return first;
 }
 
 long ncclog_set_links(const struct ncclog_set *set)

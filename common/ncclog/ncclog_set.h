@@ -43,7 +43,8 @@ long ncclog_set_links(const struct ncclog_set *set);
 /* What one of them says, with `host` and `pid`; NULL when nothing. A new reference. */
 json_t *ncclog_set_json(const struct ncclog_set *set, size_t i);
 
-/* The last warning of any; "" if there was none. */
-const char *ncclog_set_warning(const struct ncclog_set *set);
+/* ncclog_failure() of the first process that has one which is no echo; else of the first
+ * that has one. NULL: none. */
+const char *ncclog_set_failure(const struct ncclog_set *set);
 
 #endif

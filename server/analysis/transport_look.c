@@ -317,23 +317,6 @@ static void check_settings(struct look *look)
 
 /* ---- warnings ---- */
 
-/* What a process warns of because something else failed before, here or elsewhere. */
-static bool is_echo(const char *warning)
-{
-    static const char *const echoes[] = {"Connection closed by remote peer",
-                                         "Connection reset by peer",
-                                         "Failed to execute operation",
-                                         "Error encountered progressing operation",
-                                         "while polling for opId",
-                                         "Accept failed",
-                                         "Proxy Call to rank"};
-
-    for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++)
-        if (strstr(warning, echoes[i]))
-            return true;
-    return false;
-}
-
 /* Digits behind what a completion was of, which is another one each time; 0: none. */
 static size_t operation_digits(const char *text, size_t *label)
 {
@@ -371,24 +354,12 @@ void transport_strip_numbers(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* Of warnings that came in this order the first that does not follow from another. */
-static const char *cause_of(const json_t *first)
-{
-    for (size_t i = 0; i < json_array_size(first); i++) {
-        const char *warning = json_string_value(json_array_get(first, i));
-
-        if (warning && !is_echo(warning))
-            return warning;
-    }
-    return json_string_value(json_array_get(first, 0));
-}
-
 /* One finding of a process's warnings, with all of these as its lines. */
 static void found_warnings(struct look *look, const char *about, const char *before,
                            const json_t *first)
 {
     const char *name = json_get_str(look->settings, "NCCL_SOCKET_IFNAME", NULL);
-    const char *cause = cause_of(first);
+    const char *cause = ncclog_cause(first);
     char text[NCCLOG_TEXT_MAX];
 
     if (!cause)
@@ -402,7 +373,7 @@ static void found_warnings(struct look *look, const char *about, const char *bef
         add_found(look, json_string_value(json_array_get(first, i)),
                   json_pack("{s:s, s:o, s:b}", "about", about, "text",
                             json_sprintf("%s: %s", before, text), "is_echo",
-                            is_echo(cause)));
+                            ncclog_is_echo(cause)));
 }
 
 static const json_t *warnings_of(const struct look *look, const char *key)
@@ -454,7 +425,7 @@ static void check_late(struct look *look)
 
         do
             json_array_append(some, json_array_get(first, i));
-        while (++i < n && is_echo(json_string_value(json_array_get(first, i))));
+        while (++i < n && ncclog_is_echo(json_string_value(json_array_get(first, i))));
         found_warnings(look, "warning", "NCCL warned after its init", some);
         json_decref(some);
     }

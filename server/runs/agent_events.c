@@ -167,7 +167,7 @@ static void describe_exit(const json_t *line, bool is_program, char *out, size_t
         n += snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
                       is_program ? "s" : "", last);
     if (warning && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; NCCL's last warning: %.300s", warning);
+        snprintf(out + n, size - (size_t)n, "; NCCL warned: %.300s", warning);
 }
 
 static int parse_exit(struct action *action, const struct node *node, json_t *line,

@@ -220,15 +220,19 @@ describe('emulated NCCL', { concurrency: 4 }, () => {
     await noWorkersLeft(agents);
   });
 
-  test("a failure comes with the last warning of NCCL's log, asked for or not", limit, async (t) => {
-    const { server } = await startGpus(t, 'devices=2,init_fails=1');
-    const run = await end(server, {});
-    assert.equal(run.state, 'failed');
-    assert.match(run.reason, /emulated: no socket interface found/);
-    const logs = (await server.events(run.id)).filter((event) => event.type === 'nccl');
-    assert.equal(logs.length, 2);
-    for (const { log } of logs) {
-      assert.equal(log.warning, 'emulated: no socket interface found');
-    }
-  });
+  test(
+    "a failure comes with the warning of NCCL's log that is its cause, asked for or not",
+    limit,
+    async (t) => {
+      const { server } = await startGpus(t, 'devices=2,init_fails=1');
+      const run = await end(server, {});
+      assert.equal(run.state, 'failed');
+      assert.match(run.reason, /emulated: no socket interface found/);
+      const logs = (await server.events(run.id)).filter((event) => event.type === 'nccl');
+      assert.equal(logs.length, 2);
+      for (const { log } of logs) {
+        assert.deepEqual(log.early_warnings, { lines: 1, first: ['emulated: no socket interface found'] });
+      }
+    },
+  );
 });

@@ -201,13 +201,13 @@ TEST(communicators_beyond_the_limit_are_counted)
     ncclog_release(&log);
 }
 
-TEST(the_last_warning_is_kept)
+TEST(a_warning_is_kept_behind_any_lines)
 {
     expect("[2026-11-21 10:00:00] node-1:1:2 [0] misc.cc:1 NCCL WARN first\n"
            "0: node-1:1:2 [0] bootstrap.cc:48 NCCL WARN Bootstrap : no socket interface "
            "found\n" INFO "Bootstrap : Using eth0:10.0.0.1<0>\n",
-           "{\"bootstrap\":\"eth0\",\"address\":\"10.0.0.1\",\"warning\":"
-           "\"Bootstrap : no socket interface found\",\"early_warnings\":{\"lines\":2,"
+           "{\"bootstrap\":\"eth0\",\"address\":\"10.0.0.1\","
+           "\"early_warnings\":{\"lines\":2,"
            "\"first\":[\"first\",\"Bootstrap : no socket interface found\"]}}");
 }
 
@@ -219,10 +219,55 @@ TEST(the_first_warnings_before_and_after_init_are_kept)
                 "ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1 "
                 "commId 0x5 - Init COMPLETE\n" WARN "a\n" WARN "a\n" WARN "b\n" WARN
                 "c\n" WARN "d\n" WARN "e\n",
-           "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":1,\"init\":\"complete\",\"warning\":"
-           "\"e\",\"early_warnings\":{\"lines\":1,\"first\":[\"before\"]},"
+           "{\"comm\":\"0x5\",\"rank\":0,\"ranks\":1,\"init\":\"complete\","
+           "\"early_warnings\":{\"lines\":1,\"first\":[\"before\"]},"
            "\"late_warnings\":{\"lines\":6,\"first\":[\"a\",\"b\",\"c\","
            "\"d\"]}}");
+}
+
+/* The cause, however many consequences follow, and nothing that went on well. */
+TEST(a_failure_is_told_by_its_first_cause)
+{
+#define BEGINS                                                                           \
+    INFO "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1 commId " \
+         "0x5 - Init START\n"
+#define COMPLETE                                                                         \
+    INFO "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1 commId " \
+         "0x5 - Init COMPLETE\n"
+#define NO_IB NODE_WARN "Failed to open libibverbs.so[.1]\n"
+#define QP NODE_WARN "Call to ibv_modify_qp failed with error Network is unreachable\n"
+#define CLOSED                                                                           \
+    NODE_WARN "socketProgress: Connection closed by remote peer node-2<40999>\n"
+#define NODE_WARN "node-1:4711:4731 [0] x.cc:1 NCCL WARN "
+    static const struct {
+        const char *lines, *failure; /* NULL: none */
+    } cases[] = {
+        {BEGINS QP CLOSED CLOSED, "ibv_modify_qp"},
+        {QP CLOSED, "ibv_modify_qp"},
+        {NO_IB QP CLOSED, "ibv_modify_qp"},
+        {NO_IB CLOSED, "libibverbs"},
+        {CLOSED, "Connection closed"},
+        {BEGINS NO_IB COMPLETE, NULL},
+        {BEGINS NO_IB COMPLETE CLOSED, "Connection closed"},
+        {BEGINS COMPLETE QP CLOSED, "ibv_modify_qp"},
+        {BEGINS COMPLETE, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ncclog_set set;
+        const char *line = cases[i].lines, *failure;
+
+        ncclog_set_init(&set, 8);
+        for (size_t len; *line; line += len + 1) {
+            len = strcspn(line, "\n");
+            ncclog_set_line(&set, line, len);
+        }
+        failure = ncclog_set_failure(&set);
+        if (!failure != !cases[i].failure ||
+            (failure && !strstr(failure, cases[i].failure)))
+            fail_msg("%zu: %s", i, failure ? failure : "none");
+        ncclog_set_release(&set);
+    }
 }
 
 /* NCCL traces an error through the functions that it ends. */
@@ -341,8 +386,10 @@ TEST(there_is_a_limit_to_names_and_lines)
     json = ncclog_json(&log);
     assert_int_equal(json_array_size(json_object_get(json, "transports")),
                      NCCLOG_WAYS_MAX);
-    assert_int_equal(json_string_length(json_object_get(json, "warning")),
-                     NCCLOG_TEXT_MAX - 1);
+    assert_int_equal(
+        json_string_length(json_array_get(
+            json_object_get(json_object_get(json, "early_warnings"), "first"), 0)),
+        NCCLOG_TEXT_MAX);
     json_decref(json);
     ncclog_release(&log);
 }
@@ -400,7 +447,7 @@ TEST(what_stands_before_a_line_is_none_of_it)
             fail_msg("%zu processes behind \"%s\"", set.n, labels[i]);
         assert_string_equal(set.items[0]->host, "node-1");
         assert_int_equal(set.items[0]->pid, 4711);
-        assert_string_equal(ncclog_set_warning(&set), "it is lost");
+        assert_string_equal(ncclog_set_failure(&set), "it is lost");
         ncclog_set_release(&set);
     }
 }
@@ -491,7 +538,7 @@ TEST(real_logs_are_understood)
                                 logs[i].network);
             json_decref(wanted);
         } else {
-            assert_string_equal(ncclog_set_warning(&set),
+            assert_string_equal(ncclog_set_failure(&set),
                                 "Bootstrap : no socket interface found");
         }
         json_decref(json);
