@@ -17,6 +17,7 @@
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/case_transport.h"
+#include "server/runs/emit.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -619,10 +620,13 @@ static void perform_rank(struct action *action)
     }
 }
 
-void action_apply(const struct action *action)
+void action_apply(const struct action *action, struct store_write *write)
 {
-    if (action->type)
-        run_apply(action->active->run, action->time_ms, action->type, action->body);
+    if (!action->type)
+        return;
+    run_apply(action->active->run, action->time_ms, action->type, action->body);
+    if (strcmp(action->type, "triad") == 0)
+        emit_run(write, action->active);
 }
 
 void action_perform(struct action *action, const struct node *node)

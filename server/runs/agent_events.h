@@ -57,8 +57,9 @@ int action_parse(struct scheduler *scheduler, const struct node *node, json_t *l
  * is no event. -1 when memory is out. */
 int action_write(struct action *action, struct store_write *write);
 
-/* Let the run's model take the event, when it is in the queue to the disk. */
-void action_apply(const struct action *action);
+/* Let the run's model take the event. The write of its batch, which is queued next, gets
+ * the run's row where no other event would write what changed. */
+void action_apply(const struct action *action, struct store_write *write);
 
 /* Then the case, what the line means to it. */
 void action_perform(struct action *action, const struct node *node);

@@ -469,10 +469,14 @@ static int write_batch(struct batch *batch, struct store_write *write, struct er
 
 /* What follows from the lines may be events too, which come behind all of these: so the
  * models know all of these first. */
-static void perform_all(struct batch *batch)
+static void apply_all(struct batch *batch, struct store_write *write)
 {
     for (size_t i = 0; i < batch->n_actions; i++)
-        action_apply(&batch->actions[i]);
+        action_apply(&batch->actions[i], write);
+}
+
+static void perform_all(struct batch *batch)
+{
     for (size_t i = 0; i < batch->n_actions; i++) {
         struct action *action = &batch->actions[i];
 
@@ -546,6 +550,7 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     node->n_batches++;
     scheduler->n_batches++;
     scheduler_hold(scheduler);
+    apply_all(batch, write);
     store_submit(scheduler->config.store, write, true, on_batch_written, batch);
     perform_all(batch);
     scheduler_wake(scheduler);

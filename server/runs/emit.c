@@ -69,10 +69,10 @@ static json_t *elapsed_json(const struct active_run *active, struct clock_time n
                      (json_int_t)now.wall_ms);
 }
 
-static int write_run(struct store_write *write, const struct active_run *active,
-                     struct clock_time now)
+int emit_run(struct store_write *write, const struct active_run *active)
 {
     const struct run *run = active->run;
+    struct clock_time now = scheduler_now(active->scheduler);
     json_t *doc = run_to_json(run, RUN_STORED);
     int result;
 
@@ -120,7 +120,7 @@ int emit_cases(struct store_write *write, struct run *run)
 
 /* An event `case` is of one of them. */
 static int write_rows(struct store_write *write, const struct active_run *active,
-                      struct clock_time now, const char *type, const json_t *body)
+                      const char *type, const json_t *body)
 {
     struct run *run = active->run;
     size_t n = run_begun_cases(run), i = (size_t)json_get_int(body, "case", -1);
@@ -133,7 +133,7 @@ static int write_rows(struct store_write *write, const struct active_run *active
     }
     if (!changes_row(run, type))
         return 0;
-    if (write_run(write, active, now))
+    if (emit_run(write, active))
         return -1;
     return strcmp(type, "message") == 0 ? 0 : emit_cases(write, run);
 }
@@ -144,7 +144,7 @@ static int fill_write(struct store_write *write, const struct active_run *active
     if (store_write_event(write, active->run->id, now.wall_ms, type, body) ||
         disown_results(write, active->run, type, body))
         return -1;
-    return write_rows(write, active, now, type, body);
+    return write_rows(write, active, type, body);
 }
 
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then)

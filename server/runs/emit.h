@@ -20,6 +20,9 @@ struct store_write;
 typedef void emitted(struct active_run *active, int case_no);
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
 
+/* Write the run's row. -1 when the write is spoilt. */
+int emit_run(struct store_write *write, const struct active_run *active);
+
 /* Write the cases that changed since they were last written, mostly one: a run may have a
  * thousand, with a thousand ranks each. -1 when the write is spoilt. */
 int emit_cases(struct store_write *write, struct run *run);

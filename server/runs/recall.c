@@ -20,6 +20,7 @@ struct recalled {
     int64_t latest[PACE_ROWS];      /* of its latest, as a ring */
     int64_t *wrong; /* of each case under way: its first row with wrong elements, or 0 */
     bool is_gap;    /* the next row does not follow the one before */
+    const char *said; /* the type of the events that are read */
 };
 
 /* A case that waits or gathers has no results; what is there is of an attempt that was
@@ -66,7 +67,7 @@ static void on_record(void *arg, const struct result_record *record, const json_
         note_current(recalled, record);
 }
 
-static void on_rank(void *arg, int64_t time_ms, const json_t *body)
+static void on_said(void *arg, int64_t time_ms, const json_t *body)
 {
     struct recalled *recalled = arg;
     const struct run *run = recalled->run;
@@ -74,7 +75,24 @@ static void on_rank(void *arg, int64_t time_ms, const json_t *body)
 
     if (index < run->n_cases &&
         json_get_int(body, "attempt", -1) == run->cases[index].attempt)
-        run_apply(recalled->run, time_ms, "rank", body);
+        run_apply(recalled->run, time_ms, recalled->said, body);
+}
+
+/* Events of the cases under way that change a case and do not write its row. */
+static int recall_said(struct recalled *recalled, struct store_recall *recall,
+                       struct error *err)
+{
+    static const char *const types[] = {"rank", "conditions"};
+    const struct run *run = recalled->run;
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct store_said said = {run->id, types[i], run->spec->pattern != PATTERN_ALL};
+
+        recalled->said = types[i];
+        if (store_recall_said(recall, &said, on_said, recalled, err))
+            return -1;
+    }
+    return 0;
 }
 
 static void on_wrong(void *arg, int64_t time_ms, const json_t *body)
@@ -167,7 +185,6 @@ static int recall_wrong(struct recalled *recalled, struct store_recall *recall,
 int recall_results(struct run *run, struct store_recall *recall, struct error *err)
 {
     struct recalled recalled = {.run = run};
-    struct store_said said = {run->id, "rank", run->spec->pattern != PATTERN_ALL};
     int result = 0;
 
     recalled.wrong = calloc(run->n_cases + 1, sizeof(*recalled.wrong));
@@ -179,9 +196,9 @@ int recall_results(struct run *run, struct store_recall *recall, struct error *e
     recall_cases(&recalled);
     if (store_recall_results(recall, run->id, on_record, &recalled, err) ||
         store_recall_rows(recall, run->id, 0, TIMES_ROWS, on_times, &recalled, err) ||
+        (run->n_live > 0 && recall_said(&recalled, recall, err)) ||
         (recalled.current &&
-         (store_recall_said(recall, &said, on_rank, &recalled, err) ||
-          recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))
+         (recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))
         result = -1;
     free(recalled.wrong);
     return result;

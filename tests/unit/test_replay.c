@@ -41,10 +41,12 @@ static const char *const course[] = {
     "\"phase\",\"phase\":\"joined\"",
     "\"phase\",\"phase\":\"connected\"",
     "\"phase\",\"phase\":\"running\"",
+    "\"triad\",\"gbs\":50.5,\"ranks\":3,\"cache_bytes\":1000000",
     "\"result\",\"row\":0,\"series\":0,\"size\":8,\"busbw_gbs\":2.5,\"wrong\":0",
     "\"result\",\"row\":1,\"series\":0,\"size\":16,\"busbw_gbs\":3.5,\"wrong\":0",
     "\"done\",\"ok\":true",
     "\"exit\",\"code\":0",
+    "\"conditions\",\"seconds\":2.5,\"steal_percent\":1.5",
     "\"gone\"",
 };
 
@@ -181,11 +183,16 @@ static struct run *replay(struct play *play)
                       &reading);
     await(play->world, &reading.has_come);
     for (size_t i = 0; i < json_array_size(reading.result); i++) {
-        const json_t *event = json_array_get(reading.result, i);
+        json_t *event = json_array_get(reading.result, i);
+        json_t *said = json_copy(event);
 
         assert_int_equal(json_get_int(event, "id", 0), i + 1);
+        json_object_del(said, "id");
+        json_object_del(said, "time");
+        json_object_del(said, "type");
         run_apply(run, clock_parse_ms(json_get_str(event, "time", NULL)),
-                  json_get_str(event, "type", ""), event);
+                  json_get_str(event, "type", ""), said);
+        json_decref(said);
     }
     json_decref(reading.result);
     return run;
@@ -198,10 +205,12 @@ static void assert_same(json_t *shown, json_t *replayed)
     json_object_del(shown, "eta_s");
     json_object_del(shown, "eta_basis");
     json_object_del(shown, "elapsed");
-    a = json_dumps(shown, 0);
-    b = json_dumps(replayed, 0);
-    if (strcmp(a, b) != 0)
-        fail_msg("shown:\n%s\nbut the log says:\n%s", a, b);
+    a = json_text(shown); /* with figures as exact as they are stored */
+    b = json_text(replayed);
+    if (strcmp(a, b) != 0) {
+        fprintf(stderr, "shown:\n%s\nbut the log says:\n%s\n", a, b);
+        fail();
+    }
     free(a);
     free(b);
     json_decref(shown);
@@ -240,6 +249,33 @@ static void check(struct play *play)
     run_destroy(run);
 }
 
+static bool is_gathering(const struct play *play)
+{
+    json_t *run = scheduler_run_json(play->world->scheduler, play->run, false);
+    const json_t *cases = json_object_get(run, "cases"), *item;
+    bool is_gathering = false;
+    size_t i;
+
+    json_array_foreach (cases, i, item)
+        is_gathering =
+            is_gathering || strcmp(json_get_str(item, "state", ""), "rendezvous") == 0;
+    json_decref(run);
+    return is_gathering;
+}
+
+/* Its agents come back later. A case that is gathering would start anew, and its rows be
+ * those of an attempt that was given up. */
+static void restart(struct play *play)
+{
+    if (is_gathering(play))
+        return;
+    close_world(play->world);
+    open_world(play->world);
+    check(play);
+    for (int i = 0; i < AGENTS; i++)
+        come_back(play, i);
+}
+
 static void play_once(struct play *play)
 {
     static const char *const names[AGENTS] = {"a", "b", "c"};
@@ -254,6 +290,8 @@ static void play_once(struct play *play)
         for (int k = 0; k < STEPS; k++)
             do_something(play);
         check(play);
+        if (i == 1)
+            restart(play);
     }
 }
 

@@ -1,10 +1,21 @@
 // cluster.mjs - a real server and real agents, and what tests ask of them over HTTP
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
-import { buildDir, Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './fixture.mjs';
+import {
+  atEnd,
+  buildDir,
+  Program,
+  binDir,
+  patience,
+  processesWithEnv,
+  tempDir,
+  waitFor,
+} from './fixture.mjs';
 
 const finalStates = new Set(['completed', 'failed', 'cancelled']);
 
@@ -129,6 +140,20 @@ export function parseSse(lines) {
   return events;
 }
 
+const replayed = new WeakMap(); // test -> folders that are compared with their logs
+
+// When the test's servers have ended: each run is what its log of events says, as it is stored
+// and as another server would take it up.
+function replayAtEnd(t, dataDir) {
+  const file = path.join(binDir, 'replay_runs');
+  const folders = replayed.get(t) ?? new Set();
+  if (folders.has(dataDir) || !fs.existsSync(file)) return;
+  replayed.set(t, folders.add(dataDir));
+  atEnd(t, async () => {
+    if (fs.existsSync(path.join(dataDir, 'ringbench.db'))) await promisify(execFile)(file, [dataDir]);
+  });
+}
+
 export class Server extends Program {
   options;
   test;
@@ -138,6 +163,7 @@ export class Server extends Program {
   // options: args, env, dataDir, port (0: any), within (a command that starts it)
   static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0, within = [] } = {}) {
     const mark = `${process.pid}-server-${serial++}`;
+    replayAtEnd(t, dataDir);
     const [file, ...before] = [...within, path.join(binDir, 'ringbench-server')];
     const server = new Server(
       t,
