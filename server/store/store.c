@@ -258,21 +258,6 @@ static int drop_unused(sqlite3 *db, struct error *err)
                : store_sql_error(err, db, "cannot tidy up");
 }
 
-static int bring_up_to_date(struct store *store, sqlite3 *db, struct error *err)
-{
-    struct store_upgrade upgrade = {.db = NULL};
-    int result;
-
-    store_upgrade_watch(&upgrade, db);
-    result = store_sql_migrate(db, store->path, &upgrade, err) < 0 ||
-                     store_chunks_catch_up(db, &upgrade, err) < 0 ||
-                     store_values_renew(db, err) < 0 || drop_unused(db, err) < 0
-                 ? -1
-                 : 0;
-    store_upgrade_end(&upgrade, result == 0);
-    return result;
-}
-
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
 {
     struct store *store = store_alloc(dir, err);
@@ -282,7 +267,8 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
         return NULL;
     if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
         store_sql_open(store->path, &db, err) < 0 ||
-        bring_up_to_date(store, db, err) < 0 ||
+        store_sql_set_up(db, store->path, err) < 0 || store_values_renew(db, err) < 0 ||
+        drop_unused(db, err) < 0 ||
         store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
         start_handles(store, loop, err) < 0) {
         sqlite3_close(db);

@@ -17,11 +17,12 @@ static int copy(const char *from, const char *to, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     sqlite3 *db;
-    int version, result = 0;
+    bool is_new;
+    int result = 0;
 
     if (store_sql_open(from, &db, err))
         return -1;
-    if (store_sql_check_owner(db, from, &version, err))
+    if (store_sql_check_owner(db, from, &is_new, err))
         result = -1;
     else if (sqlite3_prepare_v2(db, "VACUUM INTO ?1", -1, &stmt, NULL) != SQLITE_OK ||
              store_sql_bind_text(stmt, 1, to) != SQLITE_OK ||

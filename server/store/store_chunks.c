@@ -41,15 +41,6 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_DISOWN] = "UPDATE events SET type = 'disowned' WHERE run = ?1 AND id = ?2",
 };
 
-static const char SQL_PENDING[] = "SELECT 1 FROM chores WHERE name = 'result_chunks'";
-static const char SQL_DONE[] = "DELETE FROM chores WHERE name = 'result_chunks'";
-/* From indexes alone. */
-static const char SQL_COUNT_RESULTS[] =
-    "SELECT (SELECT count(*) FROM events) -"
-    " (SELECT count(*) FROM events WHERE type <> 'result')";
-static const char SQL_RESULTS[] =
-    "SELECT run, id, body FROM events WHERE type = 'result' ORDER BY run, id";
-
 struct run_key {
     UT_hash_handle hh;
     int32_t number;
@@ -392,76 +383,4 @@ int store_chunks_disown(struct store_chunks *chunks, const char *name, int case_
     /* What grows on is looked for again. */
     store_chunks_forget(chunks, name);
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-/* ---- Results of older servers ---- */
-
-static int convert_all(struct store_chunks *chunks, sqlite3_stmt *stmt,
-                       struct store_upgrade *upgrade)
-{
-    int rc = sqlite3_step(stmt);
-
-    while (rc == SQLITE_ROW) {
-        json_t *body = store_sql_json(stmt, 2, NULL);
-        struct result_record record;
-        char *key = body ? result_record_read(body, &record) : NULL;
-
-        if (key)
-            rc = store_chunks_add(chunks, (const char *)sqlite3_column_text(stmt, 0),
-                                  sqlite3_column_int64(stmt, 1), key, &record);
-        free(key);
-        json_decref(body);
-        if (rc == SQLITE_ROW || rc == SQLITE_OK)
-            rc = sqlite3_step(stmt);
-        upgrade->done++;
-        /* Runs come one after the other, so few need to be kept. */
-        if (upgrade->done % 1000 == 0 && store_chunks_flush(chunks) != SQLITE_OK)
-            return SQLITE_IOERR;
-    }
-    return rc;
-}
-
-/* The number that a statement answers; 0 where it answers nothing. */
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-    int64_t number = 0;
-
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-        sqlite3_step(stmt) == SQLITE_ROW)
-        number = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return number;
-}
-
-int store_chunks_catch_up(sqlite3 *db, struct store_upgrade *upgrade, struct error *err)
-{
-    struct store_chunks *chunks;
-    sqlite3_stmt *stmt = NULL;
-    int rc;
-
-    if (!ask(db, SQL_PENDING))
-        return 0;
-    upgrade->total = ask(db, SQL_COUNT_RESULTS);
-    chunks = store_chunks_create(db, err);
-    if (!chunks)
-        return -1;
-    rc = store_sql_exec(db, "BEGIN IMMEDIATE");
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(db, SQL_RESULTS, -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = convert_all(chunks, stmt, upgrade);
-    if (rc == SQLITE_DONE)
-        rc = store_chunks_flush(chunks);
-    sqlite3_finalize(stmt);
-    if (rc == SQLITE_OK)
-        rc = store_sql_exec(db, SQL_DONE);
-    if (rc == SQLITE_OK)
-        rc = store_sql_exec(db, "COMMIT");
-    if (rc != SQLITE_OK) {
-        store_sql_error(err, db, "cannot bring the results up to date");
-        store_sql_exec(db, "ROLLBACK");
-    }
-    store_chunks_destroy(chunks);
-    return rc == SQLITE_OK ? 0 : -1;
 }

@@ -7,7 +7,6 @@
 #include <sqlite3.h>
 
 #include "common/base/error.h"
-#include "server/store/store_upgrade.h"
 #include "server/summary/result_record.h"
 
 #define STORE_CHUNK_RECORDS 64
@@ -33,9 +32,5 @@ int store_chunks_flush(struct store_chunks *chunks);
 /* The transaction was rolled back, or (with a run) the run was deleted: what is known of
  * all runs, or of this one, holds no more. */
 void store_chunks_forget(struct store_chunks *chunks, const char *run);
-
-/* Make the records of results that were stored before there were records. Does nothing
- * when that was done. */
-int store_chunks_catch_up(sqlite3 *db, struct store_upgrade *upgrade, struct error *err);
 
 #endif

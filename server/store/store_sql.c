@@ -6,7 +6,9 @@
 
 #include "common/base/json_util.h"
 
-#define APPLICATION_ID 0x52424348 /* "RBCH" */
+#define APPLICATION_ID 0x52424e43 /* "RBNC" */
+#define SCHEMA_VERSION 1
+#define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH", of servers before any release */
 #define BUSY_TIMEOUT_MS 5000
 
 /* FULL makes every commit durable. The WAL is checkpointed each 1000 pages (4 MB) and cut
@@ -17,228 +19,192 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
                                      "PRAGMA wal_autocheckpoint = 1000;"
                                      "PRAGMA journal_size_limit = 16777216;";
 
-/* doc and body stand last in their rows, so that a scan by the other columns does not
- * read their overflow pages. */
-static const char SQL_VERSION_1[] =
-    "CREATE TABLE runs ("
-    " id TEXT NOT NULL PRIMARY KEY,"
-    " state TEXT NOT NULL,"
-    " name TEXT NOT NULL,"
-    " created_ms INTEGER NOT NULL,"
-    " labels TEXT NOT NULL,"
-    " doc TEXT NOT NULL);"
-    "CREATE UNIQUE INDEX runs_by_created ON runs (created_ms, id);"
-    "CREATE TABLE events ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " id INTEGER NOT NULL,"
-    " time_ms INTEGER NOT NULL,"
-    " type TEXT NOT NULL,"
-    " body TEXT NOT NULL,"
-    " PRIMARY KEY (run, id));"
-    "CREATE TABLE logs ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " seq INTEGER NOT NULL,"
-    " time_ms INTEGER NOT NULL,"
-    " case_no INTEGER NOT NULL,"
-    " rank INTEGER NOT NULL,"
-    " stream TEXT NOT NULL,"
-    " text TEXT NOT NULL,"
+/* doc and body stand last of the stored columns, so that a scan by the others does not
+ * read their overflow pages. A list reads an index of runs, and of the table the rows
+ * that it shows. A figure is in millionths, so that all orders are by whole numbers. A
+ * damaged document has none of these columns: other runs can still be read, and it be
+ * deleted. */
+#define SQL_RUNS                                                                         \
+    "CREATE TABLE runs ("                                                                \
+    " id TEXT NOT NULL PRIMARY KEY,"                                                     \
+    " state TEXT NOT NULL,"                                                              \
+    " name TEXT NOT NULL,"                                                               \
+    " created_ms INTEGER NOT NULL,"                                                      \
+    " labels TEXT NOT NULL,"                                                             \
+    " doc TEXT NOT NULL,"                                                                \
+    " duration_ms INTEGER AS (CASE WHEN json_valid(doc) THEN"                            \
+    "  CAST(round(86400000.0 * (julianday(json_extract(doc, '$.ended'))"                 \
+    "  - julianday(json_extract(doc, '$.started')))) AS INTEGER) END) VIRTUAL,"          \
+    " figure_micro INTEGER AS (CASE WHEN json_valid(doc) THEN"                           \
+    "  CAST(round(1e6 * coalesce(json_extract(doc, '$.summary.headline.value'),"         \
+    "  json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER) END) VIRTUAL,"    \
+    " suspects TEXT AS (CASE WHEN json_valid(doc) THEN"                                  \
+    "  json_extract(doc, '$.suspects') END) VIRTUAL);"                                   \
+    "CREATE UNIQUE INDEX runs_by_created ON runs"                                        \
+    " (created_ms, id, state, name, labels);"                                            \
+    "CREATE INDEX runs_by_duration ON runs"                                              \
+    " (duration_ms, id, created_ms, state, name, labels)"                                \
+    " WHERE duration_ms IS NOT NULL;"                                                    \
+    "CREATE INDEX runs_by_figure ON runs"                                                \
+    " (figure_micro, id, created_ms, state, name, labels)"                               \
+    " WHERE figure_micro IS NOT NULL;"                                                   \
+    "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;"   \
+    "CREATE TABLE run_nodes ("                                                           \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " node TEXT NOT NULL,"                                                               \
+    " PRIMARY KEY (run, node)) WITHOUT ROWID;"                                           \
+    "CREATE INDEX run_nodes_by_node ON run_nodes (node, run);"                           \
+    "CREATE TABLE idempotency ("                                                         \
+    " key TEXT NOT NULL PRIMARY KEY,"                                                    \
+    " body_hash TEXT NOT NULL,"                                                          \
+    " run TEXT NOT NULL,"                                                                \
+    " created_ms INTEGER NOT NULL);"                                                     \
+    "CREATE INDEX idempotency_by_run ON idempotency (run);"
+
+/* A case is written when it changes, and not with each change of its run. For samples see
+ * event_samples.h, for result_chunks store_chunks.h. */
+#define SQL_EVENTS                                                                       \
+    "CREATE TABLE run_cases ("                                                           \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " case_no INTEGER NOT NULL,"                                                         \
+    " doc TEXT NOT NULL,"                                                                \
+    " PRIMARY KEY (run, case_no));"                                                      \
+    "CREATE TABLE events ("                                                              \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " id INTEGER NOT NULL,"                                                              \
+    " time_ms INTEGER NOT NULL,"                                                         \
+    " type TEXT NOT NULL,"                                                               \
+    " body TEXT NOT NULL,"                                                               \
+    " samples BLOB,"                                                                     \
+    " PRIMARY KEY (run, id));"                                                           \
+    "CREATE INDEX events_but_results ON events (run, type, id) WHERE type <> 'result';"  \
+    "CREATE TABLE result_keys ("                                                         \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " key INTEGER NOT NULL,"                                                             \
+    " text TEXT NOT NULL,"                                                               \
+    " PRIMARY KEY (run, key));"                                                          \
+    "CREATE TABLE result_chunks ("                                                       \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " first_id INTEGER NOT NULL,"                                                        \
+    " records BLOB NOT NULL,"                                                            \
+    " PRIMARY KEY (run, first_id));"                                                     \
+    "CREATE TABLE logs ("                                                                \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " seq INTEGER NOT NULL,"                                                             \
+    " time_ms INTEGER NOT NULL,"                                                         \
+    " case_no INTEGER NOT NULL,"                                                         \
+    " rank INTEGER NOT NULL,"                                                            \
+    " stream TEXT NOT NULL,"                                                             \
+    " text TEXT NOT NULL,"                                                               \
     " PRIMARY KEY (run, seq));"
-    "CREATE TABLE acks ("
-    " boot_id TEXT NOT NULL PRIMARY KEY,"
-    " seq INTEGER NOT NULL,"
-    " updated_ms INTEGER NOT NULL);"
-    "CREATE TABLE idempotency ("
-    " key TEXT NOT NULL PRIMARY KEY,"
-    " body_hash TEXT NOT NULL,"
-    " run TEXT NOT NULL,"
-    " created_ms INTEGER NOT NULL);"
-    "CREATE INDEX idempotency_by_run ON idempotency (run);";
 
-/* What a run's list and summary need without reading documents and events. A chore is
- * work that is due once, by the part of the program that it names. */
-static const char SQL_VERSION_2[] =
-    "CREATE TABLE result_keys ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " key INTEGER NOT NULL,"
-    " text TEXT NOT NULL,"
-    " PRIMARY KEY (run, key));"
-    "CREATE TABLE result_chunks ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " first_id INTEGER NOT NULL,"
-    " records BLOB NOT NULL,"
-    " PRIMARY KEY (run, first_id));"
-    "CREATE INDEX events_but_results ON events (run, type, id) WHERE type <> 'result';"
-    "CREATE TABLE run_nodes ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " node TEXT NOT NULL,"
-    " PRIMARY KEY (run, node)) WITHOUT ROWID;"
-    "CREATE INDEX run_nodes_by_node ON run_nodes (node, run);"
-    "INSERT OR IGNORE INTO run_nodes SELECT runs.id, json_extract(value, '$.name')"
-    " FROM runs, json_each(runs.doc, '$.nodes')"
-    " WHERE json_extract(value, '$.name') IS NOT NULL;"
-    "CREATE TABLE node_events ("
-    " id INTEGER PRIMARY KEY,"
-    " node TEXT NOT NULL,"
-    " time_ms INTEGER NOT NULL,"
-    " state TEXT NOT NULL,"
-    " detail TEXT);"
+#define SQL_NODES                                                                        \
+    "CREATE TABLE acks ("                                                                \
+    " boot_id TEXT NOT NULL PRIMARY KEY,"                                                \
+    " seq INTEGER NOT NULL,"                                                             \
+    " updated_ms INTEGER NOT NULL);"                                                     \
+    "CREATE TABLE node_events ("                                                         \
+    " id INTEGER PRIMARY KEY,"                                                           \
+    " node TEXT NOT NULL,"                                                               \
+    " time_ms INTEGER NOT NULL,"                                                         \
+    " state TEXT NOT NULL,"                                                              \
+    " detail TEXT);"                                                                     \
     "CREATE INDEX node_events_by_node ON node_events (node, id);"
-    "CREATE TABLE chores (name TEXT NOT NULL PRIMARY KEY);"
-    "INSERT INTO chores VALUES ('result_chunks');";
 
-/* What runs came to, see store_trends.h. Values lie in the order in which a trend reads
- * them; texts are what many of them have in common. */
-static const char SQL_VERSION_3[] =
-    "CREATE TABLE values_due ("
-    " run TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE"
-    "  DEFERRABLE INITIALLY DEFERRED) WITHOUT ROWID;"
-    "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE run_values ("
-    " figure INTEGER NOT NULL,"
-    " created_ms INTEGER NOT NULL,"
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " like_nodes INTEGER NOT NULL,"
-    " like_hardware INTEGER NOT NULL,"
-    " nodes INTEGER NOT NULL,"
-    " backend TEXT NOT NULL,"
-    " world_size INTEGER NOT NULL,"
-    " versions INTEGER NOT NULL,"
-    " is_whole INTEGER NOT NULL,"
-    " cases INTEGER NOT NULL,"
-    " value REAL NOT NULL,"
-    " low REAL,"
-    " high REAL,"
-    " least REAL NOT NULL,"
-    " most REAL NOT NULL,"
-    " PRIMARY KEY (figure, created_ms, run, like_nodes)) WITHOUT ROWID;"
-    "CREATE INDEX run_values_by_run ON run_values (run);"
-    "CREATE INDEX run_values_by_nodes ON run_values (like_nodes, created_ms, run, "
-    "is_whole);"
-    "CREATE INDEX run_values_by_hardware ON run_values (like_hardware, created_ms, run,"
-    " is_whole);"
-    "CREATE TABLE baselines ("
-    " id TEXT NOT NULL PRIMARY KEY,"
-    " run TEXT NOT NULL,"
-    " likeness TEXT NOT NULL,"
-    " accepted_ms INTEGER NOT NULL,"
-    " accepted_by TEXT NOT NULL,"
-    " why TEXT NOT NULL,"
-    " peer TEXT NOT NULL,"
-    " removed_ms INTEGER,"
-    " removed_by TEXT,"
-    " removed_why TEXT,"
-    " removed_peer TEXT);"
-    "CREATE INDEX baselines_by_run ON baselines (run);";
+/* The values of runs, see store_trends.h, lie in the order in which a trend reads them;
+ * texts are shared by many of them. */
+#define SQL_VALUES                                                                       \
+    "CREATE TABLE values_version (version INTEGER NOT NULL);"                            \
+    "CREATE TABLE values_due ("                                                          \
+    " run TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE"              \
+    "  DEFERRABLE INITIALLY DEFERRED) WITHOUT ROWID;"                                    \
+    "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"            \
+    "CREATE TABLE run_values ("                                                          \
+    " figure INTEGER NOT NULL,"                                                          \
+    " created_ms INTEGER NOT NULL,"                                                      \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " like_nodes INTEGER NOT NULL,"                                                      \
+    " like_hardware INTEGER NOT NULL,"                                                   \
+    " nodes INTEGER NOT NULL,"                                                           \
+    " backend TEXT NOT NULL,"                                                            \
+    " world_size INTEGER NOT NULL,"                                                      \
+    " versions INTEGER NOT NULL,"                                                        \
+    " is_whole INTEGER NOT NULL,"                                                        \
+    " cases INTEGER NOT NULL,"                                                           \
+    " value REAL NOT NULL,"                                                              \
+    " low REAL,"                                                                         \
+    " high REAL,"                                                                        \
+    " least REAL NOT NULL,"                                                              \
+    " most REAL NOT NULL,"                                                               \
+    " PRIMARY KEY (figure, created_ms, run, like_nodes)) WITHOUT ROWID;"                 \
+    "CREATE INDEX run_values_by_run ON run_values (run);"                                \
+    "CREATE INDEX run_values_by_nodes ON run_values"                                     \
+    " (like_nodes, created_ms, run, is_whole);"                                          \
+    "CREATE INDEX run_values_by_hardware ON run_values"                                  \
+    " (like_hardware, created_ms, run, is_whole);"                                       \
+    "CREATE TABLE baselines ("                                                           \
+    " id TEXT NOT NULL PRIMARY KEY,"                                                     \
+    " run TEXT NOT NULL,"                                                                \
+    " likeness TEXT NOT NULL,"                                                           \
+    " accepted_ms INTEGER NOT NULL,"                                                     \
+    " accepted_by TEXT NOT NULL,"                                                        \
+    " why TEXT NOT NULL,"                                                                \
+    " peer TEXT NOT NULL,"                                                               \
+    " removed_ms INTEGER,"                                                               \
+    " removed_by TEXT,"                                                                  \
+    " removed_why TEXT,"                                                                 \
+    " removed_peer TEXT);"                                                               \
+    "CREATE INDEX baselines_by_run ON baselines (run);"
 
-/* A case is written when it changes, and not with each change of its run. */
-static const char SQL_VERSION_4[] =
-    "CREATE TABLE run_cases ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " case_no INTEGER NOT NULL,"
-    " doc TEXT NOT NULL,"
-    " PRIMARY KEY (run, case_no));"
-    "INSERT INTO run_cases SELECT runs.id, cases.key, cases.value"
-    " FROM runs, json_each(runs.doc, '$.cases') AS cases;"
-    "UPDATE runs SET doc = json_replace(doc, '$.cases', json('[]'));";
-
-/* Of results, see event_samples.h. */
-static const char SQL_VERSION_5[] = "ALTER TABLE events ADD COLUMN samples BLOB;";
-
-/* A list reads one of these indexes, and of the table the rows that it shows. A figure is
- * kept in millionths, so that all orders are by whole numbers. A document that is damaged
- * has neither: the rest can still be read, and it be deleted. */
-static const char SQL_VERSION_6[] =
-    "ALTER TABLE runs ADD COLUMN duration_ms INTEGER AS (CASE WHEN json_valid(doc) THEN"
-    " CAST(round(86400000.0 * (julianday(json_extract(doc, '$.ended'))"
-    " - julianday(json_extract(doc, '$.started')))) AS INTEGER) END) VIRTUAL;"
-    "ALTER TABLE runs ADD COLUMN figure_micro INTEGER AS (CASE WHEN json_valid(doc) THEN"
-    " CAST(round(1e6 * coalesce(json_extract(doc, '$.summary.headline.value'),"
-    " json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER) END) VIRTUAL;"
-    "DROP INDEX runs_by_created;"
-    "CREATE UNIQUE INDEX runs_by_created ON runs (created_ms, id, state, name, labels);"
-    "CREATE INDEX runs_by_duration ON runs (duration_ms, id, created_ms, state, name,"
-    " labels) WHERE duration_ms IS NOT NULL;"
-    "CREATE INDEX runs_by_figure ON runs (figure_micro, id, created_ms, state, name,"
-    " labels) WHERE figure_micro IS NOT NULL;";
-
-/* What verdicts say of nodes: of few runs. */
-static const char SQL_VERSION_7[] =
-    "ALTER TABLE runs ADD COLUMN suspects TEXT AS (CASE WHEN json_valid(doc) THEN"
-    " json_extract(doc, '$.suspects') END) VIRTUAL;"
-    "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;";
-
-/* What all verdicts on a run answer. */
-static const char SQL_VERSION_8[] =
-    "ALTER TABLE runs ADD COLUMN answers TEXT AS (CASE WHEN json_valid(doc) AND"
-    " coalesce(json_extract(doc, '$.verdict'), json_extract(doc, '$.culprit'),"
-    " json_extract(doc, '$.lateness'), json_extract(doc, '$.hang')) IS NOT NULL"
-    " THEN json_array(json_extract(doc, '$.verdict.answer'),"
-    " json_extract(doc, '$.culprit.answer'), json_extract(doc, '$.lateness.answer'),"
-    " json_extract(doc, '$.hang.answer')) END) VIRTUAL;"
-    "CREATE INDEX runs_by_answers ON runs (id, answers) WHERE answers IS NOT NULL;";
-
-/* A text goes with the last run that has it, but for inventories: drop_unused of store.c.
- */
+/* A text is deleted with the last run that has it, except for inventories: drop_unused of
+ * store.c. */
 #define SQL_DROP_CONTENT                                                                 \
     " ON artifacts WHEN OLD.name <> 'inventory.json'"                                    \
     " AND NOT EXISTS (SELECT 1 FROM artifacts WHERE digest = OLD.digest)"                \
     " BEGIN DELETE FROM contents WHERE digest = OLD.digest; END;"
-static const char SQL_VERSION_9[] =
-    "CREATE TABLE contents ("
-    " digest TEXT NOT NULL PRIMARY KEY,"
-    " bytes INTEGER NOT NULL,"
-    " text TEXT NOT NULL);"
-    "CREATE TABLE artifacts ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " case_no INTEGER NOT NULL,"
-    " node TEXT NOT NULL,"
-    " name TEXT NOT NULL,"
-    " digest TEXT NOT NULL REFERENCES contents (digest),"
-    " PRIMARY KEY (run, case_no, node, name)) WITHOUT ROWID;"
-    "CREATE INDEX artifacts_by_digest ON artifacts (digest);"
-    "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT
-    "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT;
+#define SQL_ARTIFACTS                                                                    \
+    "CREATE TABLE contents ("                                                            \
+    " digest TEXT NOT NULL PRIMARY KEY,"                                                 \
+    " bytes INTEGER NOT NULL,"                                                           \
+    " text TEXT NOT NULL);"                                                              \
+    "CREATE TABLE artifacts ("                                                           \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " case_no INTEGER NOT NULL,"                                                         \
+    " node TEXT NOT NULL,"                                                               \
+    " name TEXT NOT NULL,"                                                               \
+    " digest TEXT NOT NULL REFERENCES contents (digest),"                                \
+    " PRIMARY KEY (run, case_no, node, name)) WITHOUT ROWID;"                            \
+    "CREATE INDEX artifacts_by_digest ON artifacts (digest);"                            \
+    "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT                      \
+    "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT
 
 /* Answers of the verdicts on a run: each member of its document that has a kind and an
  * answer, and each verdict on the transports of its cases. */
-#define SQL_ADD_ANSWERS(run, case_no, source)                                            \
+#define SQL_REPLACE_ANSWERS(run, case_no, source)                                        \
+    " BEGIN DELETE FROM run_answers WHERE run = " run " AND case_no = " case_no ";"      \
     "INSERT INTO run_answers SELECT DISTINCT * FROM (SELECT " run ", " case_no ","       \
     " CASE type WHEN 'object' THEN json_extract(value, '$.kind') END AS kind,"           \
     " CASE type WHEN 'object' THEN json_extract(value, '$.answer') END AS answer"        \
-    " FROM " source ") WHERE kind IS NOT NULL AND answer IS NOT NULL;"
-#define SQL_ANSWERS_OF_RUN                                                               \
-    " BEGIN DELETE FROM run_answers WHERE run = NEW.id AND case_no = "                   \
-    "-1;" SQL_ADD_ANSWERS("NEW.id", "-1", "json_each(NEW.doc)") "END;"
+    " FROM " source ") WHERE kind IS NOT NULL AND answer IS NOT NULL; END;"
+#define SQL_ANSWERS_OF_RUN SQL_REPLACE_ANSWERS("NEW.id", "-1", "json_each(NEW.doc)")
 #define SQL_ANSWERS_OF_CASE                                                              \
-    " BEGIN DELETE FROM run_answers WHERE run = NEW.run AND case_no = "                  \
-    "NEW.case_no;" SQL_ADD_ANSWERS("NEW.run", "NEW.case_no",                             \
-                                   "json_each(NEW.doc, '$.transports.verdicts')") "END;"
-#define SQL_SOUND_DOC "CASE WHEN json_valid(doc) THEN doc END"
-static const char SQL_VERSION_10[] =
-    "DROP INDEX runs_by_answers;"
-    "ALTER TABLE runs DROP COLUMN answers;"
-    "CREATE TABLE run_answers ("
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
-    " case_no INTEGER NOT NULL," /* -1: of the run */
-    " kind TEXT NOT NULL,"
-    " answer TEXT NOT NULL,"
-    " PRIMARY KEY (run, case_no, kind, answer)) WITHOUT ROWID;"
-    "CREATE INDEX run_answers_by_answer ON run_answers (answer, kind, run);"
-    "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_ANSWERS_OF_RUN
-    "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_ANSWERS_OF_RUN
-    "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE
+    SQL_REPLACE_ANSWERS("NEW.run", "NEW.case_no",                                        \
+                        "json_each(NEW.doc, '$.transports.verdicts')")
+#define SQL_ANSWERS                                                                      \
+    "CREATE TABLE run_answers ("                                                         \
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
+    " case_no INTEGER NOT NULL," /* -1: of the run */                                    \
+    " kind TEXT NOT NULL,"                                                               \
+    " answer TEXT NOT NULL,"                                                             \
+    " PRIMARY KEY (run, case_no, kind, answer)) WITHOUT ROWID;"                          \
+    "CREATE INDEX run_answers_by_answer ON run_answers (answer, kind, run);"             \
+    "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_ANSWERS_OF_RUN                   \
+    "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_ANSWERS_OF_RUN          \
+    "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE            \
     "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
-        SQL_ADD_ANSWERS("runs.id", "-1", "runs, json_each(" SQL_SOUND_DOC ")")
-            SQL_ADD_ANSWERS("run", "case_no",
-                            "run_cases, json_each(" SQL_SOUND_DOC
-                            ", '$.transports.verdicts')");
 
-/* Step i brings schema version i to i + 1. */
-static const char *const migrations[] = {
-    SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3, SQL_VERSION_4, SQL_VERSION_5,
-    SQL_VERSION_6, SQL_VERSION_7, SQL_VERSION_8, SQL_VERSION_9, SQL_VERSION_10};
-#define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
+static const char SQL_SCHEMA[] =
+    SQL_RUNS SQL_EVENTS SQL_NODES SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
 
 bool store_sql_is_environment(int rc)
 {
@@ -415,56 +381,62 @@ fail:
     return -1;
 }
 
-int store_sql_check_owner(sqlite3 *db, const char *path, int *version, struct error *err)
+int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct error *err)
 {
-    int id = 0, tables = 0;
+    int id = 0, version = 0, tables = 0;
 
     if (query_int(db, "PRAGMA application_id", &id) < 0 ||
-        query_int(db, "PRAGMA user_version", version) < 0 ||
+        query_int(db, "PRAGMA user_version", &version) < 0 ||
         query_int(db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
         return store_sql_error(err, db, path);
-    if (id != APPLICATION_ID && (id || *version || tables))
+    *is_new = !id && !version && !tables;
+    if (*is_new)
+        return 0;
+    if (id == EARLIER_APPLICATION_ID)
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "%s was written by an earlier ringbench-server, which alone can "
+                         "read it: export its results with that server (GET "
+                         "/api/v1/runs/ID/results?format=csv), then start this one with "
+                         "another data directory",
+                         path);
+    if (id != APPLICATION_ID)
         return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
-    if (*version > SCHEMA_VERSION)
+    if (version != SCHEMA_VERSION)
         return error_set(err, ERROR_UNSUPPORTED,
                          "%s was written by a newer ringbench-server: its schema is "
-                         "version %d, this program knows up to %d",
-                         path, *version, SCHEMA_VERSION);
+                         "version %d, this program knows version %d",
+                         path, version, SCHEMA_VERSION);
     return 0;
 }
 
-static int migrate_step(sqlite3 *db, int from)
+static int create_tables(sqlite3 *db)
 {
     char stamp[96];
     int rc = store_sql_exec(db, "BEGIN IMMEDIATE");
 
     sqlite3_snprintf(sizeof(stamp), stamp,
                      "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-                     APPLICATION_ID, from + 1);
+                     APPLICATION_ID, SCHEMA_VERSION);
     if (rc == SQLITE_OK)
-        rc = store_sql_exec(db, migrations[from]);
+        rc = store_sql_exec(db, SQL_SCHEMA);
     if (rc == SQLITE_OK)
         rc = store_sql_exec(db, stamp);
     return rc;
 }
 
-int store_sql_migrate(sqlite3 *db, const char *path, struct store_upgrade *upgrade,
-                      struct error *err)
+int store_sql_set_up(sqlite3 *db, const char *path, struct error *err)
 {
-    int version = 0;
+    bool is_new;
 
-    if (store_sql_check_owner(db, path, &version, err) < 0)
+    if (store_sql_check_owner(db, path, &is_new, err) < 0)
         return -1;
     if (set_wal(db, err) < 0)
         return error_prefix(err, "%s", path);
-    if (version > 0 && version < SCHEMA_VERSION)
-        store_upgrade_begin(upgrade, version, SCHEMA_VERSION);
-    for (; version < SCHEMA_VERSION; version++)
-        if (migrate_step(db, version) != SQLITE_OK) {
-            store_sql_error(err, db, path);
-            store_sql_exec(db, "ROLLBACK");
-            return -1;
-        }
+    if (is_new && create_tables(db) != SQLITE_OK) {
+        store_sql_error(err, db, path);
+        store_sql_exec(db, "ROLLBACK");
+        return -1;
+    }
     return 0;
 }
 

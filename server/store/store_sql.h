@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
-#include "server/store/store_upgrade.h"
 
 /* The states of runs that have ended. */
 #define STORE_SQL_ENDED "('completed', 'failed', 'cancelled')"
@@ -16,14 +15,13 @@
 /* Open path (created when absent). The connection belongs to one thread at a time. */
 int store_sql_open(const char *path, sqlite3 **db, struct error *err);
 
-/* Check that the file is ours and of a version that this program knows; *version is that
- * of its schema, 0 of a new file. */
-int store_sql_check_owner(sqlite3 *db, const char *path, int *version, struct error *err);
+/* Refuse a file that is another program's, or that has another version of the schema.
+ * *is_new: it is empty. */
+int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct error *err);
 
-/* Check that, put the file into WAL mode and bring its schema to the version that this
- * program knows. A foreign file or a newer schema is refused and left as it is. */
-int store_sql_migrate(sqlite3 *db, const char *path, struct store_upgrade *upgrade,
-                      struct error *err);
+/* Check that, put the file into WAL mode and create the tables of a new one. A refused
+ * file stays as it is. */
+int store_sql_set_up(sqlite3 *db, const char *path, struct error *err);
 
 /* Prepare sql[0..n) into stmts[0..n). On failure none is left prepared. */
 int store_sql_prepare(sqlite3 *db, const char *const *sql, size_t n, sqlite3_stmt **stmts,

@@ -158,15 +158,16 @@ int store_values_allow_delete(struct store_values *values, const char *run)
 
 /* ---- Another way to make values ---- */
 
-/* The version stands in the table of chores, as a chore that is always there. */
+/* values_version has one row, but none in a new database. */
 int store_values_renew(sqlite3 *db, struct error *err)
 {
     char sql[200];
     int rc = store_sql_exec(db, "BEGIN IMMEDIATE");
 
     snprintf(sql, sizeof(sql),
-             "DELETE FROM chores WHERE name LIKE 'values_%%' AND name <> 'values_%d';"
-             "INSERT OR IGNORE INTO chores (name) VALUES ('values_%d')",
+             "DELETE FROM values_version WHERE version <> %d;"
+             "INSERT INTO values_version SELECT %d"
+             " WHERE NOT EXISTS (SELECT 1 FROM values_version)",
              STORE_VALUES_VERSION, STORE_VALUES_VERSION);
     if (rc == SQLITE_OK)
         rc = store_sql_exec(db, sql);

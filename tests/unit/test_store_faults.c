@@ -311,8 +311,44 @@ TEST(newer_schema_is_refused)
     change_database(fixture, "PRAGMA user_version = 99");
     refuse_open(fixture, ERROR_UNSUPPORTED,
                 "newer ringbench-server: its schema is version");
-    change_database(fixture, "PRAGMA user_version = 10");
+    change_database(fixture, "PRAGMA user_version = 1");
     fixture_open(fixture);
+}
+
+/* Version 10 was the last of these. The file stays as it is. */
+TEST(earlier_schema_is_refused_with_the_way_out)
+{
+    struct fixture *fixture = *state;
+
+    fixture_close(fixture);
+    change_database(fixture,
+                    "PRAGMA application_id = 1380074312; PRAGMA user_version = 10");
+    for (int i = 0; i < 2; i++)
+        refuse_open(fixture, ERROR_UNSUPPORTED, "/results?format=csv");
+    change_database(fixture,
+                    "PRAGMA application_id = 1380077123; PRAGMA user_version = 1");
+    fixture_open(fixture);
+}
+
+/* Nor does it keep a server from starting. */
+TEST(damaged_run_can_be_deleted)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct heard heard = {0};
+
+    store_it(fixture, write_of_run("a", "completed", 1));
+    fixture_close(fixture);
+    change_database(fixture, "DROP TRIGGER run_changed;"
+                             "UPDATE runs SET doc = '{\"id\": \"a'");
+    fixture_open(fixture);
+    store_write_delete(write, "a");
+    store_it(fixture, write);
+    store_read_runs(fixture->store, &(struct store_runs_query){.limit = 10}, on_read,
+                    &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(json_object_get(heard.result, "runs")), 0);
+    json_decref(heard.result);
 }
 
 TEST(foreign_database_is_refused)

@@ -114,7 +114,7 @@ TEST(runs_of_older_servers_are_due)
 
     add_run(fixture, "run1", "completed", 1);
     add_values(fixture, "run1", values_of(1, 1, "{}"));
-    reopen_with(fixture, "UPDATE chores SET name = 'values_0'");
+    reopen_with(fixture, "UPDATE values_version SET version = 0");
     assert_due(fixture, NULL, "run1");
     add_values(fixture, "run1", values_of(1, 1, "{}"));
     fixture_close(fixture);
