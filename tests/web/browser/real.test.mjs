@@ -149,10 +149,10 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   );
   await page.goto(`${server.url}/nodes/sick-2`);
   await page.getByText('Preflight', { exact: true }).click();
-  await sees(page, /^1 finding: cgroup: .*\b1\.5 /);
+  await sees(page, /\b1 finding: cgroup: .*\b1\.5 /);
   const { id } = await server.run({ sizes: [8], backend: 'host', nodes: { names: ['sick-1', 'well'] } });
   await page.goto(`${server.url}/runs/${id}`);
-  await sees(page, /^1 finding: cgroup: sick-1: .*\b1\.5 /);
+  await sees(page, /\b1 finding: cgroup: sick-1: .*\b1\.5 /);
   /* Its inventory beside that of the run's other node, and beside its own in another run. */
   await server.runEnds(id);
   const again = await server.run({
