@@ -108,3 +108,19 @@ test("processes inherit what the site's software needs, and no secrets", limit, 
   for (const name of Object.keys(kept)) assert.ok(left.includes(name) && !inherited.includes(name), name);
   assert.doesNotMatch(agent.errors.join('\n'), /hush/);
 });
+
+test("the agent's unit leaves the devices to its workers", limit, () => {
+  const file = new URL('../../deploy/systemd/ringbench-agent.service', import.meta.url);
+  const settings = fs
+    .readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Z]\w*=/.test(line));
+  const names = settings.map((line) => line.split('=')[0]);
+
+  // ProtectClock implies a DeviceAllow, which denies all other devices.
+  for (const name of ['PrivateDevices', 'ProtectClock', 'DeviceAllow', 'DevicePolicy'])
+    assert.ok(!names.includes(name), name);
+  const before = settings.find((line) => line.startsWith('ExecStartPre='));
+  // A failure is ignored, and the unit's limits do not apply.
+  assert.match(before, /^ExecStartPre=(-\+|\+-)\S+\/nvidia-modprobe -u -c 0$/);
+});
