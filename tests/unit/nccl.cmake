@@ -9,6 +9,7 @@ if(TARGET rb_worker_nccl)
     target_compile_definitions(rb_nccl_fixture PUBLIC
         WORKER_NCCL="$<TARGET_FILE:ringbench-worker-nccl>"
         EMULATED_CUDART="$<TARGET_FILE:emulated_cudart>"
+        EMULATED_CUDART_12="$<TARGET_FILE:emulated_cudart_12>"
         EMULATED_CUDART_DIRS="$<TARGET_FILE_DIR:emulated_cudart>:$<TARGET_FILE_DIR:emulated_cudart_12>"
         EMULATED_NCCL="$<TARGET_FILE:emulated_nccl>"
         EMULATED_NVML="$<TARGET_FILE:emulated_nvml>"

@@ -17,7 +17,7 @@ TEST(the_first_that_is_there_is_taken)
     struct table table;
     struct error err = {0};
 
-    void *handle = shared_object_open(NULL, names, &err);
+    void *handle = shared_object_open(NULL, names, NULL, NULL, &err);
     assert_non_null(handle);
     assert_int_equal(shared_object_bind(handle, symbols, 2, &table, &err), 0);
     assert_true(table.cosine(0) > 0.99);
@@ -32,10 +32,10 @@ TEST(what_is_missing_is_named)
     struct table table;
     struct error err = {0};
 
-    assert_null(shared_object_open("/no/such/dir/lib.so", names, &err));
+    assert_null(shared_object_open("/no/such/dir/lib.so", names, NULL, NULL, &err));
     assert_int_equal(err.code, ERROR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "/no/such/dir/lib.so"));
-    void *handle = shared_object_open("", names, &err); /* empty: not set */
+    void *handle = shared_object_open("", names, NULL, NULL, &err); /* empty: not set */
     assert_non_null(handle);
     assert_int_equal(shared_object_bind(handle, &symbol, 1, &table, &err), -1);
     assert_non_null(strstr(err.text, "no_such_function"));
@@ -52,9 +52,9 @@ TEST(python_packages_are_searched)
     struct error err = {0};
 
     assert_non_null(mkdtemp(root));
-    assert_null(shared_object_open(NULL, packaged, &err));
+    assert_null(shared_object_open(NULL, packaged, NULL, NULL, &err));
     assert_non_null(strstr(err.text, "nor is it below CUDA_HOME"));
-    void *math = shared_object_open("libm.so.6", names, &err);
+    void *math = shared_object_open("libm.so.6", names, NULL, NULL, &err);
     assert_int_equal(shared_object_bind(math, &symbol, 1, &table, &err), 0);
     snprintf(command, sizeof(command),
              "d=%s/lib/python3.11/site-packages/nvidia/some/lib && mkdir -p $d && "
@@ -62,11 +62,33 @@ TEST(python_packages_are_searched)
              root, shared_object_path(*(void **)&table.cosine), packaged[0]);
     assert_int_equal(system(command), 0);
     setenv("VIRTUAL_ENV", root, 1);
-    void *handle = shared_object_open(NULL, packaged, &err);
+    void *handle = shared_object_open(NULL, packaged, NULL, NULL, &err);
     unsetenv("VIRTUAL_ENV");
     assert_non_null(handle);
     assert_int_equal(shared_object_bind(handle, &symbol, 1, &table, &err), 0);
     assert_non_null(strstr(shared_object_path(*(void **)&table.cosine), root));
     snprintf(command, sizeof(command), "rm -r %s", root);
     assert_int_equal(system(command), 0);
+}
+
+static int refuse_first(void *handle, void *arg, struct error *err)
+{
+    int *n_asked = arg;
+
+    assert_non_null(handle);
+    return ++*n_asked == 1 ? error_set(err, ERROR_UNSUPPORTED, "the first") : 0;
+}
+
+TEST(the_next_is_taken_where_the_first_will_not_do)
+{
+    static const char *const both[] = {"libm.so.6", "libc.so.6", NULL};
+    struct error err = {0};
+    int n_asked = 0;
+
+    assert_non_null(shared_object_open(NULL, both, refuse_first, &n_asked, &err));
+    assert_int_equal(n_asked, 2);
+    n_asked = 0;
+    assert_null(shared_object_open("libm.so.6", both, refuse_first, &n_asked, &err));
+    assert_int_equal(n_asked, 1);
+    assert_string_equal(err.text, "the first");
 }

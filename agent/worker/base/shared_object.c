@@ -32,17 +32,36 @@ static const struct place {
     {NULL, "/opt/nvidia/hpc_sdk/Linux_*/*/{cuda/lib64,comm_libs/nccl/lib}"},
 };
 
-static void note_failure(char *text, size_t size, const char *name)
-{
-    size_t len = strlen(text);
-    const char *why = dlerror();
+struct search {
+    shared_object_check *check;
+    void *arg;
+    bool has_refused;
+    char tried[512]; /* and why it would not do */
+};
 
-    snprintf(text + len, size - len, "%s%s", len ? "; " : "", why ? why : name);
+static void note(struct search *search, const char *why)
+{
+    size_t len = strlen(search->tried);
+
+    snprintf(search->tried + len, sizeof(search->tried) - len, "%s%s", len ? "; " : "",
+             why);
+}
+
+/* A refused library stays loaded: see shared_object.h. */
+static void *accept(struct search *search, void *handle)
+{
+    struct error why = {0};
+
+    if (!handle || !search->check || !search->check(handle, search->arg, &why))
+        return handle;
+    search->has_refused = true;
+    note(search, why.text);
+    return NULL;
 }
 
 /* The last of what a place has under that name, the newest where folders have versions.
  */
-static void *open_at(const struct place *place, const char *name)
+static void *open_at(struct search *search, const struct place *place, const char *name)
 {
     const char *root = place->variable ? getenv(place->variable) : "";
     char pattern[PATH_MAX];
@@ -54,43 +73,57 @@ static void *open_at(const struct place *place, const char *name)
     snprintf(pattern, sizeof(pattern), "%s%s/%s", root, place->folders, name);
     if (glob(pattern, GLOB_BRACE, NULL, &found) == 0)
         for (size_t i = found.gl_pathc; i > 0 && !handle; i--)
-            handle = dlopen(found.gl_pathv[i - 1], RTLD_NOW | RTLD_LOCAL);
+            handle = accept(search, dlopen(found.gl_pathv[i - 1], RTLD_NOW | RTLD_LOCAL));
     globfree(&found);
     return handle;
 }
 
-static void *search(const char *const *names)
+static void *open_by_name(struct search *search, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++) {
+        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (!handle) {
+            const char *why = dlerror();
+            note(search, why ? why : names[i]);
+        }
+        handle = accept(search, handle);
+        if (handle)
+            return handle;
+    }
+    return NULL;
+}
+
+static void *open_at_places(struct search *search, const char *const *names)
 {
     void *handle = NULL;
 
     for (size_t i = 0; names[i] && !handle; i++)
         for (size_t k = 0; k < sizeof(places) / sizeof(*places) && !handle; k++)
-            handle = open_at(&places[k], names[i]);
+            handle = open_at(search, &places[k], names[i]);
     return handle;
 }
 
 void *shared_object_open(const char *override, const char *const *names,
-                         struct error *err)
+                         shared_object_check *check, void *arg, struct error *err)
 {
     const char *const forced[] = {override, NULL};
-    char tried[512] = "";
+    struct search search = {.check = check, .arg = arg};
+    bool is_forced = override && *override;
 
-    if (override && *override)
-        names = forced;
-    for (size_t i = 0; names[i]; i++) {
-        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (handle)
-            return handle;
-        note_failure(tried, sizeof(tried), names[i]);
+    void *handle = open_by_name(&search, is_forced ? forced : names);
+    if (!handle && !is_forced)
+        handle = open_at_places(&search, names);
+    if (handle)
+        return handle;
+    if (search.has_refused) {
+        error_set(err, ERROR_UNSUPPORTED, "%s", search.tried);
+        return NULL;
     }
-    void *handle = names == forced ? NULL : search(names);
-    if (!handle) {
-        error_set(err, ERROR_UNSUPPORTED, "can't load it: %s%s", tried,
-                  names == forced ? ""
-                                  : "; nor is it below CUDA_HOME, NCCL_HOME, /opt, "
-                                    "conda or Python's packages");
-    }
-    return handle;
+    error_set(err, ERROR_UNSUPPORTED, "can't load it: %s%s", search.tried,
+              is_forced ? ""
+                        : "; nor is it below CUDA_HOME, NCCL_HOME, /opt, "
+                          "conda or Python's packages");
+    return NULL;
 }
 
 static void *find(void *handle, const struct shared_symbol *symbol)

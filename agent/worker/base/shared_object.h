@@ -14,12 +14,16 @@ struct shared_symbol {
     const char *instead; /* another name that will do; NULL: none */
 };
 
-/* Load the first of the names (NULL ends them) that there is, where the loader looks or
- * where toolkits, conda and Python packages put theirs; `override` (not NULL or "")
- * stands in their place. NULL with a reason that names what was tried. The library stays
- * loaded for the life of the process: libraries with threads of their own cannot go. */
+/* Whether a loaded library will do; -1 with a reason that names it. */
+typedef int shared_object_check(void *handle, void *arg, struct error *err);
+
+/* Load the first of the names (NULL ends them) that there is and that passes the check
+ * (NULL: each does), where the loader looks or where toolkits, conda and Python packages
+ * put theirs; `override` (not NULL or "") stands in their place. NULL with a reason that
+ * names what was tried. A library stays loaded for the life of the process, also one that
+ * does not pass: libraries with threads of their own cannot go. */
 void *shared_object_open(const char *override, const char *const *names,
-                         struct error *err);
+                         shared_object_check *check, void *arg, struct error *err);
 
 /* Store the functions' addresses into *table; a missing optional one is NULL. */
 int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t n,

@@ -15,7 +15,8 @@ int ucx_lib_open(struct ucx_lib *lib, struct error *err)
         UCX_FUNCTIONS(UCX_SYMBOL)
 #undef UCX_SYMBOL
     };
-    void *handle = shared_object_open(getenv("RINGBENCH_UCX_LIB"), names, err);
+    void *handle =
+        shared_object_open(getenv("RINGBENCH_UCX_LIB"), names, NULL, NULL, err);
 
     return handle ? shared_object_bind(handle, symbols,
                                        sizeof(symbols) / sizeof(*symbols), lib, err)

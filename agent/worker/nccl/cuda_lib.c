@@ -59,7 +59,7 @@ static const struct shared_symbol symbols[] = {
 static int load(struct cuda_lib *cuda, const char *override, const char *const *names,
                 struct error *err)
 {
-    void *handle = shared_object_open(override, names, err);
+    void *handle = shared_object_open(override, names, NULL, NULL, err);
 
     memset(cuda, 0, sizeof(*cuda));
     if (!handle || shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),

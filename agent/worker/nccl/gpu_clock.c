@@ -44,7 +44,7 @@ static unsigned read_mhz(const struct gpu_clock *clock)
 void gpu_clock_open(struct gpu_clock *clock, const char *bus_id)
 {
     struct error ignored;
-    void *library = nvml_open();
+    void *library = nvml_open(NULL);
 
     memset(clock, 0, sizeof(*clock));
     if (!library ||

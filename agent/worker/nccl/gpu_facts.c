@@ -316,7 +316,7 @@ static void find_devices(struct driver *driver)
 
 json_t *gpu_facts(void)
 {
-    struct driver driver = {.library = nvml_open()};
+    struct driver driver = {.library = nvml_open(NULL)};
     json_t *gpus = driver.library ? json_array() : NULL;
 
     if (gpus)

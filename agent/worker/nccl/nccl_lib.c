@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/worker/base/shared_object.h"
+#include "agent/worker/nccl/cuda_lib.h"
 
 #define FUNCTION(member, name)                                                           \
     {                                                                                    \
@@ -80,25 +81,55 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
     return 0;
 }
 
+/* NCCL has a CUDA runtime of its own, which needs a driver of its major version or a
+ * newer one, whatever runtime the worker uses. */
+static int check_cuda(const struct nccl_lib *nccl, struct error *err)
+{
+    char built[NCCL_CUDA_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
+
+    if (nccl->driver == 0 || nccl_lib_cuda(nccl->path, built) ||
+        atoi(built) <= nccl->driver / 1000)
+        return 0;
+    return error_set(
+        err, ERROR_UNSUPPORTED,
+        "%s is built for CUDA %s, and the driver can do CUDA %s. Fix: install "
+        "a libnccl for CUDA %d or a newer driver",
+        nccl->path, built, cuda_version_text(nccl->driver, driver), nccl->driver / 1000);
+}
+
+static int check(void *handle, void *arg, struct error *err)
+{
+    struct nccl_lib *nccl = arg;
+    struct error why = {0};
+
+    if (!check_version(handle, nccl, &why) && !check_cuda(nccl, &why))
+        return 0;
+    if (!*nccl->passed_over)
+        snprintf(nccl->passed_over, sizeof(nccl->passed_over), "%s", why.text);
+    return error_set(err, why.code, "%s", why.text);
+}
+
 static int load(struct nccl_lib *nccl, struct error *err)
 {
-    void *handle = shared_object_open(getenv("RINGBENCH_NCCL_LIB"), library_names, err);
+    void *handle =
+        shared_object_open(getenv("RINGBENCH_NCCL_LIB"), library_names, check, nccl, err);
 
-    if (!handle || check_version(handle, nccl, err) ||
-        shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
-                           &nccl->call, err))
+    if (!handle || shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
+                                      &nccl->call, err))
         return -1;
     nccl->is_emulated = nccl->call.emulated != NULL;
     return 0;
 }
 
-int nccl_lib_load(struct nccl_lib *nccl, struct error *err)
+int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err)
 {
     struct error why = {0};
 
-    memset(nccl, 0, sizeof(*nccl));
-    if (load(nccl, &why))
+    *nccl = (struct nccl_lib){.driver = driver};
+    if (load(nccl, &why)) {
+        nccl->passed_over[0] = '\0';
         return error_set(err, ERROR_UNSUPPORTED, "NCCL: %s", why.text);
+    }
     return 0;
 }
 

@@ -50,12 +50,15 @@ struct nccl_functions {
 struct nccl_lib {
     struct nccl_functions call;
     int version; /* 22809 is 2.28.9 */
+    int driver;  /* the CUDA that the driver can do, 12040 is 12.4; 0: not known */
     const char *path;
+    char passed_over[512]; /* why another one was not taken, or "" */
     bool is_emulated;
 };
 
-/* RINGBENCH_NCCL_LIB names the file instead of libnccl.so.2. Refuses what is too old. */
-int nccl_lib_load(struct nccl_lib *nccl, struct error *err);
+/* The first libnccl.so.2 that is new enough, and that the driver can do (`driver` of
+ * struct cuda_lib). RINGBENCH_NCCL_LIB names the only file that comes into question. */
+int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err);
 
 /* The CUDA that a libnccl is built for and has in it, "13.0", from the version that it
  * would print. -1: the file can't be read, or does not have it. Reads all of it. */

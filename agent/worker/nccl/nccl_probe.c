@@ -1,21 +1,55 @@
 /* nccl_probe.c - what the NCCL worker can do on this machine, or why nothing */
 #include "agent/worker/nccl/nccl_probe.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/worker/nccl/gpu_facts.h"
 #include "agent/worker/nccl/nccl_kernels.h"
+#include "agent/worker/nccl/nvml.h"
 
 int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
 {
     memset(nccl, 0, sizeof(*nccl));
-    return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, err) ? -1 : 0;
+    return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, cuda->driver, err) ? -1 : 0;
+}
+
+/* CUDA opens /dev/nvidia-uvm, and has nvidia-modprobe make it. That program is setuid
+ * root: in a service without new privileges it fails, and CUDA names no file. */
+static int check_uvm(struct error *err)
+{
+    const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
+    char control[256], path[256];
+
+    snprintf(control, sizeof(control), "%s/dev/nvidiactl", root ? root : "");
+    snprintf(path, sizeof(path), "%s/dev/nvidia-uvm", root ? root : "");
+    if (access(control, F_OK))
+        return 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    if (errno == ENOENT) {
+        return error_set(
+            err, ERROR_UNSUPPORTED,
+            "/dev/nvidia-uvm is missing. Fix: run nvidia-modprobe -u -c 0 as "
+            "root");
+    }
+    return error_set(err, ERROR_UNSUPPORTED,
+                     "/dev/nvidia-uvm: %s. Fix: let the agent's user, unit or container "
+                     "use it",
+                     strerror(errno));
 }
 
 int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *err)
 {
     char text[CUDA_VERSION_TEXT_MAX];
+    struct error why = {0};
 
     *count = 0; /* a failing call does not write it */
     int code = cuda->call.device_count(count);
@@ -29,10 +63,28 @@ int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *er
                          "the NVIDIA driver is too old: it can do CUDA %s",
                          cuda_version_text(cuda->driver, text));
     }
+    if (check_uvm(&why)) {
+        return error_set(err, ERROR_UNSUPPORTED, "%s (CUDA error %d: %s)", why.text, code,
+                         cuda->call.error_string(code));
+    }
     if (code == 0 || code == CUDA_ERROR_NO_DEVICE_CODE)
         return error_set(err, ERROR_UNSUPPORTED, "no GPU is visible to this process");
     return error_set(err, ERROR_UNSUPPORTED, "counting the GPUs: %s (CUDA error %d)",
                      cuda->call.error_string(code), code);
+}
+
+/* NCCL loads NVML when a communicator is made, and fails without it. A stand-in for NCCL
+ * does without, unless a test names one. */
+static int check_nvml(const struct nccl_lib *nccl, struct error *err)
+{
+    struct error why = {0};
+
+    if ((nccl->is_emulated && !getenv("RINGBENCH_NVML_LIB")) || nvml_open(&why))
+        return 0;
+    return error_set(err, ERROR_UNSUPPORTED,
+                     "NCCL needs NVML, libnvidia-ml.so.1: %s. Fix, in a container: "
+                     "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+                     why.text);
 }
 
 static void format_uuid(const unsigned char uuid[16], char text[48])
@@ -76,6 +128,9 @@ static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
         json_object_set_new(probe, "nccl_library", json_string(nccl->path));
         if (nccl_lib_cuda(nccl->path, cuda_of) == 0)
             json_object_set_new(probe, "nccl_cuda", json_string(cuda_of));
+        if (*nccl->passed_over)
+            json_object_set_new(probe, "nccl_passed_over",
+                                json_string(nccl->passed_over));
     }
     if (cuda->runtime) {
         json_object_set_new(probe, "cuda_runtime",
@@ -97,8 +152,9 @@ json_t *nccl_probe_describe(void)
     struct nccl_lib nccl;
     int count = 0;
 
-    bool is_available =
-        !nccl_probe_load(&cuda, &nccl, &why) && !nccl_probe_devices(&cuda, &count, &why);
+    bool is_available = !nccl_probe_load(&cuda, &nccl, &why) &&
+                        !nccl_probe_devices(&cuda, &count, &why) &&
+                        !check_nvml(&nccl, &why);
     for (int i = 0; i < count; i++)
         json_array_append_new(devices, describe_device(&cuda, i));
     json_object_set_new(probe, "available", json_boolean(is_available));

@@ -1,7 +1,9 @@
 /* nvml.h - NVML, NVIDIA's management library, which comes with the driver and is loaded
- * at run time; without it nothing is known, and nothing else is amiss */
+ * at run time */
 #ifndef RINGBENCH_WORKER_NCCL_NVML_H
 #define RINGBENCH_WORKER_NCCL_NVML_H
+
+#include "common/base/error.h"
 
 /* The numbers of nvml.h, "Clocks Event Reasons" and nvmlClockType_t. */
 #define NVML_CLOCK_SM 1
@@ -12,8 +14,8 @@
 #define NVML_SLOW_HARDWARE_HEAT 0x40ULL
 #define NVML_SLOW_POWER_BRAKE 0x80ULL
 
-/* The library, ready to be asked; NULL: there is none. RINGBENCH_NVML_LIB names another
- * file. */
-void *nvml_open(void);
+/* The library, ready to be asked; NULL with the reason: there is none. RINGBENCH_NVML_LIB
+ * names another file. */
+void *nvml_open(struct error *err);
 
 #endif
