@@ -106,25 +106,15 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
                      const struct placement *placement, json_t *answer)
 {
     const json_t *where = json_object_get(answer, "placement");
+    int world_size = (int)json_get_int(where, "world_size", 0);
     struct plan_size size = plan_size(spec, placement->n_nodes);
     struct split_groups groups = {0};
     struct series_plan plan;
-    struct history_question question = {
-        .spec = spec,
-        .n_cases =
-            run_matrix_cases(spec) * (spec->concurrent ? size.rounds : size.groups),
-        .backend = placement->backend,
-        .nodes = json_object_get(where, "nodes"),
-    };
 
-    /* Groups side by side take the time of one; the largest counts. */
-    for (size_t i = 0; i < size.largest; i++)
-        question.world_size += (int)placement->ranks[i];
     if (run_groups_form(spec, placement->ranks, size.largest, &groups))
         return;
     if (!spec->program.name) {
         run_groups_plan(spec, &groups, &plan);
-        question.plan = &plan;
         json_object_set_new(answer, "rows",
                             json_integer((json_int_t)run_plan_rows(spec, placement->ranks,
                                                                    placement->n_nodes)));
@@ -136,7 +126,9 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
                 json_integer((json_int_t)(series_rows(&plan) / plan.n_sizes /
                                           (size_t)(plan.cycles > 1 ? plan.cycles : 1))));
     }
-    json_object_set_new(answer, "time", history_estimate(scheduler->history, &question));
+    json_object_set_new(answer, "time",
+                        history_time(scheduler->history, spec, placement->backend,
+                                     world_size, json_object_get(where, "nodes")));
     split_release(&groups);
 }
 

@@ -45,7 +45,7 @@ export function costLines(answer, asked = {}) {
     lines.push(placementLine(placement, outcomeOf(answer, asked)));
   }
   if (Number.isFinite(time?.seconds)) {
-    lines.push(['', `Roughly ${formatDuration(time.seconds)}${time.detail ? `: ${time.detail}` : ''}.`]);
+    lines.push(['', `It took ${formatDuration(time.seconds)}${time.detail ? ` in ${time.detail}` : ''}.`]);
   }
   return lines;
 }

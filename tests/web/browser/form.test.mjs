@@ -33,7 +33,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
         nodes: [{ name: 'node-1', ranks: 4 }],
       },
       memory: { per_rank_bytes: 512 << 20, where: 'host' },
-      time: { seconds: 12, basis: 'runs', detail: 'as two runs took' },
+      time: { seconds: 12, basis: 'runs', detail: 'the last such runs on these nodes' },
     },
   });
   await open('/new');
@@ -41,7 +41,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
   await until(async () => / -d '\{\}' http/.test(await curl()), 'the form');
   await sees(page, '2 cases, 25 sizes up to 128 MiB, 50 rows.');
   await sees(page, 'Starts at once: host, 1 node, 4 ranks.');
-  await sees(page, 'Roughly 12 s: as two runs took');
+  await sees(page, 'It took 12 s in the last such runs on these nodes');
   await page.getByRole('checkbox', { name: 'all_reduce' }).check();
   await page.getByLabel('Largest').fill('64K');
   await page.getByLabel('Nodes', { exact: true }).selectOption('names');
