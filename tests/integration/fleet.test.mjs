@@ -6,7 +6,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertNumbered, assertProblem, assertWholeRows, startAgent, startServer } from './lib/cluster.mjs';
+import {
+  assertNumbered,
+  assertProblem,
+  assertWholeRows,
+  startAgent,
+  startFleet,
+  startServer,
+} from './lib/cluster.mjs';
 import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -28,12 +35,6 @@ const slow = () =>
     stall_s: 30,
     env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' },
   });
-
-async function startFleet(t, server, nodes, args = []) {
-  const fleet = new Program(t, program, ['--server', server.url, '--nodes', String(nodes), ...args]);
-  await fleet.line(new RegExp(`^${nodes} simulated nodes of \\d+ ranks each registered`));
-  return fleet;
-}
 
 // The run over all of them, to its end.
 async function runs(server, spec) {

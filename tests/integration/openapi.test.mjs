@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { long, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
-import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { long, quick, startAgent, startCluster, startFleet, startServer } from './lib/cluster.mjs';
+import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
 
@@ -226,15 +226,7 @@ describe('the description', { concurrency: 4 }, () => {
   test('a run over node counts, and what it says of more, are as described', limit, async (t) => {
     const server = await startServer(t);
     const api = new Contract(server, await server.get('/openapi.json'));
-    const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
-      '--server',
-      server.url,
-      '--nodes',
-      '32',
-      '--ranks',
-      '2',
-    ]);
-    await fleet.line(/^32 simulated nodes/);
+    await startFleet(t, server, 32, ['--ranks', '2']);
     const spec = {
       backend: 'sim',
       pattern: 'scaling',
@@ -259,17 +251,7 @@ describe('the description', { concurrency: 4 }, () => {
   test('pairs and a bisection, their rounds and whom they name are as described', limit, async (t) => {
     const server = await startServer(t);
     const api = new Contract(server, await server.get('/openapi.json'));
-    const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
-      '--server',
-      server.url,
-      '--nodes',
-      '16',
-      '--racks',
-      '4',
-      '--ranks',
-      '1',
-    ]);
-    await fleet.line(/^16 simulated nodes/);
+    await startFleet(t, server, 16, ['--racks', '4', '--ranks', '1']);
     for (const [pattern, fault, answer] of /** @type {any[][]} */ ([
       ['pairs', { SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'],
       ['pairs', {}, 'none'],

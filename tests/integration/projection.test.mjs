@@ -1,11 +1,10 @@
 // projection.test.mjs - what a run's figures say of what it did not measure: more nodes, held
 // against a run on as many, and a step of training
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import test from 'node:test';
 
-import { startServer } from './lib/cluster.mjs';
-import { Program, binDir, patience } from './lib/fixture.mjs';
+import { startFleet, startServer } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -19,15 +18,7 @@ const sim = {
 
 test('128 nodes are told from one run or several on 4 to 32', limit, async (t) => {
   const server = await startServer(t);
-  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
-    '--server',
-    server.url,
-    '--nodes',
-    '128',
-    '--ranks',
-    '2',
-  ]);
-  await fleet.line(/^128 simulated nodes/);
+  await startFleet(t, server, 128, ['--ranks', '2']);
   const ends = async (spec) => {
     const run = await server.runEnds((await server.run(spec)).id, 120000);
     assert.equal(run.state, 'completed', run.reason);

@@ -1,41 +1,15 @@
 // reload.test.mjs - SIGHUP: the server reads its tokens and its certificate again
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import https from 'node:https';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, makeCertificate, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
 const old = 'old-0123456789abcdef',
   fresh = 'new-0123456789abcdef';
-
-function makeCertificate(dir, name) {
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-keyout',
-      path.join(dir, 'key.pem'),
-      '-out',
-      path.join(dir, 'cert.pem'),
-      '-days',
-      '2',
-      '-subj',
-      `/CN=${name}`,
-    ],
-    { stdio: 'ignore' },
-  );
-  fs.chmodSync(path.join(dir, 'key.pem'), 0o600);
-}
 
 async function startServer(t, dir, args) {
   const server = new Program(t, path.join(binDir, 'ringbench-server'), [

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { faulty, long, quick, startCluster, startServer } from './lib/cluster.mjs';
-import { Program, binDir, freePort, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, freePort, makeCertificate, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 const script = path.join(binDir, 'ringbench');
@@ -254,6 +254,7 @@ describe('the script', { concurrency: 4 }, () => {
 
   // A run of five cases that takes a moment.
   const repeated = { sizes: [8], iters: 1, warmup: 0, in_place: false, repeats: 5 };
+  const brief = ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1'];
   const check = (max) => JSON.stringify({ latency: { figure: 'time_us', max } });
 
   test("the end of a run with checks is its verdict's, for run, watch and gate alike", limit, async (t) => {
@@ -262,18 +263,7 @@ describe('the script', { concurrency: 4 }, () => {
       [1e9, 0, 'pass'],
       [1e-6, 1, 'fail'],
     ]) {
-      const run = await call(t, server, [
-        'run',
-        'all_reduce',
-        '-b',
-        '8',
-        '-e',
-        '8',
-        '-n',
-        '1',
-        '--thresholds',
-        check(max),
-      ]);
+      const run = await call(t, server, [...brief, '--thresholds', check(max)]);
       assert.equal(run.code, code, run.out + run.err);
       assert.match(run.out.split('\n').at(-1), new RegExp(`; verdict: ${word}: `));
       const id = firstRun(run.out);
@@ -285,39 +275,21 @@ describe('the script', { concurrency: 4 }, () => {
     }
     // Of one rank there is no bus bandwidth to be judged.
     const alone = await call(t, server, [
-      'run',
-      'all_reduce',
-      '-b',
-      '8',
-      '-e',
-      '8',
-      '-n',
-      '1',
+      ...brief,
       '--nodes',
       '1',
       '--thresholds',
       JSON.stringify({ bandwidth: { figure: 'busbw_gbs', min: 1 } }),
     ]);
     assert.equal(alone.code, 2, alone.out + alone.err);
-    const unasked = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1']);
+    const unasked = await call(t, server, brief);
     assert.equal(unasked.code, 0);
     assert.equal((await call(t, server, ['gate', firstRun(unasked.out)])).code, 2);
   });
 
   test("the end is that run's, whatever others are called", limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const run = await call(t, server, [
-      'run',
-      'all_reduce',
-      '-b',
-      '8',
-      '-e',
-      '8',
-      '-n',
-      '1',
-      '--thresholds',
-      check(1e-6),
-    ]);
+    const run = await call(t, server, [...brief, '--thresholds', check(1e-6)]);
     const id = firstRun(run.out);
     // More than a page of a list has.
     for (let i = 0; i < 55; i++) {
@@ -640,28 +612,7 @@ describe('the script', { concurrency: 4 }, () => {
       assert.match(err, /^ringbench: .*http:\/\/127\.0\.0\.1:\d+: .*connect/);
     }
     const dir = tempDir(t);
-    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
-    const made = spawnSync('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=127.0.0.1',
-      '-addext',
-      'subjectAltName=IP:127.0.0.1',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ]);
-    assert.equal(made.status, 0, String(made.stderr));
-    fs.chmodSync(key, 0o600);
+    const { key, cert } = makeCertificate(dir);
     const { server, env } = await startGuarded(t, ['--tls-cert', cert, '--tls-key', key]);
     assert.match((await call(t, server, ['ls'], { env })).err, /^ringbench: .*https:.*certificate/);
     const { code, err } = await call(t, server, ['ls'], { env: { ...env, RINGBENCH_CA_FILE: cert } });

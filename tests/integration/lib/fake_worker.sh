@@ -1,5 +1,5 @@
 #!/bin/sh
-# A worker that does what HOST_MODE says; see agent.test.mjs.
+# A worker that does what HOST_MODE says; see agent_workers.test.mjs.
 if [ "$1" = --probe ]; then
     echo '{"backend":"fake","version":"1","available":true,"reason":null,"devices":[],'
     echo '"collectives":["all_reduce"],"dtypes":["float32"],"redops":["sum"]}'

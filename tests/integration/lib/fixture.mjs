@@ -1,6 +1,6 @@
 // fixture.mjs - what every integration test needs: temporary folders, free ports, child
 // processes whose output is read by line, and waiting for events with a deadline
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
@@ -52,6 +52,16 @@ export function tempDir(t, prefix = 'ringbench-test-') {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), prefix));
   atEnd(t, () => fs.rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+// A key and a certificate for 127.0.0.1 that it signed itself: {key, cert}, their paths.
+export function makeCertificate(dir, name = 'localhost') {
+  const [key, cert] = ['key.pem', 'cert.pem'].map((file) => path.join(dir, file));
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  fs.chmodSync(key, 0o600);
+  return { key, cert };
 }
 
 // A port that nobody listens on at this moment.

@@ -1,10 +1,8 @@
 /* scaling.test.mjs - a run over node counts as a chart, what the server makes of more nodes,
  * and what a model's step would take; served by the real server to simulated nodes */
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after } from 'node:test';
-import { startServer } from '../../integration/lib/cluster.mjs';
-import { binDir, Program } from '../../integration/lib/fixture.mjs';
+import { startFleet, startServer } from '../../integration/lib/cluster.mjs';
 import { axe } from '../lib/browser.mjs';
 import { closeBrowser, LIMIT, openPage, pageTest as test, sees, until } from '../lib/page.mjs';
 
@@ -21,15 +19,7 @@ const SPEC = {
 
 async function setUp(t, options) {
   const server = await startServer(t);
-  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), [
-    '--server',
-    server.url,
-    '--nodes',
-    '32',
-    '--ranks',
-    '2',
-  ]);
-  await fleet.line(/^32 simulated nodes/);
+  await startFleet(t, server, 32, ['--ranks', '2']);
   const run = await server.runEnds((await server.run(SPEC)).id, 120000);
   assert.equal(run.state, 'completed', run.reason);
   const { page } = await openPage(t, options);
