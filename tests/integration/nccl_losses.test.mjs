@@ -95,17 +95,13 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     assert.deepEqual([blamed.verdict.answer, blamed.verdict.evidence.ras], ['no_rank', undefined]);
   });
 
+  const slow = { ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 40, stall_s: 12 };
+
   test('a process that is stopped is asked past, and RAS says that it is out of reach', limit, async (t) => {
     const { server, agents } = await cluster(t, 'slow_us=50000', {
       NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
     });
-    const { id } = await server.run({
-      ...quick,
-      backend: 'nccl',
-      nodes: { count: 2 },
-      iters: 40,
-      stall_s: 12,
-    });
+    const { id } = await server.run(slow);
     await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
     await server.event(id, (event) => event.type === 'result');
     process.kill(agents[0].workers()[1], 'SIGSTOP');
@@ -123,13 +119,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     const { server, agents } = await cluster(t, 'slow_us=50000,nccl=22605', {
       NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
     });
-    const { id } = await server.run({
-      ...quick,
-      backend: 'nccl',
-      nodes: { count: 2 },
-      iters: 40,
-      stall_s: 12,
-    });
+    const { id } = await server.run(slow);
     await server.event(id, (event) => event.type === 'result');
     const stopped = agents[1].workers()[0];
     process.kill(stopped, 'SIGSTOP');

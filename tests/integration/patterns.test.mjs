@@ -262,10 +262,9 @@ describe('patterns', { concurrency: 4 }, () => {
     assert.match(run.reason, /^\d of 10 cases failed: .*node-5/);
   });
 
-  test('kill -9 of the server in the middle: the plan goes on, nothing counts twice', limit, async (t) => {
-    let { server } = await startCluster(t, 6);
-    const { id } = await server.run({ ...slow, pattern: 'pairs' });
-    for (const round of [1, 3]) {
+  // The server that goes on after one was killed in each of the rounds.
+  async function killedIn(rounds, server, id) {
+    for (const round of rounds) {
       await waitFor(
         async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
         `round ${round}`,
@@ -274,6 +273,13 @@ describe('patterns', { concurrency: 4 }, () => {
       await server.killHard();
       server = await server.startAgain();
     }
+    return server;
+  }
+
+  test('kill -9 of the server in the middle: the plan goes on, nothing counts twice', limit, async (t) => {
+    const { server: first } = await startCluster(t, 6);
+    const { id } = await first.run({ ...slow, pattern: 'pairs' });
+    const server = await killedIn([1, 3], first, id);
     const run = await server.runEnds(id, 120000);
     assert.equal(run.state, 'completed', run.reason);
     assertAllPairs(run, 6);
@@ -286,19 +292,11 @@ describe('patterns', { concurrency: 4 }, () => {
     'kill -9 of the server and of an agent in a bisection: who is slow is still found',
     limit,
     async (t) => {
-      let { server, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '8'] } });
-      const { id } = await server.run(
+      const { server: first, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '8'] } });
+      const { id } = await first.run(
         slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'),
       );
-      for (const round of [0, 2]) {
-        await waitFor(
-          async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
-          `round ${round}`,
-          60000,
-        );
-        await server.killHard();
-        server = await server.startAgain();
-      }
+      const server = await killedIn([0, 2], first, id);
       agents[0].signal('SIGKILL');
       const run = await server.runEnds(id, 120000);
       assert.match(run.culprit.sentence, /^node-5 is slow/);

@@ -21,6 +21,18 @@ import { patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 
+const usual = [
+  'all_reduce',
+  'all_gather',
+  'reduce_scatter',
+  'broadcast',
+  'reduce',
+  'alltoall',
+  'gather',
+  'scatter',
+  'sendrecv',
+];
+
 describe('runs', { concurrency: 4 }, () => {
   test('one POST is followed as text to its last line', limit, async (t) => {
     const { server, agents } = await startCluster(t, 4);
@@ -69,17 +81,7 @@ describe('runs', { concurrency: 4 }, () => {
       root: -1,
       dtypes: ['float32', 'bfloat16'],
       redops: ['sum', 'max'],
-      collectives: [
-        'all_reduce',
-        'all_gather',
-        'reduce_scatter',
-        'broadcast',
-        'reduce',
-        'alltoall',
-        'gather',
-        'scatter',
-        'sendrecv',
-      ],
+      collectives: usual,
     });
     const run = await server.runEnds(id);
     assert.equal(run.state, 'completed', run.reason);
@@ -550,19 +552,7 @@ describe('runs', { concurrency: 4 }, () => {
   const several = {
     ...quick,
     sizes: [8, '64K', '1M'],
-    collectives: [
-      'all_reduce',
-      'all_gather',
-      'reduce_scatter',
-      'broadcast',
-      'reduce',
-      'alltoall',
-      'gather',
-      'scatter',
-      'sendrecv',
-      'hypercube',
-      'alltoallv',
-    ],
+    collectives: [...usual, 'hypercube', 'alltoallv'],
   };
 
   async function worksOver(server, carrier, spec) {

@@ -126,18 +126,19 @@ describe('trends', { concurrency: 4 }, () => {
     assertProblem(await server.request('GET', `/api/v1/trends?run=${failed.id}`), 404);
   });
 
+  const steady = {
+    backend: 'sim',
+    sizes: ['8M', '16M'],
+    iters: 2,
+    warmup: 1,
+    in_place: false,
+    nodes: { count: 2 },
+    env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
+  };
+
   // The model's links get slower while nothing that a run asks for changes.
   test('a change that nobody asked for is found where it is', limit, async (t) => {
     const server = await startServer(t);
-    const spec = {
-      backend: 'sim',
-      sizes: ['8M', '16M'],
-      iters: 2,
-      warmup: 1,
-      in_place: false,
-      nodes: { count: 2 },
-      env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
-    };
     const runs = [];
     for (const [rate, n] of /** @type {any[][]} */ ([
       ['50', 8],
@@ -146,7 +147,7 @@ describe('trends', { concurrency: 4 }, () => {
       const agents = await startAgents(t, server, 2, {
         env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
       });
-      for (let i = 0; i < n; i++) runs.push((await endOf(server, spec)).id);
+      for (let i = 0; i < n; i++) runs.push((await endOf(server, steady)).id);
       for (const agent of agents) {
         agent.signal('SIGTERM');
         await agent.ended();
@@ -184,17 +185,8 @@ describe('trends', { concurrency: 4 }, () => {
   // The window of the last five runs moved with the change; the reference did not.
   test('a gate reports a lasting change, and fails once its reference is accepted', limit, async (t) => {
     const server = await startServer(t);
-    const spec = {
-      backend: 'sim',
-      sizes: ['8M', '16M'],
-      iters: 2,
-      warmup: 1,
-      in_place: false,
-      nodes: { count: 2 },
-      env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
-    };
     const gated = async () => {
-      const { verdict } = await endOf(server, { ...spec, baseline: { last: 5 } });
+      const { verdict } = await endOf(server, { ...steady, baseline: { last: 5 } });
       return verdict.evidence.checks.find(({ check }) => check === 'baseline');
     };
     const runs = [];
@@ -202,7 +194,7 @@ describe('trends', { concurrency: 4 }, () => {
       const agents = await startAgents(t, server, 2, {
         env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
       });
-      for (let i = 0; i < 6; i++) runs.push((await endOf(server, spec)).id);
+      for (let i = 0; i < 6; i++) runs.push((await endOf(server, steady)).id);
       if (rate === '45') continue;
       for (const agent of agents) {
         agent.signal('SIGTERM');

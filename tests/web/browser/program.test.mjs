@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 import { startCluster } from '../../integration/lib/cluster.mjs';
 import { binDir, buildDir, tempDir } from '../../integration/lib/fixture.mjs';
-import { closeBrowser, openPage, pageTest as test, patience, sees, skip } from '../lib/page.mjs';
+import { closeBrowser, openPage, pageTest as test, patience, skip } from '../lib/page.mjs';
 
 after(closeBrowser);
 
