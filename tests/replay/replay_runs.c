@@ -332,6 +332,8 @@ int main(int argc, char **argv)
     check_all(&world);
     store_close(world.store, on_closed, &is_closed);
     await(&world, &is_closed);
+    uv_run(&world.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&world.loop);
     json_decref(world.taken_up);
     printf("%d of %d runs differ from their log\n", world.n_different, world.n_runs);
     return world.n_different > 0;

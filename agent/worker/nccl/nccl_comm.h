@@ -55,6 +55,8 @@ struct nccl_backlog {
     _Atomic uint64_t *finished; /* see backend_env */
     uint64_t calls, unmarked;
     int64_t begun_ns;
+    unsigned added; /* times, which tell when to look at the peers */
+    int64_t checked_ns;
     enum collective_kind kind;
     bool is_slow, was_slow, is_in_group;
     struct nccl_mark marks[NCCL_MARKS]; /* a ring */

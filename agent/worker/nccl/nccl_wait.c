@@ -7,6 +7,7 @@
 
 #define CHECK_NS 2000000 /* between looks at the peers */
 #define CLOCK_POLLS 64   /* between looks at the clock */
+#define CLOCK_CALLS 16   /* the same while calls are put into the queue */
 #define NAP_NS 100000
 #define SLOW_NS 20000000 /* a call that takes longer is worth an event of its own */
 
@@ -158,6 +159,22 @@ void backlog_begin(struct backend_comm *comm, enum collective_kind kind)
     backlog->kind = kind;
 }
 
+/* A queue that has room for all calls never waits. The clock is read so seldom that a
+ * call does not take longer for it. */
+static int look_at_peers(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+    int64_t now;
+
+    if (++backlog->added % CLOCK_CALLS != 0)
+        return 0;
+    now = clock_monotonic_ns();
+    if (now - backlog->checked_ns <= CHECK_NS)
+        return 0;
+    backlog->checked_ns = now;
+    return watch_check(&comm->mesh->watch) ? comm_lost(comm, err) : 0;
+}
+
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
@@ -170,6 +187,8 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
         backlog->begun_ns = clock_monotonic_ns();
     backlog->calls += calls;
     backlog->unmarked += calls;
+    if (look_at_peers(comm, err))
+        return -1;
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);
 }
 
