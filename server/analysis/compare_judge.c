@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/result/noise.h"
 #include "server/analysis/change_points.h"
 #include "server/analysis/level.h"
-
-#define COMPARE_USUAL_MAX 9 /* beyond ten times */
 
 static double part_of(double difference, double base, bool is_linear)
 {
@@ -354,13 +353,13 @@ static enum verdict_answer answer_by_case(const struct compare_band *band, doubl
     return VERDICT_NOT_ENOUGH_DATA;
 }
 
-/* Where one more run falls if nothing changed, or too near to matter. A range beyond a
- * factor of ten says nothing. */
+/* Where one more run falls if nothing changed, or too near to matter. A range whose ends
+ * are more than a factor of ten apart says nothing. */
 static enum verdict_answer answer_by_run(const struct compare_band *band, double margin)
 {
     const struct compare_change *change = &band->change;
 
-    if (band->usual > COMPARE_USUAL_MAX)
+    if (!noise_is_known(1 + change->low, 1 + change->high))
         return VERDICT_NOT_ENOUGH_DATA;
     if ((change->low <= 0 && change->high >= 0) || fabs(change->change) <= margin)
         return VERDICT_SAME;

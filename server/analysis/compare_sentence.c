@@ -127,7 +127,7 @@ static int put_noise(const struct compare *compare, const struct compare_band *b
                                        ? "its values are too far apart to reckon with"
                                        : "its mean is 0");
     if (compare->by_run)
-        return buf_append_str(out, "runs like it are more than a factor of ten apart");
+        return buf_append_str(out, "the usual range spans more than a factor of ten");
     if (put_width(band, half, out))
         return -1;
     if (band->repeats_needed >= STATS_REPEATS_MAX)

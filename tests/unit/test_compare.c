@@ -713,10 +713,16 @@ TEST(a_lasting_change_in_the_history_is_no_scatter)
 /* Runs a factor of ten apart are no reason to pass one that is five times slower. */
 TEST(a_range_beyond_a_factor_of_ten_says_nothing)
 {
-    static const double gbs[] = {46, 4, 30, 2, 46, 9};
-    struct compare *compare = compare_runs_of(made_runs, gbs, 5, 1, 0, 0);
+    static const double wide[] = {46, 23, 46, 30, 20, 27};
+    static const double known[] = {46, 36, 46, 40, 34, 38};
+    struct compare *compare = compare_runs_of(made_runs, wide, 5, 1, 0, 0);
 
+    /* A factor of less than ten either way, and more from end to end. */
+    assert_in_range((int)(100 * compare->bands[0].usual), 217, 899);
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(compare->bands[0].reason, COMPARE_NOISE);
+    release_runs(compare, made_runs, 6);
+    compare = compare_runs_of(made_runs, known, 5, 1, 0, 0);
+    assert_int_equal(compare->answer, VERDICT_SAME);
     release_runs(compare, made_runs, 6);
 }
