@@ -166,9 +166,11 @@ static double behind(double deviation)
     return deviation < 0 ? -expm1(deviation) : 0;
 }
 
+/* A node that a user lets be so far behind does not count. */
 static bool is_blurred(const struct culprit_model *model)
 {
-    return behind(model->resolution) > CULPRIT_RESOLVED;
+    return model->resolution < culprit_margin(model) &&
+           behind(model->resolution) > CULPRIT_RESOLVED;
 }
 
 static bool is_unexplained(const struct culprit_model *model)

@@ -226,12 +226,18 @@ double culprit_errors(double level, size_t tests)
     return errors;
 }
 
+double culprit_margin(const struct culprit_model *model)
+{
+    double slow = model->fleet->slow;
+
+    return log1p(-(slow > 0 ? slow : CULPRIT_SLOW));
+}
+
 double culprit_cut(const struct culprit_model *model, size_t n, double errors)
 {
     double error = n < 3 ? model->noise : MEDIAN_ERROR * model->noise / sqrt((double)n);
-    double slow = model->fleet->slow > 0 ? model->fleet->slow : CULPRIT_SLOW;
 
-    return fmin(log1p(-slow), -errors * error);
+    return fmin(culprit_margin(model), -errors * error);
 }
 
 double culprit_deviation(const struct culprit_model *model, size_t node, size_t *n)

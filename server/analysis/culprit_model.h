@@ -72,6 +72,9 @@ void culprit_model_release(struct culprit_model *model);
  */
 double culprit_errors(double level, size_t tests);
 
+/* The deviation that a node must be below to be called slow: the user's, or the usual. */
+double culprit_margin(const struct culprit_model *model);
+
 /* What the median of n deviations has to be below to be so far off, and below what
  * matters. */
 double culprit_cut(const struct culprit_model *model, size_t n, double errors);

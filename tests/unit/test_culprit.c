@@ -553,12 +553,12 @@ TEST(a_suspect_without_confirmation_is_not_named)
 
 TEST(how_slow_is_slow_is_the_users)
 {
-    static const double slow[] = {0, 0.15};
+    static const double slow[] = {0, 0.15, 0.4, 0.9};
     struct fault fault = fault_of(16);
 
     fault.node = 5;
     fault.factor = 0.92;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct fleet *fleet = make_fleet(&fault, 3);
         json_t *verdict;
 
