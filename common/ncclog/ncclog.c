@@ -92,6 +92,7 @@ bool ncclog_is_echo(const char *warning)
                                          "Error encountered progressing operation",
                                          "while polling for opId",
                                          "Accept failed",
+                                         "Could not receive type from localRank",
                                          "Proxy Call to rank"};
 
     for (size_t i = 0; i < sizeof(echoes) / sizeof(echoes[0]); i++)

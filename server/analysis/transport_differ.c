@@ -223,16 +223,27 @@ bool transport_lacks_hca(const struct transport *t, int node, int other, const c
            json_array_size(hcas) < json_array_size(hcas_of(t, other));
 }
 
-/* "4 (mlx5_0, mlx5_1, mlx5_2, mlx5_3)" */
+/* "2 (mlx5_0/IB, mlx5_1/IB)" */
 static void list_hcas(const json_t *hcas, char *out, size_t size)
 {
     size_t n = (size_t)snprintf(out, size, "%zu (", json_array_size(hcas));
 
     for (size_t i = 0; i < json_array_size(hcas) && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%.30s", i ? ", " : "",
-                              json_get_str(json_array_get(hcas, i), "name", "?"));
+        n += (size_t)snprintf(out + n, size - n, "%s%.30s/%.12s", i ? ", " : "",
+                              json_get_str(json_array_get(hcas, i), "name", "?"),
+                              json_get_str(json_array_get(hcas, i), "link", "?"));
     if (n < size)
         snprintf(out + n, size - n, ")");
+}
+
+/* How many there are of each kind of link: "2 IB, 1 others". */
+static void count_hcas(const json_t *hcas, char *out, size_t size)
+{
+    size_t n_ib = 0, n = json_array_size(hcas);
+
+    for (size_t i = 0; i < n; i++)
+        n_ib += strcmp(json_get_str(json_array_get(hcas, i), "link", ""), "IB") == 0;
+    snprintf(out, size, "%zu IB, %zu others", n_ib, n - n_ib);
 }
 
 static bool has_said(const struct findings *findings, const char *about, int node)
@@ -257,7 +268,8 @@ static void found_hcas(struct findings *findings, int node, int usual, bool is_m
     transport_finding_node(transport_finding_of(findings, "differs", text), node);
 }
 
-/* Names and their order may differ between machines; how many there are may not. */
+/* Names and their order may differ between machines; how many there are may not, nor
+ * their links. */
 static void compare_hcas(struct findings *findings)
 {
     const struct transport *t = findings->t;
@@ -269,12 +281,12 @@ static void compare_hcas(struct findings *findings)
         return;
     for (size_t i = 0; i < t->n_nodes; i++) {
         const json_t *hcas = hcas_of(t, (int)i);
-        char count[24];
+        char count[64];
 
         /* One that could not be opened is told already. */
         if (!hcas || has_said(findings, "hca", (int)i))
             continue;
-        snprintf(count, sizeof(count), "%zu", json_array_size(hcas));
+        count_hcas(hcas, count, sizeof(count));
         column_add(&column, (int)i, count);
         n_compared++;
         if (usual_node == TRANSPORT_NONE ||

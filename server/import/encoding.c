@@ -90,11 +90,15 @@ static int from_utf16(char **text, size_t *len, size_t from, bool is_big,
 }
 
 /* The text in a line of a container's JSON log, such as {"log":"...\n","stream":
- * "stdout"}. Returns a new reference, or NULL for any other line. */
+ * "stdout"}, behind a collector's time and tag or none. Returns a new reference, or NULL
+ * for any other line. */
 static json_t *printed(const char *line, size_t len)
 {
     static const char *const keys[] = {"log", "MESSAGE", "message"};
-    json_t *object = json_loadb(line, len, JSON_ALLOW_NUL, NULL), *text = NULL;
+    const char *open = memmem(line, len, "{\"", 2);
+    json_t *object =
+        open ? json_loadb(open, len - (size_t)(open - line), JSON_ALLOW_NUL, NULL) : NULL;
+    json_t *text = NULL;
 
     for (size_t i = 0; !text && i < sizeof(keys) / sizeof(keys[0]); i++)
         if (json_is_string(json_object_get(object, keys[i])))
@@ -135,7 +139,7 @@ static int from_json_lines(char **text, size_t *len, struct error *err)
 /* Whether the first line is such an object, and not all of the file. */
 static bool is_json_lines(const char *text, size_t len)
 {
-    const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
+    const char *newline = memchr(text, '\n', len);
     json_t *line = newline ? printed(text, (size_t)(newline - text)) : NULL;
     bool is_one = line != NULL;
 

@@ -85,6 +85,8 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     memcpy(whole, text, n);
     whole[n] = '\0';
     line->text = whole;
+    while (n > 0 && strchr(" \r\"',|", text[n - 1])) /* of JSON, CSV, a table */
+        n--;
     split(line, text, n);
     if (strstr(whole, "nThread ") || strstr(whole, "ccl-tests version"))
         readers->osu.is_open = false;
@@ -335,17 +337,35 @@ static bool has_doubled_rows(const struct import_table *table)
     "mpirun or srun --mpi of that MPI, and import that"
 
 /* Rank 0 comes once in a world. A call that broke off and was made again has no rows of
- * the first; those that print at once have all twice. */
-static int check_worlds(const struct import_table *table, struct error *err)
+ * the first; those that print at once have all twice, and all of their ends. If one
+ * prints its head when another is at its rows, the rows come in pieces. */
+static int check_worlds(const struct import *import, struct error *err)
 {
-    if (table->worlds < 2 || (table->ends < 2 && !has_doubled_rows(table)))
+    const struct import_table *named = NULL;
+    int worlds = 0, ends = 0, listed = 0;
+    bool are_at_once = false, has_piece = false;
+
+    for (size_t i = 0; i < import->n_tables; i++) {
+        const struct import_table *table = &import->tables[i];
+        const struct import_table *before = i > 0 ? table - 1 : table;
+        bool is_piece = i > 0 && !before->has_ended && table->format == before->format;
+
+        worlds += table->worlds;
+        ends += table->ends;
+        listed += table->listed;
+        named = !named || table->worlds > named->worlds ? table : named;
+        are_at_once |= table->worlds > 1 && (table->ends > 1 || has_doubled_rows(table));
+        are_at_once |= is_piece && before->worlds > 1 && table->worlds == 0;
+        has_piece |= is_piece;
+    }
+    if (worlds < 2 || !(are_at_once || (has_piece && ends == worlds)))
         return 0;
     return error_set(
         err, ERROR_INVALID,
         "rank 0 is in it %d times (%s): these are %d worlds of %d rank%s that printed at "
         "once, not one of %d. " WITHOUT_MPI,
-        table->worlds, table->worlds_on, table->worlds, table->listed / table->worlds,
-        table->listed == table->worlds ? "" : "s", table->listed);
+        worlds, named->worlds_on, worlds, listed / worlds, listed == worlds ? "" : "s",
+        listed);
 }
 
 /* The number that the user gives is the number; a list may be cut, but has none too many.
@@ -374,8 +394,6 @@ static int settle_ranks(struct import_table *table, int ranks, struct error *err
 static int settle_table(struct import_table *table, const struct import_hints *hints,
                         struct error *err)
 {
-    if (check_worlds(table, err))
-        return -1;
     if (table->collective < 0)
         table->collective = hints->collective;
     if (table->collective < 0)
@@ -432,6 +450,8 @@ int import_settle(struct import *import, const struct import_hints *hints,
                          "of %d. " WITHOUT_MPI,
                          import->n_tables, import->tables[0].ranks,
                          import->tables[0].ranks == 1 ? "" : "s", hints->ranks);
+    if (check_worlds(import, err))
+        return -1;
     for (size_t i = 0; i < import->n_tables; i++)
         if (settle_table(&import->tables[i], hints, err))
             return -1;

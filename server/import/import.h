@@ -68,6 +68,7 @@ struct import_table {
     struct import_row *rows;
     size_t n_rows;
     size_t n_unread;    /* lines of it */
+    bool has_begun;     /* its first lines are there, which a paste may lack */
     bool has_ended;     /* its closing lines are there */
     long out_of_bounds; /* wrong elements, as the closing line says */
     uint64_t wrong_at;  /* the first size of which a line says that data were wrong */

@@ -182,7 +182,7 @@ char *import_count_in(char *word, uint64_t *value)
 
     while (at > word && isdigit((unsigned char)at[-1]))
         at--;
-    if (at > word && !strchr(":>]|", at[-1]))
+    if (at > word && !strchr(":>]|\"'", at[-1]))
         return NULL;
     return import_count(at, value) ? at : NULL;
 }

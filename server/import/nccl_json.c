@@ -181,6 +181,7 @@ int nccl_json_read(struct import *import, const char *text, size_t len, struct e
                       strcmp(json_get_str(json_object_get(file, "average_bus_bandwidth"),
                                           "okay", "true"),
                              "false") == 0;
+    table->has_begun = true;
     table->has_ended = is_whole && json_object_get(file, "out_of_bounds");
     json_array_foreach (json_object_get(file, "results"), i, item)
         if (take_result(import, i, item, err))

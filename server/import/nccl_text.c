@@ -178,15 +178,16 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
 static const struct {
     const char *mark;
     int (*take)(struct nccl_text *reader, struct import_line *line, struct error *err);
+    bool is_first; /* stands above the columns */
 } headers[] = {
-    {"nccl-tests version", take_version},
-    {"rccl-tests version", take_version},
-    {"Collective test starting:", take_name},
-    {"nThread ", take_settings},
-    {"Rank ", take_rank},
-    {"size ", take_columns},
-    {"Out of bounds values", take_end},
-    {"Avg bus bandwidth", take_end},
+    {"nccl-tests version", take_version, true},
+    {"rccl-tests version", take_version, true},
+    {"Collective test starting:", take_name, true},
+    {"nThread ", take_settings, true},
+    {"Rank ", take_rank, true},
+    {"size ", take_columns, false},
+    {"Out of bounds values", take_end, false},
+    {"Avg bus bandwidth", take_end, false},
 };
 
 /* One placement; false: it is not there. */
@@ -370,7 +371,7 @@ static bool looks_like_row(const struct nccl_text *reader, struct import_line *l
             return true;
         }
     return reader->is_in_rows && line->n_words >= 4 &&
-           import_count(line->words[0], &value);
+           import_count(line->words[0], &value) && line->words[1][0] != '#';
 }
 
 /* "node-1: Test CUDA failure common.cu:963 'invalid device ordinal'" */
@@ -398,7 +399,11 @@ int nccl_text_line(struct nccl_text *reader, struct import_line *line, bool is_b
 
     if (header) {
         begin_with_hash(line, header);
-        return headers[which].take(reader, line, err);
+        if (headers[which].take(reader, line, err))
+            return -1;
+        if (headers[which].is_first && table_of(reader))
+            table_of(reader)->has_begun = true;
+        return 0;
     }
     row = find_row(line);
     if (row < line->n_words) {

@@ -141,16 +141,22 @@ static size_t find_title(const struct import_line *line)
     return line->n_words;
 }
 
-/* Each line has as many words before it as the title had. */
+/* Each line has as many words before it as the title had, and the same put to its first.
+ */
 static void drop_prefix(const struct osu_text *reader, struct import_line *line)
 {
     uint64_t value;
-    char *size;
+    char *size, *first;
 
     import_drop_words(line, reader->behind < line->n_words ? reader->behind : 0);
-    size = line->n_words > 0 ? import_count_in(line->words[0], &value) : NULL;
+    if (line->n_words == 0)
+        return;
+    first = line->words[0];
+    size = import_count_in(first, &value);
     if (size)
         line->words[0] = size;
+    else if (first[strlen(first) - 1] == '#')
+        line->words[0] = first + strlen(first) - 1;
 }
 
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err)
@@ -161,8 +167,8 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
     if (title < line->n_words) {
         bool has_hash = title > 0 && strchr(line->words[title - 1], '#');
 
-        /* A hash that something is put to is a word of it. */
-        reader->behind = title - (has_hash && strcmp(line->words[title - 1], "#") == 0);
+        /* What is put to the hash is put to the sizes, too. */
+        reader->behind = title - has_hash;
         return take_title(reader, line, title, err);
     }
     if (!reader->is_open || !reader->is_known)

@@ -342,7 +342,7 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
     else if (table->out_of_bounds > 0)
         snprintf(out, size, "%ld elements were wrong, says the file",
                  table->out_of_bounds);
-    else if (!table->has_ended)
+    else if (table->has_begun && !table->has_ended)
         snprintf(out, size, "the file breaks off after %zu rows", table->n_rows);
     else if (table->is_below)
         snprintf(out, size,

@@ -309,7 +309,7 @@ static const struct {
      "finding", "warning", "[\"node-a\"]", "status=12 opcode=* len=* on node-a"},
     /* Nodes that differ, and not by names or their order */
     {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B HCA GDR,
-     "finding", "differs", "[\"node-b\"]", "1 (mlx5_0), 2 (mlx5_0, mlx5_1)"},
+     "finding", "differs", "[\"node-b\"]", "1 (mlx5_0/IB), 2 (mlx5_0/IB, mlx5_1/IB)"},
     {A "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>\n" B
        "NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_0:1/IB [RO]; OOB eth1:1<0>\n" GDR,
      "ok", "ways", "[]", "InfiniBand"},
@@ -401,7 +401,7 @@ TEST(the_odd_one_of_several_nodes_is_named)
          "differs", "eth1, eth0"},
         {"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:1<0>",
          "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:1<0>", "differs",
-         "1 (mlx5_0), 2 (mlx5_0, mlx5_1)"},
+         "1 (mlx5_0/IB), 2 (mlx5_0/IB, mlx5_1/IB)"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
