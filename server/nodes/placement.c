@@ -91,6 +91,17 @@ static size_t most_nodes(const struct run_spec *spec)
     return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
 }
 
+/* ringbench-sim plays its nodes and all their ranks in one process: no rank of a real
+ * node's worker could join them. */
+enum nodes_kind { NODES_ANY, NODES_SIMULATED, NODES_REAL };
+
+static bool is_of_kind(const struct node *node, enum nodes_kind kind)
+{
+    bool is_simulated = json_get_bool(node->inventory, "simulated", false);
+
+    return kind == NODES_ANY || is_simulated == (kind == NODES_SIMULATED);
+}
+
 /* What a run chooses from, and as what. */
 struct choice {
     const struct run_spec *spec;
@@ -98,18 +109,27 @@ struct choice {
     const struct reservation *reserved; /* of its nodes, or NULL */
     struct candidate *out;              /* as many as there are nodes */
     struct refusals *refused;           /* why a selected node does not count */
+    enum nodes_kind kind;
 };
 
 /* Whether the node of place i counts, on the backend; it is then the n-th. */
 static bool consider(const struct choice *choice, const char *backend, size_t i, size_t n)
 {
     struct node *node = choice->registry->nodes[i];
-    size_t before = choice->refused->text.len;
-    long ranks;
+    struct buf *refused = &choice->refused->text;
+    size_t before = refused->len;
+    long ranks = 0;
 
     if (node->state != NODE_ALIVE || !is_selected(choice->spec, node))
         return false;
-    ranks = ranks_on(choice->spec, node, backend, &choice->refused->text);
+    if (is_of_kind(node, choice->kind))
+        ranks = ranks_on(choice->spec, node, backend, refused);
+    else
+        buf_printf(refused,
+                   choice->kind == NODES_REAL
+                       ? "; %s: is simulated, and real nodes are not placed with it"
+                       : "; %s: is real, and simulated nodes are not placed with it",
+                   node->name);
     refusals_fold(choice->refused, node->name, before);
     if (ranks == 0)
         return false;
@@ -330,10 +350,32 @@ static const char *choose_backend(const struct choice *choice)
     return "host";
 }
 
-static void choose(const struct choice *choice, struct placement *placement)
+/* The same, of simulated nodes alone where there are enough, else of real ones; where
+ * both are too few, of those that are more. */
+static size_t collect_one_kind(struct choice *choice, const char *backend, size_t enough)
+{
+    size_t simulated, real;
+
+    if (strcmp(backend, run_backend_name(RUN_BACKEND_SIM)) != 0)
+        return collect(choice, backend, enough);
+    choice->kind = NODES_SIMULATED;
+    simulated = collect(choice, backend, enough);
+    if (simulated >= least_nodes(choice->spec))
+        return simulated;
+    refusals_clear(choice->refused);
+    choice->kind = NODES_REAL;
+    real = collect(choice, backend, enough);
+    if (real >= simulated)
+        return real;
+    refusals_clear(choice->refused);
+    choice->kind = NODES_SIMULATED;
+    return collect(choice, backend, enough);
+}
+
+static void choose(struct choice *choice, struct placement *placement)
 {
     const char *backend = choose_backend(choice);
-    size_t n = collect(choice, backend, most_nodes(choice->spec));
+    size_t n = collect_one_kind(choice, backend, most_nodes(choice->spec));
 
     if (n >= placement->least) {
         take(choice->spec, backend, choice->out, n, placement);
@@ -349,7 +391,7 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
                      const struct reservation *reserved, struct placement *placement)
 {
     struct refusals refused = {.n = 0};
-    struct choice choice = {spec, registry, reserved, NULL, &refused};
+    struct choice choice = {spec, registry, reserved, NULL, &refused, NODES_ANY};
     size_t most = registry->count + 1; /* a run's names differ */
 
     memset(placement, 0, sizeof(*placement));

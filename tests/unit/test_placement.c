@@ -44,6 +44,10 @@ static void add(struct node_registry *registry, const char *const row[4], size_t
 
     snprintf(boot, sizeof(boot), "00000000-0000-4000-8000-%012zu", i);
     json_object_set_new(backends, "host", json_loads(host_probe, 0, NULL));
+    if (strstr(row[3], "sim"))
+        json_object_set_new(backends, "sim", json_loads(host_probe, 0, NULL));
+    if (strcmp(row[3], "simulated") == 0)
+        json_object_set_new(inventory, "simulated", json_true());
     if (strcmp(row[3], "gpu") == 0)
         json_object_set_new(backends, "nccl", json_loads(nccl_probe, 0, NULL));
     node = node_register(registry, &from, now, &is_new, NULL);
@@ -199,6 +203,37 @@ TEST(nodes_of_jobs_that_would_do_are_told)
 
     for (size_t i = 0; i < sizeof(lent) / sizeof(lent[0]); i++)
         add(&registry, lent[i], i);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        check(&expected[i], &registry);
+    node_registry_release(&registry);
+}
+
+/* r1 to r3 have a worker for the backend sim, s1 and s2 are played by ringbench-sim. */
+TEST(simulated_and_real_nodes_are_never_placed_together)
+{
+    static const char *const mixed[][4] = {{"r1", "x", "2", "sim"},
+                                           {"r2", "x", "2", "sim"},
+                                           {"r3", "x", "2", "sim"},
+                                           {"s1", "x", "2", "simulated"},
+                                           {"s2", "x", "2", "simulated"}};
+    static const struct expectation expected[] = {
+        {"{\"backend\":\"sim\"}", PLACEMENT_READY, "s1:2 s2:2", "sim", NULL},
+        {"{\"backend\":\"sim\",\"nodes\":{\"count\":2}}", PLACEMENT_READY, "s1:2 s2:2",
+         "sim", NULL},
+        {"{\"backend\":\"sim\",\"nodes\":{\"min\":3}}", PLACEMENT_READY, "r1:2 r2:2 r3:2",
+         "sim", NULL},
+        {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"r1\",\"r2\"]}}", PLACEMENT_READY,
+         "r1:2 r2:2", "sim", NULL},
+        {"{\"backend\":\"sim\",\"nodes\":{\"count\":4}}", PLACEMENT_UNKNOWN, NULL, NULL,
+         "3 of 4 nodes are there; s1 and 1 more: is simulated, and real nodes are not "
+         "placed with it"},
+        {"{\"backend\":\"sim\",\"nodes\":{\"names\":[\"s1\",\"r1\",\"s2\"]}}",
+         PLACEMENT_UNKNOWN, NULL, NULL, "2 of 3 nodes are there; r1: is real"},
+    };
+    struct node_registry registry = {0};
+
+    for (size_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++)
+        add(&registry, mixed[i], i);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         check(&expected[i], &registry);
     node_registry_release(&registry);
