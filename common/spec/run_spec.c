@@ -336,18 +336,37 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
                      "not");
 }
 
-/* What NCCL alone reads and writes. */
+/* A backend ignores what belongs to another one. With `auto` either may be meant. */
+static void check_backend(const struct run_spec *spec, struct problems *problems)
+{
+    const struct {
+        const char *pointer;
+        enum run_backend of;
+        bool is_asked;
+    } owned[] = {
+        {"/nccl", RUN_BACKEND_NCCL, json_object_size(spec->nccl.given) > 0},
+        {"/host", RUN_BACKEND_HOST, json_object_size(spec->host.given) > 0},
+        {"/devices", RUN_BACKEND_NCCL, spec->devices != NULL},
+        {"/files", RUN_BACKEND_NCCL, spec->files != NULL},
+        {"/topology", RUN_BACKEND_NCCL, spec->topology == RUN_TOPOLOGY_DUMP},
+        {"/nccl_lib", RUN_BACKEND_NCCL, spec->nccl_lib != NULL},
+        {"/matrix/nccl_lib", RUN_BACKEND_NCCL,
+         json_object_get(spec->matrix, RUN_MATRIX_LIBRARY) != NULL},
+    };
+
+    if (spec->program.name || spec->backend == RUN_BACKEND_AUTO)
+        return;
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        if (owned[i].is_asked && spec->backend != owned[i].of)
+            problems_add(problems, owned[i].pointer,
+                         "is for the backend %s, and the run asks for %s. Leave it out, "
+                         "or set backend to %s",
+                         backends[owned[i].of], backends[spec->backend],
+                         backends[owned[i].of]);
+}
+
 static void check_topology(const struct run_spec *spec, struct problems *problems)
 {
-    bool is_other = !spec->program.name && (spec->backend == RUN_BACKEND_HOST ||
-                                            spec->backend == RUN_BACKEND_SIM);
-
-    if (is_other && spec->files)
-        problems_add(problems, "/files",
-                     "are of the NCCL backend, which is not asked for");
-    if (is_other && spec->topology == RUN_TOPOLOGY_DUMP)
-        problems_add(problems, "/topology",
-                     "is of the NCCL backend, which is not asked for");
     if (spec->topology == RUN_TOPOLOGY_DUMP && spec->split.kind != SPLIT_NONE)
         problems_add(problems, "/topology",
                      "does not go with a split, whose communicators number ranks anew");
@@ -379,6 +398,7 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
     check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
     check_pattern(spec, problems);
+    check_backend(spec, problems);
     check_topology(spec, problems);
     run_spec_check_nodes(spec, problems);
     run_spec_check_nccl(spec, problems);

@@ -150,18 +150,10 @@ static void check_traffic(const struct run_spec *spec, const json_t *body,
 void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,
                           struct problems *problems)
 {
-    bool is_nccl = spec->backend == RUN_BACKEND_NCCL || spec->backend == RUN_BACKEND_AUTO;
     bool has_lib = spec->nccl_lib || json_object_get(spec->matrix, "nccl_lib");
 
     if (spec->program.name && has_lib)
         problems_add(problems, "/matrix/nccl_lib", "is not for programs");
-    if (!is_nccl && has_lib)
-        problems_add(problems, "/nccl_lib",
-                     "is of the NCCL backend, which is not asked "
-                     "for");
-    if (!is_nccl && spec->devices)
-        problems_add(problems, "/devices",
-                     "are GPUs, of the NCCL backend, which is not asked for");
     if (spec->nccl_lib && json_object_get(spec->matrix, "nccl_lib"))
         problems_add(problems, "/matrix/nccl_lib", "is given for the whole run too");
     if (spec->split.kind != SPLIT_NONE && spec->control.kinds)

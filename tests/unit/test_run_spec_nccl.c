@@ -105,3 +105,44 @@ TEST(wrong_options_are_named)
         problems_release(&problems);
     }
 }
+
+/* A backend would ignore what belongs to another. */
+TEST(fields_of_another_backend_are_refused)
+{
+    static const struct {
+        const char *fields, *pointer, *of;
+    } owned[] = {
+        {"\"nccl\":{\"graph\":2}", "/nccl", "nccl"},
+        {"\"host\":{\"transport\":\"tcp\"}", "/host", "host"},
+        {"\"devices\":[0]", "/devices", "nccl"},
+        {"\"nccl_lib\":\"/opt/libnccl.so.2\"", "/nccl_lib", "nccl"},
+        {"\"matrix\":{\"nccl_lib\":[\"/a/libnccl.so.2\",null]}", "/matrix/nccl_lib",
+         "nccl"},
+        {"\"files\":{\"NCCL_TOPO_FILE\":\"<system/>\"}", "/files", "nccl"},
+        {"\"topology\":\"dump\"", "/topology", "nccl"},
+        {"\"nccl\":{},\"host\":{},\"topology\":\"off\"", NULL, ""},
+    };
+    static const char *const backends[] = {"auto", "nccl", "host", "sim"};
+
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++) {
+        for (size_t k = 0; k < sizeof(backends) / sizeof(backends[0]); k++) {
+            bool is_refused =
+                owned[i].pointer && k > 0 && strcmp(backends[k], owned[i].of) != 0;
+            struct problems problems;
+            char text[200];
+
+            snprintf(text, sizeof(text), "{\"backend\":\"%s\",%s}", backends[k],
+                     owned[i].fields);
+            struct run_spec *spec = spec_parse(text, &problems);
+            if (is_refused != !spec)
+                fail_msg("%s: refused is %d", text, !spec);
+            if (is_refused) {
+                const json_t *error = json_array_get(problems.errors, 0);
+                assert_int_equal(problems.count, 1);
+                assert_string_equal(json_get_str(error, "pointer", ""), owned[i].pointer);
+            }
+            run_spec_destroy(spec);
+            problems_release(&problems);
+        }
+    }
+}
