@@ -179,8 +179,9 @@ static void send_poll(struct link *link)
                                                        CONNECT_ALLOWANCE_MS};
     struct error err;
 
-    snprintf(path, sizeof(path), "/api/v1/agents/%s/commands?after=%lld", link->agent,
-             (long long)link->after);
+    snprintf(path, sizeof(path), "/api/v1/agents/%s/commands?after=%lld%s", link->agent,
+             (long long)link->after,
+             outbox_is_blocked(link->outbox) ? "&spool_full=true" : "");
     link->request = http_client_send(link->client, &params, on_poll_reply, link, &err);
     if (link->request)
         return;

@@ -311,6 +311,11 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
     json_decref(refused);
 }
 
+bool outbox_is_blocked(const struct outbox *outbox)
+{
+    return outbox->is_blocked;
+}
+
 bool outbox_retry(struct outbox *outbox)
 {
     if (spool_retry(outbox->spool, NULL))

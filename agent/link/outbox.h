@@ -73,6 +73,9 @@ int outbox_ack(struct outbox *outbox, uint64_t seq, struct error *err);
  * that says so. */
 void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why);
 
+/* The disk has no room for events, which wait in memory. */
+bool outbox_is_blocked(const struct outbox *outbox);
+
 /* Try again to write what the disk had no room for; true once nothing waits. */
 bool outbox_retry(struct outbox *outbox);
 

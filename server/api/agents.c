@@ -114,9 +114,11 @@ void api_agent_commands(struct http_request *request, void *arg)
     struct error err = {.code = ERROR_NONE};
     struct poll *poll;
     int64_t after = 0;
+    bool is_spool_full = false;
 
     if (!params_type(request, "application/json") ||
-        !params_integer(request, "after", 0, INT64_MAX, &after))
+        !params_integer(request, "after", 0, INT64_MAX, &after) ||
+        !params_flag(request, "spool_full", &is_spool_full))
         return;
     poll = calloc(1, sizeof(*poll));
     if (!poll) {
@@ -130,7 +132,7 @@ void api_agent_commands(struct http_request *request, void *arg)
     /* Before the poll, which may be over at once. */
     http_request_park(request, on_poll_gone, poll);
     if (scheduler_poll(api->scheduler, poll->agent, agent_key(request), after,
-                       on_commands, poll, &err)) {
+                       is_spool_full, on_commands, poll, &err)) {
         free(poll);
         http_request_park(request, NULL, NULL);
         http_reply_error(request, &err);

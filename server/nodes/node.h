@@ -56,10 +56,11 @@ struct node {
     int64_t poll_after, poll_until_ns;
     /* Events: stored up to acked. */
     int64_t acked;
-    size_t n_batches; /* on their way to the disk: it can't be removed */
-    bool was_refused; /* what it sent, and the log has said so */
-    bool has_clock;   /* it has told the time: */
-    int64_t ahead_ms; /* its clock of this one; below 0 it is behind */
+    size_t n_batches;   /* on their way to the disk: it can't be removed */
+    bool is_spool_full; /* by its last poll: no room for events, its ranks wait */
+    bool was_refused;   /* what it sent, and the log has said so */
+    bool has_clock;     /* it has told the time: */
+    int64_t ahead_ms;   /* its clock of this one; below 0 it is behind */
     struct node_occupant *occupants;
     size_t n_occupants;
 };

@@ -245,12 +245,14 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
 }
 
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, node_commands *done, void *arg, struct error *err)
+                   int64_t after, bool is_spool_full, node_commands *done, void *arg,
+                   struct error *err)
 {
     struct node *node = find_or_error(scheduler, agent, key, err);
 
     if (!node)
         return -1;
+    node->is_spool_full = is_spool_full;
     node_poll(node, after,
               node->last_seen_ns + scaled_s_to_ns(scheduler_poll_s(scheduler)), done,
               arg);

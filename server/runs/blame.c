@@ -21,6 +21,7 @@ static const char *const kind_names[BLAME_KIND_COUNT] = {
     [BLAME_NODE_LOST] = "node_lost",       [BLAME_NODE_LEAVING] = "node_leaving",
     [BLAME_NODE_REFUSED] = "node_refused", [BLAME_NOT_EXITED] = "not_exited",
     [BLAME_WRONG_DATA] = "wrong_data",     [BLAME_UNREACHABLE] = "unreachable",
+    [BLAME_NODE_FULL] = "node_full",
 };
 
 json_t *blame_create(enum blame_kind kind)
@@ -202,11 +203,17 @@ static void say_wrong_data(const json_t *blame, struct buf *out)
 typedef void sayer(const json_t *blame, struct buf *out);
 
 static sayer *const sayers[BLAME_KIND_COUNT] = {
-    [BLAME_RANK_FAILED] = say_rank_failed,   [BLAME_RANK_LOST] = say_rank_lost,
-    [BLAME_RANK_MISSING] = say_rank_missing, [BLAME_UNREACHABLE] = say_unreachable,
-    [BLAME_STALLED] = say_stalled,           [BLAME_NODE_LOST] = say_node,
-    [BLAME_NODE_LEAVING] = say_node,         [BLAME_NODE_REFUSED] = say_node,
-    [BLAME_NOT_EXITED] = say_not_exited,     [BLAME_WRONG_DATA] = say_wrong_data,
+    [BLAME_RANK_FAILED] = say_rank_failed,
+    [BLAME_RANK_LOST] = say_rank_lost,
+    [BLAME_RANK_MISSING] = say_rank_missing,
+    [BLAME_UNREACHABLE] = say_unreachable,
+    [BLAME_STALLED] = say_stalled,
+    [BLAME_NODE_LOST] = say_node,
+    [BLAME_NODE_LEAVING] = say_node,
+    [BLAME_NODE_REFUSED] = say_node,
+    [BLAME_NOT_EXITED] = say_not_exited,
+    [BLAME_WRONG_DATA] = say_wrong_data,
+    [BLAME_NODE_FULL] = say_node,
 };
 
 void blame_sentence(const json_t *blame, char *out, size_t size)

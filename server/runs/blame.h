@@ -16,6 +16,7 @@ enum blame_kind {
     BLAME_NODE_LOST,    /* went during the case */
     BLAME_NODE_LEAVING, /* said that it will go */
     BLAME_NODE_REFUSED, /* could not start the case */
+    BLAME_NODE_FULL,    /* had no room for events, so that its ranks waited */
     BLAME_NOT_EXITED,   /* done, and still there */
     BLAME_WRONG_DATA,   /* count: wrong elements */
     BLAME_KIND_COUNT

@@ -296,6 +296,25 @@ static json_t *judge_hang(const struct live_case *live)
     return verdict;
 }
 
+json_t *case_blame_full(const struct live_case *live)
+{
+    const struct node_registry *nodes = &live->active->scheduler->nodes;
+    json_t *blame = NULL;
+
+    for (size_t i = 0; i < live->on.n; i++) {
+        const struct node *node = node_find(nodes, live->on.items[i].name);
+
+        if (!node || !node->is_spool_full)
+            continue;
+        if (!blame)
+            blame = blame_create(BLAME_NODE_FULL);
+        blame_add(blame, -1, node->name,
+                  "its agent has no room for events, and its ranks wait. Fix: free space "
+                  "on the disk of --spool-dir");
+    }
+    return blame;
+}
+
 json_t *case_blame_stall(const struct live_case *live)
 {
     const struct run_spec *spec = live->active->run->spec;

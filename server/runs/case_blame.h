@@ -41,6 +41,10 @@ json_t *case_blame_unreached(const struct live_case *live);
 /* Whether what ranks told of that while the case was stopped says more than the blame. */
 bool case_blame_is_of_ways(const struct live_case *live, const json_t *blame);
 
+/* The nodes whose agents have no room for events: their ranks wait, and those of others
+ * for them. NULL: there is none. */
+json_t *case_blame_full(const struct live_case *live);
+
 /* That no rank got on for a time; who lags is found when the agents have said what they
  * see. */
 json_t *case_blame_stall(const struct live_case *live);

@@ -623,9 +623,19 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
     free(reason);
 }
 
+/* Ranks that a full disk holds up look to the others as if they hung. */
+static bool stop_for_full_disk(struct live_case *live)
+{
+    json_t *blame = case_blame_full(live);
+
+    if (blame)
+        stop_blaming(live, blame);
+    return blame != NULL;
+}
+
 static void tick_joining(struct live_case *live, int64_t now_ns)
 {
-    if (now_ns < live->join_until_ns)
+    if (now_ns < live->join_until_ns || stop_for_full_disk(live))
         return;
     live->wants_stacks = true;
     stop_blaming(live, case_blame_missing(live, model_of(live), join_s(live)));
@@ -642,7 +652,7 @@ static void tick_running(struct live_case *live, int64_t now_ns)
             stop_blaming(live, case_blame_lingering(live));
         return;
     }
-    if (now_ns - live->changed_ns < scaled_s_to_ns(stall_s))
+    if (now_ns - live->changed_ns < scaled_s_to_ns(stall_s) || stop_for_full_disk(live))
         return;
     live->wants_stacks = true;
     live->stalled_ns = now_ns;

@@ -174,10 +174,12 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
 /* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
  * `key` is not the one that it registered with. */
 
-/* Wait for commands above `after`. `done` runs once, perhaps at once. -1: it will not
- * run. A newer poll of the same agent ends an older one. */
+/* Wait for commands above `after`. is_spool_full: the agent's disk has no room for
+ * events, and its ranks wait. `done` runs once, perhaps at once. -1: it will not run. A
+ * newer poll of the same agent ends an older one. */
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, node_commands *done, void *arg, struct error *err);
+                   int64_t after, bool is_spool_full, node_commands *done, void *arg,
+                   struct error *err);
 
 /* The poll's client went away: `done` will not run. */
 void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);

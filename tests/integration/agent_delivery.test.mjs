@@ -196,6 +196,12 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
     await registered(server, agent, 2);
     server.command(startCommand('rows', { env: { HOST_ROWS: '3000' } }));
     await agent.errorLine(/no room for events in .*: workers wait/);
+    // A command that the agent has already: the poll after it tells the server.
+    server.command(startCommand('rows', { env: { HOST_ROWS: '3000' } }));
+    await waitFor(
+      () => server.requests.some((request) => request.endsWith('&spool_full=true')),
+      'the poll that says so',
+    );
     server.answer = null;
     await gone(server);
     assertNumbered(server.events);

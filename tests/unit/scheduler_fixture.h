@@ -40,7 +40,7 @@ struct agent {
     char id[64];
     int64_t seq, after;
     json_t *commands; /* what the last poll brought */
-    bool has_answer;
+    bool has_answer, is_spool_full;
 };
 
 /* ---- The loop and the time ---- */
@@ -255,7 +255,8 @@ static inline const json_t *agent_await(struct agent *agent, const char *type)
         }
         agent->has_answer = false;
         assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, key,
-                                        agent->after, on_commands, agent, &err),
+                                        agent->after, agent->is_spool_full, on_commands,
+                                        agent, &err),
                          0);
         live_until(agent->world, &agent->has_answer);
     }

@@ -143,8 +143,8 @@ static void ask(struct play *play, int rank)
     struct agent *agent = &play->players[rank].agent;
     struct error err;
 
-    scheduler_poll(agent->world->scheduler, agent->id, key, 1000, on_commands, agent,
-                   &err);
+    scheduler_poll(agent->world->scheduler, agent->id, key, 1000, false, on_commands,
+                   agent, &err);
 }
 
 static void do_something(struct play *play)

@@ -306,3 +306,25 @@ TEST(a_stall_names_who_is_behind)
     release_agent(&agents[0]);
     release_agent(&agents[1]);
 }
+
+TEST(a_full_disk_is_no_stall_of_other_ranks)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_joined(agents, 2, world, "{\"stall_s\":3}", run);
+    agents[1].is_spool_full = true;
+    for (int i = 1; i >= 0; i--)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < 2; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    json_t *blame = await_blame(world, run);
+    assert_string_equal(json_get_str(blame, "kind", ""), "node_full");
+    assert_string_equal(json_get_str(blame, "node", ""), "b");
+    assert_int_equal(json_get_int(blame, "count", 0), 1);
+    json_decref(blame);
+    assert_ended(world, run, "failed", "b: --spool-dir");
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}

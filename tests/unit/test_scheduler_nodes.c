@@ -75,8 +75,8 @@ static void poll_for_long(struct agent agents[4])
     for (int i = 0; i < 10; i++) {
         for (int n = 0; n < 4; n++)
             assert_int_equal(scheduler_poll(agents[n].world->scheduler, agents[n].id, key,
-                                            agents[n].after, on_commands, &agents[n],
-                                            &err),
+                                            agents[n].after, false, on_commands,
+                                            &agents[n], &err),
                              0);
         live_for(agents->world, 10000);
     }
@@ -171,8 +171,9 @@ TEST(polls_of_a_crowd_are_held_longer)
         snprintf(name, sizeof(name), "n%d", i);
         agent_start(&last, world, name);
     }
-    assert_int_equal(
-        scheduler_poll(world->scheduler, agent.id, key, 0, on_commands, &agent, &err), 0);
+    assert_int_equal(scheduler_poll(world->scheduler, agent.id, key, 0, false,
+                                    on_commands, &agent, &err),
+                     0);
     live_for(world, held_ms - STEP_MS);
     assert_false(agent.has_answer);
     live_for(world, STEP_MS);
@@ -247,9 +248,9 @@ TEST(waiting_runs_look_for_nodes_only_when_something_changed)
     live_for(world, 1000);
     looks = count_looks(world);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(
-            scheduler_poll(world->scheduler, a.id, key, a.after, on_commands, &a, &err),
-            0);
+        assert_int_equal(scheduler_poll(world->scheduler, a.id, key, a.after, false,
+                                        on_commands, &a, &err),
+                         0);
         agent_say(&a, first, 1, "phase", ",\"rank\":0,\"phase\":\"running\"");
         live_for(world, 10000);
     }
