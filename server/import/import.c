@@ -97,6 +97,20 @@ static int take_line(struct readers *readers, struct import_line *line, const ch
     return nccl_text_line(&readers->nccl, line, nccl != NULL, err);
 }
 
+/* A progress meter draws over itself: behind each CR, but the last, a line begins. */
+static int take_parts(struct readers *readers, struct import_line *line, const char *text,
+                      const char *stop, struct error *err)
+{
+    const char *cr;
+
+    while ((cr = memchr(text, '\r', (size_t)(stop - text))) && cr + 1 < stop) {
+        if (take_line(readers, line, text, (size_t)(cr - text), err))
+            return -1;
+        text = cr + 1;
+    }
+    return take_line(readers, line, text, (size_t)(stop - text), err);
+}
+
 static int read_text(struct import *import, const char *text, size_t len,
                      struct error *err)
 {
@@ -114,7 +128,7 @@ static int read_text(struct import *import, const char *text, size_t len,
         const char *stop = newline ? newline : end;
 
         line->number++;
-        result = take_line(&readers, line, text, (size_t)(stop - text), err);
+        result = take_parts(&readers, line, text, stop, err);
         text = stop + 1;
     }
     free(line);
@@ -184,9 +198,23 @@ static int say_nothing_read(const struct import *import, struct error *err)
                      "line of NCCL's log (HOST:PID:THREAD [GPU] NCCL INFO ...), in it");
 }
 
+/* Whether the text is an object, and not one of a line above other lines. */
+static bool is_json(const char *text, size_t len)
+{
+    const char *newline = len > 0 && text[0] == '{' ? memchr(text, '\n', len) : NULL;
+    json_t *line = newline ? json_loadb(text, (size_t)(newline - text), 0, NULL) : NULL;
+    bool is_alone = true;
+
+    for (const char *at = newline; line && at < text + len && is_alone; at++)
+        is_alone = isspace((unsigned char)*at);
+    json_decref(line);
+    return len > 0 && text[0] == '{' && is_alone;
+}
+
 int import_read(const char *text, size_t len, struct import *out, struct error *err)
 {
     size_t blank = 0;
+    bool is_object;
     int result;
 
     memset(out, 0, sizeof(*out));
@@ -195,11 +223,12 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
         return error_set(err, ERROR_MEMORY, "out of memory");
     while (blank < len && isspace((unsigned char)text[blank]))
         blank++;
-    if (blank < len && text[blank] == '{' && len > IMPORT_JSON_MAX)
+    is_object = is_json(text + blank, len - blank);
+    if (is_object && len > IMPORT_JSON_MAX)
         result =
             error_set(err, ERROR_LIMIT, "JSON of %zu bytes is more than the %zu allowed",
                       len, IMPORT_JSON_MAX);
-    else if (blank < len && text[blank] == '{')
+    else if (is_object)
         result = nccl_json_read(out, text + blank, len - blank, err);
     else
         result = read_text(out, text, len, err);

@@ -261,10 +261,11 @@ static const char *read_row(const struct nccl_text *reader,
 static int take_row(struct nccl_text *reader, struct import_line *line, struct error *err)
 {
     struct import_row rows[2] = {{.iters = -1}};
+    struct import_table *table = table_of(reader);
     const char *fault;
     size_t n = 0;
 
-    if (!table_of(reader) && !open_table(reader, err))
+    if (!table && !(table = open_table(reader, err)))
         return -1;
     if (reader->has_cpu_time)
         fault = "its times are those of the processor (-C), not of the collective";
@@ -274,9 +275,12 @@ static int take_row(struct nccl_text *reader, struct import_line *line, struct e
         import_note_row(reader->import, line->number, fault);
         return 0;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (import_add_row(reader->import, &rows[i], err))
             return -1;
+        if (rows[i].wrong > 0 && table->wrong_at == 0)
+            table->wrong_at = rows[i].size ? rows[i].size : 1;
+    }
     return 0;
 }
 

@@ -61,7 +61,7 @@ static long number_of(const char *text, const char *const *labels)
 }
 
 /* "[rank2]:" of torchrun is the job's; "Rank 2]" is of the group. */
-static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", NULL};
+static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", "on rank ", NULL};
 
 /* Of "last enqueued NCCL work: 53"; PyTorch 2.6 and later leave out NCCL. */
 static const char *const work_labels[] = {
@@ -191,7 +191,8 @@ static bool take_error(struct torch_log *log, const char *text)
             add_error(log, text);
         return true;
     }
-    if (strstr(text, "NCCL error in:") || strstr(text, "DistBackendError")) {
+    if (strstr(text, "NCCL error in:") || strstr(text, "NCCL error: ") ||
+        strstr(text, "DistBackendError")) {
         log->rank = number_of(text, rank_labels);
         log->to_error = ERROR_WITHIN;
     } else if (log->to_error > 0) {
@@ -241,19 +242,21 @@ struct group {
     const struct torch_log *log;
     const char *name;
     const json_t *nodes;
-    long n_ranks; /* of the job; 0: not known */
-    long work;    /* in which the furthest wait */
+    long n_ranks;           /* of the job; 0: not known */
+    bool has_timeouts_only; /* before PyTorch 2.3: nobody says what it enqueued */
+    long work;              /* in which the furthest wait */
     const char *op;
 };
 
 static bool is_in(const struct group *group, const struct torch_rank *one)
 {
-    return one->enqueued >= 0 && strcmp(one->group, group->name) == 0;
+    return (one->enqueued >= 0 || (group->has_timeouts_only && one->work >= 0)) &&
+           strcmp(one->group, group->name) == 0;
 }
 
 static bool is_behind(const struct group *group, const struct torch_rank *one)
 {
-    return one->enqueued < group->work;
+    return !group->has_timeouts_only && one->enqueued < group->work;
 }
 
 static int compare_longs(const void *a, const void *b)
@@ -361,9 +364,38 @@ static const char *other_op(const struct group *group, long *rank)
 }
 
 /* "51 (ALLREDUCE)" */
-static void say_work(const struct group *group, char *out, size_t size)
+static void say_work(long work, const char *op, char *out, size_t size)
 {
-    snprintf(out, size, group->op[0] ? "%ld (%s)" : "%ld", group->work, group->op);
+    snprintf(out, size, op[0] ? "%ld (%s)" : "%ld", work, op);
+}
+
+/* "ranks 0-2 in 120 (ALLREDUCE), rank 3 in 119 (BROADCAST)" */
+static void list_timeouts(const struct group *group, long *ranks, char *out, size_t size)
+{
+    const struct torch_log *log = group->log;
+    char those[160], work[80];
+    size_t at = 0;
+
+    for (size_t i = 0; i < log->n_ranks && at + 300 < size; i++) {
+        const struct torch_rank *one = &log->ranks[i];
+        bool is_told = !is_in(group, one);
+        size_t n = 0;
+
+        for (size_t k = 0; k < log->n_ranks && !is_told; k++) {
+            const struct torch_rank *other = &log->ranks[k];
+            if (!is_in(group, other) || other->work != one->work ||
+                strcmp(other->op, one->op) != 0)
+                continue;
+            is_told = k < i;
+            ranks[n++] = other->rank;
+        }
+        if (is_told)
+            continue;
+        list_ranks(ranks, n, those, sizeof(those));
+        say_work(one->work, one->op, work, sizeof(work));
+        at += (size_t)snprintf(out + at, size - at, "%srank%s %s in %s", at ? ", " : "",
+                               n == 1 ? "" : "s", those, work);
+    }
 }
 
 static long highest_enqueued(const struct group *group, bool of_behind)
@@ -398,7 +430,7 @@ static void judge(const struct group *group, long *behind, long *waiting, size_t
             waiting[n_waiting++] = one->rank;
     }
     list_ranks(waiting, n_waiting, others, sizeof(others));
-    say_work(group, work, sizeof(work));
+    say_work(group->work, group->op, work, sizeof(work));
     if (n_behind > 0) {
         list_ranks(behind, n_behind, late, sizeof(late));
         names = name_nodes(group, behind, n_behind, nodes, sizeof(nodes));
@@ -410,7 +442,7 @@ static void judge(const struct group *group, long *behind, long *waiting, size_t
         append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
         return;
     }
-    op = other_op(group, &rank);
+    op = group->has_timeouts_only ? NULL : other_op(group, &rank);
     if (op) {
         names = name_nodes(group, &rank, 1, nodes, sizeof(nodes));
         snprintf(sentence, sizeof(sentence),
@@ -429,6 +461,16 @@ static void judge(const struct group *group, long *behind, long *waiting, size_t
                  n_silent == 1 ? "" : "s", late, nodes, n_waiting == 1 ? "" : "s", others,
                  n_waiting == 1 ? "s" : "", work);
         append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
+        return;
+    }
+    if (group->has_timeouts_only) {
+        char timeouts[600] = "";
+        list_timeouts(group, behind, timeouts, sizeof(timeouts));
+        snprintf(sentence, sizeof(sentence),
+                 "PyTorch timed out: %s; which rank is behind is not known without the "
+                 "\"last enqueued\" of PyTorch 2.3 and later",
+                 timeouts);
+        append(verdicts, VERDICT_NOT_ENOUGH_DATA, "rank", sentence, NULL, NULL);
         return;
     }
     snprintf(sentence, sizeof(sentence), "rank%s %s wait%s in %s, and no rank stands out",
@@ -461,7 +503,10 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
     long *behind = calloc(max + 1, sizeof(*behind));
     long *waiting = calloc(max + 1, sizeof(*waiting));
     json_t *done = json_object();
+    bool has_state = false;
 
+    for (size_t i = 0; i < log->n_ranks; i++)
+        has_state = has_state || log->ranks[i].enqueued >= 0;
     for (size_t i = 0; behind && waiting && i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
         /* Of a part of the ranks it is not known which are missing. */
@@ -470,9 +515,10 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
         struct group group = {.log = log,
                               .name = one->group,
                               .nodes = nodes,
-                              .n_ranks = is_all ? n_ranks : 0};
+                              .n_ranks = is_all ? n_ranks : 0,
+                              .has_timeouts_only = !has_state};
 
-        if (one->enqueued < 0 || json_object_get(done, one->group) ||
+        if ((has_state && one->enqueued < 0) || json_object_get(done, one->group) ||
             json_array_size(verdicts) >= LISTED_MAX)
             continue;
         json_object_set_new_nocheck(done, one->group, json_true());

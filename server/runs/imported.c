@@ -336,12 +336,12 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
     out[0] = '\0';
     if (table->failure[0])
         snprintf(out, size, "%s", table->failure);
-    else if (table->wrong_at > 0)
-        snprintf(out, size, "elements were wrong at %llu B, says the file",
-                 (unsigned long long)table->wrong_at);
     else if (table->out_of_bounds > 0)
         snprintf(out, size, "%ld elements were wrong, says the file",
                  table->out_of_bounds);
+    else if (table->wrong_at > 0)
+        snprintf(out, size, "elements were wrong at %llu B, says the file",
+                 (unsigned long long)table->wrong_at);
     else if (table->has_begun && !table->has_ended)
         snprintf(out, size, "the file breaks off after %zu rows", table->n_rows);
     else if (table->is_below)

@@ -86,6 +86,19 @@ static const struct {
              CAUGHT("2", "7", "ALLGATHER") STATE("2", "7", "7", "6"),
      "finding", "rank", "[\"node-c\"]",
      "number 7 is ALLGATHER on rank 2 on node-c, and ALLREDUCE on others"},
+    /* Before PyTorch 2.3 a timeout alone: which rank is behind is not known, */
+    {CAUGHT("0", "120", "ALLREDUCE") CAUGHT("1", "120", "ALLREDUCE")
+         CAUGHT("3", "119", "BROADCAST"),
+     "not_enough_data", "rank", "[]",
+     "ranks 0-1 120 (ALLREDUCE), rank 3 119 (BROADCAST)"},
+    /* but for one that is there and had none. */
+    {COMMS CAUGHT("0", "7", "ALLREDUCE") CAUGHT("1", "7", "ALLREDUCE"), "finding", "rank",
+     "[\"node-c\"]", "rank 2 node-c 0-1 7 (ALLREDUCE)"},
+    {"RuntimeError: NCCL communicator was aborted on rank 1. Original reason for failure "
+     "was: NCCL error: remote process exited or there was a network error, NCCL version "
+     "2.18.1\nncclRemoteError: A call failed.\nLast error:\nNET/IB : Got completion with "
+     "status=12\n",
+     "finding", "warning", "[]", "rank 1 status=12"},
     /* NCCL's word, once for all ranks and ports */
     {COMMS LAST("1", "socketStartConnect: Connect to 10.0.0.4<52822> failed : No route")
          LAST("2", "socketStartConnect: Connect to 10.0.0.4<40000> failed : No route"),
