@@ -100,24 +100,27 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check, s
         json_object_set_new(check->evidence, "again_wanted", json_true());
 }
 
-/* A lasting change is told in any case. It fails a run whose reference somebody accepted;
- * without one nobody has said that the oldest runs are what is normal. */
+/* A lasting change is told in any case. It fails a run whose reference somebody accepted,
+ * and is told first then; without one nobody has said that the oldest runs are normal. */
 static void judge_lasting(const struct gate_run *run, struct gate_check *check)
 {
     const json_t *changes = json_object_get(run->lasting, "changes");
+    bool is_cause = lasting_changes_have_slower(changes) &&
+                    json_is_string(json_object_get(run->lasting, "accepted"));
     struct buf text;
 
     if (json_array_size(changes) == 0)
         return;
     json_object_set(check->evidence, "lasting", run->lasting);
-    if (lasting_changes_have_slower(changes) &&
-        json_is_string(json_object_get(run->lasting, "accepted")))
-        check->answer = VERDICT_FAIL;
-    buf_init(&text, sizeof(check->sentence));
-    buf_append_str(&text, "; ");
+    buf_init(&text, 2 * sizeof(check->sentence));
+    if (!is_cause)
+        buf_printf(&text, "%s; ", check->sentence);
     lasting_changes_put(changes, &text);
-    strncat(check->sentence, text.data,
-            sizeof(check->sentence) - strlen(check->sentence) - 1);
+    if (is_cause) {
+        check->answer = VERDICT_FAIL;
+        buf_printf(&text, "; %s", check->sentence);
+    }
+    snprintf(check->sentence, sizeof(check->sentence), "%s", text.data);
     buf_release(&text);
 }
 

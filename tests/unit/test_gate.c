@@ -501,10 +501,15 @@ TEST(a_lasting_change_is_told_and_fails_an_accepted_reference)
                                .compared = compared,
                                .against = against,
                                .lasting = lasting};
+        const char *says;
 
         json_object_set_new(json_object_get(doc, "spec"), "baseline", json_object());
         verdict = gate_judge(&run);
         assert_says(check_of(verdict, 1), cases[i].answer, "since run r7");
+        /* The cause of a failure comes first. */
+        says = json_get_str(check_of(verdict, 1), "sentence", "");
+        assert_int_equal(strncmp(says, "lasting", 7) == 0,
+                         strcmp(cases[i].answer, "fail") == 0);
         assert_true(
             json_equal(json_object_get(check_of(verdict, 1), "lasting"), lasting));
         json_decref(verdict);
