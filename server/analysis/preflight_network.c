@@ -1,0 +1,270 @@
+/* preflight_network.c - checks of a node's RDMA ports, GIDs and interfaces. How NCCL uses
+ * them: its user guide, "Environment Variables". */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/nccl_ifname.h"
+#include "server/analysis/nccl_hca.h"
+#include "server/analysis/node_setting.h"
+#include "server/analysis/preflight_look.h"
+
+#define ADDRESSES_MAX 256
+
+/* ---- RDMA ---- */
+
+/* Whether most ports of the same board and link layer of the node are active: the others
+ * are to be, too, and not only where another node has them active. */
+static bool is_of_used_board(const json_t *ports, const json_t *like)
+{
+    size_t n = 0, n_active = 0;
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (json_object_get(port, "physfn") ||
+            !is(port, "board", json_get_str(like, "board", "")) ||
+            !is(port, "link_layer", json_get_str(like, "link_layer", "")))
+            continue;
+        n++;
+        n_active += is(port, "state", "active");
+    }
+    return 2 * n_active > n;
+}
+
+/* A port is to be as most of the same board and link layer are, if those of the node
+ * are in use, for a card of another kind may well be unused; else, if there are other
+ * nodes, as the same one of these. */
+void preflight_gather_ports(const struct preflight_node *node,
+                            struct preflight_facts *facts)
+{
+    const json_t *ports = member(node, "rdma");
+    const char *hca = node_setting(node->inventory, NULL, "NCCL_IB_HCA", NULL);
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        const char *layer = json_get_str(port, "link_layer", "RDMA");
+        int number = (int)json_get_int(port, "port", 1);
+        bool is_used = is_of_used_board(ports, port);
+        char what[128];
+
+        /* SR-IOV: one that nobody uses is down. */
+        if (json_object_get(port, "physfn") ||
+            !nccl_hca_allows(hca ? hca : "", name_of(port), number))
+            continue;
+        snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
+                 json_object_get(port, "board") ? " of " : "",
+                 json_get_str(port, "board", ""));
+        if (facts->is_alone || is_used)
+            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
+                             name_of(port), number);
+        snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer, number,
+                 name_of(port));
+        if (!facts->is_alone && (!is_used || is(port, "state", "active")))
+            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
+                             name_of(port), number);
+    }
+}
+
+/* Of a run that names its ports. */
+bool preflight_is_port_wanted(const json_t *env, const char *device, int port)
+{
+    return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, port);
+}
+
+/* RoCE ports that carry traffic. */
+static bool is_roce(const json_t *port)
+{
+    return is(port, "link_layer", "ethernet") && is(port, "state", "active") &&
+           json_is_array(json_object_get(port, "gids"));
+}
+
+/* The first RoCE v2 GID of an address that others can reach; NULL: there is none. */
+static const json_t *gid_of(const json_t *port)
+{
+    const json_t *gids = json_object_get(port, "gids");
+
+    for (size_t i = 0; i < json_array_size(gids); i++) {
+        const json_t *gid = json_array_get(gids, i);
+
+        if (is(gid, "type", "RoCE v2") &&
+            strncmp(json_get_str(gid, "address", ""), "fe80", 4) != 0)
+            return gid;
+    }
+    return NULL;
+}
+
+void preflight_look_at_gids(const struct preflight_node *node,
+                            const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *ports = member(node, "rdma");
+
+    (void)use;
+    if (json_is_array(ports))
+        snprintf(said->sentence, sizeof(said->sentence), "no RoCE port is active here");
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (!is_roce(port))
+            continue;
+        pass(said);
+        if (!gid_of(port))
+            find(said, json_get_str(port, "netdev", "NETDEV"),
+                 "%.60s has no RoCE v2 GID of an address: its interface %.40s has none",
+                 name_of(port), json_get_str(port, "netdev", "is not known, it"));
+    }
+}
+
+void preflight_gather_gids(const struct preflight_node *node,
+                           struct preflight_facts *facts)
+{
+    const json_t *ports = member(node, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        const json_t *gid = is_roce(port) ? gid_of(port) : NULL;
+        char index[24];
+
+        snprintf(index, sizeof(index), "%d", (int)json_get_int(gid, "index", 0));
+        add_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
+                 name_of(port));
+    }
+}
+
+/* ---- Interfaces ---- */
+
+static const json_t *interface_of(const struct preflight_node *node, const char *name)
+{
+    const json_t *list = member(node, "net");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (is(json_array_get(list, i), "name", name))
+            return json_array_get(list, i);
+    return NULL;
+}
+
+static void gather_mtu_of(const struct preflight_node *node, const char *what,
+                          const char *name, struct preflight_facts *facts)
+{
+    int64_t mtu = json_get_int(interface_of(node, name), "mtu", 0);
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)mtu);
+    add_fact(facts, what, mtu > 0 ? text : NULL, name);
+}
+
+static bool is_of_rdma(const json_t *ports, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        if (is(json_array_get(ports, i), "netdev", name))
+            return true;
+    return false;
+}
+
+/* Ports of RDMA are to be alike; others by the interface's name. */
+void preflight_gather_mtus(const struct preflight_node *node,
+                           struct preflight_facts *facts)
+{
+    const json_t *ports = member(node, "rdma"), *list = member(node, "net");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        char what[64];
+
+        snprintf(what, sizeof(what), "the MTU of %.20s ports",
+                 json_get_str(port, "link_layer", "RDMA"));
+        if (is(port, "state", "active"))
+            gather_mtu_of(node, what, json_get_str(port, "netdev", ""), facts);
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        char what[64];
+
+        snprintf(what, sizeof(what), "the MTU of %.40s", name_of(one));
+        if (is(one, "state", "up") && is(one, "kind", "ethernet") &&
+            !is_of_rdma(ports, name_of(one)))
+            gather_mtu_of(node, what, name_of(one), facts);
+    }
+}
+
+/* The node's own address: others reach it there, whatever it is of. */
+static bool is_reached(const struct preflight_node *node, const json_t *address)
+{
+    return node->address && is(address, "address", node->address);
+}
+
+/* What surely ends on the node. Other bridges, teams, tunnels and switches may well lead
+ * to others: a bridge of docker's is named by 12 digits. */
+static bool is_local(const struct preflight_node *node, const json_t *address)
+{
+    static const char *const prefixes[] = {"docker", "virbr", "veth"};
+    const char *name = json_get_str(address, "interface", "");
+
+    if (is_reached(node, address))
+        return false;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return strcmp(name, "lo") == 0 ||
+           (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
+}
+
+/* The interface that the node is reached at, else the first that may lead to others. */
+static const char *outside_interface(const struct preflight_node *node)
+{
+    const json_t *addresses = member(node, "addresses");
+    const char *outside = NULL;
+
+    for (size_t i = 0; i < json_array_size(addresses); i++) {
+        const json_t *address = json_array_get(addresses, i);
+        const char *name = json_get_str(address, "interface", NULL);
+
+        if (is_reached(node, address))
+            return name;
+        if (!outside && !is_local(node, address))
+            outside = name;
+    }
+    return outside;
+}
+
+/* NULL: none. */
+static const json_t *address_taken(const struct preflight_node *node, const char *asked,
+                                   const char *family)
+{
+    const json_t *addresses = member(node, "addresses");
+    const char *names[ADDRESSES_MAX];
+    int n = 0;
+
+    for (; n < (int)json_array_size(addresses) && n < ADDRESSES_MAX; n++) {
+        const json_t *one = json_array_get(addresses, (size_t)n);
+
+        names[n] = nccl_ifname_has_family(json_get_str(one, "address", ""), family)
+                       ? json_get_str(one, "interface", NULL)
+                       : NULL;
+    }
+    n = nccl_ifname_choose(names, n, asked);
+    return n < 0 ? NULL : json_array_get(addresses, (size_t)n);
+}
+
+void preflight_look_at_choice(const struct preflight_node *node,
+                              const struct preflight_use *use,
+                              struct preflight_said *said)
+{
+    const char *where = "", *outside = outside_interface(node);
+    const char *asked =
+        node_setting(node->inventory, use->env, "NCCL_SOCKET_IFNAME", &where);
+    const char *family =
+        node_setting(node->inventory, use->env, "NCCL_SOCKET_FAMILY", NULL);
+    const json_t *taken = address_taken(node, asked, family);
+
+    if (!json_is_array(member(node, "addresses")))
+        return;
+    pass(said);
+    if (asked && *asked && !taken)
+        find(said, outside ? outside : "NAME",
+             "NCCL_SOCKET_IFNAME=%.80s%s names no interface with an address", asked,
+             where);
+    else if (taken && outside && is_local(node, taken))
+        find(said, outside, "NCCL takes %.40s for its sockets, which ends on the node",
+             json_get_str(taken, "interface", "?"));
+}
