@@ -98,6 +98,14 @@ test("an agent's words stay in one line of the server's log", limit, async (t) =
   );
 });
 
+// One error, there, which names the character.
+function assertFound(errors, pointer, called) {
+  assert.deepEqual(
+    errors.map((error) => [error.pointer, error.detail.endsWith(` ${called}`)]),
+    [[pointer, true]],
+  );
+}
+
 test('names with characters that nobody sees are refused, and the character is named', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   for (const [character, called] of [
@@ -121,7 +129,7 @@ test('names with characters that nobody sees are refused, and the character is n
       [{ nodes: { labels: { k: name } } }, '/nodes/labels/k'],
     ])) {
       const { errors } = assertProblem(await server.post({ ...quick, ...spec }), 422);
-      assert.deepEqual(errors, [{ pointer, detail: `must not contain ${called}` }]);
+      assertFound(errors, pointer, called);
     }
     for (const [more, pointer] of [
       [{ group: name }, '/group'],
@@ -129,17 +137,15 @@ test('names with characters that nobody sees are refused, and the character is n
       [{ labels: { [name]: 'v' } }, `/labels/${name}`],
     ]) {
       const answer = await new FakeAgent(server, 'me').register(more);
-      assert.deepEqual(assertProblem(answer, 422).errors, [
-        { pointer, detail: `must not contain ${called}` },
-      ]);
+      assertFound(assertProblem(answer, 422).errors, pointer, called);
     }
   }
   const { name, labels } = await server.run({ ...quick, name: 'späte Übung 後 🙂', labels: { ort: 'Köln' } });
   assert.deepEqual([name, labels], ['späte Übung 後 🙂', { ort: 'Köln' }]);
   for (const [args, said] of /** @type {any[][]} */ ([
-    [['--group', 'a\u202eb'], /--group: must not contain U\+202E/],
-    [['--label', 'k=a\x1bb'], /--label: must not contain U\+001B/],
-    [['--label', 'k\u009b=v'], /--label: must not contain U\+009B/],
+    [['--group', 'a\u202eb'], /--group: .*U\+202E/],
+    [['--label', 'k=a\x1bb'], /--label: .*U\+001B/],
+    [['--label', 'k\u009b=v'], /--label: .*U\+009B/],
   ])) {
     const agent = await startAgent(t, server, 'node-2', { args, ready: false });
     await agent.errorLine(said);

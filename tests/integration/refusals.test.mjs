@@ -28,13 +28,13 @@ describe('refusals', { concurrency: 4 }, () => {
     for (const [body, detail] of [
       ['', /empty.*\{\}/],
       ['  \n', /body is empty/],
-      ['{', /not valid JSON: .* at line 1, column 1/],
-      ['{"a":1,}', /not valid JSON: /],
-      ['{"a":1}{}', /not valid JSON: /],
-      ['{"name":"a","name":"b"}', /not valid JSON: duplicate/],
-      ['"text"', /not valid JSON: /],
-      [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /not valid JSON: .*decode/],
-      ['['.repeat(100000), /not valid JSON: .*depth/],
+      ['{', /line 1, column 1$/],
+      ['{"a":1,}', /JSON/],
+      ['{"a":1}{}', /JSON/],
+      ['{"name":"a","name":"b"}', /duplicate/],
+      ['"text"', /JSON/],
+      [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /decode/],
+      ['['.repeat(100000), /depth/],
     ]) {
       assertProblem(await server.request('POST', '/api/v1/runs', { body }), 400, detail);
     }
@@ -235,7 +235,7 @@ describe('refusals', { concurrency: 4 }, () => {
   test('a node that never joins is named with its rank', limit, async (t) => {
     const { server, agents } = await startCluster(t, 3, faulty);
     const text = await server.followText({ ...quick, join_s: 6, fault: { kind: 'no_join', rank: 1 } });
-    await text.line(/^# 2 of 3 ranks joined$/);
+    await text.line(/^# 2 .*\b3 ranks /);
     assert.match((await text.ended()).at(-1), /^failed: .*rendezvous: 2 of 3 ranks .*6 s.*rank 1 on node-2 /);
     await noWorkersLeft(agents);
     const next = await server.runToEnd(quick);

@@ -26,36 +26,24 @@ static const struct {
     {"'nodes':3,'way':'tree'," ONE
      "'share':0.98,'ports':[" PORT("infiniband", "mlx5_0", "526133493") "," PORT(
          "infiniband", "mlx5_1", "526133493") "]",
-     "by_network",
-     "InfiniBand (2 ports) carried 98 % of the 1.0 GiB that a tree moves between nodes"},
+     "by_network", "InfiniBand (2 ports) 98 % 1.0 GiB tree"},
     {"'nodes':3,'way':'direct'," ONE "'share':1.0,'ports':[" PORT(
          "infiniband", "mlx5_0", "536870912") "," PORT("net", "eth0", "536870912") "]",
-     "by_network",
-     "InfiniBand (mlx5_0) carried 50 %, eth0 50 % of the 1.0 GiB that the "
-     "call moves between nodes"},
+     "by_network", "InfiniBand (mlx5_0) 50 %, eth0 50 % 1.0 GiB that the call moves"},
     {"'nodes':3,'way':'ring'," ONE "'share':0.0004,'ports':[]", "another_way",
-     "the network carried 0 % of the 1.0 GiB that a ring moves between nodes: it went "
-     "another way"},
+     "the network carried 0 % 1.0 GiB ring it went another way"},
     {"'nodes':2,'way':'ring'," ONE "'share':0.53,'share_if_tree':0.994,'ports':[" PORT(
          "roce", "mlx5_0", "569083166") "]",
-     "partly",
-     "RoCE (mlx5_0) carried 53 % of the 1.0 GiB that a ring moves between nodes (of "
-     "what "
-     "a tree moves, 99 %)"},
+     "partly", "RoCE (mlx5_0) 53 % 1.0 GiB ring (of what a tree moves, 99 %)"},
     {"'nodes':3,'way':'ring'," ONE "'share':0.7,'ports':[" PORT(
          "net", "eth0", "751619276") "],'deviating':[{'rank':16,'share':0.031}]",
-     "partly",
-     "eth0 carried 70 % of the 1.0 GiB that a ring moves between nodes; of its part, "
-     "node-3 carried 3.1 %"},
+     "partly", "eth0 70 % 1.0 GiB ring of its part, node-3 carried 3.1 %"},
     {"'nodes':3,'way':'ring'," ONE
      "'share':2.0,'ports':[" PORT("net", "eth0", "2147483648") "]",
-     "by_network",
-     "eth0 carried 200 % of the 1.0 GiB that a ring moves between nodes: others use it "
-     "as well"},
+     "by_network", "eth0 200 % 1.0 GiB ring others use it as well"},
     {"'nodes':1,'way':'ring'," ONE "'share':0.0,'nvlink_bytes':1073741824,'ports':[]",
      "within_nodes",
-     "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, "
-     "which are on one host; NVLink carried 1.0 GiB"},
+     "0 % 1.0 GiB ring ranks, which are on one host; NVLink carried 1.0 GiB"},
     {"'nodes':1,'way':'ring'," ONE "'share':0.0,'ports':[]", "within_nodes",
      "0 % 1.0 GiB ring one host"},
     {"'nodes':3,'way':'ring','ports':[]", "within_nodes",

@@ -136,16 +136,16 @@ TEST(a_device_file_that_cannot_be_used_is_named)
     setenv("RINGBENCH_ROOT", root, 1);
     snprintf(path, sizeof(path), "%s/dev", root);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_reason("no_device", "no GPU is visible", "nvidia-uvm");
+    assert_reason("no_device", "no GPU", "nvidia-uvm");
     snprintf(path, sizeof(path), "%s/dev/nvidiactl", root);
     make_file(path);
-    assert_reason("no_device", "nvidia-modprobe", "no GPU is visible");
+    assert_reason("no_device", "nvidia-modprobe", "no GPU");
     snprintf(path, sizeof(path), "%s/dev/nvidia-uvm", root);
     assert_int_equal(mkdir(path, 0700), 0); /* cannot be opened for writing */
     assert_reason("no_device", "/dev/nvidia-uvm", "nvidia-modprobe");
     assert_int_equal(rmdir(path), 0);
     make_file(path);
-    assert_reason("no_device", "no GPU is visible", "nvidia-uvm");
+    assert_reason("no_device", "no GPU", "nvidia-uvm");
 
     char command[256];
     snprintf(command, sizeof(command), "rm -r %s", root);

@@ -104,13 +104,12 @@ TEST(the_odd_node_is_named_with_what_differs)
           "x8, others 32 GT/s x16");
     few.links = 17;
     check(3, few, "differs",
-          "identical on 2 of 3; node-3 differs: GPU 0 (0000:13:00.0) NVLinks 17 to "
-          "NVSwitch, others 18 to NVSwitch");
+          "2 3 node-3 GPU 0 (0000:13:00.0) NVLinks 17 NVSwitch, 18 NVSwitch");
     lacks.lacks = true;
-    check(3, lacks, "differs", "identical on 2 of 3; node-3 differs: no mlx5_1");
+    check(3, lacks, "differs", "2 3 node-3 no mlx5_1");
     moved.socket = 1;
     check(3, moved, "differs",
-          "identical on 2 of 3; node-3 differs: mlx5_1 (0000:1b:00.0) on socket 1, "
+          "2 3 node-3 mlx5_1 (0000:1b:00.0) on socket 1, "
           "others socket 0; mlx5_1 (0000:1b:00.0) switches above it none, others 32 "
           "GT/s x16");
 }

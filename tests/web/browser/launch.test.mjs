@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axe } from '../lib/browser.mjs';
 import { problemDocument } from '../lib/fake_server.mjs';
-import { closeBrowser, LIMIT, pageTest as test, requestJson, sees, setUp, until } from '../lib/page.mjs';
+import {
+  closeBrowser,
+  LIMIT,
+  pageTest as test,
+  requestJson,
+  sees,
+  setUp,
+  startButton,
+  until,
+} from '../lib/page.mjs';
 import { sampleNode, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
@@ -56,18 +65,18 @@ test('a run whose nodes an engine gives can be started as it is', LIMIT, async (
       cases: 1,
       placement: {
         outcome: 'unknown',
-        reason: spec.launch ? 'slurm is asked for them' : 'none has come',
+        reason: spec.launch ? 'slurm has been asked' : 'none has come',
         nodes: [],
       },
     },
   });
   await open('/new');
   await sees(page, /: none has come/);
-  const start = page.getByRole('button', { name: 'Start the run' });
+  const start = startButton(page);
   await until(() => start.isDisabled(), 'nothing to start');
   await page.getByLabel('Nodes', { exact: true }).selectOption('launch');
   assert.equal(await page.getByLabel('Launcher').inputValue(), 'slurm', 'there is one');
-  await sees(page, /: slurm is asked for them$/);
+  await sees(page, /: slurm has been asked$/);
   assert.ok(await start.isEnabled());
 });
 

@@ -4,11 +4,13 @@ import { after } from 'node:test';
 import {
   closeBrowser,
   LIMIT,
+  measuring,
   overlayLink,
   pageTest as test,
   requestJson,
   sees,
   setUp,
+  startButton,
   until,
 } from '../lib/page.mjs';
 import { sampleNode, sampleRun } from '../lib/sample.mjs';
@@ -317,7 +319,7 @@ test('who may not start runs reads why, and can have a request checked', LIMIT, 
   await open('/new');
   await sees(page, 'no operator');
   await sees(page, '1 case.');
-  assert.equal(await page.getByRole('button', { name: 'Start the run' }).isDisabled(), true);
+  assert.equal(await startButton(page).isDisabled(), true);
   const link = page.getByRole('link', { name: 'Check a request' });
   assert.equal(await link.getAttribute('title'), 'no operator');
   assert.equal(await page.getByRole('link', { name: 'New run' }).count(), 0);
@@ -340,7 +342,7 @@ test('fields say what they take, and what a blank means', LIMIT, async (t) => {
   await page.getByLabel('GPUs').fill('{"gpu-0": [0, 1]}');
   await page.getByLabel('NCCL library').fill('/opt/libnccl.so');
   await page.getByLabel('Bind ranks to').selectOption('numa');
-  await page.getByText('How to measure').click();
+  await measuring(page).click();
   await sees(page, /If none is chosen, none is measured\./);
   await page.getByRole('checkbox', { name: 'barrier' }).check();
   await page.getByLabel('Pieces', { exact: true }).fill('10');

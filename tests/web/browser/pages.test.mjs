@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axe } from '../lib/browser.mjs';
-import { closeBrowser, LIMIT, pageTest as test, sees, setUp, slowNodeButton, until } from '../lib/page.mjs';
+import {
+  closeBrowser,
+  LIMIT,
+  pageTest as test,
+  sees,
+  seesNoRunsYet,
+  setUp,
+  slowNodeButton,
+  until,
+} from '../lib/page.mjs';
 import { sampleNode, sampleProgram, sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
@@ -150,7 +159,7 @@ test('the policy that the pages live under refuses inline code', LIMIT, async (t
 test('an empty server shows the three lines to copy', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   await open('/');
-  await sees(page, 'No runs yet');
+  await seesNoRunsYet(page);
   const lines = await page.locator('.steps code').allInnerTexts();
   assert.deepEqual(lines, [
     `ringbench-server --listen ${new URL(server.url).host}`,
@@ -160,13 +169,13 @@ test('an empty server shows the three lines to copy', LIMIT, async (t) => {
   assert.equal(await nameFilter(page).isVisible(), false);
   await page.evaluate(() => sessionStorage.setItem('ringbench-token', 'secret'));
   await page.reload();
-  await sees(page, 'No runs yet');
+  await seesNoRunsYet(page);
   const withToken = await page.locator('.steps code').allInnerTexts();
   assert.match(withToken[1], /^ringbench-agent --server \S+ --token-file agent\.token$/);
   assert.match(withToken[2], /-H "Authorization: Bearer \$RINGBENCH_TOKEN" -d '\{\}' http/);
   fill(server);
   await sees(page, 'nightly');
-  assert.equal(await page.getByText('No runs yet').isVisible(), false);
+  assert.equal(await page.locator('.steps').isVisible(), false);
 });
 
 test('idle nodes and no run: the slow one is sought with one click', LIMIT, async (t) => {
@@ -190,7 +199,7 @@ test('idle nodes and no run: the slow one is sought with one click', LIMIT, asyn
   });
   server.nodes.pop();
   await open('/');
-  await sees(page, 'No runs yet');
+  await seesNoRunsYet(page);
   await sees(page, '2 nodes: 2 idle');
   assert.ok(!(await slowNodeButton(page).isVisible()));
 });

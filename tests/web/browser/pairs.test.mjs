@@ -6,6 +6,7 @@ import { sampleRun } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
+const found = 'node-3, with 5 of 5';
 const path = '/runs/06cw1x2k3m4n';
 
 /* All pairs of so many nodes, one size; those with node-3 take twice as long. */
@@ -28,7 +29,7 @@ function pairsRun(count) {
   const culprit = {
     kind: 'culprit',
     answer: 'slow_node',
-    sentence: 'node-3 is slow with 5 of 5 partners',
+    sentence: found,
     evidence: { suspects: [{ kind: 'node', state: 'guilty', nodes: ['node-3'] }] },
   };
   return { ...run, extra: { culprit } };
@@ -65,7 +66,7 @@ test(
     const { server, page, open } = await setUp(t);
     server.add(pairsRun(6));
     await open(path);
-    await sees(page, 'node-3 is slow with 5 of 5 partners');
+    await sees(page, found);
     const cell = (row, column) =>
       page
         .locator('canvas')
@@ -149,7 +150,7 @@ test('lists say whom a run names in the place of a figure', LIMIT, async (t) => 
   await open('/');
   const row = page.locator('tbody tr').first();
   await row.locator('.pill', { hasText: 'slow node' }).waitFor();
-  await sees(row, 'node-3 is slow with 5 of 5 partners');
+  await sees(row, found);
 });
 
 test('more lines than can be told apart are no chart', LIMIT, async (t) => {

@@ -88,11 +88,14 @@ export async function until(check, what, ms = 20000) {
 }
 
 /* What tests of several files look for by its label, which is written once. */
+export const measuring = (page) => page.getByText('How to measure');
 export const numbersExplained = (page) => page.getByText('What the numbers mean');
 export const overlayLink = (page) => page.getByRole('link', { name: 'Lay 2 runs over one another' });
 export const replaySlider = (page) => page.getByRole('slider', { name: 'Moment of the run' });
 export const requestJson = (page) => page.getByLabel('The request as JSON');
+export const seesNoRunsYet = (page) => sees(page, 'No runs yet');
 export const slowNodeButton = (page) => page.getByRole('button', { name: 'Find the slow node' });
+export const startButton = (page) => page.getByRole('button', { name: 'Start the run' });
 
 /* The text of each row of the figures' table. */
 export const figureRows = (page) =>
