@@ -444,10 +444,10 @@ static void keep_most(int64_t *most, int64_t value)
     *most = value > *most ? value : *most;
 }
 
-static void note_most(struct run_text *text, const json_t *event)
+static void note_most(struct run_text *text, const json_t *own)
 {
-    const json_t *memory = json_object_get(event, "gpu_memory");
-    double init_s = json_get_num(event, "init_s", -1.0);
+    const json_t *memory = json_object_get(own, "gpu_memory");
+    double init_s = json_get_num(own, "init_s", -1.0);
 
     text->most.init_s = init_s > text->most.init_s ? init_s : text->most.init_s;
     keep_most(&text->most.init_bytes, json_get_int(memory, "init_bytes", -1));
@@ -525,36 +525,42 @@ static void take_case_of_pattern(struct run_text *text, const json_t *event,
     table_end_case(&text->table, json_get_int(event, "case", 0), out);
 }
 
-static void take_failed_rank(struct run_text *text, const json_t *event, struct buf *out)
+static void take_failed_rank(const json_t *event, struct buf *out)
 {
     char words[1024];
 
-    run_text_flush(text, out);
     snprintf(words, sizeof(words), "rank %lld on %s failed: %s",
              (long long)json_get_int(event, "rank", -1), json_get_str(event, "node", "?"),
              json_get_str(event, "reason", "no reason given"));
     put_comment(out, words);
 }
 
-static void take_rank(struct run_text *text, const json_t *event, int64_t time_ms,
-                      struct buf *out)
+static void note_joined(struct run_text *text, int64_t rank)
 {
-    const char *state = json_get_str(event, "state", "?");
-    int64_t rank = json_get_int(event, "rank", -1);
-
-    if (strcmp(state, "failed") == 0) {
-        take_failed_rank(text, event, out);
-        return;
-    }
-    note_most(text, event);
-    if (strcmp(state, "assigned") == 0 || strcmp(state, "spawned") == 0 || rank < 0 ||
-        (size_t)rank >= text->world_size || text->has_pattern || !text->has_joined ||
-        text->has_joined[rank])
+    if (rank < 0 || (size_t)rank >= text->world_size || text->has_pattern ||
+        !text->has_joined || text->has_joined[rank])
         return;
     text->has_joined[rank] = true;
     text->joined++;
-    if (text->joined == text->world_size ||
-        time_ms - text->joined_shown_ms >= JOINED_INTERVAL_MS) {
+}
+
+/* How far ranks of a node have come. */
+static void take_ranks(struct run_text *text, const json_t *event, int64_t time_ms,
+                       struct buf *out)
+{
+    const json_t *ranks = json_object_get(event, "ranks"),
+                 *each = json_object_get(event, "each"), *item;
+    size_t i, before = text->joined;
+
+    json_array_foreach (each, i, item)
+        note_most(text, item);
+    if (strcmp(json_get_str(event, "state", ""), "spawned") == 0)
+        return;
+    json_array_foreach (ranks, i, item)
+        note_joined(text, json_integer_value(item));
+    if (text->joined > before &&
+        (text->joined == text->world_size ||
+         time_ms - text->joined_shown_ms >= JOINED_INTERVAL_MS)) {
         text->joined_shown_ms = time_ms;
         run_text_flush(text, out);
     }
@@ -624,13 +630,15 @@ static void take_message(const json_t *event, struct buf *out)
 static void take_event(struct run_text *text, int64_t time_ms, const char *type,
                        json_t *event, struct buf *out)
 {
-    if (strcmp(type, "rank") == 0) {
-        take_rank(text, event, time_ms, out);
+    if (strcmp(type, "ranks") == 0) {
+        take_ranks(text, event, time_ms, out);
         return;
     }
     run_text_flush(text, out);
     if (strcmp(type, "state") == 0)
         take_state(text, event, time_ms, out);
+    else if (strcmp(type, "rank") == 0)
+        take_failed_rank(event, out);
     else if (strcmp(type, "placed") == 0)
         take_placed(text, event, out);
     else if (strcmp(type, "plan") == 0)

@@ -53,22 +53,90 @@ static char *copy_reason(const char *reason)
     return strndup(reason, (size_t)utf8_fit(reason, REASON_MAX));
 }
 
-/* A `rank` event; with a reason only for failures. */
-static int make_rank(struct action *action, const struct node *node,
-                     enum rank_state state, const char *reason)
+/* The event `rank` of a failure. */
+static int make_failed(struct action *action, const struct node *node, const char *reason)
 {
     action->kind = ACTION_RANK;
-    action->state = state;
+    action->state = RANK_FAILED;
     action->type = "rank";
-    action->reason = reason ? copy_reason(reason) : NULL;
-    action->body = json_pack("{s:i, s:i, s:i, s:s, s:s}", "case", action->case_no,
-                             "attempt", action->attempt, "rank", action->rank, "node",
-                             node->name, "state", rank_state_name(state));
-    if (!action->body || (reason && !action->reason))
+    action->reason = copy_reason(reason);
+    if (!action->reason)
         return -1;
-    if (reason)
-        json_object_set_new(action->body, "reason", json_string(action->reason));
+    action->body =
+        json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "case", action->case_no, "attempt",
+                  action->attempt, "rank", action->rank, "node", node->name, "state",
+                  rank_state_name(RANK_FAILED), "reason", action->reason);
+    return action->body ? 0 : -1;
+}
+
+/* What a rank says of itself that others on its node may say otherwise. */
+static void add_own(json_t *body, int rank, const json_t *line)
+{
+    static const char *const keys[] = {"init_s", "gpu_memory", "registration", "ways"};
+    json_t *own = json_pack("{s:i}", "rank", rank);
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+
+        if (value)
+            json_object_set_new(own, keys[i], json_deep_copy(value));
+    }
+    if (json_object_size(own) > 1)
+        json_object_set_new(body, "each", json_pack("[O]", own));
+    json_decref(own);
+}
+
+/* The event `ranks`: this one has come so far, and perhaps others of its node. */
+static int make_reached(struct action *action, const struct node *node,
+                        enum rank_state state, const json_t *line)
+{
+    static const char *const keys[] = {"seconds", "transport"};
+
+    action->kind = ACTION_RANK;
+    action->state = state;
+    action->type = "ranks";
+    action->body = json_pack("{s:i, s:i, s:s, s:s, s:[i]}", "case", action->case_no,
+                             "attempt", action->attempt, "node", node->name, "state",
+                             rank_state_name(state), "ranks", action->rank);
+    if (!action->body)
+        return -1;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+
+        if (value)
+            json_object_set_new(action->body, keys[i], json_deep_copy(value));
+    }
+    add_own(action->body, action->rank, line);
     return 0;
+}
+
+static bool is_reached(const struct action *action)
+{
+    return action->type && strcmp(action->type, "ranks") == 0;
+}
+
+static void extend(json_t *to, const json_t *from, const char *key)
+{
+    if (!json_object_get(to, key))
+        json_object_set_new(to, key, json_array());
+    json_array_extend(json_object_get(to, key), json_object_get(from, key));
+}
+
+bool action_join(struct action *first, struct action *action)
+{
+    double seconds = json_get_num(action->body, "seconds", 0);
+
+    if (!is_reached(first) || !is_reached(action) || first->active != action->active ||
+        first->case_no != action->case_no || first->attempt != action->attempt ||
+        first->state != action->state)
+        return false;
+    extend(first->body, action->body, "ranks");
+    if (json_object_get(action->body, "each"))
+        extend(first->body, action->body, "each");
+    if (seconds > json_get_num(first->body, "seconds", 0))
+        json_object_set_new(first->body, "seconds", json_real(seconds));
+    action->type = NULL;
+    return true;
 }
 
 static int parse_spawn(struct action *action, const struct node *node, json_t *line,
@@ -76,21 +144,7 @@ static int parse_spawn(struct action *action, const struct node *node, json_t *l
 {
     (void)line;
     (void)write;
-    return make_rank(action, node, RANK_SPAWNED, NULL);
-}
-
-/* What a worker says of itself, as it says it. */
-static void pass_on(json_t *body, const json_t *line)
-{
-    static const char *const keys[] = {"transport",  "seconds",      "init_s",
-                                       "gpu_memory", "registration", "ways"};
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *value = json_object_get(line, keys[i]);
-
-        if (value)
-            json_object_set_new(body, keys[i], json_deep_copy(value));
-    }
+    return make_reached(action, node, RANK_SPAWNED, NULL);
 }
 
 static int parse_phase(struct action *action, const struct node *node, json_t *line,
@@ -101,10 +155,7 @@ static int parse_phase(struct action *action, const struct node *node, json_t *l
     (void)write;
     if (state < RANK_JOINED || state > RANK_RUNNING)
         return 0;
-    if (make_rank(action, node, (enum rank_state)state, NULL))
-        return -1;
-    pass_on(action->body, line);
-    return 0;
+    return make_reached(action, node, (enum rank_state)state, line);
 }
 
 static int parse_done(struct action *action, const struct node *node, json_t *line,
@@ -114,17 +165,13 @@ static int parse_done(struct action *action, const struct node *node, json_t *li
     char reason[600];
 
     (void)write;
-    if (json_get_bool(line, "ok", false)) {
-        if (make_rank(action, node, RANK_DONE, NULL))
-            return -1;
-        pass_on(action->body, line);
-        return 0;
-    }
+    if (json_get_bool(line, "ok", false))
+        return make_reached(action, node, RANK_DONE, line);
     snprintf(reason, sizeof(reason), "%s: %s", json_get_str(why, "code", "error"),
              json_get_str(why, "text", "no reason given"));
     if (strcmp(json_get_str(why, "code", ""), "peer_lost") == 0)
         action->peer = (int)json_get_int(why, "peer", -1);
-    return make_rank(action, node, RANK_FAILED, reason);
+    return make_failed(action, node, reason);
 }
 
 static bool is_program(const struct action *action)
@@ -185,7 +232,7 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
     }
     action->is_exit = true;
     describe_exit(line, is_program(action), reason, sizeof(reason));
-    return make_rank(action, node, RANK_FAILED, reason);
+    return make_failed(action, node, reason);
 }
 
 static const char *node_of_rank(const void *arg, int rank)
@@ -614,8 +661,7 @@ static void perform_rank(struct action *action)
                                  .peer = action->peer};
 
     if (live) {
-        case_transport_take_ways(live, action->rank,
-                                 json_object_get(action->body, "ways"));
+        case_transport_take_each(live, action->rank, action->body);
         live_case_rank(live, &report);
     }
 }

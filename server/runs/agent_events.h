@@ -52,6 +52,10 @@ struct action {
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
                  struct store_write *write, struct action *action, struct error *err);
 
+/* Where both say of ranks of the node how far they have come, and as far: let the first
+ * one's event say it of both. */
+bool action_join(struct action *first, struct action *action);
+
 /* Put the event of an accepted line into the write, those of a batch in their order. What
  * a rank said of its end counts, and that its process ended says nothing more: then there
  * is no event. -1 when memory is out. */

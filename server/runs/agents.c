@@ -26,6 +26,7 @@ struct batch {
     char identity[DIGEST_TEXT_SIZE];
     struct action *actions;
     size_t n_actions, capacity;
+    size_t reached[RANK_STATE_COUNT]; /* the latest action that says so of ranks, + 1 */
     int64_t now_ms, last_seq;
     scheduler_acked *done;
     void *arg;
@@ -402,6 +403,15 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
     node->ahead_ms = time_ms - now_ms;
 }
 
+/* One event for all ranks that have come so far. */
+static void join_ranks(struct batch *batch, struct action *action)
+{
+    size_t *at = &batch->reached[action->state];
+
+    if (*at == 0 || !action_join(&batch->actions[*at - 1], action))
+        *at = batch->n_actions;
+}
+
 /* Take one line into the batch. */
 static int take_line(struct batch *batch, struct store_write *write, json_t *line,
                      struct error *err)
@@ -426,6 +436,8 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *lin
     }
     action->time_ms = time_ms;
     batch->n_actions++;
+    if (action->kind == ACTION_RANK)
+        join_ranks(batch, action);
     if (seq > 0)
         batch->last_seq = seq;
     return 0;

@@ -130,6 +130,19 @@ void case_transport_take_ways(struct live_case *live, int rank, json_t *ways)
     json_decref(log);
 }
 
+void case_transport_take_each(struct live_case *live, int rank, const json_t *event)
+{
+    const json_t *each = json_object_get(event, "each"), *own;
+    size_t i;
+
+    json_array_foreach (each, i, own) {
+        int of = (int)json_get_int(own, "rank", -1);
+
+        if (rank < 0 || of == rank)
+            case_transport_take_ways(live, of, json_object_get(own, "ways"));
+    }
+}
+
 static struct transport_node *nodes_of(const struct live_case *live)
 {
     struct transport_node *nodes = calloc(live->on.n + 1, sizeof(*nodes));

@@ -20,6 +20,9 @@ bool case_transport_is_host(const struct run *run);
 /* `ways` that a rank of the host backend says of itself; NULL: it says none. */
 void case_transport_take_ways(struct live_case *live, int rank, json_t *ways);
 
+/* The same of an event `ranks`: those that it says of a rank, or of all (-1). */
+void case_transport_take_each(struct live_case *live, int rank, const json_t *event);
+
 /* `transports` of docs/api.md for the end of the case. has_run: it went through to its
  * end, so that ranks which said nothing are worth a word. A new object, or NULL: there is
  * nothing to say, or another case of the run says already that nothing was heard. */

@@ -20,7 +20,6 @@ struct recalled {
     int64_t latest[PACE_ROWS];      /* of its latest, as a ring */
     int64_t *wrong; /* of each case under way: its first row with wrong elements, or 0 */
     bool is_gap;    /* the next row does not follow the one before */
-    const char *said; /* the type of the events that are read */
 };
 
 /* A case that waits or gathers has no results; what is there is of an attempt that was
@@ -67,7 +66,7 @@ static void on_record(void *arg, const struct result_record *record, const json_
         note_current(recalled, record);
 }
 
-static void on_said(void *arg, int64_t time_ms, const json_t *body)
+static void on_said(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
     struct recalled *recalled = arg;
     const struct run *run = recalled->run;
@@ -75,39 +74,34 @@ static void on_said(void *arg, int64_t time_ms, const json_t *body)
 
     if (index < run->n_cases &&
         json_get_int(body, "attempt", -1) == run->cases[index].attempt)
-        run_apply(recalled->run, time_ms, recalled->said, body);
+        run_apply(recalled->run, time_ms, type, body);
 }
 
 /* Events of the cases under way that change a case and do not write its row. */
 static int recall_said(struct recalled *recalled, struct store_recall *recall,
                        struct error *err)
 {
-    static const char *const types[] = {"rank", "conditions"};
     const struct run *run = recalled->run;
+    struct store_said said = {run->id, "rank ranks conditions",
+                              run->spec->pattern != PATTERN_ALL};
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        struct store_said said = {run->id, types[i], run->spec->pattern != PATTERN_ALL};
-
-        recalled->said = types[i];
-        if (store_recall_said(recall, &said, on_said, recalled, err))
-            return -1;
-    }
-    return 0;
+    return store_recall_said(recall, &said, on_said, recalled, err);
 }
 
-static void on_wrong(void *arg, int64_t time_ms, const json_t *body)
+static void on_wrong(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
     struct recalled *recalled = arg;
 
-    (void)time_ms;
+    (void)time_ms, (void)type;
     run_note_wrong(&recalled->run->cases[recalled->current - recalled->run->cases], body);
 }
 
-static void on_row(void *arg, int64_t time_ms, const json_t *body)
+static void on_row(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
     struct recalled *recalled = arg;
     struct run *run = recalled->run;
 
+    (void)type;
     if (json_get_bool(body, "emulated", false))
         run->is_emulated = true;
     if (recalled->is_gap)
@@ -116,12 +110,12 @@ static void on_row(void *arg, int64_t time_ms, const json_t *body)
     recalled->is_gap = false;
 }
 
-static void on_times(void *arg, int64_t time_ms, const json_t *body)
+static void on_times(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
     struct run *run = ((struct recalled *)arg)->run;
     size_t index = (size_t)json_get_int(body, "case", -1);
 
-    (void)time_ms;
+    (void)time_ms, (void)type;
     if (index < run->n_cases &&
         is_owned(&run->cases[index], json_get_int(body, "attempt", -1)))
         run_note_row(run, body);

@@ -36,8 +36,8 @@ static void resume_cases(struct active_run *active)
     }
 }
 
-/* An event `nccl` or `rank`. */
-static void on_ways(void *arg, int64_t time_ms, const json_t *body)
+/* An event `nccl` or `ranks`. */
+static void on_ways(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
     int case_no = (int)json_get_int(body, "case", -1);
     int attempt = (int)json_get_int(body, "attempt", -1);
@@ -45,13 +45,13 @@ static void on_ways(void *arg, int64_t time_ms, const json_t *body)
     struct live_case *live = active_run_live(arg, case_no);
     json_t *log = json_object_get(body, "log");
 
-    (void)time_ms;
+    (void)time_ms, (void)type;
     if (!live || !live_case_is(live, case_no, attempt))
         return;
     if (log)
         live_case_nccl(live, rank, log);
     else
-        case_transport_take_ways(live, rank, json_object_get(body, "ways"));
+        case_transport_take_each(live, -1, body);
 }
 
 /* A rank's ways are told once, so that what is known of them is in the store alone. */
@@ -59,7 +59,7 @@ static int recall_ways(struct active_run *active, struct store_recall *recall,
                        struct error *err)
 {
     const struct run *run = active->run;
-    struct store_said said = {run->id, case_transport_is_host(run) ? "rank" : "nccl",
+    struct store_said said = {run->id, case_transport_is_host(run) ? "ranks" : "nccl",
                               run->spec->pattern != PATTERN_ALL};
 
     return LIST_EMPTY(&active->live)

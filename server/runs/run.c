@@ -364,10 +364,9 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
         case_leaves(run, c, time_ms);
 }
 
-static void apply_rank(struct run *run, const json_t *body)
+static void set_rank(const struct run *run, struct run_case *c, int64_t rank,
+                     const json_t *body)
 {
-    struct run_case *c = case_of(run, body);
-    int64_t rank = json_get_int(body, "rank", -1);
     int state = rank_state_lookup(json_get_str(body, "state", NULL));
 
     if (!c || !c->ranks || rank < 0 || rank >= run_case_nodes(run, c).world_size ||
@@ -375,6 +374,22 @@ static void apply_rank(struct run *run, const json_t *body)
         return;
     c->ranks[rank].state = (enum rank_state)state;
     replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
+}
+
+static void apply_rank(struct run *run, const json_t *body)
+{
+    set_rank(run, case_of(run, body), json_get_int(body, "rank", -1), body);
+}
+
+/* Of one node, how far they have come. */
+static void apply_ranks(struct run *run, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    const json_t *ranks = json_object_get(body, "ranks"), *rank;
+    size_t i;
+
+    json_array_foreach (ranks, i, rank)
+        set_rank(run, c, json_integer_value(rank), body);
 }
 
 void run_note_wrong(struct run_case *c, const json_t *body)
@@ -511,6 +526,8 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
         apply_case(run, time_ms, body);
     else if (strcmp(type, "rank") == 0)
         apply_rank(run, body);
+    else if (strcmp(type, "ranks") == 0)
+        apply_ranks(run, body);
     else if (strcmp(type, "conditions") == 0)
         apply_conditions(run, body);
     else if (strcmp(type, "result") == 0)

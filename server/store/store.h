@@ -233,14 +233,16 @@ int store_recall_results(struct store_recall *recall, const char *run,
                          store_result_taker *take, void *arg, struct error *err);
 
 /* What was said of the ranks since the latest case began, or its round, where the run has
- * rounds, by one type of event; the results from event `from` on, at most limit of them.
+ * rounds, by events of these types; the results from event `from` on, at most limit of
+ * them.
  */
 struct store_said {
-    const char *run, *type; /* "rank", "nccl" */
+    const char *run, *types; /* "rank ranks" */
     bool has_rounds;
 };
 
-typedef void store_event_taker(void *arg, int64_t time_ms, const json_t *body);
+typedef void store_event_taker(void *arg, int64_t time_ms, const char *type,
+                               const json_t *body);
 int store_recall_said(struct store_recall *recall, const struct store_said *said,
                       store_event_taker *take, void *arg, struct error *err);
 int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,

@@ -16,13 +16,15 @@ static const char *const statements[SQL_COUNT] = {
                  " ORDER BY id DESC LIMIT 1), 0) FROM runs"
                  " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                  " ORDER BY created_ms, id",
-    [SQL_SAID] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
-                  " WHERE run = ?1 AND type <> 'result' AND type = ?4 AND id >"
+    [SQL_SAID] = ("SELECT time_ms, body, type FROM events INDEXED BY events_but_results"
+                  " WHERE run = ?1 AND type <> 'result' AND id >"
                   " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
                   "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
-                  "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
-    [SQL_ROWS] = "SELECT time_ms, body FROM events WHERE run = ?1 AND type = 'result'"
-                 " AND id >= ?2 ORDER BY id LIMIT ?3",
+                  "  ORDER BY id DESC LIMIT 1)"
+                  " AND instr(' ' || ?4 || ' ', ' ' || type || ' ') ORDER BY id"),
+    [SQL_ROWS] =
+        "SELECT time_ms, body, type FROM events WHERE run = ?1 AND type = 'result'"
+        " AND id >= ?2 ORDER BY id LIMIT ?3",
 };
 
 struct store_recall {
@@ -64,7 +66,8 @@ static int take_events(struct store_recall *recall, int which, store_event_taker
         json_t *body = store_sql_json(stmt, 1, NULL);
 
         if (body)
-            take(arg, sqlite3_column_int64(stmt, 0), body);
+            take(arg, sqlite3_column_int64(stmt, 0),
+                 (const char *)sqlite3_column_text(stmt, 2), body);
         json_decref(body);
     }
     if (rc != SQLITE_DONE)
@@ -81,7 +84,7 @@ int store_recall_said(struct store_recall *recall, const struct store_said *said
     store_sql_bind_text(stmt, 1, said->run);
     store_sql_bind_text(stmt, 2, said->has_rounds ? "plan" : "case");
     store_sql_bind_text(stmt, 3, said->has_rounds ? "%" : "%\"state\":\"rendezvous\"%");
-    store_sql_bind_text(stmt, 4, said->type);
+    store_sql_bind_text(stmt, 4, said->types);
     return take_events(recall, SQL_SAID, take, arg, err);
 }
 

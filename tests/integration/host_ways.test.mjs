@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isFinal, quick, startCluster, startHosts } from './lib/cluster.mjs';
+import { isFinal, quick, reached, startCluster, startHosts } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -122,8 +122,7 @@ test("UCX's transports and devices are", limit, async (t) => {
 test('kill -9 of the server: what ranks told before is in the end of the case', limit, async (t) => {
   const { server } = await startHosts(t);
   const { id } = await server.run({ ...quick, sizes: [8], iters: 1000000 });
-  for (const rank of [0, 1, 2, 3])
-    await server.event(id, (each) => each.type === 'rank' && each.state === 'running' && each.rank === rank);
+  for (const rank of [0, 1, 2, 3]) await server.event(id, (each) => reached(each, 'running', rank));
   await server.killHard();
   const again = await server.startAgain();
   assert.ok(!isFinal((await again.getRun(id)).state));

@@ -14,6 +14,7 @@ import {
   long,
   noWorkersLeft,
   quick,
+  reached,
   startAgent,
   startCluster,
   startServer,
@@ -190,7 +191,7 @@ describe('losses', { concurrency: 6 }, () => {
       server: { args: ['--allow-faults', '--join-timeout-s', '8'] },
     });
     const { id } = await server.run({ ...quick, fault: { kind: 'no_join', rank: 1 } });
-    await server.event(id, (event) => event.type === 'rank' && event.state === 'joined');
+    await server.event(id, (event) => reached(event, 'joined'));
     await server.killHard();
     const again = await server.startAgain();
     const run = await again.runEnds(id);

@@ -156,11 +156,11 @@ describe('emulated NCCL', { concurrency: 4 }, () => {
     }
     const csv = await server.get(`/api/v1/runs/${run.id}/results?format=csv`);
     assert.match(csv.split('\r\n')[0], /,emulated,imported,nccl,enqueue_us,cycle,ranks_per_gpu/);
-    const done = (await server.events(run.id)).filter(
-      (event) => event.type === 'rank' && event.state === 'done',
-    );
+    const done = (await server.events(run.id))
+      .filter((event) => event.type === 'ranks' && event.state === 'done')
+      .flatMap((event) => event.each);
     assert.equal(done.length, 4);
-    assert.ok(done.every((event) => event.gpu_memory.init_bytes >= 3 << 20));
+    assert.ok(done.every((rank) => rank.gpu_memory.init_bytes >= 3 << 20));
   });
 
   test('the text says how the loop was shaped, each cycle, and the memory', limit, async (t) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { emulatedGpus, lacksNccl, noWorkersLeft, quick, startCluster } from './lib/cluster.mjs';
+import { emulatedGpus, lacksNccl, noWorkersLeft, quick, reached, startCluster } from './lib/cluster.mjs';
 import { freePort, timeScale } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
@@ -111,7 +111,7 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
       NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}`,
     });
     const { id } = await server.run(slow);
-    await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
+    await server.event(id, (event) => reached(event, 'running'));
     await server.event(id, (event) => event.type === 'result');
     process.kill(agents[0].workers()[1], 'SIGSTOP');
     const {

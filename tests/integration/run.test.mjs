@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import {
-  Lines,
   assertNumbered,
   assertProblem,
   assertWholeRows,
   faulty,
+  Lines,
   long,
   noWorkersLeft,
   parseSse,
   quick,
+  reached,
   startAgent,
   startCluster,
   startHosts,
@@ -257,7 +258,7 @@ describe('runs', { concurrency: 4 }, () => {
     assert.deepEqual(one.lines, two.lines);
     const events = one.lines.filter(Boolean).map((line) => JSON.parse(line));
     assertNumbered(events);
-    for (const type of ['state', 'placed', 'case', 'rank', 'result']) {
+    for (const type of ['state', 'placed', 'case', 'ranks', 'result']) {
       assert.ok(
         events.some((event) => event.type === type),
         type,
@@ -286,8 +287,8 @@ describe('runs', { concurrency: 4 }, () => {
     assert.ok(run.machines[0].hardware && run.machines[0].versions.ringbench, JSON.stringify(run.machines));
     assert.equal(events.filter((event) => event.type === 'result').length, run.rows_done);
     const ranks = new Map();
-    for (const event of events.filter((each) => each.type === 'rank')) {
-      ranks.set(`${event.case}.${event.rank}`, event.state);
+    for (const event of events.filter((each) => each.type === 'ranks')) {
+      for (const rank of event.ranks) ranks.set(`${event.case}.${rank}`, event.state);
     }
     for (const one of run.cases) {
       for (const rank of one.ranks) assert.equal(ranks.get(`${one.case}.${rank.rank}`), rank.state);
@@ -563,9 +564,8 @@ describe('runs', { concurrency: 4 }, () => {
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.world_size, 4);
     for (const row of await server.rows(run.id)) assert.ok(!row.wrong, JSON.stringify(row));
-    const { transport, ways } = (await server.events(run.id)).find(
-      (each) => each.type === 'rank' && each.state === 'connected' && each.rank === 0,
-    );
+    const { transport, each } = (await server.events(run.id)).find((event) => reached(event, 'connected', 0));
+    const { ways } = each.find((one) => one.rank === 0);
     const via = ways.map((way) => [way.via.split('/')[0], way.to]);
     assert.deepEqual(
       via,
@@ -583,7 +583,7 @@ describe('runs', { concurrency: 4 }, () => {
   /* Of a rank whose agent can tell nobody, nor can the server tell the others to stop. */
   async function noticesDeath(server, agents, spec) {
     const { id } = await server.run({ ...quick, ...spec, sizes: ['1M'], iters: 1000000, check: 0 });
-    await server.event(id, (each) => each.type === 'rank' && each.state === 'running' && each.rank === 3);
+    await server.event(id, (each) => reached(each, 'running', 3));
     const [victim] = agents[0].workers();
     agents[0].signal('SIGSTOP');
     const begin = Date.now();

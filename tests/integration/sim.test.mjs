@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { faulty, noWorkersLeft, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import { faulty, noWorkersLeft, reached, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { binDir, patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
@@ -341,7 +341,7 @@ describe('the simulation', { concurrency: 4 }, () => {
       ...sim({ SIM_SLEEP_FRACTION: '1', SIM_LATENCY_US: '100000000' }),
       sizes: [8],
     });
-    await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
+    await server.event(id, (event) => reached(event, 'running'));
     assert.equal((await server.request('POST', `/api/v1/runs/${id}/cancel`)).status, 202);
     const run = await server.runEnds(id);
     assert.equal(run.state, 'cancelled');

@@ -139,9 +139,9 @@ TEST(holds_back_joining_ranks_until_flushed)
 {
     static const char *const events[] = {
         "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"placed\",\"world_size\":3}",
-        "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"rank\",\"rank\":0,"
+        "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"ranks\",\"ranks\":[0],"
         "\"state\":\"joined\"}",
-        "{\"time\":\"2026-01-31T10:00:01.001Z\",\"type\":\"rank\",\"rank\":1,"
+        "{\"time\":\"2026-01-31T10:00:01.001Z\",\"type\":\"ranks\",\"ranks\":[1],"
         "\"state\":\"joined\"}",
     };
     struct run_text *text = create(1);
@@ -201,14 +201,13 @@ TEST(says_what_a_rank_took_at_most)
 {
     static const char *const events[] = {
         "{'type':'placed','backend':'nccl','world_size':2,'nodes':[{'name':'a'}]}",
-        "{'type':'rank','rank':0,'state':'connected','init_s':0.25,'gpu_memory':"
-        "{'init_bytes':1048576}}",
-        "{'type':'rank','rank':1,'state':'connected','init_s':0.5,'gpu_memory':"
-        "{'init_bytes':2097152}}",
-        "{'type':'rank','rank':1,'state':'done','gpu_memory':{'init_bytes':2097152,"
-        "'buffer_bytes':4096,'end_bytes':3145728}}",
-        "{'type':'rank','rank':0,'state':'done','gpu_memory':{'init_bytes':1048576,"
-        "'buffer_bytes':8192,'end_bytes':1048576}}",
+        "{'type':'ranks','ranks':[0,1],'state':'connected','each':["
+        "{'rank':0,'init_s':0.25,'gpu_memory':{'init_bytes':1048576}},"
+        "{'rank':1,'init_s':0.5,'gpu_memory':{'init_bytes':2097152}}]}",
+        "{'type':'ranks','ranks':[1],'state':'done','each':[{'rank':1,'gpu_memory':"
+        "{'init_bytes':2097152,'buffer_bytes':4096,'end_bytes':3145728}}]}",
+        "{'type':'ranks','ranks':[0],'state':'done','each':[{'rank':0,'gpu_memory':"
+        "{'init_bytes':1048576,'buffer_bytes':8192,'end_bytes':1048576}}]}",
         "{'type':'case','case':0,'attempt':1,'state':'completed'}",
     };
     struct run_text *text = create(1);

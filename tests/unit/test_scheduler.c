@@ -299,6 +299,58 @@ TEST(the_row_of_a_run_is_not_written_for_each_case)
     release_agent(&a);
 }
 
+/* Thousands of ranks say five times each that all is well. */
+TEST(ranks_of_a_node_that_have_come_as_far_are_one_event)
+{
+    static const char *const says[] = {
+        "\"spawn\",\"rank\":0",
+        "\"phase\",\"rank\":0,\"phase\":\"joined\",\"seconds\":0.5",
+        "\"spawn\",\"rank\":1",
+        "\"phase\",\"rank\":1,\"phase\":\"joined\",\"seconds\":0.75",
+        "\"phase\",\"rank\":1,\"phase\":\"connected\",\"init_s\":2.5",
+        "\"phase\",\"rank\":0,\"phase\":\"connected\"",
+        "\"exit\",\"rank\":1,\"signal\":9",
+    };
+    static const char *const wanted[] = {
+        "\"spawned\",\"ranks\":[0,1]}",
+        "\"joined\",\"ranks\":[0,1],\"seconds\":0.75}",
+        "\"connected\",\"ranks\":[1,0],\"each\":[{\"rank\":1,\"init_s\":2.5}]}",
+    };
+    struct world *world = *state;
+    struct reading reading = {0};
+    struct agent a;
+    struct buf lines;
+    char run[16];
+
+    agent_start_ranks(&a, world, "a", 2);
+    submit(world, "{}", run);
+    agent_await(&a, "start");
+    buf_init(&lines, 1 << 20);
+    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+        buf_printf(&lines,
+                   "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":%s}\n",
+                   (long long)++a.seq, run, says[i]);
+    assert_int_equal(agent_post(&a, lines.data).code, ERROR_NONE);
+    buf_release(&lines);
+    store_read_events(world->store, run, 0, "ranks", 100, on_events, &reading);
+    await(world, &reading.has_come);
+    assert_int_equal(json_array_size(reading.result), 3);
+    for (size_t i = 0; i < 3; i++) {
+        char *text = json_text(json_array_get(reading.result, i));
+
+        if (!strstr(text, wanted[i]))
+            fail_msg("%s has no %s", text, wanted[i]);
+        free(text);
+    }
+    json_decref(reading.result);
+    reading = (struct reading){0};
+    store_read_events(world->store, run, 0, "rank", 100, on_events, &reading);
+    await(world, &reading.has_come);
+    assert_int_equal(json_array_size(reading.result), 1);
+    json_decref(reading.result);
+    release_agent(&a);
+}
+
 TEST(a_gap_in_the_events_is_refused)
 {
     struct world *world = *state;

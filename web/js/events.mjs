@@ -100,6 +100,7 @@ const HANDLERS = {
   plan: applyPlan,
   case: applyCase,
   rank: applyRank,
+  ranks: applyRanks,
   nccl: applyLog,
   conditions: applyConditions,
   result: applyResult,
@@ -235,7 +236,16 @@ function applyCase(run, event) {
   }
 }
 
-/** @param {RunState} run @param {Schema.RankEvent} event */
+/** How far ranks of a node have come.
+ * @param {RunState} run @param {Schema.RanksEvent} event */
+function applyRanks(run, event) {
+  for (const rank of event.ranks) {
+    const own = event.each?.find((one) => one.rank === rank);
+    applyRank(run, { ...event, ...own, rank });
+  }
+}
+
+/** @param {RunState} run @param {any} event  of one rank */
 function applyRank(run, event) {
   const found = caseOf(run, event);
   if (!found) {

@@ -140,6 +140,10 @@ export function parseSse(lines) {
   return events;
 }
 
+// Whether an event says of ranks, or of one of them, that they have come so far.
+export const reached = (event, state, rank = undefined) =>
+  event.type === 'ranks' && event.state === state && (rank === undefined || event.ranks.includes(rank));
+
 const replayed = new WeakMap(); // test -> folders that are compared with their logs
 
 // When the test's servers have ended: each run is what its log of events says, as it is stored

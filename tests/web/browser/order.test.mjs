@@ -173,13 +173,11 @@ function withOneBehind() {
     ranks: 2,
     mutate: (row) => ({ ...row, times_us: row.times_us.map((time, i) => (i === 37 ? time / 9 : time)) }),
   });
-  run.events = run.events.filter(
-    (event) =>
-      !(event.type === 'rank' && event.rank === 33 && (event.state === 'running' || event.state === 'done')),
-  );
-  run.events.forEach((event, i) => {
-    event.id = i + 1;
-  });
+  for (const event of run.events) {
+    if (event.type === 'ranks' && (event.state === 'running' || event.state === 'done')) {
+      event.ranks = event.ranks.filter((rank) => rank !== 33);
+    }
+  }
   return run;
 }
 

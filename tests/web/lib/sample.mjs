@@ -169,32 +169,30 @@ export function sampleRun(options = {}) {
 function sampleCase(log, repeat, { collectives, sizes, mutate, nodes, ranks, failed }) {
   const world = nodes * ranks;
   const at = { case: repeat, attempt: 1 };
-  const all = Array.from({ length: world }, (_, rank) => rank);
-  const eachRank = (state, after) =>
-    all.forEach((rank) =>
+  const everyNode = (state, after) => {
+    for (let node = 0; node < nodes; node++) {
       log.add(
-        'rank',
+        'ranks',
         {
           ...at,
-          rank,
-          node: `node-${Math.floor(rank / ranks) + 1}`,
+          node: `node-${node + 1}`,
           state,
-          reason: null,
+          ranks: Array.from({ length: ranks }, (_, i) => node * ranks + i),
           transport: state === 'connected' ? 'shm' : undefined,
         },
         after,
-      ),
-    );
+      );
+    }
+  };
   log.add('case', { ...at, repeat, state: 'rendezvous', reason: null });
-  eachRank('assigned', 0);
-  eachRank('spawned', 0.004);
-  eachRank('joined', 0.011);
-  eachRank('connected', 0.02);
+  everyNode('spawned', 0.004);
+  everyNode('joined', 0.011);
+  everyNode('connected', 0.02);
   log.add('case', { ...at, repeat, state: 'running', reason: null });
   if (repeat === 0) {
     log.add('state', { state: 'running', reason: null }, 0);
   }
-  eachRank('running', 0.001);
+  everyNode('running', 0.001);
   for (const row of sampleRows({ collectives, sizes, world, slow: 1 + repeat * 0.05 })) {
     log.add('result', { ...at, ...mutate(row) }, ((row.time_us ?? 0) * 25) / 1e6);
   }
@@ -215,7 +213,7 @@ function sampleCase(log, repeat, { collectives, sizes, mutate, nodes, ranks, fai
     });
     return;
   }
-  eachRank('done', 0.001);
+  everyNode('done', 0.001);
   log.add('case', { ...at, repeat, state: 'completed', reason: null });
 }
 

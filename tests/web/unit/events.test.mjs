@@ -269,6 +269,26 @@ test('a rank keeps what it said of its memory, and what NCCL said', () => {
   assert.equal(rank.initSeconds, 0.5);
 });
 
+test('ranks of a node come far together, and each may say more of itself', () => {
+  const log = new EventLog();
+  const at = { case: 0, attempt: 1, node: 'a' };
+  const each = [{ rank: 5, init_s: 0.5, ways: [{ via: 'shm', to: '4' }] }];
+  log.add('ranks', { ...at, state: 'joined', ranks: [4, 5, 6] });
+  log.add('ranks', { ...at, state: 'connected', ranks: [4, 5], transport: 'tcp', each });
+  log.add('rank', { ...at, rank: 4, state: 'failed', reason: 'killed' });
+  const { ranks } = replay(log.events).cases.get(0);
+  assert.deepEqual(
+    [...ranks.values()].map((rank) => [rank.rank, rank.node, rank.state, rank.reason]),
+    [
+      [4, 'a', 'failed', 'killed'],
+      [5, 'a', 'connected', null],
+      [6, 'a', 'joined', null],
+    ],
+  );
+  assert.deepEqual([ranks.get(4).transport, ranks.get(5).transport], ['tcp', ['shm']]);
+  assert.equal(ranks.get(5).initSeconds, 0.5);
+});
+
 test('whom a failure names is told from those that went down with it', () => {
   const stall = { evidence: [{ rank: 1, node: 'node-1', text: 'operation 3' }] };
   assert.equal(isBlamed({ rank: 1, node: 'node-1' }, stall), true);
