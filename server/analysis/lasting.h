@@ -6,7 +6,6 @@
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "server/analysis/level_split.h"
@@ -14,14 +13,13 @@
 #define LASTING_NIGHTS_MIN 3 /* a change that is younger does not last yet */
 #define LASTING_LEVEL 0.01   /* of error, a night */
 
-/* levels: logarithms of the values of n runs, oldest first, the newest among them;
- * reference: those of the runs that are taken as normal, all of them older, at least
- * LEVEL_RUNS_MIN. Changes within +-margin (a logarithm) count as none.
+/* levels: logarithms of the values of n runs, oldest first. The first n_reference of
+ * them, at least LEVEL_RUNS_MIN, are taken as normal. Changes within +-margin (a
+ * logarithm) count as none.
  *
- * Returns 1 and fills *split if the level changed with one of the n runs and stayed
- * changed: places in it count from levels[0]. Returns 0 if not, or if there are too few
- * runs; -1 when memory is out. */
-int lasting_find(const double *levels, size_t n, const double *reference,
-                 size_t n_reference, double margin, struct level_split *split);
+ * Returns 1 and fills *split if the level changed with a later run and stayed changed, 0
+ * if not, or if there are too few runs; -1 when memory is out. */
+int lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
+                 struct level_split *split);
 
 #endif

@@ -38,19 +38,19 @@ static bool is_slower(const char *figure, double change)
                                             strlen(band_names[BAND_BANDWIDTH])) == 0);
 }
 
-static json_t *change_json(const char *figure, const json_t *runs, size_t first, size_t k,
+/* first: the reference's first run. */
+static json_t *change_json(const char *figure, const json_t *runs, size_t first,
                            const struct level_split *split)
 {
-    size_t levels = first + k; /* the first level after the reference */
-
-    return json_pack(
-        "{s:s, s:s, s:f, s:f, s:f, s:f, s:b, s:s, s:s, s:[s, s], s:I}", "figure", figure,
-        "run", run_at(runs, levels + split->at), "change", expm1(split->change), "low",
-        expm1(split->low), "high", expm1(split->high), "p", split->p, "slower",
-        (int)is_slower(figure, split->change), "earliest",
-        run_at(runs, levels + split->earliest), "latest",
-        run_at(runs, levels + split->latest), "reference", run_at(runs, first),
-        run_at(runs, levels - 1), "runs", (json_int_t)json_array_size(runs));
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:b, s:s, s:s, s:[s, s], s:I}",
+                     "figure", figure, "run", run_at(runs, first + split->at), "change",
+                     expm1(split->change), "low", expm1(split->low), "high",
+                     expm1(split->high), "p", split->p, "slower",
+                     (int)is_slower(figure, split->change), "earliest",
+                     run_at(runs, first + split->earliest), "latest",
+                     run_at(runs, first + split->latest), "reference",
+                     run_at(runs, first), run_at(runs, first + LEVEL_RUNS_MIN - 1),
+                     "runs", (json_int_t)json_array_size(runs));
 }
 
 static void insert_by_size(json_t *changes, json_t *change)
@@ -70,21 +70,19 @@ static int look_at(const json_t *one, const char *reference, double margin, doub
 {
     const json_t *runs = json_object_get(one, "runs");
     size_t first = place_of(runs, reference), n = json_array_size(runs) - first;
-    size_t k = LEVEL_RUNS_MIN;
     double *levels = calloc(n + 1, sizeof(*levels));
     struct level_split split;
-    int found = -1;
+    int found;
 
-    for (size_t i = 0; levels && i < n; i++)
+    if (!levels)
+        return -1;
+    for (size_t i = 0; i < n; i++)
         levels[i] = log(value_at(runs, first + i));
-    if (levels && n >= k)
-        found = lasting_find(levels + k, n - k, levels, k, log1p(margin), &split);
-    else if (levels)
-        found = 0;
+    found = lasting_find(levels, n, LEVEL_RUNS_MIN, log1p(margin), &split);
     free(levels);
     if (found > 0 && split.p <= level)
-        insert_by_size(changes, change_json(json_get_str(one, "figure", ""), runs, first,
-                                            k, &split));
+        insert_by_size(changes,
+                       change_json(json_get_str(one, "figure", ""), runs, first, &split));
     return found < 0 ? -1 : 0;
 }
 
