@@ -183,10 +183,12 @@ bool case_blame_is_explained(const struct live_case *live, size_t i,
            rank < live->on.items[i].first_rank + live->on.items[i].ranks;
 }
 
-static const char *missing_detail(enum rank_state state)
+static const char *missing_detail(enum rank_state state, const char *phase)
 {
     if (state == RANK_ASSIGNED)
         return "its agent has not started it";
+    if (strcmp(phase, "loading") == 0)
+        return "its worker is still loading CUDA and NCCL";
     return "its worker started but has not joined";
 }
 
@@ -203,7 +205,7 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
         if (model->ranks[i].state < least)
             blame_add(blame, i, node_of(live, i),
                       least == RANK_JOINED
-                          ? missing_detail(model->ranks[i].state)
+                          ? missing_detail(model->ranks[i].state, live->ranks[i].phase)
                           : "it joined, but its communicator has not formed");
     }
     json_object_set_new(blame, "phase", json_string(rank_state_name(least)));

@@ -54,6 +54,12 @@ describe('stacks', { concurrency: 3 }, () => {
     assert.match(reason, /; stack of rank 2: pause <- .*<- ncclCommInitRank/);
   });
 
+  test('a hang while CUDA is loaded has a stage and a stack', nccl, async (t) => {
+    const { reason } = await endOf(t, 'hang_load@2', { join_s: 10 });
+    assert.match(reason, /missing rank 2 on node-2 \(.*loading CUDA and NCCL\)/);
+    assert.match(reason, /; stack of rank 2: pause <- .*<- (ld-|_dl_)/);
+  });
+
   test('a rank stuck inside of CUDA is told from those that wait for it, and says where', nccl, async (t) => {
     const { reason, events } = await endOf(t, 'hang_cudaMemcpyAsync@2=5', { stall_s: 8 });
     assert.match(reason, /^stalled: .*; rank 2 on node-2 lags: done with operation \d/);

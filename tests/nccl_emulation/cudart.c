@@ -28,6 +28,11 @@ const int ringbench_emulated = 1;
         emulation_may_hang("hang_" #function, &calls);                                   \
     } while (0)
 
+static void __attribute__((constructor)) be_loaded(void)
+{
+    MAY_HANG(load);
+}
+
 static atomic_size_t used_bytes; /* the process has one device, in effect */
 static _Thread_local int last_error, current_device;
 

@@ -71,6 +71,7 @@ static void note(void *arg, int rank, const char *line, size_t len)
     } else if (strcmp(type, "progress") == 0) {
         int64_t finished = json_get_int(event, "done", 0);
         nccl.progress++;
+        nccl.is_loading[rank] = strcmp(json_get_str(event, "phase", ""), "loading") == 0;
         nccl.steps += rank == 0 && finished > nccl.finished;
         nccl.finished = rank == 0 ? finished : nccl.finished;
         nccl.checked = rank == 0 ? json_get_int(event, "checked", 0) : nccl.checked;
@@ -130,6 +131,12 @@ void nccl_await_progress(void)
 {
     while (nccl.progress == 0)
         read_some(200);
+}
+
+void nccl_await_loading(int rank)
+{
+    while (!nccl.is_loading[rank])
+        read_some(20);
 }
 
 void nccl_await_hang(int rank)

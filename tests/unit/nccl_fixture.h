@@ -24,6 +24,7 @@ struct nccl_case {
     json_t *results;           /* NULL: none was started */
     int progress, steps;       /* steps: in which rank 0 had finished more than before */
     int64_t finished, checked; /* of rank 0 */
+    bool is_loading[RANKS];
 };
 
 extern struct nccl_case nccl;
@@ -45,6 +46,8 @@ void nccl_read(void);
 void nccl_run(const char *emulation);
 /* Read until a rank has reported progress: all are in NCCL's init by then. */
 void nccl_await_progress(void);
+/* Read until that rank has said that it is loading CUDA and NCCL. */
+void nccl_await_loading(int rank);
 /* Read until that rank is in a call that the settings have hang. */
 void nccl_await_hang(int rank);
 

@@ -38,7 +38,7 @@ TEST(every_collective_type_and_operation_is_right)
     nccl_assert_all_ok();
     nccl_assert_rows_right(all_rows(12));
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_true(json_get_bool(nccl.hello[rank], "emulated", false));
+        assert_true(json_get_bool(nccl.connected[rank], "emulated", false));
         assert_true(json_get_num(nccl.connected[rank], "init_s", -1) >= 0);
         assert_true(json_get_bool(nccl.connected[rank], "checks_on_gpu", false));
         assert_string_equal(json_get_str(nccl.connected[rank], "device", ""),
@@ -510,4 +510,29 @@ TEST(the_probe_says_what_is_missing)
     setenv("RINGBENCH_CUDART_LIB", "/no/such/libcudart.so", 1);
     assert_unavailable("devices=1", "CUDA runtime: can't load it: /no/such/libcudart.so");
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
+}
+
+/* ---- Loading ---- */
+
+/* The others wait for it in the store, until they are told to stop. */
+TEST(a_hang_while_cuda_is_loaded_is_told)
+{
+    nccl_write_case(nccl_endless, "");
+    nccl_start("hang_load@1");
+    nccl_await_hang(1);
+    nccl_await_loading(1);
+    assert_non_null(nccl.hello[1]);
+    for (int rank = 0; rank < RANKS; rank++)
+        kill(nccl.group.workers[rank].pid, SIGTERM);
+    nccl_read();
+    assert_string_equal(nccl_error_of(1, "code"), "cancelled");
+    assert_mentions(nccl_error_of(1, "text"), "loading CUDA and NCCL");
+}
+
+TEST(a_version_is_told_without_the_libraries)
+{
+    setenv("RINGBENCH_EMULATION", "hang_load", 1);
+    assert_int_equal(system("timeout 30 " WORKER_NCCL " --version >/dev/null"), 0);
+    assert_int_equal(system("timeout 30 " WORKER_NCCL " --help >/dev/null"), 0);
+    setenv("RINGBENCH_EMULATION", "", 1);
 }

@@ -250,6 +250,35 @@ TEST(a_late_rank_is_named)
     release_agent(&agents[1]);
 }
 
+TEST(a_rank_that_hangs_while_it_loads_libraries_is_told_from_others)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16], line[256];
+
+    start_run(agents, 2, world, "{}", run);
+    agent_say(&agents[0], run, 1, "spawn", ",\"rank\":0");
+    agent_say(&agents[1], run, 1, "spawn", ",\"rank\":1");
+    snprintf(line, sizeof(line),
+             "{\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"progress\",\"rank\":1,"
+             "\"op\":0,\"done\":0,\"size\":0,\"phase\":\"loading\"}",
+             run);
+    agent_post(&agents[1], line);
+    end_all(agents, 2, run);
+    json_t *blame = await_blame(world, run), *one;
+    size_t i;
+
+    assert_string_equal(json_get_str(blame, "kind", ""), "rank_missing");
+    assert_int_equal(json_get_int(blame, "count", 0), 2);
+    json_array_foreach (json_object_get(blame, "evidence"), i, one) {
+        const char *text = json_get_str(one, "text", "");
+        assert_int_equal(mentions(text, "loading CUDA and NCCL"), i == 1);
+    }
+    json_decref(blame);
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
 /* Rank 1 on b, with all that its agent said of it. */
 static void assert_named(struct world *world, const char *run)
 {

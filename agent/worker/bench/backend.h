@@ -175,6 +175,11 @@ struct backend {
     /* `barrier` goes the way of the data, not beside it. */
     bool has_own_barrier;
 
+    /* Optional: load these libraries, which hangs where a driver does, and set what in
+     * the table depends on them. Once, before the rest of the functions. */
+    const char *libraries;
+    void (*load)(struct backend *backend);
+
     /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
      * memory is out. Takes no communicator and may be called without any device. */
     json_t *(*probe)(void);

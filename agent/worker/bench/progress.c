@@ -22,6 +22,8 @@ json_t *progress_describe(struct progress *progress)
 
     if (atomic_load_explicit(&progress->is_waiting, memory_order_relaxed))
         phase = "waiting";
+    if (atomic_load_explicit(&progress->loading, memory_order_relaxed))
+        phase = "loading";
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "op", (json_int_t)begun, "done",
         (json_int_t)(finished < begun ? finished : begun), "series",
@@ -35,10 +37,14 @@ json_t *progress_describe(struct progress *progress)
 /* The loop is stuck where it cannot see the flag. */
 static void end_process(struct progress *progress)
 {
+    const char *loading = atomic_load_explicit(&progress->loading, memory_order_relaxed);
+    char text[128] = "told to stop; an operation did not end";
+
+    if (loading)
+        snprintf(text, sizeof(text), "told to stop while it was loading %s", loading);
     events_emit_last(progress->events, "done",
                      json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "code",
-                               "cancelled", "text",
-                               "told to stop; an operation did not end"));
+                               "cancelled", "text", text));
     /* The rest of a library's log, unless the stuck thread holds the stream. */
     if (ftrylockfile(stdout) == 0)
         fflush_unlocked(stdout);

@@ -21,6 +21,7 @@ struct progress {
     _Alignas(128) _Atomic uint64_t series, size,
         first; /* first: begun at the row's start */
     atomic_bool is_waiting;
+    _Atomic(const char *) loading; /* libraries; static text; NULL: they are there */
     /* The thread's. */
     struct events *events;
     const atomic_int *stop;
@@ -69,6 +70,11 @@ static inline void progress_check(struct progress *progress)
 {
     uint64_t checked = atomic_load_explicit(&progress->checked, memory_order_relaxed);
     atomic_store_explicit(&progress->checked, checked + 1, memory_order_relaxed);
+}
+
+static inline void progress_load(struct progress *progress, const char *libraries)
+{
+    atomic_store_explicit(&progress->loading, libraries, memory_order_relaxed);
 }
 
 static inline void progress_wait(struct progress *progress, bool is_waiting)

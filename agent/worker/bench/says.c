@@ -102,6 +102,7 @@ json_t *says_connected(const struct backend *backend, struct backend_comm *comm)
 {
     json_t *more = json_pack("{s:o}", "transport", backend->transport(comm));
 
+    backend_mark_unreal(backend, more);
     if (more && backend->details) {
         json_t *details = backend->details(comm);
         json_object_update(more, details);

@@ -37,7 +37,7 @@
 static atomic_int stop_requested; /* set by the signal handler */
 
 struct worker {
-    const struct backend *backend;
+    struct backend *backend;
     int64_t started_ns;
     struct events events;
     struct progress progress;
@@ -69,8 +69,10 @@ static void set_up_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
-static int print_probe(const struct backend *backend)
+static int print_probe(struct backend *backend)
 {
+    if (backend->load)
+        backend->load(backend);
     json_t *probe = says_probe(backend);
 
     if (!probe) {
@@ -293,6 +295,17 @@ static int measure(struct worker *worker, struct error *err)
     return 0;
 }
 
+/* Where a driver is sick this does not return. By now the rank can be asked for its
+ * stacks, says each second where it is, and ends when it is told to stop. */
+static void load(struct backend *backend, struct progress *progress)
+{
+    if (!backend->load)
+        return;
+    progress_load(progress, backend->libraries);
+    backend->load(backend);
+    progress_load(progress, NULL);
+}
+
 static int run(struct worker *worker, struct error *err)
 {
     if (worker->misplaced.code != ERROR_NONE) {
@@ -300,8 +313,11 @@ static int run(struct worker *worker, struct error *err)
         *err = worker->misplaced;
         return -1;
     }
-    if (read_case(worker, err) ||
-        progress_start(&worker->progress, &worker->events, &stop_requested, err))
+    worker->stage = "internal";
+    if (progress_start(&worker->progress, &worker->events, &stop_requested, err))
+        return -1;
+    load(worker->backend, &worker->progress);
+    if (read_case(worker, err))
         return -1;
     return join(worker, err) || form(worker, err) || measure(worker, err) ? -1 : 0;
 }
@@ -380,7 +396,7 @@ static void assert_whole(const struct backend *backend)
     assert(!backend->is_async || backend->laps);
 }
 
-static int work(const struct backend *backend)
+static int work(struct backend *backend)
 {
     struct worker worker = {.backend = backend, .started_ns = clock_monotonic_ns()};
     struct error error = {0};
@@ -418,11 +434,13 @@ static int print_help(FILE *out, const char *name)
 
 int worker_main(int argc, char **argv, const struct backend *backend)
 {
+    struct backend loaded = *backend;
+
     log_init("ringbench-worker", LOG_INFO);
     if (argc == 1)
-        return work(backend);
+        return work(&loaded);
     if (argc == 2 && strcmp(argv[1], "--probe") == 0)
-        return print_probe(backend);
+        return print_probe(&loaded);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         char name[64];
 

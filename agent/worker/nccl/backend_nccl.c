@@ -12,6 +12,7 @@
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"
 #include "agent/worker/nccl/nccl_probe.h"
+#include "agent/worker/nccl/nccl_setting.h"
 #include "agent/worker/nccl/reach.h"
 #include "common/base/log.h"
 
@@ -418,13 +419,31 @@ static const struct backend_graph graph = {
     nccl_replays, comm_capture_begin, comm_capture_end, comm_replay, comm_capture_drop};
 static const struct backend_laps laps = {comm_laps_begin, comm_lap, comm_lap_us};
 
-static const struct backend table = {
+/* Without libraries the probe says why; a case then fails with the same words. */
+static void load(struct backend *backend)
+{
+    struct cuda_lib cuda;
+    struct nccl_lib nccl;
+
+    if (nccl_probe_load(&cuda, &nccl, NULL) == 0) {
+        backend->is_emulated = cuda.is_emulated || nccl.is_emulated;
+        if (nccl.version < NCCL_WITH_FP8)
+            backend->dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
+    }
+    /* Failures need NCCL's warnings, and rows the algorithm that NCCL chose. */
+    nccl_setting_log(nccl.version);
+    nccl_setting_offer("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN");
+}
+
+const struct backend backend_nccl = {
     .name = "nccl",
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
     .dtypes = (1u << DTYPE_COUNT) - 1,
     .redops = (1u << REDOP_COUNT) - 1,
     .avg_ulps = AVG_ULPS,
     .is_async = true,
+    .libraries = "CUDA and NCCL",
+    .load = load,
     .probe = nccl_probe_describe,
     .create = nccl_create,
     .connect = nccl_connect,
@@ -455,20 +474,3 @@ static const struct backend table = {
     .graph = &graph,
     .laps = &laps,
 };
-
-struct backend backend_nccl(int *version)
-{
-    struct backend backend = table;
-    struct cuda_lib cuda;
-    struct nccl_lib nccl;
-
-    *version = 0;
-    /* Without libraries the probe says why; a case then fails with the same words. */
-    if (nccl_probe_load(&cuda, &nccl, NULL))
-        return backend;
-    *version = nccl.version;
-    backend.is_emulated = cuda.is_emulated || nccl.is_emulated;
-    if (nccl.version < NCCL_WITH_FP8)
-        backend.dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
-    return backend;
-}

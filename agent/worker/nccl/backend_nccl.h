@@ -4,8 +4,6 @@
 
 #include "agent/worker/bench/backend.h"
 
-/* The backend's table, according to what the libraries of this machine can do.
- * version: NCCL's, 0 where it can't be used. */
-struct backend backend_nccl(int *version);
+extern const struct backend backend_nccl;
 
 #endif

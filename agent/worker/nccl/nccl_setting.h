@@ -1,6 +1,5 @@
-/* nccl_setting.h - what NCCL will find when it looks up one of its variables
-: in
- * the environment, or in its files (common/ncclog/nccl_conf.h) */
+/* nccl_setting.h - what NCCL will find when it looks up one of its variables: in the
+ * environment, or in its files (common/ncclog/nccl_conf.h) */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 #define RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
 
@@ -11,8 +10,8 @@ const char *nccl_setting(const char *name, char *value, size_t size);
 
 /* Where nobody chose what NCCL logs, have it say how it connects, which it does then and
  * never per call; the agent reads it. Of versions that tell of no call what they took,
- * what they choose by, too. Before NCCL is used, and before there are threads. Not 0:
- * memory is out. */
+ * what they choose by, too. Before NCCL is used, and while no other thread reads the
+ * environment. Not 0: memory is out. */
 int nccl_setting_log(int version);
 
 /* The same of another: where nobody chose it, it is this. */
