@@ -10,6 +10,8 @@
 
 #define LISTED_MAX 4 /* bands by name, in each part */
 
+#define PERCENT_SHOWN 0.001 /* as put_percent() rounds: 0.1 % */
+
 /* Per cent, with a fraction where that matters. */
 static int put_percent(struct buf *out, double part)
 {
@@ -177,12 +179,18 @@ static int put_repeats(const struct compare *compare, struct buf *out)
     return buf_printf(out, "%zu cases against %zu", compare->n_head, compare->n_base);
 }
 
-/* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less". */
+/* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less", or "takes as long" where
+ * that would be 0.0 %. */
 static int put_change(const struct compare_band *band, struct buf *out)
 {
     bool is_more = band->change.change > 0;
     bool is_metric = json_object_get(band->about, "metric") != NULL;
     bool is_time = !is_metric && band_figure(band->band) == BAND_TIME;
+
+    if (fabs(band->change.change) < PERCENT_SHOWN / 2)
+        return buf_append_str(out, is_metric ? "has as much"
+                                   : is_time ? "takes as long"
+                                             : "is as fast");
 
     if (buf_append_str(out, is_metric ? "has "
                             : is_time ? "takes "

@@ -662,7 +662,7 @@ TEST(a_run_beyond_the_usual_range_is_worse)
 /* However many cases they have. */
 TEST(one_run_against_one_is_an_estimate)
 {
-    static const double gbs[] = {46, 23};
+    static const double gbs[] = {46, 23}, equal[] = {46, 46.02};
     struct compare *compare = compare_runs_of(made_runs, gbs, 1, 1, 0, 0);
 
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
@@ -671,6 +671,11 @@ TEST(one_run_against_one_is_an_estimate)
     require_sentence(compare,
                      "head is 50 % slower from 4M up (4 more runs like base would show "
                      "how runs scatter): not enough data");
+    release_runs(compare, made_runs, 2);
+    compare = compare_runs_of(made_runs, equal, 1, 1, 0, 0);
+    require_sentence(compare,
+                     "head is as fast from 4M up (4 more runs like base would show how "
+                     "runs scatter): not enough data");
     release_runs(compare, made_runs, 2);
 }
 
