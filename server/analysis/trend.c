@@ -39,7 +39,7 @@ struct trend {
     const json_t *rows[STORE_TREND_WINDOW]; /* of all histories */
     double levels[STORE_TREND_WINDOW];
     size_t n_judged; /* histories with enough runs */
-    double kept;     /* a history with a greater p may show a change by chance */
+    double p_max;    /* a history with a greater p may show a change by chance */
     json_t *out;
 };
 
@@ -150,12 +150,11 @@ static int add_verdict(const struct trend *trend, const struct history *history,
             created);
     return json_array_append_new(
         trend->out,
-        json_pack("{s:I, s:s?, s:s?, s:o, s:o, s:b, s:o}", "series", history->series,
-                  "run", point ? run_at(history, point->split.at) : NULL, "created",
+        json_pack("{s:I, s:s?, s:s?, s:o, s:o, s:o}", "series", history->series, "run",
+                  point ? run_at(history, point->split.at) : NULL, "created",
                   point ? created : NULL, "change",
                   point ? json_real(part_of(point->split.change)) : json_null(), "p",
-                  is_judged ? json_real(history->p) : json_null(), "kept", point != NULL,
-                  "verdict", verdict));
+                  is_judged ? json_real(history->p) : json_null(), "verdict", verdict));
 }
 
 static const struct change_point *strongest(const struct history *history)
@@ -272,7 +271,7 @@ static int add_verdicts(const struct trend *trend, const struct history *history
 {
     int result = 0;
 
-    if (history->n_found == 0 || history->p > trend->kept)
+    if (history->n_found == 0 || history->p > trend->p_max)
         return add_unchanged(trend, history);
     for (int i = history->n_found - 1; i >= 0 && !result; i--)
         result = add_change(trend, history, &history->found[i]);
@@ -343,7 +342,7 @@ static int control_false_discoveries(struct trend *trend)
     for (size_t i = 0; i < trend->n; i++)
         if (trend->histories[i].n >= CHANGE_POINTS_LEVELS_MIN)
             p[trend->n_judged++] = trend->histories[i].p;
-    trend->kept = stats_discoveries(p, trend->n_judged, trend->level);
+    trend->p_max = stats_discoveries(p, trend->n_judged, trend->level);
     free(p);
     return 0;
 }

@@ -18,13 +18,13 @@ struct trend_figure {
 json_t *trend_figure_json(const struct trend_figure *figure);
 
 /* What each series on a page did, from an answer of store_read_trends (points, window,
- * texts; borrowed): [{"series","run","created","change","p","kept","verdict"}], newest
- * first. Changes within the margin (a part, 0.02 is 2 %) count as none. A change has
- * `kept` true. A series without one has `kept` false, and null for run, created and
- * change; its p is null if it has too few runs. Over all series of so many requests
- * together the rate of false discoveries is at most CHANGE_POINTS_LEVEL: each request has
- * an equal share of it. The points of `answer` get `change`: by which part the level
- * changed with them, or null. A new array; NULL when memory is out. */
+ * texts; borrowed): [{"series","run","created","change","p","verdict"}], newest
+ * first. Changes within the margin (a part, 0.02 is 2 %) count as none. A series without
+ * a change has null for run, created and change; its p is null if it has too few runs.
+ * Over all series of so many requests together the rate of false discoveries is at most
+ * CHANGE_POINTS_LEVEL: each request has an equal share of it. The points of `answer` get
+ * `change`: by which part the level changed with them, or null. A new array; NULL when
+ * memory is out. */
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin,
                        size_t requests);
 
