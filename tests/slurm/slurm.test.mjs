@@ -199,7 +199,7 @@ const gpuJobs = {
     { n1: four },
   ],
 };
-for (const [what, [args, expected]] of Object.entries(gpuJobs)) {
+for (const [what, [args, expected]] of /** @type {[string, any[]][]} */ (Object.entries(gpuJobs))) {
   test(`${what}: each agent has all GPUs of the job on its node`, limit, async () => {
     const job = submit(...args, script);
     const nodes = await nodesAre(`slurm-${job}`, Object.keys(expected).length, 'idle');
