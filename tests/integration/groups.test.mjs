@@ -15,9 +15,11 @@ import {
   quick,
   startAgent,
   startAgents,
+  startIn,
   startServer,
+  startServerIn,
 } from './lib/cluster.mjs';
-import { atEnd, binDir, patience, Program, tempDir } from './lib/fixture.mjs';
+import { atEnd, binDir, patience, tempDir } from './lib/fixture.mjs';
 import * as netns from './netns.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -295,20 +297,10 @@ describe('groups', { concurrency: 4 }, () => {
       ip('link', 'set', 'ib0', 'up');
       ip('link', 'set', 'pib0', 'up');
     });
-    const startIn = (where, file, args, options) =>
-      new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
-    const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
-      '--listen',
-      `${net.hub.address}:0`,
-      '--insecure',
-      '--data-dir',
-      tempDir(t),
-      '--poll-s',
-      '2',
-    ]);
-    const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+    const url = await startServerIn(t, net);
     const agents = net.hosts.map((host, i) =>
       startIn(
+        t,
         host,
         path.join(binDir, 'ringbench-agent'),
         ['--server', url, '--name', `node-${i + 1}`, '--spool-dir', tempDir(t)],
@@ -319,7 +311,7 @@ describe('groups', { concurrency: 4 }, () => {
     /** @type {any} */
     let last;
     const reason = async (env) => {
-      const curl = startIn(net.hub, 'curl', [
+      const curl = startIn(t, net.hub, 'curl', [
         '-sN',
         '-H',
         'Accept: application/x-ndjson',

@@ -11,6 +11,8 @@ import { commandOf, jobIs, jobsOf, launched, start, stateIs } from './lib/launch
 
 const limit = { timeout: 180000 * patience };
 
+const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
+
 describe('jobs of an engine', { concurrency: 6 }, () => {
   test('what the engine says is shown as it changes, and how a job ends', limit, async (t) => {
     const { server, launchers } = await start(t);
@@ -159,10 +161,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     server.signal('SIGHUP');
     await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
     await jobIs(server, 'ended');
-    assert.deepEqual(
-      launchers.asked().filter((line) => line.startsWith('stop')),
-      ['stop 7'],
-    );
+    assert.deepEqual(stopsOf(launchers), ['stop 7']);
   });
 
   test('a server that was killed knows its jobs, and ends those that nobody needs', limit, async (t) => {
@@ -182,10 +181,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     assert.equal(launchers.asked().filter((line) => line.startsWith('start')).length, 1);
     await again.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
     await jobIs(again, 'ended');
-    assert.deepEqual(
-      launchers.asked().filter((line) => line.startsWith('stop')),
-      ['stop 51'],
-    );
+    assert.deepEqual(stopsOf(launchers), ['stop 51']);
   });
 
   test('the hours of a job are not counted by a clock that was set meanwhile', limit, async (t) => {
@@ -279,8 +275,6 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     launchers.say('found', '62\n');
     await stateIs(server, id, 'launching', /job 62 .*pending/);
   });
-
-  const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
 
   test('an engine that hangs holds up a few commands, and no stop', limit, async (t) => {
     const { server, launchers } = await start(t, [], { limits: { jobs: 24 }, command_s: 3600 });
@@ -482,10 +476,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
       await jobIs(server, 'stopping');
       fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 71\n');
       await jobIs(server, 'ended');
-      assert.deepEqual(
-        launchers.asked().filter((line) => line.startsWith('stop')),
-        ['stop 71', 'stop 71'],
-      );
+      assert.deepEqual(stopsOf(launchers), ['stop 71', 'stop 71']);
     },
   );
 });

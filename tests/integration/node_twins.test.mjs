@@ -6,9 +6,18 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { emulatedGpus, emulation, lacksNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
+import {
+  emulatedGpus,
+  emulation,
+  lacksNccl,
+  quick,
+  startAgent,
+  startIn,
+  startServer,
+  startServerIn,
+} from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
-import { atEnd, binDir, patience, Program, tempDir, waitFor } from './lib/fixture.mjs';
+import { atEnd, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree, nodeTrees } from './lib/node_tree.mjs';
 import * as netns from './netns.mjs';
 
@@ -147,20 +156,9 @@ describe('nodes and their twins', { concurrency: 4 }, () => {
     const trees = nodeTrees().filter(({ interfaces }) => interfaces);
     const net = netns.setup(trees.length, null);
     atEnd(t, () => net.teardown());
-    const startIn = ({ exec }, file, args, env = {}) =>
-      new Program(t, exec[0], [...exec.slice(1), file, ...args], { env: { ...process.env, ...env } });
-    const server = startIn(net.hub, path.join(binDir, 'ringbench-server'), [
-      '--listen',
-      `${net.hub.address}:0`,
-      '--insecure',
-      '--data-dir',
-      tempDir(t),
-      '--poll-s',
-      '2',
-    ]);
-    const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+    const url = await startServerIn(t, net);
     const get = async (target) => {
-      const curl = startIn(net.hub, 'curl', ['-s', `${url}/api/v1${target}`]);
+      const curl = startIn(t, net.hub, 'curl', ['-s', `${url}/api/v1${target}`]);
       await curl.ended();
       return JSON.parse(curl.lines.join('\n'));
     };
@@ -173,10 +171,11 @@ describe('nodes and their twins', { concurrency: 4 }, () => {
           ip('link', 'set', one, 'up');
         }
         startIn(
+          t,
           net.hosts[i],
           path.join(binDir, 'ringbench-agent'),
           ['--server', url, '--name', name, '--ranks', '1', '--spool-dir', tempDir(t)],
-          environment(t, name),
+          { env: { ...process.env, ...environment(t, name) } },
         );
         await waitFor(async () => (await get(`/nodes/${name}`)).state === 'idle', `${name} is not idle`);
       }),

@@ -9,32 +9,18 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { binDir, atEnd, Program, tempDir, patience } from './lib/fixture.mjs';
+import { startIn, startServerIn } from './lib/cluster.mjs';
+import { atEnd, binDir, patience, tempDir } from './lib/fixture.mjs';
 import * as netns from './netns.mjs';
 
 const skip = netns.whyNot() ?? false;
 const gigabit = 0.125 * (1448 / 1514);
 
-// A program in one of the hosts.
-const startIn = (t, where, file, args, options) =>
-  new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
-
 async function startHosts(t, rate, count = 4, ranks = 1, shape = (_net) => {}) {
   const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
   shape(net);
-  const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
-    '--listen',
-    `${net.hub.address}:0`,
-    '--insecure',
-    '--data-dir',
-    tempDir(t),
-    '--poll-s',
-    '2',
-    '--lease-s',
-    '8',
-  ]);
-  const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+  const url = await startServerIn(t, net, ['--lease-s', '8']);
   const hosts = { net, url };
   await Promise.all(net.hosts.map((_, i) => startAgent(t, hosts, i, `node-${i + 1}`, ranks)));
   return hosts;

@@ -10,6 +10,10 @@
 #include "tests/unit/event_fixture.h"
 #include "tests/unit/test.h"
 
+/* In a store_rows_query: rows of any case, series, group, rank and size. */
+#define ANY_ROW                                                                          \
+    .case_no = -1, .series = -1, .group = -1, .row = -1, .rank = -1, .size = -1
+
 struct fixture {
     uv_loop_t loop;
     char dir[64];

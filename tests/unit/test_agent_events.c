@@ -276,22 +276,31 @@ TEST(conditions_are_checked_and_worded)
     json_decref(doc);
 }
 
+/* Two events of case 0 in one batch. */
+static struct acknowledgement post_two(struct agent *agent, const char *run,
+                                       const char *first, const char *second)
+{
+    static const char form[] =
+        "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,%s}\n";
+    char lines[400];
+    int n = snprintf(lines, sizeof(lines), form, (long long)agent->seq + 1, run, first);
+
+    snprintf(lines + n, sizeof(lines) - (size_t)n, form, (long long)agent->seq + 2, run,
+             second);
+    return agent_post(agent, lines);
+}
+
 /* The second line is another node's to say. */
 TEST(a_refused_batch_leaves_no_trace)
 {
     struct world *world = *state;
     struct acknowledgement answer;
-    char run[16], lines[400];
+    char run[16];
     struct agent a, b;
 
     start_two(&a, &b, world, run);
-    snprintf(lines, sizeof(lines),
-             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
-             "\"rank\":1,\"ok\":true}\n"
-             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
-             "\"rank\":0,\"ok\":true}\n",
-             (long long)b.seq + 1, run, (long long)b.seq + 2, run);
-    answer = agent_post(&b, lines);
+    answer = post_two(&b, run, "\"type\":\"done\",\"rank\":1,\"ok\":true",
+                      "\"type\":\"done\",\"rank\":0,\"ok\":true");
     assert_int_equal(answer.code, ERROR_INVALID);
     agent_say(&b, run, 1, "exit", ",\"rank\":1,\"code\":3");
     end_two(&a, &b, world, run, "worker exited 3");
@@ -302,17 +311,14 @@ TEST(what_a_rank_said_of_its_end_counts_before_its_exit)
 {
     struct world *world = *state;
     struct acknowledgement answer;
-    char run[16], lines[400];
+    char run[16];
     struct agent a, b;
 
     start_two(&a, &b, world, run);
-    snprintf(lines, sizeof(lines),
-             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
-             "\"rank\":1,\"ok\":false,\"error\":{\"code\":\"io\",\"text\":\"no disk\"}}\n"
-             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"exit\","
-             "\"rank\":1,\"code\":3}\n",
-             (long long)b.seq + 1, run, (long long)b.seq + 2, run);
-    answer = agent_post(&b, lines);
+    answer = post_two(&b, run,
+                      "\"type\":\"done\",\"rank\":1,\"ok\":false,\"error\":{\"code\":"
+                      "\"io\",\"text\":\"no disk\"}",
+                      "\"type\":\"exit\",\"rank\":1,\"code\":3");
     assert_int_equal(answer.code, ERROR_NONE);
     b.seq += 2;
     end_two(&a, &b, world, run, "rank 1 on b: io: no disk");

@@ -164,14 +164,7 @@ static const json_t *case_at(const json_t *doc, size_t i)
 /* The rows, as pages and as the stream of all results give them. */
 static size_t rows_in_answers(struct fixture *fixture)
 {
-    struct store_rows_query query = {.run = "run1",
-                                     .limit = 1000,
-                                     .case_no = -1,
-                                     .series = -1,
-                                     .group = -1,
-                                     .row = -1,
-                                     .rank = -1,
-                                     .size = -1};
+    struct store_rows_query query = {ANY_ROW, .run = "run1", .limit = 1000};
     struct heard paged = {0}, all = {0};
     size_t n;
 

@@ -427,14 +427,7 @@ TEST(damaged_records_are_trouble)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "completed", 1);
-    struct store_rows_query query = {.run = "run1",
-                                     .limit = 10,
-                                     .case_no = -1,
-                                     .series = -1,
-                                     .group = -1,
-                                     .row = -1,
-                                     .rank = -1,
-                                     .size = -1};
+    struct store_rows_query query = {ANY_ROW, .run = "run1", .limit = 10};
     json_t *row = json_pack("{s:i, s:i, s:i, s:i, s:i}", "case", 0, "attempt", 1, "row",
                             0, "series", 0, "size", 8);
     struct heard heard = {0};

@@ -43,8 +43,6 @@ static size_t read_all(struct fixture *fixture, struct store_rows_query query,
     return rows;
 }
 
-#define ANY .case_no = -1, .series = -1, .group = -1, .row = -1, .rank = -1, .size = -1
-
 TEST(pages_hold_every_row_once)
 {
     struct fixture *fixture = *state;
@@ -53,10 +51,11 @@ TEST(pages_hold_every_row_once)
     fill(fixture);
     /* Every second result is a row; the others have no size. */
     assert_int_equal(
-        read_all(fixture, (struct store_rows_query){ANY, .limit = 7}, &pages, NULL), 600);
+        read_all(fixture, (struct store_rows_query){ANY_ROW, .limit = 7}, &pages, NULL),
+        600);
     assert_int_equal(pages, (600 + 6) / 7);
     assert_int_equal(
-        read_all(fixture, (struct store_rows_query){ANY, .limit = 600}, &pages, NULL),
+        read_all(fixture, (struct store_rows_query){ANY_ROW, .limit = 600}, &pages, NULL),
         600);
     assert_int_equal(pages, 1);
 }
@@ -79,16 +78,16 @@ TEST(page_of_long_rows_has_fewer)
     }
     free(text);
     store_it(fixture, write);
-    assert_int_equal(
-        read_all(fixture, (struct store_rows_query){ANY, .limit = 2000}, &pages, NULL),
-        20);
+    assert_int_equal(read_all(fixture, (struct store_rows_query){ANY_ROW, .limit = 2000},
+                              &pages, NULL),
+                     20);
     assert_in_range(pages, 2, 5);
 }
 
 TEST(pages_are_filtered)
 {
     struct fixture *fixture = *state;
-    struct store_rows_query query = {ANY, .limit = 10};
+    struct store_rows_query query = {ANY_ROW, .limit = 10};
     char *first = NULL;
     size_t pages;
 

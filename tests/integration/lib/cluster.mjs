@@ -441,3 +441,14 @@ export async function startFleet(t, server, nodes, args = []) {
   await fleet.line(new RegExp(`^${nodes} simulated nodes of \\d+ ranks each registered`));
   return fleet;
 }
+
+// A program in one of the hosts of netns.mjs, and a server in their hub: its address.
+export const startIn = (t, { exec }, file, args, options = {}) =>
+  new Program(t, exec[0], [...exec.slice(1), file, ...args], options);
+
+export async function startServerIn(t, { hub }, args = []) {
+  const options = ['--listen', `${hub.address}:0`, '--insecure', '--data-dir', tempDir(t), '--poll-s', '2'];
+  const server = startIn(t, hub, path.join(binDir, 'ringbench-server'), [...options, ...args]);
+  const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+  return url;
+}
