@@ -1,6 +1,8 @@
 /* test_rendezvous_client.c - the TCPStore client against a small store, and against a
  * peer that misbehaves */
 #include <arpa/inet.h>
+#include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -238,4 +240,83 @@ TEST(a_dead_store_fails_every_later_call)
     assert_int_equal(rendezvous_client_add(client, "n", 1, &value, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
     rendezvous_client_destroy(client);
+}
+
+/* ---- A name with two addresses ---- */
+
+/* In the place of getaddrinfo: this name has two addresses. Nothing listens for others at
+ * the first one. */
+#define TWOFOLD "twofold.test"
+#define SILENT_ADDRESS "127.0.0.2"
+
+int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list);
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list);
+
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list)
+{
+    if (strcmp(host, TWOFOLD) != 0)
+        return __real_getaddrinfo(host, port, hints, list);
+    if (__real_getaddrinfo(SILENT_ADDRESS, port, hints, list))
+        return EAI_FAIL;
+    return __real_getaddrinfo("127.0.0.1", port, hints, &(*list)->ai_next);
+}
+
+#define BACKLOG_MAX 8
+
+/* Listens and accepts nothing: the queue is full, and the kernel drops what comes then.
+ */
+struct silence {
+    int listener, clients[BACKLOG_MAX];
+    int n;
+};
+
+static void fall_silent(struct silence *silence, int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int connected = 1;
+
+    inet_pton(AF_INET, SILENT_ADDRESS, &at.sin_addr);
+    silence->listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(silence->listener, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(silence->listener, 0), 0);
+    for (silence->n = 0; connected > 0 && silence->n < BACKLOG_MAX; silence->n++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
+
+        connect(fd, (struct sockaddr *)&at, sizeof(at));
+        connected = poll(&pollfd, 1, 300);
+        silence->clients[silence->n] = fd;
+    }
+    assert_int_equal(connected, 0);
+}
+
+static void end_silence(struct silence *silence)
+{
+    for (int i = 0; i < silence->n; i++)
+        close(silence->clients[i]);
+    close(silence->listener);
+}
+
+TEST(the_second_address_is_tried_where_the_first_is_silent)
+{
+    const struct fixture *fixture = *state;
+    struct rendezvous_client *client;
+    struct silence silence;
+    struct error err = {0};
+    int64_t value;
+
+    fall_silent(&silence, fixture->stub.port);
+    client = rendezvous_client_connect(TWOFOLD, fixture->port, 20000, NULL, &err);
+    if (!client)
+        fail_msg("%s", err.text);
+    assert_int_equal(rendezvous_client_add(client, "twofold", 1, &value, NULL), 0);
+    rendezvous_client_destroy(client);
+    /* Less time than an address may take: a half of it is the second one's. */
+    client = rendezvous_client_connect(TWOFOLD, fixture->port, 2000, NULL, &err);
+    assert_non_null(client);
+    rendezvous_client_destroy(client);
+    end_silence(&silence);
 }

@@ -2,6 +2,7 @@ unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TEST
     affinity arrival bench_state build_id caches case_file choice control crossing host_memory join
     nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping
     ucx_lanes worker_process)
+target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
 add_dependencies(units_worker ringbench-worker-host)
 

@@ -18,6 +18,9 @@
 #define REQUEST_MAX (64u << 20)
 #define DEFAULT_TIMEOUT_MS 30000
 #define SLICE_MS 100 /* how late a stop may be noticed */
+/* Of an address that is not the only one: two of TCP's own tries are lost by then (1 s
+ * and 3 s: RFC 6298). */
+#define CONNECT_MS 3000
 
 enum query {
     QUERY_VALIDATE = 0,
@@ -268,13 +271,32 @@ static int shake_hands(struct rendezvous_client *client, int64_t deadline,
     return 0;
 }
 
+/* The time that a connection to the first of these may take: its share of what is left.
+ */
+static int64_t connect_deadline(const struct addrinfo *list, bool is_only,
+                                int64_t deadline)
+{
+    int64_t now = now_ms(), share;
+    int n = 0;
+
+    if (is_only)
+        return deadline;
+    for (const struct addrinfo *at = list; at; at = at->ai_next)
+        n++;
+    share = (deadline - now) / n;
+    return now + (share < CONNECT_MS ? share : CONNECT_MS);
+}
+
+/* A firewall may drop what goes to one of the addresses: the others have their turn. */
 static int try_addresses(struct rendezvous_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
-    for (const struct addrinfo *at = list; at; at = at->ai_next)
-        if (!open_socket(client, at, deadline, err) &&
-            !shake_hands(client, deadline, err))
+    for (const struct addrinfo *at = list; at; at = at->ai_next) {
+        int64_t until = connect_deadline(at, !list->ai_next, deadline);
+
+        if (!open_socket(client, at, until, err) && !shake_hands(client, deadline, err))
             return 0;
+    }
     return -1;
 }
 
