@@ -12,6 +12,10 @@
 
 #define QUEUE_BYTES 131072
 #define NEAR_US 1000
+/* A rank has a connection to each rank of other hosts, and probes take CPU time while
+ * calls are timed. Two that are not answered end it before a stall does. */
+#define KEEPALIVE_IDLE_S 10
+#define KEEPALIVE_INTERVAL_S 5
 
 static ssize_t tcp_send(struct endpoint *endpoint, const void *data, size_t len)
 {
@@ -147,11 +151,11 @@ void endpoint_close(struct endpoint *endpoint)
 
 void endpoint_tune_socket(int fd)
 {
-    int one = 1, count = 2;
+    int one = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S, count = 2;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &one, sizeof(one));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &one, sizeof(one));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
