@@ -9,6 +9,7 @@
 #include "common/result/noise.h"
 
 #define LISTED_MAX 4 /* bands by name, in each part */
+#define FACTOR_SHOWN 10
 
 #define PERCENT_SHOWN 0.001 /* as put_percent() rounds: 0.1 % */
 
@@ -179,29 +180,54 @@ static int put_repeats(const struct compare *compare, struct buf *out)
     return buf_printf(out, "%zu cases against %zu", compare->n_head, compare->n_base);
 }
 
-/* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less", or "takes as long" where
- * that would be 0.0 %. */
+/* Of ten times as much, or a tenth, per cents say little. */
+static bool is_factor(const struct compare_band *band)
+{
+    return !band->is_linear && fabs(log1p(band->change.change)) >= log(FACTOR_SHOWN);
+}
+
+/* "12", or "1/12" of what is less. */
+static int put_factor(struct buf *out, double part)
+{
+    double factor = exp(fabs(log1p(part)));
+
+    return buf_printf(out, "%s%.*f", part < 0 ? "1/" : "", factor < 9.95 ? 1 : 0, factor);
+}
+
+/* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less"; "takes 12 times as long",
+ * "takes 1/12 of the time"; or "takes as long" where it would be 0.0 %. */
 static int put_change(const struct compare_band *band, struct buf *out)
 {
-    bool is_more = band->change.change > 0;
-    bool is_metric = json_object_get(band->about, "metric") != NULL;
-    bool is_time = !is_metric && band_figure(band->band) == BAND_TIME;
+    enum { TIME, SPEED, METRIC } kind;
+    static const struct {
+        const char *verb, *equal, *less, *more, *fraction, *times;
+    } words[] = {
+        [TIME] = {"takes ", "as long", " % less time", " % more time", " of the time",
+                  " times as long"},
+        [SPEED] = {"is ", "as fast", " % slower", " % faster", " as fast",
+                   " times as fast"},
+        [METRIC] = {"has ", "as much", " % less", " % more", " as much",
+                    " times as much"},
+    };
+    double change = band->change.change;
 
-    if (fabs(band->change.change) < PERCENT_SHOWN / 2)
-        return buf_append_str(out, is_metric ? "has as much"
-                                   : is_time ? "takes as long"
-                                             : "is as fast");
-
-    if (buf_append_str(out, is_metric ? "has "
-                            : is_time ? "takes "
-                                      : "is ") ||
-        put_percent(out, band->change.change))
+    kind = json_object_get(band->about, "metric") ? METRIC
+           : band_figure(band->band) == BAND_TIME ? TIME
+                                                  : SPEED;
+    if (buf_append_str(out, words[kind].verb))
         return -1;
-    if (is_metric)
-        return buf_append_str(out, is_more ? " % more" : " % less");
-    if (is_time)
-        return buf_append_str(out, is_more ? " % more time" : " % less time");
-    return buf_append_str(out, is_more ? " % faster" : " % slower");
+    if (fabs(change) < PERCENT_SHOWN / 2)
+        return buf_append_str(out, words[kind].equal);
+    if (is_factor(band))
+        return put_factor(out, change) ||
+                       buf_append_str(out, change < 0 ? words[kind].fraction
+                                                      : words[kind].times)
+                   ? -1
+                   : 0;
+    return put_percent(out, change) ||
+                   buf_append_str(out, change < 0 ? words[kind].less : words[kind].more)
+               ? -1
+               : 0;
 }
 
 /* Where a phrase of the sentence goes, and what all phrases share. */
@@ -214,14 +240,16 @@ struct part {
 
 static int put_found(const struct part *part, const struct compare_band *band)
 {
-    double ends[2] = {fabs(band->change.low), fabs(band->change.high)};
-    bool is_falling = ends[0] > ends[1];
+    int (*put_end)(struct buf * out, double part) =
+        is_factor(band) ? put_factor : put_percent;
+    double ends[2] = {band->change.low, band->change.high};
+    bool is_falling = fabs(ends[0]) > fabs(ends[1]);
     struct buf *out = part->out;
 
     if (put_change(band, out) || buf_append_str(out, " ") ||
         put_where(part->compare, band, out) || buf_append_str(out, " (") ||
-        put_percent(out, ends[is_falling]) || buf_append_str(out, " to ") ||
-        put_percent(out, ends[!is_falling]))
+        put_end(out, ends[is_falling]) || buf_append_str(out, " to ") ||
+        put_end(out, ends[!is_falling]))
         return -1;
     if (!*part->has_repeats &&
         (buf_append_str(out, ", ") || put_repeats(part->compare, out)))

@@ -85,6 +85,27 @@ TEST(slower_head_is_worse_in_time_and_in_bandwidth)
     made_release(&made);
 }
 
+/* A link of another kind, say. */
+TEST(large_changes_are_told_as_factors)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 5, 20, 1);
+
+    require_sentence(
+        compare, "head takes 20 times as long up to 16K (20 to 20, 5 repeats each), "
+                 "takes 20 times as long between 16K and 4M (20 to 20) and is 1/20 as "
+                 "fast from 4M up (1/20 to 1/20)");
+    compare_destroy(compare);
+    made_release(&made);
+    compare = compare_factor(&made, 5, 0.05, 1);
+    require_sentence(
+        compare, "head takes 1/20 of the time up to 16K (1/20 to 1/20, 5 repeats "
+                 "each), takes 1/20 of the time between 16K and 4M (1/20 to 1/20) and "
+                 "is 20 times as fast from 4M up (20 to 20)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
 TEST(faster_head_is_better)
 {
     struct made made;
