@@ -106,6 +106,8 @@ void heading_line(struct heading *heading, const char *line)
         heading->is_title_weak = !is_decorated;
     } else
         snprintf(heading->last, HEADING_SIZE, "%s", is_short(copy) ? copy : "");
+    if (!strchr(copy, '=')) /* most lines of a training's output */
+        return;
     for (char *word = strtok_r(copy, " \t", &save); word;
          word = strtok_r(NULL, " \t", &save)) {
         word += strspn(word, "\"'`");
@@ -151,7 +153,8 @@ static void append_words(char out[HEADING_SIZE], const char *text, size_t len)
 static void key_of(const char *text, char out[HEADING_SIZE])
 {
     regex_t pattern;
-    bool has_pattern = regcomp(&pattern, left_out, REG_EXTENDED | REG_ICASE) == 0;
+    bool has_pattern =
+        *text && regcomp(&pattern, left_out, REG_EXTENDED | REG_ICASE) == 0;
     regmatch_t match;
     int flags = 0;
     size_t n;
