@@ -42,7 +42,7 @@ static void list(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_artifacts(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), list);
+    lookup_id(arg, request, http_request_param(request, "id"), list);
 }
 
 /* The first of the texts that were asked for, or else the request is answered. */

@@ -40,5 +40,13 @@ static void found(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_events(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), found);
+    const char *id = http_request_param(request, "id");
+    int form;
+
+    if (!params_format(request, formats, &form))
+        return;
+    if (form == EVENT_FORM_TEXT)
+        lookup_outline(arg, request, id, found);
+    else
+        lookup_id(arg, request, id, found);
 }

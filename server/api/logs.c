@@ -186,5 +186,5 @@ static void found(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_logs(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), found);
+    lookup_outline(arg, request, http_request_param(request, "id"), found);
 }

@@ -49,10 +49,10 @@ static void on_read(void *arg, const struct error *err, json_t *run)
     free(lookup);
 }
 
-void lookup_run(struct api *api, struct http_request *request, const char *id,
-                lookup_found *found)
+/* run: as it is in memory (stolen), or NULL. */
+static void look_up(struct api *api, struct http_request *request, const char *id,
+                    json_t *run, lookup_found *found)
 {
-    json_t *run = scheduler_run_json(api->scheduler, id, false);
     struct lookup *lookup;
 
     if (run) {
@@ -63,6 +63,26 @@ void lookup_run(struct api *api, struct http_request *request, const char *id,
     lookup = lookup_create(api, request, id, found);
     if (lookup)
         store_read_run(api->store, lookup->id, on_read, lookup);
+}
+
+void lookup_run(struct api *api, struct http_request *request, const char *id,
+                lookup_found *found)
+{
+    look_up(api, request, id, scheduler_run_json(api->scheduler, id, false), found);
+}
+
+void lookup_outline(struct api *api, struct http_request *request, const char *id,
+                    lookup_found *found)
+{
+    look_up(api, request, id, scheduler_run_outline(api->scheduler, id), found);
+}
+
+void lookup_id(struct api *api, struct http_request *request, const char *id,
+               lookup_found *found)
+{
+    bool is_active = scheduler_run_is_active(api->scheduler, id);
+
+    look_up(api, request, id, is_active ? json_pack("{s:s}", "id", id) : NULL, found);
 }
 
 static void on_settled(void *arg, const struct error *err)

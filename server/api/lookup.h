@@ -12,6 +12,13 @@ typedef void lookup_found(struct api *api, struct http_request *request, json_t 
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found);
 
+/* The same with less of a run that has not ended, which is made on the loop, for a
+ * thousand clients perhaps: what scheduler_run_outline has of it, or its "id" alone. */
+void lookup_outline(struct api *api, struct http_request *request, const char *id,
+                    lookup_found *found);
+void lookup_id(struct api *api, struct http_request *request, const char *id,
+               lookup_found *found);
+
 /* Go on with a run that was just found once the store has all that its document shows,
  * perhaps at once; scheduler_head is the document's own then. */
 void lookup_settle(struct api *api, struct http_request *request, json_t *run,

@@ -38,5 +38,13 @@ static void found(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_results(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), found);
+    const char *id = http_request_param(request, "id");
+    int form;
+
+    if (!params_format(request, formats, &form))
+        return;
+    if (form == TUNER_FORM)
+        lookup_run(arg, request, id, found);
+    else
+        lookup_outline(arg, request, id, found);
 }

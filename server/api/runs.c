@@ -359,5 +359,5 @@ static void delete_found(struct api *api, struct http_request *request, json_t *
 
 void api_run_delete(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), delete_found);
+    lookup_id(arg, request, http_request_param(request, "id"), delete_found);
 }

@@ -112,6 +112,14 @@ json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, b
                        run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
 }
 
+json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active && !run_has_ended(active->run) ? run_to_json(active->run, RUN_OUTLINE)
+                                                 : NULL;
+}
+
 char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len)
 {
     const struct active_run *active = active_run_find(scheduler, run);

@@ -168,9 +168,10 @@ bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);
 
 enum run_form {
-    RUN_WHOLE, /* as docs/api.md shows it */
-    RUN_BRIEF, /* without spec and cases */
-    RUN_STORED /* for the database: without its cases, which have rows of their own */
+    RUN_WHOLE,   /* as docs/api.md shows it */
+    RUN_OUTLINE, /* with no more of its cases than what tells them apart */
+    RUN_BRIEF,   /* without spec and cases */
+    RUN_STORED   /* for the database: without its cases, which have rows of their own */
 };
 
 /* A new reference. */

@@ -31,49 +31,33 @@ static int append_json(struct buf *out, const json_t *value)
     return result;
 }
 
-static bool has_control(const char *text)
+static bool is_alike(const struct run_rank *a, const struct run_rank *b)
 {
-    while (*text && (unsigned char)*text >= 0x20)
-        text++;
-    return *text != '\0';
+    return a->state == b->state &&
+           (a->reason == b->reason ||
+            (a->reason && b->reason && strcmp(a->reason, b->reason) == 0));
 }
 
-/* A string as JSON; most need no more than their quotes. */
-static int append_string(struct buf *out, const char *text)
+/* Neighbours that are alike as one: there may be ten thousand, mostly all done. */
+static json_t *ranks_json(const struct run *run, const struct run_case *c)
 {
-    json_t *value;
-    int result;
+    int n = c->ranks ? run_case_nodes(run, c).world_size : 0, first = 0;
+    json_t *out = json_array();
 
-    if (!text)
-        return buf_append_str(out, "null");
-    if (!strpbrk(text, "\"\\") && !has_control(text))
-        return buf_printf(out, "\"%s\"", text);
-    value = json_clean_string(text);
-    result = append_json(out, value);
-    json_decref(value);
-    return result;
-}
+    for (int i = 1; i <= n; i++) {
+        const struct run_rank *rank = &c->ranks[first];
 
-/* By hand: of ten thousand ranks a tree of values takes ten times as long. */
-static int append_ranks(const struct run *run, const struct run_case *c, struct buf *out)
-{
-    const struct run_nodes on = run_case_nodes(run, c);
-    int result = buf_append_str(out, "[");
-
-    for (int i = 0; c->ranks && i < on.world_size && !result; i++) {
-        const struct run_node *node = run_nodes_of_rank(&on, i);
-
-        result = buf_printf(out, "%s{\"rank\":%d,\"node\":", i ? "," : "", i) ||
-                 append_string(out, node ? node->name : "?") ||
-                 buf_printf(out, ",\"state\":\"%s\",\"reason\":",
-                            rank_state_name(c->ranks[i].state)) ||
-                 append_string(out, c->ranks[i].reason) || buf_append_str(out, "}");
+        if (i < n && is_alike(rank, &c->ranks[i]))
+            continue;
+        json_array_append_new(out, json_pack("{s:[i, i], s:s, s:o?}", "ranks", first,
+                                             i - 1, "state", rank_state_name(rank->state),
+                                             "reason", json_clean_string(rank->reason)));
+        first = i;
     }
-    return result || buf_append_str(out, "]") ? -1 : 0;
+    return out;
 }
 
-/* But for its ranks. */
-static json_t *case_json(const struct run *run, size_t index)
+static json_t *case_json(const struct run *run, size_t index, enum run_form form)
 {
     static const struct run_case waiting;
     const struct run_case *c = run->cases ? &run->cases[index] : &waiting;
@@ -87,9 +71,12 @@ static json_t *case_json(const struct run *run, size_t index)
 
     if (env)
         json_object_set_new(out, "env", env);
+    if (c->on.items)
+        json_object_set_new(out, "nodes", run_nodes_names(&c->on));
+    if (form == RUN_OUTLINE)
+        return out;
     if (c->on.items) {
         json_object_set_new(out, "round", json_integer((json_int_t)c->round));
-        json_object_set_new(out, "nodes", run_nodes_names(&c->on));
         json_object_set_new(out, "headline", headline_json(&c->headline));
     }
     if (c->confirms)
@@ -100,46 +87,25 @@ static json_t *case_json(const struct run *run, size_t index)
         json_object_set(out, "transports", c->transports);
     if (c->conditions)
         json_object_set_new(out, "conditions", run_conditions_json(run, c));
+    json_object_set_new(out, "ranks", ranks_json(run, c));
     return out;
-}
-
-static int append_case(const struct run *run, size_t index, struct buf *out)
-{
-    static const struct run_case waiting;
-    const struct run_case *c = run->cases ? &run->cases[index] : &waiting;
-    json_t *doc = case_json(run, index);
-    char *text = doc ? json_text(doc) : NULL;
-    int result = !text || buf_append(out, text, strlen(text) - 1) || /* open for more */
-                 buf_append_str(out, ",\"ranks\":") || append_ranks(run, c, out) ||
-                 buf_append_str(out, "}");
-
-    free(text);
-    json_decref(doc);
-    return result ? -1 : 0;
 }
 
 char *run_case_text(const struct run *run, size_t index)
 {
-    struct buf out;
+    json_t *doc = case_json(run, index, RUN_WHOLE);
+    char *text = doc ? json_text(doc) : NULL;
 
-    buf_init(&out, SIZE_MAX / 2);
-    if (append_case(run, index, &out)) {
-        buf_release(&out);
-        return NULL;
-    }
-    return buf_detach(&out, NULL);
+    json_decref(doc);
+    return text;
 }
 
-static json_t *cases_json(const struct run *run)
+static json_t *cases_json(const struct run *run, enum run_form form)
 {
     json_t *cases = json_array();
 
-    for (size_t i = 0; i < run->n_cases; i++) {
-        char *text = run_case_text(run, i);
-
-        json_array_append_new(cases, text ? json_loads(text, 0, NULL) : NULL);
-        free(text);
-    }
+    for (size_t i = 0; i < run->n_cases; i++)
+        json_array_append_new(cases, case_json(run, i, form));
     return cases;
 }
 
@@ -245,7 +211,7 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
         json_object_set_new(out, "cases",
-                            form == RUN_WHOLE ? cases_json(run) : json_array());
+                            form == RUN_STORED ? json_array() : cases_json(run, form));
         if (run->machines)
             json_object_set(out, "machines", run->machines);
         if (run->preflight)
@@ -292,15 +258,20 @@ json_t *run_to_json(const struct run *run, enum run_form form)
 }
 
 /* Of a case that has ended the text is kept. */
-static int append_kept_case(struct run *run, size_t i, struct buf *out)
+static int append_case(struct run *run, size_t i, struct buf *out)
 {
     struct run_case *c = run->cases ? &run->cases[i] : NULL;
+    char *text;
+    int result;
 
-    if (!c || !case_has_ended(c))
-        return append_case(run, i, out);
-    if (!c->text)
+    if (c && !c->text && case_has_ended(c))
         c->text = run_case_text(run, i);
-    return c->text ? buf_append_str(out, c->text) : -1;
+    if (c && c->text)
+        return buf_append_str(out, c->text);
+    text = run_case_text(run, i);
+    result = text ? buf_append_str(out, text) : -1;
+    free(text);
+    return result;
 }
 
 static int append_cases(struct run *run, struct buf *out)
@@ -310,7 +281,7 @@ static int append_cases(struct run *run, struct buf *out)
     for (size_t i = 0; i < run->n_cases && !result; i++) {
         if (i > 0)
             result = buf_append_str(out, ",");
-        result = result || append_kept_case(run, i, out) ? -1 : 0;
+        result = result || append_case(run, i, out) ? -1 : 0;
     }
     return result || buf_append_str(out, "]") ? -1 : 0;
 }

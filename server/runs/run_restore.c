@@ -21,19 +21,25 @@ static char *reason_of(const json_t *object)
     return reason ? strdup(reason) : NULL;
 }
 
-static void restore_ranks(const struct run *run, struct run_case *c, const json_t *ranks)
+static void restore_ranks(const struct run *run, struct run_case *c, const json_t *groups)
 {
     int world_size = run_case_nodes(run, c).world_size;
+    const json_t *group;
+    size_t i;
 
-    if (json_array_size(ranks) != (size_t)world_size || world_size == 0)
+    if (json_array_size(groups) == 0)
         return;
     c->ranks = calloc((size_t)world_size + 1, sizeof(*c->ranks));
-    for (int i = 0; c->ranks && i < world_size; i++) {
-        const json_t *rank = json_array_get(ranks, (size_t)i);
-        int state = rank_state_lookup(json_get_str(rank, "state", NULL));
+    json_array_foreach (groups, i, group) {
+        const json_t *ranks = json_object_get(group, "ranks");
+        int64_t first = json_integer_value(json_array_get(ranks, 0));
+        int64_t last = json_integer_value(json_array_get(ranks, 1));
+        int state = rank_state_lookup(json_get_str(group, "state", NULL));
 
-        c->ranks[i].state = state < 0 ? RANK_ASSIGNED : (enum rank_state)state;
-        c->ranks[i].reason = reason_of(rank);
+        for (int64_t k = first; c->ranks && k >= 0 && k <= last && k < world_size; k++) {
+            c->ranks[k].state = state < 0 ? RANK_ASSIGNED : (enum rank_state)state;
+            c->ranks[k].reason = reason_of(group);
+        }
     }
 }
 

@@ -67,6 +67,10 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
 json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
                            bool brief);
 
+/* The same of a run that has not ended, with no more of its cases than what tells them
+ * apart: of ten thousand ranks there may be much to say. */
+json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run);
+
 /* The same as the text of a body, of a run that has not ended; to be freed. */
 char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len);
 

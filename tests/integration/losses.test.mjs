@@ -14,6 +14,7 @@ import {
   long,
   noWorkersLeft,
   quick,
+  ranksOf,
   reached,
   startAgent,
   startCluster,
@@ -60,7 +61,7 @@ describe('losses', { concurrency: 6 }, () => {
     await noWorkersLeft(agents);
     const run = await server.getRun(id);
     assert.equal(run.state, 'failed');
-    assert.equal(run.cases[0].ranks[2].state, 'failed');
+    assert.equal(ranksOf(run.cases[0])[2].state, 'failed');
     assert.ok((await server.rows(id)).length >= 4);
     assertNumbered(await server.events(id));
     await nextRunWorks(server);

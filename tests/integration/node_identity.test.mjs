@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { assertProblem, assertWholeRows, long, quick, startAgent, startServer } from './lib/cluster.mjs';
+import {
+  assertProblem,
+  assertWholeRows,
+  long,
+  quick,
+  ranksOf,
+  startAgent,
+  startServer,
+} from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 
@@ -65,7 +73,7 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     const run = await server.getRun(id);
     assert.equal(run.state, 'rendezvous', JSON.stringify(run));
     assert.deepEqual(
-      run.cases[0].ranks.map(({ state }) => state),
+      ranksOf(run.cases[0]).map(({ state }) => state),
       ['spawned', 'assigned'],
     );
     assert.deepEqual(

@@ -12,6 +12,7 @@ import {
   noWorkersLeft,
   parseSse,
   quick,
+  ranksOf,
   reached,
   startAgent,
   startCluster,
@@ -291,7 +292,7 @@ describe('runs', { concurrency: 4 }, () => {
       for (const rank of event.ranks) ranks.set(`${event.case}.${rank}`, event.state);
     }
     for (const one of run.cases) {
-      for (const rank of one.ranks) assert.equal(ranks.get(`${one.case}.${rank.rank}`), rank.state);
+      for (const rank of ranksOf(one)) assert.equal(ranks.get(`${one.case}.${rank.rank}`), rank.state);
     }
   });
 

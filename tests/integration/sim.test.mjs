@@ -6,7 +6,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { faulty, noWorkersLeft, reached, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import {
+  faulty,
+  noWorkersLeft,
+  ranksOf,
+  reached,
+  startAgents,
+  startCluster,
+  startServer,
+} from './lib/cluster.mjs';
 import { binDir, patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
@@ -347,7 +355,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.equal(run.state, 'cancelled');
     // Killed ones say nothing.
     assert.deepEqual(
-      run.cases[0].ranks.map(({ reason }) => reason),
+      ranksOf(run.cases[0]).map(({ reason }) => reason),
       Array(2).fill('cancelled: told to stop'),
     );
     await noWorkersLeft(agents);

@@ -134,10 +134,10 @@ static void put_interrupted(struct store_write *write, const char *state)
              "{\"case\":0,\"attempt\":1,\"state\":\"completed\","
              "\"started\":\"2023-11-14T22:13:21.000Z\","
              "\"ended\":\"2023-11-14T22:13:31.000Z\","
-             "\"ranks\":[{\"state\":\"done\"},{\"state\":\"done\"}]},"
+             "\"ranks\":[{\"ranks\":[0,1],\"state\":\"done\"}]},"
              "{\"case\":1,\"attempt\":1,\"state\":\"%s\","
              "\"started\":\"2023-11-14T22:13:40.000Z\",\"ended\":null,"
-             "\"ranks\":[{\"state\":\"assigned\"},{\"state\":\"assigned\"}]}]}",
+             "\"ranks\":[{\"ranks\":[0,1],\"state\":\"assigned\"}]}]}",
              (long long)(START_MS + 51000), state);
     put_run(write, "run1", "running", text);
     put_row(write, START_MS + 5000, 0, 1, 0, 1.5, 0);

@@ -24,6 +24,16 @@ static const char placed[] =
     "{\"backend\":\"host\",\"world_size\":3,\"nodes\":["
     "{\"name\":\"a\",\"ranks\":1},{\"name\":\"b\",\"ranks\":2}]}";
 
+/* Those of the first case. */
+static void assert_ranks(const json_t *doc, const char *wanted)
+{
+    const json_t *first = json_array_get(json_object_get(doc, "cases"), 0);
+    char *text = json_text(json_object_get(first, "ranks"));
+
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
 TEST(placement_numbers_the_ranks_node_by_node)
 {
     struct run *run = make_run("{\"sizes\":[8,16],\"repeats\":2}");
@@ -102,9 +112,15 @@ TEST(results_add_up)
     assert_true(json_is_true(json_object_get(json, "emulated")));
     assert_int_equal(
         json_array_size(json_object_get(json_object_get(json, "summary"), "curve")), 1);
-    assert_int_equal(json_array_size(json_object_get(
-                         json_array_get(json_object_get(json, "cases"), 0), "ranks")),
-                     3);
+    assert_ranks(json, "[{\"ranks\":[0,2],\"state\":\"assigned\",\"reason\":null}]");
+    json_decref(json);
+    apply(run, 6, "ranks", "{\"case\":0,\"ranks\":[0,2],\"state\":\"joined\"}");
+    apply(run, 7, "rank",
+          "{\"case\":0,\"rank\":2,\"state\":\"failed\",\"reason\":\"x\"}");
+    json = run_to_json(run, RUN_WHOLE);
+    assert_ranks(json, "[{\"ranks\":[0,0],\"state\":\"joined\",\"reason\":null},"
+                       "{\"ranks\":[1,1],\"state\":\"assigned\",\"reason\":null},"
+                       "{\"ranks\":[2,2],\"state\":\"failed\",\"reason\":\"x\"}]");
     json_decref(json);
     run_destroy(run);
 }

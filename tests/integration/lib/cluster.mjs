@@ -140,6 +140,12 @@ export function parseSse(lines) {
   return events;
 }
 
+// The ranks of a case in a run's document, one by one.
+export const ranksOf = (one) =>
+  one.ranks.flatMap(({ ranks: [first, last], state, reason }) =>
+    Array.from({ length: last - first + 1 }, (_, i) => ({ rank: first + i, state, reason })),
+  );
+
 // Whether an event says of ranks, or of one of them, that they have come so far.
 export const reached = (event, state, rank = undefined) =>
   event.type === 'ranks' && event.state === state && (rank === undefined || event.ranks.includes(rank));
