@@ -1,6 +1,13 @@
 if(TARGET rb_worker_nccl)
     unit_tests(nccl LIBS rb_worker_nccl TESTS
-        nccl_identity nccl_interface nccl_lib nccl_profiler nccl_table shared_object)
+        nccl_identity nccl_interface nccl_lib nccl_profiler nccl_releases nccl_table shared_object)
+    find_program(RINGBENCH_PTXAS ptxas HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
+    set(ptxas "${RINGBENCH_PTXAS}")
+    if(NOT RINGBENCH_PTXAS)
+        set(ptxas "")
+        message(STATUS "Tests: no ptxas, the kernels' PTX is not tried")
+    endif()
+    unit_define(nccl_releases PTXAS="${ptxas}")
 
     # Worker processes over the emulated libraries.
     add_library(rb_nccl_fixture STATIC nccl_fixture.c)

@@ -1,6 +1,5 @@
-/* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That each
- * version's events are read where they have it is for
- * tests/integration/nccl_choice.test.mjs, where the emulated NCCL looks the plugin up. */
+/* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That NCCL finds
+ * the plugin is for tests/integration/nccl_choice.test.mjs. */
 #include "agent/worker/nccl/nccl_profiler.h"
 #include "agent/worker/nccl/nccl_tuning.h"
 #include "tests/unit/test.h"
@@ -157,4 +156,77 @@ TEST(ranks_are_held_against_each_other)
     choice_add(&all, &tree);
     assert_false(all.ranks_differ);
     assert_int_equal(all.channels, 4);
+}
+
+/* ---- Where each version has it ---- */
+
+typedef int init_1(void **, int *);
+typedef int init_4(void **, int *, const char *, uint64_t, int, int, int, void *);
+
+/* ncclProfilerEventDescr_vN_t of NCCL's headers; 0: it does not tell. */
+static const struct {
+    const struct nccl_profiler *plugin;
+    const char *since;
+    size_t algo, proto, channels, transfer_channels;
+    bool has_numbers; /* in place of names */
+} versions[] = {
+    {&ncclProfiler_v1, "2.23", 106, 107, 0, 0, true},
+    {&ncclProfiler_v2, "2.24", 112, 120, 0, 0, false},
+    {&ncclProfiler_v3, "2.26", 104, 112, 0, 0, false},
+    {&ncclProfiler_v4, "2.27", 88, 96, 80, 60, false},
+    {&ncclProfiler_v5, "2.28", 88, 96, 80, 60, false},
+};
+
+static void begin_version(size_t i)
+{
+    nccl_profiler_fn *init = versions[i].plugin->init;
+
+    if (i < 3)
+        assert_int_equal(((init_1 *)init)(&context, &mask), 0);
+    else if (i == 3)
+        assert_int_equal(((init_4 *)init)(&context, &mask, "c", 1, 1, 2, 0, NULL), 0);
+    else
+        assert_int_equal(((init_5 *)init)(&context, 1, &mask, "c", 1, 2, 0, NULL), 0);
+}
+
+static void start_event(size_t i, unsigned char type, struct choice *choice)
+{
+    static const char *const algo = "TREE", *const proto = "LL128";
+    unsigned char event[128] = {0};
+    void *handle = NULL;
+
+    event[0] = type;
+    if (type == TRANSFER) {
+        if (versions[i].transfer_channels)
+            event[versions[i].transfer_channels] = 3;
+    } else if (versions[i].has_numbers) {
+        event[versions[i].algo] = 0;
+        event[versions[i].proto] = 1;
+    } else {
+        memcpy(event + versions[i].algo, &algo, sizeof(algo));
+        memcpy(event + versions[i].proto, &proto, sizeof(proto));
+    }
+    if (type == COLLECTIVE && versions[i].channels)
+        event[versions[i].channels] = 5;
+    nccl_profiler_watch();
+    assert_int_equal(versions[i].plugin->start(context, &handle, event), 0);
+    nccl_profiler_take(choice);
+}
+
+TEST(each_version_is_read_where_it_has_it)
+{
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        struct choice choice = {.channels = 0}, transfer = {.channels = 0};
+
+        begin_version(i);
+        start_event(i, COLLECTIVE, &choice);
+        if (strcmp(choice.algo, "TREE") != 0 || strcmp(choice.proto, "LL128") != 0 ||
+            choice.channels != (versions[i].channels ? 5 : 0))
+            fail_msg("NCCL %s: %s %s %d", versions[i].since, choice.algo, choice.proto,
+                     choice.channels);
+        start_event(i, TRANSFER, &transfer);
+        assert_string_equal(transfer.algo, "P2P");
+        assert_int_equal(transfer.channels, versions[i].transfer_channels ? 3 : 0);
+        assert_int_equal(versions[i].plugin->finalize(context), 0);
+    }
 }

@@ -1,9 +1,10 @@
 /* nccl_abi.h - what the worker needs of NCCL's binary interface
  *
  * Declared here, so that the worker builds without nccl.h: it loads the library at run
- * time anyway. Values and layouts are those of NVIDIA's nccl.h 2.18 to 2.28, where new
- * members only come at the end (tests/unit/test_nccl_abi.c compares them with the header
- * where there is one). Every name has its own prefix, so that both can be included. */
+ * time anyway. Values and layouts are those of NVIDIA's nccl.h 2.18 to 2.30, where new
+ * members only come at the end. tests/unit/test_nccl_releases.c has what each release
+ * has, and test_nccl_abi.c compares with the header where there is one. Every name has
+ * its own prefix, so that both can be included. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 #define RINGBENCH_WORKER_NCCL_NCCL_ABI_H
 
@@ -65,7 +66,7 @@ struct nccl_id {
 
 #define NCCL_CONFIG_MAGIC 0xcafebeefu
 #define NCCL_CONFIG_UNSET INT_MIN
-#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* without what 2.30 added */
+#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* without what came later */
 #define NCCL_WITH_P2P_PEERS NCCL_ABI_VERSION(2, 30, 0)
 
 /* ncclConfig_t of 2.30. A library takes as many bytes as it knows. */
@@ -87,9 +88,10 @@ struct nccl_config {
     int nvls_ctas;
     int n_channels_per_net_peer;
     int nvlink_centric_sched;
-    /* From here on of 2.30. */
+    /* Since 2.29. */
     int graph_usage_mode;
     int num_rma_ctx;
+    /* Since 2.30. */
     int max_p2p_peers;
     int graph_stream_ordering;
 };
