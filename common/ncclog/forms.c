@@ -234,6 +234,14 @@ static void take_comm(struct ncclog *log, const struct pieces *pieces, const cha
         comm->has_ended = comm->has_ended || strcmp(about, "complete") == 0;
 }
 
+static void take_destroyed(struct ncclog *log, const struct pieces *pieces,
+                           const char *about)
+{
+    (void)pieces;
+    (void)about;
+    log->n_destroyed++;
+}
+
 /* Before 2.18, and of RCCL, without an id. */
 static void take_old_comm(struct ncclog *log, const struct pieces *pieces,
                           const char *about)
@@ -613,7 +621,8 @@ static const struct {
     {"*comm " OLD_COMM "COMPLETE", take_old_comm, "complete"},
     {"comm $ rank # nRanks # nNodes # localRanks # *", take_sizes, NULL},
     {"Init timings*: rank # nranks # total $ *", take_timings, NULL},
-    {"comm $ rank # nranks # *COMPLETE*", NULL, NULL}, /* destroyed, aborted */
+    {"comm $ rank # nranks # *Destroy COMPLETE*", take_destroyed, NULL},
+    {"comm $ rank # nranks # *COMPLETE*", NULL, NULL}, /* aborted */
     {"*comm $ rank # nranks # *", NULL, NULL},
     {"Bootstrap timings *", NULL, NULL},
     {"NVLS multicast support is not available on dev #*", take_reason, "nvls"},
@@ -651,13 +660,14 @@ static const struct {
 };
 
 static const struct {
-    const char *pattern, *about;
+    const char *pattern, *about; /* about NULL: no reason for the ways */
+    bool is_optional;            /* NCCL goes on without it */
 } warnings[] = {
-    /* of what NCCL can do without */
-    {"Failed to open libibverbs*", "ib"},
-    {"NET/IB : Unable to open device *", "hca"},
-    {"NET/OFI *", "plugin"},
-    {"P2P is disabled between connected GPUs *", "p2p"},
+    {"Failed to open libibverbs*", "ib", true},
+    {"NET/IB : Unable to open device *", "hca", true},
+    {"NET/IB : *Got non-fatal async event*", NULL, true},
+    {"NET/OFI *", "plugin", false},
+    {"P2P is disabled between connected GPUs *", "p2p", true},
 };
 
 bool ncclog_is_optional(const char *warning)
@@ -665,7 +675,8 @@ bool ncclog_is_optional(const char *warning)
     struct pieces pieces;
 
     for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
-        if (pattern_fits(warnings[i].pattern, warning, &pieces))
+        if (warnings[i].is_optional &&
+            pattern_fits(warnings[i].pattern, warning, &pieces))
             return true;
     return false;
 }
@@ -676,7 +687,7 @@ void ncclog_take_warning(struct ncclog *log, const char *text)
     struct pieces pieces;
 
     for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
-        if (pattern_fits(warnings[i].pattern, text, &pieces))
+        if (warnings[i].about && pattern_fits(warnings[i].pattern, text, &pieces))
             add_reason(log, warnings[i].about, &line);
 }
 

@@ -10,7 +10,4 @@ bool ncclog_take(struct ncclog *log, const char *text);
 /* The same of a warning, which is a reason for what is found of the ways, or nothing. */
 void ncclog_take_warning(struct ncclog *log, const char *text);
 
-/* Whether a warning is of something that NCCL can do without, such as RDMA. */
-bool ncclog_is_optional(const char *warning);
-
 #endif

@@ -66,24 +66,6 @@ static bool is_past_init(const struct ncclog *log)
     return comm && (comm->has_ended || (!comm->id[0] && comm->connected[0]));
 }
 
-/* The first that differ are kept: they say what began it. */
-static void take_warning(struct ncclog *log, const char *text)
-{
-    struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
-    json_t *line = clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX));
-    size_t n = json_array_size(kept->first);
-    bool has_it = n == NCCLOG_WARNINGS_MAX;
-
-    log->n_lines++;
-    ncclog_take_warning(log, text);
-    kept->n++;
-    for (size_t i = 0; i < n; i++)
-        has_it = has_it || json_equal(json_array_get(kept->first, i), line);
-    if (!has_it)
-        json_array_append(kept->first, line);
-    json_decref(line);
-}
-
 bool ncclog_is_echo(const char *warning)
 {
     static const char *const echoes[] = {"Connection closed by remote peer",
@@ -99,6 +81,30 @@ bool ncclog_is_echo(const char *warning)
         if (warning && strstr(warning, echoes[i]))
             return true;
     return false;
+}
+
+/* The first that differ are kept: they say what began it. */
+static void take_warning(struct ncclog *log, const char *text)
+{
+    struct ncclog_warnings *kept = is_past_init(log) ? &log->late : &log->early;
+    json_t *line = clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX));
+    size_t n = json_array_size(kept->first);
+    bool has_it = n == NCCLOG_WARNINGS_MAX;
+
+    log->n_lines++;
+    /* That others close their connections is how a job ends well. */
+    if (log->n_destroyed > 0 && log->n_destroyed >= log->n_comms &&
+        ncclog_is_echo(text)) {
+        json_decref(line);
+        return;
+    }
+    ncclog_take_warning(log, text);
+    kept->n++;
+    for (size_t i = 0; i < n; i++)
+        has_it = has_it || json_equal(json_array_get(kept->first, i), line);
+    if (!has_it)
+        json_array_append(kept->first, line);
+    json_decref(line);
 }
 
 const char *ncclog_cause(const json_t *warnings)

@@ -70,6 +70,7 @@ struct ncclog {
     long driver;                     /* CUDA's, as it is numbered; 0: not said */
     struct ncclog_comm *comms;
     size_t n_comms, now;   /* the one that spoke last */
+    size_t n_destroyed;    /* as the program asked, at its end */
     long n_comms_left_out; /* beyond the limit */
     char left_out[24];     /* the one of these that speaks; "": none does */
     long n_links;     /* lines that name one: it grows while NCCL connects its ranks */
@@ -108,6 +109,9 @@ const struct ncclog_comm *ncclog_main(const struct ncclog *log);
 /* Whether a process warns of this because something else failed before, here or on
  * another node. */
 bool ncclog_is_echo(const char *warning);
+
+/* Whether a warning is of something that NCCL can do without, such as RDMA. */
+bool ncclog_is_optional(const char *warning);
 
 /* Of warnings, strings in the order in which they came, the first that is no echo and of
  * nothing that NCCL can do without; else the first that is no echo; else the first. NULL:

@@ -23,6 +23,7 @@ struct transport_input {
     size_t n_nodes;
     json_t *env;      /* variables that the job was given, or NULL */
     const char *mark; /* as verdict_json has it, or NULL */
+    bool is_of_file;  /* which may lack the log of some processes */
 };
 
 /* Who tells: a process of a rank of the case, or one by any number of its own. */

@@ -109,6 +109,8 @@ void transport_absent(struct findings *findings)
         if (comm->begun == 0 || comm->ended > 0 || heard >= comm->ranks ||
             comm->begun < heard || comm->has_links || !*comm->id)
             continue;
+        if (findings->input->is_of_file && 2 * heard < comm->ranks)
+            continue;
         list_ranks(comm, false, absent, sizeof(absent));
         snprintf(text, sizeof(text),
                  "%lld of %lld ranks began NCCL's init and none completed it: rank%s %s "

@@ -1,6 +1,7 @@
 /* encoding.c - a file as UTF-8, whichever encoding it has */
 #include "server/import/encoding.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -168,9 +169,46 @@ static int decode_utf(char **text, size_t *len, struct error *err)
     return 0;
 }
 
+/* Colours as rsyslog, a collector and cat -v write them: "#033[36m", "^[[36m". */
+static void drop_colours(char *text, size_t *len)
+{
+    static const char *const starts[] = {"#033[", "^[["};
+
+    for (size_t k = 0; k < sizeof(starts) / sizeof(starts[0]); k++) {
+        const char *from = text, *end = text + *len, *at;
+        size_t n = 0;
+
+        while ((at = memmem(from, (size_t)(end - from), starts[k], strlen(starts[k])))) {
+            memmove(text + n, from, (size_t)(at - from));
+            n += (size_t)(at - from);
+            from = at + strlen(starts[k]);
+            while (from < end && (isdigit((unsigned char)*from) || *from == ';'))
+                from++;
+            from += from < end && *from != '\n';
+        }
+        memmove(text + n, from, (size_t)(end - from));
+        *len = n + (size_t)(end - from);
+    }
+}
+
+/* Blanks of web pages and tables: U+00A0 and the tab. */
+static void plain_blanks(char *text, size_t len)
+{
+    char *end = text + len;
+
+    for (char *at = text; (at = memchr(at, '\t', (size_t)(end - at)));)
+        *at++ = ' ';
+    for (char *at = text; (at = memmem(at, (size_t)(end - at), "\xc2\xa0", 2)); at += 2)
+        memset(at, ' ', 2);
+}
+
 int import_decode(char **text, size_t *len, struct error *err)
 {
     if (decode_utf(text, len, err))
         return -1;
-    return is_json_lines(*text, *len) ? from_json_lines(text, len, err) : 0;
+    if (is_json_lines(*text, *len) && from_json_lines(text, len, err))
+        return -1;
+    drop_colours(*text, len);
+    plain_blanks(*text, *len);
+    return 0;
 }

@@ -129,7 +129,7 @@ static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 {
     const struct ncclog_set *set = file->set;
     struct transport_node *nodes = calloc(set->n, sizeof(*nodes));
-    struct transport_input input = {.nodes = nodes, .mark = mark};
+    struct transport_input input = {.nodes = nodes, .mark = mark, .is_of_file = true};
     struct transport *transport;
     json_t *out;
 

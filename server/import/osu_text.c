@@ -1,4 +1,5 @@
 /* osu_text.c - the blocking collectives of the OSU benchmarks (OMB) */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,16 @@ static void drop_prefix(const struct osu_text *reader, struct import_line *line)
         line->words[0] = first + strlen(first) - 1;
 }
 
+/* "6-4  10.00  9.00": a size with something put to it, and figures. */
+static bool is_like_row(const struct import_line *line)
+{
+    size_t len = line->n_words ? strlen(line->words[0]) : 0;
+    double number;
+
+    return line->n_words >= 2 && isdigit((unsigned char)line->words[0][len - 1]) &&
+           strchr(line->words[1], '.') && import_number(line->words[1], &number);
+}
+
 int osu_text_line(struct osu_text *reader, struct import_line *line, struct error *err)
 {
     size_t title = find_title(line), at;
@@ -183,6 +194,8 @@ int osu_text_line(struct osu_text *reader, struct import_line *line, struct erro
     } else if (reader->dtype >= 0 && line->n_words >= 2 &&
                import_count(line->words[0], &size)) {
         return take_row(reader, line, err);
+    } else if (reader->dtype >= 0 && is_like_row(line)) {
+        import_note_row(reader->import, line->number, "its size is no number");
     }
     return 0;
 }

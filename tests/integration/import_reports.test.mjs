@@ -48,6 +48,12 @@ test('files in the forms of reports come to the right answer', limit, async (t) 
       if (report.detail) assert.match(answer.json.detail, new RegExp(report.detail));
       else assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Imported' }, answer.json), []);
       if (report.runs) await assertRuns(server, report, answer.json.runs);
+      if (report.unread) {
+        assert.deepEqual(
+          answer.json.unread.map(({ line }) => line),
+          report.unread,
+        );
+      }
       if (report.verdict) assertVerdicts(report, answer.json.transports.verdicts);
       if (report.transportNodes) assert.deepEqual(answer.json.transports.nodes, report.transportNodes);
       if (report.text) assert.ok((await ask('text')).text.includes(report.text));
