@@ -191,7 +191,7 @@ static void begin_version(size_t i)
 
 static void start_event(size_t i, unsigned char type, struct choice *choice)
 {
-    static const char *const algo = "TREE", *const proto = "LL128";
+    static const char *const algo = "RING", *const proto = "SIMPLE";
     unsigned char event[128] = {0};
     void *handle = NULL;
 
@@ -200,8 +200,8 @@ static void start_event(size_t i, unsigned char type, struct choice *choice)
         if (versions[i].transfer_channels)
             event[versions[i].transfer_channels] = 3;
     } else if (versions[i].has_numbers) {
-        event[versions[i].algo] = 0;
-        event[versions[i].proto] = 1;
+        event[versions[i].algo] = 1;
+        event[versions[i].proto] = 2;
     } else {
         memcpy(event + versions[i].algo, &algo, sizeof(algo));
         memcpy(event + versions[i].proto, &proto, sizeof(proto));
@@ -220,7 +220,7 @@ TEST(each_version_is_read_where_it_has_it)
 
         begin_version(i);
         start_event(i, COLLECTIVE, &choice);
-        if (strcmp(choice.algo, "TREE") != 0 || strcmp(choice.proto, "LL128") != 0 ||
+        if (strcmp(choice.algo, "RING") != 0 || strcmp(choice.proto, "SIMPLE") != 0 ||
             choice.channels != (versions[i].channels ? 5 : 0))
             fail_msg("NCCL %s: %s %s %d", versions[i].since, choice.algo, choice.proto,
                      choice.channels);
