@@ -281,7 +281,7 @@ describe('groups', { concurrency: 4 }, () => {
     await startAgent(t, server, 'node-2', { args: ['--worker-dir', other] });
     const run = await end(server, { backend: 'host' });
     assert.equal(run.state, 'failed');
-    assert.match(run.cases[0].reason, /different builds: \w{12} on node-[12], \w{12} on node-[12]/);
+    assert.match(run.cases[0].reason, /builds: \w{12} on node-[12], \w{12} on node-[12]/);
   });
 
   test('nodes that do not reach each other where NCCL will try are named', {

@@ -225,7 +225,7 @@ TEST(what_is_missing_is_no_pass)
     says(plain, alone, 2, "{\"figure\":\"busbw_gbs\",\"max\":9,\"size\":8}",
          "not_evaluated", "no number above 0");
     says(plain, good, 0, "{\"figure\":\"wrong\"}", "not_evaluated", "no row was checked");
-    says(plain, NULL, 0, fast, "not_evaluated", "can't be read");
+    says(plain, NULL, 0, fast, "not_evaluated", "results");
 }
 
 TEST(wrong_elements_are_none_only_if_all_rows_were_looked_at)
@@ -240,7 +240,7 @@ TEST(wrong_elements_are_none_only_if_all_rows_were_looked_at)
     says(plain, skipped, 2, wrong, "not_evaluated", "1K was skipped: no reason given");
     says(plain, unchecked, 2, wrong, "not_evaluated", "some rows were not checked");
     says(plain, half, 2, wrong, "not_evaluated", "not checked");
-    says(plain, NULL, 0, wrong, "not_evaluated", "can't be read");
+    says(plain, NULL, 0, wrong, "not_evaluated", "results");
     json_object_set_new(doc, "rows_done", json_integer(2));
     json_object_set_new(doc, "rows_total", json_integer(2));
     verdict = judge(doc, "completed", wrong, skipped, 1);

@@ -138,7 +138,7 @@ TEST(cancelling_stops_the_workers_first)
     agent_await(&a, "stop");
     assert_true(scheduler_run_is_active(world->scheduler, run));
     agent_say(&a, run, 1, "gone", "");
-    assert_ended(world, run, "cancelled", "cancelled by request");
+    assert_ended(world, run, "cancelled", "request");
     assert_int_equal(scheduler_cancel(world->scheduler, run, &err), -1);
     assert_int_equal(err.code, ERROR_NOT_FOUND);
     release_agent(&a);

@@ -37,7 +37,7 @@ test('wrong data is one box, and its rank is marked on its node', LIMIT, async (
   const { server, page, open } = await setUp(t);
   server.add(wrongRun());
   await open(`${path}?tab=ranks`);
-  await sees(page, /failed: wrong data: 1 wrong element/);
+  await sees(page, /failed: wrong data: 1 /);
   assert.equal(await page.locator('.alerts > .alert').count(), 1);
   await page.getByText('1 wrong element in 1 row').click();
   await sees(page, /^rank 2 on node-2, all_reduce of 8 bytes \(out of place\), element 7/);

@@ -244,7 +244,7 @@ test('a wrong element of a real rank is shown with where', LIMIT, async (t) => {
     fault: { kind: 'wrong', rank: 1, row: 2, index: 7 },
   });
   await open(`/runs/${id}`);
-  await sees(page, /failed: wrong data: 1 wrong element/);
+  await sees(page, /failed: wrong data: 1 /);
   await page.getByText('1 wrong element in 1 row').click();
   await sees(page, /rank 1 on node-\d, all_reduce of 4K bytes \(out of place\), element 7/);
   assert.equal(await page.locator('.alerts > .alert').count(), 1);

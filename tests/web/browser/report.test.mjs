@@ -200,7 +200,7 @@ test('what must be seen is seen, in either theme and on a phone', LIMIT, async (
   await show(page, files.wrong);
   assert.ok(
     await page
-      .getByText(/^wrong data: 1 wrong element/)
+      .getByText(/^wrong data: 1 /)
       .first()
       .isVisible(),
   );

@@ -117,7 +117,7 @@ test(
     server.add({
       ...run,
       id: '06cw1x2k3m4p',
-      extra: { follow_up: { ...follow_up, why: 'rank 3 comes late' } },
+      extra: { follow_up: { ...follow_up, why: 'as it was slow' } },
     });
     server.add({ ...run, id: '06cw1x2k3m4q' });
     const button = page.getByRole('button', { name: title });
@@ -129,7 +129,7 @@ test(
     server.followUp = { id: '06cw1x2k3m4q' };
     await open('/runs/06cw1x2k3m4p');
     await page.locator('button.primary', { hasText: title }).waitFor();
-    assert.equal(await button.getAttribute('title'), 'rank 3 comes late');
+    assert.equal(await button.getAttribute('title'), 'as it was slow');
     await button.click();
     await page.waitForURL(/06cw1x2k3m4q/);
     await sees(page, 'Figures');
