@@ -2,14 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { quick, startAgent, startServer } from './lib/cluster.mjs';
+import { noNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 
 const limit = { timeout: 120000 * patience };
-
-// This machine's libraries would be asked about the GPUs of another one.
-const noNccl = { RINGBENCH_NCCL_LIB: '/nonexistent/libnccl.so' };
 
 const sentence = /cgroup .*1\.5 of \d+ CPUs/;
 

@@ -386,6 +386,10 @@ export const emulatedGpus = (settings, env = {}) => ({
   ...env,
 });
 
+// The environment of an agent that shows another machine, about whose GPUs this machine's libraries are
+// not to be asked.
+export const noNccl = { RINGBENCH_NCCL_LIB: '/nonexistent/libnccl.so' };
+
 // Runs may misbehave.
 export const faulty = {
   server: { args: ['--allow-faults'] },

@@ -4,9 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after } from 'node:test';
 import {
+  Server,
   assertNumbered,
   faulty,
-  Server,
+  noNccl,
   startAgent,
   startCluster,
   startServer,
@@ -129,9 +130,9 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   const server = await startServer(t);
   const { page } = await openPage(t);
   for (const name of ['sick-1', 'sick-2']) {
-    await startAgent(t, server, name, { env: { RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup') } });
+    await startAgent(t, server, name, { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup') } });
   }
-  await startAgent(t, server, 'well', { env: { RINGBENCH_ROOT: nodeTree(t, 'laptop') } });
+  await startAgent(t, server, 'well', { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'laptop') } });
   await page.goto(`${server.url}/nodes`);
   /* NCCL can use none of the GPUs on their buses. */
   await until(async () => (await page.locator('table.nodes tbody tr').count()) === 3, 'three nodes');
