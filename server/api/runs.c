@@ -116,7 +116,8 @@ static void shorten(json_t *run, const char *verdict)
         json_object_set_new(run, verdict, gate_brief(json_object_get(run, verdict)));
 }
 
-/* Stored documents show more than a list does, and a run that goes on has moved since. */
+/* Verdicts are shorter in a list, and a run that goes on has moved since it was stored.
+ */
 static void finish_item(struct api *api, json_t *runs, size_t index)
 {
     json_t *run = json_array_get(runs, index);
@@ -129,15 +130,6 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
         return;
     }
     thin_curve(run);
-    json_object_del(run, "spec");
-    json_object_del(run, "cases");
-    json_object_del(run, "machines");
-    json_object_del(run, "preflight");
-    json_object_del(run, "ceiling");
-    json_object_del(run, "lateness");
-    json_object_del(run, "traffic");
-    json_object_del(run, "hang");
-    json_object_del(run, "elapsed");
     shorten(run, "culprit");
     shorten(run, "verdict");
 }

@@ -9,6 +9,11 @@
 
 #define SQL_MAX ((size_t)4096)
 
+/* A list shows none of these, and they are most of a document. */
+#define NOT_LISTED                                                                       \
+    ", '$.spec', '$.cases', '$.machines', '$.preflight', '$.ceiling', '$.lateness'"      \
+    ", '$.traffic', '$.hang', '$.elapsed'"
+
 _Static_assert(STORE_RUNS_TOTAL_MAX == 10000, "as the statement has it");
 
 /* By enum store_runs_sort. */
@@ -68,7 +73,7 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
     bool is_rising = json_get_bool(params, "is_rising", false);
     const char *way = is_rising ? "ASC" : "DESC";
 
-    buf_printf(sql, "SELECT %s, id, doc", column);
+    buf_printf(sql, "SELECT %s, id, json_remove(doc" NOT_LISTED ")", column);
     put_source(params, sql);
     /* The first page has no limit: a figure may be the largest number there is. */
     if (*json_get_str(params, "before_id", ""))

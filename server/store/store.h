@@ -138,7 +138,7 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [docs without their cases], "next": cursor or null, "total": {"runs",
+/* {"runs": [what a list shows of their docs], "next": cursor or null, "total": {"runs",
  * "is_more"}, or null where it was not asked for}; ERROR_INVALID for a bad cursor.
  */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
