@@ -251,7 +251,9 @@ describe('what NCCL chooses', { concurrency: 2 }, () => {
     });
     const done = async (name) => {
       const { id, rows } = await rowsOn(server, name, { nccl: { registration: 'symmetric' } });
-      const end = (await server.events(id)).filter((event) => event.registration);
+      const end = (await server.events(id))
+        .flatMap((event) => event.each ?? [])
+        .filter((rank) => rank.registration);
       assert.equal(end.length, 1);
       return { rows, said: end[0].registration };
     };
