@@ -29,6 +29,30 @@ static void assert_blame(struct world *world, const char *run, const char *says)
     json_decref(blame);
 }
 
+static void await_stops(struct agent *agents, int n)
+{
+    for (int i = 0; i < n; i++)
+        agent_await(&agents[i], "stop");
+}
+
+static void say_gone(struct agent *agents, int n, const char *run)
+{
+    for (int i = 0; i < n; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+}
+
+static void end_all(struct agent *agents, int n, const char *run)
+{
+    await_stops(agents, n);
+    say_gone(agents, n, run);
+}
+
+static void release_agents(struct agent *agents, int n)
+{
+    for (int i = 0; i < n; i++)
+        release_agent(&agents[i]);
+}
+
 TEST(the_rank_that_died_is_named_not_its_witness)
 {
     struct world *world = *state;
@@ -44,16 +68,14 @@ TEST(the_rank_that_died_is_named_not_its_witness)
     agent_await(&agents[0], "stop");
     agent_await(&agents[1], "stop");
     agent_say(&agents[0], run, 1, "exit", ",\"rank\":0,\"code\":1");
-    agent_say(&agents[0], run, 1, "gone", "");
-    agent_say(&agents[1], run, 1, "gone", "");
+    say_gone(agents, 2, run);
     assert_ended(world, run, "failed",
                  "rank 1 on b: worker killed by signal 9 (Killed); its last line: boom");
     assert_blame(world, run,
                  "{\"kind\":\"rank_failed\",\"rank\":1,\"node\":\"b\",\"count\":1,"
                  "\"evidence\":[{\"rank\":1,\"node\":\"b\",\"text\":\"worker killed by "
                  "signal 9 (Killed); its last line: boom\"}]}");
-    release_agent(&agents[0]);
-    release_agent(&agents[1]);
+    release_agents(agents, 2);
 }
 
 static void say_lost(struct agent *agent, const char *run, int rank, int peer)
@@ -79,10 +101,7 @@ TEST(a_victim_is_not_named_by_those_who_saw_it_leave)
     say_lost(&agents[3], run, 3, 1);
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 2);
-    for (int i = 0; i < 4; i++)
-        agent_await(&agents[i], "stop");
-    for (int i = 0; i < 4; i++)
-        agent_say(&agents[i], run, 1, "gone", "");
+    end_all(agents, 4, run);
     assert_ended(
         world, run, "failed",
         "rank 2 on c was lost, say 3 of its peers (rank 1: peer_lost: lost rank 2: ");
@@ -95,8 +114,7 @@ TEST(a_victim_is_not_named_by_those_who_saw_it_leave)
         "closed\",\"by\":0},"
         "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 1: connection "
         "closed\",\"by\":3}]}");
-    for (int i = 0; i < 4; i++)
-        release_agent(&agents[i]);
+    release_agents(agents, 4);
 }
 
 static void say_unreached(struct agent *agent, const char *run, int rank, int peer)
@@ -108,14 +126,6 @@ static void say_unreached(struct agent *agent, const char *run, int rank, int pe
              "\"interface\":\"eth0\",\"via\":\"eth1\",\"reason\":\"No route to host\"",
              rank, peer);
     agent_say(agent, run, 1, "unreached", rest);
-}
-
-static void end_all(struct agent *agents, int n, const char *run)
-{
-    for (int i = 0; i < n; i++)
-        agent_await(&agents[i], "stop");
-    for (int i = 0; i < n; i++)
-        agent_say(&agents[i], run, 1, "gone", "");
 }
 
 /* The others have their time to tell, too. */
@@ -146,8 +156,7 @@ TEST(a_node_that_others_cannot_reach_is_named)
                         "finding");
     assert_null(json_object_get(doc, "hang"));
     json_decref(doc);
-    for (int i = 0; i < 3; i++)
-        release_agent(&agents[i]);
+    release_agents(agents, 3);
 }
 
 TEST(a_rank_that_died_is_named_before_ways_to_it)
@@ -161,8 +170,7 @@ TEST(a_rank_that_died_is_named_before_ways_to_it)
     agent_say(&agents[0], run, 1, "exit", ",\"rank\":0,\"signal\":9,\"tail\":[\"boom\"]");
     end_all(agents, 2, run);
     assert_ended(world, run, "failed", "rank 0 on a: worker killed by signal 9");
-    for (int i = 0; i < 2; i++)
-        release_agent(&agents[i]);
+    release_agents(agents, 2);
 }
 
 /* Where nobody answers it is told only when the rank is stopped. */
@@ -173,14 +181,11 @@ TEST(ways_that_are_told_at_the_stop_say_why_ranks_are_missing)
     char run[16];
 
     start_run(agents, 2, world, "{}", run);
-    for (int i = 0; i < 2; i++)
-        agent_await(&agents[i], "stop");
+    await_stops(agents, 2);
     say_unreached(&agents[1], run, 1, 0);
-    for (int i = 0; i < 2; i++)
-        agent_say(&agents[i], run, 1, "gone", "");
+    say_gone(agents, 2, run);
     assert_ended(world, run, "failed", "unreachable: 1 finding: reach: b cannot reach a");
-    for (int i = 0; i < 2; i++)
-        release_agent(&agents[i]);
+    release_agents(agents, 2);
 }
 
 /* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
@@ -193,13 +198,9 @@ TEST(a_lost_node_settles_whom_a_circle_of_blame_leaves_open)
     start_joined(agents, 3, world, "{}", run);
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 0);
-    for (int i = 0; i < 2; i++)
-        agent_await(&agents[i], "stop");
-    for (int i = 0; i < 2; i++)
-        agent_say(&agents[i], run, 1, "gone", "");
+    end_all(agents, 2, run);
     assert_ended(world, run, "failed", "c: agent lost");
-    for (int i = 0; i < 3; i++)
-        release_agent(&agents[i]);
+    release_agents(agents, 3);
 }
 
 TEST(wrong_data_fails_the_run)
@@ -235,8 +236,7 @@ TEST(a_late_rank_is_named)
     agent_await(&agents[0], "stop");
     assert_true(json_get_bool(agent_await(&agents[1], "stop"), "stacks", false));
     agent_say(&agents[1], run, 1, "stack", ",\"rank\":1,\"text\":\"connect <- join\"");
-    agent_say(&agents[0], run, 1, "gone", "");
-    agent_say(&agents[1], run, 1, "gone", "");
+    say_gone(agents, 2, run);
     assert_ended(
         world, run, "failed",
         "rendezvous: 1 of 2 ranks joined in 30 s; missing rank 1 on b stack of rank 1: "
@@ -246,8 +246,7 @@ TEST(a_late_rank_is_named)
                  "\"phase\":\"joined\",\"of\":2,\"seconds\":30,\"evidence\":["
                  "{\"rank\":1,\"node\":\"b\",\"text\":\"its worker started but has not "
                  "joined\"}],\"stack\":{\"rank\":1,\"text\":\"connect <- join\"}}");
-    release_agent(&agents[0]);
-    release_agent(&agents[1]);
+    release_agents(agents, 2);
 }
 
 TEST(a_rank_that_hangs_while_it_loads_libraries_is_told_from_others)
@@ -275,8 +274,7 @@ TEST(a_rank_that_hangs_while_it_loads_libraries_is_told_from_others)
         assert_int_equal(mentions(text, "loading CUDA and NCCL"), i == 1);
     }
     json_decref(blame);
-    release_agent(&agents[0]);
-    release_agent(&agents[1]);
+    release_agents(agents, 2);
 }
 
 /* Rank 1 on b, with all that its agent said of it. */
@@ -325,15 +323,13 @@ TEST(a_stall_names_who_is_behind)
     agent_say(&agents[1], run, 1, "stack",
               ",\"rank\":1,\"text\":\"read <- load\",\"state\":\"D\",\"kernel\":"
               "\"nfs_wait\",\"line\":\"reading the data\"");
-    agent_say(&agents[0], run, 1, "gone", "");
-    agent_say(&agents[1], run, 1, "gone", "");
+    say_gone(agents, 2, run);
     assert_ended(
         world, run, "failed",
         "stalled: no rank made progress for 3 s; rank 1 b 41 (1.0 MiB), D, nfs_wait "
         "reading the data; 1 rank 42 (1.0 MiB); rank 1: read <- load");
     assert_named(world, run);
-    release_agent(&agents[0]);
-    release_agent(&agents[1]);
+    release_agents(agents, 2);
 }
 
 TEST(a_full_disk_is_no_stall_of_other_ranks)
@@ -346,14 +342,12 @@ TEST(a_full_disk_is_no_stall_of_other_ranks)
     agents[1].is_spool_full = true;
     for (int i = 1; i >= 0; i--)
         agent_await(&agents[i], "stop");
-    for (int i = 0; i < 2; i++)
-        agent_say(&agents[i], run, 1, "gone", "");
+    say_gone(agents, 2, run);
     json_t *blame = await_blame(world, run);
     assert_string_equal(json_get_str(blame, "kind", ""), "node_full");
     assert_string_equal(json_get_str(blame, "node", ""), "b");
     assert_int_equal(json_get_int(blame, "count", 0), 1);
     json_decref(blame);
     assert_ended(world, run, "failed", "b: --spool-dir");
-    release_agent(&agents[0]);
-    release_agent(&agents[1]);
+    release_agents(agents, 2);
 }
