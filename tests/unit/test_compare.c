@@ -536,6 +536,36 @@ TEST(a_band_that_crosses_is_mixed_and_names_the_crossing)
     made_release(&made);
 }
 
+/* Nothing differs, and each size of each case is off by its own 2 %. */
+TEST(noise_of_single_sizes_is_not_mixed)
+{
+    size_t trials = test_seeds(400), mixed = 0;
+    struct noise noise = {.seed = 17};
+
+    for (size_t trial = 0; trial < trials; trial++) {
+        struct made made;
+        struct compare *compare;
+
+        made_init(&made);
+        for (int i = 0; i < 16; i++) {
+            struct case_point points[9];
+
+            for (size_t k = 0; k < 9; k++) {
+                double us = exp(0.02 * noise_normal(&noise));
+
+                points[k] = (struct case_point){
+                    .size = INT64_C(4 << 20) << k, .time_us = us, .busbw_gbs = 50 / us};
+            }
+            made_add(&made, i, REDUCE, points, 9);
+        }
+        compare = compare_made(&made, 8, true);
+        mixed += compare->answer == VERDICT_MIXED;
+        compare_destroy(compare);
+        made_release(&made);
+    }
+    assert_true(100 * mixed <= trials);
+}
+
 /* Base takes half the time of head at some sizes, head half of base's at others. */
 TEST(both_sides_of_a_crossing_are_measured_alike)
 {
