@@ -286,7 +286,7 @@ static void fall_silent(struct silence *silence, int port)
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
 
-        connect(fd, (struct sockaddr *)&at, sizeof(at));
+        (void)connect(fd, (struct sockaddr *)&at, sizeof(at));
         connected = poll(&pollfd, 1, 300);
         silence->clients[silence->n] = fd;
     }
