@@ -277,6 +277,8 @@ static struct follower *follower_create(struct api *api, struct http_request *re
     }
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);
+    if (options->wants_ranks)
+        event_writer_want_ranks(follower->writer);
     return follower;
 }
 

@@ -23,7 +23,8 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     int form;
 
     if (!params_format(request, formats, &form) ||
-        !params_flag(request, "samples", &options.wants_samples))
+        !params_flag(request, "samples", &options.wants_samples) ||
+        !params_flag(request, "ranks", &options.wants_ranks))
         return;
     if (form == TUNER_FORM) {
         lookup_settle(api, request, run, tuner_reply);

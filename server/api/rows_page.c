@@ -52,7 +52,7 @@ static void link_next(struct http_request *request, int64_t next)
 {
     static const char *const kept[] = {"case",   "series",  "group", "size",
                                        "row",    "rank",    "limit", "metric",
-                                       "format", "samples", NULL};
+                                       "format", "samples", "ranks", NULL};
     char text[24];
 
     snprintf(text, sizeof(text), "%" PRId64, next);
@@ -132,6 +132,8 @@ void rows_page_reply(struct api *api, struct http_request *request, const json_t
     }
     if (how->wants_samples)
         event_writer_want_samples(page->writer);
+    if (how->wants_ranks)
+        event_writer_want_ranks(page->writer);
     page->form = how->form;
     page->parked = parked_create(api, request);
     if (!page->parked) {

@@ -33,6 +33,9 @@ void event_writer_destroy(struct event_writer *writer);
 /* Show the samples of rows too; before event_writer_begin. */
 void event_writer_want_samples(struct event_writer *writer);
 
+/* The same of each rank's time, which rows in JSON leave out. */
+void event_writer_want_ranks(struct event_writer *writer);
+
 const char *event_form_content_type(enum event_form form);
 
 /* Whether the form shows result rows only. */

@@ -94,20 +94,21 @@ describe('the API in short', { concurrency: 4 }, () => {
     const at = `/api/v1/runs/${id}/results`;
     const paged = [];
     for (let next = 0; next !== null; ) {
-      const page = await server.get(`${at}?limit=5&after=${next}`);
+      const page = await server.get(`${at}?ranks=1&limit=5&after=${next}`);
       assert.ok(page.rows.length <= 5);
       paged.push(...page.rows);
       next = page.next;
     }
     assert.deepEqual(paged, rows);
-    const some = (await server.get(`${at}?case=1&series=0`)).rows;
+    const some = (await server.get(`${at}?ranks=1&case=1&series=0`)).rows;
     assert.deepEqual(
       some,
       rows.filter((row) => row.case === 1 && row.series === 0),
     );
-    const csv = await server.request('GET', `${at}?limit=2&format=csv&size=8`);
+    const csv = await server.request('GET', `${at}?ranks=1&limit=2&format=csv&size=8`);
     assert.equal(csv.text.trim().split(/\r?\n/).length, 3);
     const [, link] = csv.headers.link.match(/^<(\?[^>]+)>; rel="next"$/);
+    assert.match(link, /[?&]ranks=1(&|$)/);
     const rest = await server.request('GET', at + link);
     assert.equal(rest.headers.link, undefined);
     assert.equal(rest.text.trim().split(/\r?\n/).length, 3);

@@ -67,6 +67,37 @@ TEST(rows_lack_what_makes_them_events)
     buf_release(&out);
 }
 
+TEST(rows_have_the_time_of_each_rank_where_it_is_asked_for)
+{
+    static const char *const rows[][2] = {
+        {"{\"case\":0,\"times_us\":[1.5,2],\"size\":8}", "{\"case\":0,\"size\":8}"},
+        {"{\"case\":0,\"times_us\":[]}", "{\"case\":0}"},
+        {"{\"case\":0,\"note\":\",\\\"times_us\\\":[1]\"}",
+         "{\"case\":0,\"note\":\",\\\"times_us\\\":[1]\"}"},
+    };
+    json_t *run = json_object();
+
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+        struct event_writer *writer =
+            event_writer_create(ROWS_FORM_NDJSON, run, "", NULL);
+        struct store_event row = event;
+        const char *wanted = rows[i / 2][i % 2 ? 0 : 1];
+        struct buf out;
+
+        row.body = rows[i / 2][0];
+        row.body_len = strlen(row.body);
+        if (i % 2)
+            event_writer_want_ranks(writer);
+        buf_init(&out, 4096);
+        assert_int_equal(event_writer_event(writer, &row, &out), 0);
+        assert_int_equal(out.len, strlen(wanted) + 1);
+        assert_memory_equal(out.data, wanted, strlen(wanted));
+        buf_release(&out);
+        event_writer_destroy(writer);
+    }
+    json_decref(run);
+}
+
 TEST(json_rows_are_one_document)
 {
     for (int n = 0; n < 3; n++) {

@@ -87,7 +87,7 @@ export class Api extends EventTarget {
   /** A page of rows.
    * @returns {Promise<Schema.Results>} */
   rows(id, query) {
-    return this.json(`${runPath(id)}/results?format=json&${query}`);
+    return this.json(`${runPath(id)}/results?format=json&ranks=1&${query}`);
   }
 
   /** The events that are stored now.
@@ -217,7 +217,7 @@ export class Api extends EventTarget {
 
   /* The report, or the results in a format, as a file. */
   file(id, kind) {
-    const what = kind === 'report' ? 'report.html' : `results?format=${kind}`;
+    const what = kind === 'report' ? 'report.html' : `results?format=${kind}&ranks=1`;
     return this.blob(`${runPath(id)}/${what}`);
   }
 

@@ -254,7 +254,7 @@ export class Server extends Program {
   }
 
   async rows(id, query = '') {
-    return (await this.get(`/api/v1/runs/${id}/results?format=json${query}`)).rows;
+    return (await this.get(`/api/v1/runs/${id}/results?format=json&ranks=1${query}`)).rows;
   }
 
   // Wait for an event of the run; check gets each.
