@@ -13,6 +13,17 @@ const limit = { timeout: 180000 * patience };
 
 const stopsOf = (launchers) => launchers.asked().filter((line) => line.startsWith('stop'));
 
+// A run on a node that job 7 of the engine lends.
+async function running(t) {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const { id, spec } = await server.run(launched);
+  const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
+  await stateIs(server, id, 'running', /.?/);
+  return { server, launchers, id, agent };
+}
+
 describe('jobs of an engine', { concurrency: 6 }, () => {
   test('what the engine says is shown as it changes, and how a job ends', limit, async (t) => {
     const { server, launchers } = await start(t);
@@ -73,12 +84,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
   });
 
   test('a run says that its job was ended under it', limit, async (t) => {
-    const { server, launchers } = await start(t);
-    launchers.say('answer', 'job 7\n');
-    launchers.say('status', 'RUNNING\n');
-    const { id, spec } = await server.run(launched);
-    const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
-    await stateIs(server, id, 'running', /.?/);
+    const { server, launchers, id, agent } = await running(t);
     launchers.say('status', 'TIMEOUT TimeLimit\n');
     agent.signal('SIGTERM');
     const run = await server.runEnds(id);
@@ -115,12 +121,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
   );
 
   test('a failed run ends though nobody can say what became of its job', limit, async (t) => {
-    const { server, launchers } = await start(t);
-    launchers.say('answer', 'job 7\n');
-    launchers.say('status', 'RUNNING\n');
-    const { id, spec } = await server.run(launched);
-    const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
-    await stateIs(server, id, 'running', /.?/);
+    const { server, launchers, id, agent } = await running(t);
     fs.rmSync(path.join(launchers.dir, 'engine.json'));
     server.signal('SIGHUP');
     await waitFor(

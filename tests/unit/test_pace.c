@@ -68,6 +68,14 @@ static void near_to(double value, double wanted, double share)
         fail_msg("%.6g is not near %.6g", value, wanted);
 }
 
+/* The first rows of a case, and the time after them. */
+static int64_t begin(struct pace *pace, size_t n_rows)
+{
+    pace_init(pace);
+    pace_case_begins(pace, 1000);
+    return play(pace, 0, n_rows, 2000);
+}
+
 TEST(nothing_is_said_before_it_is_known)
 {
     const char *basis = NULL;
@@ -87,11 +95,8 @@ TEST(larger_sizes_are_extrapolated)
 {
     const char *basis = NULL;
     struct pace pace;
-    int64_t now;
+    int64_t now = begin(&pace, 13);
 
-    pace_init(&pace);
-    pace_case_begins(&pace, 1000);
-    now = play(&pace, 0, 13, 2000);
     near_to(pace_eta(&pace, &plan, 0, now, &basis), rest_s(13), 0.05);
     assert_string_equal(basis, "extrapolated");
 }
@@ -100,11 +105,8 @@ TEST(known_sizes_are_measured)
 {
     const char *basis = NULL;
     struct pace pace;
-    int64_t now;
+    int64_t now = begin(&pace, 16);
 
-    pace_init(&pace);
-    pace_case_begins(&pace, 1000);
-    now = play(&pace, 0, 16, 2000);
     for (size_t row = 16; row < series_rows(&plan); row++) {
         near_to(pace_eta(&pace, &plan, 0, now, &basis), rest_s(row), 0.05);
         assert_string_equal(basis, "measured");
@@ -117,11 +119,8 @@ TEST(time_goes_on_within_a_row)
 {
     const char *basis = NULL;
     struct pace pace;
-    int64_t now;
+    int64_t now = begin(&pace, 16);
 
-    pace_init(&pace);
-    pace_case_begins(&pace, 1000);
-    now = play(&pace, 0, 16, 2000);
     near_to(pace_eta(&pace, &plan, 0, now + 700, &basis), rest_s(16) - 0.7, 0.05);
     near_to(pace_eta(&pace, &plan, 0, now + 1000000, &basis) + 1.0, 1.0, 0.0);
 }
@@ -134,9 +133,7 @@ TEST(further_cases_and_cycles_are_counted)
     int64_t now;
 
     cycles.cycles = 3;
-    pace_init(&pace);
-    pace_case_begins(&pace, 1000);
-    now = play(&pace, 0, 32, 2000);
+    now = begin(&pace, 32);
     near_to(pace_eta(&pace, &cycles, 0, now, &basis), 2 * rest_s(0), 0.05);
     pace_case_ends(&pace, now, true);
     near_to(pace_eta(&pace, &plan, 3, now, &basis), 3 * (rest_s(0) + 1.0), 0.05);
