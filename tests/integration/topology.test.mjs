@@ -160,8 +160,8 @@ describe('topology', { concurrency: 2 }, () => {
         '/files/NCCL_TOPO_FILE',
         /variable/,
       ],
-      [{ files: { NCCL_TOPO_FILE: 'x' }, backend: 'host' }, '/files', /NCCL backend/],
-      [{ topology: 'dump', backend: 'sim' }, '/topology', /NCCL backend/],
+      [{ files: { NCCL_TOPO_FILE: 'x' }, backend: 'host' }, '/files', /backend to nccl/],
+      [{ topology: 'dump', backend: 'sim' }, '/topology', /backend to nccl/],
       [{ topology: 'dump', split: 'node' }, '/topology', /split/],
     ])) {
       const { errors } = assertProblem(await server.post({ ...quick, backend: 'nccl', ...spec }), 422);
