@@ -3,7 +3,7 @@
 const RETRY_FIRST_MS = 300;
 const RETRY_MAX_MS = 5000;
 /* The server sends a comment every 15 s: this long without a byte, and it is gone. */
-const SILENCE_MS = 40000;
+const SILENCE_MS = 24000;
 /* A request that a page polls with must not hang on a dead link for minutes. */
 const REQUEST_MS = 20000;
 /* A file of a million rows takes its time. */
@@ -19,7 +19,7 @@ export class ApiError extends Error {
 }
 
 /* `options`: askToken(again), which gives a token; shared, the streams that all tabs share;
- * and for tests fetch, storage, silenceMs. */
+ * and for tests fetch, storage, silenceMs, requestMs. */
 export class Api extends EventTarget {
   constructor(options = {}) {
     super();
@@ -27,6 +27,7 @@ export class Api extends EventTarget {
     this.storage = options.storage ?? globalThis.sessionStorage;
     this.askToken = options.askToken ?? null;
     this.silenceMs = options.silenceMs ?? SILENCE_MS;
+    this.requestMs = options.requestMs ?? REQUEST_MS;
     /** @type {Date | null} */
     this.goneSince = null;
     this.skewMs = 0;
@@ -193,7 +194,7 @@ export class Api extends EventTarget {
   /** How head does against base. Of many results that takes a while.
    * @returns {Promise<Schema.Comparison>} */
   compare(query) {
-    return this.json(`/api/v1/compare?${query}`, { signal: AbortSignal.timeout(FILE_MS) });
+    return this.json(`/api/v1/compare?${query}`, { limitMs: FILE_MS });
   }
 
   /** @returns {Promise<Schema.Trend>} */
@@ -222,7 +223,7 @@ export class Api extends EventTarget {
   }
 
   async blob(path) {
-    return (await this.request(path, { signal: AbortSignal.timeout(FILE_MS) })).blob();
+    return (await this.request(path, { limitMs: FILE_MS })).blob();
   }
 
   async json(path, init = {}) {
@@ -252,8 +253,8 @@ export class Api extends EventTarget {
     if (token) {
       headers.Authorization = `Bearer ${token}`;
     }
-    const limit = init.follow ? null : AbortSignal.timeout(REQUEST_MS);
-    const signal = init.signal ?? limit ?? undefined;
+    const limits = [init.signal, init.follow ? null : AbortSignal.timeout(init.limitMs ?? this.requestMs)];
+    const signal = AbortSignal.any(limits.filter(Boolean));
     try {
       const response = await this.fetch(path, { ...init, headers, signal });
       this.heard(response);
@@ -344,6 +345,7 @@ export class Api extends EventTarget {
     const silence = new AbortController();
     const stop = () => silence.abort();
     signal.addEventListener('abort', stop);
+    const timer = setTimeout(stop, this.silenceMs);
     try {
       const response = await this.request(`${runPath(id)}/events`, {
         headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(position.after) },
@@ -351,6 +353,7 @@ export class Api extends EventTarget {
         follow: true,
         signal: silence.signal,
       });
+      clearTimeout(timer);
       const ended = await this.read(response.body, position, onEvents, silence);
       if (!ended && !signal.aborted) {
         this.lost();
@@ -366,6 +369,7 @@ export class Api extends EventTarget {
       this.lost();
       return 'lost';
     } finally {
+      clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     }
   }

@@ -83,21 +83,34 @@ export function setHidden(element, hidden) {
   }
 }
 
+const FOCUSABLE = 'a[href], button, input, select, textarea, summary, [tabindex]';
+/** @returns {HTMLElement[]} */
+const focusable = (element) => [element, ...element.querySelectorAll(FOCUSABLE)];
+
 /* Make `parent` hold one child per item, in order. A child is kept while its key and its
- * signature stay the same, so focus, selection and scroll position survive. */
+ * signature stay the same. The focus stays with the item that has it, at the same control
+ * in it, also if its child is made anew or moved. */
 export function syncChildren(parent, items, { key, signature, render }) {
   const known = parent.syncedChildren ?? new Map();
   const next = new Map();
+  const active = /** @type {HTMLElement} */ (document.activeElement);
+  let focus = active;
   const elements = items.map((item) => {
     const id = String(key(item));
     const sign = signature(item);
     const old = known.get(id);
     const element = old && old.sign === sign ? old.element : render(item);
+    if (old && old.element !== element && old.element.contains(active)) {
+      focus = focusable(element)[focusable(old.element).indexOf(active)] ?? active;
+    }
     next.set(id, { sign, element });
     return element;
   });
   parent.syncedChildren = next;
   place(parent, elements);
+  if (document.activeElement !== focus && parent.contains(focus)) {
+    focus.focus({ preventScroll: true });
+  }
 }
 
 function place(parent, elements) {

@@ -343,9 +343,26 @@ export function ask(title, content, ...buttons) {
 const HEADLINE_TITLE =
   'Bus bandwidth: the median at the largest size that the first ' + 'series has measured';
 
-/* What a run came to, in a list: who is slow, if that was sought, else its figure. */
+/* The verdict on a run in a list that somebody should see: the first one that is bad, or the
+ * gate's if it did not pass. */
+export function badVerdict({ verdict, culprit, suspects }) {
+  const isBad = ({ answer }) => ANSWERS[answer]?.endsWith(' bad');
+  const all = [verdict, culprit, ...(suspects ?? [])].filter(Boolean);
+  return all.find(isBad) ?? (verdict && verdict.answer !== 'pass' ? verdict : null);
+}
+
+/* What became of a run: the verdict that somebody should see, else its state. */
+export function runPill(run) {
+  const verdict = badVerdict(run);
+  return run.state === 'completed' && verdict
+    ? h('span', { title: verdict.sentence }, answerPill(verdict.answer))
+    : statePill(run.state);
+}
+
+/* What a run came to, in a list, besides its pill: that nobody is slow, if that was asked,
+ * else its figure. */
 export const outcome = (run) =>
-  run.culprit
+  run.culprit && badVerdict(run) !== run.culprit
     ? h('span', { title: run.culprit.sentence }, answerPill(run.culprit.answer))
     : headline(run.summary?.headline);
 

@@ -1,7 +1,8 @@
 /* poll.mjs - repeat a request while the page is looked at */
 
 /* Call `once` now and `ms` after each end, only while the page is visible. Returns
- * {again, stop}. Errors are the caller's: `once` must not throw. */
+ * {again, stop}. Errors are the caller's: one that `once` throws is a fault of the page. It
+ * is reported, and `once` called again. */
 export function poll(once, ms) {
   let timer = null;
   let busy = false;
@@ -19,7 +20,11 @@ export function poll(once, ms) {
     }
     busy = true;
     asked = false;
-    await once();
+    try {
+      await once();
+    } catch (error) {
+      reportError(error);
+    }
     busy = false;
     if (!stopped) {
       timer = setTimeout(turn, asked ? 0 : ms);

@@ -354,3 +354,68 @@ test('fields say what they take, and what a blank means', LIMIT, async (t) => {
   });
   assert.equal(await page.getByText('None chosen').count(), 0);
 });
+
+test('a run whose gate failed is red in the lists', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  addRuns(server, 3);
+  const said = (answer) => ({ verdict: { kind: 'gate', answer, sentence: `the gate says ${answer}` } });
+  server.runs.get('run-0').extra = said('pass');
+  server.runs.get('run-1').extra = said('fail');
+  server.runs.get('run-2').extra = {
+    suspects: [{ kind: 'lateness', answer: 'late_rank', sentence: 'rank 1 is late', nodes: ['node-1'] }],
+  };
+  for (const path of ['/', '/nodes/node-1']) {
+    await open(path);
+    await sees(page, 'name 2');
+    const rows = page.locator('tr', { has: page.getByRole('link', { name: /^name / }) });
+    const pills = (tone) => rows.locator(`.pill.${tone}`).allInnerTexts();
+    assert.deepEqual(
+      (await pills('bad')).map((text) => text.replace(/\W+/, '')),
+      ['late rank', 'fail'],
+      path,
+    );
+    assert.deepEqual(
+      (await pills('good')).map((text) => text.replace(/\W+/, '')),
+      ['completed'],
+      path,
+    );
+    await sees(page, 'the gate says fail');
+  }
+});
+
+test('the focus stays on a run while its row changes', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3);
+  await open('/');
+  await sees(page, 'name 2');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  assert.equal(await focused(), 'name 1');
+  server.runs.get('run-1').labels = { rack: 'r1' };
+  addRuns(server, 1, () => ({ id: 'run-3', name: 'name 3' }));
+  await sees(page, 'name 3');
+  await sees(page, 'rack=r1');
+  assert.equal(await focused(), 'name 1');
+  await page.keyboard.press('j');
+  assert.equal(await focused(), 'name 0');
+});
+
+test('nothing is said of nodes before the server answered', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { expected: /Failed to load|net::ERR/ });
+  server.nodes = [sampleNode('node-1')];
+  /* The first request fails, the next ones get no answer. */
+  let asked = 0;
+  await page.route('**/api/v1/nodes?*', (route) => {
+    asked += 1;
+    return asked === 1 ? route.abort() : undefined;
+  });
+  const verdicts = page.waitForResponse(/judged=1/);
+  await open('/nodes');
+  await (await verdicts).finished();
+  await until(() => asked > 1, 'the next request');
+  assert.equal(await page.locator('.title [role=status]').innerText(), 'Waiting for the server.');
+  await page.unroute('**/api/v1/nodes?*');
+  await sees(page, 'node-1');
+});

@@ -25,6 +25,8 @@ export const CSP =
   "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 const ENDED = ['completed', 'failed', 'cancelled'];
+/* What lists have of a run that its events do not say. */
+const LISTED = new Set(['verdict', 'culprit', 'suspects']);
 
 /* Of all of them memory may not be locked. */
 function preflightOf(nodes) {
@@ -155,10 +157,11 @@ export class FakeServer {
         curve: out.map((row) => [row.size, row.busbw_gbs]),
       },
     };
-    const { culprit, suspects } = run.extra ?? {};
-    return full
-      ? { ...document, ...run.extra, spec: run.spec, cases: casesOf(state) }
-      : { ...document, ...(culprit ? { culprit } : {}), ...(suspects ? { suspects } : {}) };
+    if (full) {
+      return { ...document, ...run.extra, spec: run.spec, cases: casesOf(state) };
+    }
+    const listed = Object.entries(run.extra ?? {}).filter(([key]) => LISTED.has(key));
+    return { ...document, ...Object.fromEntries(listed) };
   }
 
   async handle(request, response) {

@@ -171,3 +171,24 @@ test('a problem document becomes an error with its faults', async () => {
       error.problem.errors[0].pointer === '/iters',
   );
 });
+
+/* As a server does that is stopped: the connection stands, and no answer comes. */
+const frozen = (init) =>
+  new Promise((_, reject) => {
+    const connection = setInterval(() => {}, 1000); /* keeps node from ending */
+    init.signal.addEventListener('abort', () => {
+      clearInterval(connection);
+      reject(init.signal.reason);
+    });
+  });
+
+test('a frozen server is gone, whoever may abort the request', async () => {
+  const { api } = apiWith([frozen], { requestMs: 20 });
+  await assert.rejects(api.run('r1', new AbortController().signal), { name: 'TimeoutError' });
+  assert.notEqual(api.goneSince, null);
+});
+
+test('a stream that never begins is given up', async () => {
+  const { api } = apiWith([frozen, streamOf([frame(1), 'event: end\n\n'])], { silenceMs: 20 });
+  assert.deepEqual((await follow(api)).ids, [1]);
+});

@@ -1,7 +1,7 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import { h, region, setHidden, setText } from '../dom.mjs';
 import { deviceFolds } from '../node_devices.mjs';
-import { answerPill, head, labelChips, outcome, statePill, timeOf } from '../parts.mjs';
+import { answerPill, badVerdict, head, labelChips, outcome, runPill, statePill, timeOf } from '../parts.mjs';
 import { poll } from '../poll.mjs';
 import { formatMemory, plural, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
@@ -226,17 +226,19 @@ function runTable(runs) {
   );
 }
 
-const runRow = (run) =>
-  h(
+const runRow = (run) => {
+  const said = badVerdict(run) ?? run.culprit;
+  return h(
     'tr',
-    h('td', statePill(run.state)),
+    h('td', runPill(run)),
     h(
       'th',
       { scope: 'row' },
       h('a', { href: `/runs/${run.id}` }, shorten(run.name || run.id, 80)),
-      run.culprit ? h('div.second.muted', run.culprit.sentence) : null,
+      said ? h('div.second.muted', said.sentence) : null,
     ),
     h('td', timeOf(run.created, true)),
     whatCell(run),
     h('td.number', outcome(run)),
   );
+};

@@ -32,7 +32,8 @@ export default function view(root, app, { query: first }) {
   app.title('Nodes');
   let query = first;
   let limit = ROWS;
-  let nodes = [];
+  /** @type {any[] | null} */
+  let nodes = null; /* no answer yet */
   let suspects = new Map();
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
   const count = h('p.muted', { role: 'status' }, 'Asking the server…');
@@ -84,7 +85,7 @@ export default function view(root, app, { query: first }) {
   }
 
   function draw() {
-    if (nodes.length === 0 && count.textContent === 'Asking the server…') {
+    if (!nodes) {
       return;
     }
     const found = order(

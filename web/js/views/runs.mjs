@@ -1,13 +1,14 @@
 /* runs.mjs - the home view: the nodes at a glance, and the runs */
 import { debounce, h, region, setHidden, setText, syncChildren } from '../dom.mjs';
 import {
+  badVerdict,
   labelChips,
   outcome,
   RUN_STATES,
+  runPill,
   sorted,
   sortHead,
   sparkline,
-  statePill,
   stateWord,
   timeOf,
   toggles,
@@ -301,12 +302,12 @@ function runRow(run, tray) {
     on: { change: () => tray.toggle(run) },
   });
   const wrong = run.summary?.wrong;
-  const said = run.reason ?? run.culprit?.sentence;
+  const said = run.reason ?? badVerdict(run)?.sentence ?? run.culprit?.sentence;
   const second = [said, ...labels.map((chip) => chip.textContent)].filter(Boolean);
   return h(
     'tr',
     h('td', choose),
-    h('td', statePill(run.state)),
+    h('td', runPill(run)),
     h(
       'th',
       { scope: 'row' },
