@@ -408,7 +408,11 @@ const casesOf = (state) =>
     ...found,
     headline: headlineOfCases(state).get(found.case) ?? null,
     conditions: [...conditions.values()],
-    ranks: [...ranks.values()].map(({ rank, node, state: now }) => ({ rank, node, state: now })),
+    ranks: [...ranks.values()].map(({ rank, state: now, reason }) => ({
+      ranks: [rank, rank],
+      state: now,
+      reason,
+    })),
   }));
 
 const seriesKeys = ({ series, collective, dtype, redop, root, in_place }) => ({
