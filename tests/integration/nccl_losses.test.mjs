@@ -41,15 +41,6 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     assert.match(reason, /^rank 3 on node-2: .*signal 9/);
   });
 
-  test('a death is noticed while calls are put into the queue', limit, async (t) => {
-    const { events } = await endOf(t, 'die@3=50', { stall_s: 60, iters: 1000000, agg_iters: 10, sizes: [8] });
-    const witnesses = events.filter(
-      (event) => event.type === 'rank' && event.state === 'failed' && event.rank !== 3,
-    );
-    assert.deepEqual(witnesses.map(({ rank }) => rank).sort(), [0, 1, 2]);
-    for (const { reason } of witnesses) assert.match(reason, /^peer_lost: /);
-  });
-
   test("an error that NCCL reports in one group ends the other, with the rank's words", limit, async (t) => {
     const { reason } = await endOf(t, 'async_error@2=4', { split: 'node', stall_s: 60 });
     assert.match(reason, /^rank 2 on node-2: .*NCCL result 6.*connection closed by remote peer/s);

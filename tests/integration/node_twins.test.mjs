@@ -23,13 +23,24 @@ import * as netns from './netns.mjs';
 
 const limit = { timeout: 240000 * patience, skip: lacksNccl };
 
+// How many GPUs of NVIDIA's are on the bus.
+function gpuCount(root) {
+  const bus = path.join(root, 'sys/bus/pci/devices');
+  const is = (device, file, value) =>
+    fs.existsSync(path.join(bus, device, file)) &&
+    fs.readFileSync(path.join(bus, device, file), 'utf8').startsWith(value);
+  const devices = fs.existsSync(bus) ? fs.readdirSync(bus) : [];
+  return devices.filter((one) => is(one, 'vendor', '0x10de') && is(one, 'class', '0x03')).length;
+}
+
 // Of a node with CUDA, NCCL and NVML that say what the tree says of them.
 function environment(t, tree) {
   const root = nodeTree(t, tree);
   const settings = path.join(root, 'emulation');
+  const said = fs.existsSync(settings) ? fs.readFileSync(settings, 'utf8').trim() : '';
   return {
     RINGBENCH_ROOT: root,
-    ...emulatedGpus(fs.existsSync(settings) ? fs.readFileSync(settings, 'utf8') : ''),
+    ...emulatedGpus(said.includes('devices=') ? said : `devices=${gpuCount(root) || 2},${said}`),
     RINGBENCH_NVML_LIB: path.join(emulation, 'libnvidia-ml.so.1'),
   };
 }

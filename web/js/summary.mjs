@@ -10,7 +10,7 @@ export function stateOfSummary(summary) {
   const state = newRunState();
   const envs = new Map(summary.combinations.flatMap(({ env, cases }) => cases.map((at) => [at, env])));
   for (const found of run.cases ?? []) {
-    state.cases.set(found.case, caseOf(found, envs.get(found.case) ?? null));
+    state.cases.set(found.case, caseOf(found, envs.get(found.case) ?? null, run.nodes ?? []));
   }
   const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
   applyEvents(state, events);
@@ -67,13 +67,24 @@ export function seriesOf({ run, series, last_event, combinations }, envs = null)
   };
 }
 
+/* The ranks of a case, which are numbered node by node.
+ * @param {Schema.Case} found @param {Schema.Run['nodes']} nodes */
+function ranksOf(found, nodes) {
+  const counts = new Map(nodes.map(({ name, ranks }) => [name, ranks]));
+  const names = found.nodes ?? [...counts.keys()];
+  const nodeOf = names.flatMap((name) => Array(counts.get(name) ?? 0).fill(name));
+  return (found.ranks ?? []).flatMap(({ ranks: [first, last], state, reason }) =>
+    Array.from({ length: last - first + 1 }, (_, i) => ({
+      ...newRank({ rank: first + i, node: nodeOf[first + i] ?? null }),
+      state,
+      reason,
+    })),
+  );
+}
+
 /** @param {Schema.Case} found @returns {import('./events.mjs').CaseState} */
-function caseOf(found, env) {
-  const ranks = (found.ranks ?? []).map((rank) => ({
-    ...newRank(rank),
-    state: rank.state,
-    reason: rank.reason ?? null,
-  }));
+function caseOf(found, env, nodes) {
+  const ranks = ranksOf(found, nodes);
   return {
     case: found.case,
     attempt: found.attempt ?? 1,
