@@ -57,13 +57,6 @@ const char *tcpstore_refusal_name(enum tcpstore_refusal kind)
     return refusals[kind].name;
 }
 
-int tcpstore_refuse(enum tcpstore_refusal *why, enum tcpstore_refusal kind)
-{
-    if (why)
-        *why = kind;
-    return -1;
-}
-
 /* Returns whether a kind has a line in the interval that begins now. */
 static bool log_rest(struct tcpstore_refusal_log *log)
 {

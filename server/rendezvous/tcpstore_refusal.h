@@ -41,7 +41,12 @@ enum tcpstore_refusal {
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
 /* Store the kind in *why, unless that is NULL. Returns -1. */
-int tcpstore_refuse(enum tcpstore_refusal *why, enum tcpstore_refusal kind);
+static inline int tcpstore_refuse(enum tcpstore_refusal *why, enum tcpstore_refusal kind)
+{
+    if (why)
+        *why = kind;
+    return -1;
+}
 
 /* The log of one store. The first refusal of a kind is logged at once; those that follow
  * are logged together, each kind in a line of its own, when 10 s are over. Embedded in

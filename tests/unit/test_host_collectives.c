@@ -268,10 +268,11 @@ static void run_types(int n, int per_host, const char *dtypes)
     assert_true(tally.checked > tally.rows / 2);
 }
 
-/* The arithmetic of a type does not depend on how data is moved: one of each width. */
+/* The arithmetic of a type does not depend on how data is moved: all types are tried with
+ * one and three ranks, the narrowest and the widest with other numbers. */
 static void run_all(int n, int per_host)
 {
-    run_types(n, per_host, "[\"int8\",\"bfloat16\",\"float32\",\"float64\"]");
+    run_types(n, per_host, "[\"int8\",\"float64\"]");
 }
 
 TEST(one_rank_alone)
@@ -350,6 +351,7 @@ TEST(large_buffers_go_past_the_caches)
 
     run_setup(&setup);
     setup.per_host = 2;
+    setup.sizes = "[5000012]";
     run_setup(&setup);
 }
 
