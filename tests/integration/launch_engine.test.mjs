@@ -220,6 +220,14 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
       () => launchers.asked().some((line) => line.startsWith('start')),
       () => 'not started',
     );
+    // The server has noted by now which process that is.
+    const jobs = path.join(server.options.dataDir, 'jobs');
+    const noted = (file) =>
+      file.endsWith('.json') && JSON.parse(fs.readFileSync(path.join(jobs, file), 'utf8')).start_pid > 0;
+    await waitFor(
+      () => fs.readdirSync(jobs).some(noted),
+      () => 'not noted',
+    );
     await server.killHard();
     launchers.say('found', '61\n');
     const again = await server.startAgain();
