@@ -403,13 +403,17 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
     node->ahead_ms = time_ms - now_ms;
 }
 
-/* One event for all ranks that have come so far. */
+/* One event for all ranks that have come so far. A rank's later states come behind it:
+ * its next line must not join an event of another rank that stands before. */
 static void join_ranks(struct batch *batch, struct action *action)
 {
     size_t *at = &batch->reached[action->state];
 
-    if (*at == 0 || !action_join(&batch->actions[*at - 1], action))
-        *at = batch->n_actions;
+    if (*at > 0 && action_join(&batch->actions[*at - 1], action))
+        return;
+    *at = batch->n_actions;
+    for (int later = action->state + 1; later < RANK_STATE_COUNT; later++)
+        batch->reached[later] = 0;
 }
 
 /* Take one line into the batch. */

@@ -1,6 +1,7 @@
 /* test_scheduler.c - runs through the real store and rendezvous, with agents played by
  * the test: what they report, and what becomes of the run */
 #include "tests/unit/scheduler_fixture.h"
+#include "server/runs/run.h"
 #include "tests/unit/test.h"
 
 #include <sqlite3.h>
@@ -299,6 +300,66 @@ TEST(the_row_of_a_run_is_not_written_for_each_case)
     release_agent(&a);
 }
 
+/* In one batch. */
+static void post_lines(struct agent *agent, const char *run, const char *const *says,
+                       size_t n)
+{
+    struct buf lines;
+
+    buf_init(&lines, 1 << 20);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&lines,
+                   "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":%s}\n",
+                   (long long)++agent->seq, run, says[i]);
+    assert_int_equal(agent_post(agent, lines.data).code, ERROR_NONE);
+    buf_release(&lines);
+}
+
+/* Rank 1 comes late: that it is done must not be said before that it runs. */
+TEST(ranks_of_a_node_keep_the_order_of_their_states)
+{
+    static const char *const says[] = {
+        "\"phase\",\"rank\":0,\"phase\":\"running\"",
+        "\"done\",\"rank\":0,\"ok\":true",
+        "\"phase\",\"rank\":1,\"phase\":\"connected\"",
+        "\"phase\",\"rank\":1,\"phase\":\"running\"",
+        "\"done\",\"rank\":1,\"ok\":true",
+        "\"exit\",\"rank\":1,\"code\":0",
+    };
+    struct world *world = *state;
+    struct reading reading = {0};
+    struct agent a;
+    char run[16];
+    const json_t *event;
+    size_t i;
+    int last = -1;
+
+    agent_start_ranks(&a, world, "a", 2);
+    submit(world, "{}", run);
+    agent_await(&a, "start");
+    post_lines(&a, run, says, sizeof(says) / sizeof(says[0]));
+    store_read_events(world->store, run, 0, "ranks", 100, on_events, &reading);
+    await(world, &reading.has_come);
+    json_array_foreach (reading.result, i, event) {
+        const json_t *ranks = json_object_get(event, "ranks");
+        int now = rank_state_lookup(json_get_str(event, "state", ""));
+
+        for (size_t k = 0; k < json_array_size(ranks); k++)
+            if (json_integer_value(json_array_get(ranks, k)) == 1) {
+                assert_true(now > last);
+                last = now;
+            }
+    }
+    assert_int_equal(last, RANK_DONE);
+    json_decref(reading.result);
+    reading = (struct reading){0};
+    store_read_events(world->store, run, 0, "rank", 100, on_events, &reading);
+    await(world, &reading.has_come);
+    assert_int_equal(json_array_size(reading.result), 0); /* nobody failed */
+    json_decref(reading.result);
+    release_agent(&a);
+}
+
 /* Thousands of ranks say five times each that all is well. */
 TEST(ranks_of_a_node_that_have_come_as_far_are_one_event)
 {
@@ -319,19 +380,12 @@ TEST(ranks_of_a_node_that_have_come_as_far_are_one_event)
     struct world *world = *state;
     struct reading reading = {0};
     struct agent a;
-    struct buf lines;
     char run[16];
 
     agent_start_ranks(&a, world, "a", 2);
     submit(world, "{}", run);
     agent_await(&a, "start");
-    buf_init(&lines, 1 << 20);
-    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
-        buf_printf(&lines,
-                   "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":%s}\n",
-                   (long long)++a.seq, run, says[i]);
-    assert_int_equal(agent_post(&a, lines.data).code, ERROR_NONE);
-    buf_release(&lines);
+    post_lines(&a, run, says, sizeof(says) / sizeof(says[0]));
     store_read_events(world->store, run, 0, "ranks", 100, on_events, &reading);
     await(world, &reading.has_come);
     assert_int_equal(json_array_size(reading.result), 3);
