@@ -79,8 +79,8 @@ class Generator {
     return `{ ${fields.join('; ')} }`;
   }
 
-  /* Declare the fields of all variants in each one, as undefined where it lacks them, so that code can read
-   * a field before it knows the variant. */
+  /* Give each variant the fields of all the others, with type undefined, so that code may read a field
+   * before it knows which variant it has. */
   oneOf(variants) {
     const fieldsOf = (schema) => {
       const { properties, allOf = [] } = this.resolve(schema);

@@ -16,8 +16,8 @@ json_t *inventory_read(const char *root);
 void inventory_add_nccl(json_t *inventory, const char *root, char *const *environment);
 
 /* Set `backends`, what the workers' probes said. What the driver says of GPUs joins what
- * the bus says of them. Set `gpus_usable` where there are GPUs and CUDA counted them.
- * Whether `backends` is another than before. */
+ * the bus says of them. Set `gpus_usable` if there are GPUs and CUDA counted them.
+ * Returns whether `backends` has changed. */
 bool inventory_add_probed(json_t *inventory, json_t *backends);
 
 /* Whether a backend can't be used here that may be later: NCCL's only with GPUs. */

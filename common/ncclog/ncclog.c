@@ -92,7 +92,7 @@ static void take_warning(struct ncclog *log, const char *text)
     bool has_it = n == NCCLOG_WARNINGS_MAX;
 
     log->n_lines++;
-    /* That others close their connections is how a job ends well. */
+    /* Connections that others close are normal at the end of a job. */
     if (log->n_destroyed > 0 && log->n_destroyed >= log->n_comms &&
         ncclog_is_echo(text)) {
         json_decref(line);

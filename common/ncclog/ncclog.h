@@ -113,9 +113,9 @@ bool ncclog_is_echo(const char *warning);
 /* Whether a warning is of something that NCCL can do without, such as RDMA. */
 bool ncclog_is_optional(const char *warning);
 
-/* Of warnings, strings in the order in which they came, the first that is no echo and of
- * nothing that NCCL can do without; else the first that is no echo; else the first. NULL:
- * there is none. */
+/* The cause among warnings (strings, in the order in which they came): the first that is
+ * no echo and is not about something optional; else the first that is no echo; else the
+ * first. NULL if there are none. */
 const char *ncclog_cause(const json_t *warnings);
 
 /* The warning that tells why the process failed, given that it did: NULL if none does. A

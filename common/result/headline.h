@@ -41,7 +41,8 @@ json_t *headline_json(const struct headline *headline);
 json_t *headline_of_metric(const char *metric, const char *unit,
                            const struct median *values);
 
-/* Half of its interval as a part of it; 0 where its rows have none. */
+/* Half the width of the headline's interval, as a fraction of its value; 0 if its rows
+ * have no intervals. */
 double headline_half(const struct headline *headline);
 
 /* "44.2 to 47.1", or "unknown"; returns text. */

@@ -65,7 +65,7 @@ struct compare_change {
 struct compare_stretch {
     bool is_head_faster;
     int64_t from, to;   /* bytes */
-    double least, most; /* how much faster that side is: 1 is twice as fast */
+    double least, most; /* gain of the faster side: 1 is twice as fast */
 };
 
 struct compare_band {

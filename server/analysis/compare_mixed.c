@@ -9,7 +9,7 @@
 struct sure {
     int64_t size;
     bool is_head_faster;
-    double gain; /* how much faster that side is: 1 is twice as fast */
+    double gain; /* of the faster side: 1 is twice as fast */
 };
 
 static int compare_sizes(const void *a, const void *b)

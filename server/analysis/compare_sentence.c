@@ -180,7 +180,7 @@ static int put_repeats(const struct compare *compare, struct buf *out)
     return buf_printf(out, "%zu cases against %zu", compare->n_head, compare->n_base);
 }
 
-/* Of ten times as much, or a tenth, per cents say little. */
+/* A change by a factor of ten or more reads better as a factor than in per cent. */
 static bool is_factor(const struct compare_band *band)
 {
     return !band->is_linear && fabs(log1p(band->change.change)) >= log(FACTOR_SHOWN);
@@ -195,7 +195,7 @@ static int put_factor(struct buf *out, double part)
 }
 
 /* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less"; "takes 12 times as long",
- * "takes 1/12 of the time"; or "takes as long" where it would be 0.0 %. */
+ * "takes 1/12 of the time"; or "takes as long" instead of 0.0 %. */
 static int put_change(const struct compare_band *band, struct buf *out)
 {
     enum { TIME, SPEED, METRIC } kind;

@@ -66,7 +66,7 @@ void preflight_gather_ports(const struct preflight_node *node,
     }
 }
 
-/* Of a run that names its ports. */
+/* Whether the run's NCCL_IB_HCA allows the port. */
 bool preflight_is_port_wanted(const json_t *env, const char *device, int port)
 {
     return nccl_hca_allows(json_get_str(env, "NCCL_IB_HCA", ""), device, port);

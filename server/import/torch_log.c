@@ -63,7 +63,7 @@ static long number_of(const char *text, const char *const *labels)
 /* "[rank2]:" of torchrun is the job's; "Rank 2]" is of the group. */
 static const char *const rank_labels[] = {"[rank", "[Rank ", " Rank ", "on rank ", NULL};
 
-/* Of "last enqueued NCCL work: 53"; PyTorch 2.6 and later leave out NCCL. */
+/* The labels in "last enqueued NCCL work: 53". PyTorch 2.6 and later omit "NCCL". */
 static const char *const work_labels[] = {
     "WorkNCCL(SeqNum=", "at work: ", "at NCCL work: ", "at work sequence id: ", NULL};
 static const char *const enqueued_labels[] = {
@@ -226,7 +226,7 @@ void torch_log_line(struct torch_log *log, const char *line, size_t len)
     if (take_error(log, text))
         return;
     rank = number_of(text, rank_labels);
-    /* Jobs that are well report their progress, too. */
+    /* Healthy jobs report their progress, too. */
     if (rank < 0 || rank >= RANKS_MAX || strstr(text, "update periodically"))
         return;
     if (number_of(text, enqueued_labels) >= 0)

@@ -350,8 +350,8 @@ static const char *choose_backend(const struct choice *choice)
     return "host";
 }
 
-/* The same, of simulated nodes alone where there are enough, else of real ones; where
- * both are too few, of those that are more. */
+/* The same for nodes of one kind: simulated ones if there are enough, else real ones. If
+ * neither are enough, the kind with more nodes. */
 static size_t collect_one_kind(struct choice *choice, const char *backend, size_t enough)
 {
     size_t simulated, real;

@@ -381,7 +381,7 @@ static void apply_rank(struct run *run, const json_t *body)
     set_rank(run, case_of(run, body), json_get_int(body, "rank", -1), body);
 }
 
-/* Of one node, how far they have come. */
+/* Ranks of one node that have reached a state. */
 static void apply_ranks(struct run *run, const json_t *body)
 {
     struct run_case *c = case_of(run, body);

@@ -27,7 +27,7 @@
 /* How long the run has taken, for the next start of a server: depends on the time. */
 static const char elapsed[] = "elapsed";
 
-/* An imported run has these from its text alone. */
+/* The imported text sets these members; no event of the log repeats them. */
 static const char *const of_imports[] = {"imported", "rows_total"};
 
 struct world {

@@ -36,7 +36,7 @@ static inline const char *mentions_find(const char *text, const char *name, size
     return NULL;
 }
 
-/* Whether `text` has each of `names`, which spaces separate, one after the other. */
+/* Whether the text contains the names, which are separated by spaces, in this order. */
 static inline bool mentions(const char *text, const char *names)
 {
     while (text && *(names += strspn(names, " ")) != '\0') {

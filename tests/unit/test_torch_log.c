@@ -76,7 +76,7 @@ static const struct {
     {COMMS CAUGHT("0", "51", "ALLREDUCE") STATE("0", "51", "53", "50")
          STATE("2", "51", "53", "50"),
      "finding", "rank", "[\"node-b\"]", "rank 1 on node-b reported nothing"},
-    /* Rank 2's log is not in the file. */
+    /* The file lacks rank 2's log. */
     {COMM("node-a", "a", "0") COMM("node-b", "b", "1") STATE("0", "51", "53", "50")
          STATE("1", "51", "53", "50"),
      "not_enough_data", "rank", "[]", "0-1 51"},

@@ -14,7 +14,7 @@ struct shared_symbol {
     const char *instead; /* another name that will do; NULL: none */
 };
 
-/* Whether a loaded library will do; -1 with a reason that names it. */
+/* Accepts a loaded library: 0, or -1 with a reason that names it. */
 typedef int shared_object_check(void *handle, void *arg, struct error *err);
 
 /* Load the first of the names (NULL ends them) that there is and that passes the check

@@ -175,8 +175,8 @@ struct backend {
     /* `barrier` goes the way of the data, not beside it. */
     bool has_own_barrier;
 
-    /* Optional: load these libraries, which hangs where a driver does, and set what in
-     * the table depends on them. Once, before the rest of the functions. */
+    /* Optional: load these libraries, and set the members that depend on them. Called
+     * once, before the other functions. Hangs if the driver does. */
     const char *libraries;
     void (*load)(struct backend *backend);
 

@@ -295,8 +295,8 @@ static int measure(struct worker *worker, struct error *err)
     return 0;
 }
 
-/* Where a driver is sick this does not return. By now the rank can be asked for its
- * stacks, says each second where it is, and ends when it is told to stop. */
+/* This may never return if a driver is broken. By now the rank reports its phase each
+ * second, shows its stacks on request, and ends when it is told to stop. */
 static void load(struct backend *backend, struct progress *progress)
 {
     if (!backend->load)

@@ -44,7 +44,7 @@ void endpoint_close(struct endpoint *endpoint);
 /* `ways` of a peer that is reached over so many sockets as `fd` is one of. */
 json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found *last);
 
-/* No delay for small messages, and a probe of connections that are idle for 10 s. */
+/* Send small messages at once, and probe a connection that is idle for 10 s. */
 void endpoint_tune_socket(int fd);
 /* Of a connection that does not leave the machine: send at most so much ahead. */
 void endpoint_shorten_queue(int fd);

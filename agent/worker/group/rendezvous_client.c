@@ -18,8 +18,8 @@
 #define REQUEST_MAX (64u << 20)
 #define DEFAULT_TIMEOUT_MS 30000
 #define SLICE_MS 100 /* how late a stop may be noticed */
-/* Of an address that is not the only one: two of TCP's own tries are lost by then (1 s
- * and 3 s: RFC 6298). */
+/* The most time for an address while others are left. TCP sends its SYN after 0, 1 and
+ * 3 s (RFC 6298). */
 #define CONNECT_MS 3000
 
 enum query {
