@@ -1,8 +1,8 @@
 /* value_keeper.c - makes the values of runs that have ended */
 #include "server/runs/value_keeper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #include "common/base/ids.h"
@@ -16,15 +16,16 @@
 struct waiter {
     STAILQ_ENTRY(waiter) entry;
     char run[ID_RUN_LENGTH + 1];
-    value_keeper_ready *ready;
+    value_keeper_ready *ready; /* NULL: the run has just ended, and nobody asked yet */
     void *arg;
 };
 
 struct value_keeper {
     uv_loop_t *loop;
     struct store *store;
-    STAILQ_HEAD(, waiter) waiters;
-    bool has_more; /* runs may be due that nobody waits for */
+    STAILQ_HEAD(, waiter)
+    waiters;       /* in order: who asks waits for runs that ended before */
+    bool has_more; /* runs may be due that are not among them */
     bool has_new;  /* since the run under way was begun one has ended */
     size_t skip;   /* so many of the newest of them failed since a run ended last */
     bool is_busy, is_closing;
@@ -45,7 +46,7 @@ static void keeper_free(struct value_keeper *keeper)
 
 static void answer(struct waiter *waiter, const struct error *err)
 {
-    if (waiter)
+    if (waiter && waiter->ready)
         waiter->ready(waiter->arg, err);
     free(waiter);
 }
@@ -129,11 +130,27 @@ static void make_next(struct value_keeper *keeper)
                    keeper->skip, on_due, keeper);
 }
 
+/* Returns -1 when memory is out. */
+static int add_waiter(struct value_keeper *keeper, const char *run,
+                      value_keeper_ready *ready, void *arg)
+{
+    struct waiter *waiter = calloc(1, sizeof(*waiter));
+
+    if (!waiter)
+        return -1;
+    snprintf(waiter->run, sizeof(waiter->run), "%s", run);
+    waiter->ready = ready;
+    waiter->arg = arg;
+    STAILQ_INSERT_TAIL(&keeper->waiters, waiter, entry);
+    return 0;
+}
+
 static void on_run_ended(void *arg, const char *run)
 {
     struct value_keeper *keeper = arg;
 
-    (void)run;
+    /* Without memory, its turn comes among those that are due. */
+    add_waiter(keeper, run, NULL, NULL);
     keeper->has_more = keeper->has_new = true;
     if (!keeper->is_busy)
         keeper->skip = 0;
@@ -175,15 +192,9 @@ void value_keeper_ensure(struct value_keeper *keeper, const char *run,
                          value_keeper_ready *ready, void *arg)
 {
     static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
-    struct waiter *waiter = calloc(1, sizeof(*waiter));
 
-    if (!waiter) {
+    if (add_waiter(keeper, run, ready, arg))
         ready(arg, &out_of_memory);
-        return;
-    }
-    strncpy(waiter->run, run, sizeof(waiter->run) - 1);
-    waiter->ready = ready;
-    waiter->arg = arg;
-    STAILQ_INSERT_TAIL(&keeper->waiters, waiter, entry);
-    make_next(keeper);
+    else
+        make_next(keeper);
 }

@@ -1,6 +1,6 @@
-/* value_keeper.h - makes the values of runs that have ended (store_trends.h): of each as
- * it ends, and in the background of those that an older server or a crash left without,
- * the newest first and one at a time. What takes long happens on other threads. */
+/* value_keeper.h - makes the values of runs that have ended (store_trends.h), one run at
+ * a time: of each as it ends, and in the background of those that an older server or a
+ * crash left without, the newest first. What takes long happens on other threads. */
 #ifndef RINGBENCH_SERVER_RUNS_VALUE_KEEPER_H
 #define RINGBENCH_SERVER_RUNS_VALUE_KEEPER_H
 
@@ -18,8 +18,9 @@ struct value_keeper *value_keeper_create(uv_loop_t *loop, struct store *store);
  * wait hear ERROR_UNAVAILABLE. NULL is fine. */
 void value_keeper_close(struct value_keeper *keeper);
 
-/* Call `ready` when the run's values are there, if it has ended and has any: at the
- * latest after the one that is being made. err: they could not be. */
+/* Call `ready` when the run's values are there, if it has ended and has any, and so are
+ * those of all runs that have ended before this call since the keeper was created. err:
+ * this run's values could not be made. */
 typedef void value_keeper_ready(void *arg, const struct error *err);
 void value_keeper_ensure(struct value_keeper *keeper, const char *run,
                          value_keeper_ready *ready, void *arg);

@@ -53,9 +53,8 @@ static void add_row(struct store_write *write, const char *id, int case_no, int 
 
 /* Times of case c at sizes 8 and 32 are 4 (c + 1) and 9 (c + 1): their geometric mean is
  * 6 (c + 1). */
-static void add_run(struct fixture *fixture, const char *id, const char *state)
+static void write_run(struct store_write *write, const char *id, const char *state)
 {
-    struct store_write *write = store_write_create();
     json_t *doc = doc_of(id, state);
     json_t *cases = json_object_get(doc, "cases");
 
@@ -67,6 +66,13 @@ static void add_run(struct fixture *fixture, const char *id, const char *state)
         add_row(write, id, case_no, 1, true, 9.0 * (case_no + 1));
     }
     json_decref(doc);
+}
+
+static void add_run(struct fixture *fixture, const char *id, const char *state)
+{
+    struct store_write *write = store_write_create();
+
+    write_run(write, id, state);
     store_it(fixture, write);
 }
 
@@ -128,6 +134,27 @@ TEST(older_runs_and_those_that_end_get_values)
     assert_int_equal(json_array_size(points), 2);
     assert_value(points, 0, "run2");
     assert_value(points, 1, "run1");
+    json_decref(points);
+    value_keeper_close(keeper);
+}
+
+/* A comparison right after the last of many imports finds them all. */
+TEST(who_asks_for_one_run_finds_all_that_ended_before)
+{
+    enum { N = 8 };
+    struct fixture *fixture = *state;
+    struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+    struct store_write *write = store_write_create();
+    char id[] = "run0";
+    json_t *points;
+
+    for (int i = 0; i < N; i++) {
+        id[3] = (char)('0' + i);
+        write_run(write, id, "completed");
+    }
+    store_it(fixture, write);
+    points = points_after(fixture, keeper, id);
+    assert_int_equal(json_array_size(points), N);
     json_decref(points);
     value_keeper_close(keeper);
 }
