@@ -445,5 +445,6 @@ void job_stop_again(struct job *job)
     }
     job->is_stopped = false;
     hurry(job);
-    job->command = LAUNCHER_STATUS; /* the next is a stop, see job_next_command */
+    if (!job->call)
+        job->command = LAUNCHER_STATUS; /* the next is a stop, see job_next_command */
 }
