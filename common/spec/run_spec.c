@@ -146,11 +146,11 @@ static const struct spec_field launch_table[] = {
     {"name", NULL, SPEC_REQUIRED,
      SPEC_TEXT(launch.name, PROGRAM_NAME_MAX, check_launcher_name)},
     {"args", "{}", 0, SPEC_JSON(launch.args, check_args)},
-    {"keep_s", NULL, 0, SPEC_INTEGER(launch.keep_s, 1, 7 * 86400)},
 };
 
 static const struct spec_fields launch_fields = {
-    launch_table, 3, "an object such as {\"name\": \"slurm\", \"args\": {}}"};
+    launch_table, sizeof(launch_table) / sizeof(launch_table[0]),
+    "an object such as {\"name\": \"slurm\", \"args\": {}}"};
 
 static const char *const transports[] = {"auto", "tcp", "ucx", NULL};
 

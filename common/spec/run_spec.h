@@ -145,7 +145,6 @@ struct run_spec {
     struct {
         char *name;   /* of the server's launcher that gets the nodes, or NULL */
         json_t *args; /* object: the arguments as given */
-        long keep_s;  /* the nodes stay for another run */
     } launch;
     struct host_options host;
     bool share;

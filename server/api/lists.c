@@ -96,7 +96,7 @@ static const struct column job_columns[] = {
     {"NODES", "nodes", NULL, COLUMN_NUMBER},
     {"GROUP", "group", NULL, COLUMN_TEXT},
     {"RUN", "run", NULL, COLUMN_TEXT},
-    {"IDLE", "idle_since", NULL, COLUMN_TEXT},
+    {"UNTIL", "follow_up_until", NULL, COLUMN_TEXT},
     {"REASON", "reason", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},
 };

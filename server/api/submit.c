@@ -214,7 +214,9 @@ bool api_can_keep(struct api *api, struct http_request *request)
     return false;
 }
 
-static void take_body(struct api *api, struct http_request *request, json_t *body)
+/* group: of the run that this one follows, or NULL. */
+static void take_body(struct api *api, struct http_request *request, json_t *body,
+                      const char *group)
 {
     char key[KEY_MAX + 1], hash[DIGEST_TEXT_SIZE] = "";
     struct run_spec *spec;
@@ -230,7 +232,7 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
             jobs_allow(api->jobs, spec->launch.name, http_request_who(request), &err)) {
             http_reply_error(request, &err);
             run_spec_destroy(spec);
-        } else if (spec && jobs_assign(api->jobs, spec)) {
+        } else if (spec && jobs_assign(api->jobs, spec, group)) {
             http_reply_problem(request, 503, NULL, "out of memory");
             run_spec_destroy(spec);
         } else if (spec && api_can_keep(api, request))
@@ -249,7 +251,7 @@ void api_run_submit(struct http_request *request, void *arg)
         return;
     body = spec_request_body(request);
     if (body)
-        take_body(arg, request, body);
+        take_body(arg, request, body, NULL);
     json_decref(body);
 }
 
@@ -258,7 +260,9 @@ static void submit_follow_up(struct api *api, struct http_request *request, json
     json_t *follow_up = follow_up_of(run);
 
     if (follow_up)
-        take_body(api, request, json_object_get(follow_up, "spec"));
+        take_body(api, request, json_object_get(follow_up, "spec"),
+                  json_get_str(json_object_get(json_object_get(run, "spec"), "nodes"),
+                               "group", NULL));
     else
         http_reply_problem(request, 409, NULL,
                            "run %s has no follow-up: that is for measurements that have "

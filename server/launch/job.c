@@ -86,14 +86,14 @@ json_t *job_json(const struct job *job)
     job_sentence(job, sentence);
     put_reason(job, reason, sizeof(reason));
     return json_pack(
-        "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o}",
-        "id", job->id, "launcher", job->launcher, "args", job->args, "nodes",
+        "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
+        job->id, "launcher", job->launcher, "args", job->args, "nodes",
         (json_int_t)job->nodes, "group", job->group, "job",
         job->engine_id[0] ? json_string(job->engine_id) : json_null(), "run", job->run,
         "state", job_state_names[job->state], "reason", reason, "sentence", sentence,
         "created", time_json(job->created_ms), "started", time_json(job->started_ms),
-        "ended", time_json(job->ended_ms), "keep_s", (json_int_t)job->keep_s,
-        "idle_since", time_json(job->idle_ms));
+        "ended", time_json(job->ended_ms), "follow_up_until",
+        time_json(job->state == JOB_RUNNING ? job->held_until_ms : 0));
 }
 
 /* ---- Its files ---- */
@@ -186,7 +186,6 @@ int job_keep(struct job *job)
     json_object_set_new(doc, "boot_id",
                         json_string(this_machine_boot_id(boot, sizeof(boot))));
     json_object_set_new(doc, "started_at", json_integer(job->started_at));
-    json_object_set_new(doc, "idle_at", json_integer(job->idle_at));
     if (job->token_path)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
     if (job->who)
@@ -233,35 +232,8 @@ void job_forget_token(struct job *job)
 
 /* ---- Life ---- */
 
-static void tell(struct job *job, struct ask *ask, const char *sentence)
-{
-    STAILQ_REMOVE(&job->asks, ask, ask, entry);
-    ask->told(ask->arg, sentence);
-    free(ask);
-}
-
-void job_tell_asks(struct job *job, bool is_answer)
-{
-    int64_t now = job_now_at(job);
-    struct ask *ask, *next;
-
-    for (ask = STAILQ_FIRST(&job->asks); ask; ask = next) {
-        next = STAILQ_NEXT(ask, entry);
-        ask->left -= is_answer;
-        if (ask->left <= 0 || now >= ask->until_at)
-            tell(job, ask, NULL);
-    }
-}
-
-static void tell_all(struct job *job, const char *sentence)
-{
-    while (!STAILQ_EMPTY(&job->asks))
-        tell(job, STAILQ_FIRST(&job->asks), sentence);
-}
-
 void job_free(struct job *job)
 {
-    tell_all(job, NULL);
     if (job->call)
         engine_call_forget(job->call);
     if (job->sync)
@@ -313,7 +285,7 @@ static void tell_news(struct job *job)
 void job_enter(struct job *job, enum job_state state, const char *reason)
 {
     bool is_other = job->state != state, is_told;
-    char sentence[JOB_TEXT_MAX], words[JOB_WORDS_MAX];
+    char words[JOB_WORDS_MAX];
 
     if (state == JOB_RUNNING && !job->started_ms) {
         job->started_ms = clock_wall_ms();
@@ -332,10 +304,6 @@ void job_enter(struct job *job, enum job_state state, const char *reason)
     job->trouble[0] = '\0';
     if (is_told)
         tell_news(job);
-    if (state != JOB_ENDED)
-        return;
-    job_sentence(job, sentence);
-    tell_all(job, sentence);
 }
 
 void job_be_unknown(struct job *job, const char *trouble)
@@ -351,16 +319,12 @@ void job_be_unknown(struct job *job, const char *trouble)
         if (is_told)
             tell_news(job);
     }
-    tell_all(job, NULL);
 }
 
-void job_set_idle(struct job *job, bool is_idle)
+void job_hold(struct job *job, int64_t ms)
 {
-    if (!is_idle && !job->idle_ms)
-        return;
-    job->idle_ms = is_idle ? clock_wall_ms() : 0;
-    job->idle_at = job_now_at(job);
-    job_keep(job);
+    job->held_until_at = ms ? job_now_at(job) + ms : 0;
+    job->held_until_ms = ms ? clock_wall_ms() + ms : 0;
 }
 
 struct job *job_create(struct jobs *jobs, const char *id, const char *group,
@@ -373,7 +337,6 @@ struct job *job_create(struct jobs *jobs, const char *id, const char *group,
     job->jobs = jobs;
     job->news_left = NEWS_MAX;
     job->news_at = job_now_at(job);
-    STAILQ_INIT(&job->asks);
     snprintf(job->group, sizeof(job->group), "%s", group);
     snprintf(job->id, sizeof(job->id), "%s", id);
     job->launcher = strdup(launcher);
@@ -411,12 +374,10 @@ static void restore_times(struct job *job, const json_t *doc)
     job->created_ms = time_of(doc, "created");
     job->started_ms = time_of(doc, "started");
     job->ended_ms = time_of(doc, "ended");
-    job->idle_ms = time_of(doc, "idle_since");
     job->asked_ms = time_of(doc, "asked");
     job->is_begun = job->asked_ms != 0;
     job->start_pid = (int)json_get_int(doc, "start_pid", 0);
     job->started_at = at_of(job, doc, "started_at", job->started_ms);
-    job->idle_at = at_of(job, doc, "idle_at", job->idle_ms);
 }
 
 /* By a variable that only this job's commands have: another may have the number by now.
@@ -473,7 +434,6 @@ void job_restore(struct jobs *jobs, const json_t *doc)
         return;
     job->who = json_incref(json_object_get(doc, "who"));
     job->nodes = (long)json_get_int(doc, "nodes", 1);
-    job->keep_s = (long)json_get_int(doc, "keep_s", 0);
     path = json_get_str(doc, "token_path", NULL);
     job->token_path = path ? strdup(path) : NULL;
     snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));

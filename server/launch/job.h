@@ -24,26 +24,17 @@
 #define JOB_TOKEN_SIZE (2 * ID_UUID_LENGTH + 1)
 #define JOB_WORDS_MAX 200
 
-/* Somebody who wants to know whether the job has ended. */
-struct ask {
-    STAILQ_ENTRY(ask) entry;
-    jobs_told *told;
-    void *arg;
-    int left;         /* answers that say no */
-    int64_t until_at; /* there may be no answers */
-};
-
 struct job {
     TAILQ_ENTRY(job) entry;
     struct jobs *jobs;
     char id[ID_RUN_LENGTH + 1];
-    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH]; /* may be an ended job's, too */
+    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH];
     char *launcher;
     char *run;        /* that it was started for */
     char *token_path; /* of the file with its agents' credential, or NULL */
     json_t *args;     /* complete */
     json_t *who;      /* may stop it where its launcher is gone; NULL: every operator */
-    long nodes, keep_s;
+    long nodes;
     char engine_id[128]; /* "" while it is not known */
     enum job_state state;
     char reason[JOB_WORDS_MAX];  /* the engine's own, or why it is stopped */
@@ -53,21 +44,22 @@ struct job {
     bool is_stopped;             /* the engine has taken that it is to stop, */
     int64_t stopped_at;          /* then */
     int64_t created_ms, started_ms, ended_ms;
-    int64_t asked_ms;            /* for; 0: it waits for its turn */
-    int64_t asked_at;            /* the same */
-    bool is_begun;               /* its start was begun, by this server or one before */
-    int start_pid;               /* of the command, while it is under way; else 0 */
-    int64_t may_come_until_at;   /* its start may have an effect yet */
-    int64_t idle_ms;             /* since when nobody needs it; 0: somebody does */
-    int64_t started_at, idle_at; /* the same, where these are not 0 */
-    int64_t due_at;              /* the next question */
+    int64_t asked_ms;          /* for; 0: it waits for its turn */
+    int64_t asked_at;          /* the same */
+    bool is_begun;             /* its start was begun, by this server or one before */
+    int start_pid;             /* of the command, while it is under way; else 0 */
+    int64_t may_come_until_at; /* its start may have an effect yet */
+    int64_t started_at;        /* the same, where it is not 0 */
+    int64_t held_until_ms;     /* it waits for a follow-up of its run; 0: it does not */
+    int64_t held_until_at;     /* the same */
+    int64_t awaited_until_at;  /* somebody waits for its state */
+    int64_t due_at;            /* the next question */
     char token[JOB_TOKEN_SIZE];
     struct engine_call *call;
     enum launcher_command command; /* of the call, or the last one */
     unsigned kept, synced; /* versions of its file: written, and safe on the disk */
     int sync_errno;        /* 0: it was */
     struct job_sync *sync; /* under way, or NULL */
-    STAILQ_HEAD(, ask) asks;
 };
 
 TAILQ_HEAD(job_list, job);
@@ -77,7 +69,6 @@ struct jobs {
     uv_timer_t timer;
     char *dir, *launchers_dir, *server;
     bool has_tokens;
-    struct jobs_nodes nodes;
     struct launcher_list launchers;
     struct engine_calls calls;
     struct job_list list; /* the oldest first */
@@ -122,18 +113,14 @@ void job_forget_token(struct job *job);
 
 /* It is now so, and can be asked: logged, and kept, if that is news. The reason may be
  * its own; where it says something else each time, and the state stays, only some of that
- * is taken. One that has ended tells all who asked. */
+ * is taken. */
 void job_enter(struct job *job, enum job_state state, const char *reason);
 
-/* What it is cannot be found out now, for a trouble of which as much is taken. Who asked
- * does not wait for it. */
+/* What it is cannot be found out now, for a trouble of which as much is taken. */
 void job_be_unknown(struct job *job, const char *trouble);
 
-/* Nobody needs it since now, or somebody does. */
-void job_set_idle(struct job *job, bool is_idle);
-
-/* One more answer that is no end, for those who asked; without `is_answer` the time. */
-void job_tell_asks(struct job *job, bool is_answer);
+/* It waits so long for a follow-up of its run; 0: no longer. */
+void job_hold(struct job *job, int64_t ms);
 
 /* What is due of it, but for the engine. */
 void job_tick(struct job *job);

@@ -11,7 +11,7 @@
 #define ASK_MS 500          /* between questions, where somebody waits for the answer */
 #define MAY_COME_MS 2000    /* a start that failed at once may have its effect as late */
 #define STOP_AGAIN_MS 60000 /* a stop that was taken has had no effect */
-#define IDLE_EXIT_SPARE_S 600 /* agents may be idle longer than the server lets them */
+#define IDLE_EXIT_S "600"   /* agents may be idle longer than the server lets them */
 
 static int64_t ms_of(double seconds)
 {
@@ -154,7 +154,6 @@ static void on_status(struct job *job, const struct launcher *launcher,
     if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
     job_enter(job, (enum job_state)state, is_stopping ? job->reason : why);
-    job_tell_asks(job, true);
 }
 
 /* Whether another line begins with another id than the first. */
@@ -215,7 +214,7 @@ static void take_answer(struct job *job, const struct launcher *launcher,
         on_status(job, launcher, answer);
         if (job->state != JOB_STOPPING || job->is_stopped)
             job->due_at =
-                now + (STAILQ_EMPTY(&job->asks) ? ms_of(launcher->every_s) : ASK_MS);
+                now + (now < job->awaited_until_at ? ASK_MS : ms_of(launcher->every_s));
         break;
     case LAUNCHER_STOP:
         on_stop(job, answer);
@@ -258,8 +257,7 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
                         json_string(job->token_path ? job->token_path : ""));
     json_object_set_new(values, "name", json_string(name));
     json_object_set_new(values, "run", json_string(job->run));
-    json_object_set_new(values, "idle_s",
-                        json_sprintf("%ld", job->keep_s + IDLE_EXIT_SPARE_S));
+    json_object_set_new(values, "idle_s", json_string(IDLE_EXIT_S));
     json_object_set_new(values, "job", json_string(job->engine_id));
     return values;
 }
@@ -387,7 +385,6 @@ void job_tick(struct job *job)
 {
     struct launcher *launcher = job_launcher(job);
 
-    job_tell_asks(job, false);
     if (launcher)
         limit_hours(job, launcher);
     if (!is_due(job))

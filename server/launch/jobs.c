@@ -12,6 +12,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/spec/batch_group.h"
 #include "common/spec/program_schema.h"
 #include "server/launch/call_queue.h"
 #include "server/launch/job.h"
@@ -19,9 +20,8 @@
 #define FILE_MAX ((size_t)256 << 10)
 #define ENDED_KEPT 100 /* jobs that have ended, to look at */
 #define TICK_MS 50
-#define HOURS_SHARE 0.9  /* of those that a job may run: behind it no run begins */
-#define ASKS_MAX 8       /* answers that a job goes on, of which a run has failed, */
-#define ASK_MAX_MS 10000 /* and so long for them */
+#define FOLLOW_UP_S 120 /* so long a job waits for a follow-up of its run */
+#define AWAITED_MS 2000 /* so long after each time somebody asks its state is awaited */
 
 static void forget_oldest(struct jobs *jobs)
 {
@@ -165,11 +165,6 @@ static void run_timer(struct jobs *jobs)
         uv_timer_start(&jobs->timer, on_tick, 0, TICK_MS);
 }
 
-void jobs_set_nodes(struct jobs *jobs, const struct jobs_nodes *nodes)
-{
-    jobs->nodes = *nodes;
-}
-
 void jobs_set_server(struct jobs *jobs, const char *url)
 {
     char *copy = strdup(url);
@@ -285,87 +280,44 @@ static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
     return args;
 }
 
-/* Whether a job that is kept has what the next run needs: its nodes, of which some may
- * have died, and time. Those of which nothing was heard yet may come, while a run waits
- * for them. */
-static bool is_fit(const struct job *job, long nodes)
-{
-    const struct launcher *launcher = job_launcher(job);
-    const struct jobs_nodes *of = &job->jobs->nodes;
-    double ran_h = (double)(job_now_at(job) - job->started_at) / 3600e3;
-    size_t alive, gone;
-
-    if (job->nodes < nodes || !launcher)
-        return false;
-    if (job->state != JOB_RUNNING)
-        return true;
-    of->count(of->arg, job->group, &alive, &gone);
-    return ran_h <= launcher->most_hours * HOURS_SHARE &&
-           ((long)alive >= nodes || (!job->idle_ms && job->nodes - (long)gone >= nodes));
-}
-
-/* A job that is kept, or is not needed yet any less, and would do. */
-static struct job *find_like(const struct jobs *jobs, const struct run_spec *spec)
-{
-    json_t *args = complete(jobs, spec);
-    struct job *job, *found = NULL;
-
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (job->keep_s > 0 && job->state != JOB_STOPPING && job_is_alive(job) &&
-            strcmp(job->launcher, spec->launch.name) == 0 &&
-            json_equal(job->args, args) && is_fit(job, jobs_nodes_wanted(spec)))
-            found = job;
-    json_decref(args);
-    return found;
-}
-
-char *jobs_foresee(const struct jobs *jobs, const struct run_spec *spec, char *text)
-{
-    const struct job *job = find_like(jobs, spec);
-
-    text[0] = '\0';
-    if (job && job->state != JOB_RUNNING)
-        job_sentence(job, text);
-    return job ? strdup(job->group) : NULL;
-}
-
-/* One that is kept is kept so much longer: the run has yet to be stored. */
-int jobs_assign(struct jobs *jobs, struct run_spec *spec)
+/* Of one job: its id follows the prefix. */
+static struct job *find_group(const struct jobs *jobs, const char *group)
 {
     struct job *job;
-    char id[ID_RUN_LENGTH + 1], *group = NULL;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (group && strcmp(job->group, group) == 0)
+            return job;
+    return NULL;
+}
+
+/* A follow-up has yet to be stored. */
+int jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
+{
+    char id[ID_RUN_LENGTH + 1], *own = NULL;
+    struct job *job;
 
     if (!spec->launch.name)
         return 0;
-    job = find_like(jobs, spec);
-    id_run(id);
-    if (job) {
-        group = strdup(job->group);
-        job_set_idle(job, job->idle_ms != 0);
-    } else if (asprintf(&group, JOB_GROUP_PREFIX "%s", id) < 0)
-        group = NULL;
-    if (!group)
+    job = find_group(jobs, group);
+    if (job && job->state == JOB_RUNNING) {
+        jobs_hold(jobs, group);
+        own = strdup(group);
+    } else {
+        id_run(id);
+        if (asprintf(&own, JOB_GROUP_PREFIX "%s", id) < 0)
+            own = NULL;
+    }
+    if (!own)
         return -1;
     free(spec->nodes.group);
-    spec->nodes.group = group;
+    spec->nodes.group = own;
     return 0;
-}
-
-/* The last one that was made by then. */
-static struct job *find_group(const struct jobs *jobs, const char *group,
-                              int64_t until_ms)
-{
-    struct job *job;
-
-    TAILQ_FOREACH_REVERSE(job, &jobs->list, job_list, entry)
-    if (group && strcmp(job->group, group) == 0 && job->created_ms <= until_ms)
-        return job;
-    return NULL;
 }
 
 bool jobs_has(const struct jobs *jobs, const char *group)
 {
-    const struct job *job = find_group(jobs, group, INT64_MAX);
+    const struct job *job = find_group(jobs, group);
 
     return job && job_is_alive(job);
 }
@@ -380,29 +332,22 @@ static void make_token(struct job *job)
     snprintf(job->token, sizeof(job->token), "%s%s", first, second);
 }
 
-/* As large as any run needs that waits for it: where it replaces one that has ended, that
- * may be more than the run does which finds that out. */
 static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
                            const char *run)
 {
-    const struct jobs_nodes *nodes = &jobs->nodes;
-    long own = jobs_nodes_wanted(spec), others;
-    json_t *args = complete(jobs, spec);
     const char *group = spec->nodes.group;
-    char id[ID_RUN_LENGTH + 1];
-    struct job *job;
+    json_t *args = complete(jobs, spec);
+    struct job *job = NULL;
 
-    id_run(id);
-    job =
-        args && group ? job_create(jobs, id, group, spec->launch.name, run, args) : NULL;
+    if (args && job_group(group))
+        job = job_create(jobs, group + strlen(JOB_GROUP_PREFIX), group, spec->launch.name,
+                         run, args);
     json_decref(args);
     if (!job)
         return NULL;
     job->who = json_incref(job_launcher(job)->who);
-    others = nodes->wanted(nodes->arg, group);
-    job->nodes = others > own ? others : own;
+    job->nodes = jobs_nodes_wanted(spec);
     job->created_ms = clock_wall_ms();
-    job->keep_s = spec->launch.keep_s;
     make_token(job);
     job_keep(job);
     run_timer(jobs);
@@ -413,62 +358,65 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text)
 {
-    struct job *job = find_group(jobs, spec->nodes.group, INT64_MAX);
+    struct job *job = find_group(jobs, spec->nodes.group);
 
-    if (!job || (!job_is_alive(job) && strcmp(job->run, run) != 0))
+    if (!job)
         job = new_job(jobs, spec, run);
     if (!job) {
         snprintf(text, JOB_TEXT_MAX, "there is no launcher %.64s any more",
                  spec->launch.name);
         return JOB_ENDED;
     }
-    job_set_idle(job, false);
-    job->keep_s = spec->launch.keep_s > job->keep_s ? spec->launch.keep_s : job->keep_s;
+    job_hold(job, 0);
     job_sentence(job, text);
     return job->state;
 }
 
-void jobs_tend(struct jobs *jobs)
+const char *jobs_group(const struct jobs *jobs, size_t i)
 {
-    const struct jobs_nodes *nodes = &jobs->nodes;
-    struct job *job;
+    const struct job *job;
 
-    TAILQ_FOREACH (job, &jobs->list, entry) {
-        if (!job_is_alive(job) || job->state == JOB_STOPPING)
-            continue;
-        if (nodes->is_needed(nodes->arg, job->group)) {
-            job_set_idle(job, false);
-            continue;
-        }
-        if (!job->idle_ms)
-            job_set_idle(job, true);
-        if (job->state != JOB_RUNNING || /* there is nothing to keep yet */
-            job_now_at(job) - job->idle_at >= job->keep_s * 1000)
-            job_stop(job, "no run needs it any more");
-    }
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (job_is_alive(job) && i-- == 0)
+            return job->group;
+    return NULL;
 }
 
-void jobs_ask(struct jobs *jobs, const char *group, int64_t began_ms, jobs_told *told,
-              void *arg)
+void jobs_hold(struct jobs *jobs, const char *group)
 {
-    struct job *job = find_group(jobs, group, began_ms);
-    bool is_known = job && !job->trouble[0];
-    struct ask *ask = is_known && job_is_alive(job) ? calloc(1, sizeof(*ask)) : NULL;
-    char sentence[JOB_TEXT_MAX];
+    struct job *job = find_group(jobs, group);
 
-    if (!ask) {
+    if (job && job->state == JOB_RUNNING)
+        job_hold(job, FOLLOW_UP_S * INT64_C(1000));
+}
+
+void jobs_release(struct jobs *jobs, const char *group)
+{
+    struct job *job = find_group(jobs, group);
+
+    if (job && job_is_alive(job) && job->state != JOB_STOPPING &&
+        job_now_at(job) >= job->held_until_at)
+        job_stop(job, "no run needs it any more");
+}
+
+bool jobs_ask(struct jobs *jobs, const char *group, char *text)
+{
+    struct job *job = find_group(jobs, group);
+    int64_t now;
+
+    text[0] = '\0';
+    if (!job || job->state == JOB_ENDED) {
         if (job)
-            job_sentence(job, sentence);
-        told(arg, job && !job_is_alive(job) ? sentence : NULL);
-        return;
+            job_sentence(job, text);
+        return false;
     }
-    ask->told = told;
-    ask->arg = arg;
-    ask->left = ASKS_MAX;
-    ask->until_at = job_now_at(job) + ASK_MAX_MS;
-    STAILQ_INSERT_TAIL(&job->asks, ask, entry);
-    job->due_at = job_now_at(job);
-    run_timer(jobs);
+    if (job->trouble[0])
+        return false;
+    now = job_now_at(job);
+    if (now >= job->awaited_until_at)
+        job->due_at = now;
+    job->awaited_until_at = now + AWAITED_MS;
+    return true;
 }
 
 /* In constant time for each of them. */

@@ -20,21 +20,6 @@
 
 struct jobs;
 
-/* Who has the nodes. Called on the loop. */
-struct jobs_nodes {
-    /* Whether a run or a node of it needs the group. */
-    bool (*is_needed)(void *arg, const char *group);
-    /* How many nodes of it there are now, and how many were there and are not. */
-    void (*count)(void *arg, const char *group, size_t *alive, size_t *gone);
-    /* The most nodes, by jobs_nodes_wanted, that a run wants which waits for the group.
-     */
-    long (*wanted)(void *arg, const char *group);
-    void *arg;
-};
-
-/* The sentence of a job that has ended, or NULL. */
-typedef void jobs_told(void *arg, const char *sentence);
-
 struct jobs_config {
     const char *dir;       /* for the jobs' files; made if it is not there */
     const char *launchers; /* the directory, or NULL: there are none */
@@ -44,9 +29,6 @@ struct jobs_config {
 /* Read both directories. The loop is borrowed. */
 struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
                          struct error *err);
-
-/* Before the loop runs. */
-void jobs_set_nodes(struct jobs *jobs, const struct jobs_nodes *nodes);
 
 /* URL by which agents reach this server (copied), before the loop runs. */
 void jobs_set_server(struct jobs *jobs, const char *url);
@@ -69,33 +51,34 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
 int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
                struct error *err);
 
-/* Give the spec of a new run the group of nodes that it will use: that of a job which is
- * kept, is like the one it asks for and has its nodes, or one of its own. -1 when memory
- * is out. */
-int jobs_assign(struct jobs *jobs, struct run_spec *spec);
-
-/* The group that jobs_assign would give such a spec: that of a job which is kept; yours,
- * NULL where a new job is asked for. *text (JOB_TEXT_MAX bytes) says what it waits for,
- * "" once it runs. */
-char *jobs_foresee(const struct jobs *jobs, const struct run_spec *spec, char *text);
+/* Give the spec of a new run the group of its nodes: one of its own, or `group`, that of
+ * the run which it follows, while the job of that run is there (NULL: it follows none).
+ * -1 when memory is out. */
+int jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group);
 
 /* Whether a job of the group is there that has not ended. */
 bool jobs_has(const struct jobs *jobs, const char *group);
 
-/* A run that has not begun needs its job, which is started if there is none of the group,
- * or if that was started for another run and has ended. Its state; *text
- * (JOB_TEXT_MAX bytes) says more. */
+/* A run that has not begun needs its job, which is started if there is none. Its state;
+ * *text (JOB_TEXT_MAX bytes) says more. */
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
 
-/* Called now and then: stop the jobs whose group nobody needs. */
-void jobs_tend(struct jobs *jobs);
+/* The groups of the jobs that have not ended, the oldest first; NULL: there are no more.
+ */
+const char *jobs_group(const struct jobs *jobs, size_t i);
 
-/* Find out what became of the group's job, that which was there when a run began (wall
- * clock): another may have replaced it. `told` runs on the loop, after some seconds at
- * most, and at once where that can't be found out now. */
-void jobs_ask(struct jobs *jobs, const char *group, int64_t began_ms, jobs_told *told,
-              void *arg);
+/* The run has ended, and a follow-up of it would have to measure the same nodes: its job
+ * stays for two minutes, unless it has ended. */
+void jobs_hold(struct jobs *jobs, const char *group);
+
+/* No run needs the group: stop its job, unless it waits for a follow-up. */
+void jobs_release(struct jobs *jobs, const char *group);
+
+/* Ask what became of the group's job: true while the engine may answer yet that it has
+ * ended. Else *text (JOB_TEXT_MAX bytes) is the sentence of a job that has ended, or "".
+ */
+bool jobs_ask(struct jobs *jobs, const char *group, char *text);
 
 /* The group that agents with this token may join, borrowed; NULL: it is no job's. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token);

@@ -26,14 +26,14 @@ struct candidate {
     long ranks;                     /* that the run would get there */
 };
 
-/* Whether the run's selector, but for its names, picks the node. One that a run got from
- * an engine goes when that run needs it no more: others have to name it or its group. */
+/* Whether the run's selector, but for its names, picks the node. One that an engine gave
+ * is its run's alone, by the group that the server gave both. */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
     if (spec->nodes.group &&
         (!node->group || strcmp(node->group, spec->nodes.group) != 0))
         return false;
-    if (!spec->nodes.group && !spec->nodes.names && job_group(node->group))
+    if (!spec->launch.name && job_group(node->group))
         return false;
     return node_has_labels(node, spec->nodes.labels);
 }
@@ -181,6 +181,7 @@ static void explain_unknown(const struct run_spec *spec,
                             const struct refusals *refused, struct placement *placement)
 {
     struct buf text;
+    size_t before;
     bool any = false;
 
     buf_init(&text, sizeof(placement->reason) * 4);
@@ -188,9 +189,10 @@ static void explain_unknown(const struct run_spec *spec,
     if (spec->nodes.group)
         buf_printf(&text, " in group '%s'", spec->nodes.group);
     refusals_append(refused, &text);
-    if (refused->n == 0 && found == 0)
+    before = text.len;
+    unmatched_explain_launched(spec, registry, &text);
+    if (refused->n == 0 && found == 0 && text.len == before)
         unmatched_explain(spec, registry, &text);
-    unmatched_explain_lent(spec, registry, &text);
     list_missing(spec, registry, &text);
     for (size_t i = 0; spec->nodes.names && i < registry->count; i++) {
         if (registry->nodes[i]->state == NODE_ALIVE) {
@@ -440,7 +442,7 @@ bool placement_is_alike(const struct run_spec *a, const struct run_spec *b)
 {
     return a->backend == b->backend && a->pattern == b->pattern && a->share == b->share &&
            a->ranks_per_node == b->ranks_per_node && least_nodes(a) == least_nodes(b) &&
-           most_nodes(a) == most_nodes(b) &&
+           most_nodes(a) == most_nodes(b) && !a->launch.name == !b->launch.name &&
            is_same_text(a->nodes.group, b->nodes.group) &&
            is_same_json(a->nodes.names, b->nodes.names) &&
            is_same_json(a->nodes.labels, b->nodes.labels) && is_same_program(a, b) &&

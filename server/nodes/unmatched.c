@@ -132,21 +132,34 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
         put_all(spec, out);
 }
 
-void unmatched_explain_lent(const struct run_spec *spec,
-                            const struct node_registry *registry, struct buf *out)
+static bool is_named(const json_t *names, const char *name)
 {
+    json_t *value;
+    size_t i;
+
+    json_array_foreach (names, i, value)
+        if (strcmp(json_string_value(value), name) == 0)
+            return true;
+    return !names;
+}
+
+void unmatched_explain_launched(const struct run_spec *spec,
+                                const struct node_registry *registry, struct buf *out)
+{
+    const char *group = spec->nodes.group;
     struct tally tally = {.n = 0};
 
-    for (size_t i = 0; i < registry->count; i++) {
+    for (size_t i = 0; i < registry->count && !spec->launch.name; i++) {
         const struct node *node = registry->nodes[i];
 
         if (node->state == NODE_ALIVE && job_group(node->group) &&
+            (!group || strcmp(group, node->group) == 0) &&
+            is_named(spec->nodes.names, node->name) &&
             node_has_labels(node, spec->nodes.labels))
             count(&tally, node->group);
     }
-    if (tally.n == 0 || spec->nodes.group || spec->nodes.names)
+    if (tally.n == 0)
         return;
-    buf_append_str(out, "; nodes that runs got by `launch` serve others only by their "
-                        "group (nodes.group): ");
+    buf_append_str(out, "; nodes that a run got by `launch` serve no other run: ");
     put_tally(&tally, out);
 }

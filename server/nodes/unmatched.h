@@ -13,8 +13,8 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
                        struct buf *out);
 
 /* Append a clause of the same form that names the jobs whose live nodes the selector
- * leaves out, since it asks for no group or names, and would pick otherwise. */
-void unmatched_explain_lent(const struct run_spec *spec,
-                            const struct node_registry *registry, struct buf *out);
+ * would pick, if they were not of the runs that the jobs were started for. */
+void unmatched_explain_launched(const struct run_spec *spec,
+                                const struct node_registry *registry, struct buf *out);
 
 #endif

@@ -39,7 +39,7 @@ static json_t *why(const json_t *run)
 
 /* ---- What ---- */
 
-/* The same nodes; as many from the same engine, whose job may have ended. */
+/* The same nodes; as many from the same engine, whose job stays for a while only. */
 static json_t *nodes_of(const json_t *spec, const json_t *nodes)
 {
     json_t *names = json_array(), *node;

@@ -139,6 +139,7 @@ void active_run_free(struct active_run *active)
         live_case_free(LIST_FIRST(&active->live));
     run_destroy(active->run);
     free(active->cancel_reason);
+    free(active->failed_reason);
     free(active);
 }
 

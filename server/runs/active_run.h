@@ -31,8 +31,9 @@ struct active_run {
     bool has_job;           /* it needs none to wait for, or that one runs */
     bool is_cancelling;
     bool is_judged; /* its cases have ended; what its checks say is being found out */
-    bool is_asking; /* over, and its job is asked why */
     char *cancel_reason;
+    int64_t asks_until_ns; /* it has failed, and its job is asked why; 0: it is not */
+    char *failed_reason;   /* then: what is known already */
 };
 
 /* Takes the run; NULL when memory is out, and then does not. */

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/base/utf8.h"
 #include "common/spec/run_matrix.h"
-#include "server/launch/jobs.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
@@ -162,28 +160,13 @@ static int place(const struct scheduler *scheduler, const struct run_spec *spec,
     return -1;
 }
 
-/* On nodes of a job that is kept; those that an engine has yet to give are none of these
- * here. */
-static int place_launched(const struct scheduler *scheduler, const struct run_spec *spec,
-                          struct placement *placement)
+/* Nodes that an engine has yet to give are none of those here. */
+static void place_launched(const struct run_spec *spec, struct placement *placement)
 {
-    const struct jobs *jobs = scheduler->config.jobs;
-    struct run_spec own = *spec;
-    char text[JOB_TEXT_MAX] = "";
-    int result = 0;
-
-    own.nodes.group = jobs ? jobs_foresee(jobs, spec, text) : NULL;
-    if (own.nodes.group && !text[0]) {
-        result = place(scheduler, &own, placement);
-    } else {
-        memset(placement, 0, sizeof(*placement));
-        placement->outcome = PLACEMENT_UNKNOWN;
-        snprintf(placement->reason, sizeof(placement->reason), "%s%s",
-                 text[0] ? text : spec->launch.name, text[0] ? "" : " is asked for them");
-        utf8_trim(placement->reason);
-    }
-    free(own.nodes.group);
-    return result;
+    memset(placement, 0, sizeof(*placement));
+    placement->outcome = PLACEMENT_UNKNOWN;
+    snprintf(placement->reason, sizeof(placement->reason), "%s is asked for them",
+             spec->launch.name);
 }
 
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
@@ -217,8 +200,9 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     int world_size;
     size_t count;
 
-    if (spec->launch.name ? place_launched(scheduler, spec, &placement)
-                          : place(scheduler, spec, &placement))
+    if (spec->launch.name)
+        place_launched(spec, &placement);
+    else if (place(scheduler, spec, &placement))
         return NULL;
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;

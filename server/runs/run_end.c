@@ -11,6 +11,7 @@
 #include "server/analysis/verdict.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/node.h"
+#include "server/plan/follow_up.h"
 #include "server/runs/active_run.h"
 #include "server/runs/base_check.h"
 #include "server/runs/emit.h"
@@ -19,6 +20,8 @@
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
+
+#define ASK_JOB_NS INT64_C(5000000000) /* that an engine has to say how a job ended */
 
 /* Agents that came for one run leave after it. */
 static void dismiss_nodes(struct active_run *active)
@@ -32,6 +35,24 @@ static void dismiss_nodes(struct active_run *active)
             node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
                                          "its one run has ended"));
     }
+}
+
+/* A run that has a reason to look for a slow node keeps its job for a while: only on the
+ * same nodes can its follow-up find it. */
+static void hold_job(struct active_run *active)
+{
+    const struct run *run = active->run;
+    struct jobs *jobs = active->scheduler->config.jobs;
+    json_t *doc, *follow_up;
+
+    if (!jobs || !run->spec->launch.name || run->state == RUN_CANCELLED)
+        return;
+    doc = run_to_json(run, RUN_STORED);
+    follow_up = follow_up_of(doc);
+    if (json_is_string(json_object_get(follow_up, "why")))
+        jobs_hold(jobs, run->spec->nodes.group);
+    json_decref(follow_up);
+    json_decref(doc);
 }
 
 /* What it took says something of the next ones. */
@@ -84,6 +105,7 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     last_checks_note(&active->scheduler->checks, active->run->spec->name,
                      active->run->ended_ms, active->run->verdict);
     remember(active);
+    hold_job(active);
     dismiss_nodes(active);
 }
 
@@ -283,53 +305,37 @@ static void end_now(struct active_run *active, enum run_state state, const char 
 
 /* ---- Its job ---- */
 
-/* A failed run whose nodes an engine gave: why may be the engine's to say. */
-struct inquest {
-    struct active_run *active;
-    char *reason;
-};
-
-static void on_told(void *arg, const char *sentence)
+/* The engine may say why the nodes have gone. */
+static bool asks_job(const struct active_run *active, enum run_state state)
 {
-    struct inquest *inquest = arg;
-    struct active_run *active = inquest->active;
-    struct scheduler *scheduler = active->scheduler;
-    char *reason = NULL;
-
-    if (sentence && asprintf(&reason, "%s; %s", inquest->reason, sentence) < 0)
-        reason = NULL;
-    active->is_judged = active->is_asking = false;
-    if (!scheduler->is_closing)
-        end_now(active, RUN_FAILED, reason ? reason : inquest->reason);
-    free(reason);
-    free(inquest->reason);
-    free(inquest);
-    active_run_unref(active);
-    scheduler_release(scheduler);
+    return state == RUN_FAILED && active->run->spec->launch.name &&
+           active->scheduler->config.jobs && active->run->started_ms;
 }
 
 void run_end(struct active_run *active, enum run_state state, const char *reason)
 {
-    const struct run_spec *spec = active->run->spec;
-    struct jobs *jobs = active->scheduler->config.jobs;
-    struct inquest *inquest;
-
     scheduler_wake_queue(active->scheduler); /* its nodes are free */
-    if (state != RUN_FAILED || !spec->launch.name || !jobs || !active->run->started_ms) {
+    if (!asks_job(active, state)) {
         end_now(active, state, reason);
         return;
     }
-    inquest = calloc(1, sizeof(*inquest));
-    if (inquest)
-        inquest->reason = strdup(reason ? reason : "");
-    if (!inquest || !inquest->reason) {
-        free(inquest);
-        end_now(active, state, reason);
+    active->is_judged = true;
+    active->failed_reason = strdup(reason ? reason : "");
+    active->asks_until_ns = scheduler_now(active->scheduler).monotonic_ns + ASK_JOB_NS;
+}
+
+void run_end_tick(struct active_run *active, int64_t now_ns)
+{
+    char text[JOB_TEXT_MAX], *reason = NULL;
+    bool may_answer =
+        jobs_ask(active->scheduler->config.jobs, active->run->spec->nodes.group, text);
+
+    if (may_answer && now_ns < active->asks_until_ns)
         return;
-    }
-    inquest->active = active;
-    active->is_judged = active->is_asking = true;
-    active->pending++;
-    scheduler_hold(active->scheduler);
-    jobs_ask(jobs, spec->nodes.group, active->run->started_ms, on_told, inquest);
+    if (text[0] && asprintf(&reason, "%s; %s", active->failed_reason, text) < 0)
+        reason = NULL;
+    active->is_judged = false;
+    active->asks_until_ns = 0;
+    end_now(active, RUN_FAILED, reason ? reason : active->failed_reason);
+    free(reason);
 }

@@ -12,4 +12,8 @@ struct active_run;
  * (active_run_is_over), but has not ended. */
 void run_end(struct active_run *active, enum run_state state, const char *reason);
 
+/* A failed run of which the job is asked why (asks_until_ns): end it once that is known,
+ * or when it took too long. */
+void run_end_tick(struct active_run *active, int64_t now_ns);
+
 #endif

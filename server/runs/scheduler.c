@@ -316,73 +316,57 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (active_run_is_over(active))
+        if (active->asks_until_ns)
+            run_end_tick(active, now_ns);
+        else if (active_run_is_over(active))
             continue;
-        if (is_placed(active))
+        else if (is_placed(active))
             rounds_tick(active, now_ns);
         else
             tick_waiting(active, now_ns);
-        has_live = has_live || !LIST_EMPTY(&active->live);
+        has_live = has_live || !LIST_EMPTY(&active->live) || active->asks_until_ns;
     }
     if (scheduler->is_queue_changed)
         look_at_queue(scheduler, now_ns);
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
-static bool is_of(const struct node *node, const char *group)
-{
-    return node->state == NODE_ALIVE && node->group && strcmp(node->group, group) == 0;
-}
+/* ---- Jobs of launched runs ---- */
 
-/* By a run that is to have its nodes, or by whoever is on one of them. */
-static bool is_group_needed(void *arg, const char *group)
+/* A run that has not ended needs its job, also while it is judged: it may be measured
+ * again. */
+static bool is_group_needed(const struct scheduler *scheduler, const char *group)
 {
-    const struct scheduler *scheduler = arg;
-
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
-        const char *own = active->run->spec->nodes.group;
+        const struct run *run = scheduler->runs[i]->run;
 
-        if (own && strcmp(own, group) == 0 &&
-            (!active_run_is_over(active) || active->is_asking))
+        if (!run_has_ended(run) && run->spec->nodes.group &&
+            strcmp(run->spec->nodes.group, group) == 0)
             return true;
     }
-    for (size_t i = 0; i < scheduler->nodes.count; i++)
-        if (scheduler->nodes.nodes[i]->n_occupants > 0 &&
-            is_of(scheduler->nodes.nodes[i], group))
-            return true;
     return false;
 }
 
-static void count_group(void *arg, const char *group, size_t *alive, size_t *gone)
+/* What the last case left on a node is yet to be ended. */
+static bool is_group_busy(const struct scheduler *scheduler, const char *group)
 {
-    const struct scheduler *scheduler = arg;
-
-    *alive = *gone = 0;
     for (size_t i = 0; i < scheduler->nodes.count; i++) {
         const struct node *node = scheduler->nodes.nodes[i];
 
-        *alive += is_of(node, group);
-        *gone +=
-            node->state != NODE_ALIVE && node->group && strcmp(node->group, group) == 0;
+        if (node->state == NODE_ALIVE && node->n_occupants > 0 && node->group &&
+            strcmp(node->group, group) == 0)
+            return true;
     }
+    return false;
 }
 
-static long most_wanted(void *arg, const char *group)
+static void release_jobs(struct scheduler *scheduler)
 {
-    const struct scheduler *scheduler = arg;
-    long most = 0;
+    const char *group;
 
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
-        const struct run_spec *spec = active->run->spec;
-        long wanted = jobs_nodes_wanted(spec);
-
-        if (spec->launch.name && strcmp(spec->nodes.group, group) == 0 &&
-            !active_run_is_over(active) && active->run->pool.n == 0 && wanted > most)
-            most = wanted;
-    }
-    return most;
+    for (size_t i = 0; (group = jobs_group(scheduler->config.jobs, i)); i++)
+        if (!is_group_needed(scheduler, group) && !is_group_busy(scheduler, group))
+            jobs_release(scheduler->config.jobs, group);
 }
 
 /* Nodes of a job that has ended never come back. A run that needs them yet says how they
@@ -456,7 +440,7 @@ void scheduler_tick(struct scheduler *scheduler)
     expire_agents(scheduler, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
     if (scheduler->config.jobs) {
-        jobs_tend(scheduler->config.jobs);
+        release_jobs(scheduler);
         forget_launched(scheduler);
     }
 }
@@ -507,9 +491,6 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->is_queue_changed = true;
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
-    if (config->jobs)
-        jobs_set_nodes(config->jobs, &(struct jobs_nodes){is_group_needed, count_group,
-                                                          most_wanted, scheduler});
     if (!config->clock)
         uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { isFinal, quick, request, startServer } from './lib/cluster.mjs';
+import { long, quick, request, startServer } from './lib/cluster.mjs';
 import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { engine, jobIs, makeLaunchers, shipped, start } from './lib/launching.mjs';
 
@@ -23,9 +23,10 @@ describe('rights of launchers', { concurrency: 6 }, () => {
         body: body && JSON.stringify(body),
       });
     const posted = await ask('POST', '/api/v1/runs', {
-      ...quick,
+      ...long,
+      backend: 'host',
       nodes: { count: 1, wait_s: 60 },
-      launch: { name: 'local', keep_s: 600 },
+      launch: { name: 'local' },
     });
     assert.equal(posted.status, 201, posted.text);
     /** @type {any} */
@@ -33,12 +34,11 @@ describe('rights of launchers', { concurrency: 6 }, () => {
     await waitFor(
       async () => {
         run = (await ask('GET', `/api/v1/runs/${posted.json.id}`)).json;
-        return isFinal(run.state);
+        return run.state === 'running';
       },
       () => JSON.stringify(run),
       60000,
     );
-    assert.equal(run.state, 'completed', run.reason);
 
     const dir = path.join(server.options.dataDir, 'jobs');
     const file = path.join(

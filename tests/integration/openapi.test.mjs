@@ -395,16 +395,14 @@ describe('the description', { concurrency: 4 }, () => {
         .placement;
     assert.equal((await preview({})).outcome, 'ready');
     assert.equal((await preview({ launch: { name: 'files' } })).outcome, 'unknown');
-    const { id: run } = (
-      await api.post({ ...quick, nodes: { count: 2 }, launch: { name: 'files', keep_s: 600 } })
-    ).json;
+    const { id: run } = (await api.post({ ...quick, nodes: { count: 2 }, launch: { name: 'files' } })).json;
     const job = await waitFor(
       async () =>
         (await api.call('GET', '/api/v1/jobs')).json.jobs.find((one) => one.reason === 'PENDING Resources'),
       () => 'no job',
     );
     assert.deepEqual(await text('jobs'), [
-      ['ID', 'STATE', 'CREATED', 'LAUNCHER', 'JOB', 'NODES', 'GROUP', 'RUN', 'IDLE', 'REASON'],
+      ['ID', 'STATE', 'CREATED', 'LAUNCHER', 'JOB', 'NODES', 'GROUP', 'RUN', 'UNTIL', 'REASON'],
       [job.id, 'pending', job.created, 'files', '7', '2', job.group, run, '-', 'PENDING Resources'],
       [''],
     ]);

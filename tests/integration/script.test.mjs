@@ -619,7 +619,7 @@ describe('the script', { concurrency: 4 }, () => {
     assert.equal(code, 0, err);
   });
 
-  test('a line gets nodes from a launcher, keeps them and gives them back', limit, async (t) => {
+  test('a line gets nodes from a launcher and gives them back', limit, async (t) => {
     const launchers = tempDir(t),
       jobs = tempDir(t);
     for (const file of ['local.json', 'local-agents'])
@@ -648,19 +648,24 @@ describe('the script', { concurrency: 4 }, () => {
       'local',
       '--launch-arg',
       'ranks:=3',
-      '--keep',
-      '600',
     );
     assert.match(out, /^completed: /m);
     const { spec, world_size } = await server.getRun(firstRun(out));
     assert.equal(world_size, 3);
-    assert.deepEqual(
-      [spec.launch, spec.nodes.wait_s],
-      [{ name: 'local', args: { ranks: 3 }, keep_s: 600 }, 60],
-    );
+    assert.deepEqual([spec.launch, spec.nodes.wait_s], [{ name: 'local', args: { ranks: 3 } }, 60]);
 
-    const [, job] = (await said('jobs')).match(/^ID .*\n(\S+) .*running/);
-    assert.equal(await said('words', 'stop'), job);
+    await server.run({
+      ...long,
+      backend: 'host',
+      nodes: { count: 1, wait_s: 60 },
+      launch: { name: 'local' },
+    });
+    const [, job] = await waitFor(
+      async () => (await said('jobs')).match(/^(\S+) +running/m),
+      () => 'no job runs',
+      20000,
+    );
+    assert.equal((await said('words', 'stop')).split(/\s/)[0], job);
     await said('stop', job);
     await waitFor(
       async () => / ended /.test(await said('jobs')),

@@ -52,7 +52,7 @@ TEST(the_same_nodes_measure_one_size_in_groups)
     json_decref(found);
 }
 
-/* They may be gone with their job. */
+/* The server gives it the group of the run before, while its job is there. */
 TEST(launched_nodes_are_asked_for_again)
 {
     json_t *found = follow_up(

@@ -33,28 +33,28 @@ struct fixture {
     struct run_spec spec;
 };
 
-static bool is_needed(void *arg, const char *of)
+/* What the engine says of the job. */
+static void set_status(const struct fixture *f, const char *text)
 {
-    (void)arg;
-    (void)of;
-    return true;
-}
+    char path[96];
+    FILE *file;
 
-static long wanted(void *arg, const char *of)
-{
-    (void)arg;
-    (void)of;
-    return 1;
+    snprintf(path, sizeof(path), "%s/status", f->launchers);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
 }
 
 static void write_launcher(const struct fixture *f)
 {
     char path[96];
     json_t *file =
-        json_pack("{s:{s:[s,s,s], s:s}, s:{s:[s,s]}, s:{s:[s,s]}, s:{s:s}}", "start",
-                  "argv", "/bin/sh", "-c", "touch {config_dir}/started; echo 7", "job",
-                  "([0-9]+)", "status", "argv", "/bin/echo", "PENDING", "stop", "argv",
-                  "/bin/echo", "{job}", "states", "PENDING", "pending");
+        json_pack("{s:{s:[s,s,s], s:s}, s:{s:[s,s], s:f}, s:{s:[s,s]}, s:{s:s, s:s}}",
+                  "start", "argv", "/bin/sh", "-c", "touch {config_dir}/started; echo 7",
+                  "job", "([0-9]+)", "status", "argv", "/bin/cat", "{config_dir}/status",
+                  "every_s", 0.05, "stop", "argv", "/bin/echo", "{job}", "states",
+                  "PENDING", "pending", "RUNNING", "running");
     struct error err;
 
     snprintf(path, sizeof(path), "%s/engine.json", f->launchers);
@@ -65,7 +65,6 @@ static void write_launcher(const struct fixture *f)
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
-    const struct jobs_nodes nodes = {.is_needed = is_needed, .wanted = wanted};
     struct jobs_config config;
     struct error err;
 
@@ -76,6 +75,7 @@ static int set_up(void **state)
     snprintf(f->started, sizeof(f->started), "%s/started", f->launchers);
     assert_int_equal(mkdir(f->launchers, 0700), 0);
     write_launcher(f);
+    set_status(f, "PENDING");
     uv_sem_init(&disk, 0);
     disk_errno = asked_disk = 0;
     uv_loop_init(&f->loop);
@@ -83,7 +83,6 @@ static int set_up(void **state)
     f->jobs = jobs_create(&f->loop, &config, &err);
     if (!f->jobs)
         fail_msg("%s", err.text);
-    jobs_set_nodes(f->jobs, &nodes);
     f->spec.launch.name = launcher;
     f->spec.nodes.group = group;
     f->spec.nodes.count = 1;
@@ -208,4 +207,95 @@ TEST(a_record_that_was_lost_as_it_was_replaced_is_there_as_before)
     assert_int_equal(json_array_size(jobs), 1);
     assert_string_equal(json_get_str(json_array_get(jobs, 0), "job", ""), "7");
     json_decref(jobs);
+}
+
+static enum job_state state_of(struct fixture *f)
+{
+    json_t *jobs = jobs_json(f->jobs);
+    const char *name = json_get_str(json_array_get(jobs, 0), "state", "");
+    int state = 0;
+
+    while (strcmp(job_state_names[state], name) != 0)
+        state++;
+    json_decref(jobs);
+    return (enum job_state)state;
+}
+
+static bool waits_for_follow_up(struct fixture *f)
+{
+    json_t *jobs = jobs_json(f->jobs);
+    bool waits =
+        json_is_string(json_object_get(json_array_get(jobs, 0), "follow_up_until"));
+
+    json_decref(jobs);
+    return waits;
+}
+
+static void run_job(struct fixture *f)
+{
+    char text[JOB_TEXT_MAX];
+
+    uv_sem_post(&disk);
+    set_status(f, "RUNNING");
+    while (need(f, text) != JOB_RUNNING)
+        uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+/* Of the run that the job was started for. */
+static void assign_follow_up(struct fixture *f, struct run_spec *spec)
+{
+    *spec = (struct run_spec){.launch.name = launcher};
+    assert_int_equal(jobs_assign(f->jobs, spec, group), 0);
+}
+
+TEST(a_job_is_stopped_when_no_run_needs_it)
+{
+    struct fixture *f = *state;
+
+    run_job(f);
+    assert_string_equal(jobs_group(f->jobs, 0), group);
+    assert_null(jobs_group(f->jobs, 1));
+    jobs_release(f->jobs, "job-000000000001");
+    assert_int_equal(state_of(f), JOB_RUNNING);
+    jobs_release(f->jobs, group);
+    assert_int_equal(state_of(f), JOB_STOPPING);
+}
+
+TEST(a_job_waits_two_minutes_for_a_follow_up)
+{
+    struct fixture *f = *state;
+
+    run_job(f);
+    jobs_hold(f->jobs, group);
+    assert_true(waits_for_follow_up(f));
+    f->loop.time += 119000;
+    jobs_release(f->jobs, group);
+    assert_int_equal(state_of(f), JOB_RUNNING);
+    f->loop.time += 1000;
+    jobs_release(f->jobs, group);
+    assert_int_equal(state_of(f), JOB_STOPPING);
+    assert_false(waits_for_follow_up(f));
+}
+
+TEST(a_follow_up_has_the_job_until_it_ends)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+    struct run_spec spec;
+
+    run_job(f);
+    assign_follow_up(f, &spec); /* it has yet to be stored */
+    assert_string_equal(spec.nodes.group, group);
+    jobs_release(f->jobs, group);
+    assert_int_equal(state_of(f), JOB_RUNNING);
+    need(f, text);
+    assert_false(waits_for_follow_up(f));
+    jobs_release(f->jobs, group);
+    assert_int_equal(state_of(f), JOB_STOPPING);
+    free(spec.nodes.group);
+
+    assign_follow_up(f, &spec);
+    assert_string_not_equal(spec.nodes.group, group);
+    assert_memory_equal(spec.nodes.group, "job-", 4);
+    free(spec.nodes.group);
 }

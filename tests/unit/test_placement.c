@@ -182,7 +182,7 @@ TEST(a_filter_lists_some_of_very_many_values)
     node_registry_release(&registry);
 }
 
-TEST(nodes_of_jobs_that_would_do_are_told)
+TEST(nodes_of_jobs_serve_their_own_runs_only)
 {
     static const char *const lent[][4] = {{"l1", "job-1", "2", ""},
                                           {"l2", "job-1", "2", "busy"},
@@ -191,13 +191,17 @@ TEST(nodes_of_jobs_that_would_do_are_told)
                                           {"n1", "cpu", "2", ""}};
     static const struct expectation expected[] = {
         {"{\"nodes\":{\"count\":2}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "1 of 2 nodes are there; nodes that runs got by `launch` serve others only by "
-         "their group (nodes.group): job-1 (2), job-2 (1)"},
+         "1 of 2 nodes are there; nodes that a run got by `launch` serve no other run: "
+         "job-1 (2), job-2 (1)"},
         {"{\"nodes\":{\"labels\":{\"group\":\"job-2\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
-         "(nodes.group): job-2 (1)"},
+         ": job-2 (1)"},
+        {"{\"nodes\":{\"group\":\"job-2\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
+         ": job-2 (1)"},
+        {"{\"nodes\":{\"names\":[\"l1\"]}}", PLACEMENT_UNKNOWN, NULL, NULL,
+         ": job-1 (1)"},
         {"{\"nodes\":{\"count\":1}}", PLACEMENT_READY, "n1:2", "host", NULL},
-        {"{\"nodes\":{\"group\":\"job-2\"}}", PLACEMENT_READY, "l3:2", "host", NULL},
-        {"{\"nodes\":{\"names\":[\"l1\"]}}", PLACEMENT_READY, "l1:2", "host", NULL},
+        {"{\"nodes\":{\"group\":\"job-2\"},\"launch\":{\"name\":\"x\"}}", PLACEMENT_READY,
+         "l3:2", "host", NULL},
     };
     struct node_registry registry = {0};
 

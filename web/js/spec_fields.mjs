@@ -104,7 +104,6 @@ const TITLES = [
         'Launcher',
         { kind: 'launch', ofProgram: true, help: '', when: ['nodes_mode', ['launch']] },
       ],
-      ['/launch/keep_s', 'Keep them', { unit: 'seconds', ofProgram: true, when: ['nodes_mode', ['launch']] }],
       ['/nodes/wait_s', 'Wait for them', { unit: 'seconds' }],
       [
         '/pattern',

@@ -47,10 +47,9 @@ test('a launcher and its arguments are chosen, and a fault stands at its field',
     'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours; 4 at once.',
   );
   await page.getByLabel('time string').fill('soon');
-  await page.getByLabel('Keep them').fill('600');
   assert.deepEqual(JSON.parse(await requestJson(page).inputValue()), {
     nodes: { count: 4 },
-    launch: { name: 'slurm', args: { time: 'soon' }, keep_s: 600 },
+    launch: { name: 'slurm', args: { time: 'soon' } },
   });
   await page.locator('.field', { hasText: 'must match' }).getByLabel('Launcher').waitFor();
 });
@@ -108,8 +107,7 @@ const JOB = {
   created: '',
   started: '',
   ended: null,
-  keep_s: 0,
-  idle_since: null,
+  follow_up_until: null,
 };
 const ago = (seconds) => new Date(Date.now() - seconds * 1000).toISOString();
 const running = (set = {}) => ({ ...JOB, created: ago(7400), started: ago(7300), ...set });
@@ -160,9 +158,8 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
   await sees(page, 'ended 2 h ago');
   const stop = page.getByRole('button', { name: 'Stop: slurm 41' });
   await stop.focus();
-  server.jobs[0].idle_since = ago(10);
-  server.jobs[0].keep_s = 600;
-  await sees(page, /no run needs it, kept until/);
+  server.jobs[0].follow_up_until = ago(-60);
+  await sees(page, /waits for a follow-up until/);
   assert.ok(
     await stop.evaluate((button) => button === document.activeElement),
     'what is new leaves the focus',

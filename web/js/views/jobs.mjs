@@ -159,7 +159,7 @@ const inWords = (job, age) => [
     h('span', nodesOf(job)),
     h('span', 'asked for by ', h('a', { href: `/runs/${job.run}` }, job.run)),
     h('span', age),
-    isKept(job) ? h('span', 'no run needs it, kept until ', timeOf(keptUntil(job))) : null,
+    job.follow_up_until ? h('span', 'waits for a follow-up until ', timeOf(job.follow_up_until)) : null,
   ),
 ];
 
@@ -168,10 +168,6 @@ const nodesOf = ({ state, group, nodes }) =>
   state === 'ended'
     ? plural(nodes, 'node')
     : h('a', { href: `/nodes?${new URLSearchParams({ q: group })}` }, plural(nodes, 'node'));
-
-const isKept = ({ state, idle_since: idle }) => state === 'running' && idle;
-
-const keptUntil = (job) => new Date(Date.parse(job.idle_since) + job.keep_s * 1000).toISOString();
 
 /* "began 3 min ago": the last that it came to. */
 function ageOf({ state, created, started, ended }, now) {
