@@ -21,7 +21,7 @@ struct config {
     long keep_runs, keep_days;
     char *backup;
     bool check_config;
-    long standing_ttl_s, standing_connections, standing_keys, standing_mib;
+    long standing_ttl_s, standing_id_mib;
     /* Made from them. */
     struct sockaddr_storage address;
     char rendezvous_address[NI_MAXHOST]; /* numeric */

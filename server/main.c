@@ -226,9 +226,7 @@ static int open_standing(struct server *server, struct error *err)
         .listen = &config->standing_address,
         .allowed = config->standing_allow,
         .ttl_s = config->standing_ttl_s,
-        .address_connections = (size_t)config->standing_connections,
-        .address_keys = (size_t)config->standing_keys,
-        .address_bytes = (size_t)config->standing_mib << 20,
+        .id_bytes = (size_t)config->standing_id_mib << 20,
     };
     const struct rendezvous_store *store;
 

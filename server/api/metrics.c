@@ -193,9 +193,6 @@ static void put_rendezvous(const struct api *api, struct buf *out)
     put_usage(out, "ringbench_rendezvous_parked_waits",
               "Waits for keys that nobody has set yet.", c.cases.parked_waits,
               c.standing.parked_waits);
-    single(out, "ringbench_rendezvous_addresses", "gauge",
-           "Addresses that have connections to or keys in the standing store.",
-           (double)c.standing_addresses);
     single(out, "ringbench_rendezvous_expired_keys_total", "counter",
            "Keys of the standing store that nobody used in their time to live.",
            (double)c.expired_keys);

@@ -8,19 +8,17 @@
 
 #include "common/base/ids.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/rendezvous/rendezvous_listen.h"
 #include "server/rendezvous/tcpstore_conn.h"
 
 #define ACCEPTS_PER_TURN 256
 #define ACCEPT_BACKOFF_MS 100
-#define MAX_WAITS ((size_t)4 << 20)
 #define STANDING_NAME "standing"
-#define STANDING_MAX_KEYS 1000000
-/* Expired keys are looked for so often in a time to live, and at most once a minute. */
+#define STANDING_MAX_KEYS 262144
+/* Expired keys are looked for so often in a time to live, and at least once a minute. */
 #define SWEEPS_PER_TTL 20
 #define SWEEP_MAX_MS 60000
-/* So many are forgotten before connections get their turn. */
-#define SWEEP_KEYS 4096
 
 struct rendezvous_store {
     struct tcpstore_host host;
@@ -42,7 +40,7 @@ struct rendezvous {
     int port_low, port_high, next_port;
     size_t max_keys, max_bytes, max_connections;
     LIST_HEAD(, rendezvous_store) stores;
-    size_t handles; /* of all stores, also closed ones, and the timer */
+    size_t open; /* the timer, and the stores that are not freed */
     uv_timer_t backoff;
     struct rendezvous_counters counters;
     void (*closed)(void *arg);
@@ -52,51 +50,42 @@ struct rendezvous {
 
 /* ---- Handles ---- */
 
-static void release_handle(struct rendezvous *rendezvous)
+static void release(struct rendezvous *rendezvous)
 {
     void (*closed)(void *arg) = rendezvous->closed;
     void *arg = rendezvous->closed_arg;
 
-    if (--rendezvous->handles)
+    if (--rendezvous->open)
         return;
     free(rendezvous);
     if (closed)
         closed(arg);
 }
 
-static void store_free(struct rendezvous_store *store)
+static void release_store(struct rendezvous_store *store)
 {
+    if (--store->handles)
+        return;
+    release(store->rendezvous);
     peer_set_release(&store->allowed);
     free(store->name);
     free(store);
 }
 
-static void release_store_handle(struct rendezvous_store *store)
-{
-    struct rendezvous *rendezvous = store->rendezvous;
-
-    if (--store->handles == 0)
-        store_free(store);
-    release_handle(rendezvous);
-}
-
 static void on_conn_closed(struct tcpstore_host *host)
 {
-    release_store_handle(
-        (struct rendezvous_store *)((char *)host -
-                                    offsetof(struct rendezvous_store, host)));
+    release_store((struct rendezvous_store *)((char *)host -
+                                              offsetof(struct rendezvous_store, host)));
 }
 
 static void on_store_handle_closed(uv_handle_t *handle)
 {
-    struct rendezvous_store *store = handle->data;
-
-    release_store_handle(store);
+    release_store(handle->data);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-    release_handle(handle->data);
+    release(handle->data);
 }
 
 /* ---- Accepting ---- */
@@ -112,7 +101,8 @@ static void on_backoff(uv_timer_t *timer)
         uv_poll_start(&store->listener, UV_READABLE, on_connection);
 }
 
-/* Descriptors or memory are out: what waits in the backlog keeps until some are free. */
+/* The process is out of descriptors: connections stay in the backlog until some are free.
+ */
 static void back_off(struct rendezvous_store *store, int errnum)
 {
     struct rendezvous *rendezvous = store->rendezvous;
@@ -132,21 +122,14 @@ static void refuse(struct rendezvous_store *store, int fd, const struct peer *pe
 
 static void admit(struct rendezvous_store *store, int fd, const struct peer *peer)
 {
-    struct rendezvous *rendezvous = store->rendezvous;
-    enum tcpstore_refusal why;
-
-    if (!peer_set_has(&store->allowed, peer)) {
+    if (!peer_set_has(&store->allowed, peer))
         refuse(store, fd, peer, TCPSTORE_ADDRESS_NOT_ALLOWED);
-        return;
-    }
-    if (store->host.n_conns >= rendezvous->max_connections) {
+    else if (store->host.n_conns >= store->rendezvous->max_connections)
         refuse(store, fd, peer, TCPSTORE_STORE_CONNECTIONS);
-        return;
-    }
-    store->handles++;
-    rendezvous->handles++;
-    if (tcpstore_conn_create(&store->host, fd, peer, &why) < 0)
-        tcpstore_host_refused(&store->host, peer, why);
+    else if (tcpstore_conn_create(&store->host, fd, peer) < 0)
+        refuse(store, fd, peer, TCPSTORE_SOCKET);
+    else
+        store->handles++;
 }
 
 static void on_connection(uv_poll_t *listener, int status, int events)
@@ -171,7 +154,7 @@ static void on_connection(uv_poll_t *listener, int status, int events)
             back_off(store, errno);
             return;
         }
-        /* Anything else is the failure of one connection that is no more. */
+        /* Any other error is that of one connection, which is gone. */
     }
 }
 
@@ -220,88 +203,60 @@ static int listen_standing(const struct sockaddr_storage *address, struct error 
 
 /* ---- Stores ---- */
 
-static void store_destroy_unwatched(struct rendezvous_store *store)
-{
-    if (store->fd >= 0)
-        close(store->fd);
-    tcpstore_kv_destroy(store->host.kv);
-    store_free(store);
-}
-
-/* A store without a listening socket. Takes *allowed, also on failure. */
-static struct rendezvous_store *store_new(struct rendezvous *rendezvous, const char *name,
-                                          const struct tcpstore_limits *limits,
-                                          struct peer_set *allowed, struct error *err)
-{
-    struct rendezvous_store *store = calloc(1, sizeof(*store));
-    struct tcpstore_host *host;
-
-    if (!store) {
-        peer_set_release(allowed);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    store->fd = -1;
-    store->rendezvous = rendezvous;
-    store->allowed = *allowed;
-    store->name = strdup(name);
-    host = &store->host;
-    host->loop = rendezvous->loop;
-    host->refusals.store_name = store->name;
-    host->is_counted = limits->each.clients != 0;
-    host->max_bytes = limits->max_bytes;
-    host->counters = &rendezvous->counters;
-    host->read_buffer = rendezvous->read_buffer;
-    host->conn_closed = on_conn_closed;
-    TAILQ_INIT(&host->conns);
-    TAILQ_INIT(&host->dirty);
-    host->kv = tcpstore_kv_create(limits);
-    if (store->name && host->kv)
-        return store;
-    error_set(err, ERROR_MEMORY, "out of memory");
-    store_destroy_unwatched(store);
-    return NULL;
-}
-
 static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
 {
     handle->data = store;
     store->handles++;
-    store->rendezvous->handles++;
 }
 
-/* Begin to accept on the socket fd (-1: there is none, and *err says why). Takes the
- * store. */
-static struct rendezvous_store *store_open(struct rendezvous_store *store, int fd,
+/* Serve on the listening socket fd, which is -1 with *err set when there is none. Takes
+ * fd and *allowed, also on failure. */
+static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
+                                           const char *name, int fd,
+                                           const struct tcpstore_limits *limits,
+                                           const char *secret, struct peer_set *allowed,
                                            struct error *err)
 {
-    int rc;
+    struct rendezvous_store *store = calloc(1, sizeof(*store));
+    int rc = 0;
 
-    store->fd = fd;
-    if (fd < 0) {
-        store_destroy_unwatched(store);
-        return NULL;
-    }
-    store->port = rendezvous_bound_port(fd);
-    rc = uv_poll_init(store->rendezvous->loop, &store->listener, fd);
-    if (rc < 0) {
+    if (!store || !(store->name = strdup(name)))
+        memory_out("a rendezvous store");
+    if (fd >= 0)
+        rc = uv_poll_init(rendezvous->loop, &store->listener, fd);
+    if (rc < 0)
         error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
-        store_destroy_unwatched(store);
-        return NULL;
-    }
+    if (fd < 0 || rc < 0)
+        goto fail;
+    store->fd = fd;
+    store->port = rendezvous_bound_port(fd);
+    store->rendezvous = rendezvous;
+    store->allowed = *allowed;
+    store->host.loop = rendezvous->loop;
+    store->host.kv = tcpstore_kv_create(limits, secret);
+    store->host.max_bytes = limits->max_bytes;
+    store->host.counters = &rendezvous->counters;
+    store->host.read_buffer = rendezvous->read_buffer;
+    store->host.refusals.store_name = store->name;
+    store->host.conn_closed = on_conn_closed;
+    TAILQ_INIT(&store->host.conns);
+    TAILQ_INIT(&store->host.dirty);
     own_handle(store, (uv_handle_t *)&store->listener);
-    uv_timer_init(store->rendezvous->loop, &store->sweep);
+    uv_timer_init(rendezvous->loop, &store->sweep);
     own_handle(store, (uv_handle_t *)&store->sweep);
-    uv_timer_init(store->rendezvous->loop, &store->host.refusals.timer);
+    uv_timer_init(rendezvous->loop, &store->host.refusals.timer);
     own_handle(store, (uv_handle_t *)&store->host.refusals.timer);
-    uv_idle_init(store->rendezvous->loop, &store->host.lister);
-    own_handle(store, (uv_handle_t *)&store->host.lister);
-    LIST_INSERT_HEAD(&store->rendezvous->stores, store, link);
-    rc = uv_poll_start(&store->listener, UV_READABLE, on_connection);
-    if (rc == 0)
-        return store;
-    error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
-    rendezvous_store_close(store);
+    LIST_INSERT_HEAD(&rendezvous->stores, store, link);
+    rendezvous->open++;
+    uv_poll_start(&store->listener, UV_READABLE, on_connection);
+    return store;
+
+fail:
+    if (fd >= 0)
+        close(fd);
+    peer_set_release(allowed);
+    free(store->name);
+    free(store);
     return NULL;
 }
 
@@ -310,25 +265,20 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
                                          struct error *err)
 {
     const struct tcpstore_limits limits = {.max_keys = rendezvous->max_keys,
-                                           .max_bytes = rendezvous->max_bytes,
-                                           .max_waits = MAX_WAITS};
+                                           .max_bytes = rendezvous->max_bytes};
     char secret[ID_UUID_LENGTH + 1];
-    struct rendezvous_store *store;
     struct peer_set set;
 
     if (peer_set_init(&set, allowed, n_allowed, err) < 0)
         return NULL;
-    store = store_new(rendezvous, name, &limits, &set, err);
-    if (!store)
-        return NULL;
     id_uuid(secret);
-    tcpstore_kv_set_secret(store->host.kv, secret);
-    return store_open(store, listen_in_range(rendezvous, err), err);
+    return store_open(rendezvous, name, listen_in_range(rendezvous, err), &limits, secret,
+                      &set, err);
 }
 
 /* ---- The standing store ---- */
 
-/* The time between sweeps. It is also how much older than it is a key may seem. */
+/* The time between sweeps. A key may seem older than it is by so much. */
 static uint64_t sweep_ms(long ttl_s)
 {
     uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;
@@ -339,37 +289,34 @@ static uint64_t sweep_ms(long ttl_s)
 static void on_sweep(uv_timer_t *timer)
 {
     struct rendezvous_store *store = timer->data;
-    int64_t now_ms = (int64_t)uv_now(store->host.loop);
-    bool is_more = tcpstore_kv_expire(store->host.kv, now_ms, SWEEP_KEYS);
 
-    uv_timer_start(timer, on_sweep, is_more ? 1 : sweep_ms(store->ttl_s), 0);
+    tcpstore_kv_expire(store->host.kv, (int64_t)uv_now(store->host.loop));
 }
 
 struct rendezvous_store *
 rendezvous_open_standing(struct rendezvous *rendezvous,
                          const struct rendezvous_standing *standing, struct error *err)
 {
+    const uint64_t interval_ms = sweep_ms(standing->ttl_s);
     const struct tcpstore_limits limits = {
         .max_keys = STANDING_MAX_KEYS,
         .max_bytes = rendezvous->max_bytes,
-        .max_waits = MAX_WAITS,
-        .ttl_ms = (int64_t)standing->ttl_s * 1000 + (int64_t)sweep_ms(standing->ttl_s),
-        .each = {standing->address_connections, standing->address_keys,
-                 standing->address_bytes},
+        .max_id_bytes = standing->id_bytes,
+        .ttl_ms = (int64_t)standing->ttl_s * 1000 + (int64_t)interval_ms,
     };
     struct rendezvous_store *store;
     struct peer_set set;
 
     if (peer_set_parse(&set, standing->allowed, err) < 0)
         return NULL;
-    store = store_new(rendezvous, STANDING_NAME, &limits, &set, err);
+    store = store_open(rendezvous, STANDING_NAME, listen_standing(standing->listen, err),
+                       &limits, "", &set, err);
     if (!store)
         return NULL;
     store->is_standing = true;
     store->ttl_s = standing->ttl_s;
-    store = store_open(store, listen_standing(standing->listen, err), err);
-    if (store)
-        on_sweep(&store->sweep);
+    on_sweep(&store->sweep);
+    uv_timer_start(&store->sweep, on_sweep, interval_ms, interval_ms);
     return store;
 }
 
@@ -394,7 +341,6 @@ void rendezvous_store_close(struct rendezvous_store *store)
     uv_close((uv_handle_t *)&store->sweep, on_store_handle_closed);
     tcpstore_refusal_log_end(&store->host.refusals);
     uv_close((uv_handle_t *)&store->host.refusals.timer, on_store_handle_closed);
-    uv_close((uv_handle_t *)&store->host.lister, on_store_handle_closed);
     close(store->fd);
     store->fd = -1;
 }
@@ -407,10 +353,8 @@ struct rendezvous *rendezvous_create(uv_loop_t *loop,
 {
     struct rendezvous *rendezvous = calloc(1, sizeof(*rendezvous));
 
-    if (!rendezvous) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (!rendezvous)
+        memory_out("the rendezvous");
     rendezvous->loop = loop;
     rendezvous->port_low = rendezvous->next_port = config->port_low;
     rendezvous->port_high = config->port_high;
@@ -428,7 +372,7 @@ struct rendezvous *rendezvous_create(uv_loop_t *loop,
     }
     uv_timer_init(loop, &rendezvous->backoff);
     rendezvous->backoff.data = rendezvous;
-    rendezvous->handles = 1;
+    rendezvous->open = 1;
     return rendezvous;
 
 fail:
@@ -461,27 +405,11 @@ void rendezvous_counters(const struct rendezvous *rendezvous,
         sum->keys += usage.keys;
         sum->bytes += usage.bytes;
         sum->parked_waits += usage.waits;
-        out->standing_addresses += usage.addresses;
         out->expired_keys += usage.expired;
     }
 }
 
 /* ---- Description ---- */
-
-struct shown_keys {
-    const struct tcpstore_kv *kv;
-    json_t *array;
-};
-
-static void add_key(void *arg, const void *key, size_t key_len, size_t value_len)
-{
-    struct shown_keys *keys = arg;
-
-    json_array_append_new(keys->array,
-                          json_pack("{s:o, s:I}", "key",
-                                    tcpstore_key_json(keys->kv, key, key_len), "bytes",
-                                    (json_int_t)value_len));
-}
 
 static json_t *describe_conns(const struct rendezvous_store *store,
                               json_t *(*describe)(const struct tcpstore_conn *conn))
@@ -497,18 +425,16 @@ static json_t *describe_conns(const struct rendezvous_store *store,
 
 static json_t *describe_store(const struct rendezvous_store *store)
 {
-    struct shown_keys keys = {store->host.kv, json_array()};
     struct tcpstore_usage usage;
 
     tcpstore_kv_usage(store->host.kv, &usage);
-    tcpstore_kv_each_key(store->host.kv, RENDEZVOUS_SHOWN_MAX, add_key, &keys);
     return json_pack("{s:s, s:b, s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
                      store->name, "standing", store->is_standing, "port", store->port,
                      "connections", (json_int_t)store->host.n_conns, "key_count",
                      (json_int_t)usage.keys, "bytes", (json_int_t)usage.bytes, "ttl_s",
                      store->is_standing ? json_integer(store->ttl_s) : json_null(),
-                     "keys", keys.array, "clients",
-                     describe_conns(store, tcpstore_conn_describe), "waits",
+                     "keys", tcpstore_kv_keys_json(store->host.kv, RENDEZVOUS_SHOWN_MAX),
+                     "clients", describe_conns(store, tcpstore_conn_describe), "waits",
                      describe_conns(store, tcpstore_conn_describe_wait));
 }
 

@@ -37,13 +37,13 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err);
 
-/* A store for whoever brings a launcher of their own, open until the end: what is not
- * used goes, and no address can fill it alone. */
+/* A store for jobs that bring their own launcher, open until the end. Keys that nobody
+ * uses expire. */
 struct rendezvous_standing {
     const struct sockaddr_storage *listen; /* with its port; 0: any free one */
-    const char *allowed; /* "NETWORK,...": who may connect; NULL = everyone */
-    long ttl_s;          /* how long a key lives after its last use */
-    size_t address_connections, address_keys, address_bytes; /* limits of each address */
+    const char *allowed;                   /* "NETWORK,...": who may connect; NULL: all */
+    long ttl_s;                            /* how long a key lives after its last use */
+    size_t id_bytes; /* limit for the keys of one rendezvous id or prefix */
 };
 struct rendezvous_store *
 rendezvous_open_standing(struct rendezvous *rendezvous,
@@ -51,9 +51,9 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 
 int rendezvous_store_port(const struct rendezvous_store *store);
 
-/* What the keys of a case's own workers begin with, and a slash: random, and shown or
- * listed to nobody, so that others who reach the store can neither read nor set them.
- * Borrowed; "" of the standing store. */
+/* The keys of a case's own workers begin with this and a slash. It is random, and shown
+ * or listed to nobody, so that others who reach the store can neither read nor set these
+ * keys. Borrowed; "" for the standing store. */
 const char *rendezvous_store_secret(const struct rendezvous_store *store);
 
 /* Close the store, its connections and memory. The pointer is dead at once. */
@@ -65,7 +65,6 @@ struct rendezvous_usage {
 
 struct rendezvous_counters {
     struct rendezvous_usage cases, standing; /* now */
-    size_t standing_addresses;               /* with connections or keys there */
     uint64_t expired_keys;
     uint64_t queries[TCPSTORE_QUERIES]; /* since the start */
     uint64_t refused[TCPSTORE_REFUSALS];
@@ -73,7 +72,7 @@ struct rendezvous_counters {
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* What a description shows at most of each kind; counts go on. */
+/* A description shows at most so many of each kind; counts go on. */
 #define RENDEZVOUS_SHOWN_MAX 1000
 #define RENDEZVOUS_SHOWN_WAIT_KEYS_MAX 100
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 static void map_ipv4(struct in6_addr *out, const struct in_addr *address)
 {
     memset(out, 0, sizeof(*out));
@@ -96,25 +98,27 @@ bool peer_is_here(const char *address)
     return is_here;
 }
 
+static struct peer_network *add_network(struct peer_set *set)
+{
+    set->networks = realloc(set->networks, (set->count + 1) * sizeof(*set->networks));
+    if (!set->networks)
+        memory_out("a list of networks");
+    return &set->networks[set->count++];
+}
+
 int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
                   struct error *err)
 {
     memset(set, 0, sizeof(*set));
-    if (!allowed) {
-        set->is_open = true;
-        return 0;
-    }
-    set->networks = calloc(n ? n : 1, sizeof(*set->networks));
-    if (!set->networks)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    for (; set->count < n; set->count++) {
-        struct peer_network *network = &set->networks[set->count];
+    set->is_open = !allowed;
+    for (size_t i = 0; allowed && i < n; i++) {
+        struct peer_network *network = add_network(set);
+
         network->bits = 128;
-        if (parse_address(&network->address, allowed[set->count]) < 0) {
-            error_set(err, ERROR_INVALID, "\"%s\" is not a numeric address",
-                      allowed[set->count]);
+        if (parse_address(&network->address, allowed[i]) < 0) {
             peer_set_release(set);
-            return -1;
+            return error_set(err, ERROR_INVALID, "\"%s\" is not a numeric address",
+                             allowed[i]);
         }
     }
     return 0;
@@ -146,38 +150,28 @@ static int parse_network(struct peer_network *network, char *text)
 int peer_set_parse(struct peer_set *set, const char *text, struct error *err)
 {
     char *copy, *word, *next = NULL;
+    int rc = 0;
 
     memset(set, 0, sizeof(*set));
     set->is_open = !text;
     if (!text)
         return 0;
     copy = strdup(text);
-    set->networks = calloc(strlen(text) / 2 + 1, sizeof(*set->networks));
-    if (!copy || !set->networks) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        goto fail;
-    }
-    for (word = strtok_r(copy, ", ", &next); word; word = strtok_r(NULL, ", ", &next)) {
-        if (parse_network(&set->networks[set->count], word) < 0) {
-            error_set(err, ERROR_INVALID,
-                      "\"%.100s\" is not a list of networks such as "
-                      "10.0.0.0/8,fd00::/16",
-                      text);
-            goto fail;
-        }
-        set->count++;
-    }
-    if (set->count == 0) {
-        error_set(err, ERROR_INVALID, "a list without networks would let nobody in");
-        goto fail;
-    }
+    if (!copy)
+        memory_out("a list of networks");
+    for (word = strtok_r(copy, ", ", &next); word && !rc;
+         word = strtok_r(NULL, ", ", &next))
+        rc = parse_network(add_network(set), word);
     free(copy);
-    return 0;
-
-fail:
-    free(copy);
-    peer_set_release(set);
-    return -1;
+    if (rc < 0)
+        error_set(err, ERROR_INVALID,
+                  "\"%.100s\" is not a list of networks such as 10.0.0.0/8,fd00::/16",
+                  text);
+    else if (set->count == 0)
+        rc = error_set(err, ERROR_INVALID, "a list without networks would let nobody in");
+    if (rc < 0)
+        peer_set_release(set);
+    return rc;
 }
 
 void peer_set_release(struct peer_set *set)

@@ -2,35 +2,133 @@
 #include "server/rendezvous/tcpstore_entry.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "server/rendezvous/tcpstore_account.h"
+#include "common/base/clean_text.h"
 
-struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
+#define ID_PREFIX "torch.rendezvous."
+
+static void *allocate(size_t size)
 {
-    struct tcpstore_kv *kv = calloc(1, sizeof(*kv));
+    void *memory = calloc(1, size);
 
-    if (!kv)
-        return NULL;
+    if (!memory)
+        memory_out("a rendezvous store");
+    return memory;
+}
+
+struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
+                                       const char *secret)
+{
+    struct tcpstore_kv *kv = allocate(sizeof(*kv));
+
     kv->limits = *limits;
-    TAILQ_INIT(&kv->by_use);
-    TAILQ_INIT(&kv->listings);
+    snprintf(kv->secret, sizeof(kv->secret), "%s", secret);
     /* An unseeded hash is as correct, only easier to provoke. */
     if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
         kv->seed = 0;
     return kv;
 }
 
-void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+/* Differs from store to store, so that no client can aim at one bucket. */
+static unsigned hash_of(const struct tcpstore_kv *kv, struct tcpstore_slice key)
 {
-    if (!kv->limits.ttl_ms || entry->used_ms == kv->now_ms)
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = kv->seed ^ (key.len * factor), word;
+
+    for (; key.len >= sizeof(word); key.data += sizeof(word), key.len -= sizeof(word)) {
+        memcpy(&word, key.data, sizeof(word));
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 29;
+    }
+    word = 0;
+    memcpy(&word, key.data, key.len);
+    hash = (hash ^ word) * factor;
+    hash ^= hash >> 32;
+    return (unsigned)(hash * factor >> 32);
+}
+
+/* ---- Limits ---- */
+
+static void charge(struct tcpstore_kv *kv, struct tcpstore_id *id, ptrdiff_t bytes)
+{
+    /* Only what was charged is given back. */
+    assert(bytes >= 0 || kv->bytes >= (size_t)-bytes);
+    kv->bytes += (size_t)bytes;
+    if (id)
+        id->bytes += (size_t)bytes;
+}
+
+int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
+                        size_t bytes)
+{
+    size_t of_id = id ? id->bytes : 0, max = kv->limits.max_id_bytes;
+
+    if (bytes > kv->limits.max_bytes - kv->bytes)
+        return tcpstore_refuse(kv, TCPSTORE_STORE_BYTES);
+    if (max && bytes > max - of_id)
+        return tcpstore_refuse(kv, TCPSTORE_ID_BYTES);
+    return 0;
+}
+
+/* The id that a key counts for: "torch.rendezvous.7" of torchrun's state
+ * "/torch.rendezvous.7" and of its rounds "/torch.rendezvous.7.0/...", "name" of
+ * "/name/key", and "" of keys without either. */
+static struct tcpstore_slice id_of(struct tcpstore_slice key)
+{
+    const size_t prefix = sizeof(ID_PREFIX) - 1;
+    const unsigned char *slash;
+    size_t digits;
+    bool is_torchrun;
+
+    if (key.len && key.data[0] == '/') {
+        key.data++;
+        key.len--;
+    }
+    slash = memchr(key.data, '/', key.len);
+    is_torchrun = key.len > prefix && memcmp(key.data, ID_PREFIX, prefix) == 0;
+    if (!slash) {
+        key.len = is_torchrun ? key.len : 0;
+        return key;
+    }
+    key.len = (size_t)(slash - key.data);
+    for (digits = key.len; digits && isdigit(key.data[digits - 1]);)
+        digits--;
+    if (is_torchrun && digits > prefix && key.data[digits - 1] == '.')
+        key.len = digits - 1;
+    return key;
+}
+
+static struct tcpstore_id *id_add(struct tcpstore_kv *kv, struct tcpstore_slice name,
+                                  unsigned hash)
+{
+    struct tcpstore_id *id = allocate(sizeof(*id) + name.len);
+
+    memcpy(id->name, name.data, name.len);
+    HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->ids, id->name, name.len, hash, id);
+    charge(kv, id, (ptrdiff_t)(sizeof(*id) + name.len));
+    return id;
+}
+
+static void id_release(struct tcpstore_kv *kv, struct tcpstore_id *id)
+{
+    if (!id || --id->entries)
         return;
-    entry->used_ms = kv->now_ms;
-    TAILQ_REMOVE(&kv->by_use, entry, by_use);
-    TAILQ_INSERT_TAIL(&kv->by_use, entry, by_use);
+    charge(kv, id, -(ptrdiff_t)(sizeof(*id) + id->hh.keylen));
+    assert(id->bytes == 0);
+    HASH_DEL(kv->ids, id);
+    free(id);
+}
+
+/* ---- Entries ---- */
+
+static size_t cost(size_t key_len)
+{
+    return sizeof(struct tcpstore_entry) + key_len;
 }
 
 static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice key,
@@ -40,13 +138,13 @@ static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice
 
     HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
     if (entry)
-        tcpstore_entry_use(kv, entry);
+        entry->used_ms = kv->now_ms;
     return entry;
 }
 
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key)
 {
-    return find(kv, key, tcpstore_hash(kv, key.data, key.len));
+    return find(kv, key, hash_of(kv, key));
 }
 
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
@@ -54,161 +152,131 @@ bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
     return entry && (entry->has_value || entry->queue_len);
 }
 
+static struct tcpstore_entry *entry_add(struct tcpstore_kv *kv, struct tcpstore_id *id,
+                                        struct tcpstore_slice key, unsigned hash)
+{
+    struct tcpstore_entry *entry = allocate(cost(key.len));
+
+    memcpy(entry->key, key.data, key.len);
+    STAILQ_INIT(&entry->queue);
+    TAILQ_INIT(&entry->waits);
+    entry->used_ms = kv->now_ms;
+    entry->id = id;
+    if (id)
+        id->entries++;
+    HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->entries, entry->key, key.len, hash, entry);
+    charge(kv, id, (ptrdiff_t)cost(key.len));
+    return entry;
+}
+
+struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
+                                            struct tcpstore_slice key)
+{
+    unsigned hash = hash_of(kv, key), id_hash = 0;
+    struct tcpstore_entry *entry = find(kv, key, hash);
+    struct tcpstore_slice name = {NULL, 0};
+    struct tcpstore_id *id = NULL;
+    size_t bytes = cost(key.len);
+
+    if (entry)
+        return entry;
+    if (HASH_COUNT(kv->entries) >= kv->limits.max_keys) {
+        tcpstore_refuse(kv, TCPSTORE_STORE_KEYS);
+        return NULL;
+    }
+    if (kv->limits.max_id_bytes) {
+        name = id_of(key);
+        id_hash = hash_of(kv, name);
+        HASH_FIND_BYHASHVALUE(hh, kv->ids, name.data, name.len, id_hash, id);
+        bytes += id ? 0 : sizeof(*id) + name.len;
+    }
+    if (tcpstore_check_room(kv, id, bytes) < 0)
+        return NULL;
+    if (kv->limits.max_id_bytes && !id)
+        id = id_add(kv, name, id_hash);
+    return entry_add(kv, id, key, hash);
+}
+
 static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
-    struct tcpstore_listing *listing;
-
-    assert(TAILQ_EMPTY(&entry->waits) && STAILQ_EMPTY(&entry->queue));
-    assert(kv->n_entries > 0);
-    TAILQ_FOREACH (listing, &kv->listings, link)
-        if (listing->next == entry)
-            listing->next = entry->hh.next;
-    tcpstore_account_adopt(kv, NULL, entry);
-    tcpstore_charge(kv, NULL, -(ptrdiff_t)tcpstore_entry_bytes(entry));
+    assert(TAILQ_EMPTY(&entry->waits) && STAILQ_EMPTY(&entry->queue) && !entry->value);
+    charge(kv, entry->id, -(ptrdiff_t)cost(entry->hh.keylen));
+    id_release(kv, entry->id);
     HASH_DEL(kv->entries, entry);
-    kv->n_entries--;
-    if (kv->limits.ttl_ms)
-        TAILQ_REMOVE(&kv->by_use, entry, by_use);
-    tcpstore_value_drop(entry->value);
     free(entry);
 }
 
 void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
-    if (!entry->has_value && !entry->queue_len && TAILQ_EMPTY(&entry->waits))
+    if (!tcpstore_entry_exists(entry) && TAILQ_EMPTY(&entry->waits))
         entry_free(kv, entry);
 }
 
-int tcpstore_check_room(const struct tcpstore_kv *kv,
-                        const struct tcpstore_account *account, size_t bytes,
-                        enum tcpstore_refusal *why)
+/* ---- Values ---- */
+
+/* Give the value memory for `capacity` bytes. Its own memory grows or shrinks, unless
+ * replies under way use it: those keep it as it is. */
+static int resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t capacity)
 {
-    if (bytes > kv->limits.max_bytes || kv->bytes > kv->limits.max_bytes - bytes)
-        return tcpstore_refuse(why, TCPSTORE_STORE_BYTES);
-    return tcpstore_account_check(kv, account, 0, bytes, why);
-}
-
-static int check_new(const struct tcpstore_kv *kv, const struct tcpstore_account *account,
-                     size_t key_len, enum tcpstore_refusal *why)
-{
-    if (kv->n_entries >= kv->limits.max_keys)
-        return tcpstore_refuse(why, TCPSTORE_STORE_KEYS);
-    if (tcpstore_account_check(kv, account, 1, 0, why) < 0)
-        return -1;
-    return tcpstore_check_room(kv, account, tcpstore_entry_cost(key_len), why);
-}
-
-static struct tcpstore_entry *add(struct tcpstore_kv *kv, struct tcpstore_slice key,
-                                  unsigned hash)
-{
-    struct tcpstore_entry *entry = calloc(1, sizeof(*entry) + key.len);
-
-    if (!entry)
-        return NULL;
-    memcpy(entry->key, key.data, key.len);
-    STAILQ_INIT(&entry->queue);
-    TAILQ_INIT(&entry->waits);
-    HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->entries, entry->key, key.len, hash, entry);
-    if (entry->is_lost) {
-        free(entry);
-        return NULL;
-    }
-    kv->n_entries++;
-    entry->used_ms = kv->now_ms;
-    if (kv->limits.ttl_ms)
-        TAILQ_INSERT_TAIL(&kv->by_use, entry, by_use);
-    return entry;
-}
-
-struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
-                                            struct tcpstore_account *account,
-                                            struct tcpstore_slice key,
-                                            enum tcpstore_refusal *why)
-{
-    unsigned hash = tcpstore_hash(kv, key.data, key.len);
-    struct tcpstore_entry *entry = find(kv, key, hash);
-
-    if (entry && entry->account != account) {
-        if (tcpstore_account_check(kv, account, 1, tcpstore_entry_bytes(entry), why) < 0)
-            return NULL;
-        tcpstore_account_adopt(kv, account, entry);
-    }
-    if (entry)
-        return entry;
-    if (check_new(kv, account, key.len, why) < 0)
-        return NULL;
-    entry = add(kv, key, hash);
-    if (!entry) {
-        tcpstore_refuse(why, TCPSTORE_MEMORY);
-        return NULL;
-    }
-    tcpstore_charge(kv, NULL, (ptrdiff_t)tcpstore_entry_bytes(entry));
-    tcpstore_account_adopt(kv, account, entry);
-    return entry;
-}
-
-/* Its value, if it has one, with other memory; or a copy, if replies under way have it.
- */
-static struct tcpstore_value *resized(const struct tcpstore_entry *entry, size_t capacity)
-{
-    struct tcpstore_value *value = entry->value;
-
-    if (!value)
-        return tcpstore_value_create(capacity);
-    if (value->users == 1)
-        return realloc(value, sizeof(*value) + capacity);
-    value = tcpstore_value_create(capacity);
-    if (value) {
-        memcpy(value->data, entry->value->data,
-               entry->len < capacity ? entry->len : capacity);
-        tcpstore_value_drop(entry->value);
-    }
-    return value;
-}
-
-int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                          size_t capacity, enum tcpstore_refusal *why)
-{
-    struct tcpstore_value *value;
+    struct tcpstore_value *before = entry->value;
 
     if (capacity > entry->capacity &&
-        tcpstore_check_room(kv, entry->account, capacity - entry->capacity, why) < 0)
+        tcpstore_check_room(kv, entry->id, capacity - entry->capacity) < 0)
         return -1;
-    value = resized(entry, capacity);
-    if (!value)
-        return tcpstore_refuse(why, TCPSTORE_MEMORY);
-    tcpstore_charge(kv, entry->account, (ptrdiff_t)(capacity - entry->capacity));
-    entry->value = value;
+    if (before && before->users > 1) {
+        entry->value = tcpstore_value_resize(NULL, capacity);
+        memcpy(entry->value->data, before->data,
+               entry->len < capacity ? entry->len : capacity);
+        tcpstore_value_drop(before);
+    } else {
+        entry->value = tcpstore_value_resize(before, capacity);
+    }
+    charge(kv, entry->id, (ptrdiff_t)(capacity - entry->capacity));
     entry->capacity = capacity;
     return 0;
 }
 
-/* Memory for a value of len bytes, giving back what a much longer one had. */
-static int fit_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len,
-                     enum tcpstore_refusal *why)
+static void set_length(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len)
 {
-    if (entry->value && entry->value->users == 1 && len <= entry->capacity &&
-        entry->capacity / 4 <= len + 16)
-        return 0;
-    return tcpstore_entry_resize(kv, entry, len, why);
+    entry->len = len;
+    entry->value->data[len] = '\0';
+    kv->n_values += !entry->has_value;
+    entry->has_value = true;
 }
 
 int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                       struct tcpstore_slice value, enum tcpstore_refusal *why)
+                       struct tcpstore_slice value)
 {
-    if (fit_value(kv, entry, value.len, why) < 0)
+    /* Give back what a much longer value had. */
+    bool is_fit = entry->value && entry->value->users == 1 &&
+                  value.len <= entry->capacity && entry->capacity / 4 <= value.len + 16;
+
+    if (!is_fit && resize(kv, entry, value.len) < 0)
         return -1;
     memcpy(entry->value->data, value.data, value.len);
-    entry->len = value.len;
-    kv->n_values += !entry->has_value;
-    entry->has_value = true;
+    set_length(kv, entry, value.len);
+    return 0;
+}
+
+int tcpstore_entry_append(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                          struct tcpstore_slice value)
+{
+    size_t len = entry->len + value.len;
+
+    /* Half as much again, so that many small pieces don't cost a copy each. */
+    if ((!entry->value || len > entry->capacity) &&
+        resize(kv, entry, entry->len ? len + len / 2 : len) < 0 &&
+        resize(kv, entry, len) < 0)
+        return -1;
+    memcpy(entry->value->data + entry->len, value.data, value.len);
+    set_length(kv, entry, len);
     return 0;
 }
 
 void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     kv->n_values--;
-    tcpstore_charge(kv, entry->account, -(ptrdiff_t)entry->capacity);
+    charge(kv, entry->id, -(ptrdiff_t)entry->capacity);
     tcpstore_value_drop(entry->value);
     entry->value = NULL;
     entry->len = entry->capacity = 0;
@@ -218,21 +286,20 @@ void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 /* ---- Queues ---- */
 
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        struct tcpstore_slice value, enum tcpstore_refusal *why)
+                        struct tcpstore_slice value)
 {
+    size_t size = sizeof(struct queue_item) + value.len;
     struct queue_item *item;
 
-    if (tcpstore_check_room(kv, entry->account, sizeof(*item) + value.len, why) < 0)
+    if (tcpstore_check_room(kv, entry->id, size) < 0)
         return -1;
-    item = malloc(sizeof(*item) + value.len);
-    if (!item)
-        return tcpstore_refuse(why, TCPSTORE_MEMORY);
+    item = allocate(size);
     item->len = value.len;
     memcpy(item->data, value.data, value.len);
     STAILQ_INSERT_TAIL(&entry->queue, item, link);
     entry->queue_len++;
     entry->queue_bytes += value.len;
-    tcpstore_charge(kv, entry->account, (ptrdiff_t)(sizeof(*item) + value.len));
+    charge(kv, entry->id, (ptrdiff_t)size);
     return 0;
 }
 
@@ -240,15 +307,14 @@ void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     struct queue_item *item = STAILQ_FIRST(&entry->queue);
 
-    assert(item && entry->queue_len > 0);
     STAILQ_REMOVE_HEAD(&entry->queue, link);
     entry->queue_len--;
     entry->queue_bytes -= item->len;
-    tcpstore_charge(kv, entry->account, -(ptrdiff_t)(sizeof(*item) + item->len));
+    charge(kv, entry->id, -(ptrdiff_t)(sizeof(*item) + item->len));
     free(item);
 }
 
-/* ---- Expiry ---- */
+/* ---- The whole ---- */
 
 static void entry_empty(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
@@ -259,39 +325,27 @@ static void entry_empty(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
     entry_free(kv, entry);
 }
 
-bool tcpstore_kv_expire(struct tcpstore_kv *kv, int64_t now_ms, size_t most)
+void tcpstore_kv_expire(struct tcpstore_kv *kv, int64_t now_ms)
 {
-    struct tcpstore_entry *entry;
+    struct tcpstore_entry *entry, *next;
 
     kv->now_ms = now_ms;
-    for (; kv->limits.ttl_ms && most; most--) {
-        entry = TAILQ_FIRST(&kv->by_use);
-        if (!entry || now_ms - entry->used_ms < kv->limits.ttl_ms)
-            return false;
-        if (TAILQ_EMPTY(&entry->waits)) {
+    HASH_ITER (hh, kv->entries, entry, next) {
+        if (!TAILQ_EMPTY(&entry->waits)) {
+            entry->used_ms = now_ms;
+        } else if (now_ms - entry->used_ms >= kv->limits.ttl_ms) {
             kv->expired++;
             entry_empty(kv, entry);
-        } else {
-            tcpstore_entry_use(kv, entry);
         }
     }
-    return kv->limits.ttl_ms != 0;
 }
-
-/* ---- The whole ---- */
 
 void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usage)
 {
     usage->keys = kv->n_values;
     usage->bytes = kv->bytes;
     usage->waits = kv->n_waiting;
-    usage->addresses = HASH_COUNT(kv->accounts);
     usage->expired = kv->expired;
-}
-
-void tcpstore_kv_set_secret(struct tcpstore_kv *kv, const char *secret)
-{
-    snprintf(kv->secret, sizeof(kv->secret), "%s", secret);
 }
 
 const char *tcpstore_kv_secret(const struct tcpstore_kv *kv)
@@ -299,41 +353,42 @@ const char *tcpstore_kv_secret(const struct tcpstore_kv *kv)
     return kv->secret;
 }
 
-void tcpstore_kv_hide_secret(const struct tcpstore_kv *kv, struct tcpstore_slice *key)
+bool tcpstore_entry_is_secret(const struct tcpstore_kv *kv,
+                              const struct tcpstore_entry *entry)
 {
     size_t len = strlen(kv->secret);
 
-    if (len && key->len > len && key->data[len] == '/' &&
-        memcmp(key->data, kv->secret, len) == 0) {
-        key->data += len + 1;
-        key->len -= len + 1;
-    }
+    return len && entry->hh.keylen > len && entry->key[len] == '/' &&
+           memcmp(entry->key, kv->secret, len) == 0;
 }
 
-void tcpstore_kv_each_key(const struct tcpstore_kv *kv, size_t most,
-                          void (*each)(void *arg, const void *key, size_t key_len,
-                                       size_t value_len),
-                          void *arg)
+json_t *tcpstore_entry_key_json(const struct tcpstore_kv *kv,
+                                const struct tcpstore_entry *entry)
 {
-    bool is_by_use = kv->limits.ttl_ms != 0;
-    const struct tcpstore_entry *entry =
-        is_by_use ? TAILQ_LAST(&kv->by_use, entry_list) : kv->entries;
+    size_t skip = tcpstore_entry_is_secret(kv, entry) ? strlen(kv->secret) + 1 : 0;
 
-    while (entry && most) {
-        if (tcpstore_entry_exists(entry)) {
-            each(arg, entry->key, entry->hh.keylen, entry->len + entry->queue_bytes);
-            most--;
-        }
-        entry = is_by_use ? TAILQ_PREV(entry, entry_list, by_use) : entry->hh.next;
-    }
+    return clean_text_json((const char *)entry->key + skip, entry->hh.keylen - skip);
+}
+
+json_t *tcpstore_kv_keys_json(const struct tcpstore_kv *kv, size_t most)
+{
+    const struct tcpstore_entry *entry = kv->entries;
+    json_t *keys = json_array();
+
+    if (entry)
+        entry = ELMT_FROM_HH(entry->hh.tbl, entry->hh.tbl->tail);
+    for (; entry && json_array_size(keys) < most; entry = entry->hh.prev)
+        if (tcpstore_entry_exists(entry))
+            json_array_append_new(
+                keys, json_pack("{s:o, s:I}", "key", tcpstore_entry_key_json(kv, entry),
+                                "bytes", (json_int_t)(entry->len + entry->queue_bytes)));
+    return keys;
 }
 
 void tcpstore_kv_destroy(struct tcpstore_kv *kv)
 {
     struct tcpstore_entry *entry, *next;
 
-    if (!kv)
-        return;
     HASH_ITER (hh, kv->entries, entry, next)
         entry_empty(kv, entry);
     free(kv);

@@ -1,49 +1,93 @@
-/* tcpstore_entry.h - the inside of tcpstore_kv: keys with their values and queues, in a
- * hash table that bounds what it holds */
+/* tcpstore_entry.h - the inside of tcpstore_kv: a hash table of keys with their values
+ * and queues, which bounds what it holds */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ENTRY_H
 
-#include "server/rendezvous/tcpstore_state.h"
+#include "common/base/memory.h"
+#define uthash_fatal(text) memory_out("a rendezvous store")
+#include <uthash.h>
 
-/* Whether so much more fits into the store and on the account (or NULL). */
-int tcpstore_check_room(const struct tcpstore_kv *kv,
-                        const struct tcpstore_account *account, size_t bytes,
-                        enum tcpstore_refusal *why);
+#include "server/rendezvous/tcpstore_kv.h"
 
-/* Both count as a use. */
+struct queue_item {
+    STAILQ_ENTRY(queue_item) link;
+    size_t len;
+    unsigned char data[];
+};
+
+/* One rendezvous id, or one prefix. Lives while it has an entry. */
+struct tcpstore_id {
+    UT_hash_handle hh;
+    size_t entries, bytes;
+    unsigned char name[];
+};
+
+/* Lives while it has a value, a queue or a waiting client. */
+struct tcpstore_entry {
+    UT_hash_handle hh;
+    struct tcpstore_id *id; /* NULL in a store without a limit for each */
+    int64_t used_ms;
+    bool has_value;
+    size_t len, capacity; /* of value */
+    struct tcpstore_value *value;
+    STAILQ_HEAD(, queue_item) queue;
+    size_t queue_len, queue_bytes;
+    TAILQ_HEAD(, tcpstore_wait) waits;
+    unsigned char key[];
+};
+
+struct tcpstore_kv {
+    struct tcpstore_entry *entries;
+    struct tcpstore_id *ids;
+    struct tcpstore_limits limits;
+    char secret[TCPSTORE_SECRET_MAX + 1];
+    int64_t now_ms; /* at the last tcpstore_kv_expire() */
+    uint64_t seed, expired;
+    size_t n_values, bytes, n_waiting;
+    enum tcpstore_refusal why; /* the last failure's reason */
+};
+
+/* Note the reason for a failure. Returns -1. */
+static inline int tcpstore_refuse(struct tcpstore_kv *kv, enum tcpstore_refusal why)
+{
+    kv->why = why;
+    return -1;
+}
+
+/* Whether so many more bytes fit into the store and its id (or NULL). */
+int tcpstore_check_room(struct tcpstore_kv *kv, const struct tcpstore_id *id,
+                        size_t bytes);
+
+/* Both count as a use of the key. The second returns NULL when a limit is reached. Give
+ * an entry that gets no value, queue item or wait to tcpstore_entry_drop(). */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
-
-/* For one who writes or waits: the entry is on its account then. NULL with the reason
- * when a limit is reached. An entry on which nothing is hung then must be given to
- * tcpstore_entry_drop. */
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
-                                            struct tcpstore_account *account,
-                                            struct tcpstore_slice key,
-                                            enum tcpstore_refusal *why);
-
-void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
+                                            struct tcpstore_slice key);
 
 /* A value or a non-empty queue. */
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry);
 
-/* Free an entry that nothing hangs on any more. */
+/* Free an entry without value, queue and waiting clients. */
 void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Forget the value of an entry that has one. */
+/* Replace the value, or lengthen it, or forget it. A failure changes nothing. */
+int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                       struct tcpstore_slice value);
+int tcpstore_entry_append(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                          struct tcpstore_slice value);
 void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
-/* Give the value exactly `capacity` bytes of memory. */
-int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                          size_t capacity, enum tcpstore_refusal *why);
-
-/* Replace the value. A failure changes nothing. */
-int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                       struct tcpstore_slice value, enum tcpstore_refusal *why);
-
-/* Put a value at the end of the queue. A failure changes nothing. */
+/* Put a value at the end of the queue; remove the first of a queue that has one. */
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        struct tcpstore_slice value, enum tcpstore_refusal *why);
-/* Forget the first of a queue that has one. */
+                        struct tcpstore_slice value);
 void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
+
+/* Whether the key begins with the store's secret and a slash. */
+bool tcpstore_entry_is_secret(const struct tcpstore_kv *kv,
+                              const struct tcpstore_entry *entry);
+
+/* The key without the secret. A new reference. */
+json_t *tcpstore_entry_key_json(const struct tcpstore_kv *kv,
+                                const struct tcpstore_entry *entry);
 
 #endif

@@ -1,37 +1,37 @@
-/* tcpstore_out.h - what is to be sent to a client: bytes, and between them values, which
- * are sent from where the store has them, a piece at a time. No sockets. */
+/* tcpstore_out.h - replies to a client that are not sent yet: bytes, and between them
+ * long values, which are sent from where the store has them. No sockets. */
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_OUT_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_OUT_H
 
-#include <sys/uio.h>
-
 #include "common/base/buf.h"
 
-/* As much is sent at once as costs the others little. */
+/* So much is sent to one client at once; then others get their turn. */
 #define TCPSTORE_STEP_BYTES 65536
 
-/* Shared by the store's key and the replies under way that have it. Those have its first
- * bytes as they were: who changes these while there are other users makes a new one. */
+/* Shared by a key and the replies under way that have its first bytes. These bytes do not
+ * change while there are other users: the key gets a new value. */
 struct tcpstore_value {
     size_t users;
     unsigned char data[];
 };
 
-/* One user; NULL when memory is out. */
-struct tcpstore_value *tcpstore_value_create(size_t capacity);
+/* A value of one user with room for `capacity` bytes and a NUL. `value`, unless it is
+ * NULL, must have one user: it keeps its first bytes and may move. */
+struct tcpstore_value *tcpstore_value_resize(struct tcpstore_value *value,
+                                             size_t capacity);
 /* One user less. NULL is fine. */
 void tcpstore_value_drop(struct tcpstore_value *value);
 
 struct tcpstore_out {
-    struct buf bytes; /* append to it what is no value of the store */
+    struct buf bytes; /* append everything to it except values */
+    size_t bytes_sent;
     struct tcpstore_piece {
-        size_t at; /* of `bytes` come before it */
+        size_t at; /* it follows so many of `bytes` */
         struct tcpstore_value *value;
-        size_t len;
+        size_t len, sent;
     } * pieces;
-    size_t n_pieces, capacity;
-    size_t piece_bytes; /* of those not yet sent */
-    size_t bytes_sent, pieces_sent, piece_sent;
+    size_t n_pieces, capacity, next; /* next: the first that is not sent */
+    size_t piece_bytes;              /* not sent */
 };
 
 /* At most max bytes at a time. */
@@ -41,16 +41,14 @@ void tcpstore_out_release(struct tcpstore_out *out);
 /* Bytes not yet sent. */
 size_t tcpstore_out_len(const struct tcpstore_out *out);
 
-/* Append the first len bytes of a value: a copy where all still goes out in one step.
- * -1 and nothing changed when that is too much. */
+/* Append the first len bytes of a value. -1 and nothing changed when that is too much. */
 int tcpstore_out_put_value(struct tcpstore_out *out, struct tcpstore_value *value,
                            size_t len);
 
-/* What to send next, at most TCPSTORE_STEP_BYTES in at most n parts; returns how many
- * parts. Valid until tcpstore_out_sent() or _release(); appending changes it. */
-size_t tcpstore_out_next(const struct tcpstore_out *out, struct iovec *parts, size_t n);
+/* The next bytes to send; returns how many. Valid until `out` changes. */
+size_t tcpstore_out_next(const struct tcpstore_out *out, const void **data);
 
-/* So many bytes of that are sent. When nothing is left, memory beyond `keep` is freed. */
+/* So many of these are sent. When nothing is left, memory beyond `keep` is freed. */
 void tcpstore_out_sent(struct tcpstore_out *out, size_t len, size_t keep);
 
 #endif

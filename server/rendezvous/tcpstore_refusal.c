@@ -15,9 +15,6 @@ static const struct {
         {"address_not_allowed",
          "its address may not connect (standing store: --rendezvous-allow; store of a "
          "case: the agent's --advertise)"},
-    [TCPSTORE_ADDRESS_CONNECTIONS] = {"address_connections",
-                                      "its address has reached its limit of connections "
-                                      "(--rendezvous-address-connections)"},
     [TCPSTORE_STORE_CONNECTIONS] = {"store_connections",
                                     "the store has reached its limit of connections"},
     [TCPSTORE_WRONG_MAGIC] = {"wrong_magic",
@@ -34,21 +31,13 @@ static const struct {
     [TCPSTORE_REQUEST_SIZE] = {"request_size",
                                "it sent a request over the limit of its size"},
     [TCPSTORE_REPLY_SIZE] = {"reply_size", "the reply to it is too large to be sent"},
-    [TCPSTORE_ADDRESS_KEYS] =
-        {"address_keys",
-         "its address has reached its limit of keys (--rendezvous-address-keys)"},
-    [TCPSTORE_ADDRESS_BYTES] =
-        {"address_bytes",
-         "its address has reached its limit of bytes (--rendezvous-address-mib)"},
-    [TCPSTORE_ADDRESS_UNREAD] = {"address_unread",
-                                 "its address has too much sent in part or not read "
-                                 "(--rendezvous-address-mib)"},
+    [TCPSTORE_ID_BYTES] = {"id_bytes",
+                           "the keys of its rendezvous id or prefix have reached their "
+                           "limit of memory (--rendezvous-id-mib)"},
     [TCPSTORE_STORE_KEYS] = {"store_keys", "the store has reached its limit of keys"},
     [TCPSTORE_STORE_BYTES] = {"store_bytes", "the store has reached its limit of bytes"},
-    [TCPSTORE_STORE_WAITS] = {"store_waits", "the store has reached its limit of waits"},
     [TCPSTORE_STORE_UNREAD] =
         {"store_unread", "the store's clients have too much sent in part or not read"},
-    [TCPSTORE_MEMORY] = {"memory", "the server is out of memory"},
     [TCPSTORE_SOCKET] = {"socket", "the server cannot read its socket"},
 };
 

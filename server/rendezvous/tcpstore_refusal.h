@@ -11,7 +11,6 @@ enum tcpstore_refusal {
     TCPSTORE_NOT_REFUSED,
     /* by address, before a byte is read */
     TCPSTORE_ADDRESS_NOT_ALLOWED,
-    TCPSTORE_ADDRESS_CONNECTIONS,
     TCPSTORE_STORE_CONNECTIONS,
     /* not the protocol */
     TCPSTORE_WRONG_MAGIC,
@@ -23,30 +22,18 @@ enum tcpstore_refusal {
     TCPSTORE_LIST_LENGTH,
     TCPSTORE_REQUEST_SIZE,
     TCPSTORE_REPLY_SIZE,
-    /* limits of an address and of a store */
-    TCPSTORE_ADDRESS_KEYS,
-    TCPSTORE_ADDRESS_BYTES,
-    TCPSTORE_ADDRESS_UNREAD,
+    /* limits of a rendezvous id and of a store */
+    TCPSTORE_ID_BYTES,
     TCPSTORE_STORE_KEYS,
     TCPSTORE_STORE_BYTES,
-    TCPSTORE_STORE_WAITS,
     TCPSTORE_STORE_UNREAD,
-    /* the server's own troubles */
-    TCPSTORE_MEMORY,
+    /* an error of the server's */
     TCPSTORE_SOCKET,
     TCPSTORE_REFUSALS
 };
 
 /* The kind's name, as the metric's label has it. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
-
-/* Store the kind in *why, unless that is NULL. Returns -1. */
-static inline int tcpstore_refuse(enum tcpstore_refusal *why, enum tcpstore_refusal kind)
-{
-    if (why)
-        *why = kind;
-    return -1;
-}
 
 /* The log of one store. The first refusal of a kind is logged at once; those that follow
  * are logged together, each kind in a line of its own, when 10 s are over. Embedded in

@@ -4,45 +4,33 @@
 #include <endian.h>
 #include <string.h>
 
-#define PARTIAL_KEEP 4096 /* bytes of memory that an idle connection may hold on to */
-#define HELLO_LEN 5       /* a VALIDATE query */
+#define HELLO_LEN 5 /* a VALIDATE query */
 
-/* The fields of each query: k key, b blob, q 64-bit number, u 32-bit number, n the number
- * of items that follow, each of the fields behind it. NULL: not allowed. */
-static const char *const fields_of[TCPSTORE_QUERY_COUNT] = {
-    [TCPSTORE_SET] = "kb",        [TCPSTORE_COMPARE_SET] = "kbb",
-    [TCPSTORE_GET] = "k",         [TCPSTORE_ADD] = "kq",
-    [TCPSTORE_CHECK] = "nk",      [TCPSTORE_WAIT] = "nk",
-    [TCPSTORE_GETNUMKEYS] = "",   [TCPSTORE_DELETE_KEY] = "k",
-    [TCPSTORE_APPEND] = "kb",     [TCPSTORE_MULTI_GET] = "nk",
-    [TCPSTORE_MULTI_SET] = "nkb", [TCPSTORE_CANCEL_WAIT] = "",
-    [TCPSTORE_PING] = "u",        [TCPSTORE_QUEUE_PUSH] = "kb",
-    [TCPSTORE_QUEUE_POP] = "k",   [TCPSTORE_QUEUE_LEN] = "k",
-    [TCPSTORE_LIST_KEYS] = "",    [TCPSTORE_BARRIER] = "kq",
-    [TCPSTORE_WATCH_KEY] = "k",
-};
-
-static const char *const query_names[TCPSTORE_QUERY_COUNT] = {
-    [TCPSTORE_VALIDATE] = "validate",
-    [TCPSTORE_SET] = "set",
-    [TCPSTORE_COMPARE_SET] = "compare_set",
-    [TCPSTORE_GET] = "get",
-    [TCPSTORE_ADD] = "add",
-    [TCPSTORE_CHECK] = "check",
-    [TCPSTORE_WAIT] = "wait",
-    [TCPSTORE_GETNUMKEYS] = "getnumkeys",
-    [TCPSTORE_DELETE_KEY] = "delete_key",
-    [TCPSTORE_APPEND] = "append",
-    [TCPSTORE_MULTI_GET] = "multi_get",
-    [TCPSTORE_MULTI_SET] = "multi_set",
-    [TCPSTORE_CANCEL_WAIT] = "cancel_wait",
-    [TCPSTORE_PING] = "ping",
-    [TCPSTORE_QUEUE_PUSH] = "queue_push",
-    [TCPSTORE_QUEUE_POP] = "queue_pop",
-    [TCPSTORE_QUEUE_LEN] = "queue_len",
-    [TCPSTORE_LIST_KEYS] = "list_keys",
-    [TCPSTORE_BARRIER] = "barrier",
-    [TCPSTORE_WATCH_KEY] = "watch_key",
+/* Fields: k key, b blob, q 64-bit number, u 32-bit number, n the number of items that
+ * follow, each with the fields behind it. NULL: allowed as the greeting only. */
+static const struct {
+    const char *name, *fields;
+} queries[TCPSTORE_QUERY_COUNT] = {
+    [TCPSTORE_VALIDATE] = {"validate", NULL},
+    [TCPSTORE_SET] = {"set", "kb"},
+    [TCPSTORE_COMPARE_SET] = {"compare_set", "kbb"},
+    [TCPSTORE_GET] = {"get", "k"},
+    [TCPSTORE_ADD] = {"add", "kq"},
+    [TCPSTORE_CHECK] = {"check", "nk"},
+    [TCPSTORE_WAIT] = {"wait", "nk"},
+    [TCPSTORE_GETNUMKEYS] = {"getnumkeys", ""},
+    [TCPSTORE_DELETE_KEY] = {"delete_key", "k"},
+    [TCPSTORE_APPEND] = {"append", "kb"},
+    [TCPSTORE_MULTI_GET] = {"multi_get", "nk"},
+    [TCPSTORE_MULTI_SET] = {"multi_set", "nkb"},
+    [TCPSTORE_CANCEL_WAIT] = {"cancel_wait", ""},
+    [TCPSTORE_PING] = {"ping", "u"},
+    [TCPSTORE_QUEUE_PUSH] = {"queue_push", "kb"},
+    [TCPSTORE_QUEUE_POP] = {"queue_pop", "k"},
+    [TCPSTORE_QUEUE_LEN] = {"queue_len", "k"},
+    [TCPSTORE_LIST_KEYS] = {"list_keys", ""},
+    [TCPSTORE_BARRIER] = {"barrier", "kq"},
+    [TCPSTORE_WATCH_KEY] = {"watch_key", "k"},
 };
 
 static const enum tcpstore_query v1_queries[] = {
@@ -52,7 +40,7 @@ static const enum tcpstore_query v1_queries[] = {
 
 const char *tcpstore_query_name(enum tcpstore_query query)
 {
-    return query_names[query];
+    return queries[query].name;
 }
 
 static uint32_t read_u32(const unsigned char *data)
@@ -75,13 +63,7 @@ void tcpstore_parser_init(struct tcpstore_parser *parser, size_t max_request)
 {
     memset(parser, 0, sizeof(*parser));
     parser->max_request = max_request;
-    buf_init(&parser->partial, max_request);
     parser->need = 1;
-}
-
-void tcpstore_parser_release(struct tcpstore_parser *parser)
-{
-    buf_release(&parser->partial);
 }
 
 static enum tcpstore_parse bad(struct tcpstore_parser *parser,
@@ -103,7 +85,7 @@ static enum tcpstore_parse more(struct tcpstore_parser *parser, size_t need)
 
 /* Both versions may begin with a zero byte: VALIDATE of version 2, SET of version 1.
  * Taken as the low half of a SET's key length the magic is far over the limit, so that
- * four more bytes tell. *offset is set behind a VALIDATE. */
+ * four more bytes tell. */
 static enum tcpstore_parse detect(struct tcpstore_parser *parser,
                                   const unsigned char *data, size_t len)
 {
@@ -131,11 +113,11 @@ static enum tcpstore_parse begin_request(struct tcpstore_parser *parser, unsigne
             return bad(parser, TCPSTORE_UNKNOWN_QUERY);
         query = v1_queries[type];
     }
-    if (query >= TCPSTORE_QUERY_COUNT || !fields_of[query] ||
+    if (query >= TCPSTORE_QUERY_COUNT || !queries[query].fields ||
         (query == TCPSTORE_WATCH_KEY && parser->version != TCPSTORE_V1))
         return bad(parser, TCPSTORE_UNKNOWN_QUERY);
     parser->query = query;
-    parser->field = fields_of[query];
+    parser->field = queries[query].fields;
     parser->group = NULL;
     parser->rounds = 0;
     parser->scanned = 1;
@@ -228,7 +210,7 @@ static void read_request(const struct tcpstore_parser *parser, const unsigned ch
                          struct tcpstore_request *request)
 {
     struct tcpstore_slice rest = {data + 1, parser->scanned - 1};
-    const char *field = fields_of[parser->query];
+    const char *field = queries[parser->query].fields;
 
     memset(request, 0, sizeof(*request));
     request->query = parser->query;
@@ -254,84 +236,23 @@ static void read_request(const struct tcpstore_parser *parser, const unsigned ch
         }
 }
 
-/* ---- The stream ---- */
-
-static void forget_partial(struct tcpstore_parser *parser)
-{
-    parser->is_delivered = false;
-    if (parser->partial.capacity > PARTIAL_KEEP)
-        buf_release(&parser->partial);
-    else
-        buf_clear(&parser->partial);
-}
-
-static void finish_request(struct tcpstore_parser *parser, const unsigned char *data,
-                           struct tcpstore_request *request)
-{
-    read_request(parser, data, request);
-    parser->field = NULL;
-    parser->scanned = 0;
-    parser->need = 1;
-}
-
-static int keep(struct tcpstore_parser *parser, struct tcpstore_slice *input, size_t len)
-{
-    if (buf_append(&parser->partial, input->data, len) < 0) {
-        parser->fault = TCPSTORE_MEMORY;
-        return -1;
-    }
-    input->data += len;
-    input->len -= len;
-    return 0;
-}
-
-/* Go on with a request whose beginning is in partial. */
-static enum tcpstore_parse parse_rest(struct tcpstore_parser *parser,
-                                      struct tcpstore_slice *input,
-                                      struct tcpstore_request *request)
-{
-    enum tcpstore_parse result = TCPSTORE_MORE;
-    struct buf *partial = &parser->partial;
-
-    while (result == TCPSTORE_MORE) {
-        size_t missing = parser->need - partial->len;
-        if (keep(parser, input, missing < input->len ? missing : input->len) < 0)
-            return TCPSTORE_BAD;
-        if (partial->len < parser->need)
-            return TCPSTORE_MORE;
-        result = scan(parser, (const unsigned char *)partial->data, partial->len);
-    }
-    if (result == TCPSTORE_REQUEST) {
-        finish_request(parser, (const unsigned char *)partial->data, request);
-        parser->is_delivered = true;
-    }
-    return result;
-}
-
 enum tcpstore_parse tcpstore_parse(struct tcpstore_parser *parser,
                                    struct tcpstore_slice *input,
                                    struct tcpstore_request *request)
 {
-    enum tcpstore_parse result;
+    enum tcpstore_parse result = TCPSTORE_MORE;
 
-    if (parser->fault)
-        return TCPSTORE_BAD;
-    if (parser->is_delivered)
-        forget_partial(parser);
-    if (input->len == 0)
-        return TCPSTORE_MORE;
-    if (parser->partial.len)
-        return parse_rest(parser, input, request);
-    result = scan(parser, input->data, input->len);
-    if (result == TCPSTORE_MORE)
-        return keep(parser, input, input->len) < 0 ? TCPSTORE_BAD : TCPSTORE_MORE;
-    if (result == TCPSTORE_REQUEST) {
-        size_t len = parser->scanned;
-        finish_request(parser, input->data, request);
-        input->data += len;
-        input->len -= len;
-    }
-    return result;
+    if (input->len >= parser->need)
+        result = scan(parser, input->data, input->len);
+    if (result != TCPSTORE_REQUEST)
+        return result;
+    read_request(parser, input->data, request);
+    input->data += parser->scanned;
+    input->len -= parser->scanned;
+    parser->field = NULL;
+    parser->scanned = 0;
+    parser->need = 1;
+    return TCPSTORE_REQUEST;
 }
 
 /* ---- Replies ---- */

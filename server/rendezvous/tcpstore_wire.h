@@ -67,7 +67,7 @@ void tcpstore_list_next(struct tcpstore_slice *list, struct tcpstore_slice *key,
 enum tcpstore_version { TCPSTORE_UNKNOWN, TCPSTORE_V1, TCPSTORE_V2 };
 
 enum tcpstore_parse {
-    TCPSTORE_MORE,    /* all input is consumed, no request is complete */
+    TCPSTORE_MORE,    /* the request is not complete */
     TCPSTORE_REQUEST, /* one request; more input may be left */
     TCPSTORE_BAD      /* not the protocol, or over a limit: close the connection */
 };
@@ -75,8 +75,6 @@ enum tcpstore_parse {
 struct tcpstore_parser {
     enum tcpstore_version version;
     enum tcpstore_refusal fault; /* after TCPSTORE_BAD: why */
-    struct buf partial;          /* what has come of an incomplete request */
-    bool is_delivered;           /* partial was handed out and is to be forgotten */
     size_t max_request;
     enum tcpstore_query query;
     const char *field; /* the next field's kind; NULL: the type byte comes next */
@@ -88,11 +86,10 @@ struct tcpstore_parser {
 
 /* max_request: bytes of one request, lists included. */
 void tcpstore_parser_init(struct tcpstore_parser *parser, size_t max_request);
-void tcpstore_parser_release(struct tcpstore_parser *parser);
 
-/* Consume from *input up to the end of one request. What *request points to lives until
- * the next call or the end of the input's memory. Each byte is looked at once, however
- * the stream is cut. */
+/* Take one request off the front of *input. *request points into the input. After
+ * TCPSTORE_MORE call it again with the same bytes and more behind them: it goes on where
+ * it stopped. */
 enum tcpstore_parse tcpstore_parse(struct tcpstore_parser *parser,
                                    struct tcpstore_slice *input,
                                    struct tcpstore_request *request);

@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 struct fake {
     struct tcpstore_client client; /* first: a wake finds the rest by it */
     struct tcpstore_parser parser;
+    struct buf input; /* not taken yet */
     struct tcpstore_out out;
 };
 
@@ -38,12 +39,10 @@ static void on_wake(struct tcpstore_client *client)
 /* Clients 2 and 3 need not say hello, so that mutations need not spare it. */
 static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
 {
-    const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {number % 2};
-
     tcpstore_client_init(&fake->client, kv, on_wake);
-    check(tcpstore_client_enter(&fake->client, address, NULL) == 0);
     tcpstore_parser_init(&fake->parser, MAX_REQUEST);
     tcpstore_out_init(&fake->out, MAX_REPLY);
+    buf_init(&fake->input, SIZE_MAX);
     if (number >= 2)
         fake->parser.version = number == 2 ? TCPSTORE_V2 : TCPSTORE_V1;
 }
@@ -51,8 +50,8 @@ static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
 static void fake_release(struct fake *fake)
 {
     tcpstore_client_release(&fake->client);
-    tcpstore_parser_release(&fake->parser);
     tcpstore_out_release(&fake->out);
+    buf_release(&fake->input);
 }
 
 static int execute(struct fake *fake, const struct tcpstore_request *request)
@@ -68,31 +67,40 @@ static int execute(struct fake *fake, const struct tcpstore_request *request)
     rc = tcpstore_kv_execute(client, request, &fake->out, &why);
     tcpstore_kv_usage(client->kv, &usage);
     check(usage.bytes <= MAX_BYTES && usage.keys <= 64 && usage.waits <= CLIENTS);
-    check(usage.addresses <= CLIENTS / 2);
     if (rc == 0 && request->query == TCPSTORE_CANCEL_WAIT)
         check(!client->missing && fake->out.bytes.len == before + 1 &&
               fake->out.bytes.data[before] == 1);
-    tcpstore_out_sent(&fake->out, tcpstore_out_len(&fake->out), SIZE_MAX);
+    while (tcpstore_out_len(&fake->out)) {
+        const void *part;
+        size_t len = tcpstore_out_next(&fake->out, &part);
+
+        check(len > 0 && len <= tcpstore_out_len(&fake->out));
+        tcpstore_out_sent(&fake->out, len - len / 3, SIZE_MAX);
+    }
     return rc;
 }
 
-/* Give a client some bytes in memory of their own. -1 when it is to be closed. */
+/* Give a client some bytes; the parser sees memory that ends with them. -1 when the
+ * client is to be disconnected. */
 static int feed(struct fake *fake, const uint8_t *data, size_t len)
 {
-    uint8_t *copy = malloc(len ? len : 1);
-    struct tcpstore_slice input = {copy, len};
     enum tcpstore_parse result = TCPSTORE_REQUEST;
     struct tcpstore_request request;
+    struct tcpstore_slice input;
+    uint8_t *copy;
     int rc = 0;
 
-    memcpy(copy, data, len);
+    buf_append(&fake->input, data, len);
+    copy = malloc(fake->input.len ? fake->input.len : 1);
+    memcpy(copy, fake->input.data, fake->input.len);
+    input = (struct tcpstore_slice){copy, fake->input.len};
     while (rc == 0 && result == TCPSTORE_REQUEST) {
         result = tcpstore_parse(&fake->parser, &input, &request);
         if (result == TCPSTORE_REQUEST)
             rc = execute(fake, &request);
     }
-    check(result != TCPSTORE_MORE || input.len == 0);
     check(result != TCPSTORE_BAD || fake->parser.fault);
+    buf_consume(&fake->input, fake->input.len - input.len);
     free(copy);
     return result == TCPSTORE_BAD ? -1 : rc;
 }
@@ -102,26 +110,23 @@ static void check_empty(struct tcpstore_kv *kv)
 {
     struct tcpstore_usage usage;
 
-    while (tcpstore_kv_expire(kv, INT64_MAX, 10))
-        continue;
+    tcpstore_kv_expire(kv, INT64_MAX);
     tcpstore_kv_usage(kv, &usage);
-    check(!usage.waits && !usage.keys && !usage.bytes && !usage.addresses);
+    check(!usage.waits && !usage.keys && !usage.bytes);
 }
 
-/* data: pieces, each a byte that names the client and a byte of length. Two clients share
- * an address. */
+/* data: pieces, each a byte that names the client and a byte of length. */
 static void play(const uint8_t *data, size_t len)
 {
     const struct tcpstore_limits limits = {.max_keys = 64,
                                            .max_bytes = MAX_BYTES,
-                                           .max_waits = 32,
-                                           .ttl_ms = TTL_MS,
-                                           .each = {CLIENTS / 2, 48, MAX_BYTES / 2}};
-    struct tcpstore_kv *kv = tcpstore_kv_create(&limits);
+                                           .max_id_bytes = MAX_BYTES / 2,
+                                           .ttl_ms = TTL_MS};
+    struct tcpstore_kv *kv = tcpstore_kv_create(&limits, "secret");
     struct fake fakes[CLIENTS];
     int64_t now_ms = 1;
 
-    tcpstore_kv_expire(kv, now_ms, 10);
+    tcpstore_kv_expire(kv, now_ms);
     for (int i = 0; i < CLIENTS; i++)
         fake_init(&fakes[i], kv, i);
     while (len >= 2) {
@@ -129,7 +134,7 @@ static void play(const uint8_t *data, size_t len)
         size_t piece = data[1] < len - 2 ? data[1] : len - 2;
         if (data[0] >= TICK) {
             now_ms += data[1];
-            tcpstore_kv_expire(kv, now_ms, 10);
+            tcpstore_kv_expire(kv, now_ms);
             piece = 0;
         } else if (feed(&fakes[client], data + 2, piece) < 0) {
             fake_release(&fakes[client]);
@@ -162,19 +167,20 @@ static void digest_request(uint64_t *digest, const struct tcpstore_request *requ
     mix(digest, request->list.data, request->list.len);
 }
 
-/* What a stream means, when it comes in pieces of at most `most` bytes. */
+/* The meaning of a stream that comes in pieces of at most `most` bytes. */
 static uint64_t digest_stream(const uint8_t *data, size_t len, size_t most)
 {
-    struct tcpstore_parser parser;
-    struct tcpstore_request request;
-    enum tcpstore_parse result = TCPSTORE_MORE;
     uint64_t digest = UINT64_C(14695981039346656037);
+    enum tcpstore_parse result = TCPSTORE_MORE;
+    struct tcpstore_slice input = {data, 0};
+    struct tcpstore_request request;
+    struct tcpstore_parser parser;
 
     tcpstore_parser_init(&parser, MAX_REQUEST);
-    while (len && result != TCPSTORE_BAD) {
-        struct tcpstore_slice input = {data, len < most ? len : most};
-        data += input.len;
-        len -= input.len;
+    while (input.data + input.len < data + len && result != TCPSTORE_BAD) {
+        size_t left = (size_t)(data + len - input.data) - input.len;
+
+        input.len += left < most ? left : most;
         do {
             result = tcpstore_parse(&parser, &input, &request);
             if (result == TCPSTORE_REQUEST)
@@ -183,7 +189,6 @@ static uint64_t digest_stream(const uint8_t *data, size_t len, size_t most)
     }
     mix(&digest, &parser.version, sizeof(parser.version));
     mix(&digest, &result, sizeof(result));
-    tcpstore_parser_release(&parser);
     return digest;
 }
 

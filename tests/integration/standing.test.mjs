@@ -88,18 +88,20 @@ describe('the standing store', { concurrency: 4 }, () => {
   });
 
   test('each kind of refusal has its own line and counter', limit, async (t) => {
-    const { server, port } = await startStanding(t, { args: ['--rendezvous-address-connections', '2'] });
+    const { server, port } = await startStanding(t, { args: ['--rendezvous-id-mib', '1'] });
     const refusals = (kind) => metric(server, `ringbench_rendezvous_refused_total{reason="${kind}"}`);
     const probe = net.connect(port, '127.0.0.1', () => probe.write('GET / HTTP/1.1\r\n\r\n'));
     probe.on('error', () => {});
     await server.errorLine(/127\.0\.0\.1:\d+ refused: .*unknown query/);
     const clients = [await TcpStoreClient.connect(t, port), await TcpStoreClient.connect(t, port)];
-    for (let i = 0; i < 5; i++)
-      await assert.rejects(TcpStoreClient.connect(t, port), /closed the connection/);
-    await server.errorLine(/127\.0\.0\.1:\d+ refused: .*--rendezvous-address-connections\)$/);
-    await server.errorLine(/--rendezvous-address-connections\) \(4 more /);
+    for (let i = 0; i < 5; i++) {
+      const client = await TcpStoreClient.connect(t, port);
+      await assert.rejects(client.set('job/key', 'x'.repeat(1 << 20)), /closed the connection/);
+    }
+    await server.errorLine(/127\.0\.0\.1:\d+ refused: .*--rendezvous-id-mib\)$/);
+    await server.errorLine(/--rendezvous-id-mib\) \(4 more /);
     assert.equal(await refusals('unknown_query'), 1);
-    assert.equal(await refusals('address_connections'), 5);
+    assert.equal(await refusals('id_bytes'), 5);
     assert.equal(await refusals('store_connections'), 0);
     // A stop logs what the interval has not logged yet.
     for (const client of clients) client.send(200);

@@ -55,9 +55,22 @@ static inline int fake_execute(struct fake *fake, struct buf *bytes,
     parser.version = TCPSTORE_V2;
     assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
     rc = tcpstore_kv_execute(&fake->client, &request, &fake->out, why);
-    tcpstore_parser_release(&parser);
     buf_release(bytes);
     return rc;
+}
+
+/* Move what the client has got to `got`, at most so many bytes at a time. */
+static inline void fake_take(struct tcpstore_out *out, size_t most, struct buf *got)
+{
+    while (tcpstore_out_len(out)) {
+        const void *data;
+        size_t len = tcpstore_out_next(out, &data);
+
+        assert_in_range(len, 1, tcpstore_out_len(out));
+        len = len < most ? len : most;
+        assert_int_equal(buf_append(got, data, len), 0);
+        tcpstore_out_sent(out, len, 0);
+    }
 }
 
 #endif

@@ -30,10 +30,7 @@ static void open_it(struct fixture *fixture, void *arg)
 
 static struct standing defaults(void)
 {
-    return (struct standing){.config = {.ttl_s = 3600,
-                                        .address_connections = 100,
-                                        .address_keys = 100,
-                                        .address_bytes = 1 << 20}};
+    return (struct standing){.config = {.ttl_s = 3600, .id_bytes = 1 << 20}};
 }
 
 /* Beside the case's store, which the fixture has opened. */
@@ -56,29 +53,6 @@ static void end(struct fixture *fixture)
     free(fixture);
 }
 
-/* A client with an address of its own in 127.0.0.0/8. */
-static int connect_from(const char *source, int port)
-{
-    const struct timeval limit = {.tv_sec = 20};
-    struct sockaddr_in in = {.sin_family = AF_INET};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    inet_pton(AF_INET, source, &in.sin_addr);
-    assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-    in.sin_port = htons((uint16_t)port);
-    inet_pton(AF_INET, "127.0.0.1", &in.sin_addr);
-    assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-    return fd;
-}
-
-static void put_v1(struct buf *out, const char *key)
-{
-    buf_init(out, 1000);
-    put_request(out, 0, "ss", key, "value");
-    put_request(out, 6, "");
-}
-
 TEST(clients_of_both_versions_share_it)
 {
     struct fixture *fixture = start_standing(defaults());
@@ -97,7 +71,6 @@ TEST(clients_of_both_versions_share_it)
     assert_int_equal(counters.standing.stores, 1);
     assert_int_equal(counters.standing.connections, 3);
     assert_int_equal(counters.standing.keys, 1);
-    assert_int_equal(counters.standing_addresses, 1);
     assert_int_equal(counters.cases.stores, 1);
     assert_int_equal(counters.cases.keys, 0);
     close(v1);
@@ -146,60 +119,26 @@ TEST(only_named_networks_are_let_in)
     end(fixture);
 }
 
-TEST(an_address_has_its_share_and_others_theirs)
-{
-    struct standing standing = defaults();
-    struct fixture *fixture;
-    struct buf bytes;
-    int a, b, other;
-
-    standing.config.address_connections = 2;
-    standing.config.address_keys = 2;
-    fixture = start_standing(standing);
-    a = connect_v2(fixture);
-    b = connect_to("127.0.0.1", fixture->port);
-    while (counters_of(fixture).standing.connections != 2)
-        usleep(1000);
-    expect_end(connect_to("127.0.0.1", fixture->port));
-    other = connect_from("127.0.0.2", fixture->port);
-    SEND(a, 11, "qssss", N(2), "/a", "", "/b", "");
-    expect_quiet(a);
-    put_v1(&bytes, "/c");
-    send_buf(other, &bytes);
-    EXPECT(other, "q", N(3));
-    assert_int_equal(counters_of(fixture).standing_addresses, 2);
-    SEND(a, 1, "ss", "/d", "");
-    expect_end(a);
-    /* There is room for one again. */
-    while (counters_of(fixture).standing.connections != 2)
-        usleep(1000);
-    a = connect_v2(fixture);
-    close(a);
-    close(b);
-    close(other);
-    end(fixture);
-}
-
-/* A request that never ends counts for its address, and only that one is cut off. */
-TEST(an_address_can_not_take_all_memory)
+/* A job that goes wrong ends there; others go on. */
+TEST(an_id_has_its_share_and_others_theirs)
 {
     struct standing standing = defaults();
     struct fixture *fixture;
     int hog, other;
-    struct buf bytes;
 
-    standing.config.address_bytes = 100000;
+    standing.config.id_bytes = 100000;
     fixture = start_standing(standing);
     hog = connect_v2(fixture);
-    other = connect_from("127.0.0.2", fixture->port);
-    buf_init(&bytes, REQUEST_MAX);
-    put_request(&bytes, 1, "sz", "/k", (uint64_t)1000000);
-    send(hog, bytes.data, bytes.len - 1, MSG_NOSIGNAL);
-    buf_release(&bytes);
+    other = connect_v2(fixture);
+    SEND(hog, 1, "sz", "/torch.rendezvous.7", (uint64_t)60000);
+    expect_quiet(hog);
+    SEND(hog, 1, "sz", "/torch.rendezvous.7.0/info", (uint64_t)60000);
     expect_end(hog);
-    put_v1(&bytes, "/k");
-    send_buf(other, &bytes);
-    EXPECT(other, "q", N(1));
+    assert_int_equal(counters_of(fixture).refused[TCPSTORE_ID_BYTES], 1);
+    SEND(other, 1, "sz", "/torch.rendezvous.8", (uint64_t)60000);
+    expect_quiet(other);
+    SEND(other, 3, "s", "/torch.rendezvous.7");
+    EXPECT(other, "z", (uint64_t)60000);
     close(other);
     end(fixture);
 }
@@ -221,15 +160,12 @@ static json_int_t number_of(const json_t *object, const char *key)
 
 TEST(description_shows_clients_and_keeps_to_its_limits)
 {
-    struct standing standing = defaults();
-    struct fixture *fixture;
+    struct fixture *fixture = start_standing(defaults());
     json_t *all, *store, *client, *wait;
     struct buf bytes;
     char key[16];
     int v2, silent;
 
-    standing.config.address_keys = 2000;
-    fixture = start_standing(standing);
     silent = connect_to("127.0.0.1", fixture->port);
     while (counters_of(fixture).standing.connections != 1)
         usleep(1000);

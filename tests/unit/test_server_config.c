@@ -75,7 +75,7 @@ TEST(refuses_with_a_sentence_that_says_why)
         {{"--rendezvous-listen", "29400", NULL}, "--rendezvous-listen: '29400' is not"},
         {{"--rendezvous-allow", "10.0.0.0/8", NULL}, "for a --rendezvous-listen"},
         {{"--rendezvous-ttl-s", "0", NULL}, "--rendezvous-ttl-s"},
-        {{"--rendezvous-address-mib", "1000", NULL}, "--rendezvous-address-mib"},
+        {{"--rendezvous-id-mib", "1000", NULL}, "--rendezvous-id-mib"},
         {{"--log-level", "loud", NULL}, "--log-level"},
         {{"--lease-s", "5", "--poll-s", "5", NULL}, "more than --poll-s"},
         {{"--lease-s", "1", NULL}, "--lease-s"},
@@ -138,8 +138,6 @@ TEST(a_standing_rendezvous_is_there_if_asked_for)
     assert_true(config_is_loopback(&config.standing_address));
     assert_null(config.standing_allow);
     assert_int_equal(config.standing_ttl_s, 3600);
-    assert_int_equal(config.standing_connections, 1024);
-    assert_int_equal(config.standing_keys, 65536);
-    assert_int_equal(config.standing_mib, 64);
+    assert_int_equal(config.standing_id_mib, 64);
     config_release(&config);
 }

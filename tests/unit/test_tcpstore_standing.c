@@ -1,7 +1,8 @@
-/* test_tcpstore_standing.c - keys that expire and limits for each address, on a clock of
- * the test's own */
+/* test_tcpstore_standing.c - keys that expire and limits for each rendezvous id, on a
+ * clock of the test's own */
 #include <malloc.h>
 
+#include "common/base/json_util.h"
 #include "tests/unit/tcpstore_fake.h"
 #include "tests/unit/test.h"
 
@@ -9,37 +10,25 @@
 #define TTL_MS 3600000
 #define HOUR_MS 3600000
 
-/* Clients 0 and 1 are of one address, 2 and 3 of another. */
 struct bench {
     struct tcpstore_kv *kv;
     struct fake fakes[CLIENTS];
     int64_t now_ms;
 };
 
-static void enter(struct bench *bench, int i)
-{
-    const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, (unsigned char)(i / 2)};
-    enum tcpstore_refusal why;
-
-    tcpstore_client_init(&bench->fakes[i].client, bench->kv, fake_on_wake);
-    if (tcpstore_client_enter(&bench->fakes[i].client, address, &why) < 0)
-        fail_msg("%s", tcpstore_refusal_name(why));
-}
-
-static struct bench *bench_new(struct tcpstore_each each)
+static struct bench *bench_new(size_t max_id_bytes)
 {
     const struct tcpstore_limits limits = {.max_keys = 100000,
                                            .max_bytes = (size_t)64 << 20,
-                                           .max_waits = 1000,
-                                           .ttl_ms = TTL_MS,
-                                           .each = each};
+                                           .max_id_bytes = max_id_bytes,
+                                           .ttl_ms = TTL_MS};
     struct bench *bench = calloc(1, sizeof(*bench));
 
-    bench->kv = tcpstore_kv_create(&limits);
+    bench->kv = tcpstore_kv_create(&limits, "");
     bench->now_ms = 1;
-    tcpstore_kv_expire(bench->kv, bench->now_ms, 1);
+    tcpstore_kv_expire(bench->kv, bench->now_ms);
     for (int i = 0; i < CLIENTS; i++) {
-        enter(bench, i);
+        tcpstore_client_init(&bench->fakes[i].client, bench->kv, fake_on_wake);
         tcpstore_out_init(&bench->fakes[i].out, REQUEST_MAX);
     }
     return bench;
@@ -47,7 +36,7 @@ static struct bench *bench_new(struct tcpstore_each each)
 
 static int setup(void **state)
 {
-    *state = bench_new((struct tcpstore_each){100, 50000, (size_t)32 << 20});
+    *state = bench_new((size_t)32 << 20);
     return 0;
 }
 
@@ -72,12 +61,11 @@ static struct tcpstore_usage usage_of(const struct bench *bench)
     return usage;
 }
 
-/* Let time pass; all that is due goes. */
+/* Let time pass; everything that is due expires. */
 static void pass(struct bench *bench, int64_t ms)
 {
     bench->now_ms += ms;
-    while (tcpstore_kv_expire(bench->kv, bench->now_ms, 100))
-        continue;
+    tcpstore_kv_expire(bench->kv, bench->now_ms);
 }
 
 #define SEND(i, ...) send_expecting(bench, i, TCPSTORE_NOT_REFUSED, __LINE__, __VA_ARGS__)
@@ -95,24 +83,13 @@ static void pass(struct bench *bench, int64_t ms)
             fail_msg("line %d: %s", line, tcpstore_refusal_name(why));                   \
     } while (0)
 
-/* Whether the key is there, which nobody's clock notices. */
-static void note_key(void *arg, const void *key, size_t len, size_t value_len)
-{
-    (void)value_len;
-    buf_append(arg, key, len);
-    buf_append_str(arg, " ");
-}
-
+/* Whether the key is there; asking does not use it. */
 static bool has(const struct bench *bench, const char *key)
 {
-    struct buf keys;
-    bool is_there;
+    json_t *keys = tcpstore_kv_keys_json(bench->kv, SIZE_MAX);
+    bool is_there = json_find(keys, "key", key) != NULL;
 
-    buf_init(&keys, REQUEST_MAX);
-    buf_append_str(&keys, " ");
-    tcpstore_kv_each_key(bench->kv, SIZE_MAX, note_key, &keys);
-    is_there = strstr(keys.data, key) != NULL;
-    buf_release(&keys);
+    json_decref(keys);
     return is_there;
 }
 
@@ -126,9 +103,9 @@ TEST_WITH(setup, teardown, a_key_goes_when_nobody_used_it_for_its_time)
     pass(bench, TTL_MS / 2);
     SEND(0, SET, "ss", "/new", "v");
     pass(bench, TTL_MS / 2 - 1);
-    assert_true(has(bench, " /old ") && has(bench, " /new "));
+    assert_true(has(bench, "/old") && has(bench, "/new"));
     pass(bench, 1);
-    assert_true(!has(bench, " /old ") && has(bench, " /new "));
+    assert_true(!has(bench, "/old") && has(bench, "/new"));
     pass(bench, TTL_MS / 2);
     assert_int_equal(usage_of(bench).keys, 0);
     assert_int_equal(usage_of(bench).bytes, 0);
@@ -185,10 +162,10 @@ TEST_WITH(setup, teardown, every_query_that_names_a_key_uses_it)
             break;
         }
         pass(bench, TTL_MS - 1);
-        if (!has(bench, " /k "))
+        if (!has(bench, "/k"))
             fail_msg("use %d does not count", use);
         pass(bench, 1);
-        assert_false(has(bench, " /k "));
+        assert_false(has(bench, "/k"));
     }
 }
 
@@ -201,7 +178,7 @@ TEST_WITH(setup, teardown, looking_at_all_keys_uses_none)
     SEND(0, LIST, "");
     SEND(0, NUMKEYS, "");
     pass(bench, 1);
-    assert_false(has(bench, " /k "));
+    assert_false(has(bench, "/k"));
 }
 
 TEST_WITH(setup, teardown, waiting_is_using)
@@ -212,7 +189,7 @@ TEST_WITH(setup, teardown, waiting_is_using)
     SEND(1, WAIT, "qs", N(1), "/late");
     for (int i = 0; i < 10; i++)
         pass(bench, TTL_MS);
-    assert_true(has(bench, " /b "));
+    assert_true(has(bench, "/b"));
     /* The count of the first is still known, and so is who waits. */
     SEND(2, BARRIER, "sq", "/b", N(2));
     assert_int_equal(bench->fakes[0].out.bytes.len, 1);
@@ -223,7 +200,7 @@ TEST_WITH(setup, teardown, waiting_is_using)
     pass(bench, 5 * TTL_MS);
     SEND(0, CANCEL, "");
     pass(bench, TTL_MS - 1);
-    assert_true(has(bench, " /c "));
+    assert_true(has(bench, "/c"));
     pass(bench, 1);
     assert_int_equal(usage_of(bench).keys, 0);
 }
@@ -240,49 +217,14 @@ TEST_WITH(setup, teardown, queues_expire_too)
     assert_int_equal(usage_of(bench).bytes, 0);
 }
 
-TEST_WITH(setup, teardown, much_is_forgotten_in_portions)
-{
-    struct bench *bench = *state;
-    char key[16];
-
-    for (int i = 0; i < 25; i++) {
-        snprintf(key, sizeof(key), "/%d", i);
-        SEND(0, SET, "ss", key, "");
-    }
-    assert_true(tcpstore_kv_expire(bench->kv, bench->now_ms + TTL_MS, 10));
-    assert_int_equal(usage_of(bench).keys, 15);
-    assert_true(tcpstore_kv_expire(bench->kv, bench->now_ms + TTL_MS, 10));
-    assert_false(tcpstore_kv_expire(bench->kv, bench->now_ms + TTL_MS, 10));
-    assert_int_equal(usage_of(bench).keys, 0);
-}
-
-TEST_WITH(setup, teardown, keys_used_last_are_shown_first)
-{
-    struct bench *bench = *state;
-    struct buf keys;
-
-    buf_init(&keys, REQUEST_MAX);
-    SEND(0, SET, "ss", "/a", "");
-    SEND(0, SET, "ss", "/b", "");
-    SEND(0, SET, "ss", "/c", "");
-    pass(bench, 1);
-    SEND(0, GET, "s", "/a");
-    tcpstore_kv_each_key(bench->kv, 2, note_key, &keys);
-    assert_string_equal(keys.data, "/a /c ");
-    buf_release(&keys);
-}
-
-/* What one job leaves: clients of its own address, keys that nobody deletes. */
+/* Keys that nobody deletes, and a client that leaves while it waits. */
 static void run_job(struct bench *bench, int number)
 {
-    unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, 1, (unsigned char)(number / 64),
-                                                     (unsigned char)(number % 64)};
     struct fake *fake = &bench->fakes[0];
     char key[64];
 
     tcpstore_client_release(&fake->client);
     tcpstore_client_init(&fake->client, bench->kv, fake_on_wake);
-    assert_int_equal(tcpstore_client_enter(&fake->client, address, NULL), 0);
     for (int i = 0; i < 20; i++) {
         snprintf(key, sizeof(key), "/torch.rendezvous.job%d.%d/%d", rand(), number, i);
         SEND(0, SET, "sz", key, (uint64_t)(rand() % 700));
@@ -293,7 +235,7 @@ static void run_job(struct bench *bench, int number)
     }
     snprintf(key, sizeof(key), "/late%d", rand());
     SEND(0, WAIT, "qss", N(2), key, "/never");
-    tcpstore_out_sent(&fake->out, tcpstore_out_len(&fake->out), SIZE_MAX);
+    tcpstore_out_release(&fake->out);
 }
 
 TEST_WITH(setup, teardown, months_of_jobs_leave_memory_as_it_was)
@@ -317,14 +259,12 @@ TEST_WITH(setup, teardown, months_of_jobs_leave_memory_as_it_was)
         if (hour > 24 && memory > memory_then + memory_then / 4)
             fail_msg("hour %d: %zu bytes, %zu after a day", hour, memory, memory_then);
         assert_in_range(usage_of(bench).keys, 1, (JOBS_AN_HOUR + 2) * 20);
-        assert_in_range(usage_of(bench).addresses, 2, JOBS_AN_HOUR + 4);
     }
     assert_true(usage_of(bench).expired > (uint64_t)(DAYS - 1) * 24 * JOBS_AN_HOUR * 20);
     SEND(0, CANCEL, "");
     pass(bench, TTL_MS);
     assert_int_equal(usage_of(bench).keys, 0);
     assert_int_equal(usage_of(bench).bytes, 0);
-    assert_int_equal(usage_of(bench).addresses, 3);
     assert_true(most_bytes < (size_t)4 << 20);
 }
 
@@ -350,94 +290,93 @@ TEST(a_closed_store_gives_all_its_memory_back)
     assert_true(before == 0 || while_open > before + 20000 * 100);
 }
 
-/* ---- Limits for each address ---- */
+/* ---- Limits for each id ---- */
 
-TEST(an_address_has_so_many_clients)
+TEST(an_id_has_so_many_bytes)
 {
-    struct bench *bench = bench_new((struct tcpstore_each){2, 10, 10000});
-    const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {10, 1};
-    struct tcpstore_client third;
-    enum tcpstore_refusal why;
+    struct bench *bench = bench_new(10000);
+    const enum tcpstore_refusal reason = TCPSTORE_ID_BYTES;
+    size_t before = usage_of(bench).bytes;
     void *here = bench;
 
-    tcpstore_client_init(&third, bench->kv, fake_on_wake);
-    assert_int_equal(tcpstore_client_enter(&third, address, &why), -1);
-    assert_int_equal(why, TCPSTORE_ADDRESS_CONNECTIONS);
-    tcpstore_client_release(&third);
-    tcpstore_client_release(&bench->fakes[2].client);
-    assert_int_equal(tcpstore_client_enter(&third, address, &why), 0);
-    tcpstore_client_release(&third);
-    teardown(&here);
-}
-
-TEST(an_address_has_so_many_keys)
-{
-    struct bench *bench = bench_new((struct tcpstore_each){2, 3, 10000});
-    const enum tcpstore_refusal reason = TCPSTORE_ADDRESS_KEYS;
-    void *here = bench;
-
-    SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
-    SEND_BAD(1, reason, MULTI_SET, "qssssss", N(3), "/a", "x", "/c", "", "/d", "");
-    SEND(1, WAIT, "qs", N(1), "/c");
-    SEND_BAD(0, reason, SET, "ss", "/d", "");
-    SEND_BAD(0, reason, BARRIER, "sq", "/d", N(2));
-    SEND_BAD(0, reason, PUSH, "ss", "/d", "");
-    SEND_BAD(0, reason, WAIT, "qs", N(1), "/d");
-    assert_int_equal(usage_of(bench).keys, 2);
-    /* Others are not concerned, and take over what they write to. */
-    SEND(2, SET, "ss", "/d", "");
-    SEND(2, SET, "ss", "/a", "x");
-    SEND(0, SET, "ss", "/e", "");
-    SEND(2, SET, "ss", "/f", "");
-    SEND_BAD(3, reason, SET, "ss", "/b", "x");
-    SEND_BAD(3, reason, MULTI_SET, "qssss", N(2), "/d", "set", "/b", "x");
-    SEND(2, GET, "s", "/d");
-    assert_memory_equal(bench->fakes[2].out.bytes.data, "\0\0\0\0\0\0\0\0", 8);
-    /* What is deleted or has expired is free again. */
-    SEND(0, DELETE, "s", "/d");
-    SEND(3, SET, "ss", "/b", "x");
-    SEND(0, GET, "s", "/b");
-    SEND(1, CANCEL, "");
+    SEND(0, SET, "sz", "/job/a", (uint64_t)7000);
+    SEND_BAD(1, reason, SET, "sz", "/job/b", (uint64_t)7000);
+    SEND_BAD(1, reason, APPEND, "sz", "/job/a", (uint64_t)4000);
+    SEND_BAD(1, reason, PUSH, "sz", "/job/a", (uint64_t)4000);
+    SEND_BAD(1, reason, CAS, "ssz", "/job/b", "", (uint64_t)4000);
+    SEND_BAD(1, reason, MULTI_SET, "qszss", N(2), "/job/b", (uint64_t)4000, "/job/c", "");
+    assert_int_equal(usage_of(bench).keys, 1);
+    /* Others are not concerned. */
+    SEND(1, SET, "sz", "/other/b", (uint64_t)7000);
+    /* Deleted or expired bytes are free again. */
+    SEND(1, DELETE, "s", "/job/a");
+    SEND(0, SET, "sz", "/job/b", (uint64_t)7000);
     pass(bench, TTL_MS);
-    for (int i = 0; i < 3; i++) {
-        char key[8];
-        snprintf(key, sizeof(key), "/%d", i);
-        SEND(0, SET, "ss", key, "");
+    assert_int_equal(usage_of(bench).bytes, before);
+    SEND(0, SET, "sz", "/job/c", (uint64_t)7000);
+    SEND(0, DELETE, "s", "/job/c");
+    assert_int_equal(usage_of(bench).bytes, before);
+    teardown(&here);
+}
+
+TEST(an_id_s_keys_take_bytes_too)
+{
+    struct bench *bench = bench_new(10000);
+    void *here = bench;
+    enum tcpstore_refusal reason = TCPSTORE_NOT_REFUSED;
+    struct buf request;
+    char key[32];
+    int n = 0;
+
+    for (; reason == TCPSTORE_NOT_REFUSED && n < 1000; n++) {
+        snprintf(key, sizeof(key), "/job/%d", n);
+        buf_init(&request, REQUEST_MAX);
+        put_request(&request, SET, "ss", key, "");
+        fake_execute(&bench->fakes[0], &request, &reason);
     }
+    assert_int_equal(reason, TCPSTORE_ID_BYTES);
+    assert_in_range(n, 10, 100);
+    SEND_BAD(1, TCPSTORE_ID_BYTES, WAIT, "qs", N(1), "/job/never");
+    SEND_BAD(1, TCPSTORE_ID_BYTES, BARRIER, "sq", "/job/never", N(2));
+    SEND(1, WAIT, "qs", N(1), "/other/never");
     teardown(&here);
 }
 
-TEST(an_address_has_so_many_bytes)
+/* Which keys share a limit. */
+TEST(keys_belong_to_their_id)
 {
-    struct bench *bench = bench_new((struct tcpstore_each){2, 100, 10000});
-    const enum tcpstore_refusal reason = TCPSTORE_ADDRESS_BYTES;
-    void *here = bench;
+    static const struct {
+        const char *one, *other;
+        bool is_same;
+    } cases[] = {
+        {"/torch.rendezvous.7", "/torch.rendezvous.7.0/MASTER_ADDR", true},
+        {"/torch.rendezvous.7.0/a", "/torch.rendezvous.7.12/b", true},
+        {"/torch.rendezvous.7", "/torch.rendezvous.8", false},
+        {"/torch.rendezvous.7.1", "/torch.rendezvous.7", false}, /* a step of a job */
+        {"/torch.rendezvous.7.1", "/torch.rendezvous.7.1.0/a", true},
+        {"/torch.rendezvous.7", "/torch.rendezvous.71.0/a", false},
+        {"/torch.rendezvous.7/a", "/torch.rendezvous.7", true},
+        {"/prefix.1/a", "/prefix.2/a", false},
+        {"/prefix/a/b", "/prefix/c", true},
+        {"/one", "/two", true},
+        {"/one", "", true},
+        {"/one", "/one/a", false},
+        {"init/", "/init/a", true},
+    };
 
-    SEND(0, SET, "sz", "/a", (uint64_t)7000);
-    SEND_BAD(1, reason, SET, "sz", "/b", (uint64_t)7000);
-    SEND_BAD(1, reason, APPEND, "sz", "/a", (uint64_t)4000);
-    SEND_BAD(1, reason, PUSH, "sz", "/a", (uint64_t)4000);
-    SEND_BAD(1, reason, CAS, "ssz", "/b", "", (uint64_t)4000);
-    SEND_BAD(1, reason, MULTI_SET, "qszss", N(2), "/b", (uint64_t)4000, "/c", "");
-    SEND(2, SET, "sz", "/b", (uint64_t)7000);
-    /* To write to another's key is to have all of it. */
-    SEND_BAD(2, reason, APPEND, "ss", "/a", "x");
-    SEND_BAD(2, reason, MULTI_SET, "qssss", N(2), "/new", "", "/a", "x");
-    assert_false(has(bench, " /new "));
-    SEND(2, DELETE, "s", "/b");
-    SEND(2, APPEND, "ss", "/a", "x");
-    SEND(0, SET, "sz", "/b", (uint64_t)7000);
-    teardown(&here);
-}
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench *bench = bench_new(10000);
+        enum tcpstore_refusal reason;
+        void *here = bench;
+        struct buf request;
 
-TEST(what_is_held_for_clients_counts_by_address)
-{
-    struct bench *bench = bench_new((struct tcpstore_each){2, 100, 10000});
-    void *here = bench;
-
-    assert_true(tcpstore_client_hold(&bench->fakes[0].client, 6000));
-    assert_false(tcpstore_client_hold(&bench->fakes[1].client, 6000));
-    assert_true(tcpstore_client_hold(&bench->fakes[2].client, 6000));
-    assert_true(tcpstore_client_hold(&bench->fakes[0].client, -6000));
-    teardown(&here);
+        SEND(0, SET, "sz", cases[i].one, (uint64_t)7000);
+        buf_init(&request, REQUEST_MAX);
+        put_request(&request, SET, "sz", cases[i].other, (uint64_t)7000);
+        fake_execute(&bench->fakes[0], &request, &reason);
+        if (reason != (cases[i].is_same ? TCPSTORE_ID_BYTES : TCPSTORE_NOT_REFUSED))
+            fail_msg("'%s' and '%s': %s", cases[i].one, cases[i].other,
+                     tcpstore_refusal_name(reason));
+        teardown(&here);
+    }
 }
