@@ -1,10 +1,12 @@
 /* http_floor.c - what a server would take that did nothing: one thread, epoll, one recv
- * and one short answer per head of a request, whatever it asks for
+ * and one answer per head of a request, whatever it asks for
  *
- * usage: http_floor. Prints "listening on URL", as the server does, and serves until it
- * is killed. Speaks no TLS: to hellos it gives no answer. */
+ * usage: http_floor [BYTES]. An answer has so many, by default 3. Prints "listening on
+ * URL", as the server does, and serves until it is killed. Speaks no TLS: to hellos it
+ * gives no answer. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -17,7 +19,10 @@
 #define OLDEST_FIRST 5 /* descriptors, after our own */
 #define OLDEST_LAST 10000
 
-static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
+struct answer {
+    char *text;
+    size_t len;
+};
 
 /* One goes where there is no room for another. */
 static void accept_some(int epoll, int listener, int *oldest)
@@ -36,7 +41,7 @@ static void accept_some(int epoll, int listener, int *oldest)
 
 /* Heads come whole from these clients; what is no end of one is a part of a body, or of
  * what never ends. */
-static void serve(int fd)
+static void serve(int fd, const struct answer *answer)
 {
     static char text[4096];
     ssize_t n = recv(fd, text, sizeof(text), 0);
@@ -49,13 +54,25 @@ static void serve(int fd)
     while ((end = memmem(end, (size_t)(text + n - end), "\r\n\r\n", 4))) {
         end += 4;
         /* Fails where the client does not read. */
-        if (send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL) < 0)
+        if (send(fd, answer->text, answer->len, MSG_NOSIGNAL) < 0)
             return;
     }
 }
 
-int main(void)
+static struct answer make_answer(size_t bytes)
 {
+    struct answer answer = {calloc(1, bytes + 100), 0};
+
+    answer.len = (size_t)sprintf(answer.text,
+                                 "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", bytes);
+    memset(answer.text + answer.len, '\n', bytes);
+    answer.len += bytes;
+    return answer;
+}
+
+int main(int argc, char **argv)
+{
+    const struct answer answer = make_answer(argc > 1 ? strtoul(argv[1], NULL, 10) : 3);
     struct epoll_event events[EVENTS];
     int epoll = epoll_create1(0), oldest = OLDEST_FIRST, port;
     int listener = listen_on_loopback(&port);
@@ -70,6 +87,6 @@ int main(void)
             if (events[i].data.fd == listener)
                 accept_some(epoll, listener, &oldest);
             else
-                serve(events[i].data.fd);
+                serve(events[i].data.fd, &answer);
     }
 }

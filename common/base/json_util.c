@@ -107,13 +107,18 @@ char *json_text(const json_t *value)
     return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
 }
 
-int json_line_append(const json_t *value, struct buf *out)
+int json_append(const json_t *value, struct buf *out)
 {
     char *text = json_text(value);
-    int result = text && !buf_append_str(out, text) ? buf_append_str(out, "\n") : -1;
+    int result = text ? buf_append_str(out, text) : -1;
 
     free(text);
     return result;
+}
+
+int json_line_append(const json_t *value, struct buf *out)
+{
+    return json_append(value, out) ? -1 : buf_append_str(out, "\n");
 }
 
 static int write_all(int fd, const char *data, size_t len)

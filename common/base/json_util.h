@@ -43,7 +43,10 @@ int json_check_extent(const char *text, size_t len, struct error *err);
 /* Compact text of a value, numbers with fractions to 10 digits: more than any of our
  * measurements have. The caller frees it. NULL when memory is out. */
 char *json_text(const json_t *value);
-/* The same with a newline behind it, onto `out`; -1 when memory is out or it is full. */
+
+/* Append that text to `out`, without and with a newline behind it. -1 when memory is out
+ * or `out` is full. */
+int json_append(const json_t *value, struct buf *out);
 int json_line_append(const json_t *value, struct buf *out);
 
 /* Write value to path so that a reader sees the old or the new file, never half of it. */

@@ -254,13 +254,6 @@ json_t *gate_judge(const struct gate_run *run)
     return verdict;
 }
 
-json_t *gate_brief(const json_t *verdict)
-{
-    return json_pack("{s:O?, s:O?, s:O?}", "kind", json_object_get(verdict, "kind"),
-                     "answer", json_object_get(verdict, "answer"), "sentence",
-                     json_object_get(verdict, "sentence"));
-}
-
 bool gate_wants_again(const json_t *verdict)
 {
     json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");

@@ -43,7 +43,4 @@ bool gate_wants_again(const json_t *verdict);
  * what it should be; borrowed, or NULL. */
 json_t *gate_failed(const json_t *verdict);
 
-/* A verdict as lists show it, without its evidence. A new reference. */
-json_t *gate_brief(const json_t *verdict);
-
 #endif

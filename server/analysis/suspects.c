@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/analysis/gate.h"
 #include "server/analysis/verdict.h"
+#include "server/store/run_listed.h"
 
 /* Where a kind's evidence has whom it looked at, and what those have that it names. */
 static const struct {
@@ -72,7 +72,7 @@ void suspects_add(json_t *suspects, const json_t *verdict)
             continue;
         names = names_of(verdict, i);
         if (json_array_size(names) > 0 || clears(verdict)) {
-            said = gate_brief(verdict);
+            said = verdict_brief(verdict);
             json_object_set(said, "nodes", names);
             json_array_append_new(suspects, said);
         }

@@ -68,7 +68,7 @@ static void look_up(struct api *api, struct http_request *request, const char *i
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found)
 {
-    look_up(api, request, id, scheduler_run_json(api->scheduler, id, false), found);
+    look_up(api, request, id, scheduler_run_json(api->scheduler, id), found);
 }
 
 void lookup_outline(struct api *api, struct http_request *request, const char *id,

@@ -40,12 +40,9 @@ static int append_json(const struct node_pages *pages, const json_t *nodes,
     if (!pages->last[0])
         buf_append_str(out, "{\"nodes\":[");
     for (size_t i = 0; i < json_array_size(nodes) && !result; i++) {
-        char *text = json_text(json_array_get(nodes, i));
-
         if (pages->last[0] || i > 0)
             buf_append_str(out, ",");
-        result = text ? buf_append_str(out, text) : -1;
-        free(text);
+        result = json_append(json_array_get(nodes, i), out);
     }
     return result;
 }

@@ -98,7 +98,7 @@ static void read_next(struct run_set *set)
         set->done(set->arg, NULL);
         return;
     }
-    doc = scheduler_run_json(set->api->scheduler, part->id, false);
+    doc = scheduler_run_json(set->api->scheduler, part->id);
     if (doc)
         on_run(set, NULL, doc);
     else

@@ -5,7 +5,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/analysis/gate.h"
 #include "server/analysis/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
@@ -18,7 +17,7 @@
 #define LIST_LIMIT_MAX 500
 #define LIST_LABELS_MAX 16
 #define LIST_ANSWERS_MAX 32
-#define LIST_CURVE_MAX ((size_t)64)
+#define LIST_BYTES_MAX ((size_t)256 << 20)
 
 static const char *const states[] = {"queued",     "launching", "waiting_for_nodes",
                                      "rendezvous", "running",   "completed",
@@ -91,47 +90,50 @@ static void release_filters(struct filters *filters)
         free(filters->labels[i]);
 }
 
-/* A list draws the curve with a few dozen pixels; a run may have thousands of sizes. Its
- * first and last point stay, and every n-th between. The old array may be the
- * scheduler's own, so another takes its place. */
-static void thin_curve(json_t *run)
+/* A run that goes on has moved since its text was stored. */
+static int append_item(const struct api *api, const json_t *item, struct buf *out)
 {
-    json_t *summary = json_object_get(run, "summary");
-    const json_t *curve = json_object_get(summary, "curve");
-    size_t n = json_array_size(curve);
-    json_t *thin;
+    const char *id = json_get_str(item, "id", "");
+    json_t *live = scheduler_run_listed(api->scheduler, id);
+    int result = live ? json_append(live, out)
+                      : buf_append_str(out, json_get_str(item, "text", ""));
 
-    if (n <= LIST_CURVE_MAX)
-        return;
-    thin = json_array();
-    for (size_t i = 0; i < LIST_CURVE_MAX; i++)
-        json_array_append(thin,
-                          json_array_get(curve, i * (n - 1) / (LIST_CURVE_MAX - 1)));
-    json_object_set_new(summary, "curve", thin);
+    json_decref(live);
+    return result;
 }
 
-static void shorten(json_t *run, const char *verdict)
+/* The answer's JSON: texts strung together, since to parse and print them anew would take
+ * most of the time of a list. */
+static int list_text(const struct api *api, const json_t *result, struct buf *out)
 {
-    if (json_object_get(run, verdict))
-        json_object_set_new(run, verdict, gate_brief(json_object_get(run, verdict)));
+    const json_t *item;
+    size_t i;
+
+    buf_append_str(out, "{\"runs\":[");
+    json_array_foreach (json_object_get(result, "runs"), i, item)
+        if ((i > 0 && buf_append_str(out, ",")) || append_item(api, item, out))
+            return -1;
+    buf_append_str(out, "],\"next\":");
+    json_append(json_object_get(result, "next"), out);
+    buf_append_str(out, ",\"total\":");
+    json_append(json_object_get(result, "total"), out);
+    return buf_append_str(out, "}\n");
 }
 
-/* Verdicts are shorter in a list, and a run that goes on has moved since it was stored.
- */
-static void finish_item(struct api *api, json_t *runs, size_t index)
+static void reply_list(const struct api *api, struct http_request *request,
+                       const json_t *result)
 {
-    json_t *run = json_array_get(runs, index);
-    const char *id = json_get_str(run, "id", "");
-    json_t *live = scheduler_run_json(api->scheduler, id, true);
+    struct buf out;
 
-    if (live) {
-        thin_curve(live);
-        json_array_set_new(runs, index, live);
-        return;
-    }
-    thin_curve(run);
-    shorten(run, "culprit");
-    shorten(run, "verdict");
+    buf_init(&out, LIST_BYTES_MAX);
+    if (list_text(api, result, &out))
+        http_reply_problem(request, 503, NULL,
+                           "the list is too long: ask for fewer runs");
+    else if (lists_want_json(request))
+        http_reply_text(request, 200, "application/json", out.data, out.len);
+    else
+        lists_reply(request, LIST_RUNS, json_parse(out.data, out.len, NULL));
+    buf_release(&out);
 }
 
 static void on_list(void *arg, const struct error *err, json_t *result)
@@ -139,19 +141,12 @@ static void on_list(void *arg, const struct error *err, json_t *result)
     struct parked *parked = arg;
     struct api *api = parked->api;
     struct http_request *request = parked_take(parked);
-    json_t *runs = json_object_get(result, "runs");
 
-    if (!request) {
-        json_decref(result);
-        return;
-    }
-    if (err) {
+    if (request && err)
         http_reply_error(request, err);
-        return;
-    }
-    for (size_t i = 0; i < json_array_size(runs); i++)
-        finish_item(api, runs, i);
-    lists_reply(request, LIST_RUNS, result);
+    else if (request)
+        reply_list(api, request, result);
+    json_decref(result);
 }
 
 static bool read_filters(struct http_request *request, struct filters *filters)

@@ -51,13 +51,8 @@ static json_t *combinations_json(const json_t *run)
 
 static int put_member(struct buf *out, const char *name, const json_t *value)
 {
-    char *text = json_text(value);
-    int result = -1;
-
-    if (text && buf_printf(out, "\"%s\":", name) == 0 && buf_append_str(out, text) == 0)
-        result = buf_append_str(out, ",\n");
-    free(text);
-    return result;
+    buf_printf(out, "\"%s\":", name);
+    return json_append(value, out) || buf_append_str(out, ",\n") ? -1 : 0;
 }
 
 int summary_answer_write(const json_t *run, const struct summary *summary,

@@ -13,6 +13,7 @@
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
 #include "server/runs/scheduler_state.h"
+#include "server/store/run_listed.h"
 #include "server/store/store.h"
 
 /* Of a node without its inventory, in memory: as of one with it, what takes time. */
@@ -102,14 +103,29 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
     store_submit(scheduler->config.store, write, false, on_submitted, submission);
 }
 
-json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, bool brief)
+static json_t *run_json(const struct scheduler *scheduler, const char *run,
+                        enum run_form form)
 {
     const struct active_run *active = active_run_find(scheduler, run);
 
     if (!active)
         return NULL;
     return run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
-                       run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
+                       run_to_json(active->run, form));
+}
+
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run)
+{
+    return run_json(scheduler, run, RUN_WHOLE);
+}
+
+json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
+{
+    json_t *brief = run_json(scheduler, run, RUN_BRIEF);
+    json_t *listed = brief ? run_listed(brief) : NULL;
+
+    json_decref(brief);
+    return listed;
 }
 
 json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run)

@@ -7,7 +7,6 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
-#include "server/analysis/gate.h"
 #include "server/analysis/suspects.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
@@ -20,15 +19,6 @@ static json_t *time_json(int64_t ms)
     char text[CLOCK_TEXT_MAX];
 
     return ms ? json_string(clock_format_ms(ms, text)) : json_null();
-}
-
-static int append_json(struct buf *out, const json_t *value)
-{
-    char *text = json_text(value);
-    int result = text ? buf_append_str(out, text) : -1;
-
-    free(text);
-    return result;
 }
 
 static bool is_alike(const struct run_rank *a, const struct run_rank *b)
@@ -247,13 +237,9 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     if (run->traffic && form != RUN_BRIEF)
         json_object_set(out, "traffic", run->traffic);
     if (run->culprit)
-        json_object_set_new(out, "culprit",
-                            form == RUN_BRIEF ? gate_brief(run->culprit)
-                                              : json_incref(run->culprit));
+        json_object_set(out, "culprit", run->culprit);
     if (run->verdict)
-        json_object_set_new(out, "verdict",
-                            form == RUN_BRIEF ? gate_brief(run->verdict)
-                                              : json_incref(run->verdict));
+        json_object_set(out, "verdict", run->verdict);
     return out;
 }
 
@@ -297,7 +283,7 @@ char *run_text(struct run *run, const json_t *doc, size_t *len)
     json_object_foreach ((json_t *)(uintptr_t)doc, key, value)
         if (buf_printf(&out, "%s\"%s\":", out.len ? "," : "{", key) ||
             (strcmp(key, "cases") == 0 ? append_cases(run, &out)
-                                       : append_json(&out, value)))
+                                       : json_append(value, &out)))
             result = -1;
     if (result || buf_append_str(&out, "}\n")) {
         buf_release(&out);

@@ -62,10 +62,11 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       scheduler_accepted *done, void *arg);
 
 /* The run as GET shows it (docs/api.md), from memory: every run that has not ended, and
- * for a while those that have. A new reference; NULL when only the store may know it.
- * `brief` leaves out spec and cases. */
-json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
-                           bool brief);
+ * for a while those that have. A new reference; NULL when only the store may know it. */
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run);
+
+/* The same as lists show it. */
+json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
 /* The same of a run that has not ended, with no more of its cases than what tells them
  * apart: of ten thousand ranks there may be much to say. */

@@ -9,11 +9,6 @@
 
 #define SQL_MAX ((size_t)4096)
 
-/* A list shows none of these, and they are most of a document. */
-#define NOT_LISTED                                                                       \
-    ", '$.spec', '$.cases', '$.machines', '$.preflight', '$.ceiling', '$.lateness'"      \
-    ", '$.traffic', '$.hang', '$.elapsed'"
-
 _Static_assert(STORE_RUNS_TOTAL_MAX == 10000, "as the statement has it");
 
 /* By enum store_runs_sort. */
@@ -73,7 +68,7 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
     bool is_rising = json_get_bool(params, "is_rising", false);
     const char *way = is_rising ? "ASC" : "DESC";
 
-    buf_printf(sql, "SELECT %s, id, json_remove(doc" NOT_LISTED ")", column);
+    buf_printf(sql, "SELECT %s, id, listed", column);
     put_source(params, sql);
     /* The first page has no limit: a figure may be the largest number there is. */
     if (*json_get_str(params, "before_id", ""))
@@ -100,18 +95,13 @@ static const char SQL_OLD[] =
 
 static void take_run(struct store_read *read, sqlite3_stmt *stmt)
 {
-    json_t *doc;
-
     if (store_read_ends_page(read))
         return;
-    doc = store_sql_json(stmt, 2, &read->err);
-    if (!doc) {
-        read->is_failed = true;
-        return;
-    }
-    read_append(read, "runs", doc);
     read->page_ms = sqlite3_column_int64(stmt, 0);
     snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 1));
+    read_append(
+        read, "runs",
+        json_pack("{s:s, s:s}", "id", read->page_id, "text", store_sql_text(stmt, 2)));
 }
 
 static void take_total(struct store_read *read, sqlite3_stmt *stmt)

@@ -48,7 +48,7 @@ struct store_write *store_write_create(void);
 void store_write_destroy(struct store_write *write);
 
 /* Insert or replace a run's row. doc: the run's JSON as GET shows it, but for its cases,
- * where it has none (borrowed). */
+ * where it has none (borrowed). Lists show of it what run_listed.h says. */
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc);
@@ -138,9 +138,9 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [what a list shows of their docs], "next": cursor or null, "total": {"runs",
- * "is_more"}, or null where it was not asked for}; ERROR_INVALID for a bad cursor.
- */
+/* {"runs": [{"id", "text": the JSON that a list shows of it}], "next": cursor or null,
+ * "total": {"runs", "is_more"}, or null where it was not asked for}; ERROR_INVALID for a
+ * bad cursor. */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);
 

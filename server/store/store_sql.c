@@ -20,10 +20,10 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
                                      "PRAGMA journal_size_limit = 16777216;";
 
 /* doc and body stand last of the stored columns, so that a scan by the others does not
- * read their overflow pages. A list reads an index of runs, and of the table the rows
- * that it shows. A figure is in millionths, so that all orders are by whole numbers. A
- * damaged document has none of these columns: other runs can still be read, and it be
- * deleted. */
+ * read their overflow pages. A list reads an index of runs, and of the table the column
+ * `listed` of the rows that it shows. A figure is in millionths, so that all orders are
+ * by whole numbers. A damaged document has none of these columns: other runs can still be
+ * read, and it be deleted. */
 #define SQL_RUNS                                                                         \
     "CREATE TABLE runs ("                                                                \
     " id TEXT NOT NULL PRIMARY KEY,"                                                     \
@@ -31,6 +31,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " name TEXT NOT NULL,"                                                               \
     " created_ms INTEGER NOT NULL,"                                                      \
     " labels TEXT NOT NULL,"                                                             \
+    " listed TEXT NOT NULL,"                                                             \
     " doc TEXT NOT NULL,"                                                                \
     " duration_ms INTEGER AS (CASE WHEN json_valid(doc) THEN"                            \
     "  CAST(round(86400000.0 * (julianday(json_extract(doc, '$.ended'))"                 \

@@ -9,6 +9,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/store/event_samples.h"
+#include "server/store/run_listed.h"
 #include "server/store/store_artifacts.h"
 #include "server/store/store_trends.h"
 
@@ -30,6 +31,7 @@ static void op_destroy(struct store_op *op)
         free(op->row.state);
         free(op->row.name);
         free(op->row.labels);
+        free(op->row.listed);
         free(op->row.doc);
         free(op->row.nodes);
         break;
@@ -121,6 +123,15 @@ static int op_finish(struct store_write *write, struct store_op *op, bool is_who
     return 0;
 }
 
+static char *listed_text(const json_t *doc)
+{
+    json_t *listed = run_listed(doc);
+    char *text = json_text(listed);
+
+    json_decref(listed);
+    return text;
+}
+
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc)
@@ -134,12 +145,13 @@ int store_write_run(struct store_write *write, const char *id, const char *state
         op->row.name = strdup(name ? name : "");
         op->row.created_ms = created_ms;
         op->row.labels = labels ? json_text(labels) : strdup("{}");
+        op->row.listed = listed_text(doc);
         op->row.doc = json_text(doc);
         op->row.nodes = has_nodes ? json_text(nodes) : NULL;
     }
     return op_finish(write, op,
                      op && op->row.state && op->row.name && op->row.labels &&
-                         op->row.doc && (op->row.nodes || !has_nodes));
+                         op->row.listed && op->row.doc && (op->row.nodes || !has_nodes));
 }
 
 int store_write_case(struct store_write *write, const char *run, size_t case_no,

@@ -33,7 +33,7 @@ struct store_op {
     char *run; /* run id; ack: the boot id; idempotency: the key; node: its name */
     union {
         struct {
-            char *state, *name, *labels, *doc;
+            char *state, *name, *labels, *listed, *doc;
             char *nodes; /* the document's nodes, or NULL: it has none yet */
             int64_t created_ms;
         } row;

@@ -48,10 +48,10 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_SAVEPOINT] = "SAVEPOINT one",
     [SQL_UNDO] = "ROLLBACK TO one",
     [SQL_RELEASE] = "RELEASE one",
-    [SQL_RUN] = "INSERT INTO runs (id, state, name, created_ms, labels, doc)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+    [SQL_RUN] = "INSERT INTO runs (id, state, name, created_ms, labels, listed, doc)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
                 " ON CONFLICT (id) DO UPDATE SET state = ?2, name = ?3,"
-                " created_ms = ?4, labels = ?5, doc = ?6",
+                " created_ms = ?4, labels = ?5, listed = ?6, doc = ?7",
     [SQL_RUN_NODES] = "INSERT OR IGNORE INTO run_nodes (run, node)"
                       " SELECT ?1, json_extract(value, '$.name') FROM json_each(?2)"
                       " WHERE json_extract(value, '$.name') IS NOT NULL",
@@ -135,7 +135,8 @@ static int apply_run(struct store_writer *writer, struct store_op *op)
     store_sql_bind_text(stmt, 3, op->row.name);
     sqlite3_bind_int64(stmt, 4, op->row.created_ms);
     store_sql_bind_text(stmt, 5, op->row.labels);
-    store_sql_bind_text(stmt, 6, op->row.doc);
+    store_sql_bind_text(stmt, 6, op->row.listed);
+    store_sql_bind_text(stmt, 7, op->row.doc);
     rc = step(writer, SQL_RUN);
     if (rc != SQLITE_OK || !op->row.nodes)
         return rc;

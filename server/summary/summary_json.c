@@ -65,11 +65,8 @@ static int put_choice(struct buf *out, const struct summary_choice *choice)
     json_t *members = choice_code_json(choice->code);
     int result = -1;
 
-    if (json_object_set_new(members, "rows", json_integer(choice->rows)) == 0) {
-        char *text = json_text(members);
-        result = text ? buf_append_str(out, text) : -1;
-        free(text);
-    }
+    if (json_object_set_new(members, "rows", json_integer(choice->rows)) == 0)
+        result = json_append(members, out);
     json_decref(members);
     return result;
 }

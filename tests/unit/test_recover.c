@@ -150,7 +150,7 @@ static void put_interrupted(struct store_write *write, const char *state)
 
 static json_t *shown(const struct world *world, const char *run)
 {
-    json_t *doc = scheduler_run_json(world->scheduler, run, false);
+    json_t *doc = scheduler_run_json(world->scheduler, run);
 
     assert_non_null(doc);
     return doc;

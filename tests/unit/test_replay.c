@@ -80,7 +80,7 @@ static void put_line(struct play *play, int rank, struct buf *out)
 {
     struct player *player = &play->players[rank];
     const char *what = next_word(play, player);
-    json_t *run = scheduler_run_json(play->world->scheduler, play->run, false);
+    json_t *run = scheduler_run_json(play->world->scheduler, play->run);
     const json_t *cases = json_object_get(run, "cases"), *item;
     int current = 0;
     size_t i;
@@ -238,7 +238,7 @@ static void check(struct play *play)
     while (!is_settled(play->world))
         uv_run(&play->world->loop, UV_RUN_ONCE);
     run = replay(play);
-    shown = scheduler_run_json(play->world->scheduler, play->run, false);
+    shown = scheduler_run_json(play->world->scheduler, play->run);
     if (shown) {
         assert_same(shown, run_to_json(run, RUN_WHOLE));
     } else {
@@ -251,7 +251,7 @@ static void check(struct play *play)
 
 static bool is_gathering(const struct play *play)
 {
-    json_t *run = scheduler_run_json(play->world->scheduler, play->run, false);
+    json_t *run = scheduler_run_json(play->world->scheduler, play->run);
     const json_t *cases = json_object_get(run, "cases"), *item;
     bool is_gathering = false;
     size_t i;

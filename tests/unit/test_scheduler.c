@@ -220,7 +220,7 @@ TEST(a_rendezvous_cut_by_a_restart_begins_again)
 
 static void assert_text_is_json(const struct world *world, const char *run)
 {
-    json_t *wanted = scheduler_run_json(world->scheduler, run, false), *shown;
+    json_t *wanted = scheduler_run_json(world->scheduler, run), *shown;
     size_t len;
     char *text = scheduler_run_text(world->scheduler, run, &len);
 

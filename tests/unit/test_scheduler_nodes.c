@@ -24,7 +24,7 @@ TEST(a_silent_agent_is_lost_and_its_case_fails)
 static struct agent *agent_of(struct agent agents[4], const char *run, size_t number,
                               size_t n)
 {
-    json_t *doc = scheduler_run_json(agents->world->scheduler, run, false);
+    json_t *doc = scheduler_run_json(agents->world->scheduler, run);
     const json_t *c = json_array_get(json_object_get(doc, "cases"), number);
     const char *name = json_string_value(json_array_get(json_object_get(c, "nodes"), n));
     struct agent *agent = name ? &agents[name[0] - 'a'] : NULL;
@@ -213,7 +213,7 @@ TEST(a_younger_run_passes_only_on_nodes_the_older_cannot_use)
     submit(world, "{\"nodes\":{\"names\":[\"a\"]}}", any_of_ab);
     submit(world, "{\"nodes\":{\"names\":[\"c\"]}}", on_c);
     agent_await(&c, "start"); /* passes */
-    json = scheduler_run_json(world->scheduler, any_of_ab, true);
+    json = scheduler_run_listed(world->scheduler, any_of_ab);
     assert_string_equal(json_get_str(json, "state", ""),
                         "queued"); /* a is kept for `both` */
     json_decref(json);

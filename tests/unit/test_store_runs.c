@@ -86,6 +86,62 @@ TEST(runs_come_in_the_order_that_was_asked_for)
                 "dcb");
 }
 
+/* The text that a list shows of the only run. */
+static void check_listed(struct fixture *fixture, const json_t *doc, const char *wanted)
+{
+    struct store_runs_query query = {.limit = 1};
+    struct store_write *write = store_write_create();
+    struct heard heard = {0};
+
+    store_write_run(write, "a", "completed", "", 1000, NULL, doc);
+    store_it(fixture, write);
+    store_read_runs(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_string_equal(
+        json_get_str(json_array_get(json_object_get(heard.result, "runs"), 0), "text",
+                     ""),
+        wanted);
+    json_decref(heard.result);
+}
+
+TEST(a_list_shows_a_run_without_what_is_long)
+{
+    static const char text[] =
+        "{\"spec\": {}, \"id\": \"a\", \"cases\": [], \"name\": \"b\", \"machines\": {},"
+        " \"preflight\": {}, \"ceiling\": {}, \"lateness\": {}, \"traffic\": {}, "
+        "\"hang\":"
+        " {}, \"elapsed\": {}, \"summary\": {\"wrong\": 0, \"curve\": [[8, 1.5]]},"
+        " \"verdict\": {\"evidence\": [1], \"kind\": \"gate\", \"answer\": \"pass\","
+        " \"sentence\": \"s\"}, \"culprit\": {\"kind\": \"culprit\"}, \"eta_s\": null}";
+    json_t *doc = json_loads(text, 0, NULL), *whole = json_deep_copy(doc);
+
+    check_listed(
+        *state, doc,
+        "{\"id\":\"a\",\"name\":\"b\",\"summary\":{\"wrong\":0,\"curve\":[[8,1.5]]},"
+        "\"verdict\":{\"kind\":\"gate\",\"answer\":\"pass\",\"sentence\":\"s\"},"
+        "\"culprit\":{\"kind\":\"culprit\",\"answer\":null,\"sentence\":null},"
+        "\"eta_s\":null}");
+    assert_true(json_equal(doc, whole));
+    json_decref(doc);
+    json_decref(whole);
+}
+
+TEST(a_list_shows_64_points_of_a_curve)
+{
+    json_t *curve = json_array(), *doc;
+    char wanted[1000] = "{\"summary\":{\"curve\":[0";
+
+    for (int i = 0; i < 127; i++)
+        json_array_append_new(curve, json_integer(i));
+    for (int i = 1; i < 64; i++)
+        sprintf(wanted + strlen(wanted), ",%d", 2 * i);
+    strcat(wanted, "]}}");
+    doc = json_pack("{s:{s:o}}", "summary", "curve", curve);
+    check_listed(*state, doc, wanted);
+    assert_int_equal(json_array_size(curve), 127);
+    json_decref(doc);
+}
+
 /* A program's figure may be operations a second. */
 TEST(the_largest_figures_are_listed)
 {
