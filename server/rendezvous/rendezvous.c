@@ -25,6 +25,7 @@ struct rendezvous_store {
     LIST_ENTRY(rendezvous_store) link;
     struct rendezvous *rendezvous;
     char *name;
+    char secret[ID_UUID_LENGTH + 1]; /* "" of the standing store */
     uv_poll_t listener;
     uv_timer_t sweep; /* of the standing store */
     int fd, port;
@@ -214,8 +215,7 @@ static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
 static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const char *name, int fd,
                                            const struct tcpstore_limits *limits,
-                                           const char *secret, struct peer_set *allowed,
-                                           struct error *err)
+                                           struct peer_set *allowed, struct error *err)
 {
     struct rendezvous_store *store = calloc(1, sizeof(*store));
     int rc = 0;
@@ -233,7 +233,7 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
     store->rendezvous = rendezvous;
     store->allowed = *allowed;
     store->host.loop = rendezvous->loop;
-    store->host.kv = tcpstore_kv_create(limits, secret);
+    store->host.kv = tcpstore_kv_create(limits, store->secret);
     store->host.max_bytes = limits->max_bytes;
     store->host.counters = &rendezvous->counters;
     store->host.read_buffer = rendezvous->read_buffer;
@@ -266,14 +266,16 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
 {
     const struct tcpstore_limits limits = {.max_keys = rendezvous->max_keys,
                                            .max_bytes = rendezvous->max_bytes};
-    char secret[ID_UUID_LENGTH + 1];
+    struct rendezvous_store *store;
     struct peer_set set;
 
     if (peer_set_init(&set, allowed, n_allowed, err) < 0)
         return NULL;
-    id_uuid(secret);
-    return store_open(rendezvous, name, listen_in_range(rendezvous, err), &limits, secret,
-                      &set, err);
+    store = store_open(rendezvous, name, listen_in_range(rendezvous, err), &limits, &set,
+                       err);
+    if (store)
+        id_uuid(store->secret);
+    return store;
 }
 
 /* ---- The standing store ---- */
@@ -310,7 +312,7 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
     if (peer_set_parse(&set, standing->allowed, err) < 0)
         return NULL;
     store = store_open(rendezvous, STANDING_NAME, listen_standing(standing->listen, err),
-                       &limits, "", &set, err);
+                       &limits, &set, err);
     if (!store)
         return NULL;
     store->is_standing = true;
@@ -327,7 +329,7 @@ int rendezvous_store_port(const struct rendezvous_store *store)
 
 const char *rendezvous_store_secret(const struct rendezvous_store *store)
 {
-    return tcpstore_kv_secret(store->host.kv);
+    return store->secret;
 }
 
 void rendezvous_store_close(struct rendezvous_store *store)

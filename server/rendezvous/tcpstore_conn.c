@@ -123,32 +123,25 @@ static void execute(struct tcpstore_conn *conn, const struct tcpstore_request *r
         conn->wait_since_ms = clock_wall_ms();
 }
 
-/* Execute the complete requests of *input until the client has too much to read. */
-static void feed(struct tcpstore_conn *conn, struct tcpstore_slice *input)
+/* Execute the complete requests until the client has too much to read. */
+static void feed(struct tcpstore_conn *conn)
 {
+    struct tcpstore_slice input = {(const unsigned char *)conn->input.data,
+                                   conn->input.len};
     enum tcpstore_parse result = TCPSTORE_REQUEST;
     struct tcpstore_request request;
 
     while (result == TCPSTORE_REQUEST && !conn->has_failed && !is_held_back(conn)) {
-        result = tcpstore_parse(&conn->parser, input, &request);
+        result = tcpstore_parse(&conn->parser, &input, &request);
         if (result == TCPSTORE_REQUEST)
             execute(conn, &request);
         else if (result == TCPSTORE_BAD)
             fail(conn, conn->parser.fault);
     }
-    mark_dirty(conn);
-}
-
-/* Go on with the requests that were kept. */
-static void feed_kept(struct tcpstore_conn *conn)
-{
-    struct tcpstore_slice rest = {(const unsigned char *)conn->input.data,
-                                  conn->input.len};
-
-    feed(conn, &rest);
-    buf_consume(&conn->input, conn->input.len - rest.len);
+    buf_consume(&conn->input, conn->input.len - input.len);
     if (!conn->input.len && conn->input.capacity > KEEP_BYTES)
         buf_release(&conn->input);
+    mark_dirty(conn);
 }
 
 /* ---- Sending ---- */
@@ -193,7 +186,7 @@ static void flush(struct tcpstore_conn *conn)
     if (send_step(conn) < 0)
         conn->has_failed = true;
     if (was_held_back && !is_held_back(conn))
-        feed_kept(conn);
+        feed(conn);
     account(conn);
     if (conn->has_failed)
         tcpstore_conn_close(conn);
@@ -215,31 +208,19 @@ static void flush_dirty(struct tcpstore_host *host)
 
 /* ---- Receiving ---- */
 
-static void keep(struct tcpstore_conn *conn, const struct tcpstore_slice *input)
-{
-    if (buf_append(&conn->input, input->data, input->len) < 0)
-        fail(conn, TCPSTORE_REQUEST_SIZE);
-}
-
 static void receive(struct tcpstore_conn *conn)
 {
     char *buffer = conn->host->read_buffer;
     ssize_t n = recv(conn->fd, buffer, TCPSTORE_READ_BYTES, 0);
-    struct tcpstore_slice input = {(const unsigned char *)buffer, n > 0 ? (size_t)n : 0};
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) {
+    if (n <= 0)
         conn->has_failed = true;
-        return;
-    }
-    if (conn->input.len) {
-        keep(conn, &input);
-        feed_kept(conn);
-    } else {
-        feed(conn, &input);
-        keep(conn, &input);
-    }
+    else if (buf_append(&conn->input, buffer, (size_t)n) < 0)
+        fail(conn, TCPSTORE_REQUEST_SIZE);
+    else
+        feed(conn);
 }
 
 /* status is negative after an error of the socket, which may still hold requests. */

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -27,7 +26,7 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
     struct tcpstore_kv *kv = allocate(sizeof(*kv));
 
     kv->limits = *limits;
-    snprintf(kv->secret, sizeof(kv->secret), "%s", secret);
+    kv->secret = secret;
     /* An unseeded hash is as correct, only easier to provoke. */
     if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
         kv->seed = 0;
@@ -346,11 +345,6 @@ void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usag
     usage->bytes = kv->bytes;
     usage->waits = kv->n_waiting;
     usage->expired = kv->expired;
-}
-
-const char *tcpstore_kv_secret(const struct tcpstore_kv *kv)
-{
-    return kv->secret;
 }
 
 bool tcpstore_entry_is_secret(const struct tcpstore_kv *kv,

@@ -32,7 +32,7 @@ struct tcpstore_entry {
     struct tcpstore_value *value;
     STAILQ_HEAD(, queue_item) queue;
     size_t queue_len, queue_bytes;
-    TAILQ_HEAD(, tcpstore_wait) waits;
+    struct tcpstore_waits waits;
     unsigned char key[];
 };
 
@@ -40,8 +40,8 @@ struct tcpstore_kv {
     struct tcpstore_entry *entries;
     struct tcpstore_id *ids;
     struct tcpstore_limits limits;
-    char secret[TCPSTORE_SECRET_MAX + 1];
-    int64_t now_ms; /* at the last tcpstore_kv_expire() */
+    const char *secret; /* borrowed */
+    int64_t now_ms;     /* at the last tcpstore_kv_expire() */
     uint64_t seed, expired;
     size_t n_values, bytes, n_waiting;
     enum tcpstore_refusal why; /* the last failure's reason */

@@ -23,53 +23,44 @@ struct call {
     struct tcpstore_entry *entry; /* the last that was taken; may be new and empty */
 };
 
-static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
-
 /* ---- Waiting ---- */
 
-static void free_waits(struct tcpstore_client *client)
+static void end_wait(struct tcpstore_wait *wait)
 {
-    assert(client->kv->n_waiting > 0);
-    client->kv->bytes -= client->n_waits * sizeof(*client->waits);
-    free(client->waits);
-    client->waits = NULL;
-    client->n_waits = 0;
-    client->missing = 0;
-    client->is_barrier = false;
-    client->kv->n_waiting--;
-}
+    struct tcpstore_client *client = wait->client;
+    struct tcpstore_kv *kv = client->kv;
 
-static void unlink_wait(struct tcpstore_wait *wait)
-{
-    TAILQ_REMOVE(&wait->entry->waits, wait, link);
-    wait->entry = NULL;
-}
-
-static void drop_wait(struct tcpstore_client *client)
-{
-    if (!client->waits)
+    TAILQ_REMOVE(&wait->entry->waits, wait, of_entry);
+    TAILQ_REMOVE(&client->waits, wait, of_client);
+    wait->entry->used_ms = kv->now_ms;
+    free(wait);
+    kv->bytes -= sizeof(*wait);
+    if (--client->missing)
         return;
-    for (size_t i = 0; i < client->n_waits; i++) {
-        struct tcpstore_entry *entry = client->waits[i].entry;
-        if (!entry)
-            continue;
-        unlink_wait(&client->waits[i]);
-        entry->used_ms = client->kv->now_ms;
+    kv->n_waiting--;
+    client->is_barrier = false;
+}
+
+static void drop_waits(struct tcpstore_client *client)
+{
+    struct tcpstore_wait *wait;
+
+    while ((wait = TAILQ_FIRST(&client->waits))) {
+        struct tcpstore_entry *entry = wait->entry;
+
+        end_wait(wait);
         tcpstore_entry_drop(client->kv, entry);
     }
-    free_waits(client);
 }
 
-/* Note one key as arrived. Returns whether that ended the client's wait. */
+/* Note one key as arrived. Returns whether it was the client's last. */
 static bool satisfy(struct tcpstore_wait *wait)
 {
     struct tcpstore_client *client = wait->client;
 
-    unlink_wait(wait);
-    assert(client->missing > 0);
-    if (--client->missing)
+    end_wait(wait);
+    if (client->missing)
         return false;
-    free_waits(client);
     client->wake(client);
     return true;
 }
@@ -77,15 +68,12 @@ static bool satisfy(struct tcpstore_wait *wait)
 /* The key has a value now. Clients at a barrier are let go only by its completion. */
 static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
 {
-    struct tcpstore_wait *wait = TAILQ_FIRST(&entry->waits);
+    struct tcpstore_wait *wait, *next;
 
-    while (wait) {
-        /* The next one is of another wait or, for a key that is named twice, of one that
-         * does not end with this step: it stays allocated. */
-        struct tcpstore_wait *next = TAILQ_NEXT(wait, link);
+    for (wait = TAILQ_FIRST(&entry->waits); wait; wait = next) {
+        next = TAILQ_NEXT(wait, of_entry);
         if (is_barrier_done || !wait->client->is_barrier)
             satisfy(wait);
-        wait = next;
     }
 }
 
@@ -93,45 +81,37 @@ static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
  * this one arrive, and go on waiting for the others. */
 static void wake_one(struct tcpstore_entry *entry)
 {
-    struct tcpstore_wait *wait = TAILQ_FIRST(&entry->waits);
+    struct tcpstore_wait *wait, *next;
 
-    while (wait) {
-        struct tcpstore_wait *next = TAILQ_NEXT(wait, link);
+    for (wait = TAILQ_FIRST(&entry->waits); wait; wait = next) {
+        next = TAILQ_NEXT(wait, of_entry);
         if (!wait->client->is_barrier && satisfy(wait))
             return;
-        wait = next;
     }
 }
 
 static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key)
 {
-    struct tcpstore_entry *entry = tcpstore_find_or_add(client->kv, key);
-    struct tcpstore_wait *wait = &client->waits[client->missing];
+    struct tcpstore_kv *kv = client->kv;
+    struct tcpstore_entry *entry = tcpstore_find_or_add(kv, key);
+    struct tcpstore_wait *wait;
 
-    assert(client->missing < client->n_waits);
     if (!entry)
         return -1;
+    if (tcpstore_check_room(kv, NULL, sizeof(*wait)) < 0) {
+        tcpstore_entry_drop(kv, entry);
+        return -1;
+    }
+    wait = malloc(sizeof(*wait));
+    if (!wait)
+        memory_out("a wait at a rendezvous store");
+    kv->bytes += sizeof(*wait);
     wait->entry = entry;
     wait->client = client;
-    TAILQ_INSERT_TAIL(&entry->waits, wait, link);
-    client->missing++;
-    return 0;
-}
-
-/* Prepare a client, which must not be waiting, to wait for n keys. */
-static int begin_wait(struct tcpstore_client *client, size_t n)
-{
-    struct tcpstore_kv *kv = client->kv;
-
-    assert(!client->waits && n > 0);
-    if (tcpstore_check_room(kv, NULL, n * sizeof(*client->waits)) < 0)
-        return -1;
-    client->waits = calloc(n, sizeof(*client->waits));
-    if (!client->waits)
-        memory_out("a wait at a rendezvous store");
-    kv->bytes += n * sizeof(*client->waits);
-    client->n_waits = n;
-    kv->n_waiting++;
+    TAILQ_INSERT_TAIL(&entry->waits, wait, of_entry);
+    TAILQ_INSERT_TAIL(&client->waits, wait, of_client);
+    if (client->missing++ == 0)
+        kv->n_waiting++;
     return 0;
 }
 
@@ -141,11 +121,12 @@ void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv
     memset(client, 0, sizeof(*client));
     client->kv = kv;
     client->wake = wake;
+    TAILQ_INIT(&client->waits);
 }
 
 void tcpstore_client_release(struct tcpstore_client *client)
 {
-    drop_wait(client);
+    drop_waits(client);
 }
 
 /* ---- Numbers ---- */
@@ -214,24 +195,19 @@ static int do_set(struct call *call)
 static int do_compare_set(struct call *call)
 {
     const struct tcpstore_request *request = call->request;
-    struct tcpstore_entry *entry = tcpstore_find(call->kv, request->key);
-    struct tcpstore_slice current = no_bytes;
+    const struct tcpstore_entry *entry = tcpstore_find(call->kv, request->key);
+    bool has_value = entry && entry->has_value;
 
-    if (entry && entry->has_value) {
-        current.data = entry->value->data;
-        current.len = entry->len;
-    }
-    if (current.len == request->value.len &&
-        !memcmp(current.data, request->value.data, current.len)) {
-        if (set(call, request->key, request->desired) < 0)
-            return -1;
-        return tcpstore_put_blob(call->reply, request->desired.data,
-                                 request->desired.len);
-    }
-    /* libtorch's servers answer for an absent key with what the client expected. */
-    if (!entry || !entry->has_value)
-        return tcpstore_put_blob(call->reply, request->value.data, request->value.len);
-    return put_value_reply(call, entry);
+    if (has_value ? entry->len != request->value.len ||
+                        memcmp(entry->value->data, request->value.data, entry->len)
+                  : request->value.len > 0)
+        /* libtorch's servers answer for an absent key with what the client expected. */
+        return has_value ? put_value_reply(call, entry)
+                         : tcpstore_put_blob(call->reply, request->value.data,
+                                             request->value.len);
+    if (set(call, request->key, request->desired) < 0)
+        return -1;
+    return tcpstore_put_blob(call->reply, request->desired.data, request->desired.len);
 }
 
 static int do_get(struct call *call)
@@ -317,33 +293,23 @@ static int do_wait(struct call *call)
 {
     struct tcpstore_client *client = call->client;
     struct tcpstore_slice list = call->request->list, key;
-    size_t missing = 0;
 
     /* A client has one wait: it could not tell the replies of two apart. */
-    drop_wait(client);
-    for (uint64_t i = 0; i < call->request->count; i++) {
-        tcpstore_list_next(&list, &key, NULL);
-        missing += !tcpstore_entry_exists(tcpstore_find(call->kv, key));
-    }
-    if (missing == 0)
-        return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
-    if (begin_wait(client, missing) < 0)
-        return -1;
-    list = call->request->list;
+    drop_waits(client);
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
         if (tcpstore_entry_exists(tcpstore_find(call->kv, key)) ||
             add_wait(client, key) == 0)
             continue;
-        drop_wait(client);
+        drop_waits(client);
         return -1;
     }
-    return 0;
+    return client->missing ? 0 : tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
 }
 
 static int do_cancel_wait(struct call *call)
 {
-    drop_wait(call->client);
+    drop_waits(call->client);
     return tcpstore_put_u8(call->reply, WAIT_CANCELED);
 }
 
@@ -411,7 +377,7 @@ static int do_barrier(struct call *call)
     struct tcpstore_entry *entry;
     int64_t count;
 
-    drop_wait(client);
+    drop_waits(client);
     entry = take(call, request->key);
     if (!entry || entry_number(call->kv, entry, &count) < 0)
         return -1;
@@ -422,10 +388,10 @@ static int do_barrier(struct call *call)
         wake_all(entry, true);
         return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
     }
-    if (begin_wait(client, 1) < 0)
+    if (add_wait(client, request->key) < 0)
         return -1;
     client->is_barrier = true;
-    return add_wait(client, request->key);
+    return 0;
 }
 
 /* ---- The rest ---- */
@@ -483,7 +449,7 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
     struct call call = {kv, client, request, &reply->bytes, reply, NULL};
 
     if (client->is_v1)
-        drop_wait(client);
+        drop_waits(client);
     kv->why = TCPSTORE_REPLY_SIZE;
     *why = TCPSTORE_NOT_REFUSED;
     if (handlers[request->query](&call) == 0)
@@ -496,11 +462,11 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
 
 json_t *tcpstore_client_keys_json(const struct tcpstore_client *client, size_t most)
 {
+    const struct tcpstore_wait *wait;
     json_t *keys = json_array();
 
-    for (size_t i = 0; i < client->n_waits && json_array_size(keys) < most; i++)
-        if (client->waits[i].entry)
-            json_array_append_new(
-                keys, tcpstore_entry_key_json(client->kv, client->waits[i].entry));
+    TAILQ_FOREACH (wait, &client->waits, of_client)
+        if (json_array_size(keys) < most)
+            json_array_append_new(keys, tcpstore_entry_key_json(client->kv, wait->entry));
     return keys;
 }

@@ -19,12 +19,13 @@ struct tcpstore_limits {
     int64_t ttl_ms; /* tcpstore_kv_expire() removes a key so long after its last use */
 };
 
-/* One awaited key of one client. */
+/* One key that a client waits for. */
 struct tcpstore_wait {
-    TAILQ_ENTRY(tcpstore_wait) link;
-    struct tcpstore_entry *entry; /* NULL: arrived */
+    TAILQ_ENTRY(tcpstore_wait) of_entry, of_client;
+    struct tcpstore_entry *entry;
     struct tcpstore_client *client;
 };
+TAILQ_HEAD(tcpstore_waits, tcpstore_wait);
 
 /* A client as the store sees it: embedded in its connection. */
 struct tcpstore_client {
@@ -35,19 +36,15 @@ struct tcpstore_client {
     bool is_v1;      /* its next query ends its wait: it has no other way to give up */
     bool is_barrier; /* its wait is for a barrier */
     size_t missing;  /* awaited keys that have not arrived; 0: does not wait */
-    size_t n_waits;
-    struct tcpstore_wait *waits; /* n_waits */
+    struct tcpstore_waits waits; /* for these */
 };
 
 #define TCPSTORE_STOP_WAITING 0 /* the reply that ends a wait */
 
-/* Keys that begin with the secret and a slash are in no client's list of keys, and are
- * described without both. "": the store has no secret. At most TCPSTORE_SECRET_MAX bytes
- * are kept. */
-#define TCPSTORE_SECRET_MAX 63
+/* Keys that begin with the secret (borrowed; "": none) and a slash are in no client's
+ * list of keys, and are described without both. */
 struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
                                        const char *secret);
-const char *tcpstore_kv_secret(const struct tcpstore_kv *kv);
 
 /* Every client must have been released. */
 void tcpstore_kv_destroy(struct tcpstore_kv *kv);

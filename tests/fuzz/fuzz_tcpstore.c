@@ -31,7 +31,7 @@ static void on_wake(struct tcpstore_client *client)
 {
     struct fake *fake = (struct fake *)client;
 
-    check(!client->missing && !client->waits);
+    check(!client->missing && TAILQ_EMPTY(&client->waits));
     if (fake->out.bytes.len < MAX_REPLY)
         tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING);
 }
