@@ -537,6 +537,11 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
     return load(store, STORE_READ_VERDICTS, limit, err);
 }
 
+json_t *store_load_jobs(struct store *store, struct error *err)
+{
+    return load(store, STORE_READ_JOBS, -1, err);
+}
+
 int64_t store_acked(const struct store *store, const char *boot_id)
 {
     return store_memo_acked(store->memo, boot_id);

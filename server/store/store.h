@@ -86,6 +86,12 @@ int store_write_idempotency(struct store_write *write, const char *key,
 int store_write_node(struct store_write *write, const char *node, int64_t time_ms,
                      const char *state, const char *detail);
 
+#define STORE_JOBS_ENDED_MAX 100 /* jobs kept that have ended */
+
+/* Insert or replace an engine's job. ended_ms: 0 if it has not ended. doc: borrowed. */
+int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
+                    const json_t *doc);
+
 /* Disown the results of a case that starts anew: they stay in the log of events, but are
  * in no answer about results and no sum. */
 int store_write_disown(struct store_write *write, const char *run, int case_no);
@@ -255,6 +261,9 @@ json_t *store_load_completed(struct store *store, int limit, struct error *err);
 /* Of the latest `limit` runs that ended, huge ones left out, those that have a verdict:
  * {"name","ended","verdict"}, newest first. A new array. */
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
+
+/* The docs of the engines' jobs, the oldest first. A new array. */
+json_t *store_load_jobs(struct store *store, struct error *err);
 
 /* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded
  * at open for boots heard of in the last 30 days, updated at each commit): does not

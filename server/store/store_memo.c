@@ -172,6 +172,7 @@ static int apply_op(struct store_memo *memo, const struct store_op *op)
     case STORE_OP_EVENT:
     case STORE_OP_LOG:
     case STORE_OP_NODE:
+    case STORE_OP_JOB:
     case STORE_OP_VALUES:
     case STORE_OP_ARTIFACT:
     case STORE_OP_BASELINE:

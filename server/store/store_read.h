@@ -16,6 +16,7 @@ enum store_read_kind {
     STORE_READ_COMPLETED,
     STORE_READ_VERDICTS,
     STORE_READ_NODE,
+    STORE_READ_JOBS,
     STORE_READ_STATEMENTS, /* those above are a statement each */
     STORE_READ_RUNS = STORE_READ_STATEMENTS,
     STORE_READ_OLD,

@@ -33,6 +33,7 @@ static const char *const statements[STORE_READ_STATEMENTS] = {
          " WHERE state IN ('completed', 'failed', 'cancelled') AND length(doc) < 1048576"
          " ORDER BY created_ms DESC, id DESC LIMIT ?1)"
          " WHERE json_extract(doc, '$.verdict') IS NOT NULL"),
+    [STORE_READ_JOBS] = "SELECT doc FROM jobs ORDER BY id LIMIT ?1",
     [STORE_READ_NODE] = "SELECT time_ms, state, detail FROM node_events WHERE node = ?1"
                         " ORDER BY id DESC",
 };
@@ -125,6 +126,7 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         break;
     case STORE_READ_COMPLETED:
     case STORE_READ_VERDICTS:
+    case STORE_READ_JOBS:
         append_doc(read, read->result, stmt, 0);
         break;
     case STORE_READ_NODE:
@@ -159,6 +161,7 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         break;
     case STORE_READ_COMPLETED:
     case STORE_READ_VERDICTS:
+    case STORE_READ_JOBS:
         sqlite3_bind_int(stmt, 1, read->limit);
         break;
     case STORE_READ_EVENTS:

@@ -112,6 +112,12 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " detail TEXT);"                                                                     \
     "CREATE INDEX node_events_by_node ON node_events (node, id);"
 
+#define SQL_JOBS                                                                         \
+    "CREATE TABLE jobs ("                                                                \
+    " id TEXT NOT NULL PRIMARY KEY,"                                                     \
+    " ended_ms INTEGER," /* NULL: it has not ended */                                    \
+    " doc TEXT NOT NULL);"
+
 /* The values of runs, see store_trends.h, lie in the order in which a trend reads them;
  * texts are shared by many of them. */
 #define SQL_VALUES                                                                       \
@@ -205,7 +211,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
 
 static const char SQL_SCHEMA[] =
-    SQL_RUNS SQL_EVENTS SQL_NODES SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
+    SQL_RUNS SQL_EVENTS SQL_NODES SQL_JOBS SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
 
 bool store_sql_is_environment(int rc)
 {

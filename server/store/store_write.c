@@ -57,6 +57,7 @@ static void op_destroy(struct store_op *op)
         free(op->idempotency.run);
         free(op->idempotency.body_hash);
         break;
+    case STORE_OP_JOB:
     case STORE_OP_VALUES:
     case STORE_OP_ARTIFACT:
     case STORE_OP_BASELINE:
@@ -340,6 +341,15 @@ int store_write_artifact(struct store_write *write, const struct store_artifact 
                                 item->name, "digest", item->digest, "bytes",
                                 (json_int_t)(item->text ? strlen(item->text) : 0), "text",
                                 item->text));
+}
+
+int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
+                    const json_t *doc)
+{
+    return add_params(write, STORE_OP_JOB, id,
+                      json_pack("{s:s, s:o, s:O}", "id", id, "ended_ms",
+                                ended_ms ? json_integer(ended_ms) : json_null(), "doc",
+                                doc));
 }
 
 static json_t *baseline_params(const struct store_baseline *baseline)

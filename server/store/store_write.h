@@ -18,6 +18,7 @@ enum store_op_kind {
     STORE_OP_DELETE,
     STORE_OP_PRUNE,
     STORE_OP_NODE,
+    STORE_OP_JOB,
     STORE_OP_DISOWN,
     STORE_OP_VALUES,
     STORE_OP_ARTIFACT,
@@ -67,7 +68,7 @@ struct store_op {
             char *state, *detail;
         } node;
         int case_no;    /* disown */
-        json_t *params; /* values, artifacts, baselines: of their statements */
+        json_t *params; /* values, artifacts, baselines, jobs: of their statements */
     };
 };
 

@@ -36,6 +36,8 @@ enum {
     SQL_PRUNE_NODES,
     SQL_NODE,
     SQL_TRIM_NODE,
+    SQL_JOB,
+    SQL_TRIM_JOBS,
     SQL_CONTENT,
     SQL_ARTIFACT,
     SQL_COUNT
@@ -82,6 +84,11 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_TRIM_NODE] = "DELETE FROM node_events WHERE node = ?1 AND id <= (SELECT id"
                       " FROM node_events WHERE node = ?1 ORDER BY id DESC"
                       " LIMIT 1 OFFSET ?2)",
+    [SQL_JOB] = "INSERT INTO jobs (id, ended_ms, doc) VALUES (:id, :ended_ms, :doc)"
+                " ON CONFLICT (id) DO UPDATE SET ended_ms = :ended_ms, doc = :doc",
+    [SQL_TRIM_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs"
+                      " WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC"
+                      " LIMIT -1 OFFSET ?1)",
     [SQL_CONTENT] = "INSERT OR IGNORE INTO contents (digest, bytes, text)"
                     " SELECT :digest, :bytes, :text WHERE :text IS NOT NULL",
     [SQL_ARTIFACT] = "INSERT INTO artifacts (run, case_no, node, name, digest)"
@@ -266,6 +273,18 @@ static int apply_node(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_TRIM_NODE);
 }
 
+static int apply_job(struct store_writer *writer, struct store_op *op)
+{
+    int rc = store_sql_bind_json(writer->stmts[SQL_JOB], op->params);
+
+    if (rc == SQLITE_OK)
+        rc = step(writer, SQL_JOB);
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_bind_int(writer->stmts[SQL_TRIM_JOBS], 1, STORE_JOBS_ENDED_MAX);
+    return step(writer, SQL_TRIM_JOBS);
+}
+
 static int apply_artifact(struct store_writer *writer, struct store_op *op)
 {
     int rc = SQLITE_OK;
@@ -301,6 +320,7 @@ static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op
     [STORE_OP_IDEMPOTENCY] = apply_idempotency,
     [STORE_OP_PRUNE] = apply_prune,
     [STORE_OP_NODE] = apply_node,
+    [STORE_OP_JOB] = apply_job,
     [STORE_OP_DISOWN] = apply_later,
     [STORE_OP_UNACK] = apply_unack,
     [STORE_OP_VALUES] = apply_values,

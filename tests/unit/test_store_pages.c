@@ -192,3 +192,36 @@ TEST(history_of_a_node_is_kept_short)
     assert_true(json_is_null(json_object_get(first, "detail")));
     json_decref(heard.result);
 }
+
+static void put_job(struct fixture *fixture, const char *id, int64_t ended_ms,
+                    const char *state)
+{
+    struct store_write *write = store_write_create();
+    json_t *doc = json_pack("{s:s, s:s}", "id", id, "state", state);
+
+    store_write_job(write, id, ended_ms, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+}
+
+TEST(jobs_are_loaded_in_order_and_those_that_ended_first_are_forgotten)
+{
+    struct fixture *fixture = *state;
+    struct error err;
+    char id[16];
+    json_t *jobs;
+
+    put_job(fixture, "b-running", 0, "starting");
+    put_job(fixture, "b-running", 0, "running");
+    for (int i = 0; i <= STORE_JOBS_ENDED_MAX; i++) {
+        snprintf(id, sizeof(id), "c%03d", i);
+        put_job(fixture, id, 1000 + i, "ended");
+    }
+    put_job(fixture, "a-ended", 5000, "ended");
+    jobs = store_load_jobs(fixture->store, &err);
+    assert_int_equal(json_array_size(jobs), STORE_JOBS_ENDED_MAX + 1);
+    assert_string_equal(json_get_str(json_array_get(jobs, 0), "id", ""), "a-ended");
+    assert_string_equal(json_get_str(json_array_get(jobs, 1), "state", ""), "running");
+    assert_string_equal(json_get_str(json_array_get(jobs, 2), "id", ""), "c002");
+    json_decref(jobs);
+}
