@@ -246,7 +246,8 @@ static int open_standing(struct server *server, struct error *err)
 static int start_jobs(struct server *server, struct error *err)
 {
     char dir[PATH_MAX];
-    const struct jobs_config config = {.dir = dir,
+    const struct jobs_config config = {.store = server->store,
+                                       .token_dir = dir,
                                        .launchers = server->config.launchers,
                                        .has_tokens = server->config.token_file != NULL};
 

@@ -6,11 +6,6 @@
  * 0 or -1 with errno. */
 int sync_file(const char *path);
 
-/* The same, and what the disk then has stands under the name `safe` too, in the same
- * directory, also while another file takes the path's place, until the next call. Where
- * directories have no such second names (hard links), it does not. */
-int sync_file_as(const char *path, const char *safe);
-
 /* Wait until the disk has the names in the directory that the file is in. */
 int sync_folder_of(const char *path);
 

@@ -232,13 +232,12 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
             jobs_allow(api->jobs, spec->launch.name, http_request_who(request), &err)) {
             http_reply_error(request, &err);
             run_spec_destroy(spec);
-        } else if (spec && jobs_assign(api->jobs, spec, group)) {
-            http_reply_problem(request, 503, NULL, "out of memory");
-            run_spec_destroy(spec);
-        } else if (spec && api_can_keep(api, request))
+        } else if (spec && api_can_keep(api, request)) {
+            jobs_assign(api->jobs, spec, group);
             submit(api, request, spec, key, hash);
-        else
+        } else {
             run_spec_destroy(spec);
+        }
     }
 }
 

@@ -1,447 +1,458 @@
-/* job.c - one job of an engine: what is known of it, and its files */
+/* job.c - one job of an engine: its state, and the commands that start, query and stop it
+ */
 #include "server/launch/job.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/base/sync_file.h"
-#include "common/base/this_machine.h"
 #include "common/base/utf8.h"
+#include "common/spec/command_template.h"
+#include "server/store/store.h"
 
-#define NEWS_MAX 20         /* changes of words that are told at once, */
-#define NEWS_EVERY_MS 60000 /* and one more so often */
+#define AWAITED_EVERY_MS 500 /* between questions, if somebody waits for the answer */
+#define MAY_COME_MS 2000     /* a start that failed at once may have its effect as late */
+#define STOP_AGAIN_MS 60000  /* a stop that was accepted has had no effect */
+#define IDLE_EXIT_S "600"    /* that agents stay without a run */
 
-int64_t job_now_at(const struct job *job)
+static int64_t ms_of(double seconds)
 {
-    return (int64_t)uv_now(job->jobs->loop);
+    return (int64_t)(seconds * 1000);
 }
 
-bool job_is_alive(const struct job *job)
-{
-    return job->state != JOB_ENDED;
-}
+/* ---- Its state ---- */
 
-struct launcher *job_launcher(const struct job *job)
-{
-    return launcher_list_find(&job->jobs->launchers, job->launcher);
-}
-
-void job_name(const struct job *job, char *out)
-{
-    snprintf(out, JOB_NAME_SIZE, "ringbench-%s", job->id);
-}
-
-/* ---- What is said of a job ---- */
-
-static void put_name(const struct job *job, char *out, size_t size)
-{
-    snprintf(out, size, "job %.100s of %.64s",
-             job->engine_id[0] ? job->engine_id : job->id, job->launcher);
-}
-
-/* Why it is stopped counts beside what is in the way of that; what the engine last said
- * of one that goes on does not. */
-static void put_reason(const struct job *job, char *out, size_t size)
-{
-    const char *reason = job->trouble[0] && job->state != JOB_STOPPING ? "" : job->reason;
-
-    snprintf(out, size, "%s%s%s", reason, reason[0] && job->trouble[0] ? "; " : "",
-             job->trouble);
-}
-
-void job_sentence(const struct job *job, char *out)
-{
-    char name[180], after[60] = "", reason[2 * JOB_WORDS_MAX + 4];
-
-    put_name(job, name, sizeof(name));
-    put_reason(job, reason, sizeof(reason));
-    if (job->state == JOB_ENDED && job->started_ms)
-        snprintf(after, sizeof(after), ", %.0f s after it began to run",
-                 (double)(job->ended_ms - job->started_ms) / 1000);
-    snprintf(out, JOB_TEXT_MAX, "%s %s%s%s%s%s", name,
-             job->state == JOB_ENDED ? "has " : "is ", job_state_names[job->state],
-             reason[0] ? ": " : "", reason, after);
-}
-
-static json_t *time_json(int64_t ms)
-{
-    char text[CLOCK_TEXT_MAX];
-
-    return ms ? json_string(clock_format_ms(ms, text)) : json_null();
-}
-
-json_t *job_json(const struct job *job)
-{
-    char sentence[JOB_TEXT_MAX], reason[2 * JOB_WORDS_MAX + 4];
-
-    job_sentence(job, sentence);
-    put_reason(job, reason, sizeof(reason));
-    return json_pack(
-        "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
-        job->id, "launcher", job->launcher, "args", job->args, "nodes",
-        (json_int_t)job->nodes, "group", job->group, "job",
-        job->engine_id[0] ? json_string(job->engine_id) : json_null(), "run", job->run,
-        "state", job_state_names[job->state], "reason", reason, "sentence", sentence,
-        "created", time_json(job->created_ms), "started", time_json(job->started_ms),
-        "ended", time_json(job->ended_ms), "follow_up_until",
-        time_json(job->state == JOB_RUNNING ? job->held_until_ms : 0));
-}
-
-/* ---- Its files ---- */
-
-void job_path(const struct job *job, const char *kind, char out[PATH_MAX])
-{
-    snprintf(out, PATH_MAX, "%s/%s.%s", job->jobs->dir, job->id, kind);
-}
-
-void job_remove_files(const struct job *job)
-{
-    char path[PATH_MAX];
-
-    job_path(job, "json", path);
-    unlink(path);
-    job_path(job, "safe", path);
-    unlink(path);
-}
-
-/* Beside the loop: a disk may take seconds. */
-struct job_sync {
-    uv_work_t work;
-    struct job *job; /* NULL: it is gone */
-    unsigned version;
-    int error;
-    char path[PATH_MAX], safe[PATH_MAX];
-};
-
-static void do_sync(uv_work_t *work)
-{
-    struct job_sync *sync = work->data;
-
-    sync->error =
-        sync_file_as(sync->path, sync->safe) || sync_folder_of(sync->path) ? errno : 0;
-}
-
-static void begin_sync(struct job *job);
-
-static void on_synced(uv_work_t *work, int status)
-{
-    struct job_sync *sync = work->data;
-    struct job *job = sync->job;
-
-    (void)status;
-    if (job) {
-        job->sync = NULL;
-        job->synced = sync->version;
-        if (sync->error && !job->sync_errno)
-            log_error("job %s is not safe from a loss of power: %s", job->id,
-                      strerror(sync->error));
-        job->sync_errno = sync->error;
-        if (job->synced != job->kept)
-            begin_sync(job);
-    }
-    free(sync);
-}
-
-static void begin_sync(struct job *job)
-{
-    struct job_sync *sync;
-
-    if (job->sync)
-        return;
-    sync = calloc(1, sizeof(*sync));
-    if (!sync) {
-        job->synced = job->kept;
-        job->sync_errno = ENOMEM;
-        return;
-    }
-    *sync = (struct job_sync){.work.data = sync, .job = job, .version = job->kept};
-    job_path(job, "json", sync->path);
-    job_path(job, "safe", sync->safe);
-    job->sync = sync;
-    uv_queue_work(job->jobs->loop, &sync->work, do_sync, on_synced);
-}
-
-/* Beside what the API shows, what only the server is to know; its own reason without what
- * is in the way now. */
-int job_keep(struct job *job)
-{
-    json_t *doc = job_json(job);
-    char path[PATH_MAX], boot[ID_UUID_LENGTH + 1] = "";
-    struct error err;
-    int result;
-
-    json_object_set_new(doc, "reason", json_string(job->reason));
-    json_object_set_new(doc, "token", json_string(job->token));
-    json_object_set_new(doc, "asked", time_json(job->asked_ms));
-    json_object_set_new(doc, "start_pid", json_integer(job->start_pid));
-    json_object_set_new(doc, "boot_id",
-                        json_string(this_machine_boot_id(boot, sizeof(boot))));
-    json_object_set_new(doc, "started_at", json_integer(job->started_at));
-    if (job->token_path)
-        json_object_set_new(doc, "token_path", json_string(job->token_path));
-    if (job->who)
-        json_object_set(doc, "who", job->who);
-    job_path(job, "json", path);
-    result = json_write_file(doc, path, &err);
-    if (result)
-        log_error("job %s is not remembered after a restart: %s", job->id, err.text);
-    json_decref(doc);
-    job->kept++;
-    begin_sync(job);
-    return result;
-}
-
-int job_write_token(struct job *job, struct error *err)
-{
-    const struct launcher *launcher = job_launcher(job);
-    const char *dir =
-        launcher && launcher->token_dir ? launcher->token_dir : job->jobs->dir;
-    FILE *file;
-    int fd;
-
-    if (asprintf(&job->token_path, "%s/%s.token", dir, job->id) < 0) {
-        job->token_path = NULL;
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    }
-    unlink(job->token_path); /* of a server that was killed before it kept the job */
-    fd = open(job->token_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file || fprintf(file, "%s\n", job->token) < 0 || fclose(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't write the token %s",
-                               job->token_path);
-    return 0;
-}
-
-void job_forget_token(struct job *job)
-{
-    if (job->token_path)
-        unlink(job->token_path);
-    free(job->token_path);
-    job->token_path = NULL;
-    explicit_bzero(job->token, sizeof(job->token));
-}
-
-/* ---- Life ---- */
-
-void job_free(struct job *job)
-{
-    if (job->call)
-        engine_call_forget(job->call);
-    if (job->sync)
-        job->sync->job = NULL;
-    free(job->launcher);
-    free(job->run);
-    free(job->token_path);
-    json_decref(job->args);
-    json_decref(job->who);
-    explicit_bzero(job->token, sizeof(job->token));
-    free(job);
-}
-
-/* As one line; words that are cut end with a whole character. */
-static void put_words(char words[JOB_WORDS_MAX], const char *text)
+/* As one line; text that is cut ends with a whole character. True if it is new. */
+static bool set_words(char words[JOB_WORDS_MAX], const char *text)
 {
     char cut[JOB_WORDS_MAX];
 
     snprintf(cut, sizeof(cut), "%.*s", utf8_fit(text, JOB_WORDS_MAX - 1), text);
     for (char *at = cut; (at = strchr(at, '\n'));)
         *at = ' ';
-    memcpy(words, cut, sizeof(cut));
-}
-
-/* Whether there is room for one more change of words: each is a line of the log, a write
- * of the file and an event of the runs that wait, and an engine may say something else
- * whenever it is asked. */
-static bool take_turn(struct job *job)
-{
-    int64_t n = (job_now_at(job) - job->news_at) / NEWS_EVERY_MS;
-
-    job->news_at += n * NEWS_EVERY_MS;
-    job->news_left = n < NEWS_MAX - job->news_left ? job->news_left + (int)n : NEWS_MAX;
-    if (job->news_left == 0)
+    if (strcmp(words, cut) == 0)
         return false;
-    job->news_left--;
+    memcpy(words, cut, sizeof(cut));
     return true;
 }
 
-static void tell_news(struct job *job)
+static void tell(struct job *job)
 {
     char sentence[JOB_TEXT_MAX];
 
     job_sentence(job, sentence);
     log_info("%s", sentence);
-    job_keep(job);
+    if (job->phase >= JOB_STORED)
+        job_keep(job);
 }
 
 void job_enter(struct job *job, enum job_state state, const char *reason)
 {
-    bool is_other = job->state != state, is_told;
-    char words[JOB_WORDS_MAX];
+    bool is_news = set_words(job->reason, reason);
 
+    is_news = is_news || state != job->state || job->trouble[0];
+    job->trouble[0] = '\0';
     if (state == JOB_RUNNING && !job->started_ms) {
         job->started_ms = clock_wall_ms();
-        job->started_at = job_now_at(job);
+        job->started_at = job_now(job);
     }
-    if (state == JOB_ENDED && is_other) {
+    if (state == JOB_ENDED && job->state != JOB_ENDED) {
         job->ended_ms = clock_wall_ms();
         job_forget_token(job);
     }
     job->state = state;
-    put_words(words, reason);
-    is_told = is_other ||
-              ((job->trouble[0] || strcmp(job->reason, words) != 0) && take_turn(job));
-    if (is_told)
-        memcpy(job->reason, words, sizeof(words));
-    job->trouble[0] = '\0';
-    if (is_told)
-        tell_news(job);
+    if (is_news)
+        tell(job);
 }
 
-void job_be_unknown(struct job *job, const char *trouble)
+/* Its state can't be found out now. */
+static void be_unknown(struct job *job, const char *trouble)
 {
-    char words[JOB_WORDS_MAX];
+    if (set_words(job->trouble, trouble))
+        tell(job);
+}
 
-    put_words(words, trouble);
-    if (strcmp(job->trouble, words) != 0) {
-        bool is_told = take_turn(job);
+/* "WHAT: the command ended with status 1: no such partition" */
+static void put_fault(char out[JOB_WORDS_MAX], const char *what,
+                      const struct engine_answer *answer)
+{
+    const char *said = answer->complaint[0] ? answer->complaint : answer->text;
 
-        if (is_told || !job->trouble[0])
-            memcpy(job->trouble, words, sizeof(words));
-        if (is_told)
-            tell_news(job);
+    snprintf(out, JOB_WORDS_MAX, "%s: the command %s%s%.*s", what, answer->why,
+             said[0] ? ": " : "", 120, said);
+}
+
+/* ---- The engine's answers ---- */
+
+/* A word, as command lines and sentences have them. */
+static bool is_id(const char *id, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (id[i] <= ' ' || id[i] > '~')
+            return false;
+    return len > 0 && len < sizeof(((struct job *)0)->engine_id);
+}
+
+/* Another job that has the id. */
+static const struct job *find_owner(const struct job *job, const char *id, size_t len)
+{
+    const struct job *other;
+
+    TAILQ_FOREACH (other, &job->jobs->list, entry)
+        if (other != job && job_is_alive(other) && strlen(other->engine_id) == len &&
+            memcmp(other->engine_id, id, len) == 0 &&
+            strcmp(other->launcher, job->launcher) == 0)
+            return other;
+    return NULL;
+}
+
+/* Take the engine's id of it; -1 with the reason if it can't be that. */
+static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WORDS_MAX])
+{
+    const struct job *owner = find_owner(job, id, len);
+
+    if (!is_id(id, len)) {
+        snprintf(why, JOB_WORDS_MAX, "this is no id: %.120s", id);
+        return -1;
+    }
+    if (owner) {
+        snprintf(why, JOB_WORDS_MAX, "the engine gave it the id %.*s, which job %s has",
+                 (int)len, id, owner->id);
+        return -1;
+    }
+    memcpy(job->engine_id, id, len);
+    if (job->state == JOB_STARTING)
+        job_enter(job, JOB_PENDING, "");
+    else
+        job_keep(job);
+    return 0;
+}
+
+/* Its start gave no id. The engine may have it all the same, or soon: look for it by its
+ * name, for as long again as the command took. */
+static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
+                       bool may_come)
+{
+    int64_t now = job_now(job), took = now - job->begun_at;
+    char text[JOB_WORDS_MAX];
+
+    if (launcher->argv[LAUNCHER_FIND]) {
+        job->may_come_until_at = now + (took > MAY_COME_MS ? took : MAY_COME_MS);
+        job_enter(job, job->state, job->state == JOB_STARTING ? why : job->reason);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s%.120s",
+             may_come ? "whether the engine has it is not known, and its launcher has no "
+                        "`find`: "
+                      : "",
+             why);
+    job_enter(job, JOB_ENDED, text);
+}
+
+static void on_started(struct job *job, const struct launcher *launcher,
+                       const struct engine_answer *answer)
+{
+    const char *id = NULL;
+    size_t len = 0;
+    char why[JOB_WORDS_MAX];
+    bool has_id = !answer->has_failed &&
+                  safe_regex_match(launcher->job, answer->text, strlen(answer->text), &id,
+                                   &len) == SAFE_REGEX_YES &&
+                  id;
+
+    if (answer->has_failed)
+        put_fault(why, "it was not started", answer);
+    else if (!has_id)
+        snprintf(why, sizeof(why), "no id is in what its start said: %.120s",
+                 answer->text);
+    else if (!name_it(job, id, len, why))
+        return;
+    be_unnamed(job, launcher, why, answer->is_late || has_id);
+}
+
+static bool is_gone(const struct launcher *launcher, const struct engine_answer *answer)
+{
+    if (!answer->has_failed)
+        return answer->text[0] == '\0';
+    return launcher->gone &&
+           safe_regex_match(launcher->gone, answer->complaint, strlen(answer->complaint),
+                            NULL, NULL) == SAFE_REGEX_YES;
+}
+
+/* A job that cannot be queried is not taken to have ended. One that is being stopped ends
+ * for the reason of its stop, whatever the engine calls that. */
+static void on_status(struct job *job, const struct launcher *launcher,
+                      const struct engine_answer *answer)
+{
+    bool is_stopping = job->state == JOB_STOPPING;
+    char why[JOB_WORDS_MAX] = "the engine has it no more";
+    int state = JOB_ENDED;
+
+    if (!is_gone(launcher, answer)) {
+        if (answer->has_failed) {
+            put_fault(why, "its state is not known", answer);
+            be_unknown(job, why);
+            return;
+        }
+        state = launcher_state(launcher, answer->text, why, sizeof(why));
+    }
+    if (state < 0 || (is_stopping && state != JOB_ENDED))
+        state = (int)job->state;
+    job_enter(job, (enum job_state)state, is_stopping ? job->reason : why);
+}
+
+/* Whether another line begins with another id than the first. */
+static bool has_others(const char *text, size_t len)
+{
+    for (const char *at = text; *at; at += strspn(at, "\n")) {
+        if (strcspn(at, " \t\n") != len || memcmp(at, text, len) != 0)
+            return true;
+        at += strcspn(at, "\n");
+    }
+    return false;
+}
+
+/* If several have its name, take none and stop none. */
+static void on_found(struct job *job, const struct engine_answer *answer)
+{
+    size_t len = strcspn(answer->text, " \t\n");
+    char why[JOB_WORDS_MAX];
+
+    if (answer->has_failed) {
+        put_fault(why, "whether the engine has it is not known", answer);
+        be_unknown(job, why);
+    } else if (len == 0) {
+        if (job_now(job) >= job->may_come_until_at)
+            job_enter(job, JOB_ENDED, job->reason);
+    } else if (has_others(answer->text, len)) {
+        snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
+                 answer->text);
+        be_unknown(job, why);
+    } else if (name_it(job, answer->text, len, why)) {
+        be_unknown(job, why);
     }
 }
 
-void job_hold(struct job *job, int64_t ms)
+static void on_stop(struct job *job, const struct engine_answer *answer)
 {
-    job->held_until_at = ms ? job_now_at(job) + ms : 0;
-    job->held_until_ms = ms ? clock_wall_ms() + ms : 0;
+    char why[JOB_WORDS_MAX];
+
+    job->stopped_at = answer->has_failed ? 0 : job_now(job);
+    if (!answer->has_failed)
+        return;
+    put_fault(why, "it could not be stopped", answer);
+    be_unknown(job, why);
 }
 
-struct job *job_create(struct jobs *jobs, const char *id, const char *group,
-                       const char *launcher, const char *run, json_t *args)
-{
-    struct job *job = calloc(1, sizeof(*job));
-
-    if (!job)
-        return NULL;
-    job->jobs = jobs;
-    job->news_left = NEWS_MAX;
-    job->news_at = job_now_at(job);
-    snprintf(job->group, sizeof(job->group), "%s", group);
-    snprintf(job->id, sizeof(job->id), "%s", id);
-    job->launcher = strdup(launcher);
-    job->run = strdup(run);
-    job->args = json_incref(args);
-    if (!job->launcher || !job->run || !job->args) {
-        job_free(job);
-        return NULL;
-    }
-    TAILQ_INSERT_TAIL(&jobs->list, job, entry);
-    return job;
-}
-
-static int64_t time_of(const json_t *doc, const char *key)
-{
-    return clock_parse_ms(json_get_str(doc, key, NULL));
-}
-
-/* When that was by the loop's clock, which goes on from server to server until the
- * machine is started anew: then the wall clock tells, and what lies ahead is now. */
-static int64_t at_of(const struct job *job, const json_t *doc, const char *key,
-                     int64_t wall_ms)
-{
-    char boot[ID_UUID_LENGTH + 1] = "";
-    int64_t ago = clock_wall_ms() - wall_ms;
-
-    this_machine_boot_id(boot, sizeof(boot));
-    if (boot[0] && strcmp(boot, json_get_str(doc, "boot_id", "")) == 0)
-        return json_get_int(doc, key, 0);
-    return job_now_at(job) - (ago > 0 ? ago : 0);
-}
-
-static void restore_times(struct job *job, const json_t *doc)
-{
-    job->created_ms = time_of(doc, "created");
-    job->started_ms = time_of(doc, "started");
-    job->ended_ms = time_of(doc, "ended");
-    job->asked_ms = time_of(doc, "asked");
-    job->is_begun = job->asked_ms != 0;
-    job->start_pid = (int)json_get_int(doc, "start_pid", 0);
-    job->started_at = at_of(job, doc, "started_at", job->started_ms);
-}
-
-/* By a variable that only this job's commands have: another may have the number by now.
+/* What follows a start is due at once, as is the stop of a job that has just got its id.
  */
-static bool is_start(int pid, const struct job *job)
+static void on_answer(void *arg, const struct engine_answer *answer)
 {
-    char path[64], name[JOB_NAME_SIZE], wanted[JOB_NAME_SIZE + 32], *text = NULL;
-    bool is_it = false;
-    size_t size = 0;
-    FILE *file;
+    struct job *job = arg;
+    const struct launcher *launcher = answer->launcher;
+    bool had_id = job->engine_id[0] != '\0';
 
-    snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-    file = pid > 1 ? fopen(path, "re") : NULL;
-    if (!file)
-        return false;
-    job_name(job, name);
-    snprintf(wanted, sizeof(wanted), LAUNCHER_JOB_VARIABLE "=%s", name);
-    while (!is_it && getdelim(&text, &size, '\0', file) > 0)
-        is_it = strcmp(text, wanted) == 0;
-    free(text);
-    fclose(file);
-    return is_it;
+    job->call = NULL;
+    job->due_at = job_now(job);
+    if (!job_is_alive(job)) /* it was given up */
+        return;
+    switch (job->command) {
+    case LAUNCHER_START:
+        on_started(job, launcher, answer);
+        return;
+    case LAUNCHER_STATUS:
+        on_status(job, launcher, answer);
+        if (job->state == JOB_STOPPING && !job->stopped_at)
+            return; /* the next is another stop */
+        break;
+    case LAUNCHER_STOP:
+        on_stop(job, answer);
+        break;
+    case LAUNCHER_FIND:
+        on_found(job, answer);
+        break;
+    case LAUNCHER_COMMANDS:
+        break;
+    }
+    if (job->engine_id[0] && !had_id)
+        return;
+    job->due_at += job_now(job) < job->awaited_until_at ? AWAITED_EVERY_MS
+                                                        : ms_of(launcher->every_s);
 }
 
-/* A start that was under way goes on without the server that began it: ended, it has its
- * effect soon or never. */
-static void restore_start(struct job *job)
+/* ---- Commands ---- */
+
+static json_t *values_of(const struct job *job, const struct launcher *launcher)
+{
+    json_t *values = json_copy(job->args);
+    json_t *given =
+        json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "nodes",
+                  json_sprintf("%ld", job->nodes), "group", job->group, "server",
+                  launcher->server ? launcher->server : job->jobs->server, "token_file",
+                  job->token_path ? job->token_path : "", "name", job->name, "run",
+                  job->run, "idle_s", IDLE_EXIT_S, "job", job->engine_id);
+
+    json_object_update(values, given);
+    json_decref(given);
+    return values;
+}
+
+/* One that is to stop is told so until the engine accepts it, and queried in between: it
+ * may have ended. */
+enum launcher_command job_next_command(const struct job *job)
+{
+    if (job->phase < JOB_BEGUN)
+        return LAUNCHER_START;
+    if (!job->engine_id[0])
+        return LAUNCHER_FIND;
+    return job->state == JOB_STOPPING && !job->stopped_at && job->command != LAUNCHER_STOP
+               ? LAUNCHER_STOP
+               : LAUNCHER_STATUS;
+}
+
+bool job_is_due(const struct job *job)
+{
+    return job_is_alive(job) && job->phase >= JOB_STORED && !job->call &&
+           job_now(job) >= job->due_at && job_launcher(job);
+}
+
+static void run_command(struct job *job, struct launcher *launcher)
+{
+    json_t *values = values_of(job, launcher);
+    struct error err;
+    char **argv = launcher_argv(launcher, job->command, values, &err), **env = NULL;
+
+    if (argv)
+        env = launcher_env(launcher, values, &err);
+    if (env)
+        job->call = engine_call_start(&job->jobs->calls, launcher, argv, env, on_answer,
+                                      job, &err);
+    command_template_free(argv);
+    command_template_free(env);
+    json_decref(values);
+    if (job->call)
+        return;
+    if (job->command == LAUNCHER_START)
+        job_enter(job, JOB_ENDED, err.text);
+    else
+        be_unknown(job, err.text);
+}
+
+void job_call(struct job *job)
+{
+    struct launcher *launcher = job_launcher(job);
+    int64_t now = job_now(job);
+
+    if (job->stopped_at && now - job->stopped_at >= STOP_AGAIN_MS)
+        job->stopped_at = 0;
+    job->command = job_next_command(job);
+    job->due_at = now + ms_of(launcher->every_s);
+    if (job->command == LAUNCHER_START) {
+        job->phase = JOB_BEGUN;
+        job->begun_at = now;
+    }
+    if (launcher->argv[job->command])
+        run_command(job, launcher);
+    else
+        be_unnamed(job, launcher, job->reason, true);
+}
+
+/* The store has it, or has not taken it. */
+static void on_stored(void *arg, const struct error *err,
+                      const struct store_event *events, size_t n_events)
+{
+    struct job *job = arg;
+    char why[JOB_WORDS_MAX];
+
+    (void)events, (void)n_events;
+    if (!job->jobs) { /* they were closed meanwhile */
+        job_free(job);
+        return;
+    }
+    job->phase = JOB_STORED;
+    if (!job_is_alive(job)) {
+        job_keep(job); /* it was stopped meanwhile */
+    } else if (err) {
+        snprintf(why, sizeof(why), "it was not started: it could not be stored: %.120s",
+                 err->text);
+        job_enter(job, JOB_ENDED, why);
+    }
+}
+
+/* The next server has to know a job that may have been started. */
+static void store_first(struct job *job)
+{
+    struct error err;
+
+    if (job->jobs->has_tokens && job_write_token(job, &err)) {
+        job_enter(job, JOB_ENDED, err.text);
+        return;
+    }
+    job->phase = JOB_STORING;
+    job_enter(job, JOB_STARTING, "");
+    store_submit(job->jobs->store, job_row(job), false, on_stored, job);
+}
+
+static bool may_begin(const struct job *job, const struct launcher *launcher)
+{
+    const struct job *other;
+    long n = 0;
+
+    TAILQ_FOREACH (other, &job->jobs->list, entry)
+        n += job_is_alive(other) && other->phase > JOB_QUEUED &&
+             strcmp(other->launcher, job->launcher) == 0;
+    return n < launcher->most_jobs;
+}
+
+void job_tick(struct job *job)
 {
     const struct launcher *launcher = job_launcher(job);
+    char why[80];
 
-    if (!job->asked_ms || job->engine_id[0])
+    if (!job_is_alive(job))
         return;
-    if (is_start(job->start_pid, job))
-        kill(-job->start_pid, SIGKILL);
-    job->start_pid = 0;
-    if (job->state == JOB_STARTING && !job->reason[0])
-        put_words(job->reason, "the server was stopped while it was started");
-    job->may_come_until_at =
-        job_now_at(job) + (launcher ? (int64_t)(launcher->command_s * 1000) : 0);
+    if (!launcher) {
+        be_unknown(job, "its launcher is not among this server's any more");
+    } else if (job->phase == JOB_QUEUED) {
+        if (may_begin(job, launcher))
+            store_first(job);
+        else
+            job_enter(job, JOB_STARTING, "waits for another of its launcher to end");
+    } else if (job->state == JOB_RUNNING &&
+               job_now(job) - job->started_at >= ms_of(launcher->most_hours * 3600)) {
+        snprintf(why, sizeof(why), "its %g hours were over", launcher->most_hours);
+        job_stop(job, why);
+    }
 }
 
-void job_restore(struct jobs *jobs, const json_t *doc)
-{
-    const char *group = json_get_str(doc, "group", ""), *id = json_get_str(doc, "id", "");
-    const char *run = json_get_str(doc, "run", ""), *path;
-    const char *state = json_get_str(doc, "state", "");
-    json_t *args = json_object_get(doc, "args");
-    struct job *job;
+/* ---- Stopping ---- */
 
-    if (!job_group(group) || strlen(id) != ID_RUN_LENGTH || !json_is_object(args))
+/* Make a stop the next command. What starts or stops the job now goes on before it. */
+static void hurry(struct job *job)
+{
+    if (job->call && job->command == LAUNCHER_STATUS) {
+        engine_call_cancel(job->call);
+        job->call = NULL;
+    }
+    if (!job->call)
+        job->command = LAUNCHER_STATUS;
+    job->stopped_at = 0;
+    job->due_at = job_now(job);
+}
+
+void job_stop(struct job *job, const char *reason)
+{
+    char given_up[JOB_WORDS_MAX];
+
+    if (job->state == JOB_STOPPING &&
+        (!job_launcher(job) || (!job->engine_id[0] && job->trouble[0]))) {
+        snprintf(given_up, sizeof(given_up),
+                 "given up by a request; the engine may have it: %.100s", job->trouble);
+        job_enter(job, JOB_ENDED, given_up);
         return;
-    job = job_create(jobs, id, group, json_get_str(doc, "launcher", ""), run, args);
-    if (!job)
-        return;
-    job->who = json_incref(json_object_get(doc, "who"));
-    job->nodes = (long)json_get_int(doc, "nodes", 1);
-    path = json_get_str(doc, "token_path", NULL);
-    job->token_path = path ? strdup(path) : NULL;
-    snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));
-    put_words(job->reason, json_get_str(doc, "reason", ""));
-    snprintf(job->token, sizeof(job->token), "%s", json_get_str(doc, "token", ""));
-    for (int i = 0; job_state_names[i]; i++)
-        if (strcmp(job_state_names[i], state) == 0)
-            job->state = (enum job_state)i;
-    restore_times(job, doc);
-    restore_start(job);
+    }
+    if (job->state != JOB_STOPPING)
+        job_enter(job, job->phase == JOB_BEGUN ? JOB_STOPPING : JOB_ENDED, reason);
+    hurry(job);
 }

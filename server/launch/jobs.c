@@ -1,161 +1,90 @@
-/* jobs.c - jobs that this server asked an engine for */
+/* jobs.c - the jobs that this server asked engines for: their list, whose command runs
+ * next, and what runs and people ask of them */
 #include "server/launch/jobs.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/json_util.h"
-#include "common/base/log.h"
-#include "common/spec/batch_group.h"
+#include "common/base/memory.h"
 #include "common/spec/program_schema.h"
-#include "server/launch/call_queue.h"
 #include "server/launch/job.h"
+#include "server/store/store.h"
 
-#define FILE_MAX ((size_t)256 << 10)
-#define ENDED_KEPT 100 /* jobs that have ended, to look at */
 #define TICK_MS 50
-#define FOLLOW_UP_S 120 /* so long a job waits for a follow-up of its run */
-#define AWAITED_MS 2000 /* so long after each time somebody asks its state is awaited */
+#define FOLLOW_UP_MS 120000 /* that a job waits for a follow-up of its run */
+#define AWAITED_MS 2000     /* that a job's state is awaited after each jobs_ask */
 
+static struct job *find_id(const struct jobs *jobs, const char *id)
+{
+    struct job *job;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (strcmp(job->id, id) == 0)
+            return job;
+    return NULL;
+}
+
+static struct job *find_group(const struct jobs *jobs, const char *group)
+{
+    return job_group(group) ? find_id(jobs, group + strlen(JOB_GROUP_PREFIX)) : NULL;
+}
+
+/* The store forgets it with the next job that it takes. */
 static void forget_oldest(struct jobs *jobs)
 {
     struct job *job, *oldest = NULL;
     size_t n = 0;
 
     TAILQ_FOREACH (job, &jobs->list, entry) {
-        n += !job_is_alive(job);
-        if (!job_is_alive(job) && (!oldest || job->ended_ms < oldest->ended_ms))
+        if (job_is_alive(job) || job->phase == JOB_STORING || job->call)
+            continue;
+        n++;
+        if (!oldest || job->ended_ms < oldest->ended_ms)
             oldest = job;
     }
-    if (n <= ENDED_KEPT || oldest->sync)
+    if (n <= STORE_JOBS_ENDED_MAX)
         return;
     TAILQ_REMOVE(&jobs->list, oldest, entry);
-    job_remove_files(oldest);
     job_free(oldest);
+}
+
+/* First what stops a job, then the one that has waited longest. */
+static bool goes_before(const struct job *a, const struct job *b)
+{
+    bool a_stops = job_next_command(a) == LAUNCHER_STOP;
+    bool b_stops = job_next_command(b) == LAUNCHER_STOP;
+
+    return a_stops == b_stops ? a->due_at < b->due_at : a_stops;
+}
+
+static struct job *next_due(const struct jobs *jobs)
+{
+    struct job *job, *first = NULL;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (job_is_due(job) && (!first || goes_before(job, first)) &&
+            engine_calls_count(&jobs->calls, job->launcher) < ENGINE_CALLS_MAX)
+            first = job;
+    return first;
 }
 
 static void on_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
-    struct job *job, *next;
+    struct job *job;
     bool is_any = false;
 
-    for (job = TAILQ_FIRST(&jobs->list); job; job = next) {
-        next = TAILQ_NEXT(job, entry);
+    TAILQ_FOREACH (job, &jobs->list, entry) {
         job_tick(job);
         is_any = is_any || job_is_alive(job);
     }
-    call_queue_run(jobs);
+    while ((job = next_due(jobs)))
+        job_call(job);
     forget_oldest(jobs);
     if (!is_any)
         uv_timer_stop(timer);
-}
-
-/* ---- Opening ---- */
-
-static int is_job_file(const struct dirent *entry)
-{
-    size_t len = strlen(entry->d_name);
-
-    return len == ID_RUN_LENGTH + 5 &&
-           strcmp(entry->d_name + ID_RUN_LENGTH, ".json") == 0;
-}
-
-/* What a loss of power left nothing of, while it was replaced, is as it was before. */
-static json_t *read_job(const char *dir, const char *name)
-{
-    char path[PATH_MAX];
-    struct error err, no_other;
-    json_t *doc;
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    doc = json_read_file(path, FILE_MAX, &err);
-    if (doc)
-        return doc;
-    snprintf(path, sizeof(path), "%s/%.*s.safe", dir, ID_RUN_LENGTH, name);
-    doc = json_read_file(path, FILE_MAX, &no_other);
-    log_error("a job is %s: %s", doc ? "known as it was before" : "not known any more",
-              err.text);
-    return doc;
-}
-
-/* Ids sort by the second in which they were made. */
-static int restore_all(struct jobs *jobs, struct error *err)
-{
-    struct dirent **entries = NULL;
-    int n = scandir(jobs->dir, &entries, is_job_file, alphasort);
-
-    if (n < 0)
-        return error_set_errno(err, ERROR_IO, errno, "can't read %s", jobs->dir);
-    for (int i = 0; i < n; i++) {
-        json_t *doc = read_job(jobs->dir, entries[i]->d_name);
-
-        job_restore(jobs, doc);
-        json_decref(doc);
-        free(entries[i]);
-    }
-    free(entries);
-    return 0;
-}
-
-static void jobs_free(struct jobs *jobs)
-{
-    struct job *job;
-
-    engine_calls_abandon(&jobs->calls);
-    while ((job = TAILQ_FIRST(&jobs->list))) {
-        TAILQ_REMOVE(&jobs->list, job, entry);
-        job_free(job);
-    }
-    launcher_list_release(&jobs->launchers);
-    free(jobs->dir);
-    free(jobs->launchers_dir);
-    free(jobs->server);
-    free(jobs);
-}
-
-static int open_all(struct jobs *jobs, const struct jobs_config *config,
-                    struct error *err)
-{
-    jobs->dir = strdup(config->dir);
-    jobs->launchers_dir = config->launchers ? strdup(config->launchers) : NULL;
-    jobs->server = strdup("");
-    jobs->has_tokens = config->has_tokens;
-    if (!jobs->dir || !jobs->server || (config->launchers && !jobs->launchers_dir))
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    if (mkdir(jobs->dir, 0700) && errno != EEXIST)
-        return error_set_errno(err, ERROR_IO, errno, "can't make %s", jobs->dir);
-    return launcher_list_load(&jobs->launchers, config->launchers, err) ||
-                   restore_all(jobs, err)
-               ? -1
-               : 0;
-}
-
-struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
-                         struct error *err)
-{
-    struct jobs *jobs = calloc(1, sizeof(*jobs));
-
-    if (!jobs) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    jobs->loop = loop;
-    TAILQ_INIT(&jobs->list);
-    engine_calls_init(&jobs->calls, loop);
-    if (open_all(jobs, config, err)) {
-        jobs_free(jobs);
-        return NULL;
-    }
-    uv_timer_init(loop, &jobs->timer);
-    jobs->timer.data = jobs;
-    return jobs;
 }
 
 /* An idle server has no timer of it. */
@@ -165,14 +94,66 @@ static void run_timer(struct jobs *jobs)
         uv_timer_start(&jobs->timer, on_tick, 0, TICK_MS);
 }
 
+static void jobs_free(struct jobs *jobs)
+{
+    struct job *job;
+
+    while ((job = TAILQ_FIRST(&jobs->list))) {
+        TAILQ_REMOVE(&jobs->list, job, entry);
+        if (job->phase == JOB_STORING)
+            job->jobs = NULL; /* the store's answer frees it */
+        else
+            job_free(job);
+    }
+    launcher_list_release(&jobs->launchers);
+    free(jobs->token_dir);
+    free(jobs->launchers_dir);
+    free(jobs->server);
+    free(jobs);
+}
+
+static int restore_all(struct jobs *jobs, struct error *err)
+{
+    json_t *docs = store_load_jobs(jobs->store, err), *doc;
+    size_t i;
+
+    json_array_foreach (docs, i, doc)
+        job_restore(jobs, doc);
+    json_decref(docs);
+    return docs ? 0 : -1;
+}
+
+/* ---- Opening ---- */
+
+struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
+                         struct error *err)
+{
+    struct jobs *jobs = calloc(1, sizeof(*jobs));
+
+    if (!jobs)
+        memory_out("jobs");
+    jobs->loop = loop;
+    jobs->store = config->store;
+    jobs->has_tokens = config->has_tokens;
+    jobs->token_dir = job_text(config->token_dir);
+    jobs->launchers_dir = job_text(config->launchers);
+    jobs->server = job_text("");
+    TAILQ_INIT(&jobs->list);
+    engine_calls_init(&jobs->calls, loop);
+    if (launcher_list_load(&jobs->launchers, config->launchers, err) ||
+        restore_all(jobs, err)) {
+        jobs_free(jobs);
+        return NULL;
+    }
+    uv_timer_init(loop, &jobs->timer);
+    jobs->timer.data = jobs;
+    return jobs;
+}
+
 void jobs_set_server(struct jobs *jobs, const char *url)
 {
-    char *copy = strdup(url);
-
-    if (copy) {
-        free(jobs->server);
-        jobs->server = copy;
-    }
+    free(jobs->server);
+    jobs->server = job_text(url);
     if (!TAILQ_EMPTY(&jobs->list))
         run_timer(jobs);
 }
@@ -190,7 +171,10 @@ int jobs_reload(struct jobs *jobs, struct error *err)
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-    jobs_free(handle->data);
+    struct jobs *jobs = handle->data;
+
+    engine_calls_abandon(&jobs->calls);
+    jobs_free(jobs);
 }
 
 void jobs_close(struct jobs *jobs)
@@ -230,28 +214,23 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                      jobs_nodes_wanted(spec), launcher->most_nodes, launcher->name);
 }
 
-static bool is_in(const json_t *names, const char *name)
-{
-    json_t *value;
-    size_t i;
-
-    json_array_foreach (names, i, value)
-        if (name && strcmp(json_string_value(value), name) == 0)
-            return true;
-    return false;
-}
-
-/* Whether those that may (NULL: everybody) are those that want to. */
+/* may: names, or NULL: every operator. */
 static int allow(const json_t *may, const char *launcher, const char *who,
                  struct error *err)
 {
-    if (!may || is_in(may, who))
+    json_t *name;
+    size_t i;
+
+    if (!may)
         return 0;
     if (!who)
         return error_set(err, ERROR_DENIED,
                          "the launcher %s is not for everybody (its limits.who), and no "
                          "name stands beside this token",
                          launcher);
+    json_array_foreach (may, i, name)
+        if (strcmp(json_string_value(name), who) == 0)
+            return 0;
     return error_set(err, ERROR_DENIED,
                      "the launcher %s is not for %s: its limits.who has other names",
                      launcher, who);
@@ -265,54 +244,21 @@ int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
     return allow(of ? of->who : NULL, launcher, who, err);
 }
 
-static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
-{
-    const struct launcher *launcher =
-        launcher_list_find(&jobs->launchers, spec->launch.name);
-    struct problems problems;
-    json_t *args = NULL;
-
-    problems_init(&problems);
-    if (launcher)
-        args = program_schema_complete(launcher->parameters, spec->launch.args,
-                                       "/launch/args", &problems);
-    problems_release(&problems);
-    return args;
-}
-
-/* Of one job: its id follows the prefix. */
-static struct job *find_group(const struct jobs *jobs, const char *group)
-{
-    struct job *job;
-
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (group && strcmp(job->group, group) == 0)
-            return job;
-    return NULL;
-}
-
 /* A follow-up has yet to be stored. */
-int jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
+void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
 {
-    char id[ID_RUN_LENGTH + 1], *own = NULL;
-    struct job *job;
+    char own[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH] = JOB_GROUP_PREFIX;
+    const struct job *job = spec->launch.name ? find_group(jobs, group) : NULL;
+    bool is_there = job && job->state == JOB_RUNNING;
 
     if (!spec->launch.name)
-        return 0;
-    job = find_group(jobs, group);
-    if (job && job->state == JOB_RUNNING) {
+        return;
+    if (is_there)
         jobs_hold(jobs, group);
-        own = strdup(group);
-    } else {
-        id_run(id);
-        if (asprintf(&own, JOB_GROUP_PREFIX "%s", id) < 0)
-            own = NULL;
-    }
-    if (!own)
-        return -1;
+    else
+        id_run(own + strlen(JOB_GROUP_PREFIX));
     free(spec->nodes.group);
-    spec->nodes.group = own;
-    return 0;
+    spec->nodes.group = job_text(is_there ? group : own);
 }
 
 bool jobs_has(const struct jobs *jobs, const char *group)
@@ -322,36 +268,29 @@ bool jobs_has(const struct jobs *jobs, const char *group)
     return job && job_is_alive(job);
 }
 
-/* Two UUIDs of 122 random bits each. */
-static void make_token(struct job *job)
-{
-    char first[ID_UUID_LENGTH + 1], second[ID_UUID_LENGTH + 1];
-
-    id_uuid(first);
-    id_uuid(second);
-    snprintf(job->token, sizeof(job->token), "%s%s", first, second);
-}
-
 static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
                            const char *run)
 {
-    const char *group = spec->nodes.group;
-    json_t *args = complete(jobs, spec);
-    struct job *job = NULL;
+    const struct launcher *launcher =
+        launcher_list_find(&jobs->launchers, spec->launch.name);
+    struct problems problems;
+    json_t *args = NULL;
+    struct job *job;
 
-    if (args && job_group(group))
-        job = job_create(jobs, group + strlen(JOB_GROUP_PREFIX), group, spec->launch.name,
-                         run, args);
-    json_decref(args);
-    if (!job)
+    problems_init(&problems);
+    if (launcher && job_group(spec->nodes.group))
+        args = program_schema_complete(launcher->parameters, spec->launch.args,
+                                       "/launch/args", &problems);
+    problems_release(&problems);
+    if (!args)
         return NULL;
-    job->who = json_incref(job_launcher(job)->who);
+    job = job_create(jobs, spec->nodes.group + strlen(JOB_GROUP_PREFIX), launcher->name,
+                     run, args);
+    job->who = json_incref(launcher->who);
     job->nodes = jobs_nodes_wanted(spec);
     job->created_ms = clock_wall_ms();
-    make_token(job);
-    job_keep(job);
-    run_timer(jobs);
     job_tick(job);
+    run_timer(jobs);
     return job;
 }
 
@@ -367,7 +306,7 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
                  spec->launch.name);
         return JOB_ENDED;
     }
-    job_hold(job, 0);
+    job->held_until_at = 0;
     job_sentence(job, text);
     return job->state;
 }
@@ -387,7 +326,7 @@ void jobs_hold(struct jobs *jobs, const char *group)
     struct job *job = find_group(jobs, group);
 
     if (job && job->state == JOB_RUNNING)
-        job_hold(job, FOLLOW_UP_S * INT64_C(1000));
+        job->held_until_at = job_now(job) + FOLLOW_UP_MS;
 }
 
 void jobs_release(struct jobs *jobs, const char *group)
@@ -395,27 +334,22 @@ void jobs_release(struct jobs *jobs, const char *group)
     struct job *job = find_group(jobs, group);
 
     if (job && job_is_alive(job) && job->state != JOB_STOPPING &&
-        job_now_at(job) >= job->held_until_at)
+        job_now(job) >= job->held_until_at)
         job_stop(job, "no run needs it any more");
 }
 
 bool jobs_ask(struct jobs *jobs, const char *group, char *text)
 {
     struct job *job = find_group(jobs, group);
-    int64_t now;
 
     text[0] = '\0';
-    if (!job || job->state == JOB_ENDED) {
-        if (job)
-            job_sentence(job, text);
+    if (job && !job_is_alive(job))
+        job_sentence(job, text);
+    if (!job || !job_is_alive(job) || job->trouble[0])
         return false;
-    }
-    if (job->trouble[0])
-        return false;
-    now = job_now_at(job);
-    if (now >= job->awaited_until_at)
-        job->due_at = now;
-    job->awaited_until_at = now + AWAITED_MS;
+    if (job_now(job) >= job->awaited_until_at)
+        job->due_at = job_now(job);
+    job->awaited_until_at = job_now(job) + AWAITED_MS;
     return true;
 }
 
@@ -466,16 +400,6 @@ json_t *jobs_json(const struct jobs *jobs)
     return out;
 }
 
-static struct job *find_id(const struct jobs *jobs, const char *id)
-{
-    struct job *job;
-
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (strcmp(job->id, id) == 0)
-            return job;
-    return NULL;
-}
-
 json_t *jobs_get(const struct jobs *jobs, const char *id)
 {
     const struct job *job = find_id(jobs, id);
@@ -494,9 +418,6 @@ int jobs_stop(struct jobs *jobs, const char *id, const char *who, struct error *
         return -1;
     if (!job_is_alive(job))
         return error_set(err, ERROR_CONFLICT, "job %.40s has ended", id);
-    if (job->state == JOB_STOPPING)
-        job_stop_again(job);
-    else
-        job_stop(job, "stopped by a request");
+    job_stop(job, "stopped by a request");
     return 0;
 }

@@ -1,14 +1,13 @@
-/* jobs.h - jobs that this server asked an engine for, each with nodes for runs: started,
- * asked after, stopped when no run needs them any more (docs/launchers.md). All of it on
- * the loop's thread. Each is a file beside the database, so that a server that was
- * stopped knows its jobs, and no others. */
+/* jobs.h - the jobs that this server asked engines for, each with nodes for a run and
+ * what follows from it: started, queried, and stopped when no run needs them
+ * (docs/launchers.md). All of it on the loop's thread. A job is stored before it is
+ * started, so that the next server knows it. */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOBS_H
 #define RINGBENCH_SERVER_LAUNCH_JOBS_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 #include "common/base/error.h"
@@ -19,14 +18,16 @@
 #define JOB_TEXT_MAX 700
 
 struct jobs;
+struct store;
 
 struct jobs_config {
-    const char *dir;       /* for the jobs' files; made if it is not there */
+    struct store *store;   /* borrowed; it outlives the jobs */
+    const char *token_dir; /* for the jobs' tokens, if their launcher names no other */
     const char *launchers; /* the directory, or NULL: there are none */
     bool has_tokens;       /* the server asks for tokens, so agents need one */
 };
 
-/* Read both directories. The loop is borrowed. */
+/* Read the launchers and the stored jobs. The loop is borrowed. */
 struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
                          struct error *err);
 
@@ -36,7 +37,8 @@ void jobs_set_server(struct jobs *jobs, const char *url);
 /* Read the launchers again; -1 with the reason, and then those before stay. */
 int jobs_reload(struct jobs *jobs, struct error *err);
 
-/* Leave the jobs to themselves and to the next server. Frees it on the loop. */
+/* Leave the jobs to themselves and to the next server. Frees it on the loop, before the
+ * store has closed. */
 void jobs_close(struct jobs *jobs);
 
 /* How many nodes a run asks an engine for. */
@@ -46,15 +48,15 @@ long jobs_nodes_wanted(const struct run_spec *spec);
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);
 
-/* Whether a launcher (NULL: none is wanted) is for whom a token's name says (NULL: nobody
- * is known). -1 with ERROR_DENIED. */
+/* Whether a token's name (NULL: it has none) may use a launcher (NULL: none is wanted).
+ * -1 with ERROR_DENIED. */
 int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
                struct error *err);
 
 /* Give the spec of a new run the group of its nodes: one of its own, or `group`, that of
  * the run which it follows, while the job of that run is there (NULL: it follows none).
- * -1 when memory is out. */
-int jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group);
+ */
+void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group);
 
 /* Whether a job of the group is there that has not ended. */
 bool jobs_has(const struct jobs *jobs, const char *group);

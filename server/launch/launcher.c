@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/command_template.h"
 #include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
@@ -35,7 +36,7 @@ struct parsing {
     struct problems *problems;
 };
 
-static void take_text(const struct parsing *p, const char *key, char **field)
+static void take_text(const struct parsing *p, const char *key, const char **field)
 {
     json_t *value = json_object_get(p->file, key);
     char pointer[64];
@@ -44,8 +45,7 @@ static void take_text(const struct parsing *p, const char *key, char **field)
     if (value && (!json_is_string(value) || json_string_length(value) > TEXT_MAX))
         problems_add(p->problems, pointer, "must be a string of at most %d bytes",
                      TEXT_MAX);
-    else if (value && !(*field = strdup(json_string_value(value))))
-        problems_add(p->problems, pointer, "out of memory");
+    *field = json_string_value(value);
 }
 
 /* The first group of what it finds is wanted: of `job`, the id. */
@@ -95,7 +95,7 @@ static void take_command(const struct parsing *p, const char *key,
     if (object || command != LAUNCHER_FIND)
         free(command_template_check(argv, pointer, names, p->launcher->config_dir,
                                     p->problems));
-    p->launcher->argv[command] = json_incref(argv);
+    p->launcher->argv[command] = argv;
     json_decref(names);
 }
 
@@ -132,7 +132,7 @@ static void take_states(const struct parsing *p)
             strcmp(text, "ended") != 0)
             problems_add(p->problems, pointer, "must be pending, running or ended");
     }
-    p->launcher->states = json_incref(states);
+    p->launcher->states = states;
 }
 
 static void take_env(const struct parsing *p)
@@ -143,7 +143,7 @@ static void take_env(const struct parsing *p)
 
     json_object_foreach (names, name, value)
         json_object_set_new(values, name, json_string(""));
-    p->launcher->env = json_incref(json_object_get(p->file, "env"));
+    p->launcher->env = json_object_get(p->file, "env");
     json_decref(command_template_env(p->launcher->env, values, p->launcher->config_dir,
                                      p->problems));
     json_decref(values);
@@ -190,7 +190,7 @@ static void take_who(const struct parsing *p)
     json_array_foreach (who, i, name)
         if (!json_is_string(name) || json_string_length(name) == 0)
             problems_add(p->problems, "/limits/who", "must have strings only");
-    p->launcher->who = json_incref(who);
+    p->launcher->who = who;
 }
 
 static void refuse_unknown(const struct parsing *p)
@@ -243,46 +243,41 @@ static void parse_all(const struct parsing *p)
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
                                 struct problems *problems)
 {
-    struct parsing p = {launcher_ref(calloc(1, sizeof(struct launcher))), file, problems};
+    struct launcher *launcher = calloc(1, sizeof(*launcher));
+    const struct parsing p = {launcher, file, problems};
     size_t before = problems->count;
 
+    if (!launcher || !(launcher->name = strdup(name)) ||
+        !(launcher->config_dir = strdup(config_dir)))
+        memory_out("a launcher");
+    launcher->refs = 1;
+    launcher->file = json_incref(file);
     if (!program_name_is_valid(name))
         problems_add(problems, "", "the file's name is none for a launcher");
     else if (!json_is_object(file))
         problems_add(problems, "", "must be a JSON object");
-    else if (!p.launcher || !(p.launcher->name = strdup(name)) ||
-             !(p.launcher->config_dir = strdup(config_dir)))
-        problems_add(problems, "", "out of memory");
     else
         parse_all(&p);
     if (problems->count == before)
-        return p.launcher;
-    launcher_unref(p.launcher);
+        return launcher;
+    launcher_unref(launcher);
     return NULL;
 }
 
 struct launcher *launcher_ref(struct launcher *launcher)
 {
-    if (launcher)
-        launcher->refs++;
+    launcher->refs++;
     return launcher;
 }
 
 void launcher_unref(struct launcher *launcher)
 {
-    if (!launcher || --launcher->refs > 0)
+    if (--launcher->refs > 0)
         return;
     free(launcher->name);
-    free(launcher->description);
     free(launcher->config_dir);
-    free(launcher->server);
-    free(launcher->token_dir);
     json_decref(launcher->parameters);
-    json_decref(launcher->env);
-    json_decref(launcher->states);
-    json_decref(launcher->who);
-    for (int i = 0; i < LAUNCHER_COMMANDS; i++)
-        json_decref(launcher->argv[i]);
+    json_decref(launcher->file);
     safe_regex_destroy(launcher->job);
     safe_regex_destroy(launcher->gone);
     safe_regex_destroy(launcher->word);
@@ -380,55 +375,46 @@ char **launcher_argv(const struct launcher *launcher, enum launcher_command comm
                                  err);
 }
 
-/* The server's own, but for its options, which may be secrets. */
-static size_t inherit(char **out, const json_t *own)
+static bool is_set(const json_t *own, const char *variable)
 {
-    size_t n = 0;
+    char name[256];
 
-    for (char **at = environ; *at; at++) {
-        char name[256];
-
-        snprintf(name, sizeof(name), "%.*s", (int)strcspn(*at, "="), *at);
-        if (strncmp(name, "RINGBENCH_", 10) == 0 || json_object_get(own, name))
-            continue;
-        if (out)
-            out[n] = strdup(*at);
-        n++;
-    }
-    return n;
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(variable, "="), variable);
+    return json_object_get(own, name) != NULL;
 }
 
+/* Those of the server's own variables that are none of its options, which may be secrets,
+ * and then `own`. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err)
 {
     struct problems problems;
-    const char *name;
     json_t *own, *value;
-    char **out;
-    size_t n;
+    const char *name;
+    size_t n = 0, most;
+    char **out = NULL;
 
     problems_init(&problems);
     own = command_template_env(launcher->env, values, launcher->config_dir, &problems);
     if (problems.count > 0) {
         set_fault(err, launcher->name, &problems);
-        problems_release(&problems);
-        json_decref(own);
-        return NULL;
+        goto out;
     }
-    problems_release(&problems);
     json_object_set(own, LAUNCHER_JOB_VARIABLE, json_object_get(values, "name"));
-    out = calloc(inherit(NULL, own) + json_object_size(own) + 1, sizeof(*out));
-    if (!out) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        json_decref(own);
-        return NULL;
-    }
-    n = inherit(out, own);
+    most = json_object_size(own);
+    for (char **at = environ; *at; at++)
+        most++;
+    out = calloc(most + 1, sizeof(*out));
+    if (!out)
+        memory_out("a launcher's environment");
+    for (char **at = environ; *at; at++)
+        if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
+            out[n++] = strdup(*at);
     json_object_foreach (own, name, value) /* what is empty is not set at all */
         if (json_string_length(value) > 0 &&
-            asprintf(&out[n], "%s=%s", name, json_string_value(value)) >= 0)
-            n++;
-        else
-            out[n] = NULL;
+            asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)
+            memory_out("a launcher's environment");
+out:
+    problems_release(&problems);
     json_decref(own);
     return out;
 }

@@ -27,11 +27,13 @@ enum launcher_command {
 enum job_state { JOB_STARTING, JOB_PENDING, JOB_RUNNING, JOB_STOPPING, JOB_ENDED };
 
 struct launcher {
-    char *name, *description, *config_dir;
-    char *server;       /* URL by which agents reach this server, or NULL: it knows */
-    char *token_dir;    /* that jobs can read, or NULL: the server's own */
-    json_t *parameters; /* object, see common/spec/program_schema.h */
-    json_t *env;        /* object of templates, or NULL */
+    char *name, *config_dir;
+    json_t *file;            /* of which the texts and values below are parts */
+    const char *description; /* or NULL */
+    const char *server;    /* URL by which agents reach this server, or NULL: it knows */
+    const char *token_dir; /* that jobs can read, or NULL: the server's own */
+    json_t *parameters;    /* object, see common/spec/program_schema.h */
+    json_t *env;           /* object of templates, or NULL */
     json_t *argv[LAUNCHER_COMMANDS]; /* arrays of templates, or NULL */
     struct safe_regex *job; /* whose first group in the output of START is the job's id */
     struct safe_regex *gone; /* in the errors of STATUS: there is no such job; or NULL */
@@ -52,8 +54,7 @@ extern const char *const job_state_names[]; /* by enum job_state */
  * with its pointer into the file. */
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
                                 struct problems *problems);
-/* It is freed with the last reference, of which launcher_parse gives the first. NULL is
- * nothing. */
+/* It is freed with the last reference, of which launcher_parse gives the first. */
 struct launcher *launcher_ref(struct launcher *launcher);
 void launcher_unref(struct launcher *launcher);
 

@@ -74,6 +74,9 @@ describe('rights of launchers', { concurrency: 6 }, () => {
       401,
     );
 
+    await server.killHard();
+    await server.startAgain();
+    assert.equal((await register(run.spec.nodes.group)).status, 201, 'it is known to the next server');
     const [job] = (await ask('GET', '/api/v1/jobs')).json.jobs;
     assert.ok(!JSON.stringify(job).includes(token));
     assert.equal((await ask('DELETE', `/api/v1/jobs/${job.id}`)).status, 202);

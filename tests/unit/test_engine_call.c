@@ -1,7 +1,9 @@
-/* test_engine_call.c - commands of launchers: how many there may be, and how they end */
+/* test_engine_call.c - commands of launchers: how they end, and what they said */
 #include "server/launch/engine_call.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
+
+#define SLEEPS "exec sleep 3600"
 
 static bool is_deaf; /* what is killed does not die */
 static int killed;   /* the group, 0: none */
@@ -20,7 +22,7 @@ struct fixture {
     struct engine_calls calls;
     struct launcher *a, *b;
     int answers;
-    char why[100];
+    char why[100], text[4200], complaint[100];
 };
 
 static struct launcher *make_launcher(const char *name, double command_s)
@@ -69,73 +71,89 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
     f->answers++;
     snprintf(f->why, sizeof(f->why), "%s", answer->why);
+    snprintf(f->text, sizeof(f->text), "%s", answer->text);
+    snprintf(f->complaint, sizeof(f->complaint), "%s", answer->complaint);
 }
 
-static struct engine_call *begin(struct fixture *f, struct launcher *launcher)
+static struct engine_call *begin(struct fixture *f, struct launcher *launcher,
+                                 const char *script)
 {
-    char program[] = "sleep", time[] = "3600", path[] = "PATH=/usr/bin:/bin";
-    char *argv[] = {program, time, NULL}, *env[] = {path, NULL};
+    char shell[] = "/bin/sh", option[] = "-c", path[] = "PATH=/usr/bin:/bin";
+    char *text = strdup(script), *argv[] = {shell, option, text, NULL};
+    char *env[] = {path, NULL};
     struct error err;
     struct engine_call *call =
         engine_call_start(&f->calls, launcher, argv, env, on_answer, f, &err);
 
+    free(text);
     assert_non_null(call);
     return call;
 }
 
-TEST(so_many_run_and_a_few_more_that_stop_jobs)
+static void answers(const char *script, const char *text, const char *complaint,
+                    const char *why, struct fixture *f)
 {
-    enum { ROOM = ENGINE_CALLS_OF_ONE - ENGINE_CALLS_SPARED };
+    f->answers = 0;
+    begin(f, f->a, script);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(f->answers, 1);
+    assert_string_equal(f->text, text);
+    assert_string_equal(f->complaint, complaint);
+    assert_string_equal(f->why, why);
+}
+
+TEST(an_answer_is_what_the_command_wrote)
+{
     struct fixture *f = *state;
-    struct engine_call *calls[ENGINE_CALLS_OF_ONE];
-    int n = 0;
 
-    while (engine_calls_have_room(&f->calls, "a", false))
-        calls[n++] = begin(f, f->a);
-    assert_int_equal(n, ROOM);
-    assert_true(engine_calls_have_room(&f->calls, "b", false));
-    while (engine_calls_have_room(&f->calls, "a", true))
-        calls[n++] = begin(f, f->a);
-    assert_int_equal(n, ENGINE_CALLS_OF_ONE);
-    assert_int_equal(engine_calls_count(&f->calls, "a"), ENGINE_CALLS_OF_ONE);
+    answers("echo; echo ' 7'; echo two; echo one >&2; echo two >&2; exit 3", "7\ntwo",
+            "one two", "ended with status 3", f);
+    answers("printf 'f\\374r\\000x\\001y'", "f?r?x y", "", "", f);
+    answers("kill -9 $$", "", "", "was ended by signal 9", f);
+    answers("yes | head -c 60000", f->text, "", "", f);
+    assert_int_equal(strlen(f->text), 4095); /* without the last line's end */
+}
+
+TEST(what_a_command_leaves_behind_is_not_waited_for)
+{
+    struct fixture *f = *state;
+    uint64_t begin = uv_hrtime();
+
+    answers("sleep 60 & echo $!", f->text, "", "", f);
+    assert_true(uv_hrtime() - begin < UINT64_C(30000000000));
+    assert_int_equal(__real_kill(atoi(f->text), SIGKILL), 0);
+}
+
+TEST(a_command_that_cannot_be_run_says_why)
+{
+    struct fixture *f = *state;
+    char program[] = "/nonexistent/sbatch", *argv[] = {program, NULL}, *env[] = {NULL};
+    struct error err;
+
+    assert_null(engine_call_start(&f->calls, f->a, argv, env, on_answer, f, &err));
+    assert_mentions(err.text, "/nonexistent/sbatch");
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(engine_calls_count(&f->calls, "a"), 0);
+}
+
+TEST(commands_are_counted_until_they_end)
+{
+    struct fixture *f = *state;
+    struct engine_call *one = begin(f, f->a, SLEEPS), *two = begin(f, f->a, SLEEPS);
+
+    assert_int_equal(engine_calls_count(&f->calls, "a"), 2);
     assert_int_equal(engine_calls_count(&f->calls, "b"), 0);
-
-    for (int i = 0; i < n; i++)
-        engine_call_cancel(calls[i]);
+    engine_call_cancel(one);
+    engine_call_cancel(two);
     uv_run(&f->loop, UV_RUN_DEFAULT);
     assert_int_equal(engine_calls_count(&f->calls, "a"), 0);
     assert_int_equal(f->answers, 0);
 }
 
-TEST(all_launchers_share_the_room)
-{
-    struct fixture *f = *state;
-    struct engine_call *calls[ENGINE_CALLS_MAX];
-    struct launcher *launchers[ENGINE_CALLS_MAX];
-    int n = 0;
-
-    for (;;) {
-        char name[16];
-
-        snprintf(name, sizeof(name), "l%d", n);
-        if (!engine_calls_have_room(&f->calls, name, false))
-            break;
-        launchers[n] = make_launcher(name, 3600);
-        calls[n] = begin(f, launchers[n]);
-        n++;
-    }
-    assert_int_equal(n, ENGINE_CALLS_MAX - ENGINE_CALLS_SPARED);
-    assert_true(engine_calls_have_room(&f->calls, "a", true));
-    for (int i = 0; i < n; i++) {
-        engine_call_cancel(calls[i]);
-        launcher_unref(launchers[i]);
-    }
-}
-
 TEST(what_takes_too_long_is_killed)
 {
     struct fixture *f = *state;
-    struct engine_call *call = begin(f, f->b);
+    struct engine_call *call = begin(f, f->b, SLEEPS);
     int pid = engine_call_pid(call);
 
     uv_run(&f->loop, UV_RUN_DEFAULT);
@@ -148,7 +166,7 @@ TEST(what_takes_too_long_is_killed)
 TEST(what_does_not_die_is_answered_and_keeps_its_place)
 {
     struct fixture *f = *state;
-    struct engine_call *call = begin(f, f->b);
+    struct engine_call *call = begin(f, f->b, SLEEPS);
     int pid = engine_call_pid(call);
 
     is_deaf = true;
@@ -165,7 +183,7 @@ TEST(what_does_not_die_is_answered_and_keeps_its_place)
 TEST(what_is_abandoned_goes_on)
 {
     struct fixture *f = *state;
-    int pid = engine_call_pid(begin(f, f->a));
+    int pid = engine_call_pid(begin(f, f->a, SLEEPS));
 
     engine_calls_abandon(&f->calls);
     uv_run(&f->loop, UV_RUN_DEFAULT);

@@ -1,4 +1,4 @@
-/* test_jobs.c - a job is started when the disk has its record, and not before */
+/* test_jobs.c - a job is started when the store has it, and ends when no run needs it */
 #include <sys/stat.h>
 
 #include <uv.h>
@@ -6,22 +6,50 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/launch/jobs.h"
+#include "server/store/store.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
-/* A disk that takes its time: it is waited for until it may answer, with disk_errno. */
-static uv_sem_t disk;
-static int disk_errno, asked_disk;
+/* A store that takes its time, or takes nothing. */
+static struct {
+    store_written *done; /* of a write that is under way */
+    void *arg;
+    int writes;
+} store;
 
-int __wrap_fsync(int fd);
+void __wrap_store_submit(struct store *, struct store_write *write, bool retry,
+                         store_written *done, void *arg);
+json_t *__wrap_store_load_jobs(struct store *, struct error *err);
 
-int __wrap_fsync(int fd)
+void __wrap_store_submit(struct store *of, struct store_write *write, bool retry,
+                         store_written *done, void *arg)
 {
-    (void)fd;
-    __atomic_add_fetch(&asked_disk, 1, __ATOMIC_SEQ_CST);
-    uv_sem_wait(&disk);
-    uv_sem_post(&disk); /* from now on */
-    errno = disk_errno;
-    return disk_errno ? -1 : 0;
+    (void)of, (void)retry;
+    store_write_destroy(write);
+    store.writes++;
+    if (done)
+        store.done = done;
+    if (done)
+        store.arg = arg;
+}
+
+json_t *__wrap_store_load_jobs(struct store *of, struct error *err)
+{
+    (void)of, (void)err;
+    return json_array();
+}
+
+/* What waits for the store is told. */
+static void answer_store(const char *fault)
+{
+    store_written *done = store.done;
+    struct error err;
+
+    assert_non_null(done);
+    store.done = NULL;
+    if (fault)
+        error_set(&err, ERROR_UNAVAILABLE, "%s", fault);
+    done(store.arg, fault ? &err : NULL, NULL, 0);
 }
 
 static char launcher[] = "engine", group[] = "job-000000000000";
@@ -76,10 +104,9 @@ static int set_up(void **state)
     assert_int_equal(mkdir(f->launchers, 0700), 0);
     write_launcher(f);
     set_status(f, "PENDING");
-    uv_sem_init(&disk, 0);
-    disk_errno = asked_disk = 0;
+    memset(&store, 0, sizeof(store));
     uv_loop_init(&f->loop);
-    config = (struct jobs_config){.dir = f->dir, .launchers = f->launchers};
+    config = (struct jobs_config){.token_dir = f->dir, .launchers = f->launchers};
     f->jobs = jobs_create(&f->loop, &config, &err);
     if (!f->jobs)
         fail_msg("%s", err.text);
@@ -95,11 +122,11 @@ static int tear_down(void **state)
     struct fixture *f = *state;
     char command[64];
 
-    uv_sem_post(&disk);
     jobs_close(f->jobs);
     uv_run(&f->loop, UV_RUN_DEFAULT);
+    if (store.done)
+        answer_store("the server is stopping");
     assert_int_equal(uv_loop_close(&f->loop), 0);
-    uv_sem_destroy(&disk);
     snprintf(command, sizeof(command), "rm -r %s", f->dir);
     assert_int_equal(system(command), 0);
     free(f);
@@ -113,100 +140,55 @@ static enum job_state need(struct fixture *f, char *text)
     return jobs_need(f->jobs, &f->spec, "000000000001", text);
 }
 
-TEST(a_job_is_started_when_the_disk_has_it)
+TEST(a_job_is_started_when_the_store_has_it)
 {
     struct fixture *f = *state;
     char text[JOB_TEXT_MAX];
 
     need(f, text);
-    for (int turns = 0; turns < 5 || !__atomic_load_n(&asked_disk, __ATOMIC_SEQ_CST);
-         turns++)
+    for (int turns = 0; turns < 5; turns++)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_int_equal(need(f, text), JOB_STARTING);
     assert_int_equal(access(f->started, F_OK), -1);
 
-    uv_sem_post(&disk);
+    answer_store(NULL);
     while (need(f, text) == JOB_STARTING)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_string_equal(text, "job 7 of engine is pending");
     assert_int_equal(access(f->started, F_OK), 0);
 }
 
-TEST(a_job_that_the_disk_does_not_take_is_not_started)
+TEST(a_job_that_the_store_does_not_take_is_not_started)
 {
     struct fixture *f = *state;
     char text[JOB_TEXT_MAX];
 
-    disk_errno = EIO;
-    uv_sem_post(&disk);
-    while (need(f, text) == JOB_STARTING)
-        uv_run(&f->loop, UV_RUN_ONCE);
-    assert_non_null(strstr(text,
-                           "has ended: it was not started: the disk did not take it: "
-                           "Input/output error"));
+    need(f, text);
+    answer_store("the disk is full");
+    assert_int_equal(need(f, text), JOB_ENDED);
+    assert_mentions(text, "not started");
+    assert_mentions(text, "the disk is full");
+    for (int turns = 0; turns < 5; turns++)
+        uv_run(&f->loop, UV_RUN_NOWAIT);
     assert_int_equal(access(f->started, F_OK), -1);
 }
 
-/* What the jobs' directory has of the only job: "" while it has nothing. */
-static void read_safe(const struct fixture *f, const char *id, char *job, size_t size)
-{
-    char path[96];
-    struct error err;
-    json_t *doc;
-
-    snprintf(path, sizeof(path), "%s/%s.safe", f->dir, id);
-    doc = json_read_file(path, 4096, &err);
-    snprintf(job, size, "%s", json_get_str(doc, "job", ""));
-    json_decref(doc);
-}
-
-static void close_jobs(struct fixture *f)
-{
-    jobs_close(f->jobs);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
-}
-
-static void open_again(struct fixture *f)
-{
-    const struct jobs_config config = {.dir = f->dir, .launchers = f->launchers};
-    struct error err;
-
-    f->jobs = jobs_create(&f->loop, &config, &err);
-    assert_non_null(f->jobs);
-}
-
-/* A loss of power may leave nothing of a file that has replaced one which the disk had.
- */
-TEST(a_record_that_was_lost_as_it_was_replaced_is_there_as_before)
+/* The store has it as one that may have been started. */
+TEST(a_job_that_is_stopped_while_it_is_stored_is_stored_again)
 {
     struct fixture *f = *state;
-    char text[JOB_TEXT_MAX], id[ID_RUN_LENGTH + 1], job[16] = "", path[96], empty[96];
-    json_t *jobs;
-    FILE *file;
+    char text[JOB_TEXT_MAX];
+    int writes;
 
-    uv_sem_post(&disk);
-    while (need(f, text) == JOB_STARTING)
-        uv_run(&f->loop, UV_RUN_ONCE);
-    jobs = jobs_json(f->jobs);
-    snprintf(id, sizeof(id), "%s", json_get_str(json_array_get(jobs, 0), "id", ""));
-    json_decref(jobs);
-    for (int turns = 0; strcmp(job, "7") != 0 && turns < 100; turns++) {
-        uv_run(&f->loop, UV_RUN_ONCE);
-        read_safe(f, id, job, sizeof(job));
-    }
-    close_jobs(f); /* so that nothing is being written any more */
-    snprintf(path, sizeof(path), "%s/%s.json", f->dir, id);
-    snprintf(empty, sizeof(empty), "%s/empty", f->dir);
-    file = fopen(empty, "w");
-    assert_non_null(file);
-    fclose(file);
-    assert_int_equal(rename(empty, path), 0);
-
-    open_again(f);
-    jobs = jobs_json(f->jobs);
-    assert_int_equal(json_array_size(jobs), 1);
-    assert_string_equal(json_get_str(json_array_get(jobs, 0), "job", ""), "7");
-    json_decref(jobs);
+    need(f, text);
+    jobs_release(f->jobs, group);
+    assert_int_equal(need(f, text), JOB_ENDED);
+    writes = store.writes;
+    answer_store(NULL);
+    assert_int_equal(store.writes, writes + 1);
+    for (int turns = 0; turns < 5; turns++)
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    assert_int_equal(access(f->started, F_OK), -1);
 }
 
 static enum job_state state_of(struct fixture *f)
@@ -235,8 +217,9 @@ static void run_job(struct fixture *f)
 {
     char text[JOB_TEXT_MAX];
 
-    uv_sem_post(&disk);
     set_status(f, "RUNNING");
+    need(f, text);
+    answer_store(NULL);
     while (need(f, text) != JOB_RUNNING)
         uv_run(&f->loop, UV_RUN_ONCE);
 }
@@ -245,7 +228,7 @@ static void run_job(struct fixture *f)
 static void assign_follow_up(struct fixture *f, struct run_spec *spec)
 {
     *spec = (struct run_spec){.launch.name = launcher};
-    assert_int_equal(jobs_assign(f->jobs, spec, group), 0);
+    jobs_assign(f->jobs, spec, group);
 }
 
 TEST(a_job_is_stopped_when_no_run_needs_it)
