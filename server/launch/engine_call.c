@@ -1,12 +1,14 @@
-/* engine_call.c - a command of a launcher, run beside the loop */
+/* engine_call.c - commands of launchers, run as processes beside the loop */
 #include "server/launch/engine_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
@@ -15,52 +17,93 @@
 #define ANSWER_MAX 4096
 #define DEATH_MS 5000 /* that a command which was killed may take to end */
 
-enum { OUT, ERRORS, PIPES };
-
 struct engine_call {
     TAILQ_ENTRY(engine_call) entry;
-    struct engine_calls *calls; /* whose list it is in; NULL: abandoned */
     struct launcher *launcher;
-    uv_process_t process;
-    uv_timer_t timer;
-    int pipes[PIPES];      /* this server's ends, read when the command has ended */
+    pid_t pid; /* leads a session of its own */
+    int out, errors;
+    int64_t until_ms;      /* it may take; then, it may take to die */
     engine_answered *done; /* NULL: answered, or nobody wants to know */
     void *arg;
     bool is_late;
-    int open; /* handles */
 };
 
-static void on_closed(uv_handle_t *handle)
+static void call_free(struct engine_calls *calls, struct engine_call *call)
 {
-    struct engine_call *call = handle->data;
-
-    if (--call->open > 0)
-        return;
-    if (call->calls)
-        TAILQ_REMOVE(&call->calls->list, call, entry);
-    for (int i = 0; i < PIPES; i++)
-        close(call->pipes[i]);
+    TAILQ_REMOVE(calls, call, entry);
+    close(call->out);
+    close(call->errors);
     launcher_unref(call->launcher);
     free(call);
 }
 
-static void close_handle(uv_handle_t *handle)
+/* ---- Starting ---- */
+
+/* Signals are as usual there, whatever this server ignores. */
+static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
 {
-    if (!uv_is_closing(handle))
-        uv_close(handle, on_closed);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    int rc;
+
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    rc = posix_spawnp(pid, argv[0], &actions, &attributes, argv, env);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
 }
 
-/* The pipe does not block: what the command started may hold its other end. */
-static void read_text(int fd, bool has_lines, char text[ANSWER_MAX + 1])
+struct engine_call *engine_call_start(struct engine_calls *calls,
+                                      struct launcher *launcher, char **argv, char **env,
+                                      int64_t now_ms, engine_answered *done, void *arg,
+                                      struct error *err)
+{
+    struct engine_call *call = calloc(1, sizeof(*call));
+    int out[2] = {-1, -1}, errors[2] = {-1, -1}, rc;
+
+    if (!call)
+        memory_out("a launcher's command");
+    rc = pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ? errno : 0;
+    if (!rc)
+        rc = spawn(&call->pid, argv, env, out[1], errors[1]);
+    close(out[1]);
+    close(errors[1]);
+    call->out = out[0];
+    call->errors = errors[0];
+    call->launcher = launcher_ref(launcher);
+    call->until_ms = now_ms + (int64_t)(launcher->command_s * 1000);
+    call->done = done;
+    call->arg = arg;
+    TAILQ_INSERT_TAIL(calls, call, entry);
+    if (!rc)
+        return call;
+    call_free(calls, call);
+    error_set_errno(err, ERROR_IO, rc, "can't run %s", argv[0]);
+    return NULL;
+}
+
+/* ---- Its end ---- */
+
+/* What is there now: what the command started may hold the other end. */
+static const char *read_text(int fd, bool has_lines, char text[ANSWER_MAX + 1])
 {
     size_t len = 0;
     ssize_t n;
 
-    while (len < ANSWER_MAX && (n = read(fd, text + len, ANSWER_MAX - len)) != 0)
-        if (n > 0)
-            len += (size_t)n;
-        else if (errno != EINTR)
-            break;
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while (len < ANSWER_MAX && (n = read(fd, text + len, ANSWER_MAX - len)) > 0)
+        len += (size_t)n;
     for (size_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = '?';
@@ -72,158 +115,91 @@ static void read_text(int fd, bool has_lines, char text[ANSWER_MAX + 1])
     for (char *at = text; *at; at++)
         if (((unsigned char)*at < 0x20 && (*at != '\n' || !has_lines)) || *at == 0x7f)
             *at = ' ';
+    return text + strspn(text, " \n");
 }
 
 static void answer(struct engine_call *call, const char *why)
 {
     char out[ANSWER_MAX + 1], errors[ANSWER_MAX + 1];
-    struct engine_answer answer = {.has_failed = why[0] != '\0',
-                                   .is_late = call->is_late,
-                                   .launcher = call->launcher,
-                                   .why = why};
+    const struct engine_answer answer = {.has_failed = why[0] != '\0',
+                                         .is_late = call->is_late,
+                                         .launcher = call->launcher,
+                                         .why = why,
+                                         .text = read_text(call->out, true, out),
+                                         .complaint =
+                                             read_text(call->errors, false, errors)};
     engine_answered *done = call->done;
 
     call->done = NULL;
-    close_handle((uv_handle_t *)&call->timer);
-    if (!done)
-        return;
-    read_text(call->pipes[OUT], true, out);
-    read_text(call->pipes[ERRORS], false, errors);
-    answer.text = out + strspn(out, " \n");
-    answer.complaint = errors + strspn(errors, " ");
-    done(call->arg, &answer);
+    if (done)
+        done(call->arg, &answer);
 }
 
-static void on_exit_of(uv_process_t *process, int64_t status, int number)
+static void on_end(struct engine_call *call, int status)
 {
-    struct engine_call *call = process->data;
     char why[100] = "";
 
-    close_handle((uv_handle_t *)process);
-    call->is_late =
-        call->is_late && (status != 0 || number != 0); /* it was done before */
+    call->is_late = call->is_late && status != 0; /* else it had ended before */
     if (call->is_late)
         snprintf(why, sizeof(why), "took too long and was killed");
-    else if (number)
-        snprintf(why, sizeof(why), "was ended by signal %d", number);
+    else if (WIFSIGNALED(status))
+        snprintf(why, sizeof(why), "was ended by signal %d", WTERMSIG(status));
     else if (status != 0)
-        snprintf(why, sizeof(why), "ended with status %d", (int)status);
+        snprintf(why, sizeof(why), "ended with status %d", WEXITSTATUS(status));
     answer(call, why);
 }
 
-static uint64_t ms_of(double seconds)
-{
-    return (uint64_t)(seconds * 1000);
-}
-
-/* A process that waits in the kernel does not die; nobody waits for it. It stays in the
+/* A process that waits in the kernel does not die, and is not waited for. It stays in the
  * list, though. */
-static void on_late(uv_timer_t *timer)
+static void on_late(struct engine_call *call, int64_t now_ms)
 {
-    struct engine_call *call = timer->data;
-    uint64_t command_ms = ms_of(call->launcher->command_s);
+    int64_t command_ms = (int64_t)(call->launcher->command_s * 1000);
 
     if (call->is_late) {
         answer(call, "took too long and was killed, which has not ended it");
         return;
     }
     call->is_late = true;
-    kill(-engine_call_pid(call), SIGKILL);
-    uv_timer_start(timer, on_late, command_ms < DEATH_MS ? command_ms : DEATH_MS, 0);
+    call->until_ms = now_ms + (command_ms < DEATH_MS ? command_ms : DEATH_MS);
+    kill(-call->pid, SIGKILL);
 }
 
-static int spawn(struct engine_call *call, char **argv, char **env)
+void engine_calls_tick(struct engine_calls *calls, int64_t now_ms)
 {
-    int fds[PIPES][2] = {{-1, -1}, {-1, -1}}, fault = 0, rc;
-    uv_stdio_container_t stdio[1 + PIPES] = {{.flags = UV_IGNORE}};
-    const uv_process_options_t options = {.exit_cb = on_exit_of,
-                                          .file = argv[0],
-                                          .args = argv,
-                                          .env = env,
-                                          .flags = UV_PROCESS_DETACHED,
-                                          .stdio_count = 1 + PIPES,
-                                          .stdio = stdio};
+    struct engine_call *call, *next;
+    int status;
 
-    for (int i = 0; i < PIPES; i++) {
-        if (pipe2(fds[i], O_CLOEXEC) || fcntl(fds[i][0], F_SETFL, O_NONBLOCK))
-            fault = -errno; /* uv_spawn refuses what is no descriptor */
-        call->pipes[i] = fds[i][0];
-        stdio[1 + i].flags = UV_INHERIT_FD;
-        stdio[1 + i].data.fd = fds[i][1];
+    for (call = TAILQ_FIRST(calls); call; call = next) {
+        next = TAILQ_NEXT(call, entry);
+        if (waitpid(call->pid, &status, WNOHANG) == call->pid) {
+            on_end(call, status);
+            call_free(calls, call);
+        } else if (call->done && now_ms >= call->until_ms) {
+            on_late(call, now_ms);
+        }
     }
-    rc = uv_spawn(call->calls->loop, &call->process, &options);
-    call->process.data = call;
-    for (int i = 0; i < PIPES; i++)
-        close(fds[i][1]);
-    return fault ? fault : rc;
-}
-
-struct engine_call *engine_call_start(struct engine_calls *calls,
-                                      struct launcher *launcher, char **argv, char **env,
-                                      engine_answered *done, void *arg, struct error *err)
-{
-    struct engine_call *call = calloc(1, sizeof(*call));
-    int rc;
-
-    if (!call)
-        memory_out("a launcher's command");
-    call->calls = calls;
-    call->launcher = launcher_ref(launcher);
-    TAILQ_INSERT_TAIL(&calls->list, call, entry);
-    uv_timer_init(calls->loop, &call->timer);
-    call->timer.data = call;
-    call->open = 2;
-    rc = spawn(call, argv, env);
-    if (rc < 0) {
-        error_set(err, ERROR_IO, "can't run %s: %s", argv[0], uv_strerror(rc));
-        close_handle((uv_handle_t *)&call->process);
-        close_handle((uv_handle_t *)&call->timer);
-        return NULL;
-    }
-    call->done = done;
-    call->arg = arg;
-    uv_timer_start(&call->timer, on_late, ms_of(launcher->command_s), 0);
-    return call;
-}
-
-int engine_call_pid(const struct engine_call *call)
-{
-    return uv_process_get_pid(&call->process);
 }
 
 void engine_call_cancel(struct engine_call *call)
 {
     call->done = NULL;
-    kill(-engine_call_pid(call), SIGKILL);
+    kill(-call->pid, SIGKILL);
 }
 
 /* ---- All of them ---- */
-
-void engine_calls_init(struct engine_calls *calls, uv_loop_t *loop)
-{
-    calls->loop = loop;
-    TAILQ_INIT(&calls->list);
-}
 
 size_t engine_calls_count(const struct engine_calls *calls, const char *launcher)
 {
     const struct engine_call *call;
     size_t n = 0;
 
-    TAILQ_FOREACH (call, &calls->list, entry)
+    TAILQ_FOREACH (call, calls, entry)
         n += strcmp(call->launcher->name, launcher) == 0;
     return n;
 }
 
 void engine_calls_abandon(struct engine_calls *calls)
 {
-    struct engine_call *call;
-
-    while ((call = TAILQ_FIRST(&calls->list))) {
-        TAILQ_REMOVE(&calls->list, call, entry);
-        call->calls = NULL;
-        call->done = NULL;
-        close_handle((uv_handle_t *)&call->process);
-        close_handle((uv_handle_t *)&call->timer);
-    }
+    while (!TAILQ_EMPTY(calls))
+        call_free(calls, TAILQ_FIRST(calls));
 }

@@ -1,11 +1,11 @@
-/* engine_call.h - a command of a launcher, run beside the loop */
+/* engine_call.h - commands of launchers, run as processes beside the loop */
 #ifndef RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 #define RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/queue.h>
-#include <uv.h>
 
 #include "common/base/error.h"
 #include "server/launch/launcher.h"
@@ -30,32 +30,27 @@ typedef void engine_answered(void *arg, const struct engine_answer *answer);
 struct engine_call;
 
 /* The commands whose process is there, answered or not. */
-struct engine_calls {
-    uv_loop_t *loop;
-    TAILQ_HEAD(, engine_call) list;
-};
-
-void engine_calls_init(struct engine_calls *calls, uv_loop_t *loop);
+TAILQ_HEAD(engine_calls, engine_call);
 
 /* How many there are of the launcher of that name. */
 size_t engine_calls_count(const struct engine_calls *calls, const char *launcher);
 
-/* Before the loop ends: the commands go on by themselves, and nobody is told. */
+/* Answer for commands that have ended. Kill those that took longer than their launcher's
+ * command_s, and what they started. now_ms: of a monotonic clock, as below. */
+void engine_calls_tick(struct engine_calls *calls, int64_t now_ms);
+
+/* The commands go on by themselves, and nobody is told. */
 void engine_calls_abandon(struct engine_calls *calls);
 
-/* Run argv with env (NULL-terminated; borrowed) and nothing to read. `done` runs on the
- * loop, once; after the launcher's command_s the command and what it started are killed.
- * A command that writes more than a pipe holds (64 KiB) blocks, and ends like this. NULL
- * with the reason. */
+/* Run argv with env (NULL-terminated; borrowed) and nothing to read. `done` is called
+ * once, by a later tick. A command that writes more than a pipe holds (64 KiB) blocks
+ * until it is killed. NULL with the reason. */
 struct engine_call *engine_call_start(struct engine_calls *calls,
                                       struct launcher *launcher, char **argv, char **env,
-                                      engine_answered *done, void *arg,
+                                      int64_t now_ms, engine_answered *done, void *arg,
                                       struct error *err);
 
-/* The command's process, which leads a group of its own. */
-int engine_call_pid(const struct engine_call *call);
-
-/* Kill it; `done` does not run. */
+/* Kill it; `done` is not called. */
 void engine_call_cancel(struct engine_call *call);
 
 #endif

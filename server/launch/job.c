@@ -150,9 +150,9 @@ static void be_unnamed(struct job *job, const struct launcher *launcher, const c
     job_enter(job, JOB_ENDED, text);
 }
 
-static void on_started(struct job *job, const struct launcher *launcher,
-                       const struct engine_answer *answer)
+static void on_started(struct job *job, const struct engine_answer *answer)
 {
+    const struct launcher *launcher = answer->launcher;
     const char *id = NULL;
     size_t len = 0;
     char why[JOB_WORDS_MAX];
@@ -171,31 +171,31 @@ static void on_started(struct job *job, const struct launcher *launcher,
     be_unnamed(job, launcher, why, answer->is_late || has_id);
 }
 
-static bool is_gone(const struct launcher *launcher, const struct engine_answer *answer)
+static bool is_gone(const struct engine_answer *answer)
 {
+    const struct safe_regex *gone = answer->launcher->gone;
+
     if (!answer->has_failed)
         return answer->text[0] == '\0';
-    return launcher->gone &&
-           safe_regex_match(launcher->gone, answer->complaint, strlen(answer->complaint),
-                            NULL, NULL) == SAFE_REGEX_YES;
+    return gone && safe_regex_match(gone, answer->complaint, strlen(answer->complaint),
+                                    NULL, NULL) == SAFE_REGEX_YES;
 }
 
 /* A job that cannot be queried is not taken to have ended. One that is being stopped ends
  * for the reason of its stop, whatever the engine calls that. */
-static void on_status(struct job *job, const struct launcher *launcher,
-                      const struct engine_answer *answer)
+static void on_status(struct job *job, const struct engine_answer *answer)
 {
     bool is_stopping = job->state == JOB_STOPPING;
     char why[JOB_WORDS_MAX] = "the engine has it no more";
     int state = JOB_ENDED;
 
-    if (!is_gone(launcher, answer)) {
+    if (!is_gone(answer)) {
         if (answer->has_failed) {
             put_fault(why, "its state is not known", answer);
             be_unknown(job, why);
             return;
         }
-        state = launcher_state(launcher, answer->text, why, sizeof(why));
+        state = launcher_state(answer->launcher, answer->text, why, sizeof(why));
     }
     if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
@@ -245,40 +245,32 @@ static void on_stop(struct job *job, const struct engine_answer *answer)
     be_unknown(job, why);
 }
 
-/* What follows a start is due at once, as is the stop of a job that has just got its id.
- */
+static void (*const handlers[])(struct job *, const struct engine_answer *) = {
+    [LAUNCHER_START] = on_started,
+    [LAUNCHER_STATUS] = on_status,
+    [LAUNCHER_STOP] = on_stop,
+    [LAUNCHER_FIND] = on_found,
+};
+
+/* The next command is due at once after a start, if the job's id is new, and if the job
+ * has yet to be stopped; else after every_s. */
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct job *job = arg;
-    const struct launcher *launcher = answer->launcher;
-    bool had_id = job->engine_id[0] != '\0';
+    bool had_id = job->engine_id[0] != '\0', is_soon;
 
     job->call = NULL;
     job->due_at = job_now(job);
     if (!job_is_alive(job)) /* it was given up */
         return;
-    switch (job->command) {
-    case LAUNCHER_START:
-        on_started(job, launcher, answer);
-        return;
-    case LAUNCHER_STATUS:
-        on_status(job, launcher, answer);
-        if (job->state == JOB_STOPPING && !job->stopped_at)
-            return; /* the next is another stop */
-        break;
-    case LAUNCHER_STOP:
-        on_stop(job, answer);
-        break;
-    case LAUNCHER_FIND:
-        on_found(job, answer);
-        break;
-    case LAUNCHER_COMMANDS:
-        break;
-    }
-    if (job->engine_id[0] && !had_id)
-        return;
-    job->due_at += job_now(job) < job->awaited_until_at ? AWAITED_EVERY_MS
-                                                        : ms_of(launcher->every_s);
+    handlers[job->command](job, answer);
+    is_soon = job->command == LAUNCHER_START || (!had_id && job->engine_id[0]) ||
+              (job->command == LAUNCHER_STATUS && job->state == JOB_STOPPING &&
+               !job->stopped_at);
+    if (!is_soon)
+        job->due_at += job_now(job) < job->awaited_until_at
+                           ? AWAITED_EVERY_MS
+                           : ms_of(answer->launcher->every_s);
 }
 
 /* ---- Commands ---- */
@@ -321,13 +313,15 @@ static void run_command(struct job *job, struct launcher *launcher)
 {
     json_t *values = values_of(job, launcher);
     struct error err;
-    char **argv = launcher_argv(launcher, job->command, values, &err), **env = NULL;
+    char **argv = command_template_argv(launcher->argv[job->command], values,
+                                        launcher->config_dir, &err),
+         **env = NULL;
 
     if (argv)
         env = launcher_env(launcher, values, &err);
     if (env)
-        job->call = engine_call_start(&job->jobs->calls, launcher, argv, env, on_answer,
-                                      job, &err);
+        job->call = engine_call_start(&job->jobs->calls, launcher, argv, env,
+                                      job_now(job), on_answer, job, &err);
     command_template_free(argv);
     command_template_free(env);
     json_decref(values);

@@ -71,6 +71,16 @@ struct jobs {
     struct job_list list; /* the oldest first */
 };
 
+static inline int64_t job_now(const struct job *job)
+{
+    return (int64_t)uv_now(job->jobs->loop);
+}
+
+static inline bool job_is_alive(const struct job *job)
+{
+    return job->state != JOB_ENDED;
+}
+
 /* ---- job_row.c: what is known of it ---- */
 
 /* A copy; NULL for NULL. */
@@ -86,9 +96,6 @@ void job_restore(struct jobs *jobs, const json_t *doc);
 
 /* One that is in no list any more. */
 void job_free(struct job *job);
-
-int64_t job_now(const struct job *job);
-bool job_is_alive(const struct job *job);
 
 /* NULL if the server no longer has that launcher. */
 struct launcher *job_launcher(const struct job *job);

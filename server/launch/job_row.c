@@ -13,16 +13,6 @@
 #include "server/launch/job.h"
 #include "server/store/store.h"
 
-int64_t job_now(const struct job *job)
-{
-    return (int64_t)uv_now(job->jobs->loop);
-}
-
-bool job_is_alive(const struct job *job)
-{
-    return job->state != JOB_ENDED;
-}
-
 struct launcher *job_launcher(const struct job *job)
 {
     return launcher_list_find(&job->jobs->launchers, job->launcher);

@@ -76,6 +76,7 @@ static void on_tick(uv_timer_t *timer)
     struct job *job;
     bool is_any = false;
 
+    engine_calls_tick(&jobs->calls, (int64_t)uv_now(jobs->loop));
     TAILQ_FOREACH (job, &jobs->list, entry) {
         job_tick(job);
         is_any = is_any || job_is_alive(job);
@@ -83,7 +84,7 @@ static void on_tick(uv_timer_t *timer)
     while ((job = next_due(jobs)))
         job_call(job);
     forget_oldest(jobs);
-    if (!is_any)
+    if (!is_any && TAILQ_EMPTY(&jobs->calls))
         uv_timer_stop(timer);
 }
 
@@ -139,7 +140,7 @@ struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
     jobs->launchers_dir = job_text(config->launchers);
     jobs->server = job_text("");
     TAILQ_INIT(&jobs->list);
-    engine_calls_init(&jobs->calls, loop);
+    TAILQ_INIT(&jobs->calls);
     if (launcher_list_load(&jobs->launchers, config->launchers, err) ||
         restore_all(jobs, err)) {
         jobs_free(jobs);

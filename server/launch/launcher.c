@@ -368,13 +368,6 @@ struct launcher *launcher_list_find(const struct launcher_list *list, const char
 
 /* ---- Commands ---- */
 
-char **launcher_argv(const struct launcher *launcher, enum launcher_command command,
-                     json_t *values, struct error *err)
-{
-    return command_template_argv(launcher->argv[command], values, launcher->config_dir,
-                                 err);
-}
-
 static bool is_set(const json_t *own, const char *variable)
 {
     char name[256];

@@ -74,10 +74,8 @@ void launcher_list_release(struct launcher_list *list);
 /* Borrowed; NULL when there is none of that name. */
 struct launcher *launcher_list_find(const struct launcher_list *list, const char *name);
 
-/* The argument vector or environment for all values, ended by NULL, to be freed by
- * command_template_free. NULL with the reason. */
-char **launcher_argv(const struct launcher *launcher, enum launcher_command command,
-                     json_t *values, struct error *err);
+/* The environment of all commands, ended by NULL, to be freed by command_template_free.
+ * NULL with the reason. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err);
 
 /* What the engine's answer to STATUS comes to: the state, or -1 for a word that `states`
