@@ -15,7 +15,7 @@
 
 #define RING_BYTES 32768
 #define MEMBERS_MAX 1024
-#define IDLE_POLLS 200 /* before sleeping */
+#define IDLE_POLLS 2 /* before sleeping */
 
 struct ring {
     _Alignas(64) _Atomic uint64_t written;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +16,7 @@
 #define BLOCKS_TRIED 64 /* sleeps between two tries at polling */
 #define BLOCK_MS 5
 #define YIELDS_CROWDED 10
-#define LONG_TURN_NS 500000 /* of whoever was given way to */
-#define BLOCKS_SPARED 1024  /* after one without giving way */
+#define YIELDS_SPARED 1024 /* sleeping on a socket instead costs little */
 
 static int connect_all(struct mesh *mesh, const struct mesh_config *config,
                        struct error *err)
@@ -119,16 +117,8 @@ static void spin_less(struct mesh *mesh)
  * such rank: with other work on the core sleeping is cheaper. */
 static bool give_way(struct mesh *mesh, const struct watch_idle *idle)
 {
-    int64_t start_ns;
-
-    if (!mesh->watch.is_crowded || idle->polls > mesh->polls + YIELDS_CROWDED ||
-        mesh->blocks < mesh->yields_from)
-        return false;
-    start_ns = clock_monotonic_ns();
-    sched_yield();
-    if (clock_monotonic_ns() - start_ns > LONG_TURN_NS)
-        mesh->yields_from = mesh->blocks + BLOCKS_SPARED;
-    return true;
+    return mesh->watch.is_crowded && idle->polls <= mesh->polls + YIELDS_CROWDED &&
+           watch_give_way(&mesh->watch, YIELDS_SPARED);
 }
 
 /* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever

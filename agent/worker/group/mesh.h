@@ -35,15 +35,14 @@ struct mesh {
     struct endpoint *data;    /* what collectives go over: these, or others' (borrowed) */
     void (*progress)(void *); /* called in waits; then nobody sleeps. NULL: none */
     void *progress_arg;
-    struct pollfd *fds;   /* scratch: two per rank */
-    int *group_of;        /* by rank: position in `group`, or -1 */
-    int *ring;            /* the ranks in an order that visits each host once */
-    int ring_at;          /* own position in it */
-    int machine_ranks;    /* ranks on this machine, whatever their host identity */
-    unsigned polls;       /* of sockets, before sleeping */
-    uint64_t blocks;      /* sleeps so far */
-    uint64_t yields_from; /* with so many it may give way again */
-    bool is_local;        /* all ranks are on this host */
+    struct pollfd *fds; /* scratch: two per rank */
+    int *group_of;      /* by rank: position in `group`, or -1 */
+    int *ring;          /* the ranks in an order that visits each host once */
+    int ring_at;        /* own position in it */
+    int machine_ranks;  /* ranks on this machine, whatever their host identity */
+    unsigned polls;     /* of sockets, before sleeping */
+    uint64_t blocks;    /* sleeps so far */
+    bool is_local;      /* all ranks are on this host */
 };
 
 /* Publish ringbench/rank/R in the store, wait for everyone's, connect. Collective. */

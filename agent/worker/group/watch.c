@@ -22,6 +22,8 @@
 #define PROBE_NS 500000000 /* between questions that cost more */
 #define NAP_AFTER_NS 20000000
 #define NAP_NS 100000
+#define LONG_TURN_NS 500000 /* of the process that was given way to */
+#define YIELDS_SPARED 32    /* few: then naps end before the next short calls are timed */
 #define SILENCE_MS 2000 /* data without acknowledgement for so long: the peer is gone */
 #define SPINS_ALONE 2000
 #define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
@@ -241,9 +243,32 @@ int watch_reason(const struct watch *watch, struct error *err)
     return -1;
 }
 
+bool watch_give_way(struct watch *watch, unsigned spared)
+{
+    int64_t start_ns;
+
+    if (watch->spared > 0) {
+        watch->spared--;
+        return false;
+    }
+    start_ns = clock_monotonic_ns();
+    sched_yield();
+    if (clock_monotonic_ns() - start_ns > LONG_TURN_NS)
+        watch->spared = spared;
+    return true;
+}
+
+void watch_nap(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+
+    nanosleep(&nap, NULL);
+}
+
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
 {
-    sched_yield();
+    if (!watch_give_way(watch, YIELDS_SPARED))
+        watch_nap();
     if (idle->polls % 16 != 0)
         return 0;
     int64_t now = clock_monotonic_ns();
@@ -252,8 +277,7 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
     if (now - watch->checked_ns >= CHECK_NS && watch_check(watch))
         return -1;
     if (now - idle->since_ns > NAP_AFTER_NS) {
-        struct timespec nap = {.tv_nsec = NAP_NS};
-        nanosleep(&nap, NULL);
+        watch_nap();
         idle->polls |= 15u; /* look at the clock again after the next poll */
     }
     return 0;

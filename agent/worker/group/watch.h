@@ -2,7 +2,8 @@
  *
  * A wait loop polls memory or sockets and calls watch_idle() each time it finds nothing.
  * It spins a little, then yields the processor (with more ranks than cores a spinning
- * rank only keeps the others from running), then sleeps in short naps. On the slow path
+ * rank only keeps the others from running), then sleeps in short naps; beside processes
+ * that compute it sleeps at once. On the slow path
  * it looks, every few milliseconds, at the stop flag and at every peer: processes of this
  * host by pidfd, others by their socket, also those that the current operation does not
  * use. */
@@ -36,6 +37,7 @@ struct watch {
     int lost;           /* rank as it goes by, or -1 */
     struct error error; /* once failed; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;
+    unsigned spared; /* yields to leave out, because one took long */
     struct watch_peer *peers;
     int n_peers, max_peers;
 };
@@ -83,6 +85,14 @@ int watch_check(struct watch *watch);
 
 /* The slow path; 0, or -1 when the wait must end: watch->error says why. */
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
+
+/* Yield the processor. False, without yielding, `spared` times after a yield that took
+ * long: something else computes on this core. The kernel serves a process that yields
+ * last, and one that wakes up first, so the caller had better sleep. */
+bool watch_give_way(struct watch *watch, unsigned spared);
+
+/* Sleep for about 100 us. */
+void watch_nap(void);
 
 /* From here on peers may end: waits end after `ms` at the latest. */
 void watch_leave(struct watch *watch, int64_t ms);

@@ -1,6 +1,5 @@
 /* nccl_wait.c - waiting for the GPU, and seeing how far it is meanwhile */
 #include <sched.h>
-#include <time.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
 #include "common/base/clock.h"
@@ -8,7 +7,7 @@
 #define CHECK_NS 2000000 /* between looks at the peers */
 #define CLOCK_POLLS 64   /* between looks at the clock */
 #define CLOCK_CALLS 16   /* the same while calls are put into the queue */
-#define NAP_NS 100000
+#define YIELDS_SPARED 32 /* naps instead */
 #define SLOW_NS 20000000 /* a call that takes longer is worth an event of its own */
 
 static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
@@ -61,17 +60,17 @@ static bool take_passed(struct backend_comm *comm)
     return has_passed;
 }
 
-/* Where ranks have a core each they wait without a pause, as nccl-tests do. Where they
- * share cores (GPUs that are emulated, mostly) one that only yields, again and again,
- * takes them from those that it waits for, and from everybody else. */
-static void pass_time(const struct backend_comm *comm, bool is_long)
+/* Ranks that have a core each wait without a pause, as nccl-tests does. Ranks that share
+ * cores (mostly those of emulated GPUs) would keep the core from the ranks that they wait
+ * for, and from everybody else. */
+static void pass_time(struct backend_comm *comm, bool is_long)
 {
-    struct timespec nap = {.tv_nsec = NAP_NS};
+    struct watch *watch = &comm->mesh->watch;
 
-    if (is_long && comm->mesh->watch.is_crowded)
-        nanosleep(&nap, NULL);
-    else
+    if (!watch->is_crowded)
         sched_yield();
+    else if (is_long || !watch_give_way(watch, YIELDS_SPARED))
+        watch_nap();
 }
 
 /* Until the stream is idle, or with `until_room` until a mark has been passed. */
