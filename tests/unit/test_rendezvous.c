@@ -273,6 +273,46 @@ TEST_WITH(setup, teardown, dead_waiter_is_forgotten)
     close(b);
 }
 
+struct pause {
+    uv_sem_t begun, over;
+};
+
+static void pause_loop(struct fixture *fixture, void *arg)
+{
+    struct pause *pause = arg;
+
+    (void)fixture;
+    uv_sem_post(&pause->begun);
+    uv_sem_wait(&pause->over);
+}
+
+/* The loop sees the request and the reset at once. */
+TEST_WITH(setup, teardown, a_request_before_a_reset_counts)
+{
+    struct fixture *fixture = *state;
+    const struct linger reset = {1, 0};
+    int a = connect_v2(fixture), b = connect_v2(fixture);
+    struct pause pause;
+
+    uv_sem_init(&pause.begun, 0);
+    uv_sem_init(&pause.over, 0);
+    fixture->call = pause_loop;
+    fixture->arg = &pause;
+    uv_async_send(&fixture->wake);
+    uv_sem_wait(&pause.begun);
+    SEND(a, 1, "ss", "/k", "v");
+    setsockopt(a, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(a);
+    uv_sem_post(&pause.over);
+    uv_sem_wait(&fixture->done);
+    wait_for_connections(fixture, 1);
+    SEND(b, 3, "s", "/k");
+    EXPECT(b, "s", "v");
+    uv_sem_destroy(&pause.begun);
+    uv_sem_destroy(&pause.over);
+    close(b);
+}
+
 /* ---- Version 1 ---- */
 
 TEST_WITH(setup, teardown, versions_share_a_store)
