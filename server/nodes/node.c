@@ -31,10 +31,10 @@ static void node_destroy(struct node *node)
 
 void node_registry_release(struct node_registry *registry)
 {
+    HASH_CLEAR(hh, registry->by_agent);
     for (size_t i = 0; i < registry->count; i++)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
-    free(registry->by_agent);
     preflight_memory_destroy(registry->memory);
     memset(registry, 0, sizeof(*registry));
 }
@@ -79,80 +79,38 @@ struct node *node_find(const struct node_registry *registry, const char *name)
     return at < registry->count ? registry->nodes[at] : NULL;
 }
 
-/* Likewise among by_agent. */
-static size_t place_of_agent(const struct node_registry *registry, const char *agent)
-{
-    size_t low = 0, high = registry->n_by_agent;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(registry->by_agent[middle]->agent, agent) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct node *node_find_agent(const struct node_registry *registry, const char *agent)
 {
-    size_t at = place_of_agent(registry, agent);
-    struct node *node = at < registry->n_by_agent ? registry->by_agent[at] : NULL;
+    struct node *node;
 
-    return node && node->state == NODE_ALIVE && strcmp(node->agent, agent) == 0 ? node
-                                                                                : NULL;
+    HASH_FIND_STR(registry->by_agent, agent, node);
+    return node && node->state == NODE_ALIVE ? node : NULL;
 }
 
-static void drop_agent(struct node_registry *registry, const struct node *node)
+/* Give the node's agent a new id. */
+static void rename_agent(struct node_registry *registry, struct node *node)
 {
-    size_t at = place_of_agent(registry, node->agent);
-
-    if (at == registry->n_by_agent || registry->by_agent[at] != node)
-        return;
-    registry->n_by_agent--;
-    memmove(&registry->by_agent[at], &registry->by_agent[at + 1],
-            (registry->n_by_agent - at) * sizeof(struct node *));
-}
-
-/* There is room: by_agent is as long as nodes. */
-static void add_agent(struct node_registry *registry, struct node *node)
-{
-    size_t at = place_of_agent(registry, node->agent);
-
-    memmove(&registry->by_agent[at + 1], &registry->by_agent[at],
-            (registry->n_by_agent - at) * sizeof(struct node *));
-    registry->by_agent[at] = node;
-    registry->n_by_agent++;
+    if (*node->agent)
+        HASH_DEL(registry->by_agent, node);
+    memcpy(node->agent, "a-", 2);
+    id_uuid(node->agent + 2);
+    HASH_ADD_STR(registry->by_agent, agent, node);
 }
 
 static struct node *add_node(struct node_registry *registry, const char *name)
 {
     size_t at = place_of(registry, name);
-    struct node **nodes;
-    struct node *node;
+    struct node *node = calloc(1, sizeof(*node));
+    struct node **nodes =
+        realloc(registry->nodes, (registry->count + 1) * sizeof(*nodes));
 
-    nodes = realloc(registry->nodes, (registry->count + 1) * sizeof(*nodes));
-    if (!nodes)
-        return NULL;
-    registry->nodes = nodes;
-    nodes = realloc(registry->by_agent, (registry->count + 1) * sizeof(*nodes));
-    if (!nodes)
-        return NULL;
-    registry->by_agent = nodes;
-    nodes = registry->nodes;
-    node = calloc(1, sizeof(*node));
-    if (!node)
-        return NULL;
-    node->name = strdup(name);
+    if (!node || !nodes || !(node->name = strdup(name)))
+        memory_out("a node");
     node->commands = json_array();
-    if (!node->name || !node->commands) {
-        node_destroy(node);
-        return NULL;
-    }
     /* In the order of names, node-2 before node-10, as people expect to read them. */
     memmove(&nodes[at + 1], &nodes[at], (registry->count - at) * sizeof(*nodes));
     nodes[at] = node;
+    registry->nodes = nodes;
     registry->count++;
     return node;
 }
@@ -161,7 +119,7 @@ void node_remove(struct node_registry *registry, struct node *node)
 {
     size_t at = node_index(registry, node->name);
 
-    drop_agent(registry, node);
+    HASH_DEL(registry->by_agent, node);
     registry->count--;
     registry->cost -= node->cost;
     memmove(&registry->nodes[at], &registry->nodes[at + 1],
@@ -204,7 +162,7 @@ static void take_registration(struct node *node, const struct node_registration 
 
 struct node *node_register(struct node_registry *registry,
                            const struct node_registration *registration,
-                           struct clock_time now, bool *is_new, struct error *err)
+                           struct clock_time now, bool *is_new)
 {
     struct node *node = node_find(registry, registration->name);
     bool same = node && strcmp(node->boot_id, registration->boot_id) == 0 &&
@@ -212,10 +170,6 @@ struct node *node_register(struct node_registry *registry,
 
     if (!node)
         node = add_node(registry, registration->name);
-    if (!node) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     *is_new = !same;
     if (!same) {
         node->n_occupants = 0;
@@ -233,10 +187,7 @@ struct node *node_register(struct node_registry *registry,
     snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
     memcpy(node->key, registration->key, sizeof(node->key));
     memcpy(node->identity, registration->identity, sizeof(node->identity));
-    drop_agent(registry, node);
-    memcpy(node->agent, "a-", 2);
-    id_uuid(node->agent + 2);
-    add_agent(registry, node);
+    rename_agent(registry, node);
     take_registration(node, registration);
     preflight_nodes_see(registry, node);
     registry->cost += registration->cost - node->cost;
@@ -305,22 +256,22 @@ static bool is_occupant(const struct node_occupant *o, const char *run, int case
     return o->case_no == case_no && o->attempt == attempt && strcmp(o->run, run) == 0;
 }
 
-int node_occupy(struct node *node, const char *run, int case_no, int attempt, bool shared)
+void node_occupy(struct node *node, const char *run, int case_no, int attempt,
+                 bool shared)
 {
     struct node_occupant *o;
 
     if (node_hosts(node, run, case_no, attempt))
-        return 0;
+        return;
     o = realloc(node->occupants, (node->n_occupants + 1) * sizeof(*o));
     if (!o)
-        return -1;
+        memory_out("a node");
     node->occupants = o;
     o += node->n_occupants++;
     snprintf(o->run, sizeof(o->run), "%s", run);
     o->case_no = case_no;
     o->attempt = attempt;
     o->shared = shared;
-    return 0;
 }
 
 bool node_vacate(struct node *node, const char *run, int case_no, int attempt)

@@ -8,16 +8,21 @@
 #include <stdint.h>
 
 #include "common/base/clock.h"
-#include "common/base/error.h"
 #include "common/base/ids.h"
-#include "server/nodes/commands.h"
+#include "common/base/memory.h"
 #include "server/nodes/digest.h"
+
+#define uthash_fatal(text) memory_out("the nodes")
+#include <uthash.h>
 
 /* "a-" and a UUID: an id that another server gave out, or this one before it was started
  * again, must never be taken for that of an agent here. */
 #define NODE_AGENT_LENGTH (2 + ID_UUID_LENGTH)
 
 #define NODE_LEAVING_MAX 200 /* bytes of the reason */
+
+/* Gets an array of commands (stolen by it), or NULL when none came in time. */
+typedef void node_commands(void *arg, json_t *commands);
 
 enum node_state { NODE_ALIVE, NODE_LOST, NODE_LEFT };
 
@@ -29,6 +34,7 @@ struct node_occupant {
 };
 
 struct node {
+    UT_hash_handle hh; /* in the registry's by_agent */
     char *name;
     char agent[NODE_AGENT_LENGTH + 1]; /* new with each registration */
     char boot_id[ID_UUID_LENGTH + 1];
@@ -68,8 +74,7 @@ struct node {
 struct node_registry {
     struct node **nodes; /* sorted by name */
     size_t count;
-    struct node **by_agent; /* the same, by `agent`: each request of one looks it up */
-    size_t n_by_agent;
+    struct node *by_agent;           /* a hash table of the same nodes by `agent` */
     size_t cost;                     /* of all of them */
     struct preflight_memory *memory; /* what preflights see of nodes; or NULL */
 };
@@ -102,7 +107,7 @@ struct node_registration {
  * boot as before. */
 struct node *node_register(struct node_registry *registry,
                            const struct node_registration *registration,
-                           struct clock_time now, bool *is_new, struct error *err);
+                           struct clock_time now, bool *is_new);
 
 /* Take it out and free it; nobody may hold it any more. */
 void node_remove(struct node_registry *registry, struct node *node);
@@ -124,8 +129,8 @@ void node_poll_end(struct node *node);
 
 /* Occupants. node_vacate is told which attempt ended; false: it did not occupy the node.
  */
-int node_occupy(struct node *node, const char *run, int case_no, int attempt,
-                bool shared);
+void node_occupy(struct node *node, const char *run, int case_no, int attempt,
+                 bool shared);
 bool node_vacate(struct node *node, const char *run, int case_no, int attempt);
 bool node_hosts(const struct node *node, const char *run, int case_no, int attempt);
 

@@ -211,33 +211,29 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
                          struct placement *placement)
 {
     const struct node *node = placement->nodes[0];
-    const char *list = NULL, *name = NULL;
-    bool reduces = false;
+    const char *list = "collectives", *name = NULL;
+    bool reduces = false, is_fine = true;
 
-    for (size_t i = 0; !name && i < spec->n_collectives; i++) {
+    for (size_t i = 0; is_fine && i < spec->n_collectives; i++) {
         reduces = reduces || collective_facts(spec->collectives[i])->reduces;
-        list = "collectives";
         name = collective_name(spec->collectives[i]);
-        if (node_supports(node, backend, list, name))
-            name = NULL;
+        is_fine = node_supports(node, backend, list, name);
     }
-    for (size_t i = 0; !name && i < spec->n_dtypes; i++) {
+    for (size_t i = 0; is_fine && i < spec->n_dtypes; i++) {
         list = "dtypes";
         name = dtype_name(spec->dtypes[i]);
-        if (node_supports(node, backend, list, name))
-            name = NULL;
+        is_fine = node_supports(node, backend, list, name);
     }
-    for (size_t i = 0; !name && reduces && i < spec->n_redops; i++) {
+    for (size_t i = 0; is_fine && reduces && i < spec->n_redops; i++) {
         list = "redops";
         name = redop_name(spec->redops[i]);
-        if (node_supports(node, backend, list, name))
-            name = NULL;
+        is_fine = node_supports(node, backend, list, name);
     }
-    if (!name || !node)
-        return true;
-    snprintf(placement->reason, sizeof(placement->reason),
-             "the %s backend on %s does not do %s (%s)", backend, node->name, name, list);
-    return false;
+    if (!is_fine)
+        snprintf(placement->reason, sizeof(placement->reason),
+                 "the %s backend on %s does not do %s (%s)", backend, node->name, name,
+                 list);
+    return is_fine;
 }
 
 /* Whether the groups of ranks have the root, and are not more than the traffic matrix;

@@ -133,35 +133,22 @@ static bool is_same(json_t *entry, json_t *program)
     return true;
 }
 
-/* The first entry that does not come before the name. */
-static size_t find_place(const json_t *out, const char *name)
-{
-    size_t low = 0, high = json_array_size(out);
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(json_get_str(json_array_get(out, middle), "name", ""), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Add the node to the entry of the same declaration, or make one behind those of the
  * name. */
 static void add_offer(json_t *out, const struct node *node, json_t *program)
 {
     const char *name = json_get_str(program, "name", "");
-    size_t at = find_place(out, name);
     json_t *entry;
+    size_t at;
 
-    for (; at < json_array_size(out); at++) {
+    for (at = 0; at < json_array_size(out); at++) {
+        int order;
+
         entry = json_array_get(out, at);
-        if (strcmp(json_get_str(entry, "name", ""), name) != 0)
+        order = strcmp(json_get_str(entry, "name", ""), name);
+        if (order > 0)
             break;
-        if (is_same(entry, program)) {
+        if (order == 0 && is_same(entry, program)) {
             json_array_append_new(json_object_get(entry, "nodes"),
                                   json_string(node->name));
             return;

@@ -178,7 +178,7 @@ static struct node *admit(struct scheduler *scheduler,
     before = node_find(&scheduler->nodes, registration->name);
     if (before && !digest_equal(before->identity, registration->identity))
         node_claim_drop(scheduler, before);
-    return node_register(&scheduler->nodes, registration, now, &registered->is_new, err);
+    return node_register(&scheduler->nodes, registration, now, &registered->is_new);
 }
 
 json_t *scheduler_register(struct scheduler *scheduler, json_t *body,

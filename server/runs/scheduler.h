@@ -14,7 +14,7 @@
 #include "common/base/error.h"
 #include "common/base/problem.h"
 #include "common/spec/run_spec.h"
-#include "server/nodes/commands.h"
+#include "server/nodes/node.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/store/store.h"
 

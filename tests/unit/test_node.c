@@ -10,7 +10,7 @@
 static const struct clock_time now = {.wall_ms = 1000, .monotonic_ns = 1000000000};
 
 static struct node *try_register(struct node_registry *registry, const char *name,
-                                 const char *boot, bool *is_new, struct error *err)
+                                 const char *boot, bool *is_new)
 {
     json_t *empty = json_object();
     struct node_registration from = {.name = name,
@@ -20,7 +20,7 @@ static struct node *try_register(struct node_registry *registry, const char *nam
                                      .labels = empty,
                                      .inventory = empty,
                                      .ranks = 2};
-    struct node *node = node_register(registry, &from, now, is_new, err);
+    struct node *node = node_register(registry, &from, now, is_new);
 
     json_decref(empty);
     return node;
@@ -29,16 +29,15 @@ static struct node *try_register(struct node_registry *registry, const char *nam
 TEST(another_boot_takes_the_name_over)
 {
     struct node_registry registry = {0};
-    struct error err;
     struct node *node;
     bool is_new = false;
 
-    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node = try_register(&registry, "n1", BOOT_1, &is_new);
     assert_non_null(node);
     assert_true(is_new);
     node->acked = 7;
     node_occupy(node, "run000000001", 0, 1, false);
-    assert_ptr_equal(try_register(&registry, "n1", BOOT_2, &is_new, &err), node);
+    assert_ptr_equal(try_register(&registry, "n1", BOOT_2, &is_new), node);
     assert_true(is_new);
     assert_int_equal(node->acked, 0);
     assert_true(node_is_free(node, false));
@@ -56,7 +55,7 @@ static struct node *register_with(struct node_registry *registry, const char *na
                                      .labels = empty,
                                      .inventory = inventory};
     bool is_new;
-    struct node *node = node_register(registry, &from, now, &is_new, NULL);
+    struct node *node = node_register(registry, &from, now, &is_new);
 
     json_decref(empty);
     json_decref(inventory);
@@ -100,15 +99,14 @@ TEST(what_a_preflight_sees_of_nodes_is_kept_once)
 TEST(the_same_boot_resumes_under_a_new_agent_id)
 {
     struct node_registry registry = {0};
-    struct error err;
     char agent[NODE_AGENT_LENGTH + 1];
     struct node *node;
     bool is_new = false;
 
-    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node = try_register(&registry, "n1", BOOT_1, &is_new);
     memcpy(agent, node->agent, sizeof(agent));
     node->acked = 7;
-    assert_ptr_equal(try_register(&registry, "n1", BOOT_1, &is_new, &err), node);
+    assert_ptr_equal(try_register(&registry, "n1", BOOT_1, &is_new), node);
     assert_false(is_new);
     assert_int_equal(node->acked, 7);
     assert_null(node_find_agent(&registry, agent));
@@ -119,13 +117,12 @@ TEST(the_same_boot_resumes_under_a_new_agent_id)
 TEST(agents_are_found_while_nodes_come_and_go)
 {
     struct node_registry registry = {0};
-    struct error err;
     char name[16], gone[NODE_AGENT_LENGTH + 1];
     bool is_new;
 
     for (int i = 0; i < 300; i++) {
         snprintf(name, sizeof(name), "n%d", i);
-        assert_non_null(try_register(&registry, name, BOOT_1, &is_new, &err));
+        assert_non_null(try_register(&registry, name, BOOT_1, &is_new));
     }
     for (int i = 0; i < 300; i += 3) {
         struct node *node;
@@ -136,7 +133,7 @@ TEST(agents_are_found_while_nodes_come_and_go)
         if (i % 2)
             node_remove(&registry, node);
         else
-            assert_non_null(try_register(&registry, name, BOOT_1, &is_new, &err));
+            assert_non_null(try_register(&registry, name, BOOT_1, &is_new));
         assert_null(node_find_agent(&registry, gone));
     }
     assert_int_equal(registry.count, 250);
@@ -153,12 +150,11 @@ TEST(agents_are_found_while_nodes_come_and_go)
 TEST(an_id_of_another_registry_names_nobody_here)
 {
     struct node_registry before = {0}, after = {0};
-    struct error err;
     bool is_new;
     const struct node *old;
 
-    old = try_register(&before, "n1", BOOT_1, &is_new, &err);
-    assert_non_null(try_register(&after, "n2", BOOT_2, &is_new, &err));
+    old = try_register(&before, "n1", BOOT_1, &is_new);
+    assert_non_null(try_register(&after, "n2", BOOT_2, &is_new));
     assert_null(node_find_agent(&after, old->agent));
     node_registry_release(&before);
     node_registry_release(&after);
@@ -168,12 +164,11 @@ TEST(nodes_are_found_by_name_in_any_order_of_registration)
 {
     static const char *const names[] = {"n10", "m", "n9", "n010", "z", "n1", "N1"};
     struct node_registry registry = {0};
-    struct error err;
     bool is_new;
 
     assert_null(node_find(&registry, "n1"));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        assert_non_null(try_register(&registry, names[i], BOOT_1, &is_new, &err));
+        assert_non_null(try_register(&registry, names[i], BOOT_1, &is_new));
         for (size_t k = 0; k <= i; k++) {
             const struct node *node = node_find(&registry, names[k]);
 
@@ -206,11 +201,10 @@ TEST(commands_come_until_they_are_acknowledged)
 {
     struct node_registry registry = {0};
     struct polled polled = {0};
-    struct error err;
     struct node *node;
     bool is_new;
 
-    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node = try_register(&registry, "n1", BOOT_1, &is_new);
     node_poll(node, 0, 0, on_commands, &polled);
     assert_int_equal(polled.calls, 0);
     node_command(node, json_pack("{s:s}", "type", "stop"));
@@ -232,11 +226,10 @@ TEST(a_newer_poll_ends_the_older)
 {
     struct node_registry registry = {0};
     struct polled first = {0}, second = {0};
-    struct error err;
     struct node *node;
     bool is_new;
 
-    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node = try_register(&registry, "n1", BOOT_1, &is_new);
     node_poll(node, 0, 0, on_commands, &first);
     node_poll(node, 0, 0, on_commands, &second);
     assert_int_equal(first.calls, 1);
@@ -250,11 +243,10 @@ TEST(a_newer_poll_ends_the_older)
 TEST(only_sharing_runs_share)
 {
     struct node_registry registry = {0};
-    struct error err;
     struct node *node;
     bool is_new;
 
-    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node = try_register(&registry, "n1", BOOT_1, &is_new);
     assert_true(node_is_free(node, false));
     node_occupy(node, "run000000001", 0, 1, true);
     assert_false(node_is_free(node, false));

@@ -19,9 +19,8 @@ static struct node *add(struct node_registry *registry, const char *name,
                                      .labels = labels,
                                      .inventory = inventory,
                                      .ranks = 2};
-    struct error err;
     bool is_new;
-    struct node *node = node_register(registry, &from, now, &is_new, &err);
+    struct node *node = node_register(registry, &from, now, &is_new);
 
     assert_non_null(node);
     json_decref(labels);

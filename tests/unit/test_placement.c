@@ -50,7 +50,7 @@ static void add(struct node_registry *registry, const char *const row[4], size_t
         json_object_set_new(inventory, "simulated", json_true());
     if (strcmp(row[3], "gpu") == 0)
         json_object_set_new(backends, "nccl", json_loads(nccl_probe, 0, NULL));
-    node = node_register(registry, &from, now, &is_new, NULL);
+    node = node_register(registry, &from, now, &is_new);
     assert_non_null(node);
     if (strcmp(row[3], "busy") == 0)
         node_occupy(node, "otherrun0000", 0, 1, false);

@@ -42,7 +42,7 @@ static void add(struct node_registry *registry, const char *name, const char *pr
 
     if (strcmp(name, "g") == 0)
         json_object_set_new(backends, "nccl", json_loads(gpus, 0, NULL));
-    assert_non_null(node_register(registry, &from, now, &is_new, NULL));
+    assert_non_null(node_register(registry, &from, now, &is_new));
     json_decref(labels);
     json_decref(inventory);
 }
