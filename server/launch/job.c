@@ -449,4 +449,5 @@ void job_stop(struct job *job, const char *reason)
     if (job->state != JOB_STOPPING)
         job_enter(job, job->phase == JOB_BEGUN ? JOB_STOPPING : JOB_ENDED, reason);
     hurry(job);
+    job_tick(job); /* its launcher may be gone */
 }

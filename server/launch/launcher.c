@@ -14,7 +14,7 @@
 #include "common/spec/command_template.h"
 #include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
-#include "common/spec/spec_value.h"
+#include "common/spec/spec_field.h"
 
 #define TEXT_MAX 2000
 #define STATES_MAX 100
@@ -22,7 +22,9 @@
 const char *const job_state_names[] = {"starting", "pending", "running",
                                        "stopping", "ended",   NULL};
 
-/* What stands in a command besides the launcher's own parameters. */
+static const char *const command_names[] = {"start", "status", "stop", "find"};
+
+/* What stands in a command besides the launcher's own parameters; `job` is the last. */
 static const char *const given[] = {"nodes", "group", "server", "token_file",
                                     "name",  "run",   "idle_s", "job"};
 
@@ -30,234 +32,187 @@ static const char *const given[] = {"nodes", "group", "server", "token_file",
 
 /* ---- The file's fields ---- */
 
-struct parsing {
-    struct launcher *launcher;
-    json_t *file;
-    struct problems *problems;
-};
-
-static void take_text(const struct parsing *p, const char *key, const char **field)
+/* A regular expression with a group, ( ), around what is wanted of it (min). */
+static void parse_pattern(const struct spec_field *field, json_t *value,
+                          struct run_spec *into, const char *pointer,
+                          struct problems *problems)
 {
-    json_t *value = json_object_get(p->file, key);
-    char pointer[64];
-
-    snprintf(pointer, sizeof(pointer), "/%s", key);
-    if (value && (!json_is_string(value) || json_string_length(value) > TEXT_MAX))
-        problems_add(p->problems, pointer, "must be a string of at most %d bytes",
-                     TEXT_MAX);
-    *field = json_string_value(value);
-}
-
-/* The first group of what it finds is wanted: of `job`, the id. */
-static void take_pattern(const struct parsing *p, const char *pointer, json_t *value,
-                         size_t groups, struct safe_regex **out)
-{
+    struct safe_regex **out = spec_field_at(field, into);
     struct error err = {.text = "must be a string, a regular expression"};
 
     if (json_is_string(value))
         *out = safe_regex_compile(json_string_value(value), false, &err);
     if (!*out)
-        problems_add(p->problems, pointer, "%s", err.text);
-    else if (safe_regex_groups(*out) < groups)
-        problems_add(p->problems, pointer, "needs a group, ( ), around what is wanted");
+        problems_add(problems, pointer, "%s", err.text);
+    else if (safe_regex_groups(*out) < (size_t)field->min)
+        problems_add(problems, pointer, "needs a group, ( ), around what is wanted");
 }
 
-static void take_optional(const struct parsing *p, const char *pointer, size_t groups,
-                          struct safe_regex **out)
+static void release_pattern(const struct spec_field *field, struct run_spec *of)
 {
-    json_t *value =
-        json_object_get(json_object_get(p->file, "status"), strrchr(pointer, '/') + 1);
+    struct safe_regex **pattern = spec_field_at(field, of);
 
-    if (value)
-        take_pattern(p, pointer, value, groups, out);
+    safe_regex_destroy(*pattern);
 }
 
-/* All names that a template may have; `job` only where there is one. */
-static json_t *names_of(const struct parsing *p, bool has_job)
+static const struct spec_kind kind_pattern = {parse_pattern, NULL, NULL, release_pattern};
+
+static void check_parameters(json_t *value, const char *pointer,
+                             struct problems *problems)
 {
-    json_t *names = json_copy(p->launcher->parameters);
+    char at[64];
 
-    for (size_t i = 0; i < GIVEN; i++)
-        if (has_job || strcmp(given[i], "job") != 0)
-            json_object_set_new(names, given[i], json_true());
-    return names;
-}
-
-static void take_command(const struct parsing *p, const char *key,
-                         enum launcher_command command)
-{
-    json_t *object = json_object_get(p->file, key),
-           *argv = json_object_get(object, "argv");
-    json_t *names = names_of(p, command == LAUNCHER_STATUS || command == LAUNCHER_STOP);
-    char pointer[64];
-
-    snprintf(pointer, sizeof(pointer), "/%s/argv", key);
-    if (object || command != LAUNCHER_FIND)
-        free(command_template_check(argv, pointer, names, p->launcher->config_dir,
-                                    p->problems));
-    p->launcher->argv[command] = argv;
-    json_decref(names);
-}
-
-static void take_parameters(const struct parsing *p)
-{
-    json_t *value = json_object_get(p->file, "parameters");
-    char pointer[64];
-
-    if (value)
-        program_schema_check(value, "/parameters", p->problems);
-    p->launcher->parameters = value ? json_incref(value) : json_object();
+    program_schema_check(value, pointer, problems);
     for (size_t i = 0; i < GIVEN; i++) {
-        snprintf(pointer, sizeof(pointer), "/parameters/%s", given[i]);
+        snprintf(at, sizeof(at), "%s/%s", pointer, given[i]);
         if (json_object_get(value, given[i]))
-            problems_add(p->problems, pointer, "is the server's own");
+            problems_add(problems, at, "is the server's own");
     }
 }
 
-static void take_states(const struct parsing *p)
+static void check_states(json_t *states, const char *pointer, struct problems *problems)
 {
-    json_t *states = json_object_get(p->file, "states"), *value;
     const char *word;
+    json_t *value;
 
     if (json_object_size(states) == 0 || json_object_size(states) > STATES_MAX)
-        problems_add(p->problems, "/states",
+        problems_add(problems, pointer,
                      "must be an object: the engine's words for a job's states, each "
                      "with pending, running or ended");
     json_object_foreach (states, word, value) {
         const char *text = json_is_string(value) ? json_string_value(value) : "";
-        char pointer[300];
+        char at[300];
 
-        spec_child_pointer(pointer, sizeof(pointer), "/states", word);
+        spec_child_pointer(at, sizeof(at), pointer, word);
         if (strcmp(text, "pending") != 0 && strcmp(text, "running") != 0 &&
             strcmp(text, "ended") != 0)
-            problems_add(p->problems, pointer, "must be pending, running or ended");
+            problems_add(problems, at, "must be pending, running or ended");
     }
-    p->launcher->states = states;
 }
 
-static void take_env(const struct parsing *p)
+static void check_who(json_t *who, const char *pointer, struct problems *problems)
 {
-    json_t *names = names_of(p, false), *value;
-    const char *name;
-    json_t *values = json_object();
-
-    json_object_foreach (names, name, value)
-        json_object_set_new(values, name, json_string(""));
-    p->launcher->env = json_object_get(p->file, "env");
-    json_decref(command_template_env(p->launcher->env, values, p->launcher->config_dir,
-                                     p->problems));
-    json_decref(values);
-    json_decref(names);
-}
-
-static double number_of(const struct parsing *p, const json_t *object,
-                        const char *pointer, double usual, double least, double most)
-{
-    const json_t *value = json_object_get(object, strrchr(pointer, '/') + 1);
-
-    if (!value)
-        return usual;
-    if (json_is_number(value) && json_number_value(value) >= least &&
-        json_number_value(value) <= most)
-        return json_number_value(value);
-    problems_add(p->problems, pointer, "must be a number from %g to %g", least, most);
-    return usual;
-}
-
-static void take_numbers(const struct parsing *p)
-{
-    struct launcher *l = p->launcher;
-    const json_t *limits = json_object_get(p->file, "limits");
-    const json_t *status = json_object_get(p->file, "status");
-
-    l->most_nodes = (long)number_of(p, limits, "/limits/nodes", 100000, 1, 100000);
-    l->most_jobs = (long)number_of(p, limits, "/limits/jobs", 1000, 1, 1000);
-    l->most_hours = number_of(p, limits, "/limits/hours", 24, 0.0001, 10000);
-    l->every_s = number_of(p, status, "/status/every_s", 5, 0.05, 3600);
-    l->command_s = number_of(p, p->file, "/command_s", 60, 0.1, 3600);
-}
-
-static void take_who(const struct parsing *p)
-{
-    json_t *who = json_object_get(json_object_get(p->file, "limits"), "who"), *name;
+    json_t *name;
     size_t i;
 
-    if (!who)
-        return;
-    if (!json_is_array(who) || json_array_size(who) == 0)
-        problems_add(p->problems, "/limits/who",
+    if (json_array_size(who) == 0)
+        problems_add(problems, pointer,
                      "must be an array of names that stand beside tokens");
     json_array_foreach (who, i, name)
         if (!json_is_string(name) || json_string_length(name) == 0)
-            problems_add(p->problems, "/limits/who", "must have strings only");
-    p->launcher->who = who;
+            problems_add(problems, pointer, "must have strings only");
 }
 
-static void refuse_unknown(const struct parsing *p)
+/* See check_templates. */
+static void check_later(json_t *value, const char *pointer, struct problems *problems)
 {
-    static const struct {
-        const char *object, *known;
-    } keys[] = {
-        {"start", "argv, job"},
-        {"status", "argv, gone, word, reason, every_s"},
-        {"stop", "argv"},
-        {"find", "argv"},
-        {"limits", "nodes, jobs, hours, who"},
-    };
-    char pointer[32];
+    (void)value, (void)pointer, (void)problems;
+}
 
-    config_refuse_unknown(p->file, "",
-                          "description, parameters, env, start, status, stop, find, "
-                          "states, limits, server, token_dir, command_s",
-                          p->problems);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        snprintf(pointer, sizeof(pointer), "/%s", keys[i].object);
-        config_refuse_unknown(json_object_get(p->file, keys[i].object), pointer,
-                              keys[i].known, p->problems);
+#define AT(member) .offset = offsetof(struct launcher, member)
+#define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
+#define COUNT(member, high) .kind = &spec_integer, AT(member), .min = 1, .max = (high)
+#define NUMBER(member, low, high)                                                        \
+    .kind = &spec_real, AT(member), .least = (low), .most = (high)
+#define JSON(member, checker) .kind = &spec_json, AT(member), .check = (checker)
+#define PATTERN(member, groups) .kind = &kind_pattern, AT(member), .min = (groups)
+#define FIELDS(table, what)                                                              \
+    {                                                                                    \
+        table, sizeof(table) / sizeof(table[0]), what                                    \
     }
+
+static const struct spec_field start_table[] = {
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_START], check_later)},
+    {"job", NULL, SPEC_REQUIRED, PATTERN(job, 1)},
+};
+static const struct spec_field status_table[] = {
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STATUS], check_later)},
+    {"gone", NULL, 0, PATTERN(gone, 0)},
+    {"word", NULL, 0, PATTERN(word, 1)},
+    {"reason", NULL, 0, PATTERN(reason, 1)},
+    {"every_s", "5", 0, NUMBER(every_s, 0.05, 3600)},
+};
+static const struct spec_field stop_table[] = {
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STOP], check_later)},
+};
+static const struct spec_field find_table[] = {
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_FIND], check_later)},
+};
+static const struct spec_field limits_table[] = {
+    {"nodes", "100000", 0, COUNT(most_nodes, 100000)},
+    {"jobs", "1000", 0, COUNT(most_jobs, 1000)},
+    {"hours", "24", 0, NUMBER(most_hours, 0.0001, 10000)},
+    {"who", NULL, 0, JSON(who, check_who)},
+};
+
+static const struct spec_fields start_fields = FIELDS(start_table, "an object"),
+                                status_fields = FIELDS(status_table, "an object"),
+                                stop_fields = FIELDS(stop_table, "an object"),
+                                find_fields = FIELDS(find_table, "an object"),
+                                limits_fields = FIELDS(limits_table, "an object");
+
+static const struct spec_field table[] = {
+    {"description", NULL, 0, TEXT(description)},
+    {"parameters", "{}", 0, JSON(parameters, check_parameters)},
+    {"env", NULL, 0, JSON(env, check_later)},
+    {"start", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&start_fields)},
+    {"status", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&status_fields)},
+    {"stop", NULL, SPEC_REQUIRED, SPEC_MEMBERS(&stop_fields)},
+    {"find", NULL, 0, SPEC_MEMBERS(&find_fields)},
+    {"states", NULL, SPEC_REQUIRED, JSON(states, check_states)},
+    {"limits", "{}", 0, SPEC_MEMBERS(&limits_fields)},
+    {"server", NULL, 0, TEXT(server)},
+    {"token_dir", NULL, 0, TEXT(token_dir)},
+    {"command_s", "60", 0, NUMBER(command_s, 0.1, 3600)},
+};
+static const struct spec_fields fields = FIELDS(table, "an object");
+
+/* An object with all names that a template may have; `job` only where there is one. */
+static json_t *names_of(const struct launcher *launcher, bool has_job)
+{
+    json_t *names = json_object(), *value;
+    const char *name;
+
+    json_object_foreach (launcher->parameters, name, value)
+        json_object_set_new(names, name, json_string(""));
+    for (size_t i = 0; i < GIVEN - !has_job; i++)
+        json_object_set_new(names, given[i], json_string(""));
+    return names;
 }
 
-static void parse_all(const struct parsing *p)
+static void check_templates(const struct launcher *launcher, struct problems *problems)
 {
-    refuse_unknown(p);
-    take_text(p, "description", &p->launcher->description);
-    take_text(p, "server", &p->launcher->server);
-    take_text(p, "token_dir", &p->launcher->token_dir);
-    take_parameters(p);
-    take_command(p, "start", LAUNCHER_START);
-    take_command(p, "status", LAUNCHER_STATUS);
-    take_command(p, "stop", LAUNCHER_STOP);
-    take_command(p, "find", LAUNCHER_FIND);
-    take_pattern(p, "/start/job",
-                 json_object_get(json_object_get(p->file, "start"), "job"), 1,
-                 &p->launcher->job);
-    take_optional(p, "/status/gone", 0, &p->launcher->gone);
-    take_optional(p, "/status/word", 1, &p->launcher->word);
-    take_optional(p, "/status/reason", 1, &p->launcher->reason);
-    take_states(p);
-    take_env(p);
-    take_numbers(p);
-    take_who(p);
+    json_t *names[] = {names_of(launcher, false), names_of(launcher, true)};
+    char pointer[64];
+
+    for (int i = 0; i < LAUNCHER_COMMANDS; i++) {
+        snprintf(pointer, sizeof(pointer), "/%s/argv", command_names[i]);
+        if (launcher->argv[i])
+            free(command_template_check(launcher->argv[i], pointer,
+                                        names[i == LAUNCHER_STATUS || i == LAUNCHER_STOP],
+                                        launcher->config_dir, problems));
+    }
+    json_decref(
+        command_template_env(launcher->env, names[0], launcher->config_dir, problems));
+    json_decref(names[0]);
+    json_decref(names[1]);
 }
 
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
                                 struct problems *problems)
 {
     struct launcher *launcher = calloc(1, sizeof(*launcher));
-    const struct parsing p = {launcher, file, problems};
     size_t before = problems->count;
 
     if (!launcher || !(launcher->name = strdup(name)) ||
         !(launcher->config_dir = strdup(config_dir)))
         memory_out("a launcher");
     launcher->refs = 1;
-    launcher->file = json_incref(file);
     if (!program_name_is_valid(name))
         problems_add(problems, "", "the file's name is none for a launcher");
-    else if (!json_is_object(file))
-        problems_add(problems, "", "must be a JSON object");
-    else
-        parse_all(&p);
+    spec_fields_read_into(&fields, file, launcher, "", problems);
+    if (problems->count == before)
+        check_templates(launcher, problems);
     if (problems->count == before)
         return launcher;
     launcher_unref(launcher);
@@ -276,12 +231,7 @@ void launcher_unref(struct launcher *launcher)
         return;
     free(launcher->name);
     free(launcher->config_dir);
-    json_decref(launcher->parameters);
-    json_decref(launcher->file);
-    safe_regex_destroy(launcher->job);
-    safe_regex_destroy(launcher->gone);
-    safe_regex_destroy(launcher->word);
-    safe_regex_destroy(launcher->reason);
+    spec_fields_release(&fields, (struct run_spec *)(void *)launcher);
     free(launcher);
 }
 

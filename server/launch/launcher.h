@@ -28,12 +28,11 @@ enum job_state { JOB_STARTING, JOB_PENDING, JOB_RUNNING, JOB_STOPPING, JOB_ENDED
 
 struct launcher {
     char *name, *config_dir;
-    json_t *file;            /* of which the texts and values below are parts */
-    const char *description; /* or NULL */
-    const char *server;    /* URL by which agents reach this server, or NULL: it knows */
-    const char *token_dir; /* that jobs can read, or NULL: the server's own */
-    json_t *parameters;    /* object, see common/spec/program_schema.h */
-    json_t *env;           /* object of templates, or NULL */
+    char *description;  /* or NULL */
+    char *server;       /* URL by which agents reach this server, or NULL: it knows */
+    char *token_dir;    /* that jobs can read, or NULL: the server's own */
+    json_t *parameters; /* object, see common/spec/program_schema.h */
+    json_t *env;        /* object of templates, or NULL */
     json_t *argv[LAUNCHER_COMMANDS]; /* arrays of templates, or NULL */
     struct safe_regex *job; /* whose first group in the output of START is the job's id */
     struct safe_regex *gone; /* in the errors of STATUS: there is no such job; or NULL */

@@ -207,7 +207,7 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
       fs.chmodSync(dir, 0o755);
       fs.writeFileSync(
         path.join(dir, 'bad.json'),
-        JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }),
+        JSON.stringify({ ...engine, start: { ...engine.start, argv: ['{queue}'] } }),
       );
       await assert.rejects(
         startServer(t, { args: ['--launchers', dir] }),
@@ -222,7 +222,17 @@ printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job r
       for (const [faulty, said] of [
         [{ limits: { noeds: 4 } }, /bad\.json: \/limits\/noeds: .*nodes, jobs, hours, who/],
         [{ limits: 'none' }, /bad\.json: \/limits: .*object/],
-        [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown key/],
+        [{ status: { ...engine.status, evry_s: 1 } }, /bad\.json: \/status\/evry_s: unknown .*every_s/],
+        [{ start: { argv: engine.start.argv } }, /bad\.json: \/start\/job: .*required/],
+        [{ start: { ...engine.start, job: '[0-9]+' } }, /bad\.json: \/start\/job: .*group/],
+        [{ stop: undefined }, /bad\.json: \/stop: .*required/],
+        [{ states: { PENDING: 'waits' } }, /bad\.json: \/states\/PENDING: .*pending/],
+        [{ limits: { hours: 0 } }, /bad\.json: \/limits\/hours: .*\b10000\b/],
+        [
+          { parameters: { job: { type: 'string', pattern: '[a-z]+' } } },
+          /bad\.json: \/parameters\/job: .*server's own/,
+        ],
+        [{ env: { A: '{job}' } }, /bad\.json: \/env\/A: .*job/],
       ]) {
         fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, ...faulty }));
         await assert.rejects(startServer(t, { args: ['--launchers', dir] }), said);
