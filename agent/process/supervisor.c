@@ -584,11 +584,13 @@ size_t supervisor_live(const struct supervisor *supervisor)
     return n;
 }
 
-static void add_case(json_t *array, const struct case_id *id)
+static json_t *add_case(json_t *array, const struct case_id *id)
 {
-    json_array_append_new(array, json_pack("{s:s, s:I, s:I}", "run", id->run, "case",
-                                           (json_int_t)id->number, "attempt",
-                                           (json_int_t)id->attempt));
+    json_t *one = json_pack("{s:s, s:I, s:I}", "run", id->run, "case",
+                            (json_int_t)id->number, "attempt", (json_int_t)id->attempt);
+
+    json_array_append_new(array, one);
+    return one;
 }
 
 json_t *supervisor_cases(const struct supervisor *supervisor)
@@ -600,9 +602,13 @@ json_t *supervisor_cases(const struct supervisor *supervisor)
         add_case(array, &c->id);
     for (size_t i = 0; i < REMEMBERED; i++) {
         const struct ended_case *ended = &supervisor->ended[i];
+        json_t *one;
 
-        if (ended->gone_seq > acked && !find_live(supervisor, &ended->id))
-            add_case(array, &ended->id);
+        if (ended->gone_seq <= acked || find_live(supervisor, &ended->id))
+            continue;
+        one = add_case(array, &ended->id);
+        if (ended->gone_seq != GONE_TO_COME)
+            json_object_set_new(one, "gone", json_integer((json_int_t)ended->gone_seq));
     }
     return array;
 }

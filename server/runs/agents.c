@@ -94,13 +94,23 @@ static void check_registration(const json_t *body, const char *key,
     check_addresses(body, problems);
 }
 
+/* Whether an earlier server stored the `gone` of a listed case, and was killed before it
+ * acknowledged or acted on it: the agent will not send it again. */
+static bool has_told_gone(const struct node *node, const json_t *c)
+{
+    int64_t seq = json_get_int(c, "gone", 0);
+
+    return seq > 0 && seq <= node->acked;
+}
+
 /* Whether the registration lists the case among those that the agent still has. */
-static bool lists_case(const json_t *cases, const char *run, int case_no, int attempt)
+static bool lists_case(const struct node *node, const json_t *cases, const char *run,
+                       int case_no, int attempt)
 {
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *c = json_array_get(cases, i);
 
-        if (strcmp(json_get_str(c, "run", ""), run) == 0 &&
+        if (!has_told_gone(node, c) && strcmp(json_get_str(c, "run", ""), run) == 0 &&
             json_get_int(c, "case", -1) == case_no &&
             json_get_int(c, "attempt", -1) == attempt)
             return true;
@@ -136,7 +146,7 @@ static void reconcile(struct scheduler *scheduler, struct node *node, const json
 
         LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
             live_case_reconcile(live, node,
-                                lists_case(cases, run->id, (int)live->index,
+                                lists_case(node, cases, run->id, (int)live->index,
                                            run->cases[live->index].attempt),
                                 is_new);
     }
@@ -147,7 +157,8 @@ static void reconcile(struct scheduler *scheduler, struct node *node, const json
         int case_no = (int)json_get_int(c, "case", -1);
         const struct live_case *live = active ? active_run_live(active, case_no) : NULL;
 
-        if (!live || !live_case_is(live, case_no, (int)json_get_int(c, "attempt", -1)))
+        if (!has_told_gone(node, c) &&
+            (!live || !live_case_is(live, case_no, (int)json_get_int(c, "attempt", -1))))
             stop_stranger(node, c);
     }
 }

@@ -179,6 +179,24 @@ TEST(a_restarted_server_goes_on_where_it_was)
     release_agent(&a);
 }
 
+/* The server was killed after it had stored that the case is gone, and before it acted on
+ * that or acknowledged it. The last line that it stored stands for this one. */
+TEST(a_case_whose_end_was_stored_before_a_restart_is_not_awaited)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    start_joined(&a, 1, world, "{}", run);
+    agent_say(&a, run, 1, "done", ",\"rank\":0,\"ok\":true");
+    close_world(world);
+    open_world(world);
+    agent_register(&a, json_pack("[{s:s, s:i, s:i, s:I}]", "run", run, "case", 0,
+                                 "attempt", 1, "gone", (json_int_t)a.seq));
+    assert_ended(world, run, "completed", NULL);
+    release_agent(&a);
+}
+
 /* Its lease of 60 s and 10 s more, however many cases need it. */
 TEST(a_node_that_does_not_come_back_after_a_restart_is_awaited_once)
 {
