@@ -7,7 +7,7 @@
 
 int main(void)
 {
-    const struct rendezvous_config config = {.listen_address = "::"};
+    const struct rendezvous_config config = {.listen.ss_family = AF_INET6};
     struct rendezvous_store *store;
     struct rendezvous *rendezvous;
     struct error err;
@@ -15,8 +15,8 @@ int main(void)
 
     log_init("tcpstore_serve", LOG_INFO);
     uv_loop_init(&loop);
-    rendezvous = rendezvous_create(&loop, &config, &err);
-    store = rendezvous ? rendezvous_open(rendezvous, "bench", NULL, 0, &err) : NULL;
+    rendezvous = rendezvous_create(&loop, &config);
+    store = rendezvous_open(rendezvous, "bench", NULL, 0, &err);
     if (!store) {
         log_error("%s", err.text);
         return 1;

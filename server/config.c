@@ -187,33 +187,21 @@ static int find_web_dir(struct config *config, struct error *err)
     return config->web_dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
 }
 
-/* The numeric address that the rendezvous binds. */
 static int find_rendezvous_address(struct config *config, struct error *err)
 {
-    const char *option = config->rendezvous_host ? "--rendezvous-address" : "--listen";
-    const char *text = config->rendezvous_host ? config->rendezvous_host : config->listen;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
-    const struct sockaddr *address = (const struct sockaddr *)&config->address;
     int rc;
 
-    if (config->rendezvous_host) {
-        rc = getaddrinfo(config->rendezvous_host, NULL, &hints, &found);
-        if (rc)
-            return error_set(err, ERROR_INVALID, "%s '%.100s': %s", option, text,
-                             gai_strerror(rc));
-        address = found->ai_addr;
-    }
-    rc = getnameinfo(address,
-                     address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                    : sizeof(struct sockaddr_in),
-                     config->rendezvous_address, sizeof(config->rendezvous_address), NULL,
-                     0, NI_NUMERICHOST);
-    if (found)
-        freeaddrinfo(found);
+    config->rendezvous_address = config->address;
+    if (!config->rendezvous_host)
+        return 0;
+    rc = getaddrinfo(config->rendezvous_host, NULL, &hints, &found);
     if (rc)
-        return error_set(err, ERROR_INVALID, "%s %.100s has no numeric form", option,
-                         text);
+        return error_set(err, ERROR_INVALID, "--rendezvous-address '%.100s': %s",
+                         config->rendezvous_host, gai_strerror(rc));
+    memcpy(&config->rendezvous_address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
     return 0;
 }
 

@@ -24,7 +24,7 @@ struct config {
     long standing_ttl_s, standing_id_mib;
     /* Made from them. */
     struct sockaddr_storage address;
-    char rendezvous_address[NI_MAXHOST]; /* numeric */
+    struct sockaddr_storage rendezvous_address; /* its port means nothing */
     char hosts[3 * NI_MAXHOST]; /* names by which clients may call us, "NAME,..." */
     int port_low, port_high;
     struct sockaddr_storage standing_address; /* if there is a standing_listen */

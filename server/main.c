@@ -260,7 +260,7 @@ static int start_core(struct server *server, struct error *err)
 {
     const struct config *config = &server->config;
     struct rendezvous_config rendezvous = {
-        .listen_address = config->rendezvous_address,
+        .listen = config->rendezvous_address,
         .port_low = config->port_low,
         .port_high = config->port_high,
     };
@@ -276,8 +276,8 @@ static int start_core(struct server *server, struct error *err)
     server->store = store_open(&server->loop, config->data_dir, err);
     if (!server->store)
         return -1;
-    server->rendezvous = rendezvous_create(&server->loop, &rendezvous, err);
-    if (!server->rendezvous || open_standing(server, err))
+    server->rendezvous = rendezvous_create(&server->loop, &rendezvous);
+    if (open_standing(server, err))
         return -1;
     if (start_jobs(server, err))
         return -1;

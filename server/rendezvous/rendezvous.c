@@ -2,6 +2,8 @@
 #include "server/rendezvous/rendezvous.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +11,10 @@
 #include "common/base/ids.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
-#include "server/rendezvous/rendezvous_listen.h"
 #include "server/rendezvous/tcpstore_conn.h"
 
+#define BACKLOG 4096
+#define KEEPALIVE_IDLE_S 60
 #define ACCEPTS_PER_TURN 256
 #define ACCEPT_BACKOFF_MS 100
 #define STANDING_NAME "standing"
@@ -37,9 +40,8 @@ struct rendezvous_store {
 
 struct rendezvous {
     uv_loop_t *loop;
-    struct sockaddr_storage listen;
-    int port_low, port_high, next_port;
-    size_t max_keys, max_bytes, max_connections;
+    struct rendezvous_config config;
+    int next_port;
     LIST_HEAD(, rendezvous_store) stores;
     size_t open; /* the timer, and the stores that are not freed */
     uv_timer_t backoff;
@@ -125,7 +127,7 @@ static void admit(struct rendezvous_store *store, int fd, const struct peer *pee
 {
     if (!peer_set_has(&store->allowed, peer))
         refuse(store, fd, peer, TCPSTORE_ADDRESS_NOT_ALLOWED);
-    else if (store->host.n_conns >= store->rendezvous->max_connections)
+    else if (store->host.n_conns >= store->rendezvous->config.max_connections)
         refuse(store, fd, peer, TCPSTORE_STORE_CONNECTIONS);
     else if (tcpstore_conn_create(&store->host, fd, peer) < 0)
         refuse(store, fd, peer, TCPSTORE_SOCKET);
@@ -161,29 +163,79 @@ static void on_connection(uv_poll_t *listener, int status, int events)
 
 /* ---- Listening ---- */
 
+/* Accepted sockets inherit these from the listener, which saves three calls for each. */
+static void set_options(int fd)
+{
+    const int on = 1, off = 0, idle_s = KEEPALIVE_IDLE_S;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+}
+
+/* A socket that listens on the port (0: any free one) of the address, or -1 with errno.
+ */
+static int listen_on(struct sockaddr_storage address, int port)
+{
+    bool is_ipv6 = address.ss_family == AF_INET6;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int saved;
+
+    if (fd < 0)
+        return -1;
+    set_options(fd);
+    if (is_ipv6)
+        ((struct sockaddr_in6 *)&address)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)port);
+    if (bind(fd, (struct sockaddr *)&address,
+             is_ipv6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in)) == 0 &&
+        listen(fd, BACKLOG) == 0)
+        return fd;
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+static int bound_port(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t len = sizeof(address);
+    struct peer peer;
+
+    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+        return -1;
+    peer_from_sockaddr(&peer, (const struct sockaddr *)&address);
+    return (int)peer.port;
+}
+
 /* Ports are taken in turn: a straggler of a store that closed must not find the next one.
  */
 static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
 {
-    int count = rendezvous->port_high - rendezvous->port_low + 1;
+    const struct rendezvous_config *config = &rendezvous->config;
+    int count = config->port_high - config->port_low + 1;
     int fd = -1;
 
     for (int i = 0; i < count && fd < 0; i++) {
         int port = rendezvous->next_port++;
-        if (rendezvous->next_port > rendezvous->port_high)
-            rendezvous->next_port = rendezvous->port_low;
-        fd = rendezvous_listen(&rendezvous->listen, port);
+        if (rendezvous->next_port > config->port_high)
+            rendezvous->next_port = config->port_low;
+        fd = listen_on(config->listen, port);
         if (fd < 0 && errno != EADDRINUSE)
             return error_set_errno(err, ERROR_IO, errno, "cannot listen on port %d",
                                    port);
     }
     if (fd < 0 && count == 1)
         return error_set(err, ERROR_UNAVAILABLE, "rendezvous port %d is in use",
-                         rendezvous->port_low);
+                         config->port_low);
     if (fd < 0)
         return error_set(err, ERROR_UNAVAILABLE,
                          "every rendezvous port from %d to %d is in use",
-                         rendezvous->port_low, rendezvous->port_high);
+                         config->port_low, config->port_high);
     return fd;
 }
 
@@ -195,7 +247,7 @@ static int listen_standing(const struct sockaddr_storage *address, struct error 
     int fd;
 
     peer_from_sockaddr(&peer, sockaddr);
-    fd = rendezvous_listen(address, (int)peer.port);
+    fd = listen_on(*address, (int)peer.port);
     if (fd >= 0)
         return fd;
     return error_set_errno(err, ERROR_IO, errno, "cannot listen on %s",
@@ -229,7 +281,7 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
     if (fd < 0 || rc < 0)
         goto fail;
     store->fd = fd;
-    store->port = rendezvous_bound_port(fd);
+    store->port = bound_port(fd);
     store->rendezvous = rendezvous;
     store->allowed = *allowed;
     store->host.loop = rendezvous->loop;
@@ -264,8 +316,8 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err)
 {
-    const struct tcpstore_limits limits = {.max_keys = rendezvous->max_keys,
-                                           .max_bytes = rendezvous->max_bytes};
+    const struct tcpstore_limits limits = {.max_keys = rendezvous->config.max_keys,
+                                           .max_bytes = rendezvous->config.max_bytes};
     struct rendezvous_store *store;
     struct peer_set set;
 
@@ -302,7 +354,7 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
     const uint64_t interval_ms = sweep_ms(standing->ttl_s);
     const struct tcpstore_limits limits = {
         .max_keys = STANDING_MAX_KEYS,
-        .max_bytes = rendezvous->max_bytes,
+        .max_bytes = rendezvous->config.max_bytes,
         .max_id_bytes = standing->id_bytes,
         .ttl_ms = (int64_t)standing->ttl_s * 1000 + (int64_t)interval_ms,
     };
@@ -349,37 +401,28 @@ void rendezvous_store_close(struct rendezvous_store *store)
 
 /* ---- The whole ---- */
 
+static void set_default(size_t *limit, size_t value)
+{
+    *limit = *limit ? *limit : value;
+}
+
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
-                                     const struct rendezvous_config *config,
-                                     struct error *err)
+                                     const struct rendezvous_config *config)
 {
     struct rendezvous *rendezvous = calloc(1, sizeof(*rendezvous));
 
     if (!rendezvous)
         memory_out("the rendezvous");
     rendezvous->loop = loop;
-    rendezvous->port_low = rendezvous->next_port = config->port_low;
-    rendezvous->port_high = config->port_high;
-    rendezvous->max_keys = config->max_keys ? config->max_keys : 65536;
-    rendezvous->max_bytes = config->max_bytes ? config->max_bytes : (size_t)256 << 20;
-    rendezvous->max_connections =
-        config->max_connections ? config->max_connections : 16384;
-    if (rendezvous_parse_address(&rendezvous->listen, config->listen_address, err) < 0)
-        goto fail;
-    if (config->port_low < 0 || config->port_high < config->port_low ||
-        config->port_high > 65535 || (config->port_low == 0 && config->port_high != 0)) {
-        error_set(err, ERROR_INVALID, "%d-%d is not a range of ports", config->port_low,
-                  config->port_high);
-        goto fail;
-    }
+    rendezvous->config = *config;
+    rendezvous->next_port = config->port_low;
+    set_default(&rendezvous->config.max_keys, 65536);
+    set_default(&rendezvous->config.max_bytes, (size_t)256 << 20);
+    set_default(&rendezvous->config.max_connections, 16384);
     uv_timer_init(loop, &rendezvous->backoff);
     rendezvous->backoff.data = rendezvous;
     rendezvous->open = 1;
     return rendezvous;
-
-fail:
-    free(rendezvous);
-    return NULL;
 }
 
 void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg), void *arg)
@@ -413,18 +456,6 @@ void rendezvous_counters(const struct rendezvous *rendezvous,
 
 /* ---- Description ---- */
 
-static json_t *describe_conns(const struct rendezvous_store *store,
-                              json_t *(*describe)(const struct tcpstore_conn *conn))
-{
-    const struct tcpstore_conn *conn = TAILQ_FIRST(&store->host.conns);
-    json_t *array = json_array();
-
-    for (; conn && json_array_size(array) < RENDEZVOUS_SHOWN_MAX;
-         conn = tcpstore_conn_next(conn))
-        json_array_append_new(array, describe(conn));
-    return array;
-}
-
 static json_t *describe_store(const struct rendezvous_store *store)
 {
     struct tcpstore_usage usage;
@@ -436,8 +467,8 @@ static json_t *describe_store(const struct rendezvous_store *store)
                      (json_int_t)usage.keys, "bytes", (json_int_t)usage.bytes, "ttl_s",
                      store->is_standing ? json_integer(store->ttl_s) : json_null(),
                      "keys", tcpstore_kv_keys_json(store->host.kv, RENDEZVOUS_SHOWN_MAX),
-                     "clients", describe_conns(store, tcpstore_conn_describe), "waits",
-                     describe_conns(store, tcpstore_conn_describe_wait));
+                     "clients", tcpstore_host_clients_json(&store->host), "waits",
+                     tcpstore_host_waits_json(&store->host));
 }
 
 json_t *rendezvous_describe(const struct rendezvous *rendezvous)

@@ -16,16 +16,15 @@ struct rendezvous;       /* the port range and every open store */
 struct rendezvous_store; /* one TCPStore */
 
 struct rendezvous_config {
-    const char *listen_address; /* numeric; "::" or "0.0.0.0" for all */
-    int port_low, port_high;    /* 0, 0: any free port */
-    size_t max_keys;            /* per store; 0: 65536 */
-    size_t max_bytes;           /* keys and values, per store; 0: 256 MiB */
-    size_t max_connections;     /* per store; 0: 16384 */
+    struct sockaddr_storage listen; /* for the stores of cases; its port is not used */
+    int port_low, port_high;        /* 0, 0: any free port */
+    size_t max_keys;                /* per store; 0: 65536 */
+    size_t max_bytes;               /* keys and values, per store; 0: 256 MiB */
+    size_t max_connections;         /* per store; 0: 16384 */
 };
 
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
-                                     const struct rendezvous_config *config,
-                                     struct error *err);
+                                     const struct rendezvous_config *config);
 
 /* Close every store; `closed` runs on the loop when all handles are closed. */
 void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg),

@@ -262,32 +262,43 @@ int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *
 
 /* ---- Description ---- */
 
-struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn)
-{
-    return TAILQ_NEXT(conn, link);
-}
-
-json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn)
+json_t *tcpstore_host_clients_json(const struct tcpstore_host *host)
 {
     char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
-    enum tcpstore_version version = conn->parser.version;
+    const struct tcpstore_conn *conn;
+    json_t *clients = json_array();
 
-    return json_pack(
-        "{s:s, s:o, s:s}", "peer", peer_format(&conn->peer, peer), "protocol",
-        version == TCPSTORE_UNKNOWN ? json_null()
-                                    : json_integer(1 + (version == TCPSTORE_V2)),
-        "since", clock_format_ms(conn->since_ms, since));
+    TAILQ_FOREACH (conn, &host->conns, link) {
+        enum tcpstore_version version = conn->parser.version;
+
+        if (json_array_size(clients) == RENDEZVOUS_SHOWN_MAX)
+            break;
+        json_array_append_new(
+            clients, json_pack("{s:s, s:o, s:s}", "peer", peer_format(&conn->peer, peer),
+                               "protocol",
+                               version == TCPSTORE_UNKNOWN
+                                   ? json_null()
+                                   : json_integer(version == TCPSTORE_V2 ? 2 : 1),
+                               "since", clock_format_ms(conn->since_ms, since)));
+    }
+    return clients;
 }
 
-json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn)
+json_t *tcpstore_host_waits_json(const struct tcpstore_host *host)
 {
     char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
+    const struct tcpstore_conn *conn;
+    json_t *waits = json_array(), *keys;
 
-    if (!conn->client.missing)
-        return NULL;
-    return json_pack(
-        "{s:s, s:o, s:I, s:s}", "peer", peer_format(&conn->peer, peer), "keys",
-        tcpstore_client_keys_json(&conn->client, RENDEZVOUS_SHOWN_WAIT_KEYS_MAX),
-        "missing", (json_int_t)conn->client.missing, "since",
-        clock_format_ms(conn->wait_since_ms, since));
+    TAILQ_FOREACH (conn, &host->conns, link) {
+        if (!conn->client.missing || json_array_size(waits) == RENDEZVOUS_SHOWN_MAX)
+            continue;
+        keys = tcpstore_client_keys_json(&conn->client, RENDEZVOUS_SHOWN_WAIT_KEYS_MAX);
+        json_array_append_new(
+            waits,
+            json_pack("{s:s, s:o, s:I, s:s}", "peer", peer_format(&conn->peer, peer),
+                      "keys", keys, "missing", (json_int_t)conn->client.missing, "since",
+                      clock_format_ms(conn->wait_since_ms, since)));
+    }
+    return waits;
 }

@@ -37,11 +37,10 @@ int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *
 /* Close without a word. The connection leaves the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
 
-/* The client as JSON; the second: its wait, or NULL when it does not wait. New
+/* The store's clients, and those that wait, as rendezvous_describe() has them. New
  * references. */
-json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn);
-json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn);
-struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn);
+json_t *tcpstore_host_clients_json(const struct tcpstore_host *host);
+json_t *tcpstore_host_waits_json(const struct tcpstore_host *host);
 
 /* Count and log that a client is refused. */
 void tcpstore_host_refused(struct tcpstore_host *host, const struct peer *peer,

@@ -63,11 +63,8 @@ static inline void run_loop(void *arg)
 
 static inline void create_rendezvous(struct fixture *fixture, void *arg)
 {
-    struct error err = {ERROR_NONE, ""};
-
     (void)arg;
-    fixture->rendezvous = rendezvous_create(&fixture->loop, &fixture->config, &err);
-    need(fixture->rendezvous, err.text);
+    fixture->rendezvous = rendezvous_create(&fixture->loop, &fixture->config);
 }
 
 static inline void open_store(struct fixture *fixture, void *arg)
@@ -126,14 +123,23 @@ static inline void stop(struct fixture *fixture)
     uv_sem_destroy(&fixture->done);
 }
 
+static inline bool has_ipv6(void)
+{
+    const struct sockaddr_in6 any = {.sin6_family = AF_INET6};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    int rc = bind(fd, (const struct sockaddr *)&any, sizeof(any));
+
+    close(fd);
+    return rc == 0;
+}
+
 /* A fixture with one open store and the given limits. */
 static inline struct fixture *start_with(struct rendezvous_config config)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     fixture->config = config;
-    if (!fixture->config.listen_address)
-        fixture->config.listen_address = "::";
+    fixture->config.listen.ss_family = has_ipv6() ? AF_INET6 : AF_INET;
     start(fixture);
     on_loop(fixture, open_store, NULL);
     return fixture;

@@ -118,7 +118,7 @@ static inline void set_flag(void *arg)
 
 static inline void open_world(struct world *world)
 {
-    struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
+    struct rendezvous_config rendezvous = {.listen.ss_family = AF_INET};
     struct scheduler_config config = {.lease_s = 60,
                                       .poll_s = 1,
                                       .batch_lost_s = 600,
@@ -130,8 +130,7 @@ static inline void open_world(struct world *world)
     assert_int_equal(uv_loop_init(&world->loop), 0);
     world->store = store_open(&world->loop, world->dir, &err);
     assert_non_null(world->store);
-    world->rendezvous = rendezvous_create(&world->loop, &rendezvous, &err);
-    assert_non_null(world->rendezvous);
+    world->rendezvous = rendezvous_create(&world->loop, &rendezvous);
     config.store = world->store;
     config.rendezvous = world->rendezvous;
     world->scheduler = scheduler_create(&world->loop, &config, &err);

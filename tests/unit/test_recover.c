@@ -36,14 +36,14 @@ static struct world running;
 
 static void start(struct world *world, struct fixture *fixture)
 {
-    struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
+    struct rendezvous_config rendezvous = {.listen.ss_family = AF_INET};
     struct scheduler_config config = {
         .lease_s = 60, .poll_s = 1, .join_s = 30, .clock = &given_clock};
     struct error err;
 
     log_init("test", LOG_ERROR);
     world->fixture = fixture;
-    world->rendezvous = rendezvous_create(&fixture->loop, &rendezvous, &err);
+    world->rendezvous = rendezvous_create(&fixture->loop, &rendezvous);
     config.store = fixture->store;
     config.rendezvous = world->rendezvous;
     world->scheduler = scheduler_create(&fixture->loop, &config, &err);
