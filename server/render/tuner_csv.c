@@ -9,7 +9,6 @@
 
 #include "common/base/json_util.h"
 #include "common/base/units.h"
-#include "server/summary/choice_code.h"
 
 /* The plugin reads 255 bytes of a line, and what is beyond as another one. */
 #define NAME_MAX 80
@@ -148,7 +147,7 @@ static const struct summary_point *point_of(const struct summary_series *series,
 static bool is_unrequested(const struct summary_point *point)
 {
     for (uint32_t i = 0; i < point->n_choices; i++)
-        if (choice_code_is_unrequested(point->choices[i].code))
+        if (json_get_bool(point->choices[i].how, "unrequested", false))
             return true;
     return false;
 }

@@ -41,17 +41,17 @@ static void on_record(void *arg, const struct result_record *record, const json_
 {
     struct recalled *recalled = arg;
     struct run *run = recalled->run;
-    bool is_figure = record->flags & RESULT_FIGURE;
     struct run_result result = {
         .case_no = (size_t)record->case_no,
         .size = record->size,
         .wrong = record->wrong > 0 ? record->wrong : 0,
-        .busbw_gbs = is_figure ? 0.0 : record->busbw_gbs,
-        .value = is_figure ? record->value : 0.0,
+        .busbw_gbs = record->busbw_gbs,
+        .value = record->value,
         .rank = record->rank,
-        .is_skipped = record->flags & RESULT_SKIPPED,
+        .is_skipped = record->is_skipped,
         .is_first_cycle = record->cycle <= 0,
-        .certainty = is_figure ? (struct certainty){0} : result_record_certainty(record),
+        .certainty =
+            record->is_figure ? (struct certainty){0} : result_record_certainty(record),
         .about = key,
     };
 

@@ -9,7 +9,7 @@ int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *
         .type = (const char *)sqlite3_column_text(stmt, 2),
         .body = (const char *)sqlite3_column_text(stmt, 3),
         .body_len = (size_t)sqlite3_column_bytes(stmt, 3),
-        .samples = sqlite3_column_blob(stmt, 4),
+        .samples = (const char *)sqlite3_column_text(stmt, 4),
         .samples_len = (size_t)sqlite3_column_bytes(stmt, 4),
     };
     if (!event->type || !event->body || event->body_len < 2 || event->body[0] != '{')

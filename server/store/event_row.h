@@ -7,14 +7,8 @@
 #include "common/base/error.h"
 #include "server/store/store_event.h"
 
-/* What a case measured that started anew was a result, and is one in the log. */
-#define EVENT_ROW_TYPE "iif(type = 'disowned', 'result', type)"
-
-/* What a statement selects that asks for events. Earlier servers kept the type in the
- * body as well, as its first member; it is left out here. */
-#define EVENT_ROW                                                                        \
-    "id, time_ms, " EVENT_ROW_TYPE ", iif(substr(body, 1, 9) = '{\"type\":\"', '{'"      \
-    " || ltrim(substr(body, 11 + length(" EVENT_ROW_TYPE ")), ','), body), samples"
+/* What a statement selects that asks for events. */
+#define EVENT_ROW "id, time_ms, type, body, samples"
 
 /* The event of a row of EVENT_ROW; its texts are the statement's, until that is stepped.
  * ERROR_INTERNAL when its body is none. */

@@ -1,141 +1,68 @@
 /* event_samples.c - the arrays of a result that few ask for */
 #include "server/store/event_samples.h"
 
-#include <assert.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/result/row_fields.h"
 
-/* Stored by number: new ones only at the end. Those that are KEPT_APART. */
-static const char *const fields[] = {"samples_us", "blocks_us", "traffic_bytes"};
+#define DIGITS 7 /* more than a sample has */
 
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
-
-/* Before the numbers of a field; in the byte order of the machine, as records are. */
-struct head {
-    uint32_t field, n;
-};
-
-/* ---- Into an event ---- */
-
-static size_t packed_size(const json_t *body)
+/* The arrays among the body's members, as an object; NULL: none. */
+static json_t *samples_of(const json_t *body)
 {
-    size_t size = 0;
+    json_t *samples = NULL;
+    const struct row_field *fields;
+    size_t n;
 
-    for (size_t i = 0; i < FIELDS; i++) {
-        const json_t *array = json_object_get(body, fields[i]);
+    fields = row_fields(&n);
+    for (size_t i = 0; i < n; i++) {
+        json_t *value =
+            fields[i].use & KEPT_APART ? json_object_get(body, fields[i].name) : NULL;
 
-        if (json_is_array(array))
-            size += sizeof(struct head) + json_array_size(array) * sizeof(float);
+        if (!json_is_array(value))
+            continue;
+        samples = samples ? samples : json_object();
+        json_object_set(samples, fields[i].name, value);
     }
-    return size;
-}
-
-static char *pack_field(const json_t *array, size_t field, char *at)
-{
-    struct head head = {(uint32_t)field, (uint32_t)json_array_size(array)};
-
-    memcpy(at, &head, sizeof(head));
-    at += sizeof(head);
-    for (size_t i = 0; i < head.n; i++, at += sizeof(float)) {
-        double number = json_number_value(json_array_get(array, i));
-        float value = (float)fmax(-(double)FLT_MAX, fmin(number, (double)FLT_MAX));
-
-        memcpy(at, &value, sizeof(value));
-    }
-    return at;
+    return samples;
 }
 
 json_t *event_samples_pack(const json_t *body, struct store_event *event)
 {
-    size_t size = packed_size(body);
-    json_t *rest;
-    char *packed, *at;
+    json_t *samples = samples_of(body), *rest, *value;
+    const char *name;
+    char *text;
 
-    if (size == 0)
+    if (!samples)
         return json_incref((json_t *)(uintptr_t)body);
     rest = json_copy((json_t *)(uintptr_t)body);
-    packed = at = malloc(size);
-    if (!rest || !packed) {
-        json_decref(rest);
-        free(packed);
-        return NULL;
-    }
-    for (size_t i = 0; i < FIELDS; i++) {
-        const json_t *array = json_object_get(body, fields[i]);
-
-        if (json_is_array(array)) {
-            at = pack_field(array, i, at);
-            json_object_del(rest, fields[i]);
-        }
-    }
-    assert(at == packed + size);
-    event->samples = packed;
-    event->samples_len = size;
-    return rest;
-}
-
-/* ---- And out of it ---- */
-
-/* The next field; false at the end, or where it is damaged. */
-static bool next_field(const struct store_event *event, size_t *at, struct head *head,
-                       const char **numbers)
-{
-    const char *samples = event->samples;
-    size_t left = event->samples_len - *at;
-
-    if (left < sizeof(*head))
-        return false;
-    memcpy(head, samples + *at, sizeof(*head));
-    *numbers = samples + *at + sizeof(*head);
-    if (head->field >= FIELDS || head->n > (left - sizeof(*head)) / sizeof(float))
-        return false;
-    *at += sizeof(*head) + head->n * sizeof(float);
-    return true;
-}
-
-static float number_at(const char *numbers, size_t i)
-{
-    float value;
-
-    memcpy(&value, numbers + i * sizeof(value), sizeof(value));
-    return value;
+    text = json_dumps(samples, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    json_object_foreach (samples, name, value)
+        json_object_del(rest, name);
+    json_decref(samples);
+    event->samples = text;
+    event->samples_len = text ? strlen(text) : 0;
+    if (rest && text)
+        return rest;
+    json_decref(rest);
+    return NULL;
 }
 
 int event_samples_append(const struct store_event *event, struct buf *out)
 {
-    const char *numbers;
-    struct head head;
-    size_t at = 0;
-
-    while (next_field(event, &at, &head, &numbers)) {
-        buf_printf(out, ",\"%s\":[", fields[head.field]);
-        for (size_t i = 0; i < head.n; i++)
-            buf_printf(out, "%s%.7g", i ? "," : "", (double)number_at(numbers, i));
-        if (buf_append_str(out, "]"))
-            return -1;
-    }
-    return 0;
+    if (!event->samples)
+        return 0;
+    buf_append_str(out, ",");
+    return buf_append(out, event->samples + 1, event->samples_len - 2);
 }
 
 int event_samples_unpack(const struct store_event *event, json_t *body)
 {
-    struct buf out;
-    json_t *object;
-    int result;
+    json_t *samples =
+        event->samples ? json_parse(event->samples, event->samples_len, NULL) : NULL;
+    int result = event->samples ? json_object_update(body, samples) : 0;
 
-    buf_init(&out, 16 * event->samples_len + 256);
-    buf_append_str(&out, "{\"\":0");
-    result = event_samples_append(event, &out) || buf_append_str(&out, "}") ? -1 : 0;
-    object = result ? NULL : json_parse(out.data, out.len, NULL);
-    if (object)
-        json_object_del(object, "");
-    if (!object || json_object_update(body, object))
-        result = -1;
-    json_decref(object);
-    buf_release(&out);
+    json_decref(samples);
     return result;
 }

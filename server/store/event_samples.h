@@ -1,5 +1,5 @@
-/* event_samples.h - the arrays of a result that few ask for, kept beside its event: 4
- * bytes a number, a float, in place of some 15 of text, and in no stream */
+/* event_samples.h - the arrays of a result that few ask for, kept beside its event and in
+ * no stream: those that are KEPT_APART (row_fields.h) */
 #ifndef RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 #define RINGBENCH_SERVER_STORE_EVENT_SAMPLES_H
 
@@ -8,12 +8,12 @@
 #include "common/base/buf.h"
 #include "server/store/store_event.h"
 
-/* The body (borrowed) without the fields that are KEPT_APART (row_fields.h), which go
- * into the event's samples, to be freed. A new reference; NULL when memory is out. */
+/* The body (borrowed) without these arrays, which become the event's samples, to be
+ * freed. A new reference; NULL when memory is out. */
 json_t *event_samples_pack(const json_t *body, struct store_event *event);
 
-/* Append the fields as members of an object that has others, each with a comma before it.
- * -1 when memory is out. What is damaged is left out. */
+/* Append them as members of an object that has others, each with a comma before it. -1
+ * when memory is out. */
 int event_samples_append(const struct store_event *event, struct buf *out);
 
 /* Set them in the body. -1 when memory is out. */

@@ -15,7 +15,6 @@
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 #include "common/base/units.h"
-#include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_reader.h"
 #include "server/store/store_recall.h"

@@ -163,8 +163,9 @@ void store_read_run(struct store *store, const char *id, store_read_done *done,
 typedef void store_events_done(void *arg, const struct error *err,
                                struct store_events *events);
 
-/* Events with id > after, of one type or all (NULL), at most limit. Stops early past 1
- * MiB; there may be more unless there is none. */
+/* Events with id > after, of one type or all (NULL), at most limit; of the type `result`
+ * those that were not disowned. Stops early past 1 MiB; there may be more unless there is
+ * none. */
 void store_read_events(struct store *store, const char *run, int64_t after,
                        const char *type, int limit, store_events_done *done, void *arg);
 
@@ -177,8 +178,7 @@ struct store_rows_query {
     const char *metric;
 };
 
-/* A page of a run's results, which says where the next one begins. Found by their
- * records, without a look at other events. */
+/* A page of a run's results, which says where the next one begins. */
 void store_read_rows(struct store *store, const struct store_rows_query *query,
                      store_events_done *done, void *arg);
 
@@ -231,8 +231,8 @@ typedef int store_unfinished_taker(void *arg, struct store_recall *recall,
 int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
                             struct error *err);
 
-/* Within such a call: the records of a run's results, in the order of their events; key:
- * see result_record_read. */
+/* Within such a call: the run's results, in the order of their events; key: see
+ * result_record_read. */
 typedef void store_result_taker(void *arg, const struct result_record *record,
                                 const json_t *key);
 int store_recall_results(struct store_recall *recall, const char *run,

@@ -13,7 +13,7 @@ struct store_event {
     const char *type;
     const char *body; /* text of a JSON object, without id, time and type */
     size_t body_len;
-    const void *samples; /* of a result: see event_samples.h; NULL: none */
+    const char *samples; /* of a result, JSON too: see event_samples.h; NULL: none */
     size_t samples_len;
 };
 

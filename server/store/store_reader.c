@@ -19,7 +19,9 @@
 static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_RUN] = "SELECT doc FROM runs WHERE id = ?1",
     [STORE_READ_EVENTS] = "SELECT " EVENT_ROW " FROM events WHERE run = ?1"
-                          " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
+                          " AND id > ?2 AND (?3 IS NULL OR (type = ?3"
+                          "  AND (type <> 'result' OR EXISTS"
+                          "   (SELECT 1 FROM results WHERE run = ?1 AND event = id))))"
                           " ORDER BY id LIMIT ?4",
     [STORE_READ_LOGS] = "SELECT seq, time_ms, case_no, rank, stream, text FROM logs"
                         " WHERE run = ?1 AND seq > ?2 AND (?3 < 0 OR case_no = ?3)"

@@ -1,4 +1,4 @@
-/* store_results.c - results by their records, out of the database */
+/* store_results.c - results, out of the database */
 #include "server/store/store_results.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "common/base/json_util.h"
 #include "server/store/event_row.h"
+#include "server/store/result_row.h"
 #include "server/store/store_sql.h"
-#include "server/summary/result_record.h"
 #include "server/summary/summary_build.h"
 #include "server/summary/summary_json.h"
 
@@ -15,17 +15,36 @@
 #define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
 #define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
 
-enum { SQL_KEYS, SQL_CHUNKS, SQL_EVENT, SQL_HEAD, SQL_MESSAGES, SQL_RECENT, SQL_COUNT };
+enum {
+    SQL_TEXTS,
+    SQL_RESULTS,
+    SQL_PAGE,
+    SQL_REASON,
+    SQL_HEAD,
+    SQL_MESSAGES,
+    SQL_RECENT,
+    SQL_COUNT
+};
 
-/* The records of an event are in the last chunk that begins at or before it. The planner,
+/* A key that is filtered by belongs to a series, of which a run has few. The planner,
  * which knows nothing of how the types are distributed, would rather walk through all
  * events of the run than through the index of those that are no results. */
 static const char *const statements[SQL_COUNT] = {
-    [SQL_KEYS] = "SELECT key, text FROM result_keys WHERE run = ?1 ORDER BY key",
-    [SQL_CHUNKS] = "SELECT records FROM result_chunks WHERE run = ?1 AND first_id >="
-                   " coalesce((SELECT max(first_id) FROM result_chunks WHERE run = ?1"
-                   "  AND first_id <= ?2), 0) AND first_id <= ?3 ORDER BY first_id",
-    [SQL_EVENT] = "SELECT " EVENT_ROW " FROM events WHERE run = ?1 AND id = ?2",
+    [SQL_TEXTS] = "SELECT number, text FROM result_texts WHERE run = ?1 ORDER BY number",
+    [SQL_RESULTS] = "SELECT " RESULT_ROW " FROM results WHERE run = ?1 AND event <= ?2"
+                    " ORDER BY event",
+    [SQL_PAGE] = "SELECT " EVENT_ROW " FROM results CROSS JOIN events"
+                 " ON events.run = results.run AND id = event"
+                 " WHERE results.run = ?1 AND event > ?2"
+                 " AND (?3 < 0 OR case_no = ?3) AND (?4 < 0 OR row = ?4)"
+                 " AND (?5 < 0 OR rank = ?5) AND (?6 < 0 OR size = ?6)"
+                 " AND key IN (SELECT number FROM result_texts WHERE run = ?1"
+                 "  AND (?7 < 0 OR json_extract(text, '$.series') = ?7)"
+                 "  AND (?8 < 0 OR json_extract(text, '$.group') = ?8)"
+                 "  AND (?9 IS NULL OR json_extract(text, '$.metric') = ?9))"
+                 " ORDER BY event",
+    [SQL_REASON] = "SELECT json_extract(body, '$.skipped') FROM events"
+                   " WHERE run = ?1 AND id = ?2 AND json_valid(body)",
     [SQL_HEAD] = "SELECT coalesce(max(id), 0) FROM events WHERE run = ?1",
     [SQL_MESSAGES] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
                      " FROM events INDEXED BY events_but_results"
@@ -35,8 +54,7 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_RECENT] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
                    " FROM events INDEXED BY events_but_results"
                    " WHERE run = ?1 AND type <> 'result'"
-                   " AND type IN ('state', 'placed', 'case', 'rank', 'nccl')"
-                   " AND id <= ?2"
+                   " AND type <> 'message' AND id <= ?2"
                    " ORDER BY id DESC LIMIT ?3) ORDER BY id",
 };
 
@@ -45,8 +63,8 @@ struct reading {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
     const char *run;
-    json_t **keys;
-    size_t n_keys;
+    json_t **texts;
+    size_t n_texts;
     struct error *err;
 };
 
@@ -78,66 +96,58 @@ static void reading_release(struct reading *reading)
 {
     store_sql_finalize(reading->stmts, SQL_COUNT);
     store_sql_exec(reading->db, "COMMIT");
-    for (size_t i = 0; i < reading->n_keys; i++)
-        json_decref(reading->keys[i]);
-    free(reading->keys);
+    for (size_t i = 0; i < reading->n_texts; i++)
+        json_decref(reading->texts[i]);
+    free(reading->texts);
 }
 
-/* Keys are numbered without gaps. */
-static int read_keys(struct reading *reading)
+/* Texts are numbered without gaps. */
+static int read_texts(struct reading *reading)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_KEYS];
+    sqlite3_stmt *stmt = reading->stmts[SQL_TEXTS];
     size_t capacity = 0;
     int rc;
 
     store_sql_bind_text(stmt, 1, reading->run);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *key;
+        json_t *text;
 
-        if (reading->n_keys == capacity) {
+        if (reading->n_texts == capacity) {
             json_t **more;
 
             capacity = capacity ? capacity * 2 : 64;
-            more = realloc(reading->keys, capacity * sizeof(*more));
+            more = realloc(reading->texts, capacity * sizeof(*more));
             if (!more)
                 return fail_memory(reading);
-            reading->keys = more;
+            reading->texts = more;
         }
-        key = store_sql_json(stmt, 1, NULL);
-        if (!key || sqlite3_column_int(stmt, 0) != (int)reading->n_keys) {
-            json_decref(key);
-            return error_set(reading->err, ERROR_IO, "the records of run %s are damaged",
+        text = store_sql_json(stmt, 1, NULL);
+        if (!text || sqlite3_column_int(stmt, 0) != (int)reading->n_texts) {
+            json_decref(text);
+            return error_set(reading->err, ERROR_IO, "the results of run %s are damaged",
                              reading->run);
         }
-        reading->keys[reading->n_keys++] = key;
+        reading->texts[reading->n_texts++] = text;
     }
     return rc == SQLITE_DONE ? 0 : fail_sql(reading);
 }
 
-/* Call `take` for each record with after < event <= up_to, in order, until it returns
- * other than 0: which is returned; if negative, it has said why. */
+/* Call `take` for each record up to an event, in order, until it returns other than 0:
+ * which is returned; if negative, it has said why. */
 typedef int record_taker(void *arg, const struct result_record *record);
 
-static int each_record(struct reading *reading, int64_t after, int64_t up_to,
-                       record_taker *take, void *arg)
+static int each_record(struct reading *reading, int64_t up_to, record_taker *take,
+                       void *arg)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_CHUNKS];
+    sqlite3_stmt *stmt = reading->stmts[SQL_RESULTS];
     int rc, taken = 0;
 
     store_sql_bind_text(stmt, 1, reading->run);
-    sqlite3_bind_int64(stmt, 2, after);
-    sqlite3_bind_int64(stmt, 3, up_to);
+    sqlite3_bind_int64(stmt, 2, up_to);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !taken; rc = sqlite3_step(stmt)) {
-        const char *records = sqlite3_column_blob(stmt, 0);
-        size_t n = (size_t)sqlite3_column_bytes(stmt, 0) / sizeof(struct result_record);
+        const struct result_record record = result_row_read(stmt);
 
-        for (size_t i = 0; i < n && !taken; i++) {
-            struct result_record record;
-
-            memcpy(&record, records + i * sizeof(record), sizeof(record));
-            if (record.event > after && record.event <= up_to)
-                taken = take(arg, &record);
-        }
+        taken = take(arg, &record);
     }
     sqlite3_reset(stmt);
     return taken || rc == SQLITE_DONE ? taken : fail_sql(reading);
@@ -209,20 +219,13 @@ static int read_last(struct reading *reading, int which, int64_t up_to, int limi
 
 static char *reason_of(struct reading *reading, int64_t id)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_EVENT];
-    struct store_event event;
-    struct error err;
-    json_t *body = NULL;
+    sqlite3_stmt *stmt = reading->stmts[SQL_REASON];
     char *reason = NULL;
 
     store_sql_bind_text(stmt, 1, reading->run);
     sqlite3_bind_int64(stmt, 2, id);
-    if (sqlite3_step(stmt) == SQLITE_ROW && !event_row_read(stmt, &event, &err)) {
-        body = json_parse(event.body, event.body_len, NULL);
-        if (json_get_str(body, "skipped", NULL))
-            reason = strdup(json_get_str(body, "skipped", ""));
-    }
-    json_decref(body);
+    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) == SQLITE_TEXT)
+        reason = strdup(store_sql_text(stmt, 0));
     sqlite3_reset(stmt);
     return reason;
 }
@@ -248,12 +251,12 @@ static struct summary *build(struct reading *reading, const struct summary_query
                              int64_t head)
 {
     struct sum sum = {reading,
-                      summary_builder_create(query, reading->keys, reading->n_keys)};
+                      summary_builder_create(query, reading->texts, reading->n_texts)};
     struct summary *summary = NULL;
 
     if (!sum.builder) {
         fail_memory(reading);
-    } else if (!each_record(reading, 0, head, take_in, &sum)) {
+    } else if (!each_record(reading, head, take_in, &sum)) {
         summary = summary_builder_finish(sum.builder);
         if (!summary)
             fail_memory(reading);
@@ -294,7 +297,7 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
 
     if (reading_init(&reading, db, query->run, err))
         return NULL;
-    if (!read_keys(&reading) && !read_head(&reading, query->up_to, &head))
+    if (!read_texts(&reading) && !read_head(&reading, query->up_to, &head))
         summary = build(&reading, query, head);
     if (summary)
         summary->last_event = head;
@@ -318,8 +321,8 @@ static int pass_on(void *arg, const struct result_record *record)
 {
     struct passing *passing = arg;
 
-    if (record->key >= 0 && (size_t)record->key < passing->reading->n_keys)
-        passing->take(passing->arg, record, passing->reading->keys[record->key]);
+    if (record->key >= 0 && (size_t)record->key < passing->reading->n_texts)
+        passing->take(passing->arg, record, passing->reading->texts[record->key]);
     return 0;
 }
 
@@ -332,104 +335,64 @@ int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *a
 
     if (reading_init(&reading, db, run, err))
         return -1;
-    result = read_keys(&reading);
+    result = read_texts(&reading);
     if (!result)
-        result = each_record(&reading, 0, INT64_MAX, pass_on, &passing);
+        result = each_record(&reading, INT64_MAX, pass_on, &passing);
     reading_release(&reading);
     return result;
 }
 
 /* ---- Pages ---- */
 
-struct page {
-    struct reading *reading;
-    const struct store_rows_query *query;
-    bool *is_wanted; /* by key */
-    struct store_events *out;
-};
-
-static bool key_matches(const json_t *key, const struct store_rows_query *query)
+static void bind_query(sqlite3_stmt *stmt, const struct store_rows_query *query)
 {
-    if (query->series >= 0 && json_get_int(key, "series", -1) != query->series)
-        return false;
-    if (query->group >= 0 && json_get_int(key, "group", -1) != query->group)
-        return false;
-    return !query->metric || strcmp(json_get_str(key, "metric", ""), query->metric) == 0;
+    store_sql_bind_text(stmt, 1, query->run);
+    sqlite3_bind_int64(stmt, 2, query->after);
+    sqlite3_bind_int64(stmt, 3, query->case_no);
+    sqlite3_bind_int64(stmt, 4, query->row);
+    sqlite3_bind_int64(stmt, 5, query->rank);
+    sqlite3_bind_int64(stmt, 6, query->size);
+    sqlite3_bind_int64(stmt, 7, query->series);
+    sqlite3_bind_int64(stmt, 8, query->group);
+    store_sql_bind_text(stmt, 9, query->metric);
 }
 
-static bool matches(const struct page *page, const struct result_record *record)
+static int read_page(struct reading *reading, const struct store_rows_query *query,
+                     struct store_events *out)
 {
-    const struct store_rows_query *query = page->query;
+    sqlite3_stmt *stmt = reading->stmts[SQL_PAGE];
+    int rc;
 
-    if (record->key < 0 || (size_t)record->key >= page->reading->n_keys ||
-        !page->is_wanted[record->key])
-        return false;
-    return (query->case_no < 0 || record->case_no == query->case_no) &&
-           (query->row < 0 || record->row == query->row) &&
-           (query->rank < 0 || record->rank == query->rank) &&
-           (query->size < 0 || record->size == query->size);
-}
+    bind_query(stmt, query);
+    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
+        struct store_event event;
 
-/* A row of the record's event. */
-static int put_row(struct page *page, int64_t id)
-{
-    sqlite3_stmt *stmt = page->reading->stmts[SQL_EVENT];
-    struct store_event event;
-    int rc, result = 0;
-
-    store_sql_bind_text(stmt, 1, page->reading->run);
-    sqlite3_bind_int64(stmt, 2, id);
-    rc = sqlite3_step(stmt);
-    if (rc != SQLITE_ROW)
-        result = rc == SQLITE_DONE ? 0 : fail_sql(page->reading);
-    else if (event_row_read(stmt, &event, page->reading->err))
-        result = -1;
-    else if (store_events_add(page->out, &event))
-        result = fail_memory(page->reading);
-    sqlite3_reset(stmt);
-    return result;
-}
-
-static int take_row(void *arg, const struct result_record *record)
-{
-    struct page *page = arg;
-
-    if (!matches(page, record))
-        return 0;
-    if (page->out->n == (size_t)page->query->limit ||
-        page->out->bytes >= PAGE_BYTES_MAX) {
-        page->out->next = page->out->list[page->out->n - 1].id;
-        return 1;
+        if (out->n == (size_t)query->limit || out->bytes >= PAGE_BYTES_MAX) {
+            out->next = out->list[out->n - 1].id;
+            return 0;
+        }
+        if (event_row_read(stmt, &event, reading->err))
+            return -1;
+        if (store_events_add(out, &event))
+            return fail_memory(reading);
     }
-    return put_row(page, record->event);
-}
-
-static int read_page(struct page *page)
-{
-    struct reading *reading = page->reading;
-
-    page->is_wanted = calloc(reading->n_keys + 1, sizeof(*page->is_wanted));
-    if (!page->out || !page->is_wanted)
-        return fail_memory(reading);
-    for (size_t i = 0; i < reading->n_keys; i++)
-        page->is_wanted[i] = key_matches(reading->keys[i], page->query);
-    return each_record(reading, page->query->after, INT64_MAX, take_row, page);
+    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
 }
 
 struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
                                struct error *err)
 {
+    struct store_events *page = store_events_create();
     struct reading reading;
-    struct page page = {.reading = &reading, .query = query};
 
-    if (reading_init(&reading, db, query->run, err))
+    if (!page || reading_init(&reading, db, query->run, err)) {
+        store_events_destroy(page);
         return NULL;
-    page.out = store_events_create();
-    if (read_keys(&reading) || read_page(&page) < 0) {
-        store_events_destroy(page.out);
-        page.out = NULL;
     }
-    free(page.is_wanted);
+    if (read_page(&reading, query, page)) {
+        store_events_destroy(page);
+        page = NULL;
+    }
     reading_release(&reading);
-    return page.out;
+    return page;
 }

@@ -1,4 +1,4 @@
-/* store_results.h - results by their records: summaries and pages, out of the database */
+/* store_results.h - summaries and pages of results, out of the database */
 #ifndef RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 #define RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 
@@ -15,7 +15,7 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
 struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
                                struct error *err);
 
-/* Every record of a run, in the order of events. */
+/* Every result of a run, in the order of events. */
 int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
                  struct error *err);
 

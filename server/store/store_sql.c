@@ -63,7 +63,9 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE INDEX idempotency_by_run ON idempotency (run);"
 
 /* A case is written when it changes, and not with each change of its run. For samples see
- * event_samples.h, for result_chunks store_chunks.h. */
+ * event_samples.h. `results` has what summaries need of the events that count as results,
+ * `result_texts` the texts that their `key` and `choice` stand for: see result_record.h.
+ * -1 in cycle, row, rank, choice and wrong: none. */
 #define SQL_EVENTS                                                                       \
     "CREATE TABLE run_cases ("                                                           \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
@@ -76,19 +78,40 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " time_ms INTEGER NOT NULL,"                                                         \
     " type TEXT NOT NULL,"                                                               \
     " body TEXT NOT NULL,"                                                               \
-    " samples BLOB,"                                                                     \
+    " samples TEXT,"                                                                     \
     " PRIMARY KEY (run, id));"                                                           \
     "CREATE INDEX events_but_results ON events (run, type, id) WHERE type <> 'result';"  \
-    "CREATE TABLE result_keys ("                                                         \
+    "CREATE TABLE result_texts ("                                                        \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
-    " key INTEGER NOT NULL,"                                                             \
+    " number INTEGER NOT NULL,"                                                          \
     " text TEXT NOT NULL,"                                                               \
-    " PRIMARY KEY (run, key));"                                                          \
-    "CREATE TABLE result_chunks ("                                                       \
+    " PRIMARY KEY (run, number),"                                                        \
+    " UNIQUE (run, text));"                                                              \
+    "CREATE TABLE results ("                                                             \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
-    " first_id INTEGER NOT NULL,"                                                        \
-    " records BLOB NOT NULL,"                                                            \
-    " PRIMARY KEY (run, first_id));"                                                     \
+    " event INTEGER NOT NULL,"                                                           \
+    " case_no INTEGER NOT NULL,"                                                         \
+    " attempt INTEGER NOT NULL,"                                                         \
+    " cycle INTEGER NOT NULL,"                                                           \
+    " row INTEGER NOT NULL,"                                                             \
+    " rank INTEGER NOT NULL,"                                                            \
+    " key INTEGER NOT NULL,"                                                             \
+    " choice INTEGER NOT NULL,"                                                          \
+    " is_figure INTEGER NOT NULL,"                                                       \
+    " is_skipped INTEGER NOT NULL,"                                                      \
+    " is_noisy INTEGER NOT NULL,"                                                        \
+    " size INTEGER NOT NULL,"                                                            \
+    " wrong INTEGER NOT NULL,"                                                           \
+    " value REAL NOT NULL,"                                                              \
+    " x REAL NOT NULL,"                                                                  \
+    " time_us REAL NOT NULL,"                                                            \
+    " time_min_us REAL NOT NULL,"                                                        \
+    " time_max_us REAL NOT NULL,"                                                        \
+    " time_low_us REAL NOT NULL,"                                                        \
+    " time_high_us REAL NOT NULL,"                                                       \
+    " algbw_gbs REAL NOT NULL,"                                                          \
+    " busbw_gbs REAL NOT NULL,"                                                          \
+    " PRIMARY KEY (run, event)) WITHOUT ROWID;"                                          \
     "CREATE TABLE logs ("                                                                \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " seq INTEGER NOT NULL,"                                                             \

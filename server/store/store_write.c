@@ -41,8 +41,9 @@ static void op_destroy(struct store_op *op)
     case STORE_OP_EVENT:
         free((char *)(uintptr_t)op->event.type);
         free((char *)(uintptr_t)op->event.body);
-        free((void *)(uintptr_t)op->event.samples);
+        free((char *)(uintptr_t)op->event.samples);
         free(op->key);
+        free(op->choice);
         free(op->record);
         break;
     case STORE_OP_NODE:
@@ -174,7 +175,7 @@ static bool add_record(struct store_op *op, const json_t *body)
 {
     op->record = malloc(sizeof(*op->record));
     if (op->record)
-        op->key = result_record_read(body, op->record);
+        result_record_read(body, op->record, &op->key, &op->choice);
     return op->key != NULL;
 }
 

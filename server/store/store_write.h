@@ -44,8 +44,8 @@ struct store_op {
         } run_case;
         struct {
             struct store_event event;
-            char *key; /* of a result: with its record; else NULL */
-            struct result_record *record;
+            struct result_record *record; /* of a result; else NULL */
+            char *key, *choice;           /* its texts; choice may be NULL */
         };
         struct {
             int64_t time_ms;

@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
-#include "server/store/store_chunks.h"
+#include "server/store/result_row.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_values.h"
@@ -24,7 +24,12 @@ enum {
     SQL_RUN,
     SQL_RUN_NODES,
     SQL_CASE,
+    SQL_NEXT_EVENT,
     SQL_EVENT,
+    SQL_TEXT,
+    SQL_ADD_TEXT,
+    SQL_RESULT,
+    SQL_DISOWN,
     SQL_LOG,
     SQL_ACK,
     SQL_UNACK,
@@ -59,9 +64,16 @@ static const char *const statements[SQL_COUNT] = {
                       " WHERE json_extract(value, '$.name') IS NOT NULL",
     [SQL_CASE] = "INSERT INTO run_cases (run, case_no, doc) VALUES (?1, ?2, ?3)"
                  " ON CONFLICT (run, case_no) DO UPDATE SET doc = ?3",
-    [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body, samples) VALUES (?1,"
-                  " (SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1),"
-                  " ?2, ?3, ?4, ?5) RETURNING id",
+    [SQL_NEXT_EVENT] = "SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1",
+    [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body, samples)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [SQL_TEXT] = "SELECT number FROM result_texts WHERE run = ?1 AND text = ?2",
+    [SQL_ADD_TEXT] = "INSERT INTO result_texts (run, number, text) VALUES (?1,"
+                     " (SELECT count(*) FROM result_texts WHERE run = ?1), ?2)",
+    [SQL_RESULT] = "INSERT INTO results (run, " RESULT_ROW ") VALUES (?1, ?2, ?3, ?4, ?5,"
+                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
+                   " ?20, ?21, ?22, ?23)",
+    [SQL_DISOWN] = "DELETE FROM results WHERE run = ?1 AND case_no = ?2",
     [SQL_LOG] = "INSERT INTO logs (run, seq, time_ms, case_no, rank, stream, text)"
                 " VALUES (?1,"
                 " (SELECT coalesce(max(seq), 0) + 1 FROM logs WHERE run = ?1),"
@@ -101,7 +113,6 @@ static const char *const statements[SQL_COUNT] = {
 struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
-    struct store_chunks *chunks;
     struct store_values *values;
     uv_thread_t thread;
     uv_async_t *wake;
@@ -128,6 +139,20 @@ static int step(struct store_writer *writer, int which)
 
     sqlite3_reset(stmt);
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* The integer that a statement selects; SQLITE_DONE: it selects nothing. */
+static int step_to_value(struct store_writer *writer, int which, int64_t *value)
+{
+    sqlite3_stmt *stmt = writer->stmts[which];
+    int rc = sqlite3_step(stmt);
+
+    if (rc == SQLITE_ROW) {
+        *value = sqlite3_column_int64(stmt, 0);
+        rc = SQLITE_OK;
+    }
+    sqlite3_reset(stmt);
+    return rc;
 }
 
 static int apply_run(struct store_writer *writer, struct store_op *op)
@@ -162,24 +187,59 @@ static int apply_case(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_CASE);
 }
 
+/* The number of a text within its run, where a new one gets the next; of none -1. */
+static int number_of_text(struct store_writer *writer, const char *run, const char *text,
+                          int *number)
+{
+    int64_t value = -1;
+    int rc = SQLITE_OK;
+
+    for (int which = SQL_TEXT; which <= SQL_ADD_TEXT; which++) {
+        store_sql_bind_text(writer->stmts[which], 1, run);
+        store_sql_bind_text(writer->stmts[which], 2, text);
+    }
+    if (text)
+        rc = step_to_value(writer, SQL_TEXT, &value);
+    if (rc == SQLITE_DONE) {
+        rc = step(writer, SQL_ADD_TEXT);
+        if (rc == SQLITE_OK)
+            rc = step_to_value(writer, SQL_TEXT, &value);
+    }
+    *number = (int)value;
+    return rc;
+}
+
+static int add_result(struct store_writer *writer, struct store_op *op)
+{
+    int rc = number_of_text(writer, op->run, op->key, &op->record->key);
+
+    if (rc == SQLITE_OK)
+        rc = number_of_text(writer, op->run, op->choice, &op->record->choice);
+    if (rc != SQLITE_OK)
+        return rc;
+    op->record->event = op->event.id;
+    store_sql_bind_text(writer->stmts[SQL_RESULT], 1, op->run);
+    result_row_bind(writer->stmts[SQL_RESULT], op->record);
+    return step(writer, SQL_RESULT);
+}
+
 static int apply_event(struct store_writer *writer, struct store_op *op)
 {
     sqlite3_stmt *stmt = writer->stmts[SQL_EVENT];
     int rc;
 
+    store_sql_bind_text(writer->stmts[SQL_NEXT_EVENT], 1, op->run);
+    rc = step_to_value(writer, SQL_NEXT_EVENT, &op->event.id);
+    if (rc != SQLITE_OK)
+        return rc;
     store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, op->event.time_ms);
-    store_sql_bind_text(stmt, 3, op->event.type);
-    store_sql_bind_text(stmt, 4, op->event.body);
-    sqlite3_bind_blob(stmt, 5, op->event.samples, (int)op->event.samples_len,
-                      SQLITE_STATIC);
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        op->event.id = sqlite3_column_int64(stmt, 0);
-        rc = sqlite3_step(stmt);
-    }
-    sqlite3_reset(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    sqlite3_bind_int64(stmt, 2, op->event.id);
+    sqlite3_bind_int64(stmt, 3, op->event.time_ms);
+    store_sql_bind_text(stmt, 4, op->event.type);
+    store_sql_bind_text(stmt, 5, op->event.body);
+    store_sql_bind_text(stmt, 6, op->event.samples);
+    rc = step(writer, SQL_EVENT);
+    return rc == SQLITE_OK && op->record ? add_result(writer, op) : rc;
 }
 
 static int apply_log(struct store_writer *writer, struct store_op *op)
@@ -302,12 +362,11 @@ static int apply_values(struct store_writer *writer, struct store_op *op)
     return store_values_apply(writer->values, op);
 }
 
-/* Of records, see settle_records. */
-static int apply_later(struct store_writer *writer, struct store_op *op)
+static int apply_disown(struct store_writer *writer, struct store_op *op)
 {
-    (void)writer;
-    (void)op;
-    return SQLITE_OK;
+    store_sql_bind_text(writer->stmts[SQL_DISOWN], 1, op->run);
+    sqlite3_bind_int(writer->stmts[SQL_DISOWN], 2, op->case_no);
+    return step(writer, SQL_DISOWN);
 }
 
 static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
@@ -321,7 +380,7 @@ static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op
     [STORE_OP_PRUNE] = apply_prune,
     [STORE_OP_NODE] = apply_node,
     [STORE_OP_JOB] = apply_job,
-    [STORE_OP_DISOWN] = apply_later,
+    [STORE_OP_DISOWN] = apply_disown,
     [STORE_OP_UNACK] = apply_unack,
     [STORE_OP_VALUES] = apply_values,
     [STORE_OP_ARTIFACT] = apply_artifact,
@@ -346,26 +405,6 @@ static void set_op_error(struct store_writer *writer, struct store_write *write,
         store_sql_error(&write->err, writer->db, "cannot store");
 }
 
-/* The records of a write's results, once it is certain that they stay. */
-static int settle_records(struct store_writer *writer, struct store_write *write)
-{
-    struct store_op *op;
-    int rc = SQLITE_OK;
-
-    STAILQ_FOREACH (op, &write->ops, entry) {
-        if (op->kind == STORE_OP_DELETE)
-            store_chunks_forget(writer->chunks, op->run);
-        else if (op->kind == STORE_OP_DISOWN)
-            rc = store_chunks_disown(writer->chunks, op->run, op->case_no);
-        else if (op->kind == STORE_OP_EVENT && op->key)
-            rc = store_chunks_add(writer->chunks, op->run, op->event.id, op->key,
-                                  op->record);
-        if (rc != SQLITE_OK)
-            return rc;
-    }
-    return SQLITE_OK;
-}
-
 /* Apply all of a write or nothing of it. A fault of its own is noted in it; a result
  * other than SQLITE_OK dooms the transaction. */
 static int apply_write(struct store_writer *writer, struct store_write *write)
@@ -388,8 +427,7 @@ static int apply_write(struct store_writer *writer, struct store_write *write)
             break;
         }
     }
-    rc = step(writer, SQL_RELEASE);
-    return rc == SQLITE_OK && !write->is_failed ? settle_records(writer, write) : rc;
+    return step(writer, SQL_RELEASE);
 }
 
 /* ---- One transaction ---- */
@@ -407,13 +445,10 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
                 break;
         }
     if (rc == SQLITE_OK)
-        rc = store_chunks_flush(writer->chunks);
-    if (rc == SQLITE_OK)
         rc = step(writer, SQL_COMMIT);
     if (rc == SQLITE_OK)
         return 0;
     store_sql_error(err, writer->db, "cannot store");
-    store_chunks_forget(writer->chunks, NULL);
     err->code = ERROR_UNAVAILABLE;
     if (!sqlite3_get_autocommit(writer->db))
         store_sql_exec(writer->db, "ROLLBACK");
@@ -524,7 +559,6 @@ static void writer_main(void *arg)
 static void writer_free(struct store_writer *writer)
 {
     store_values_destroy(writer->values);
-    store_chunks_destroy(writer->chunks);
     store_sql_finalize(writer->stmts, SQL_COUNT);
     sqlite3_close(writer->db);
     uv_cond_destroy(&writer->changed);
@@ -551,8 +585,7 @@ struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct e
     uv_cond_init(&writer->changed);
     if (store_sql_prepare(db, statements, SQL_COUNT, writer->stmts, err) < 0)
         goto fail;
-    writer->chunks = store_chunks_create(db, err);
-    writer->values = writer->chunks ? store_values_create(db, err) : NULL;
+    writer->values = store_values_create(db, err);
     if (!writer->values)
         goto fail;
     rc = uv_thread_create(&writer->thread, writer_main, writer);

@@ -1,4 +1,4 @@
-/* result_record.c - a result as a record of fixed size */
+/* result_record.c - what summaries need of a result */
 #include "server/summary/result_record.h"
 
 #include <math.h>
@@ -6,9 +6,6 @@
 
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
-#include "server/summary/choice_code.h"
-
-_Static_assert(RESULT_CHOICE_AT + CHOICE_CODE_BITS <= 32, "flags hold it");
 
 /* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */
 static json_t *common_fields(const json_t *body, enum row_use use)
@@ -28,46 +25,27 @@ static json_t *common_fields(const json_t *body, enum row_use use)
     return key;
 }
 
-/* In parts of the time, at most what the field holds. */
-static uint16_t parts_of(double us, double time_us)
-{
-    double parts = round(us / time_us / RESULT_INTERVAL_PART);
-
-    return parts < 0 ? 0 : parts > UINT16_MAX ? UINT16_MAX : (uint16_t)parts;
-}
-
 static void read_interval(const json_t *body, struct result_record *record)
 {
-    double time_us = record->time_us;
     double low = json_get_num(body, "time_low_us", -1.0);
     double high = json_get_num(body, "time_high_us", -1.0);
 
-    if (json_get_bool(body, "noisy", false))
-        record->flags |= RESULT_NOISY;
-    if (low < 0.0 || high < low || !(time_us > 0.0))
+    record->is_noisy = json_get_bool(body, "noisy", false);
+    if (low < 0.0 || high < low || !(record->time_us > 0.0))
         return;
-    record->flags |= RESULT_INTERVAL;
-    record->below = parts_of(time_us - low, time_us);
-    record->above = parts_of(high - time_us, time_us);
-}
-
-bool result_record_interval(const struct result_record *record, double *low, double *high)
-{
-    if (!(record->flags & RESULT_INTERVAL))
-        return false;
-    *low = record->time_us * (1.0 - RESULT_INTERVAL_PART * record->below);
-    *high = record->time_us * (1.0 + RESULT_INTERVAL_PART * record->above);
-    return true;
+    record->time_low_us = low;
+    record->time_high_us = high;
 }
 
 struct certainty result_record_certainty(const struct result_record *record)
 {
-    bool is_known = record->flags & RESULT_INTERVAL && record->above < UINT16_MAX;
+    bool is_known = record->time_high_us > 0;
 
     return (struct certainty){
-        .is_judged = record->flags & (RESULT_INTERVAL | RESULT_NOISY),
-        .below = is_known ? RESULT_INTERVAL_PART * record->below : 0,
-        .above = is_known ? RESULT_INTERVAL_PART * record->above : HUGE_VAL,
+        .is_judged = is_known || record->is_noisy,
+        .below = is_known ? fmax(0, 1 - record->time_low_us / record->time_us) : 0,
+        .above =
+            is_known ? fmax(0, record->time_high_us / record->time_us - 1) : HUGE_VAL,
     };
 }
 
@@ -85,7 +63,7 @@ static json_t *row_key(const json_t *body, struct result_record *record)
 
     record->size = json_get_int(body, "size", 0);
     if (json_object_get(body, "skipped")) {
-        record->flags = RESULT_SKIPPED;
+        record->is_skipped = true;
         record->wrong = -1;
         return key;
     }
@@ -96,7 +74,6 @@ static json_t *row_key(const json_t *body, struct result_record *record)
     record->busbw_gbs = json_get_num(body, "busbw_gbs", 0.0);
     record->wrong = json_get_int(body, "wrong", -1);
     read_interval(body, record);
-    record->flags |= choice_code(json_object_get(body, "nccl")) << RESULT_CHOICE_AT;
     return key;
 }
 
@@ -125,30 +102,45 @@ static json_t *figure_key(const json_t *body, struct result_record *record)
             json_object_set(texts, name, value);
     json_object_set_new(key, "x", x ? json_string(x) : json_null());
     json_object_set_new(key, "labels", texts);
-    record->flags = RESULT_FIGURE;
-    if (json_object_get(body, "skipped"))
-        record->flags |= RESULT_SKIPPED;
+    record->is_figure = true;
+    record->is_skipped = json_object_get(body, "skipped");
     record->wrong = -1;
-    record->rank = (int32_t)json_get_int(body, "rank", -1);
+    record->rank = (int)json_get_int(body, "rank", -1);
     record->value = json_get_num(body, "value", 0.0);
     record->x = x ? json_get_num(labels, x, 0.0) : 0.0;
     return key;
 }
 
-char *result_record_read(const json_t *body, struct result_record *record)
+static char *choice_text(const json_t *choice)
 {
-    json_t *key;
-    char *text;
+    static const char *const members[] = {"algo", "proto",        "channels",
+                                          "by",   "ranks_differ", "unrequested"};
+    json_t *kept = json_object();
+    char *text = NULL;
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        json_object_set(kept, members[i], json_object_get(choice, members[i]));
+    if (*json_get_str(choice, "algo", ""))
+        text = json_text(kept);
+    json_decref(kept);
+    return text;
+}
+
+void result_record_read(const json_t *body, struct result_record *record, char **key,
+                        char **choice)
+{
+    json_t *fields;
 
     memset(record, 0, sizeof(*record));
-    record->case_no = (int32_t)json_get_int(body, "case", 0);
-    record->attempt = (int32_t)json_get_int(body, "attempt", 0);
-    record->cycle = (int32_t)json_get_int(body, "cycle", -1);
-    record->row = (int32_t)json_get_int(body, "row", -1);
+    record->case_no = (int)json_get_int(body, "case", 0);
+    record->attempt = (int)json_get_int(body, "attempt", 0);
+    record->cycle = (int)json_get_int(body, "cycle", -1);
+    record->row = (int)json_get_int(body, "row", -1);
     record->rank = -1;
-    key = json_object_get(body, "metric") ? figure_key(body, record)
-                                          : row_key(body, record);
-    text = key ? json_text(key) : NULL;
-    json_decref(key);
-    return text;
+    record->choice = -1;
+    fields = json_object_get(body, "metric") ? figure_key(body, record)
+                                             : row_key(body, record);
+    *key = fields ? json_text(fields) : NULL;
+    *choice = choice_text(json_object_get(body, "nccl"));
+    json_decref(fields);
 }

@@ -6,6 +6,13 @@
 
 #include "common/base/json_util.h"
 
+static void release_point(struct summary_point *point)
+{
+    for (uint32_t i = 0; i < point->n_choices; i++)
+        json_decref(point->choices[i].how);
+    free(point->reason);
+}
+
 void summary_destroy(struct summary *summary)
 {
     if (!summary)
@@ -14,7 +21,7 @@ void summary_destroy(struct summary *summary)
         struct summary_series *series = &summary->series[i];
 
         for (size_t k = 0; series->points && k < series->n_points; k++)
-            free(series->points[k].reason);
+            release_point(&series->points[k]);
         free(series->points);
         json_decref(series->key);
     }

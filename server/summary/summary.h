@@ -23,9 +23,11 @@ struct summary_spread {
     double time_us[2], algbw_gbs[2], busbw_gbs[2];
 };
 
-/* How NCCL did so many of a point's rows; see choice_code.h. */
+/* How NCCL did so many of a point's rows: "algo" and, as far as they are known, "proto",
+ * "channels", "by", "ranks_differ", "unrequested". */
 struct summary_choice {
-    uint32_t code, rows;
+    json_t *how;
+    uint32_t rows;
 };
 
 #define SUMMARY_CHOICES 4 /* told apart in a point */

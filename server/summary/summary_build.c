@@ -40,8 +40,8 @@ struct lines {
 
 struct summary_builder {
     struct summary_query query;
-    json_t *const *keys;
-    size_t n_keys;
+    json_t *const *texts;
+    size_t n_texts;
     uint64_t results;
     struct lines rows, figures;
 };
@@ -54,15 +54,15 @@ static void lines_release(struct lines *lines)
 }
 
 struct summary_builder *summary_builder_create(const struct summary_query *query,
-                                               json_t *const *keys, size_t n_keys)
+                                               json_t *const *texts, size_t n_texts)
 {
     struct summary_builder *builder = calloc(1, sizeof(*builder));
 
     if (!builder)
         return NULL;
     builder->query = *query;
-    builder->keys = keys;
-    builder->n_keys = n_keys;
+    builder->texts = texts;
+    builder->n_texts = n_texts;
     builder->rows.index = summary_index_create();
     builder->figures.index = summary_index_create();
     if (!builder->rows.index || !builder->figures.index) {
@@ -136,34 +136,36 @@ static int add_sample(struct lines *lines, struct line *line, double first, doub
 
 static void take_interval(struct summary_point *point, const struct result_record *record)
 {
-    double *ends = point->interval.time_us, low, high;
+    double *ends = point->interval.time_us;
 
-    point->noisy += (record->flags & RESULT_NOISY) != 0;
-    if (!result_record_interval(record, &low, &high))
+    point->noisy += record->is_noisy;
+    if (!(record->time_high_us > 0))
         return;
-    if (!point->has_interval || low < ends[0])
-        ends[0] = low;
-    if (!point->has_interval || high > ends[1])
-        ends[1] = high;
+    if (!point->has_interval || record->time_low_us < ends[0])
+        ends[0] = record->time_low_us;
+    if (!point->has_interval || record->time_high_us > ends[1])
+        ends[1] = record->time_high_us;
     point->has_interval = true;
 }
 
-static void take_choice(struct summary_point *point, uint32_t code)
+/* how: one of the builder's texts, or NULL. */
+static void take_choice(struct summary_point *point, json_t *how)
 {
     uint32_t i = 0;
 
-    while (i < point->n_choices && point->choices[i].code != code)
+    while (i < point->n_choices && point->choices[i].how != how)
         i++;
-    if (code == 0 || i == SUMMARY_CHOICES)
+    if (!how || i == SUMMARY_CHOICES)
         return;
-    point->choices[i].code = code;
+    point->choices[i].how = how;
     point->choices[i].rows++;
     point->n_choices += i == point->n_choices;
 }
 
-static int add_row(struct lines *lines, const struct summary_line_key *key,
+static int add_row(struct summary_builder *builder, const struct summary_line_key *key,
                    const struct result_record *record)
 {
+    struct lines *lines = &builder->rows;
     struct line *line = line_of(lines, key);
     struct summary_point *point;
 
@@ -175,7 +177,7 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
         point->event = record->event;
         point->row = record->row;
     }
-    if (record->flags & RESULT_SKIPPED) {
+    if (record->is_skipped) {
         if (point->skipped++ == 0)
             point->skipped_event = record->event;
         return 0;
@@ -187,7 +189,8 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
     if (record->time_max_us > point->ranks.time_us[1])
         point->ranks.time_us[1] = record->time_max_us;
     take_interval(point, record);
-    take_choice(point, record->flags >> RESULT_CHOICE_AT);
+    if (record->choice >= 0 && (size_t)record->choice < builder->n_texts)
+        take_choice(point, builder->texts[record->choice]);
     if (point->rows++ == 0) {
         line->moved = record->algbw_gbs * record->time_us;
         line->factor =
@@ -203,7 +206,7 @@ static int add_figure(struct lines *lines, const struct summary_line_key *key,
 
     if (!line)
         return -1;
-    if (record->flags & RESULT_SKIPPED) {
+    if (record->is_skipped) {
         line->point.skipped++;
         return 0;
     }
@@ -220,7 +223,7 @@ int summary_builder_add(struct summary_builder *builder,
                                    .key = record->key,
                                    .rank = record->rank};
 
-    if (record->key < 0 || (size_t)record->key >= builder->n_keys)
+    if (record->key < 0 || (size_t)record->key >= builder->n_texts)
         return 0;
     if (record->case_no >= 0 && (size_t)record->case_no < query->n_cases) {
         const struct summary_case *c = &query->cases[record->case_no];
@@ -230,14 +233,14 @@ int summary_builder_add(struct summary_builder *builder,
         key.combination = c->combination;
     }
     builder->results++;
-    if (record->flags & RESULT_FIGURE)
+    if (record->is_figure)
         return add_figure(&builder->figures, &key, record);
     key.size = record->size;
     if (query->by == SUMMARY_BY_CYCLE)
         key.cycle = record->cycle;
     if (query->by == SUMMARY_BY_COMBINATION)
         key.case_no = -1;
-    return add_row(&builder->rows, &key, record);
+    return add_row(builder, &key, record);
 }
 
 /* ---- Sums ---- */
@@ -384,12 +387,15 @@ static int make_series(const struct summary_builder *builder, const struct line 
     series->combination = first->key.combination;
     series->case_no = first->key.case_no;
     series->cycle = first->key.cycle;
-    series->key = json_incref(builder->keys[first->key.key]);
+    series->key = json_incref(builder->texts[first->key.key]);
     series->points_total = n;
     sum_series(series, points, n);
     series->n_points = thin_choose(&line, most, kept);
-    for (size_t i = 0; i < series->n_points; i++)
+    for (size_t i = 0; i < series->n_points; i++) {
         points[i] = points[kept[i]];
+        for (uint32_t k = 0; k < points[i].n_choices; k++)
+            json_incref(points[i].choices[k].how);
+    }
     series->points = points;
     free(kept);
     return 0;
@@ -507,7 +513,7 @@ static int make_figure(const struct summary_builder *builder, const struct line 
     figure->combination = line->key.combination;
     figure->case_no = line->key.case_no;
     figure->rank = line->key.rank;
-    figure->key = json_incref(builder->keys[line->key.key]);
+    figure->key = json_incref(builder->texts[line->key.key]);
     figure->skipped = line->point.skipped;
     sum_figure(figure, samples, line->n_samples, scratch);
     figure->n_values = thin_choose(&thin, most, kept);

@@ -8,10 +8,10 @@
 
 struct summary_builder;
 
-/* query and keys (by number; borrowed, to be there until the end) say what records mean.
- * NULL when memory is out. */
+/* query and texts (parsed, by number; borrowed, to be there until the end) say what
+ * records mean. NULL when memory is out. */
 struct summary_builder *summary_builder_create(const struct summary_query *query,
-                                               json_t *const *keys, size_t n_keys);
+                                               json_t *const *texts, size_t n_texts);
 void summary_builder_destroy(struct summary_builder *builder);
 
 /* -1 when memory is out, or so many records and points would take too much of it. Records

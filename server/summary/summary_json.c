@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/summary/choice_code.h"
 
 static void put_number(struct buf *out, const char *name, double value)
 {
@@ -62,7 +61,7 @@ static void put_spread(struct buf *out, const char *name,
 
 static int put_choice(struct buf *out, const struct summary_choice *choice)
 {
-    json_t *members = choice_code_json(choice->code);
+    json_t *members = json_copy(choice->how);
     int result = -1;
 
     if (json_object_set_new(members, "rows", json_integer(choice->rows)) == 0)

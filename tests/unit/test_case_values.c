@@ -41,12 +41,13 @@ static struct case_values *values_of(const struct given *given, size_t n)
                                        .attempt = cases[one->case_no].attempt,
                                        .cycle = one->cycle,
                                        .key = one->key,
+                                       .choice = -1,
                                        .rank = one->rank,
                                        .size = one->size,
                                        .wrong = -1};
 
         if (one->key >= 2) {
-            record.flags = RESULT_FIGURE;
+            record.is_figure = true;
             record.value = one->time_us;
             record.x = (double)one->size;
         } else {

@@ -35,23 +35,12 @@ TEST(samples_leave_the_text_and_come_back)
     struct store_event event = pack(row, &rest);
 
     assert_int_equal(json_object_size(rest), 2);
-    assert_int_equal(event.samples_len, 2 * 8 + 3 * 4);
     assert_appends(&event, back);
     assert_int_equal(event_samples_unpack(&event, rest), 0);
     assert_true(json_equal(rest, whole));
     json_decref(whole);
     json_decref(rest);
-    free((void *)(uintptr_t)event.samples);
-}
-
-TEST(what_no_float_holds_is_as_near_as_one_comes)
-{
-    json_t *rest;
-    struct store_event event = pack("{\"blocks_us\":[1e300,-1e300]}", &rest);
-
-    assert_appends(&event, ",\"blocks_us\":[3.402823e+38,-3.402823e+38]");
-    json_decref(rest);
-    free((void *)(uintptr_t)event.samples);
+    free((char *)(uintptr_t)event.samples);
 }
 
 TEST(a_row_without_is_as_it_was)
@@ -63,18 +52,6 @@ TEST(a_row_without_is_as_it_was)
     assert_int_equal(json_object_size(rest), 2);
     assert_appends(&event, "");
     json_decref(rest);
-}
-
-TEST(what_is_cut_short_is_left_out)
-{
-    json_t *rest;
-    struct store_event event = pack(row, &rest);
-    size_t whole = event.samples_len;
-
-    for (event.samples_len = 0; event.samples_len < whole; event.samples_len++)
-        assert_appends(&event, event.samples_len < 8 ? "" : ",\"samples_us\":[]");
-    json_decref(rest);
-    free((void *)(uintptr_t)event.samples);
 }
 
 TEST(all_fields_that_are_kept_apart_are)
@@ -89,7 +66,7 @@ TEST(all_fields_that_are_kept_apart_are)
 
         rest = event_samples_pack(body, &event);
         assert_int_equal(event.samples != NULL, !!(fields[i].use & KEPT_APART));
-        free((void *)(uintptr_t)event.samples);
+        free((char *)(uintptr_t)event.samples);
         json_decref(rest);
         json_decref(body);
     }

@@ -47,15 +47,17 @@ static struct result_record record_of(const struct given *given, int64_t event)
                                    .case_no = given->case_no,
                                    .cycle = 0,
                                    .key = given->key,
+                                   .choice = -1,
                                    .rank = given->key == LOSS ? 0 : -1,
                                    .size = given->size,
                                    .wrong = -1};
 
     if (given->key == LOSS) {
-        record.flags = RESULT_FIGURE | (given->value == SKIPPED ? RESULT_SKIPPED : 0);
+        record.is_figure = true;
+        record.is_skipped = given->value == SKIPPED;
         record.value = given->value;
     } else if (given->value == SKIPPED) {
-        record.flags = RESULT_SKIPPED;
+        record.is_skipped = true;
     } else {
         record.wrong = given->value < UNCHECKED || given->value > UNCHECKED ? 0 : -1;
         record.time_us = given->value;

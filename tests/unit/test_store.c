@@ -112,37 +112,6 @@ TEST(event_shows_id_time_and_type_before_its_own_keys)
     store_events_destroy(heard.page);
 }
 
-/* Earlier servers kept the type in the body as well. */
-TEST(bodies_of_earlier_servers_lose_their_type)
-{
-    static const char *const bodies[] = {"{\"type\":\"state\",\"state\":\"queued\"}",
-                                         "{\"type\":\"state\"}", "{\"state\":\"queued\"}",
-                                         "{}"};
-    static const char *const wanted[] = {"{\"state\":\"queued\"}", "{}",
-                                         "{\"state\":\"queued\"}", "{}"};
-    struct fixture *fixture = *state;
-    struct store_write *write = write_of_run("run1", "queued", 5);
-    struct heard heard = {0};
-    json_t *empty = json_object();
-
-    for (size_t i = 0; i < 4; i++)
-        store_write_event(write, "run1", 1, "state", empty);
-    json_decref(empty);
-    store_it(fixture, write);
-    for (int i = 0; i < 4; i++) {
-        char sql[200];
-
-        snprintf(sql, sizeof(sql), "UPDATE events SET body = '%s' WHERE id = %d",
-                 bodies[i], i + 1);
-        change_database(fixture, sql);
-    }
-    store_read_events(fixture->store, "run1", 0, NULL, 100, on_page, &heard);
-    wait_for(fixture, &heard, 1);
-    for (size_t i = 0; i < 4; i++)
-        assert_string_equal(heard.page->list[i].body, wanted[i]);
-    store_events_destroy(heard.page);
-}
-
 TEST(events_filter_by_position_type_and_limit)
 {
     struct fixture *fixture = *state;

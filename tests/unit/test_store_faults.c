@@ -378,7 +378,7 @@ TEST(damaged_database_is_refused)
     refuse_open(fixture, ERROR_IO, path);
 }
 
-/* Fill the file with zeros but for its beginning, where the tables' roots are. */
+/* Fill the second half of the file with zeros: the tables' roots are in the first. */
 static void damage_events(const struct fixture *fixture)
 {
     static const char zeros[4096];
@@ -389,7 +389,7 @@ static void damage_events(const struct fixture *fixture)
     snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
     fd = open(path, O_WRONLY);
     assert_int_equal(fstat(fd, &st), 0);
-    for (off_t at = st.st_size / 4 / 4096 * 4096; at < st.st_size; at += 4096)
+    for (off_t at = st.st_size / 2 / 4096 * 4096; at < st.st_size; at += 4096)
         assert_int_equal(pwrite(fd, zeros, sizeof(zeros), at), sizeof(zeros));
     close(fd);
 }
@@ -423,11 +423,21 @@ TEST(damage_that_a_read_meets_is_trouble)
     json_decref(heard.result);
 }
 
-TEST(damaged_records_are_trouble)
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct heard *heard = arg;
+
+    assert_null(summary);
+    heard->calls++;
+    heard->err = *err;
+}
+
+TEST(damaged_results_are_trouble)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "completed", 1);
-    struct store_rows_query query = {ANY_ROW, .run = "run1", .limit = 10};
+    struct summary_query query = {.up_to = INT64_MAX, .points = 100};
+    json_t *run = json_pack("{s:s}", "id", "run1");
     json_t *row = json_pack("{s:i, s:i, s:i, s:i, s:i}", "case", 0, "attempt", 1, "row",
                             0, "series", 0, "size", 8);
     struct heard heard = {0};
@@ -435,11 +445,12 @@ TEST(damaged_records_are_trouble)
     assert_int_equal(store_write_event(write, "run1", 1, "result", row), 0);
     json_decref(row);
     store_it(fixture, write);
-    change_database(fixture, "UPDATE result_keys SET text = 'x'");
-    store_read_rows(fixture->store, &query, on_page, &heard);
+    change_database(fixture, "UPDATE result_texts SET text = 'x'");
+    store_read_summary(fixture->store, run, &query, on_summary, &heard);
+    json_decref(run);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_IO);
-    assert_non_null(strstr(store_trouble(fixture->store), "records of run run1"));
+    assert_non_null(strstr(store_trouble(fixture->store), "results of run run1"));
 }
 
 TEST(what_passes_by_itself_is_no_damage)

@@ -163,23 +163,49 @@ static void has_all_of(const json_t *got, const json_t *wanted, const char *why)
         has_all_of(json_array_get(got, i), value, why);
 }
 
+/* Text 0 is the key of all rows, the others say how NCCL did them. */
+struct texts {
+    json_t *items[32];
+    size_t n;
+};
+
+static int number_of(struct texts *texts, const char *text)
+{
+    json_t *item = text ? json_loads(text, 0, NULL) : NULL;
+    size_t i = 0;
+
+    while (i < texts->n && !json_equal(texts->items[i], item))
+        i++;
+    if (!item)
+        return -1;
+    if (i == texts->n)
+        texts->items[texts->n++] = json_incref(item);
+    json_decref(item);
+    return (int)i;
+}
+
 /* The JSON of the only point of the rows, without a reason, which is read later. */
 static json_t *point_of(const json_t *rows)
 {
     const struct summary_query query = {.up_to = INT64_MAX, .points = 1000};
     struct summary_builder *builder;
     struct summary *summary;
-    json_t *key = json_object(), *document, *point, *row;
+    struct texts texts = {{json_object()}, 1};
+    json_t *document, *point, *row;
     struct buf out;
     size_t i;
 
-    builder = summary_builder_create(&query, &key, 1);
+    builder = summary_builder_create(&query, texts.items, 32);
     json_array_foreach (rows, i, row) {
         struct result_record record;
+        char *key, *choice;
 
-        free(result_record_read(row, &record));
+        result_record_read(row, &record, &key, &choice);
+        record.choice = number_of(&texts, choice);
         record.event = (int64_t)i + 1;
         assert_int_equal(summary_builder_add(builder, &record), 0);
+        free(key);
+        free(choice);
     }
     summary = summary_builder_finish(builder);
     assert_int_equal(summary->points, 1);
@@ -194,9 +220,10 @@ static json_t *point_of(const json_t *rows)
     json_incref(point);
     json_decref(document);
     buf_release(&out);
-    summary_destroy(summary);
     summary_builder_destroy(builder);
-    json_decref(key);
+    for (i = 0; i < texts.n; i++)
+        json_decref(texts.items[i]);
+    summary_destroy(summary);
     return point;
 }
 
@@ -214,6 +241,34 @@ TEST(points_are_those_that_the_page_makes_of_rows)
         json_decref(point);
     }
     json_decref(document);
+}
+
+static void assert_choice(const char *nccl, const char *wanted)
+{
+    json_t *row = json_pack("{s:o}", "nccl", json_loads(nccl, 0, NULL));
+    struct result_record record;
+    char *key, *choice;
+
+    result_record_read(row, &record, &key, &choice);
+    if (wanted)
+        assert_string_equal(choice, wanted);
+    else
+        assert_null(choice);
+    free(key);
+    free(choice);
+    json_decref(row);
+}
+
+TEST(how_nccl_did_calls_is_what_rows_have_in_common)
+{
+    assert_choice("{\"expected_us\":3.5,\"by\":\"profiler\",\"algo\":\"RING\","
+                  "\"proto\":\"LL128\",\"channels\":16}",
+                  "{\"algo\":\"RING\",\"proto\":\"LL128\",\"channels\":16,"
+                  "\"by\":\"profiler\"}");
+    assert_choice("{\"unrequested\":true,\"ranks_differ\":true,\"algo\":\"P2P\"}",
+                  "{\"algo\":\"P2P\",\"ranks_differ\":true,\"unrequested\":true}");
+    assert_choice("{\"expected_us\":4.0}", NULL);
+    assert_choice("{\"algo\":\"\",\"proto\":\"LL\"}", NULL);
 }
 
 TEST(kinds_of_choices_beyond_some_are_counted_together)
@@ -323,7 +378,8 @@ TEST_WITH(fixture_setup, fixture_teardown, summary_ends_where_it_is_asked_to)
 /* A page that goes on behind the summary must have heard of all that is no result. */
 TEST_WITH(fixture_setup, fixture_teardown, events_that_are_no_results_are_recent)
 {
-    static const char *const types[] = {"state", "placed", "case", "rank", "nccl"};
+    static const char *const types[] = {"state", "placed", "plan",       "case",
+                                        "rank",  "ranks",  "conditions", "nccl"};
     const size_t n = sizeof(types) / sizeof(types[0]);
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
@@ -400,7 +456,7 @@ TEST_WITH(fixture_setup, fixture_teardown, figures_are_per_rank_and_case)
     summary_destroy(summary);
 }
 
-/* A chunk that was begun goes on growing, and keys keep their numbers. */
+/* Keys keep their numbers. */
 TEST_WITH(fixture_setup, fixture_teardown, summary_survives_a_restart)
 {
     struct fixture *fixture = *state;

@@ -1,6 +1,5 @@
 /* test_tuner_csv.c - the file of NCCL's tuner has the winners by size, and no others */
 #include "server/render/tuner_csv.h"
-#include "server/summary/choice_code.h"
 #include "tests/unit/test.h"
 
 #define SIZES 4
@@ -179,7 +178,7 @@ TEST(what_ran_by_another_algorithm_does_not_win)
     json_t *choice =
         json_pack("{s:s, s:s, s:b}", "algo", "TREE", "proto", "LL", "unrequested", 1);
 
-    f->points[0][0].choices[0] = (struct summary_choice){choice_code(choice), 5};
+    f->points[0][0].choices[0] = (struct summary_choice){choice, 5};
     f->points[0][0].n_choices = 1;
     expect(f, -1,
            "allreduce,91,8192,ring,ll,-1,2,16\n"
