@@ -12,15 +12,16 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 #include "common/base/units.h"
 #include "server/store/store_memo.h"
+#include "server/store/store_ops.h"
 #include "server/store/store_reader.h"
 #include "server/store/store_recall.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
-#include "server/store/store_values.h"
 #include "server/store/store_writer.h"
 
 #define DISK_CHECK_MS 1000
@@ -266,8 +267,8 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
         return NULL;
     if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
         store_sql_open(store->path, &db, err) < 0 ||
-        store_sql_set_up(db, store->path, err) < 0 || store_values_renew(db, err) < 0 ||
-        drop_unused(db, err) < 0 ||
+        store_sql_set_up(db, store->path, err) < 0 ||
+        store_ops_renew_values(db, err) < 0 || drop_unused(db, err) < 0 ||
         store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
         start_handles(store, loop, err) < 0) {
         sqlite3_close(db);
@@ -295,8 +296,8 @@ static void tell_of_ends(struct store *store, const struct store_write *write)
     const struct store_op *op;
 
     STAILQ_FOREACH (op, &write->ops, entry)
-        if (op->kind == STORE_OP_RUN && is_end(op->row.state))
-            store->run_ended(store->run_ended_arg, op->run);
+        if (op->kind == STORE_OP_RUN && is_end(json_get_str(op->params, "state", "")))
+            store->run_ended(store->run_ended_arg, json_get_str(op->params, "run", ""));
 }
 
 void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg)

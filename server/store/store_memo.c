@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "common/base/ids.h"
+#include "common/base/json_util.h"
 #include "server/store/store_sql.h"
 
 static const char SQL_LOAD_ACKS[] =
@@ -152,35 +153,23 @@ static void prune(struct store_memo *memo, int64_t acks_before_ms, int64_t keys_
 
 static int apply_op(struct store_memo *memo, const struct store_op *op)
 {
-    switch (op->kind) {
-    case STORE_OP_ACK:
-        return put_ack(memo, op->run, op->ack.seq, op->ack.now_ms);
-    case STORE_OP_UNACK:
-        remove_ack(memo, op->run);
-        return 0;
-    case STORE_OP_IDEMPOTENCY:
-        return put_key(memo, op->run, op->idempotency.run, op->idempotency.body_hash,
-                       op->idempotency.now_ms);
-    case STORE_OP_DELETE:
-        forget_run(memo, op->run);
-        return 0;
-    case STORE_OP_PRUNE:
-        prune(memo, op->prune.acks_before_ms, op->prune.idempotency_before_ms);
-        return 0;
-    case STORE_OP_RUN:
-    case STORE_OP_CASE:
-    case STORE_OP_EVENT:
-    case STORE_OP_LOG:
-    case STORE_OP_NODE:
-    case STORE_OP_JOB:
-    case STORE_OP_VALUES:
-    case STORE_OP_ARTIFACT:
-    case STORE_OP_BASELINE:
-    case STORE_OP_BASELINE_END:
-    case STORE_OP_DISOWN:
-    case STORE_OP_COUNT:
-        break;
-    }
+    const json_t *params = op->params;
+    const char *run = json_get_str(params, "run", "");
+
+    if (op->kind == STORE_OP_ACK)
+        return put_ack(memo, json_get_str(params, "boot_id", ""),
+                       json_get_int(params, "seq", 0), json_get_int(params, "now_ms", 0));
+    if (op->kind == STORE_OP_UNACK)
+        remove_ack(memo, json_get_str(params, "boot_id", ""));
+    else if (op->kind == STORE_OP_IDEMPOTENCY)
+        return put_key(memo, json_get_str(params, "key", ""), run,
+                       json_get_str(params, "body_hash", ""),
+                       json_get_int(params, "now_ms", 0));
+    else if (op->kind == STORE_OP_DELETE)
+        forget_run(memo, run);
+    else if (op->kind == STORE_OP_PRUNE)
+        prune(memo, json_get_int(params, "acks_ms", 0),
+              json_get_int(params, "keys_ms", 0));
     return 0;
 }
 

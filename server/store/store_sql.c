@@ -184,7 +184,10 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " removed_by TEXT,"                                                                  \
     " removed_why TEXT,"                                                                 \
     " removed_peer TEXT);"                                                               \
-    "CREATE INDEX baselines_by_run ON baselines (run);"
+    "CREATE INDEX baselines_by_run ON baselines (run);"                                  \
+    "CREATE TRIGGER baseline_kept BEFORE DELETE ON runs WHEN EXISTS"                     \
+    " (SELECT 1 FROM baselines WHERE run = OLD.id AND removed_ms IS NULL)"               \
+    " BEGIN SELECT RAISE(ABORT, 'it is a baseline'); END;"
 
 /* A text is deleted with the last run that has it, except for inventories: drop_unused of
  * store.c. */
@@ -302,7 +305,8 @@ static int bind_value(sqlite3_stmt *stmt, int index, const json_t *value)
 
     switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
-        return store_sql_bind_text(stmt, index, json_string_value(value));
+        return sqlite3_bind_text64(stmt, index, json_string_value(value),
+                                   json_string_length(value), SQLITE_STATIC, SQLITE_UTF8);
     case JSON_INTEGER:
         return sqlite3_bind_int64(stmt, index, json_integer_value(value));
     case JSON_REAL:
@@ -330,6 +334,14 @@ int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params)
         rc = bind_value(stmt, i, name ? json_object_get(params, name + 1) : NULL);
     }
     return rc;
+}
+
+int store_sql_step(sqlite3_stmt *stmt)
+{
+    int rc = sqlite3_step(stmt);
+
+    sqlite3_reset(stmt);
+    return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
 const char *store_sql_text(sqlite3_stmt *stmt, int column)

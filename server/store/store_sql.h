@@ -40,6 +40,10 @@ int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
  * Texts are not copied. Returns SQLite's result code. */
 int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params);
 
+/* Run a statement up to its first row, or its end, and reset it. Returns SQLite's code:
+ * SQLITE_OK in both cases. */
+int store_sql_step(sqlite3_stmt *stmt);
+
 /* The text of a column, "" for NULL; until the statement goes on. */
 const char *store_sql_text(sqlite3_stmt *stmt, int column);
 

@@ -27,49 +27,15 @@ enum store_op_kind {
     STORE_OP_COUNT
 };
 
-/* The texts are owned. Which of them an operation uses is its kind's affair. */
+/* Everything is owned. */
 struct store_op {
-    enum store_op_kind kind;
     STAILQ_ENTRY(store_op) entry;
-    char *run; /* run id; ack: the boot id; idempotency: the key; node: its name */
-    union {
-        struct {
-            char *state, *name, *labels, *listed, *doc;
-            char *nodes; /* the document's nodes, or NULL: it has none yet */
-            int64_t created_ms;
-        } row;
-        struct {
-            size_t number;
-            char *doc;
-        } run_case;
-        struct {
-            struct store_event event;
-            struct result_record *record; /* of a result; else NULL */
-            char *key, *choice;           /* its texts; choice may be NULL */
-        };
-        struct {
-            int64_t time_ms;
-            int case_no, rank;
-            char *stream, *text;
-            size_t len;
-        } log;
-        struct {
-            int64_t seq, now_ms;
-        } ack;
-        struct {
-            char *run, *body_hash;
-            int64_t now_ms;
-        } idempotency;
-        struct {
-            int64_t acks_before_ms, idempotency_before_ms;
-        } prune;
-        struct {
-            int64_t time_ms;
-            char *state, *detail;
-        } node;
-        int case_no;    /* disown */
-        json_t *params; /* values, artifacts, baselines, jobs: of their statements */
-    };
+    enum store_op_kind kind;
+    json_t *params; /* of the kind's statements, by name; NULL of an event, which has: */
+    char *run;
+    struct store_event event;
+    struct result_record *record; /* of a result; else NULL */
+    char *key, *choice;           /* its texts; choice may be NULL */
 };
 
 STAILQ_HEAD(store_op_list, store_op);

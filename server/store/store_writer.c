@@ -8,112 +8,23 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
-#include "server/store/result_row.h"
-#include "server/store/store_memo.h"
+#include "server/store/store_ops.h"
 #include "server/store/store_sql.h"
-#include "server/store/store_values.h"
 
 #define RETRY_NS INT64_C(1000000000)
 
-enum {
-    SQL_BEGIN,
-    SQL_COMMIT,
-    SQL_SAVEPOINT,
-    SQL_UNDO,
-    SQL_RELEASE,
-    SQL_RUN,
-    SQL_RUN_NODES,
-    SQL_CASE,
-    SQL_NEXT_EVENT,
-    SQL_EVENT,
-    SQL_TEXT,
-    SQL_ADD_TEXT,
-    SQL_RESULT,
-    SQL_DISOWN,
-    SQL_LOG,
-    SQL_ACK,
-    SQL_UNACK,
-    SQL_IDEMPOTENCY,
-    SQL_DELETE_RUN,
-    SQL_DELETE_KEYS,
-    SQL_PRUNE_ACKS,
-    SQL_PRUNE_KEYS,
-    SQL_PRUNE_NODES,
-    SQL_NODE,
-    SQL_TRIM_NODE,
-    SQL_JOB,
-    SQL_TRIM_JOBS,
-    SQL_CONTENT,
-    SQL_ARTIFACT,
-    SQL_COUNT
-};
+enum { SQL_BEGIN, SQL_COMMIT, SQL_SAVEPOINT, SQL_UNDO, SQL_RELEASE, SQL_COUNT };
 
-/* REPLACE would delete the old row, and with it, by the foreign keys, the events. */
 static const char *const statements[SQL_COUNT] = {
-    [SQL_BEGIN] = "BEGIN IMMEDIATE",
-    [SQL_COMMIT] = "COMMIT",
-    [SQL_SAVEPOINT] = "SAVEPOINT one",
-    [SQL_UNDO] = "ROLLBACK TO one",
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",   [SQL_COMMIT] = "COMMIT",
+    [SQL_SAVEPOINT] = "SAVEPOINT one", [SQL_UNDO] = "ROLLBACK TO one",
     [SQL_RELEASE] = "RELEASE one",
-    [SQL_RUN] = "INSERT INTO runs (id, state, name, created_ms, labels, listed, doc)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-                " ON CONFLICT (id) DO UPDATE SET state = ?2, name = ?3,"
-                " created_ms = ?4, labels = ?5, listed = ?6, doc = ?7",
-    [SQL_RUN_NODES] = "INSERT OR IGNORE INTO run_nodes (run, node)"
-                      " SELECT ?1, json_extract(value, '$.name') FROM json_each(?2)"
-                      " WHERE json_extract(value, '$.name') IS NOT NULL",
-    [SQL_CASE] = "INSERT INTO run_cases (run, case_no, doc) VALUES (?1, ?2, ?3)"
-                 " ON CONFLICT (run, case_no) DO UPDATE SET doc = ?3",
-    [SQL_NEXT_EVENT] = "SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1",
-    [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body, samples)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [SQL_TEXT] = "SELECT number FROM result_texts WHERE run = ?1 AND text = ?2",
-    [SQL_ADD_TEXT] = "INSERT INTO result_texts (run, number, text) VALUES (?1,"
-                     " (SELECT count(*) FROM result_texts WHERE run = ?1), ?2)",
-    [SQL_RESULT] = "INSERT INTO results (run, " RESULT_ROW ") VALUES (?1, ?2, ?3, ?4, ?5,"
-                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
-                   " ?20, ?21, ?22, ?23)",
-    [SQL_DISOWN] = "DELETE FROM results WHERE run = ?1 AND case_no = ?2",
-    [SQL_LOG] = "INSERT INTO logs (run, seq, time_ms, case_no, rank, stream, text)"
-                " VALUES (?1,"
-                " (SELECT coalesce(max(seq), 0) + 1 FROM logs WHERE run = ?1),"
-                " ?2, ?3, ?4, ?5, ?6)",
-    [SQL_ACK] = "INSERT INTO acks (boot_id, seq, updated_ms) VALUES (?1, ?2, ?3)"
-                " ON CONFLICT (boot_id) DO UPDATE SET seq = max(seq, ?2),"
-                " updated_ms = ?3",
-    [SQL_UNACK] = "DELETE FROM acks WHERE boot_id = ?1 AND seq = 0",
-    [SQL_IDEMPOTENCY] = "INSERT INTO idempotency (key, body_hash, run, created_ms)"
-                        " VALUES (?1, ?2, ?3, ?4)"
-                        " ON CONFLICT (key) DO UPDATE SET body_hash = ?2, run = ?3,"
-                        " created_ms = ?4 WHERE created_ms < ?5",
-    [SQL_DELETE_RUN] = "DELETE FROM runs WHERE id = ?1",
-    [SQL_DELETE_KEYS] = "DELETE FROM idempotency WHERE run = ?1",
-    [SQL_PRUNE_ACKS] = "DELETE FROM acks WHERE updated_ms < ?1",
-    [SQL_PRUNE_KEYS] = "DELETE FROM idempotency WHERE created_ms < ?1",
-    [SQL_PRUNE_NODES] = "DELETE FROM node_events WHERE time_ms < ?1",
-    [SQL_NODE] = "INSERT INTO node_events (node, time_ms, state, detail)"
-                 " VALUES (?1, ?2, ?3, ?4)",
-    [SQL_TRIM_NODE] = "DELETE FROM node_events WHERE node = ?1 AND id <= (SELECT id"
-                      " FROM node_events WHERE node = ?1 ORDER BY id DESC"
-                      " LIMIT 1 OFFSET ?2)",
-    [SQL_JOB] = "INSERT INTO jobs (id, ended_ms, doc) VALUES (:id, :ended_ms, :doc)"
-                " ON CONFLICT (id) DO UPDATE SET ended_ms = :ended_ms, doc = :doc",
-    [SQL_TRIM_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs"
-                      " WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC"
-                      " LIMIT -1 OFFSET ?1)",
-    [SQL_CONTENT] = "INSERT OR IGNORE INTO contents (digest, bytes, text)"
-                    " SELECT :digest, :bytes, :text WHERE :text IS NOT NULL",
-    [SQL_ARTIFACT] = "INSERT INTO artifacts (run, case_no, node, name, digest)"
-                     " SELECT :run, :case, :node, :name, :digest"
-                     " WHERE EXISTS (SELECT 1 FROM contents WHERE digest = :digest)"
-                     " ON CONFLICT (run, case_no, node, name)"
-                     " DO UPDATE SET digest = :digest",
 };
 
 struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
-    struct store_values *values;
+    struct store_ops *ops;
     uv_thread_t thread;
     uv_async_t *wake;
 
@@ -134,275 +45,7 @@ struct store_writer {
 
 static int step(struct store_writer *writer, int which)
 {
-    sqlite3_stmt *stmt = writer->stmts[which];
-    int rc = sqlite3_step(stmt);
-
-    sqlite3_reset(stmt);
-    return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
-/* The integer that a statement selects; SQLITE_DONE: it selects nothing. */
-static int step_to_value(struct store_writer *writer, int which, int64_t *value)
-{
-    sqlite3_stmt *stmt = writer->stmts[which];
-    int rc = sqlite3_step(stmt);
-
-    if (rc == SQLITE_ROW) {
-        *value = sqlite3_column_int64(stmt, 0);
-        rc = SQLITE_OK;
-    }
-    sqlite3_reset(stmt);
-    return rc;
-}
-
-static int apply_run(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_RUN];
-    int rc = store_values_note_end(writer->values, op->run, op->row.state);
-
-    if (rc != SQLITE_OK)
-        return rc;
-    store_sql_bind_text(stmt, 1, op->run);
-    store_sql_bind_text(stmt, 2, op->row.state);
-    store_sql_bind_text(stmt, 3, op->row.name);
-    sqlite3_bind_int64(stmt, 4, op->row.created_ms);
-    store_sql_bind_text(stmt, 5, op->row.labels);
-    store_sql_bind_text(stmt, 6, op->row.listed);
-    store_sql_bind_text(stmt, 7, op->row.doc);
-    rc = step(writer, SQL_RUN);
-    if (rc != SQLITE_OK || !op->row.nodes)
-        return rc;
-    store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 1, op->run);
-    store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 2, op->row.nodes);
-    return step(writer, SQL_RUN_NODES);
-}
-
-static int apply_case(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_CASE];
-
-    store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)op->run_case.number);
-    store_sql_bind_text(stmt, 3, op->run_case.doc);
-    return step(writer, SQL_CASE);
-}
-
-/* The number of a text within its run, where a new one gets the next; of none -1. */
-static int number_of_text(struct store_writer *writer, const char *run, const char *text,
-                          int *number)
-{
-    int64_t value = -1;
-    int rc = SQLITE_OK;
-
-    for (int which = SQL_TEXT; which <= SQL_ADD_TEXT; which++) {
-        store_sql_bind_text(writer->stmts[which], 1, run);
-        store_sql_bind_text(writer->stmts[which], 2, text);
-    }
-    if (text)
-        rc = step_to_value(writer, SQL_TEXT, &value);
-    if (rc == SQLITE_DONE) {
-        rc = step(writer, SQL_ADD_TEXT);
-        if (rc == SQLITE_OK)
-            rc = step_to_value(writer, SQL_TEXT, &value);
-    }
-    *number = (int)value;
-    return rc;
-}
-
-static int add_result(struct store_writer *writer, struct store_op *op)
-{
-    int rc = number_of_text(writer, op->run, op->key, &op->record->key);
-
-    if (rc == SQLITE_OK)
-        rc = number_of_text(writer, op->run, op->choice, &op->record->choice);
-    if (rc != SQLITE_OK)
-        return rc;
-    op->record->event = op->event.id;
-    store_sql_bind_text(writer->stmts[SQL_RESULT], 1, op->run);
-    result_row_bind(writer->stmts[SQL_RESULT], op->record);
-    return step(writer, SQL_RESULT);
-}
-
-static int apply_event(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_EVENT];
-    int rc;
-
-    store_sql_bind_text(writer->stmts[SQL_NEXT_EVENT], 1, op->run);
-    rc = step_to_value(writer, SQL_NEXT_EVENT, &op->event.id);
-    if (rc != SQLITE_OK)
-        return rc;
-    store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, op->event.id);
-    sqlite3_bind_int64(stmt, 3, op->event.time_ms);
-    store_sql_bind_text(stmt, 4, op->event.type);
-    store_sql_bind_text(stmt, 5, op->event.body);
-    store_sql_bind_text(stmt, 6, op->event.samples);
-    rc = step(writer, SQL_EVENT);
-    return rc == SQLITE_OK && op->record ? add_result(writer, op) : rc;
-}
-
-static int apply_log(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_LOG];
-
-    store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, op->log.time_ms);
-    sqlite3_bind_int(stmt, 3, op->log.case_no);
-    sqlite3_bind_int(stmt, 4, op->log.rank);
-    store_sql_bind_text(stmt, 5, op->log.stream);
-    sqlite3_bind_text64(stmt, 6, op->log.text, op->log.len, SQLITE_STATIC, SQLITE_UTF8);
-    return step(writer, SQL_LOG);
-}
-
-static int apply_ack(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_ACK];
-
-    store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, op->ack.seq);
-    sqlite3_bind_int64(stmt, 3, op->ack.now_ms);
-    return step(writer, SQL_ACK);
-}
-
-static int apply_unack(struct store_writer *writer, struct store_op *op)
-{
-    store_sql_bind_text(writer->stmts[SQL_UNACK], 1, op->run);
-    return step(writer, SQL_UNACK);
-}
-
-static int apply_idempotency(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_IDEMPOTENCY];
-    int rc;
-
-    store_sql_bind_text(stmt, 1, op->run);
-    store_sql_bind_text(stmt, 2, op->idempotency.body_hash);
-    store_sql_bind_text(stmt, 3, op->idempotency.run);
-    sqlite3_bind_int64(stmt, 4, op->idempotency.now_ms);
-    sqlite3_bind_int64(stmt, 5, op->idempotency.now_ms - STORE_IDEMPOTENCY_KEEP_MS);
-    rc = step(writer, SQL_IDEMPOTENCY);
-    return rc == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : rc;
-}
-
-static int apply_delete(struct store_writer *writer, struct store_op *op)
-{
-    int rc = store_values_allow_delete(writer->values, op->run);
-
-    if (rc != SQLITE_OK)
-        return rc;
-    store_sql_bind_text(writer->stmts[SQL_DELETE_KEYS], 1, op->run);
-    rc = step(writer, SQL_DELETE_KEYS);
-    if (rc != SQLITE_OK)
-        return rc;
-    store_sql_bind_text(writer->stmts[SQL_DELETE_RUN], 1, op->run);
-    return step(writer, SQL_DELETE_RUN);
-}
-
-static int apply_prune(struct store_writer *writer, struct store_op *op)
-{
-    int rc;
-
-    sqlite3_bind_int64(writer->stmts[SQL_PRUNE_ACKS], 1, op->prune.acks_before_ms);
-    rc = step(writer, SQL_PRUNE_ACKS);
-    if (rc != SQLITE_OK)
-        return rc;
-    sqlite3_bind_int64(writer->stmts[SQL_PRUNE_KEYS], 1, op->prune.idempotency_before_ms);
-    rc = step(writer, SQL_PRUNE_KEYS);
-    if (rc != SQLITE_OK)
-        return rc;
-    /* As long as what else is known of an agent. */
-    sqlite3_bind_int64(writer->stmts[SQL_PRUNE_NODES], 1, op->prune.acks_before_ms);
-    return step(writer, SQL_PRUNE_NODES);
-}
-
-static int apply_node(struct store_writer *writer, struct store_op *op)
-{
-    sqlite3_stmt *stmt = writer->stmts[SQL_NODE];
-    int rc;
-
-    store_sql_bind_text(stmt, 1, op->run);
-    sqlite3_bind_int64(stmt, 2, op->node.time_ms);
-    store_sql_bind_text(stmt, 3, op->node.state);
-    store_sql_bind_text(stmt, 4, op->node.detail);
-    rc = step(writer, SQL_NODE);
-    if (rc != SQLITE_OK)
-        return rc;
-    store_sql_bind_text(writer->stmts[SQL_TRIM_NODE], 1, op->run);
-    sqlite3_bind_int(writer->stmts[SQL_TRIM_NODE], 2, STORE_NODE_HISTORY_MAX);
-    return step(writer, SQL_TRIM_NODE);
-}
-
-static int apply_job(struct store_writer *writer, struct store_op *op)
-{
-    int rc = store_sql_bind_json(writer->stmts[SQL_JOB], op->params);
-
-    if (rc == SQLITE_OK)
-        rc = step(writer, SQL_JOB);
-    if (rc != SQLITE_OK)
-        return rc;
-    sqlite3_bind_int(writer->stmts[SQL_TRIM_JOBS], 1, STORE_JOBS_ENDED_MAX);
-    return step(writer, SQL_TRIM_JOBS);
-}
-
-static int apply_artifact(struct store_writer *writer, struct store_op *op)
-{
-    int rc = SQLITE_OK;
-
-    for (int which = SQL_CONTENT; which <= SQL_ARTIFACT && rc == SQLITE_OK; which++) {
-        rc = store_sql_bind_json(writer->stmts[which], op->params);
-        if (rc == SQLITE_OK)
-            rc = step(writer, which);
-    }
-    return rc;
-}
-
-static int apply_values(struct store_writer *writer, struct store_op *op)
-{
-    return store_values_apply(writer->values, op);
-}
-
-static int apply_disown(struct store_writer *writer, struct store_op *op)
-{
-    store_sql_bind_text(writer->stmts[SQL_DISOWN], 1, op->run);
-    sqlite3_bind_int(writer->stmts[SQL_DISOWN], 2, op->case_no);
-    return step(writer, SQL_DISOWN);
-}
-
-static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
-    [STORE_OP_RUN] = apply_run,
-    [STORE_OP_CASE] = apply_case,
-    [STORE_OP_EVENT] = apply_event,
-    [STORE_OP_LOG] = apply_log,
-    [STORE_OP_ACK] = apply_ack,
-    [STORE_OP_DELETE] = apply_delete,
-    [STORE_OP_IDEMPOTENCY] = apply_idempotency,
-    [STORE_OP_PRUNE] = apply_prune,
-    [STORE_OP_NODE] = apply_node,
-    [STORE_OP_JOB] = apply_job,
-    [STORE_OP_DISOWN] = apply_disown,
-    [STORE_OP_UNACK] = apply_unack,
-    [STORE_OP_VALUES] = apply_values,
-    [STORE_OP_ARTIFACT] = apply_artifact,
-    [STORE_OP_BASELINE] = apply_values,
-    [STORE_OP_BASELINE_END] = apply_values,
-};
-
-static void set_op_error(struct store_writer *writer, struct store_write *write,
-                         const struct store_op *op, int rc)
-{
-    write->is_failed = true;
-    if (op->kind == STORE_OP_IDEMPOTENCY && rc == SQLITE_CONSTRAINT)
-        error_set(&write->err, ERROR_CONFLICT, "the idempotency key is taken");
-    else if (op->kind == STORE_OP_DELETE && rc == SQLITE_CONSTRAINT)
-        error_set(&write->err, ERROR_CONFLICT,
-                  "run %s is a baseline: remove that before the run", op->run);
-    else if (op->kind == STORE_OP_BASELINE_END && rc == SQLITE_CONSTRAINT)
-        error_set(&write->err, ERROR_CONFLICT, "%s is no baseline any more", op->run);
-    else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
-        error_set(&write->err, ERROR_NOT_FOUND, "there is no run %s", op->run);
-    else
-        store_sql_error(&write->err, writer->db, "cannot store");
+    return store_sql_step(writer->stmts[which]);
 }
 
 /* Apply all of a write or nothing of it. A fault of its own is noted in it; a result
@@ -416,11 +59,12 @@ static int apply_write(struct store_writer *writer, struct store_write *write)
     if (rc != SQLITE_OK)
         return rc;
     STAILQ_FOREACH (op, &write->ops, entry) {
-        rc = apply[op->kind](writer, op);
+        rc = store_ops_apply(writer->ops, op);
         if (store_sql_is_environment(rc))
             return rc;
         if (rc != SQLITE_OK) {
-            set_op_error(writer, write, op, rc);
+            write->is_failed = true;
+            store_ops_error(writer->ops, op, rc, &write->err);
             rc = step(writer, SQL_UNDO);
             if (rc != SQLITE_OK)
                 return rc;
@@ -558,7 +202,7 @@ static void writer_main(void *arg)
 
 static void writer_free(struct store_writer *writer)
 {
-    store_values_destroy(writer->values);
+    store_ops_destroy(writer->ops);
     store_sql_finalize(writer->stmts, SQL_COUNT);
     sqlite3_close(writer->db);
     uv_cond_destroy(&writer->changed);
@@ -585,8 +229,8 @@ struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct e
     uv_cond_init(&writer->changed);
     if (store_sql_prepare(db, statements, SQL_COUNT, writer->stmts, err) < 0)
         goto fail;
-    writer->values = store_values_create(db, err);
-    if (!writer->values)
+    writer->ops = store_ops_create(db, err);
+    if (!writer->ops)
         goto fail;
     rc = uv_thread_create(&writer->thread, writer_main, writer);
     if (rc < 0) {
