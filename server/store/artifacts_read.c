@@ -1,9 +1,7 @@
 /* artifacts_read.c - the texts of runs, out of the database */
-#include "server/store/artifacts_read.h"
-
 #include "common/base/json_util.h"
-#include "server/store/read_rows.h"
 #include "server/store/store_artifacts.h"
+#include "server/store/store_read.h"
 #include "server/store/store_sql.h"
 
 static const char SQL_LIST[] =
@@ -50,6 +48,12 @@ static void take_item(struct store_read *read, sqlite3_stmt *stmt)
                           store_sql_text(stmt, 4)));
 }
 
+static void answer_list(sqlite3 *db, struct store_read *read)
+{
+    read->result = json_pack("{s:[], s:n}", "artifacts", "next");
+    read_each_row(db, read, SQL_LIST, read->params, take_item);
+}
+
 static void take_text(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_t *one = json_pack("{s:s, s:s, s:o}", "node", store_sql_text(stmt, 0), "text",
@@ -75,15 +79,32 @@ static void answer_texts(sqlite3 *db, struct store_read *read)
     }
 }
 
-void artifacts_answer(sqlite3 *db, struct store_read *read)
+void store_read_artifacts(struct store *store, const char *run, const char *name,
+                          int64_t after, int limit, store_read_done *done, void *arg)
 {
-    if (read->kind == STORE_READ_TEXTS) {
-        answer_texts(db, read);
-        return;
-    }
-    read->result = json_pack("{s:[], s:n}", "artifacts", "next");
-    if (read->result)
-        read_each_row(db, read, SQL_LIST, read->params, take_item);
-    else
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    store_ask(store, answer_list,
+              json_pack("{s:s, s:s?, s:I, s:i}", "run", run, "name", name, "after",
+                        (json_int_t)after, "limit", limit),
+              done, arg);
+}
+
+void store_read_texts(struct store *store, const struct store_artifact_key *keys,
+                      size_t n, store_read_done *done, void *arg)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s?, s:s?, s:s?}", "run", keys[i].run, "digest",
+                            keys[i].digest, "node", keys[i].node, "name", keys[i].name));
+    store_ask(store, answer_texts, json_pack("{s:o}", "keys", list), done, arg);
+}
+
+void store_read_case_texts(struct store *store, const char *run, const char *name,
+                           int64_t case_no, store_read_done *done, void *arg)
+{
+    store_ask(store, answer_texts,
+              json_pack("{s:s, s:s, s:I, s:i}", "run", run, "name", name, "case",
+                        (json_int_t)case_no, "most", STORE_TEXTS_BYTES),
+              done, arg);
 }

@@ -2,9 +2,9 @@
 #include "server/store/runs_read.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/store/read_rows.h"
 #include "server/store/store_sql.h"
 
 #define SQL_MAX ((size_t)4096)
@@ -84,15 +84,6 @@ void runs_read_total_sql(const json_t *params, struct buf *sql)
     buf_append_str(sql, " LIMIT 10001)");
 }
 
-/* Those that are under way count among the ones that stay. */
-static const char SQL_OLD[] =
-    "SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED
-    " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="
-    "  (SELECT created_ms, id FROM runs ORDER BY created_ms DESC, id DESC"
-    "   LIMIT 1 OFFSET :keep)))"
-    " AND NOT EXISTS (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"
-    " ORDER BY created_ms, id LIMIT :limit";
-
 static void take_run(struct store_read *read, sqlite3_stmt *stmt)
 {
     if (store_read_ends_page(read))
@@ -115,15 +106,11 @@ static void take_total(struct store_read *read, sqlite3_stmt *stmt)
                                   "is_more", (int)is_more));
 }
 
-void runs_answer(sqlite3 *db, struct store_read *read)
+static void answer_runs(sqlite3 *db, struct store_read *read)
 {
     struct buf sql;
 
     read->result = json_pack("{s:[], s:n, s:n}", "runs", "next", "total");
-    if (!read->result) {
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-        return;
-    }
     buf_init(&sql, SQL_MAX);
     runs_read_page_sql(read->params, &sql);
     read_each_row(db, read, sql.data, read->params, take_run);
@@ -134,16 +121,91 @@ void runs_answer(sqlite3 *db, struct store_read *read)
     buf_release(&sql);
 }
 
+static json_t *words_json(const char *const *words, size_t n)
+{
+    json_t *list = n ? json_array() : json_null();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(words[i]));
+    return list;
+}
+
+static json_t *labels_json(const struct store_runs_query *query)
+{
+    json_t *labels = query->n_labels ? json_array() : json_null();
+
+    for (size_t i = 0; i < query->n_labels; i++)
+        json_array_append_new(
+            labels, json_pack("[s,s]", query->label_keys[i], query->label_values[i]));
+    return labels;
+}
+
+/* The text as a LIKE pattern that matches it anywhere, its own % and _ being plain. */
+static json_t *pattern_json(const char *text)
+{
+    json_t *pattern = json_null();
+    struct buf out;
+
+    if (!text)
+        return pattern;
+    buf_init(&out, SIZE_MAX);
+    buf_append_str(&out, "%");
+    for (; *text; text++)
+        buf_printf(&out, "%s%c", strchr("%_\\", *text) ? "\\" : "", *text);
+    if (buf_append_str(&out, "%") == 0)
+        pattern = json_string(out.data);
+    buf_release(&out);
+    return pattern;
+}
+
+static json_t *time_json(int64_t ms)
+{
+    return ms ? json_integer(ms) : json_null();
+}
+
+void store_read_runs(struct store *store, const struct store_runs_query *query,
+                     store_read_done *done, void *arg)
+{
+    json_t *params = json_pack(
+        "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:b, s:i}", "sort",
+        (int)query->sort, "is_rising", (int)query->is_rising, "states",
+        words_json(query->states, query->n_states), "answers",
+        words_json(query->answers, query->n_answers), "labels", labels_json(query),
+        "pattern", pattern_json(query->text), "node", query->node, "suspect",
+        query->suspect, "judged", query->is_judged ? json_true() : json_null(),
+        "since_ms", time_json(query->since_ms), "until_ms", time_json(query->until_ms),
+        "has_total", (int)query->has_total, "limit", query->limit);
+
+    store_ask_page(store, answer_runs, params, query->cursor, done, arg);
+}
+
+/* ---- Old ones ---- */
+
+/* Those that are under way count among the ones that stay. */
+static const char SQL_OLD[] =
+    "SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED
+    " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="
+    "  (SELECT created_ms, id FROM runs ORDER BY created_ms DESC, id DESC"
+    "   LIMIT 1 OFFSET :keep)))"
+    " AND NOT EXISTS (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"
+    " ORDER BY created_ms, id LIMIT :limit";
+
 static void take_old(struct store_read *read, sqlite3_stmt *stmt)
 {
     read_append(read, "runs", json_string(store_sql_text(stmt, 0)));
 }
 
-void runs_answer_old(sqlite3 *db, struct store_read *read)
+static void answer_old(sqlite3 *db, struct store_read *read)
 {
     read->result = json_pack("{s:[]}", "runs");
-    if (read->result)
-        read_each_row(db, read, SQL_OLD, read->params, take_old);
-    else
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    read_each_row(db, read, SQL_OLD, read->params, take_old);
+}
+
+void store_read_old(struct store *store, int64_t keep, int64_t created_before_ms,
+                    int limit, store_read_done *done, void *arg)
+{
+    store_ask(store, answer_old,
+              json_pack("{s:I, s:I, s:i}", "keep", (json_int_t)keep, "created_before_ms",
+                        (json_int_t)created_before_ms, "limit", limit),
+              done, arg);
 }

@@ -2,8 +2,6 @@
 #ifndef RINGBENCH_SERVER_STORE_RUNS_READ_H
 #define RINGBENCH_SERVER_STORE_RUNS_READ_H
 
-#include <sqlite3.h>
-
 #include "common/base/buf.h"
 #include "server/store/store_read.h"
 
@@ -12,9 +10,5 @@
  * the rows of the page alone. */
 void runs_read_page_sql(const json_t *params, struct buf *sql);
 void runs_read_total_sql(const json_t *params, struct buf *sql);
-
-/* Answer by read->params. */
-void runs_answer(sqlite3 *db, struct store_read *read);
-void runs_answer_old(sqlite3 *db, struct store_read *read);
 
 #endif

@@ -483,30 +483,21 @@ void store_submit_read(struct store *store, struct store_read *read)
         STAILQ_INSERT_TAIL(&store->refused_reads, read, entry);
         uv_async_send(&store->wake);
     } else {
-        store_reader_submit(read->kind < STORE_READ_LONG ? store->reader : store->analyst,
-                            read);
+        store_reader_submit(read->is_long ? store->analyst : store->reader, read);
     }
 }
 
 /* ---- At start ---- */
 
-/* Ask on this thread. Consumes the question. */
-static json_t *read_now(const struct store *store, struct store_read *read,
-                        struct error *err)
-{
-    json_t *result = NULL;
-
-    if (!read->is_failed)
-        store_read_now(store->path, read);
-    if (read->is_failed) {
-        if (err)
-            *err = read->err;
-    } else {
-        result = json_incref(read->result);
-    }
-    store_read_destroy(read);
-    return result;
-}
+static const char SQL_COMPLETED[] =
+    "SELECT doc FROM runs WHERE state = 'completed' AND length(doc) < 262144"
+    " ORDER BY created_ms DESC, id DESC LIMIT ?1";
+static const char SQL_VERDICTS[] =
+    "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
+    " 'verdict', json_extract(doc, '$.verdict')) FROM (SELECT name, doc FROM runs"
+    " WHERE state IN " STORE_SQL_ENDED " AND length(doc) < 1048576"
+    " ORDER BY created_ms DESC, id DESC LIMIT ?1)"
+    " WHERE json_extract(doc, '$.verdict') IS NOT NULL";
 
 int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
                             struct error *err)
@@ -514,32 +505,20 @@ int store_recall_unfinished(struct store *store, store_unfinished_taker *take, v
     return store_recall_from(store->path, take, arg, err);
 }
 
-static json_t *load(struct store *store, enum store_read_kind kind, int limit,
-                    struct error *err)
-{
-    struct store_read *read = store_read_create(kind);
-
-    if (!read) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    read->limit = limit;
-    return read_now(store, read, err);
-}
-
 json_t *store_load_completed(struct store *store, int limit, struct error *err)
 {
-    return load(store, STORE_READ_COMPLETED, limit, err);
+    return store_recall_docs(store->path, SQL_COMPLETED, limit, err);
 }
 
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
 {
-    return load(store, STORE_READ_VERDICTS, limit, err);
+    return store_recall_docs(store->path, SQL_VERDICTS, limit, err);
 }
 
 json_t *store_load_jobs(struct store *store, struct error *err)
 {
-    return load(store, STORE_READ_JOBS, -1, err);
+    return store_recall_docs(store->path, "SELECT doc FROM jobs ORDER BY id LIMIT ?1", -1,
+                             err);
 }
 
 int64_t store_acked(const struct store *store, const char *boot_id)

@@ -4,16 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
+#include "server/store/store_sql.h"
+
 #define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
 
-struct store_read *store_read_create(enum store_read_kind kind)
+struct store_read *store_read_create(store_read_answer *answer, json_t *params, void *arg)
 {
     struct store_read *read = calloc(1, sizeof(*read));
 
-    if (read) {
-        read->kind = kind;
-        buf_init(&read->text, TEXT_MAX);
-    }
+    if (!read)
+        memory_out("a query");
+    if (!params)
+        store_read_fail(read, ERROR_INVALID, "a parameter is no valid UTF-8");
+    read->answer = answer;
+    read->params = params;
+    read->limit = (int)json_get_int(params, "limit", -1);
+    read->arg = arg;
+    buf_init(&read->text, TEXT_MAX);
     return read;
 }
 
@@ -21,10 +30,6 @@ void store_read_destroy(struct store_read *read)
 {
     if (!read)
         return;
-    free(read->run);
-    free(read->type);
-    free(read->before_id);
-    free(read->metric);
     free(read->cases);
     summary_destroy(read->summary);
     json_decref(read->result);
@@ -47,25 +52,6 @@ size_t store_read_bytes(const struct store_read *read)
     return read->text.len + (read->events ? read->events->bytes : 0);
 }
 
-char *store_read_copy(struct store_read *read, const char *text)
-{
-    char *copy = text ? strdup(text) : NULL;
-
-    if (text && !copy)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    return copy;
-}
-
-void store_read_begin(struct store_read *read, const char *cursor)
-{
-    char id[STORE_CURSOR_ID_MAX + 1] = "";
-
-    read->before_ms = INT64_MAX;
-    if (cursor && store_cursor_parse(cursor, &read->before_ms, id) < 0)
-        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
-    read->before_id = store_read_copy(read, id);
-}
-
 bool store_read_ends_page(struct store_read *read)
 {
     char cursor[STORE_CURSOR_TEXT_MAX];
@@ -76,4 +62,31 @@ bool store_read_ends_page(struct store_read *read)
         json_object_set_new(read->result, "next", json_string(cursor)) < 0)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
     return true;
+}
+
+void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
+                   const json_t *params, read_row_taker *take)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = store_sql_bind_json(stmt, params);
+    for (rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc; rc == SQLITE_ROW;
+         rc = sqlite3_step(stmt)) {
+        take(read, stmt);
+        if (read->is_failed || store_read_bytes(read) >= TEXT_SOFT_MAX)
+            break;
+    }
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE && !read->is_failed) {
+        read->is_failed = true;
+        store_sql_error(&read->err, db, "cannot read");
+    }
+    sqlite3_finalize(stmt);
+}
+
+void read_append(struct store_read *read, const char *list, json_t *item)
+{
+    if (json_array_append_new(json_object_get(read->result, list), item) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
 }

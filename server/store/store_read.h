@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_SERVER_STORE_STORE_READ_H
 #define RINGBENCH_SERVER_STORE_STORE_READ_H
 
+#include <sqlite3.h>
 #include <sys/queue.h>
 
 #include "common/base/buf.h"
@@ -9,54 +10,32 @@
 #include "server/store/store_cursor.h"
 #include "server/summary/summary.h"
 
-enum store_read_kind {
-    STORE_READ_RUN,
-    STORE_READ_EVENTS,
-    STORE_READ_LOGS,
-    STORE_READ_COMPLETED,
-    STORE_READ_VERDICTS,
-    STORE_READ_NODE,
-    STORE_READ_JOBS,
-    STORE_READ_STATEMENTS, /* those above are a statement each */
-    STORE_READ_RUNS = STORE_READ_STATEMENTS,
-    STORE_READ_OLD,
-    STORE_READ_DUE,
-    STORE_READ_TRENDS,
-    STORE_READ_BASELINES,
-    STORE_READ_BASE,
-    STORE_READ_ARTIFACTS,
-    STORE_READ_TEXTS,
-    STORE_READ_LONG, /* those above take milliseconds */
-    STORE_READ_SUMMARY = STORE_READ_LONG,
-    STORE_READ_ROWS
-};
+#define TEXT_SOFT_MAX ((size_t)1 << 20) /* of texts and events in an answer */
 
-/* One question and its answer. */
+struct store_read;
+
+/* Answer a question on a reader's thread: fill one of its answers, or fail it. */
+typedef void store_read_answer(sqlite3 *db, struct store_read *read);
+
 struct store_read {
     STAILQ_ENTRY(store_read) entry;
-    enum store_read_kind kind;
-
-    char *run;       /* RUN, EVENTS, LOGS, SUMMARY, ROWS; NODE: its name */
-    char *type;      /* EVENTS */
-    char *before_id; /* of a page: rows below (before_ms, before_id) */
-    int64_t before_ms;
-    int64_t after; /* EVENTS */
-    int limit;
-    json_t *params;                     /* RUNS, OLD, DUE, of those behind STATEMENTS */
-    struct summary_query summary_query; /* SUMMARY: run and cases are owned */
+    store_read_answer *answer;
+    bool is_long;                       /* it may take more than milliseconds */
+    json_t *params;                     /* of its statements, by name */
+    struct summary_query summary_query; /* run and cases are owned */
     struct summary_case *cases;
-    struct store_logs_query logs_query; /* LOGS: run is owned */
-    struct store_rows_query rows_query; /* ROWS: run and metric are owned */
-    char *metric;
+    store_log_put *put_log;
 
     bool is_failed;
     struct error err;
-    json_t *result;
-    struct store_events *events; /* EVENTS, ROWS */
-    struct buf text;             /* LOGS */
+    json_t *result; /* or: */
+    struct store_events *events;
+    struct buf text;
     struct summary *summary;
-    int64_t next;    /* LOGS */
-    size_t count;    /* of rows */
+    int64_t next; /* of text */
+
+    int limit;       /* rows of a page, -1: all */
+    size_t count;    /* of rows so far */
     int64_t page_ms; /* the last row of this page */
     char page_id[STORE_CURSOR_ID_MAX + 1];
 
@@ -69,27 +48,36 @@ struct store_read {
 
 STAILQ_HEAD(store_read_list, store_read);
 
-struct store_read *store_read_create(enum store_read_kind kind);
+/* params: taken. */
+struct store_read *store_read_create(store_read_answer *answer, json_t *params,
+                                     void *arg);
 void store_read_destroy(struct store_read *read);
 
 /* Note why the question can't be asked or answered; the first reason stays. */
 void store_read_fail(struct store_read *read, enum error_code code, const char *text);
 
-/* A copy of an optional text; on failure NULL, and the question fails. */
-char *store_read_copy(struct store_read *read, const char *text);
+/* Ask for what comes as JSON: by parameters (taken). */
+void store_ask(struct store *store, store_read_answer *answer, json_t *params,
+               store_read_done *done, void *arg);
 
-/* Of a list that comes by pages, backwards in time: begin it behind a cursor, or with the
- * newest if that is NULL. What is no cursor fails the question. */
-void store_read_begin(struct store_read *read, const char *cursor);
-
-/* Ask by parameters (taken), of which `limit` is about pages: before_ms and before_id
- * join them. */
-void store_ask(struct store *store, enum store_read_kind kind, json_t *params,
-               const char *cursor, store_read_done *done, void *arg);
+/* The same of a list that comes by pages of `limit`, a parameter, backwards in time:
+ * begin it behind a cursor, or with the newest if that is NULL. Parameters before_ms,
+ * before_id and perhaps before_like say where. What is no cursor fails the question. */
+void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
+                    const char *cursor, store_read_done *done, void *arg);
 
 /* Whether the page is full: then the row is of the next one, and page_ms and page_id, of
  * the last row of this one, say where that begins. */
 bool store_read_ends_page(struct store_read *read);
+
+/* Call `take` for each row of a statement, until the read has failed or has 1 MiB of text
+ * or events. */
+typedef void read_row_taker(struct store_read *read, sqlite3_stmt *stmt);
+void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
+                   const json_t *params, read_row_taker *take);
+
+/* Append to a list of the answer (item: taken). */
+void read_append(struct store_read *read, const char *list, json_t *item);
 
 /* Of text and events that are the answer. */
 size_t store_read_bytes(const struct store_read *read);

@@ -5,9 +5,6 @@
 
 #include "server/store/store_read.h"
 
-/* Answer one question on this thread, on a connection opened for it. */
-void store_read_now(const char *path, struct store_read *read);
-
 struct store_reader;
 
 /* Start the thread with a connection of its own to path; `wake` is sent each time that

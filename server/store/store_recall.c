@@ -120,3 +120,36 @@ int store_recall_from(const char *path, store_unfinished_taker *take, void *arg,
     sqlite3_close(recall.db);
     return result;
 }
+
+static json_t *read_docs(sqlite3 *db, sqlite3_stmt *stmt, struct error *err)
+{
+    json_t *docs = json_array(), *doc = docs;
+    int rc;
+
+    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && doc; rc = sqlite3_step(stmt)) {
+        doc = store_sql_json(stmt, 0, err);
+        json_array_append_new(docs, doc);
+    }
+    if (doc && rc == SQLITE_DONE)
+        return docs;
+    if (doc)
+        store_sql_error(err, db, "cannot read");
+    json_decref(docs);
+    return NULL;
+}
+
+json_t *store_recall_docs(const char *path, const char *sql, int limit, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db = NULL;
+    json_t *docs = NULL;
+
+    if (store_sql_open(path, &db, err) == 0 &&
+        store_sql_prepare(db, &sql, 1, &stmt, err) == 0) {
+        sqlite3_bind_int(stmt, 1, limit);
+        docs = read_docs(db, stmt, err);
+    }
+    store_sql_finalize(&stmt, 1);
+    sqlite3_close(db);
+    return docs;
+}

@@ -35,13 +35,13 @@ static const char *const statements[SQL_COUNT] = {
                     " ORDER BY event",
     [SQL_PAGE] = "SELECT " EVENT_ROW " FROM results CROSS JOIN events"
                  " ON events.run = results.run AND id = event"
-                 " WHERE results.run = ?1 AND event > ?2"
-                 " AND (?3 < 0 OR case_no = ?3) AND (?4 < 0 OR row = ?4)"
-                 " AND (?5 < 0 OR rank = ?5) AND (?6 < 0 OR size = ?6)"
-                 " AND key IN (SELECT number FROM result_texts WHERE run = ?1"
-                 "  AND (?7 < 0 OR json_extract(text, '$.series') = ?7)"
-                 "  AND (?8 < 0 OR json_extract(text, '$.group') = ?8)"
-                 "  AND (?9 IS NULL OR json_extract(text, '$.metric') = ?9))"
+                 " WHERE results.run = :run AND event > :after"
+                 " AND (:case < 0 OR case_no = :case) AND (:row < 0 OR row = :row)"
+                 " AND (:rank < 0 OR rank = :rank) AND (:size < 0 OR size = :size)"
+                 " AND key IN (SELECT number FROM result_texts WHERE run = :run"
+                 "  AND (:series < 0 OR json_extract(text, '$.series') = :series)"
+                 "  AND (:group < 0 OR json_extract(text, '$.group') = :group)"
+                 "  AND (:metric IS NULL OR json_extract(text, '$.metric') = :metric))"
                  " ORDER BY event",
     [SQL_REASON] = "SELECT json_extract(body, '$.skipped') FROM events"
                    " WHERE run = ?1 AND id = ?2 AND json_valid(body)",
@@ -344,30 +344,18 @@ int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *a
 
 /* ---- Pages ---- */
 
-static void bind_query(sqlite3_stmt *stmt, const struct store_rows_query *query)
-{
-    store_sql_bind_text(stmt, 1, query->run);
-    sqlite3_bind_int64(stmt, 2, query->after);
-    sqlite3_bind_int64(stmt, 3, query->case_no);
-    sqlite3_bind_int64(stmt, 4, query->row);
-    sqlite3_bind_int64(stmt, 5, query->rank);
-    sqlite3_bind_int64(stmt, 6, query->size);
-    sqlite3_bind_int64(stmt, 7, query->series);
-    sqlite3_bind_int64(stmt, 8, query->group);
-    store_sql_bind_text(stmt, 9, query->metric);
-}
-
-static int read_page(struct reading *reading, const struct store_rows_query *query,
+static int read_page(struct reading *reading, const json_t *params,
                      struct store_events *out)
 {
     sqlite3_stmt *stmt = reading->stmts[SQL_PAGE];
+    size_t limit = (size_t)json_get_int(params, "limit", 0);
     int rc;
 
-    bind_query(stmt, query);
+    store_sql_bind_json(stmt, params);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
         struct store_event event;
 
-        if (out->n == (size_t)query->limit || out->bytes >= PAGE_BYTES_MAX) {
+        if (out->n == limit || out->bytes >= PAGE_BYTES_MAX) {
             out->next = out->list[out->n - 1].id;
             return 0;
         }
@@ -379,17 +367,16 @@ static int read_page(struct reading *reading, const struct store_rows_query *que
     return rc == SQLITE_DONE ? 0 : fail_sql(reading);
 }
 
-struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
-                               struct error *err)
+struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err)
 {
     struct store_events *page = store_events_create();
     struct reading reading;
 
-    if (!page || reading_init(&reading, db, query->run, err)) {
+    if (!page || reading_init(&reading, db, json_get_str(params, "run", ""), err)) {
         store_events_destroy(page);
         return NULL;
     }
-    if (read_page(&reading, query, page)) {
+    if (read_page(&reading, params, page)) {
         store_events_destroy(page);
         page = NULL;
     }

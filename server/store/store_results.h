@@ -11,9 +11,8 @@
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err);
 
-/* See store_read_rows. NULL with err on failure. */
-struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
-                               struct error *err);
+/* See store_read_rows; its query as parameters. NULL with err on failure. */
+struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err);
 
 /* Every result of a run, in the order of events. */
 int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,

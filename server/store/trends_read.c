@@ -1,14 +1,12 @@
 /* trends_read.c - values of runs and baselines, out of the database */
-#include "server/store/trends_read.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/store/read_rows.h"
 #include "server/store/run_doc.h"
+#include "server/store/store_read.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
 
@@ -167,6 +165,13 @@ static void answer_due(sqlite3 *db, struct store_read *read)
     read_each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
 }
 
+void store_read_due(struct store *store, const char *run, size_t skip,
+                    store_read_done *done, void *arg)
+{
+    store_ask(store, answer_due,
+              json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip), done, arg);
+}
+
 /* ---- Trends ---- */
 
 static void take_point(struct store_read *read, sqlite3_stmt *stmt)
@@ -253,13 +258,23 @@ static void answer_trends(sqlite3 *db, struct store_read *read)
 {
     read->result =
         json_pack("{s:[], s:n, s:[], s:{}}", "points", "next", "window", "texts");
-    if (!read->result)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    if (read->is_failed || !knows_like(db, read))
+    if (!knows_like(db, read))
         return;
     read_each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
     read_each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
     read_texts(db, read);
+}
+
+void store_read_trends(struct store *store, const struct store_trends_query *query,
+                       store_read_done *done, void *arg)
+{
+    json_t *params =
+        json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:i, s:i, s:i}", "figure", query->figure,
+                  "nodes", query->nodes, "backend", query->backend, "like", query->like,
+                  "likeness", run_likeness_names[query->likeness], "world_size",
+                  query->world_size, "limit", query->limit, "before_like", 0);
+
+    store_ask_page(store, answer_trends, params, query->cursor, done, arg);
 }
 
 /* ---- Baselines ---- */
@@ -292,11 +307,20 @@ static void take_baseline(struct store_read *read, sqlite3_stmt *stmt)
 static void answer_baselines(sqlite3 *db, struct store_read *read)
 {
     read->result = json_pack("{s:[], s:n}", "baselines", "next");
-    if (!read->result)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    else
-        read_each_row(db, read, SQL_BASELINES, read->params, take_baseline);
+    read_each_row(db, read, SQL_BASELINES, read->params, take_baseline);
 }
+
+void store_read_baselines(struct store *store, const struct store_baselines_query *query,
+                          store_read_done *done, void *arg)
+{
+    json_t *params =
+        json_pack("{s:s?, s:s?, s:b, s:i}", "id", query->id, "run", query->run,
+                  "has_removed", (int)query->has_removed, "limit", query->limit);
+
+    store_ask_page(store, answer_baselines, params, query->cursor, done, arg);
+}
+
+/* ---- What a run is compared with ---- */
 
 static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
 {
@@ -361,10 +385,6 @@ static void answer_base(sqlite3 *db, struct store_read *read)
     json_t *baseline;
 
     read->result = json_pack("{s:n, s:[], s:[]}", "baseline", "runs", "history");
-    if (!read->result) {
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-        return;
-    }
     if (base) {
         read_append(read, "runs", json_string(base));
     } else {
@@ -385,14 +405,12 @@ static void answer_base(sqlite3 *db, struct store_read *read)
         read_last(db, read, likeness, base, run, NULL, STORE_HISTORY, take_history);
 }
 
-void trends_answer(sqlite3 *db, struct store_read *read)
+void store_read_base(struct store *store, const struct store_base_query *query,
+                     store_read_done *done, void *arg)
 {
-    if (read->kind == STORE_READ_DUE)
-        answer_due(db, read);
-    else if (read->kind == STORE_READ_TRENDS)
-        answer_trends(db, read);
-    else if (read->kind == STORE_READ_BASELINES)
-        answer_baselines(db, read);
-    else
-        answer_base(db, read);
+    store_ask(store, answer_base,
+              json_pack("{s:s, s:s?, s:b, s:i, s:s}", "run", query->run, "base",
+                        query->base, "has_series", (int)query->has_series, "last",
+                        query->last, "likeness", run_likeness_names[query->likeness]),
+              done, arg);
 }
