@@ -96,6 +96,7 @@ struct node_registration {
     const char *name, *boot_id;
     char key[DIGEST_TEXT_SIZE], identity[DIGEST_TEXT_SIZE];
     bool was_here;
+    int64_t acked;
     const char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
     long ranks;

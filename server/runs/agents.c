@@ -224,7 +224,7 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
     json_decref(empty);
     if (!node)
         return NULL;
-    node->acked = store_acked(scheduler->config.store, node->identity);
+    node->acked = from.acked > 0 ? from.acked : 0;
     if (registered->is_new) {
         remember_agent(scheduler, node);
         log_info("node %s registered from %s", node->name, caller->peer);

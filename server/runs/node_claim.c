@@ -27,8 +27,10 @@ int node_claim_identify(const struct scheduler *scheduler,
              key);
     if (digest_text(key, registration->key) || digest_text(text, registration->identity))
         return error_set(err, ERROR_MEMORY, "out of memory");
-    registration->was_here =
-        store_knows_boot(scheduler->config.store, registration->identity);
+    if (store_acked(scheduler->config.store, registration->identity, &registration->acked,
+                    err))
+        return -1;
+    registration->was_here = registration->acked >= 0;
     return 0;
 }
 

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 #include "common/base/units.h"
-#include "server/store/store_memo.h"
 #include "server/store/store_ops.h"
 #include "server/store/store_reader.h"
 #include "server/store/store_recall.h"
@@ -36,12 +36,21 @@
  * is shown to who watches, 15 to 30 us. */
 #define WRITTEN_PER_TURN 256
 
+enum { SQL_ACKED, SQL_KEY, SQL_COUNT };
+
+static const char *const lookups[SQL_COUNT] = {
+    [SQL_ACKED] = "SELECT seq FROM acks WHERE boot_id = ?1",
+    [SQL_KEY] = "SELECT run, body_hash FROM idempotency"
+                " WHERE key = ?1 AND created_ms >= ?2",
+};
+
 struct store {
     uv_async_t wake;
     uv_timer_t timer;
     char *dir, *path;
     int lock_fd;
-    struct store_memo *memo;
+    sqlite3 *db; /* for what is looked up on this thread */
+    sqlite3_stmt *lookups[SQL_COUNT];
     struct store_writer *writer;
     struct store_reader *reader;
     struct store_reader *analyst; /* of what may take long: nothing else waits for it */
@@ -154,7 +163,8 @@ static void on_timer(uv_timer_t *timer)
 
 static void store_free(struct store *store)
 {
-    store_memo_destroy(store->memo);
+    store_sql_finalize(store->lookups, SQL_COUNT);
+    sqlite3_close(store->db);
     if (store->lock_fd >= 0)
         close(store->lock_fd);
     free(store->path);
@@ -178,10 +188,9 @@ static struct store *store_alloc(const char *dir, struct error *err)
     STAILQ_INIT(&store->answered);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
     store->dir = strdup(dir);
-    store->memo = store_memo_create();
     if (asprintf(&store->path, "%s/ringbench.db", dir) < 0)
         store->path = NULL;
-    if (!store->dir || !store->path || !store->memo) {
+    if (!store->dir || !store->path) {
         error_set(err, ERROR_MEMORY, "out of memory");
         store_free(store);
         return NULL;
@@ -269,7 +278,8 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
         store_sql_open(store->path, &db, err) < 0 ||
         store_sql_set_up(db, store->path, err) < 0 ||
         store_ops_renew_values(db, err) < 0 || drop_unused(db, err) < 0 ||
-        store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
+        store_sql_open(store->path, &store->db, err) < 0 ||
+        store_sql_prepare(store->db, lookups, SQL_COUNT, store->lookups, err) < 0 ||
         start_handles(store, loop, err) < 0) {
         sqlite3_close(db);
         store_free(store);
@@ -312,8 +322,6 @@ static void finish_write(struct store *store, struct store_write *write)
     const struct store_op *op;
     size_t n = 0;
 
-    if (!write->is_failed && store_memo_apply(store->memo, write) < 0)
-        log_error("out of memory: an acknowledgement is stored but not remembered");
     if (write->done && write->n_events)
         events = calloc(write->n_events, sizeof(*events));
     if (events)
@@ -521,18 +529,38 @@ json_t *store_load_jobs(struct store *store, struct error *err)
                              err);
 }
 
-int64_t store_acked(const struct store *store, const char *boot_id)
+/* ---- By key, on this thread ---- */
+
+int store_acked(struct store *store, const char *boot_id, int64_t *seq, struct error *err)
 {
-    return store_memo_acked(store->memo, boot_id);
+    sqlite3_stmt *stmt = store->lookups[SQL_ACKED];
+    int rc;
+
+    *seq = -1;
+    store_sql_bind_text(stmt, 1, boot_id);
+    rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        *seq = sqlite3_column_int64(stmt, 0);
+    } else if (rc != SQLITE_DONE) {
+        store_sql_error(err, store->db, "cannot read");
+        note_damage(store, err);
+    }
+    sqlite3_reset(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : -1;
 }
 
-bool store_knows_boot(const struct store *store, const char *boot_id)
+bool store_idempotency(struct store *store, const char *key, char *run, char *body_hash)
 {
-    return store_memo_knows_boot(store->memo, boot_id);
-}
+    sqlite3_stmt *stmt = store->lookups[SQL_KEY];
+    bool is_known;
 
-bool store_idempotency(const struct store *store, const char *key, char *run,
-                       char *body_hash)
-{
-    return store_memo_idempotency(store->memo, key, clock_wall_ms(), run, body_hash);
+    store_sql_bind_text(stmt, 1, key);
+    sqlite3_bind_int64(stmt, 2, clock_wall_ms() - STORE_IDEMPOTENCY_KEEP_MS);
+    is_known = sqlite3_step(stmt) == SQLITE_ROW;
+    if (is_known) {
+        snprintf(run, ID_RUN_LENGTH + 1, "%s", store_sql_text(stmt, 0));
+        snprintf(body_hash, STORE_BODY_HASH_MAX + 1, "%s", store_sql_text(stmt, 1));
+    }
+    sqlite3_reset(stmt);
+    return is_known;
 }

@@ -75,8 +75,10 @@ int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq)
 /* Forget an agent's boot of which no event is stored: nothing of it can come twice. */
 int store_write_unack(struct store_write *write, const char *boot_id);
 
-/* Bind an idempotency key to a run and the hash of its request body (at most 64
- * characters). ERROR_CONFLICT when the key is taken. */
+#define STORE_BODY_HASH_MAX 64
+
+/* Bind an idempotency key to a run and the hash of its request body. ERROR_CONFLICT when
+ * the key is taken. */
 int store_write_idempotency(struct store_write *write, const char *key,
                             const char *body_hash, const char *run);
 
@@ -265,18 +267,17 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
 /* The docs of the engines' jobs, the oldest first. A new array. */
 json_t *store_load_jobs(struct store *store, struct error *err);
 
-/* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded
- * at open for boots heard of in the last 30 days, updated at each commit): does not
- * block. */
-int64_t store_acked(const struct store *store, const char *boot_id);
+/* ---- Looked up at once, by key: microseconds. ---- */
 
-/* Whether anything was ever written for it. */
-bool store_knows_boot(const struct store *store, const char *boot_id);
+/* The stored sequence of an agent's boot id; -1 if nothing was ever written for it. -1
+ * with err when it can't be read. */
+int store_acked(struct store *store, const char *boot_id, int64_t *seq,
+                struct error *err);
 
-/* The run bound to an idempotency key, from memory like store_acked (24 h): copies of the
- * id (ID_RUN_LENGTH + 1 bytes) and the hash (65 bytes). False when unknown. */
-bool store_idempotency(const struct store *store, const char *key, char *run,
-                       char *body_hash);
+/* The run bound to an idempotency key within 24 h: copies of the id (ID_RUN_LENGTH + 1
+ * bytes) and the hash (STORE_BODY_HASH_MAX + 1). False when there is none, or it can't be
+ * read: then a write with the key fails. */
+bool store_idempotency(struct store *store, const char *key, char *run, char *body_hash);
 
 /* Asynchronous, on a thread of its own: a long one holds up no other read. run: its
  * document, which says what the query's run and cases are; it and the query are only read

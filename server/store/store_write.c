@@ -11,10 +11,7 @@
 #include "server/store/event_samples.h"
 #include "server/store/run_listed.h"
 #include "server/store/store_artifacts.h"
-#include "server/store/store_memo.h"
 #include "server/store/store_trends.h"
-
-#define BODY_HASH_MAX 64
 
 struct store_write *store_write_create(void)
 {
@@ -202,7 +199,7 @@ int store_write_idempotency(struct store_write *write, const char *key,
 {
     int64_t now_ms = clock_wall_ms();
 
-    if (strlen(body_hash) > BODY_HASH_MAX || strlen(run) > ID_RUN_LENGTH)
+    if (strlen(body_hash) > STORE_BODY_HASH_MAX || strlen(run) > ID_RUN_LENGTH)
         return write_spoil(write, ERROR_INVALID, "the hash or run id is too long");
     return add(write, STORE_OP_IDEMPOTENCY,
                json_pack("{s:s, s:s, s:s, s:I, s:I}", "key", key, "body_hash", body_hash,

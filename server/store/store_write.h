@@ -52,6 +52,9 @@ struct store_write {
     void *arg;
 };
 
+#define STORE_ACK_KEEP_MS (INT64_C(30) * 24 * 3600 * 1000)
+#define STORE_IDEMPOTENCY_KEEP_MS (INT64_C(24) * 3600 * 1000)
+
 /* Forget acknowledgements and idempotency keys older than these times. */
 int store_write_prune(struct store_write *write, int64_t acks_before_ms,
                       int64_t idempotency_before_ms);

@@ -181,6 +181,15 @@ static inline void store_it(struct fixture *fixture, struct store_write *write)
         fail_msg("write: %s", heard.err.text);
 }
 
+static inline int64_t acked(const struct fixture *fixture, const char *boot_id)
+{
+    struct error err;
+    int64_t seq;
+
+    assert_int_equal(store_acked(fixture->store, boot_id, &seq, &err), 0);
+    return seq;
+}
+
 /* Every event of a run; a new array. */
 static inline json_t *events_of(struct fixture *fixture, const char *run)
 {

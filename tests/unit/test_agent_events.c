@@ -203,10 +203,13 @@ TEST(a_node_that_leaves_and_is_forgotten_has_left)
 static bool is_remembered(const struct agent *agent)
 {
     char text[128], digest[DIGEST_TEXT_SIZE];
+    struct error err;
+    int64_t seq;
 
     snprintf(text, sizeof(text), "%s\n%s\n%s", agent->name, agent->boot_id, key);
     assert_int_equal(digest_text(text, digest), 0);
-    return store_knows_boot(agent->world->store, digest);
+    assert_int_equal(store_acked(agent->world->store, digest, &seq, &err), 0);
+    return seq >= 0;
 }
 
 TEST(an_agent_that_sent_nothing_is_forgotten_with_its_place)

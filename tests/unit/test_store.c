@@ -439,18 +439,18 @@ TEST(acks_only_rise_and_survive)
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
 
-    assert_int_equal(store_acked(fixture->store, "boot"), 0);
+    assert_int_equal(acked(fixture, "boot"), -1);
     store_write_ack(write, "boot", 7);
     store_it(fixture, write);
-    assert_int_equal(store_acked(fixture->store, "boot"), 7);
+    assert_int_equal(acked(fixture, "boot"), 7);
     write = store_write_create();
     store_write_ack(write, "boot", 5);
     store_it(fixture, write);
-    assert_int_equal(store_acked(fixture->store, "boot"), 7);
+    assert_int_equal(acked(fixture, "boot"), 7);
     fixture_close(fixture);
     fixture_open(fixture);
-    assert_int_equal(store_acked(fixture->store, "boot"), 7);
-    assert_int_equal(store_acked(fixture->store, "other"), 0);
+    assert_int_equal(acked(fixture, "boot"), 7);
+    assert_int_equal(acked(fixture, "other"), -1);
 }
 
 TEST(idempotency_key_binds_once)

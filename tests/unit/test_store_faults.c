@@ -166,10 +166,10 @@ TEST(acks_do_not_rise_while_the_disk_refuses)
     store_submit(fixture->store, write, true, on_written, &stuck);
     store_submit(fixture->store, write_of_event(9), false, on_written, &probe);
     wait_for(fixture, &probe, 1);
-    assert_int_equal(store_acked(fixture->store, "boot"), 0);
+    assert_int_equal(acked(fixture, "boot"), -1);
     allow_writes();
     wait_for(fixture, &stuck, 1);
-    assert_int_equal(store_acked(fixture->store, "boot"), 5);
+    assert_int_equal(acked(fixture, "boot"), 5);
 }
 
 TEST(closing_does_not_wait_for_the_disk)
