@@ -261,6 +261,7 @@ static void connect_peers(const struct operation *operation)
 
 int ncclGroupEnd(void)
 {
+    const struct timespec launch = {.tv_nsec = emulation_setting("launch_us", 0) * 1000};
     int result = NCCL_RESULT_SUCCESS;
 
     if (group.depth == 0)
@@ -269,6 +270,8 @@ int ncclGroupEnd(void)
         return NCCL_RESULT_SUCCESS;
     if (++group_ends == emulation_setting("group_hangs", 0))
         emulation_hang();
+    if (launch.tv_nsec > 0)
+        nanosleep(&launch, NULL);
     for (size_t i = 0; i < group.n; i++)
         connect_peers(&group.first[i]);
     profiler_launch(group.first, group.n);

@@ -30,6 +30,7 @@
  *   die=K             the process is killed at the K-th collective
  *   warn=K            NCCL warns at the K-th collective, and goes on
  *   slow_us=N         before each collective
+ *   launch_us=N       the caller waits that long in each launch
  *   slow_once=K       before the K-th collective, 100 ms
  *   connect_ms=N      the first call that sends and receives takes that for each peer
  *   slow_links=K      the K-th look at what links carried takes 3 s

@@ -386,12 +386,12 @@ TEST(fp8_is_skipped_where_a_gpu_is_too_old)
     check_fp8("devices=4,sm=100", "xxxxxxxxxxxxxxxxxx", "");
 }
 
-/* Those that wait in init, or in a kernel, notice the death. */
-static void check_death(const char *emulation, int culprit)
+/* The other ranks notice the death, and say which rank it was. */
+static void check_death(const char *members, const char *emulation, int culprit)
 {
     int64_t begun = clock_monotonic_ns();
 
-    nccl_write_case(nccl_quick, "");
+    nccl_write_case(members, "");
     nccl_run(emulation);
     assert_true(WIFSIGNALED(nccl.group.workers[culprit].status));
     for (int rank = 0; rank < RANKS; rank++) {
@@ -406,7 +406,16 @@ static void check_death(const char *emulation, int culprit)
 
 TEST(a_death_in_a_collective_is_noticed)
 {
-    check_death("devices=4,die@2=4", 2);
+    check_death(nccl_quick, "devices=4,die@2=4", 2);
+}
+
+/* 60,000 launches, of 1 ms and more each, go into a queue that has room for all. */
+TEST(a_death_is_noticed_while_calls_are_launched)
+{
+    check_death("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+                "\"redops\":[\"sum\"],\"in_place\":false,\"sizes\":[64],"
+                "\"iters\":60000,\"root\":0",
+                "devices=4,launch_us=1000,die@2=50", 2);
 }
 
 /* NCCL itself would wait for ever. */
