@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/fnv.h"
 #include "common/base/json_util.h"
 
-#define APPLICATION_ID 0x52424e43 /* "RBNC" */
-#define SCHEMA_VERSION 1
-#define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH", of servers before any release */
+#define APPLICATION_ID 0x52424e43         /* "RBNC" */
+#define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH" */
 #define BUSY_TIMEOUT_MS 5000
 
 /* FULL makes every commit durable. The WAL is checkpointed each 1000 pages (4 MB) and cut
@@ -423,6 +423,12 @@ fail:
     return -1;
 }
 
+/* Before a first release the schema changes without versions: its text stands for one. */
+static int schema_version(void)
+{
+    return (int)(fnv1a(FNV1A_BEGIN, SQL_SCHEMA, sizeof(SQL_SCHEMA)) & 0x7fffffff);
+}
+
 int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct error *err)
 {
     int id = 0, version = 0, tables = 0;
@@ -434,20 +440,15 @@ int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct er
     *is_new = !id && !version && !tables;
     if (*is_new)
         return 0;
-    if (id == EARLIER_APPLICATION_ID)
+    if (id != APPLICATION_ID && id != EARLIER_APPLICATION_ID)
+        return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
+    if (id != APPLICATION_ID || version != schema_version())
         return error_set(err, ERROR_UNSUPPORTED,
-                         "%s was written by an earlier ringbench-server, which alone can "
-                         "read it: export its results with that server (GET "
+                         "%s was written by another version of ringbench-server, which "
+                         "alone can read it: export its results with that server (GET "
                          "/api/v1/runs/ID/results?format=csv), then start this one with "
                          "another data directory",
                          path);
-    if (id != APPLICATION_ID)
-        return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
-    if (version != SCHEMA_VERSION)
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "%s was written by a newer ringbench-server: its schema is "
-                         "version %d, this program knows version %d",
-                         path, version, SCHEMA_VERSION);
     return 0;
 }
 
@@ -458,7 +459,7 @@ static int create_tables(sqlite3 *db)
 
     sqlite3_snprintf(sizeof(stamp), stamp,
                      "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-                     APPLICATION_ID, SCHEMA_VERSION);
+                     APPLICATION_ID, schema_version());
     if (rc == SQLITE_OK)
         rc = store_sql_exec(db, SQL_SCHEMA);
     if (rc == SQLITE_OK)
