@@ -11,3 +11,12 @@ _Noreturn void memory_out(const char *what)
     log_error("out of memory for %s: the program ends", what);
     _exit(EXIT_FAILURE);
 }
+
+void *memory_zeroed(size_t count, size_t size, const char *what)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory)
+        memory_out(what);
+    return memory;
+}

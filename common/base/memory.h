@@ -2,8 +2,13 @@
 #ifndef RINGBENCH_COMMON_BASE_MEMORY_H
 #define RINGBENCH_COMMON_BASE_MEMORY_H
 
+#include <stddef.h>
+
 /* Log what memory was wanted for, and end the process. State is on disk, and the next
  * process goes on from it: better than an answer that is kept and says nothing. */
 _Noreturn void memory_out(const char *what);
+
+/* calloc() that does not fail; `what` as above. */
+void *memory_zeroed(size_t count, size_t size, const char *what);
 
 #endif

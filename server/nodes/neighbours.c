@@ -6,6 +6,7 @@
 
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 #define COMPARED_MAX 64 /* of one machine */
 
@@ -82,14 +83,12 @@ static size_t drop_crowds(struct place *places, size_t n, int *counts)
     return kept;
 }
 
-int neighbours_count(const struct node_registry *registry, struct node *const *nodes,
-                     size_t n, int *counts)
+void neighbours_count(const struct node_registry *registry, struct node *const *nodes,
+                      size_t n, int *counts)
 {
-    struct place *places = calloc(n + 1, sizeof(*places));
+    struct place *places = memory_zeroed(n + 1, sizeof(*places), "nodes of a case");
     size_t n_places = 0;
 
-    if (!places)
-        return -1;
     for (size_t i = 0; i < n; i++) {
         bool is_known = nodes[i] && *machine_of(nodes[i]);
 
@@ -105,5 +104,4 @@ int neighbours_count(const struct node_registry *registry, struct node *const *n
         if (registry->nodes[i]->state == NODE_ALIVE)
             count(registry->nodes[i], places, n_places, counts);
     free(places);
-    return 0;
 }

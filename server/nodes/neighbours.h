@@ -11,8 +11,8 @@
 #include "server/nodes/node.h"
 
 /* Of each of the n nodes, how many live agents are on its machine and may use one of its
- * CPUs, itself included. nodes[i] may be NULL: its count is 1. -1 when memory is out. */
-int neighbours_count(const struct node_registry *registry, struct node *const *nodes,
-                     size_t n, int *counts);
+ * CPUs, itself included. nodes[i] may be NULL: its count is 1. */
+void neighbours_count(const struct node_registry *registry, struct node *const *nodes,
+                      size_t n, int *counts);
 
 #endif

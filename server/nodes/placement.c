@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/utf8.h"
 #include "common/spec/batch_group.h"
 #include "common/spec/run_matrix.h"
@@ -245,8 +246,7 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     bool rooted = false;
     long least, most = 0;
 
-    if (run_groups_form(spec, placement->ranks, nodes, &groups))
-        return true;
+    run_groups_form(spec, placement->ranks, nodes, &groups);
     least = split_smallest(&groups);
     for (int i = 0; i < groups.n; i++)
         most = groups.sizes[i] > most ? groups.sizes[i] : most;
@@ -385,28 +385,22 @@ static void choose(struct choice *choice, struct placement *placement)
         placement->nodes[placement->n_nodes++] = choice->out[i].node;
 }
 
-int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
-                     const struct reservation *reserved, struct placement *placement)
+void placement_choose(const struct run_spec *spec, const struct node_registry *registry,
+                      const struct reservation *reserved, struct placement *placement)
 {
     struct refusals refused = {.n = 0};
     struct choice choice = {spec, registry, reserved, NULL, &refused, NODES_ANY};
     size_t most = registry->count + 1; /* a run's names differ */
 
     memset(placement, 0, sizeof(*placement));
-    choice.out = calloc(most, sizeof(*choice.out));
-    placement->nodes = calloc(most, sizeof(*placement->nodes));
-    placement->ranks = calloc(most, sizeof(*placement->ranks));
-    if (!choice.out || !placement->nodes || !placement->ranks) {
-        free(choice.out);
-        placement_release(placement);
-        return -1;
-    }
+    choice.out = memory_zeroed(most, sizeof(*choice.out), "a placement");
+    placement->nodes = memory_zeroed(most, sizeof(*placement->nodes), "a placement");
+    placement->ranks = memory_zeroed(most, sizeof(*placement->ranks), "a placement");
     placement->least = least_nodes(spec);
     buf_init(&refused.text, sizeof(placement->reason));
     choose(&choice, placement);
     buf_release(&refused.text);
     free(choice.out);
-    return 0;
 }
 
 static bool is_same_text(const char *a, const char *b)

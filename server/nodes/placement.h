@@ -36,9 +36,9 @@ struct reservation {
 };
 
 /* Choose for `spec`. reserved[i] is of registry->nodes[i]; NULL: as if nobody used or
- * kept any node. Fills *placement; release it after use. -1 when memory is out. */
-int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
-                     const struct reservation *reserved, struct placement *placement);
+ * kept any node. Fills *placement; release it after use. */
+void placement_choose(const struct run_spec *spec, const struct node_registry *registry,
+                      const struct reservation *reserved, struct placement *placement);
 
 /* Whether both ask for the same nodes: while these are missing or busy, placement_choose
  * says the same of both. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "server/analysis/ceiling.h"
 
 static const char *address_of(const struct node *node)
@@ -37,13 +38,12 @@ void preflight_nodes_see(struct node_registry *registry, struct node *node)
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
-    struct preflight_node *list = calloc(n + 1, sizeof(*list));
-    json_t *verdict = NULL;
+    struct preflight_node *list = memory_zeroed(n + 1, sizeof(*list), "a preflight");
+    json_t *verdict;
 
-    for (size_t i = 0; list && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         list[i] = describe(nodes[i]);
-    if (list)
-        verdict = preflight_judge(list, n, use, is_whole);
+    verdict = preflight_judge(list, n, use, is_whole);
     free(list);
     return verdict;
 }
@@ -51,15 +51,14 @@ json_t *preflight_nodes(const struct node *const *nodes, size_t n,
 json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t n,
                       const struct preflight_use *use)
 {
-    struct ceiling_node *list = calloc(n + 1, sizeof(*list));
-    json_t *verdict = NULL;
+    struct ceiling_node *list = memory_zeroed(n + 1, sizeof(*list), "a preflight");
+    json_t *verdict;
 
-    for (size_t i = 0; list && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         list[i] = (struct ceiling_node){.inventory = nodes[i]->inventory,
                                         .address = address_of(nodes[i]),
                                         .ranks = (int)ranks[i]};
-    if (list)
-        verdict = ceiling_verdict(use->backend, list, n, use->env);
+    verdict = ceiling_verdict(use->backend, list, n, use->env);
     free(list);
     return verdict;
 }

@@ -3,20 +3,17 @@
 
 #include <stdlib.h>
 
-int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
-                    struct split_groups *out)
+#include "common/base/memory.h"
+
+void run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
+                     struct split_groups *out)
 {
-    int *node_of, *local_rank, n = 0, result;
+    int *node_of, *local_rank, n = 0;
 
     for (size_t i = 0; i < n_nodes; i++)
         n += (int)ranks[i];
-    node_of = calloc((size_t)n + 1, sizeof(*node_of));
-    local_rank = calloc((size_t)n + 1, sizeof(*local_rank));
-    if (!node_of || !local_rank) {
-        free(node_of);
-        free(local_rank);
-        return -1;
-    }
+    node_of = memory_zeroed((size_t)n + 1, sizeof(*node_of), "groups of ranks");
+    local_rank = memory_zeroed((size_t)n + 1, sizeof(*local_rank), "groups of ranks");
     n = 0;
     for (size_t i = 0; i < n_nodes; i++) {
         for (int k = 0; k < ranks[i]; k++) {
@@ -24,10 +21,10 @@ int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nod
             local_rank[n++] = k;
         }
     }
-    result = split_form(&spec->split, node_of, local_rank, n, out);
+    if (split_form(&spec->split, node_of, local_rank, n, out) < 0)
+        memory_out("groups of ranks");
     free(node_of);
     free(local_rank);
-    return result;
 }
 
 void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,

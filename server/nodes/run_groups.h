@@ -9,9 +9,9 @@
 #include "common/spec/split.h"
 
 /* By the run's split; ranks: how many each node has, in their order. Release the groups
- * with split_release. -1 when memory is out. */
-int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
-                    struct split_groups *out);
+ * with split_release. */
+void run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
+                     struct split_groups *out);
 
 /* What the rows of one case are made of; arrays are the spec's. */
 void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,

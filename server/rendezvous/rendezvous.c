@@ -269,10 +269,12 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
                                            const struct tcpstore_limits *limits,
                                            struct peer_set *allowed, struct error *err)
 {
-    struct rendezvous_store *store = calloc(1, sizeof(*store));
+    struct rendezvous_store *store =
+        memory_zeroed(1, sizeof(*store), "a rendezvous store");
     int rc = 0;
 
-    if (!store || !(store->name = strdup(name)))
+    store->name = strdup(name);
+    if (!store->name)
         memory_out("a rendezvous store");
     if (fd >= 0)
         rc = uv_poll_init(rendezvous->loop, &store->listener, fd);
@@ -409,10 +411,9 @@ static void set_default(size_t *limit, size_t value)
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
                                      const struct rendezvous_config *config)
 {
-    struct rendezvous *rendezvous = calloc(1, sizeof(*rendezvous));
+    struct rendezvous *rendezvous =
+        memory_zeroed(1, sizeof(*rendezvous), "the rendezvous");
 
-    if (!rendezvous)
-        memory_out("the rendezvous");
     rendezvous->loop = loop;
     rendezvous->config = *config;
     rendezvous->next_port = config->port_low;

@@ -237,10 +237,9 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 
 int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer)
 {
-    struct tcpstore_conn *conn = calloc(1, sizeof(*conn));
+    struct tcpstore_conn *conn =
+        memory_zeroed(1, sizeof(*conn), "a connection to a rendezvous store");
 
-    if (!conn)
-        memory_out("a connection to a rendezvous store");
     if (uv_poll_init(host->loop, &conn->poll, fd) < 0) {
         free(conn);
         return -1;

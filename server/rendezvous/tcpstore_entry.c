@@ -11,19 +11,10 @@
 
 #define ID_PREFIX "torch.rendezvous."
 
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        memory_out("a rendezvous store");
-    return memory;
-}
-
 struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits,
                                        const char *secret)
 {
-    struct tcpstore_kv *kv = allocate(sizeof(*kv));
+    struct tcpstore_kv *kv = memory_zeroed(1, sizeof(*kv), "a rendezvous store");
 
     kv->limits = *limits;
     kv->secret = secret;
@@ -105,7 +96,8 @@ static struct tcpstore_slice id_of(struct tcpstore_slice key)
 static struct tcpstore_id *id_add(struct tcpstore_kv *kv, struct tcpstore_slice name,
                                   unsigned hash)
 {
-    struct tcpstore_id *id = allocate(sizeof(*id) + name.len);
+    struct tcpstore_id *id =
+        memory_zeroed(1, sizeof(*id) + name.len, "a rendezvous store");
 
     memcpy(id->name, name.data, name.len);
     HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->ids, id->name, name.len, hash, id);
@@ -154,7 +146,7 @@ bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
 static struct tcpstore_entry *entry_add(struct tcpstore_kv *kv, struct tcpstore_id *id,
                                         struct tcpstore_slice key, unsigned hash)
 {
-    struct tcpstore_entry *entry = allocate(cost(key.len));
+    struct tcpstore_entry *entry = memory_zeroed(1, cost(key.len), "a rendezvous store");
 
     memcpy(entry->key, key.data, key.len);
     STAILQ_INIT(&entry->queue);
@@ -292,7 +284,7 @@ int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 
     if (tcpstore_check_room(kv, entry->id, size) < 0)
         return -1;
-    item = allocate(size);
+    item = memory_zeroed(1, size, "a rendezvous store");
     item->len = value.len;
     memcpy(item->data, value.data, value.len);
     STAILQ_INSERT_TAIL(&entry->queue, item, link);

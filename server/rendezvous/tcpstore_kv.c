@@ -102,9 +102,7 @@ static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key)
         tcpstore_entry_drop(kv, entry);
         return -1;
     }
-    wait = malloc(sizeof(*wait));
-    if (!wait)
-        memory_out("a wait at a rendezvous store");
+    wait = memory_zeroed(1, sizeof(*wait), "a wait at a rendezvous store");
     kv->bytes += sizeof(*wait);
     wait->entry = entry;
     wait->client = client;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/placed.h"
 #include "common/spec/run_matrix.h"
 #include "server/nodes/neighbours.h"
@@ -48,9 +49,10 @@ static size_t count_addresses(const struct node *node)
 /* The case's nodes, each NULL where it is not there any more; to be freed. */
 static struct node **find_nodes(const struct live_case *live)
 {
-    struct node **nodes = calloc(live->on.n + 1, sizeof(struct node *));
+    struct node **nodes =
+        memory_zeroed(live->on.n + 1, sizeof(*nodes), "nodes of a case");
 
-    for (size_t i = 0; nodes && i < live->on.n; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         nodes[i] = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
     return nodes;
 }
@@ -60,22 +62,18 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
 {
     struct scheduler *scheduler = live->active->scheduler;
     const struct run *run = live->active->run;
-    struct rendezvous_store *store = NULL;
+    struct rendezvous_store *store;
     struct node **nodes = find_nodes(live);
     const char **allowed;
     size_t most = 0, n = 0;
     char name[64];
 
-    for (size_t i = 0; nodes && i < live->on.n; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         most += count_addresses(nodes[i]);
-    allowed = nodes ? calloc(most + 1, sizeof(*allowed)) : NULL;
-    for (size_t i = 0; allowed && i < live->on.n; i++)
+    allowed = memory_zeroed(most + 1, sizeof(*allowed), "addresses of a case");
+    for (size_t i = 0; i < live->on.n; i++)
         n += node_addresses(nodes[i], allowed + n);
     free(nodes);
-    if (!allowed) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     snprintf(name, sizeof(name), "%s.%zu.%d", run->id, live->index, attempt);
     store = rendezvous_open(scheduler->config.rendezvous, name, allowed, n, err);
     if (!store)
@@ -217,14 +215,11 @@ int case_start_send(struct live_case *live, struct error *err)
 {
     size_t n = live->on.n;
     struct node **nodes = find_nodes(live);
-    int *agents = calloc(n + 1, sizeof(*agents));
+    int *agents = memory_zeroed(n + 1, sizeof(*agents), "nodes of a case");
     int result;
 
-    if (!nodes || !agents ||
-        neighbours_count(&live->active->scheduler->nodes, nodes, n, agents))
-        result = error_set(err, ERROR_MEMORY, "out of memory");
-    else
-        result = send_all(live, nodes, agents, err);
+    neighbours_count(&live->active->scheduler->nodes, nodes, n, agents);
+    result = send_all(live, nodes, agents, err);
     free(nodes);
     free(agents);
     return result;

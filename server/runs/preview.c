@@ -23,29 +23,25 @@ static const char *const outcomes[] = {
 };
 
 /* Choose nodes as the next tick would: after the runs that are served before. */
-static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
-                  struct placement *placement)
+static void choose(const struct scheduler *scheduler, const struct run_spec *spec,
+                   struct placement *placement)
 {
     struct reserve reserve;
-    int result;
 
-    if (reserve_begin(&reserve, scheduler))
-        return -1;
+    reserve_begin(&reserve, scheduler);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         const struct active_run *active = scheduler->runs[i];
         const struct run *run = active->run;
         struct placement earlier;
 
-        if (run_has_ended(run) || run->pool.n > 0 ||
-            run->spec->priority < spec->priority ||
-            reserve_choose(&reserve, run->spec, &earlier))
+        if (run_has_ended(run) || run->pool.n > 0 || run->spec->priority < spec->priority)
             continue;
+        reserve_choose(&reserve, run->spec, &earlier);
         reserve_keep(&reserve, active, &earlier);
         placement_release(&earlier);
     }
-    result = placement_choose(spec, &scheduler->nodes, reserve.nodes, placement);
+    placement_choose(spec, &scheduler->nodes, reserve.nodes, placement);
     reserve_end(&reserve);
-    return result;
 }
 
 static json_t *nodes_json(const struct placement *placement, bool has_nodes,
@@ -109,8 +105,7 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
     struct split_groups groups = {0};
     struct series_plan plan;
 
-    if (run_groups_form(spec, placement->ranks, size.largest, &groups))
-        return;
+    run_groups_form(spec, placement->ranks, size.largest, &groups);
     if (!spec->program.name) {
         run_groups_plan(spec, &groups, &plan);
         json_object_set_new(answer, "rows",
@@ -132,32 +127,18 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
 
 /* A run that would queue gets the nodes that are its own once nobody else uses them, as
  * far as that can be said; *placement becomes that, or why it could not be. */
-static int look_behind_queue(const struct scheduler *scheduler,
-                             const struct run_spec *spec, struct placement *placement)
+static void look_behind_queue(const struct scheduler *scheduler,
+                              const struct run_spec *spec, struct placement *placement)
 {
     struct placement later;
 
-    if (placement_choose(spec, &scheduler->nodes, NULL, &later))
-        return -1;
+    placement_choose(spec, &scheduler->nodes, NULL, &later);
     if (later.outcome == PLACEMENT_READY) {
         later.outcome = PLACEMENT_BUSY;
         memcpy(later.reason, placement->reason, sizeof(later.reason));
     }
     placement_release(placement);
     *placement = later;
-    return 0;
-}
-
-static int place(const struct scheduler *scheduler, const struct run_spec *spec,
-                 struct placement *placement)
-{
-    if (choose(scheduler, spec, placement))
-        return -1;
-    if (placement->outcome != PLACEMENT_BUSY ||
-        look_behind_queue(scheduler, spec, placement) == 0)
-        return 0;
-    placement_release(placement);
-    return -1;
 }
 
 /* Nodes that an engine has yet to give are none of those here. */
@@ -179,7 +160,8 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
 
     if (spec->pattern == PATTERN_ALL || (n == 0 && spec->launch.name))
         return true;
-    if (n == 0 && placement_choose(spec, &scheduler->nodes, NULL, &placement) == 0) {
+    if (n == 0) {
+        placement_choose(spec, &scheduler->nodes, NULL, &placement);
         n = placement.n_nodes;
         placement_release(&placement);
         /* Others may come while it waits. */
@@ -202,8 +184,10 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
 
     if (spec->launch.name)
         place_launched(spec, &placement);
-    else if (place(scheduler, spec, &placement))
-        return NULL;
+    else
+        choose(scheduler, spec, &placement);
+    if (placement.outcome == PLACEMENT_BUSY)
+        look_behind_queue(scheduler, spec, &placement);
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
@@ -26,16 +27,15 @@ static void keep(struct reserve *reserve, const char *node,
     reserve->n_kept++;
 }
 
-int reserve_begin(struct reserve *reserve, const struct scheduler *scheduler)
+void reserve_begin(struct reserve *reserve, const struct scheduler *scheduler)
 {
     static const struct reservation placed = {.is_kept = true};
 
     memset(reserve, 0, sizeof(*reserve));
     reserve->scheduler = scheduler;
     /* The last is for nodes that are not registered (yet). */
-    reserve->nodes = calloc(scheduler->nodes.count + 1, sizeof(*reserve->nodes));
-    if (!reserve->nodes)
-        return -1;
+    reserve->nodes = memory_zeroed(scheduler->nodes.count + 1, sizeof(*reserve->nodes),
+                                   "reserved nodes");
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         const struct run *run = scheduler->runs[i]->run;
 
@@ -44,7 +44,6 @@ int reserve_begin(struct reserve *reserve, const struct scheduler *scheduler)
         for (size_t k = 0; k < run->pool.n; k++)
             keep(reserve, run->pool.items[k].name, &placed);
     }
-    return 0;
 }
 
 static struct reserve_refusal *find_refusal(const struct reserve *reserve,
@@ -89,20 +88,18 @@ static bool is_waiting(const struct placement *placement)
            placement->outcome == PLACEMENT_UNKNOWN;
 }
 
-int reserve_choose(struct reserve *reserve, const struct run_spec *spec,
-                   struct placement *placement)
+void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
+                    struct placement *placement)
 {
     struct reserve_refusal *refusal = find_refusal(reserve, spec);
 
     if (refusal && refusal->n_kept == reserve->n_kept) {
         repeat_refusal(refusal, placement);
-        return 0;
+        return;
     }
-    if (placement_choose(spec, &reserve->scheduler->nodes, reserve->nodes, placement))
-        return -1;
+    placement_choose(spec, &reserve->scheduler->nodes, reserve->nodes, placement);
     if (is_waiting(placement))
         note_refusal(reserve, refusal, spec, placement);
-    return 0;
 }
 
 void reserve_keep(struct reserve *reserve, const struct active_run *active,

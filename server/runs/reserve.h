@@ -27,14 +27,14 @@ struct reserve {
 };
 
 /* Begin with the nodes of placed runs, which are theirs also when no case occupies them.
- * -1 when memory is out. */
-int reserve_begin(struct reserve *reserve, const struct scheduler *scheduler);
+ */
+void reserve_begin(struct reserve *reserve, const struct scheduler *scheduler);
 
 /* Choose nodes for a waiting run. Call for the runs in the order in which they are
  * served, and release the placement. It has no nodes where an earlier run that is alike
- * got the same refusal. -1 when memory is out. */
-int reserve_choose(struct reserve *reserve, const struct run_spec *spec,
-                   struct placement *placement);
+ * got the same refusal. */
+void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
+                    struct placement *placement);
 
 /* Keep what was chosen for the run, or what it waits for, unless it is kept already. */
 void reserve_keep(struct reserve *reserve, const struct active_run *active,

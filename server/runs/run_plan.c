@@ -101,10 +101,10 @@ bool run_plan_confirms(const struct run *run)
 static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t n)
 {
     struct split_groups groups = {0};
-    size_t rows = 0;
+    size_t rows;
 
-    if (run_groups_form(spec, ranks, n, &groups) == 0)
-        rows = run_groups_rows(spec, &groups);
+    run_groups_form(spec, ranks, n, &groups);
+    rows = run_groups_rows(spec, &groups);
     split_release(&groups);
     return rows;
 }

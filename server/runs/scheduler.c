@@ -95,9 +95,9 @@ static void place(struct active_run *active, const struct placement *placement)
     json_object_set_new(body, "rows_total",
                         json_integer((json_int_t)run_plan_rows(
                             run->spec, placement->ranks, placement->n_nodes)));
-    if (run->spec->pattern == PATTERN_ALL &&
-        run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups) == 0 &&
-        groups.n > 1)
+    if (run->spec->pattern == PATTERN_ALL)
+        run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups);
+    if (groups.n > 1)
         json_object_set_new(body, "groups", split_groups_json(&groups));
     split_release(&groups);
     json_object_set_new(body, "machines",
@@ -224,8 +224,7 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     struct scheduler *scheduler = active->scheduler;
     struct placement placement;
 
-    if (reserve_choose(reserve, active->run->spec, &placement))
-        return;
+    reserve_choose(reserve, active->run->spec, &placement);
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
@@ -258,8 +257,7 @@ static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
 
     scheduler->is_queue_changed = false;
     scheduler->counters.queue_looks++;
-    if (reserve_begin(&reserve, scheduler))
-        return;
+    reserve_begin(&reserve, scheduler);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 

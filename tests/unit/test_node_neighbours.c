@@ -42,7 +42,7 @@ TEST(counts_those_that_may_use_the_same_cpus)
     add(&registry, "other", "m1", "8-9"); /* of no run */
     add(&registry, "silent", "m2", NULL); /* may use any */
     add(&registry, "lost", "m1", "0-9")->state = NODE_LOST;
-    assert_int_equal(neighbours_count(&registry, nodes, 5, counts), 0);
+    neighbours_count(&registry, nodes, 5, counts);
     assert_int_equal(counts[0], 2); /* a and b */
     assert_int_equal(counts[1], 3); /* b, a and other */
     assert_int_equal(counts[2], 2); /* c and silent */
@@ -64,7 +64,7 @@ TEST(a_crowd_shares_without_a_closer_look)
         snprintf(cpus, sizeof(cpus), "%d", i);
         nodes[i] = add(&registry, name, "m", cpus);
     }
-    assert_int_equal(neighbours_count(&registry, nodes, MANY, counts), 0);
+    neighbours_count(&registry, nodes, MANY, counts);
     assert_int_equal(counts[0], MANY);
     assert_int_equal(counts[MANY - 1], MANY);
     node_registry_release(&registry);

@@ -127,7 +127,7 @@ static void check(const struct expectation *e, const struct node_registry *regis
     struct placement placement;
     char chosen[256] = "";
 
-    assert_int_equal(placement_choose(spec, registry, reserved, &placement), 0);
+    placement_choose(spec, registry, reserved, &placement);
     if (placement.outcome != e->outcome)
         fail_msg("%s: outcome %d, not %d: %s", e->spec, placement.outcome, e->outcome,
                  placement.reason);
@@ -266,7 +266,7 @@ TEST(a_reason_is_cut_between_characters)
         memset(&registry, 0, sizeof(registry));
         add(&registry, row, shift);
         parsed = spec_of(spec);
-        assert_int_equal(placement_choose(parsed, &registry, NULL, &placement), 0);
+        placement_choose(parsed, &registry, NULL, &placement);
         assert_int_equal(strlen(placement.reason) / 2, 255);
         text = json_string(placement.reason);
         if (!text)
@@ -327,7 +327,7 @@ TEST(reserved_nodes_are_not_taken)
 
     for (size_t i = 0; i < sizeof(cluster) / sizeof(cluster[0]); i++)
         add(&registry, cluster[i], i);
-    assert_int_equal(placement_choose(spec, &registry, reserved, &placement), 0);
+    placement_choose(spec, &registry, reserved, &placement);
     assert_int_equal(placement.outcome, PLACEMENT_READY);
     assert_int_equal(placement.n_nodes, 1);
     assert_string_equal(placement.nodes[0]->name, "g2");
