@@ -218,7 +218,7 @@ static void receive(struct tcpstore_conn *conn)
     if (n <= 0)
         conn->has_failed = true;
     else if (buf_append(&conn->input, buffer, (size_t)n) < 0)
-        fail(conn, TCPSTORE_REQUEST_SIZE);
+        memory_out("a request to a rendezvous store");
     else
         feed(conn);
 }
@@ -250,9 +250,9 @@ int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *
     conn->peer = *peer;
     conn->since_ms = clock_wall_ms();
     tcpstore_client_init(&conn->client, host->kv, on_wake);
-    tcpstore_parser_init(&conn->parser, host->max_bytes);
+    tcpstore_parser_init(&conn->parser);
     tcpstore_out_init(&conn->out, host->max_bytes);
-    buf_init(&conn->input, host->max_bytes + TCPSTORE_READ_BYTES);
+    buf_init(&conn->input, SIZE_MAX);
     TAILQ_INSERT_TAIL(&host->conns, conn, link);
     host->n_conns++;
     watch(conn);

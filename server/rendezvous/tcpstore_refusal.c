@@ -28,8 +28,6 @@ static const struct {
                                "it sent a value over the limit of its length"},
     [TCPSTORE_LIST_LENGTH] = {"list_length",
                               "it sent a list over the limit of its length"},
-    [TCPSTORE_REQUEST_SIZE] = {"request_size",
-                               "it sent a request over the limit of its size"},
     [TCPSTORE_REPLY_SIZE] = {"reply_size", "the reply to it is too large to be sent"},
     [TCPSTORE_ID_BYTES] = {"id_bytes",
                            "the keys of its rendezvous id or prefix have reached their "

@@ -16,11 +16,10 @@ enum tcpstore_refusal {
     TCPSTORE_WRONG_MAGIC,
     TCPSTORE_UNKNOWN_QUERY,
     TCPSTORE_ADD_TO_TEXT,
-    /* lengths of one request or reply */
+    /* lengths in a request, or of a reply */
     TCPSTORE_KEY_LENGTH,
     TCPSTORE_VALUE_LENGTH,
     TCPSTORE_LIST_LENGTH,
-    TCPSTORE_REQUEST_SIZE,
     TCPSTORE_REPLY_SIZE,
     /* limits of a rendezvous id and of a store */
     TCPSTORE_ID_BYTES,

@@ -59,10 +59,9 @@ static uint64_t read_u64(const unsigned char *data)
     return le64toh(value);
 }
 
-void tcpstore_parser_init(struct tcpstore_parser *parser, size_t max_request)
+void tcpstore_parser_init(struct tcpstore_parser *parser)
 {
     memset(parser, 0, sizeof(*parser));
-    parser->max_request = max_request;
     parser->need = 1;
 }
 
@@ -75,8 +74,6 @@ static enum tcpstore_parse bad(struct tcpstore_parser *parser,
 
 static enum tcpstore_parse more(struct tcpstore_parser *parser, size_t need)
 {
-    if (need > parser->max_request)
-        return bad(parser, TCPSTORE_REQUEST_SIZE);
     parser->need = need;
     return TCPSTORE_MORE;
 }
@@ -182,9 +179,9 @@ static enum tcpstore_parse scan(struct tcpstore_parser *parser, const unsigned c
         parser->scanned += width;
         result = scan_field(parser, width == 4 ? read_u32(head) : read_u64(head));
     }
-    if (result == TCPSTORE_REQUEST)
-        result = more(parser, parser->scanned);
-    return result == TCPSTORE_MORE && len >= parser->scanned ? TCPSTORE_REQUEST : result;
+    if (result == TCPSTORE_REQUEST && len < parser->scanned)
+        return more(parser, parser->scanned);
+    return result;
 }
 
 /* ---- Reading a whole request ---- */

@@ -75,7 +75,6 @@ enum tcpstore_parse {
 struct tcpstore_parser {
     enum tcpstore_version version;
     enum tcpstore_refusal fault; /* after TCPSTORE_BAD: why */
-    size_t max_request;
     enum tcpstore_query query;
     const char *field; /* the next field's kind; NULL: the type byte comes next */
     const char *group; /* the first field of a list's items, or NULL */
@@ -84,8 +83,7 @@ struct tcpstore_parser {
     size_t need;       /* bytes of the request without which nothing can go on */
 };
 
-/* max_request: bytes of one request, lists included. */
-void tcpstore_parser_init(struct tcpstore_parser *parser, size_t max_request);
+void tcpstore_parser_init(struct tcpstore_parser *parser);
 
 /* Take one request off the front of *input. *request points into the input. After
  * TCPSTORE_MORE call it again with the same bytes and more behind them: it goes on where

@@ -7,7 +7,6 @@
 
 #define CLIENTS 4
 #define MAX_BYTES 65536
-#define MAX_REQUEST 32768
 #define MAX_REPLY 262144
 #define TTL_MS 100
 #define TICK 0xf0 /* a piece that so begins is time that passes */
@@ -40,7 +39,7 @@ static void on_wake(struct tcpstore_client *client)
 static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
 {
     tcpstore_client_init(&fake->client, kv, on_wake);
-    tcpstore_parser_init(&fake->parser, MAX_REQUEST);
+    tcpstore_parser_init(&fake->parser);
     tcpstore_out_init(&fake->out, MAX_REPLY);
     buf_init(&fake->input, SIZE_MAX);
     if (number >= 2)
@@ -176,7 +175,7 @@ static uint64_t digest_stream(const uint8_t *data, size_t len, size_t most)
     struct tcpstore_request request;
     struct tcpstore_parser parser;
 
-    tcpstore_parser_init(&parser, MAX_REQUEST);
+    tcpstore_parser_init(&parser);
     while (input.data + input.len < data + len && result != TCPSTORE_BAD) {
         size_t left = (size_t)(data + len - input.data) - input.len;
 

@@ -51,7 +51,7 @@ static inline int fake_execute(struct fake *fake, struct buf *bytes,
     struct tcpstore_parser parser;
     int rc;
 
-    tcpstore_parser_init(&parser, REQUEST_MAX);
+    tcpstore_parser_init(&parser);
     parser.version = TCPSTORE_V2;
     assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
     rc = tcpstore_kv_execute(&fake->client, &request, &fake->out, why);

@@ -97,6 +97,29 @@ TEST(unfinished_requests_are_bounded)
     free(fixture);
 }
 
+TEST(one_request_is_bounded)
+{
+    struct fixture *fixture =
+        start_with((struct rendezvous_config){.max_bytes = 1000000});
+    int fd = connect_v2(fixture), other = connect_v2(fixture);
+    struct buf bytes;
+    ssize_t n = 0;
+
+    buf_init(&bytes, REQUEST_MAX);
+    put_request(&bytes, 11, "qszszsz", N(3), "/a", (uint64_t)600000, "/b",
+                (uint64_t)600000, "/c", (uint64_t)600000);
+    for (size_t at = 0; n >= 0 && at < bytes.len; at += (size_t)n)
+        n = send(fd, bytes.data + at, bytes.len - at, MSG_NOSIGNAL);
+    buf_release(&bytes);
+    expect_end(fd);
+    assert_int_equal(counters_of(fixture).refused[TCPSTORE_STORE_UNREAD], 1);
+    SEND(other, 7, "");
+    EXPECT(other, "q", N(0));
+    close(other);
+    stop(fixture);
+    free(fixture);
+}
+
 /* A client that asks for much and reads later gets it all; meanwhile others are served.
  */
 TEST_WITH(setup, teardown, slow_reader_is_held_back_and_loses_nothing)

@@ -61,7 +61,7 @@ static char *transcribe(const struct buf *stream, size_t piece,
     struct buf transcript;
 
     buf_init(&transcript, REQUEST_MAX);
-    tcpstore_parser_init(&parser, REQUEST_MAX);
+    tcpstore_parser_init(&parser);
     *result = feed(&parser, stream, piece, &transcript);
     return buf_detach(&transcript, NULL);
 }
@@ -170,7 +170,7 @@ TEST(versions_are_told_apart)
                                        cases[i].len};
         struct tcpstore_request request;
         struct tcpstore_parser parser;
-        tcpstore_parser_init(&parser, REQUEST_MAX);
+        tcpstore_parser_init(&parser);
         assert_int_equal(tcpstore_parse(&parser, &input, &request), cases[i].result);
         assert_int_equal(parser.version, cases[i].version);
     }
@@ -208,7 +208,7 @@ TEST(lengths_over_the_limits_are_refused_at_once)
                 put_request(&stream, cases[i].type, "sq", "/k", length);
             else
                 put_request(&stream, cases[i].type, "q", length);
-            tcpstore_parser_init(&parser, REQUEST_MAX);
+            tcpstore_parser_init(&parser);
             result = feed(&parser, &stream, 3, &transcript);
             assert_int_equal(result, over ? TCPSTORE_BAD : TCPSTORE_MORE);
             if (over)
@@ -232,24 +232,6 @@ TEST(bad_queries_are_refused)
         assert_int_equal(result, TCPSTORE_BAD);
         buf_release(&stream);
     }
-}
-
-TEST(request_over_the_size_limit_is_refused)
-{
-    struct tcpstore_parser parser;
-    struct buf stream, transcript;
-
-    buf_init(&stream, REQUEST_MAX);
-    buf_init(&transcript, REQUEST_MAX);
-    put_hello(&stream);
-    put_request(&stream, 11, "qszsz", N(2), "/a", (uint64_t)600000, "/b",
-                (uint64_t)600000);
-    tcpstore_parser_init(&parser, 1000000);
-    assert_int_equal(feed(&parser, &stream, 1000, &transcript), TCPSTORE_BAD);
-    assert_int_equal(parser.fault, TCPSTORE_REQUEST_SIZE);
-    assert_true(parser.need < 700000);
-    buf_release(&transcript);
-    buf_release(&stream);
 }
 
 TEST(replies_are_little_endian)
