@@ -23,7 +23,7 @@ struct peer_network {
     unsigned bits; /* 0 to 128 */
 };
 
-/* Who may connect. */
+/* The addresses that may connect. */
 struct peer_set {
     bool is_open; /* everyone */
     struct peer_network *networks;

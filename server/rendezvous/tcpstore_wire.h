@@ -10,7 +10,7 @@
 #include "common/base/buf.h"
 #include "server/rendezvous/tcpstore_refusal.h"
 
-/* What libtorch's own server enforces. */
+/* The limits of libtorch's own server. */
 #define TCPSTORE_KEY_MAX 8192
 #define TCPSTORE_BLOB_MAX (8u << 20)
 #define TCPSTORE_LIST_MAX 131072
