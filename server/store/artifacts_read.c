@@ -59,8 +59,7 @@ static void take_text(struct store_read *read, sqlite3_stmt *stmt)
     json_t *one = json_pack("{s:s, s:s, s:o}", "node", store_sql_text(stmt, 0), "text",
                             store_sql_text(stmt, 1), "case", case_no_of(stmt, 2));
 
-    if (json_array_append_new(read->result, one) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    read_append(read, NULL, one);
 }
 
 static void answer_texts(sqlite3 *db, struct store_read *read)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/result/row_fields.h"
 
 #define DIGITS 7 /* more than a sample has */
@@ -41,12 +42,11 @@ json_t *event_samples_pack(const json_t *body, struct store_event *event)
     json_object_foreach (samples, name, value)
         json_object_del(rest, name);
     json_decref(samples);
+    if (!rest || !text)
+        memory_out("samples");
     event->samples = text;
-    event->samples_len = text ? strlen(text) : 0;
-    if (rest && text)
-        return rest;
-    json_decref(rest);
-    return NULL;
+    event->samples_len = strlen(text);
+    return rest;
 }
 
 int event_samples_append(const struct store_event *event, struct buf *out)

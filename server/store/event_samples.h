@@ -9,14 +9,14 @@
 #include "server/store/store_event.h"
 
 /* The body (borrowed) without these arrays, which become the event's samples, to be
- * freed. A new reference; NULL when memory is out. */
+ * freed. A new reference. */
 json_t *event_samples_pack(const json_t *body, struct store_event *event);
 
 /* Append them as members of an object that has others, each with a comma before it. -1
- * when memory is out. */
+ * when `out` is full. */
 int event_samples_append(const struct store_event *event, struct buf *out);
 
-/* Set them in the body. -1 when memory is out. */
+/* Set them in the body. -1 when they are damaged. */
 int event_samples_unpack(const struct store_event *event, json_t *body);
 
 #endif

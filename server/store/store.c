@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/base/units.h"
 #include "server/store/store_ops.h"
@@ -83,7 +84,7 @@ static int make_dir(const char *dir, struct error *err)
     int rc = 0;
 
     if (!path)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        memory_out("the store");
     for (char *at = path + 1; rc == 0 && *at; at++)
         if (*at == '/') {
             *at = '\0';
@@ -154,8 +155,6 @@ static void on_timer(uv_timer_t *timer)
     if (store->ticks++ % PRUNE_EVERY)
         return;
     write = store_write_create();
-    if (!write)
-        return;
     store_write_prune(write, now_ms - STORE_ACK_KEEP_MS,
                       now_ms - STORE_IDEMPOTENCY_KEEP_MS);
     store_submit(store, write, false, NULL, NULL);
@@ -172,15 +171,13 @@ static void store_free(struct store *store)
     free(store);
 }
 
-static struct store *store_alloc(const char *dir, struct error *err)
+static struct store *store_alloc(const char *dir)
 {
     const char *reserve = getenv("RINGBENCH_STORE_RESERVE_BYTES");
     struct store *store = calloc(1, sizeof(*store));
 
-    if (!store) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (!store)
+        memory_out("the store");
     store->lock_fd = -1;
     STAILQ_INIT(&store->refused_writes);
     STAILQ_INIT(&store->refused_reads);
@@ -188,13 +185,8 @@ static struct store *store_alloc(const char *dir, struct error *err)
     STAILQ_INIT(&store->answered);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
     store->dir = strdup(dir);
-    if (asprintf(&store->path, "%s/ringbench.db", dir) < 0)
-        store->path = NULL;
-    if (!store->dir || !store->path) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        store_free(store);
-        return NULL;
-    }
+    if (!store->dir || asprintf(&store->path, "%s/ringbench.db", dir) < 0)
+        memory_out("the store");
     return store;
 }
 
@@ -269,11 +261,9 @@ static int drop_unused(sqlite3 *db, struct error *err)
 
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
 {
-    struct store *store = store_alloc(dir, err);
+    struct store *store = store_alloc(dir);
     sqlite3 *db = NULL;
 
-    if (!store)
-        return NULL;
     if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
         store_sql_open(store->path, &db, err) < 0 ||
         store_sql_set_up(db, store->path, err) < 0 ||
@@ -318,16 +308,15 @@ void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg)
 
 static void finish_write(struct store *store, struct store_write *write)
 {
-    struct store_event *events = NULL;
+    struct store_event *events = calloc(write->n_events + 1, sizeof(*events));
     const struct store_op *op;
     size_t n = 0;
 
-    if (write->done && write->n_events)
-        events = calloc(write->n_events, sizeof(*events));
-    if (events)
-        STAILQ_FOREACH (op, &write->ops, entry)
-            if (op->kind == STORE_OP_EVENT)
-                events[n++] = op->event;
+    if (!events)
+        memory_out("events");
+    STAILQ_FOREACH (op, &write->ops, entry)
+        if (op->kind == STORE_OP_EVENT)
+            events[n++] = op->event;
     if (write->done)
         write->done(write->arg, write->is_failed ? &write->err : NULL,
                     write->is_failed ? NULL : events, write->is_failed ? 0 : n);
@@ -460,14 +449,6 @@ bool store_takes_writes(const struct store *store)
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg)
 {
-    struct error err;
-
-    if (!write) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        if (done)
-            done(arg, &err, NULL, 0);
-        return;
-    }
     write->retry = retry;
     write->done = done;
     write->arg = arg;

@@ -53,8 +53,8 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc);
 
-/* Insert or replace a case of a run's document. doc: its JSON, stolen; NULL is a lack of
- * memory. Of a run that has no row: ERROR_NOT_FOUND. */
+/* Insert or replace a case of a run's document. doc: its JSON, stolen. Of a run that has
+ * no row: ERROR_NOT_FOUND. */
 int store_write_case(struct store_write *write, const char *run, size_t case_no,
                      char *doc);
 

@@ -1,4 +1,5 @@
-/* store_cursor.h - the opaque cursor of the run list: the last row's (created_ms, id) */
+/* store_cursor.h - where the next page of a list begins: behind the last row's time and
+ * id */
 #ifndef RINGBENCH_SERVER_STORE_STORE_CURSOR_H
 #define RINGBENCH_SERVER_STORE_STORE_CURSOR_H
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 int store_event_append(const struct store_event *event, struct buf *out)
 {
@@ -22,7 +23,11 @@ int store_event_append(const struct store_event *event, struct buf *out)
 
 struct store_events *store_events_create(void)
 {
-    return calloc(1, sizeof(struct store_events));
+    struct store_events *events = calloc(1, sizeof(*events));
+
+    if (!events)
+        memory_out("events");
+    return events;
 }
 
 void store_events_destroy(struct store_events *events)
@@ -36,42 +41,39 @@ void store_events_destroy(struct store_events *events)
     free(events);
 }
 
-static int make_room(struct store_events *events)
+static void make_room(struct store_events *events)
 {
     size_t capacity = events->capacity ? 2 * events->capacity : 64;
-    struct store_event *list;
 
     if (events->n < events->capacity)
-        return 0;
-    list = realloc(events->list, capacity * sizeof(*list));
-    if (!list)
-        return -1;
-    events->list = list;
+        return;
+    events->list = realloc(events->list, capacity * sizeof(*events->list));
+    if (!events->list)
+        memory_out("events");
     events->capacity = capacity;
-    return 0;
 }
 
-int store_events_add(struct store_events *events, const struct store_event *event)
+void store_events_add(struct store_events *events, const struct store_event *event)
 {
     size_t type_size = strlen(event->type) + 1;
     size_t size = type_size + event->body_len + 1 + event->samples_len;
     char *text = malloc(size);
+    struct store_event *copy;
 
-    if (!text || make_room(events)) {
-        free(text);
-        return -1;
-    }
+    make_room(events);
+    if (!text)
+        memory_out("events");
     memcpy(text, event->type, type_size);
     memcpy(text + type_size, event->body, event->body_len);
     text[type_size + event->body_len] = '\0';
-    if (event->samples_len > 0)
+    copy = &events->list[events->n++];
+    *copy = *event;
+    copy->type = text;
+    copy->body = text + type_size;
+    copy->samples = NULL;
+    if (event->samples_len > 0) {
         memcpy(text + size - event->samples_len, event->samples, event->samples_len);
-    events->list[events->n] = *event;
-    events->list[events->n].samples =
-        event->samples_len > 0 ? text + size - event->samples_len : NULL;
-    events->list[events->n].type = text;
-    events->list[events->n].body = text + type_size;
-    events->n++;
+        copy->samples = text + size - event->samples_len;
+    }
     events->bytes += size;
-    return 0;
 }

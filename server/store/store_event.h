@@ -18,7 +18,7 @@ struct store_event {
 };
 
 /* Append it as clients see it: with "id", "time" and "type" before the body's own
- * members. -1 when memory is out. */
+ * members. -1 when `out` is full. */
 int store_event_append(const struct store_event *event, struct buf *out);
 
 /* A page of events, in order of their ids. Owns what they point to. */
@@ -29,11 +29,10 @@ struct store_events {
     int64_t next; /* of a page of rows: the `after` of the page behind it, 0: none */
 };
 
-/* NULL when memory is out. */
 struct store_events *store_events_create(void);
 void store_events_destroy(struct store_events *events); /* NULL is fine */
 
-/* Append a copy of an event. -1 when memory is out. */
-int store_events_add(struct store_events *events, const struct store_event *event);
+/* Append a copy of an event. */
+void store_events_add(struct store_events *events, const struct store_event *event);
 
 #endif

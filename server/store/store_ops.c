@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/store/result_row.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
@@ -143,10 +144,8 @@ struct store_ops *store_ops_create(sqlite3 *db, struct error *err)
     struct store_ops *ops = calloc(1, sizeof(*ops));
     int result;
 
-    if (!ops) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (!ops)
+        memory_out("the store");
     ops->db = db;
     result = store_sql_prepare(db, event_statements, SQL_COUNT, ops->event, err);
     for (size_t kind = 0; kind < STORE_OP_COUNT && !result; kind++)

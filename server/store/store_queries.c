@@ -83,8 +83,8 @@ static void take_event(struct store_read *read, sqlite3_stmt *stmt)
 
     if (event_row_read(stmt, &event, &read->err))
         read->is_failed = true;
-    else if (store_events_add(read->events, &event))
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    else
+        store_events_add(read->events, &event);
 }
 
 static void answer_events(sqlite3 *db, struct store_read *read)
@@ -171,7 +171,7 @@ static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
     };
 
     if (read->put_log(&log, &read->text))
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+        store_read_fail(read, ERROR_LIMIT, "an entry is too long");
     if (++read->count == (size_t)read->limit || read->text.len >= TEXT_SOFT_MAX)
         read->next = log.seq;
 }
@@ -204,8 +204,7 @@ static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)
                                "state", store_sql_text(stmt, 1), "detail",
                                (const char *)sqlite3_column_text(stmt, 2));
 
-    if (!change || json_array_append_new(read->result, change) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    read_append(read, NULL, change);
 }
 
 static void answer_node(sqlite3 *db, struct store_read *read)

@@ -58,9 +58,9 @@ bool store_read_ends_page(struct store_read *read)
 
     if (read->limit < 0 || ++read->count <= (size_t)read->limit)
         return false;
-    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0 ||
-        json_object_set_new(read->result, "next", json_string(cursor)) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0)
+        store_read_fail(read, ERROR_INTERNAL, "a stored id is too long");
+    json_object_set_new(read->result, "next", json_string(cursor));
     return true;
 }
 
@@ -87,6 +87,8 @@ void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
 
 void read_append(struct store_read *read, const char *list, json_t *item)
 {
-    if (json_array_append_new(json_object_get(read->result, list), item) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    json_t *array = list ? json_object_get(read->result, list) : read->result;
+
+    if (json_array_append_new(array, item) < 0)
+        store_read_fail(read, ERROR_INTERNAL, "a stored text is no valid UTF-8");
 }

@@ -76,7 +76,7 @@ typedef void read_row_taker(struct store_read *read, sqlite3_stmt *stmt);
 void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
                    const json_t *params, read_row_taker *take);
 
-/* Append to a list of the answer (item: taken). */
+/* Append to a list of the answer, or (NULL) to the answer (item: taken). */
 void read_append(struct store_read *read, const char *list, json_t *item);
 
 /* Of text and events that are the answer. */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "server/store/store_sql.h"
 
 struct store_reader {
@@ -78,10 +79,8 @@ struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
     struct store_reader *reader = calloc(1, sizeof(*reader));
     int rc;
 
-    if (!reader) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (!reader)
+        memory_out("the store");
     reader->wake = wake;
     STAILQ_INIT(&reader->queued);
     STAILQ_INIT(&reader->finished);

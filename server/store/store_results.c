@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/store/event_row.h"
 #include "server/store/result_row.h"
 #include "server/store/store_sql.h"
@@ -73,9 +74,9 @@ static int fail_sql(struct reading *reading)
     return store_sql_error(reading->err, reading->db, "cannot read");
 }
 
-static int fail_memory(struct reading *reading)
+static int fail_length(struct reading *reading)
 {
-    return error_set(reading->err, ERROR_MEMORY, "out of memory");
+    return error_set(reading->err, ERROR_LIMIT, "run %s has too much text", reading->run);
 }
 
 static int reading_init(struct reading *reading, sqlite3 *db, const char *run,
@@ -113,13 +114,10 @@ static int read_texts(struct reading *reading)
         json_t *text;
 
         if (reading->n_texts == capacity) {
-            json_t **more;
-
             capacity = capacity ? capacity * 2 : 64;
-            more = realloc(reading->texts, capacity * sizeof(*more));
-            if (!more)
-                return fail_memory(reading);
-            reading->texts = more;
+            reading->texts = realloc(reading->texts, capacity * sizeof(*reading->texts));
+            if (!reading->texts)
+                memory_out("a summary");
         }
         text = store_sql_json(stmt, 1, NULL);
         if (!text || sqlite3_column_int(stmt, 0) != (int)reading->n_texts) {
@@ -190,7 +188,7 @@ static int put_event(struct reading *reading, sqlite3_stmt *stmt, struct buf *ou
     if (event_row_read(stmt, &event, reading->err))
         return -1;
     if ((out->len > 1 && buf_append_str(out, ",\n")) || store_event_append(&event, out))
-        return fail_memory(reading);
+        return fail_length(reading);
     return 0;
 }
 
@@ -212,7 +210,7 @@ static int read_last(struct reading *reading, int which, int64_t up_to, int limi
     if (!result && rc != SQLITE_DONE)
         result = fail_sql(reading);
     if (!result && (buf_append_str(&out, "]") || !(*text = buf_detach(&out, NULL))))
-        result = fail_memory(reading);
+        result = fail_length(reading);
     buf_release(&out);
     return result;
 }
@@ -254,12 +252,12 @@ static struct summary *build(struct reading *reading, const struct summary_query
                       summary_builder_create(query, reading->texts, reading->n_texts)};
     struct summary *summary = NULL;
 
-    if (!sum.builder) {
-        fail_memory(reading);
-    } else if (!each_record(reading, head, take_in, &sum)) {
+    if (!sum.builder)
+        memory_out("a summary");
+    if (!each_record(reading, head, take_in, &sum)) {
         summary = summary_builder_finish(sum.builder);
         if (!summary)
-            fail_memory(reading);
+            memory_out("a summary");
     }
     summary_builder_destroy(sum.builder);
     return summary;
@@ -273,7 +271,7 @@ static int write_json(struct reading *reading, struct summary *summary)
     if (!summary_json_write(summary, &out))
         summary->json = buf_detach(&out, NULL);
     buf_release(&out);
-    return summary->json ? 0 : fail_memory(reading);
+    return summary->json ? 0 : fail_length(reading);
 }
 
 /* What nobody needs who only computes. */
@@ -361,8 +359,7 @@ static int read_page(struct reading *reading, const json_t *params,
         }
         if (event_row_read(stmt, &event, reading->err))
             return -1;
-        if (store_events_add(out, &event))
-            return fail_memory(reading);
+        store_events_add(out, &event);
     }
     return rc == SQLITE_DONE ? 0 : fail_sql(reading);
 }
@@ -372,7 +369,7 @@ struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *
     struct store_events *page = store_events_create();
     struct reading reading;
 
-    if (!page || reading_init(&reading, db, json_get_str(params, "run", ""), err)) {
+    if (reading_init(&reading, db, json_get_str(params, "run", ""), err)) {
         store_events_destroy(page);
         return NULL;
     }

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/store/event_samples.h"
 #include "server/store/run_listed.h"
 #include "server/store/store_artifacts.h"
@@ -17,8 +18,9 @@ struct store_write *store_write_create(void)
 {
     struct store_write *write = calloc(1, sizeof(*write));
 
-    if (write)
-        STAILQ_INIT(&write->ops);
+    if (!write)
+        memory_out("a write");
+    STAILQ_INIT(&write->ops);
     return write;
 }
 
@@ -48,38 +50,30 @@ void store_write_destroy(struct store_write *write)
 }
 
 /* A write that lacks one of its operations must not be stored: submitting it fails. */
-static int write_spoil(struct store_write *write, enum error_code code, const char *text)
+static int write_spoil(struct store_write *write, const char *text)
 {
-    if (!write)
-        return -1;
     write->is_failed = true;
-    return error_set(&write->err, code, "%s", text);
+    return error_set(&write->err, ERROR_INVALID, "%s", text);
 }
 
-/* Append op if it is whole, else destroy it and spoil the write. */
-static int op_finish(struct store_write *write, struct store_op *op, bool is_whole)
+static struct store_op *op_add(struct store_write *write, enum store_op_kind kind)
 {
-    if (!write || !is_whole) {
-        if (op)
-            op_destroy(op);
-        return write_spoil(write, ERROR_MEMORY, "out of memory");
-    }
+    struct store_op *op = calloc(1, sizeof(*op));
+
+    if (!op)
+        memory_out("a write");
+    op->kind = kind;
     STAILQ_INSERT_TAIL(&write->ops, op, entry);
-    return 0;
+    return op;
 }
 
 /* params: taken; those of the kind's statements (store_ops.c). */
 static int add(struct store_write *write, enum store_op_kind kind, json_t *params)
 {
-    struct store_op *op = calloc(1, sizeof(*op));
-
-    if (op) {
-        op->kind = kind;
-        op->params = params;
-    } else {
-        json_decref(params);
-    }
-    return op_finish(write, op, op && params);
+    if (!params)
+        return write_spoil(write, "a text to be stored is no valid UTF-8");
+    op_add(write, kind)->params = params;
+    return 0;
 }
 
 /* Of a text that is freed. */
@@ -123,53 +117,37 @@ int store_write_case(struct store_write *write, const char *run, size_t case_no,
                          "doc", take_text(doc)));
 }
 
-/* Put a result's record beside its text. */
-static bool add_record(struct store_op *op, const json_t *body)
-{
-    op->record = malloc(sizeof(*op->record));
-    if (op->record)
-        result_record_read(body, op->record, &op->key, &op->choice);
-    return op->key != NULL;
-}
-
-static bool add_body(struct store_op *op, const json_t *body)
-{
-    op->event.body = json_text(body);
-    op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
-    return op->event.body != NULL;
-}
-
-/* Its samples beside the text, and its record. */
-static bool add_result(struct store_op *op, const json_t *body)
+/* A result's samples beside its text, and its record. */
+static void add_result(struct store_op *op, const json_t *body)
 {
     json_t *rest = event_samples_pack(body, &op->event);
-    bool is_whole = rest && add_body(op, rest) && add_record(op, body);
 
+    op->event.body = json_text(rest);
+    op->record = malloc(sizeof(*op->record));
+    if (!op->record)
+        memory_out("a write");
+    result_record_read(body, op->record, &op->key, &op->choice);
     json_decref(rest);
-    return is_whole;
 }
 
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body)
 {
-    struct store_op *op = calloc(1, sizeof(*op));
-    bool is_whole = op != NULL;
-    int rc;
+    struct store_op *op = op_add(write, STORE_OP_EVENT);
 
     assert(!json_object_get(body, "type"));
-    if (op) {
-        op->kind = STORE_OP_EVENT;
-        op->run = strdup(run);
-        op->event.time_ms = time_ms;
-        op->event.type = strdup(type);
-        is_whole =
-            (strcmp(type, "result") == 0 ? add_result(op, body) : add_body(op, body)) &&
-            op->run && op->event.type;
-    }
-    rc = op_finish(write, op, is_whole);
-    if (rc == 0)
-        write->n_events++;
-    return rc;
+    op->run = strdup(run);
+    op->event.time_ms = time_ms;
+    op->event.type = strdup(type);
+    if (strcmp(type, "result") == 0)
+        add_result(op, body);
+    else
+        op->event.body = json_text(body);
+    if (!op->run || !op->event.type || !op->event.body)
+        memory_out("a write");
+    op->event.body_len = strlen(op->event.body);
+    write->n_events++;
+    return 0;
 }
 
 int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
@@ -200,7 +178,7 @@ int store_write_idempotency(struct store_write *write, const char *key,
     int64_t now_ms = clock_wall_ms();
 
     if (strlen(body_hash) > STORE_BODY_HASH_MAX || strlen(run) > ID_RUN_LENGTH)
-        return write_spoil(write, ERROR_INVALID, "the hash or run id is too long");
+        return write_spoil(write, "the hash or run id is too long");
     return add(write, STORE_OP_IDEMPOTENCY,
                json_pack("{s:s, s:s, s:s, s:I, s:I}", "key", key, "body_hash", body_hash,
                          "run", run, "now_ms", (json_int_t)now_ms, "expired_ms",

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "server/store/store_ops.h"
 #include "server/store/store_sql.h"
@@ -215,11 +216,8 @@ struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct e
     struct store_writer *writer = calloc(1, sizeof(*writer));
     int rc;
 
-    if (!writer) {
-        sqlite3_close(db);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (!writer)
+        memory_out("the store");
     writer->db = db;
     writer->wake = wake;
     STAILQ_INIT(&writer->queued);

@@ -18,10 +18,6 @@ TEST(cursor_survives_a_round_trip)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(store_cursor_format(cases[i].ms, cases[i].id, text), 0);
-        assert_int_equal(strspn(text,
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                "0123456789-_"),
-                         strlen(text));
         assert_int_equal(store_cursor_parse(text, &ms, id), 0);
         assert_int_equal(ms, cases[i].ms);
         assert_string_equal(id, cases[i].id);
@@ -30,15 +26,15 @@ TEST(cursor_survives_a_round_trip)
 
 TEST(cursor_of_a_stranger_is_refused)
 {
-    static const char *const cases[] = {"", "x", "????", "AAAA", "MTIz", "Ojph", "MTI=",
-                                        /* 99999999999999999999: out of range */
-                                        "OTk5OTk5OTk5OTk5OTk5OTk5OTk6YQ"};
+    static const char *const cases[] = {
+        "", "x", "????", "123", ":a", "1x:a", "99999999999999999999:a"};
     char huge[4000], id[STORE_CURSOR_ID_MAX + 1];
     int64_t ms;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(store_cursor_parse(cases[i], &ms, id), -1);
     memset(huge, 'M', sizeof(huge));
+    memcpy(huge, "1:", 2);
     huge[sizeof(huge) - 1] = '\0';
     assert_int_equal(store_cursor_parse(huge, &ms, id), -1);
 }
