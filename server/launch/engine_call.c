@@ -15,13 +15,20 @@
 #include "common/base/utf8.h"
 
 #define ANSWER_MAX 4096
-#define DEATH_MS 5000 /* that a command which was killed may take to end */
+#define PIPE_BYTES 65536 /* that a pipe holds */
+#define DEATH_MS 5000    /* that a command which was killed may take to end */
+
+struct output {
+    int fd;
+    size_t len;
+    char text[ANSWER_MAX + 1];
+};
 
 struct engine_call {
     TAILQ_ENTRY(engine_call) entry;
     struct launcher *launcher;
     pid_t pid; /* leads a session of its own */
-    int out, errors;
+    struct output out, errors;
     int64_t until_ms;      /* it may take; then, it may take to die */
     engine_answered *done; /* NULL: answered, or nobody wants to know */
     void *arg;
@@ -31,8 +38,8 @@ struct engine_call {
 static void call_free(struct engine_calls *calls, struct engine_call *call)
 {
     TAILQ_REMOVE(calls, call, entry);
-    close(call->out);
-    close(call->errors);
+    close(call->out.fd);
+    close(call->errors.fd);
     launcher_unref(call->launcher);
     free(call);
 }
@@ -79,8 +86,10 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
         rc = spawn(&call->pid, argv, env, out[1], errors[1]);
     close(out[1]);
     close(errors[1]);
-    call->out = out[0];
-    call->errors = errors[0];
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(errors[0], F_SETFL, O_NONBLOCK);
+    call->out.fd = out[0];
+    call->errors.fd = errors[0];
     call->launcher = launcher_ref(launcher);
     call->until_ms = now_ms + (int64_t)(launcher->command_s * 1000);
     call->done = done;
@@ -95,21 +104,33 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
 
 /* ---- Its end ---- */
 
-/* What is there now: what the command started may hold the other end. */
-static const char *read_text(int fd, bool has_lines, char text[ANSWER_MAX + 1])
+/* Take what is there now, and drop what is more than an answer: a command that writes
+ * more than its pipe holds would wait. */
+static void drain(struct output *output)
 {
-    size_t len = 0;
-    ssize_t n;
+    char rest[PIPE_BYTES];
+    ssize_t n = 0;
 
-    fcntl(fd, F_SETFL, O_NONBLOCK);
-    while (len < ANSWER_MAX && (n = read(fd, text + len, ANSWER_MAX - len)) > 0)
-        len += (size_t)n;
-    for (size_t i = 0; i < len; i++)
+    while (output->len < ANSWER_MAX && (n = read(output->fd, output->text + output->len,
+                                                 ANSWER_MAX - output->len)) > 0)
+        output->len += (size_t)n;
+    if (output->len == ANSWER_MAX)
+        n = read(output->fd, rest, sizeof(rest));
+    (void)n;
+}
+
+/* What is there at the end: what the command started may hold the pipe's other end. */
+static const char *take_text(struct output *output, bool has_lines)
+{
+    char *text = output->text;
+
+    drain(output);
+    for (size_t i = 0; i < output->len; i++)
         if (text[i] == '\0')
             text[i] = '?';
-    while (len > 0 && strchr(" \t\r\n", text[len - 1]))
-        len--;
-    text[len] = '\0';
+    while (output->len > 0 && strchr(" \t\r\n", text[output->len - 1]))
+        output->len--;
+    text[output->len] = '\0';
     utf8_trim(text);
     utf8_clean(text);
     for (char *at = text; *at; at++)
@@ -120,14 +141,12 @@ static const char *read_text(int fd, bool has_lines, char text[ANSWER_MAX + 1])
 
 static void answer(struct engine_call *call, const char *why)
 {
-    char out[ANSWER_MAX + 1], errors[ANSWER_MAX + 1];
     const struct engine_answer answer = {.has_failed = why[0] != '\0',
                                          .is_late = call->is_late,
                                          .launcher = call->launcher,
                                          .why = why,
-                                         .text = read_text(call->out, true, out),
-                                         .complaint =
-                                             read_text(call->errors, false, errors)};
+                                         .text = take_text(&call->out, true),
+                                         .complaint = take_text(&call->errors, false)};
     engine_answered *done = call->done;
 
     call->done = NULL;
@@ -174,9 +193,12 @@ void engine_calls_tick(struct engine_calls *calls, int64_t now_ms)
         if (waitpid(call->pid, &status, WNOHANG) == call->pid) {
             on_end(call, status);
             call_free(calls, call);
-        } else if (call->done && now_ms >= call->until_ms) {
-            on_late(call, now_ms);
+            continue;
         }
+        drain(&call->out);
+        drain(&call->errors);
+        if (call->done && now_ms >= call->until_ms)
+            on_late(call, now_ms);
     }
 }
 

@@ -43,8 +43,7 @@ void engine_calls_tick(struct engine_calls *calls, int64_t now_ms);
 void engine_calls_abandon(struct engine_calls *calls);
 
 /* Run argv with env (NULL-terminated; borrowed) and nothing to read. `done` is called
- * once, by a later tick. A command that writes more than a pipe holds (64 KiB) blocks
- * until it is killed. NULL with the reason. */
+ * once, by a later tick. NULL with the reason. */
 struct engine_call *engine_call_start(struct engine_calls *calls,
                                       struct launcher *launcher, char **argv, char **env,
                                       int64_t now_ms, engine_answered *done, void *arg,

@@ -119,6 +119,16 @@ TEST(an_answer_is_what_the_command_wrote)
     assert_int_equal(strlen(f->text), 4095); /* without the last line's end */
 }
 
+/* A pipe holds 64 KiB. */
+TEST(what_a_command_writes_beyond_an_answer_is_dropped)
+{
+    struct fixture *f = *state;
+
+    answers("yes | head -c 300000; yes | head -c 300000 >&2; exit 3", f->text,
+            f->complaint, "ended with status 3", f);
+    assert_int_equal(strlen(f->text), 4095);
+}
+
 TEST(what_a_command_leaves_behind_is_not_waited_for)
 {
     struct fixture *f = *state;
