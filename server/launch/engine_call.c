@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -46,11 +47,30 @@ static void call_free(struct engine_calls *calls, struct engine_call *call)
 
 /* ---- Starting ---- */
 
+/* The path of a program by the PATH that the command has, not by this server's. */
+static void find_program(const char *name, char *const *env, char out[PATH_MAX])
+{
+    const char *path = "/usr/bin:/bin";
+    size_t len;
+
+    snprintf(out, PATH_MAX, "%s", name);
+    for (; *env; env++)
+        if (strncmp(*env, "PATH=", 5) == 0)
+            path = *env + 5;
+    for (; !strchr(name, '/'); path += len + 1) {
+        len = strcspn(path, ":");
+        snprintf(out, PATH_MAX, "%.*s/%s", (int)len, path, name);
+        if (access(out, X_OK) == 0 || !path[len])
+            break;
+    }
+}
+
 /* Signals are as usual there, whatever this server ignores. */
 static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    char program[PATH_MAX];
     sigset_t all, none;
     int rc;
 
@@ -65,7 +85,8 @@ static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
                                               POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
-    rc = posix_spawnp(pid, argv[0], &actions, &attributes, argv, env);
+    find_program(argv[0], env, program);
+    rc = posix_spawn(pid, program, &actions, &attributes, argv, env);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return rc;

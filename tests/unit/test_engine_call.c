@@ -1,6 +1,8 @@
 /* test_engine_call.c - commands of launchers: how they end, and what they said */
 #include "server/launch/engine_call.h"
 
+#include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "tests/unit/mentions.h"
@@ -127,6 +129,30 @@ TEST(what_a_command_writes_beyond_an_answer_is_dropped)
     answers("yes | head -c 300000; yes | head -c 300000 >&2; exit 3", f->text,
             f->complaint, "ended with status 3", f);
     assert_int_equal(strlen(f->text), 4095);
+}
+
+TEST(a_command_is_looked_up_in_its_own_path)
+{
+    struct fixture *f = *state;
+    char dir[] = "path-XXXXXX", path[64], script[64], program[] = "tool";
+    char *argv[] = {program, NULL}, *env[] = {path, NULL};
+    struct error err;
+    FILE *file;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "PATH=/nonexistent:%s:/bin", dir);
+    snprintf(script, sizeof(script), "%s/tool", dir);
+    file = fopen(script, "w");
+    assert_non_null(file);
+    fputs("#!/bin/sh\necho found\n", file);
+    fclose(file);
+    assert_int_equal(chmod(script, 0700), 0);
+    if (!engine_call_start(&f->calls, f->a, argv, env, f->now_ms, on_answer, f, &err))
+        fail_msg("%s", err.text);
+    await_end(f);
+    assert_string_equal(f->text, "found");
+    unlink(script);
+    rmdir(dir);
 }
 
 TEST(what_a_command_leaves_behind_is_not_waited_for)
