@@ -229,7 +229,10 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     case PLACEMENT_READY:
         place(active, &placement);
         refuse_sick(active);
-        scheduler_wake(scheduler); /* its cases begin in a turn of their own */
+        /* Its cases begin in a turn of their own. Nodes that it shares are kept for it
+         * in this look alone. */
+        scheduler_wake(scheduler);
+        scheduler->is_queue_changed |= active->run->spec->share;
         break;
     case PLACEMENT_BUSY:
         note_wait(active, false, now_ns);

@@ -261,6 +261,25 @@ TEST(waiting_runs_look_for_nodes_only_when_something_changed)
     release_agent(&a);
 }
 
+TEST(runs_that_share_and_wait_for_the_same_node_begin_together)
+{
+    struct world *world = *state;
+    struct agent a;
+    char first[16], second[16], third[16];
+    json_t *json;
+
+    start_joined(&a, 1, world, "{\"stall_s\":3600}", first);
+    submit(world, "{\"share\":true}", second);
+    submit(world, "{\"share\":true}", third);
+    agent_finish(&a, first, 1, 0);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), second);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), third);
+    json = scheduler_run_listed(world->scheduler, second);
+    assert_string_equal(json_get_str(json, "state", ""), "rendezvous");
+    json_decref(json);
+    release_agent(&a);
+}
+
 /* It was occupied by what its run left there. */
 TEST(a_node_is_given_on_when_its_last_worker_is_gone)
 {
