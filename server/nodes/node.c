@@ -174,6 +174,7 @@ struct node *node_register(struct node_registry *registry,
     if (!same) {
         node->n_occupants = 0;
         node->acked = 0;
+        node->taken = 0;
         node->was_refused = false;
         node->has_clock = false;
         node->was_here = registration->was_here;

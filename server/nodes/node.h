@@ -60,8 +60,8 @@ struct node {
     node_commands *poll_done;
     void *poll_arg;
     int64_t poll_after, poll_until_ns;
-    /* Events: stored up to acked. */
-    int64_t acked;
+    /* Events: stored up to acked, acted on up to taken (since this server's start). */
+    int64_t acked, taken;
     size_t n_batches;   /* on their way to the disk: it can't be removed */
     bool is_spool_full; /* by its last poll: no room for events, its ranks wait */
     bool was_refused;   /* what it sent, and the log has said so */

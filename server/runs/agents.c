@@ -94,13 +94,14 @@ static void check_registration(const json_t *body, const char *key,
     check_addresses(body, problems);
 }
 
-/* Whether an earlier server stored the `gone` of a listed case, and was killed before it
- * acknowledged or acted on it: the agent will not send it again. */
+/* Whether the `gone` of a listed case counts already: an earlier server stored it and was
+ * killed before it acted on it, or this one is storing it. If the agent sends it again,
+ * it is dropped. */
 static bool has_told_gone(const struct node *node, const json_t *c)
 {
     int64_t seq = json_get_int(c, "gone", 0);
 
-    return seq > 0 && seq <= node->acked;
+    return seq > 0 && (seq <= node->acked || seq <= node->taken);
 }
 
 /* Whether the registration lists the case among those that the agent still has. */
@@ -579,6 +580,7 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     node->n_batches++;
     scheduler->n_batches++;
     scheduler_hold(scheduler);
+    node->taken = batch->last_seq;
     apply_all(batch, write);
     store_submit(scheduler->config.store, write, true, on_batch_written, batch);
     perform_all(batch);

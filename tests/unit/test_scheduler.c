@@ -197,6 +197,32 @@ TEST(a_case_whose_end_was_stored_before_a_restart_is_not_awaited)
     release_agent(&a);
 }
 
+/* It lost the answer to its last line, say, and the line is not on the disk yet. It will
+ * not be told to say it again. */
+TEST(a_case_whose_end_is_being_stored_is_not_awaited)
+{
+    struct world *world = *state;
+    struct acknowledgement answer = {0};
+    char first[16], second[16], line[128];
+    struct agent a;
+    int64_t seq;
+
+    start_joined(&a, 1, world, "{}", first);
+    submit(world, "{}", second);
+    agent_say(&a, first, 1, "done", ",\"rank\":0,\"ok\":true");
+    seq = a.seq + 1;
+    snprintf(line, sizeof(line),
+             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"gone\"}\n",
+             (long long)seq, first);
+    scheduler_events(world->scheduler, a.id, key, line, strlen(line), on_acked, &answer);
+    agent_register(&a, json_pack("[{s:s, s:i, s:i, s:I}]", "run", first, "case", 0,
+                                 "attempt", 1, "gone", (json_int_t)seq));
+    await(world, &answer.has_come);
+    assert_int_equal(answer.acked, seq);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), second);
+    release_agent(&a);
+}
+
 /* Its lease of 60 s and 10 s more, however many cases need it. */
 TEST(a_node_that_does_not_come_back_after_a_restart_is_awaited_once)
 {
