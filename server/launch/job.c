@@ -223,7 +223,7 @@ static void on_found(struct job *job, const struct engine_answer *answer)
         put_fault(why, "whether the engine has it is not known", answer);
         be_unknown(job, why);
     } else if (len == 0) {
-        if (job_now(job) >= job->may_come_until_at)
+        if (job->begun_at >= job->may_come_until_at) /* else it may have come since */
             job_enter(job, JOB_ENDED, job->reason);
     } else if (has_others(answer->text, len)) {
         snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
@@ -342,10 +342,9 @@ void job_call(struct job *job)
         job->stopped_at = 0;
     job->command = job_next_command(job);
     job->due_at = now + ms_of(launcher->every_s);
-    if (job->command == LAUNCHER_START) {
+    job->begun_at = now;
+    if (job->command == LAUNCHER_START)
         job->phase = JOB_BEGUN;
-        job->begun_at = now;
-    }
     if (launcher->argv[job->command])
         run_command(job, launcher);
     else

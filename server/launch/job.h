@@ -48,7 +48,7 @@ struct job {
     char trouble[JOB_WORDS_MAX]; /* why the engine can't be asked; "": it can */
     int64_t created_ms, started_ms, ended_ms;
     int64_t started_at;        /* the same as started_ms */
-    int64_t begun_at;          /* its start command was begun */
+    int64_t begun_at;          /* the latest command was begun */
     int64_t may_come_until_at; /* its start may still have an effect */
     int64_t stopped_at;        /* the engine accepted its stop; 0: it has not */
     int64_t held_until_at;     /* it waits for a follow-up of its run */

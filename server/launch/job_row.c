@@ -170,7 +170,6 @@ void job_restore(struct jobs *jobs, const json_t *doc)
         return;
     read_token(job);
     launcher = job_launcher(job);
-    job->begun_at = now;
     job->may_come_until_at = now + (launcher ? (int64_t)(launcher->command_s * 1000) : 0);
     if (job->state == JOB_STARTING && !job->reason[0])
         snprintf(job->reason, sizeof(job->reason),

@@ -39,6 +39,16 @@ json_t *__wrap_store_load_jobs(struct store *of, struct error *err)
     return json_array();
 }
 
+static uint64_t passed_ms; /* beside the loop's own time */
+
+uint64_t __real_uv_now(const uv_loop_t *loop);
+uint64_t __wrap_uv_now(const uv_loop_t *loop);
+
+uint64_t __wrap_uv_now(const uv_loop_t *loop)
+{
+    return __real_uv_now(loop) + passed_ms;
+}
+
 /* What waits for the store is told. */
 static void answer_store(const char *fault)
 {
@@ -74,17 +84,18 @@ static void set_status(const struct fixture *f, const char *text)
     fclose(file);
 }
 
-static void write_launcher(const struct fixture *f)
+static void write_launcher(const struct fixture *f, const char *start, json_t *find)
 {
     char path[96];
-    json_t *file =
-        json_pack("{s:{s:[s,s,s], s:s}, s:{s:[s,s], s:f}, s:{s:[s,s]}, s:{s:s, s:s}}",
-                  "start", "argv", "/bin/sh", "-c", "touch {config_dir}/started; echo 7",
-                  "job", "([0-9]+)", "status", "argv", "/bin/cat", "{config_dir}/status",
-                  "every_s", 0.05, "stop", "argv", "/bin/echo", "{job}", "states",
-                  "PENDING", "pending", "RUNNING", "running");
+    json_t *file = json_pack(
+        "{s:{s:[s,s,s], s:s}, s:{s:[s,s], s:f}, s:{s:[s,s]}, s:{s:s, s:s}}", "start",
+        "argv", "/bin/sh", "-c", start, "job", "([0-9]+)", "status", "argv", "/bin/cat",
+        "{config_dir}/status", "every_s", 0.05, "stop", "argv", "/bin/echo", "{job}",
+        "states", "PENDING", "pending", "RUNNING", "running");
     struct error err;
 
+    if (find)
+        json_object_set_new(file, "find", find);
     snprintf(path, sizeof(path), "%s/engine.json", f->launchers);
     assert_int_equal(json_write_file(file, path, &err), 0);
     json_decref(file);
@@ -102,9 +113,10 @@ static int set_up(void **state)
     snprintf(f->launchers, sizeof(f->launchers), "%s/launchers", f->dir);
     snprintf(f->started, sizeof(f->started), "%s/started", f->launchers);
     assert_int_equal(mkdir(f->launchers, 0700), 0);
-    write_launcher(f);
+    write_launcher(f, "touch {config_dir}/started; echo 7", NULL);
     set_status(f, "PENDING");
     memset(&store, 0, sizeof(store));
+    passed_ms = 0;
     uv_loop_init(&f->loop);
     config = (struct jobs_config){.token_dir = f->dir, .launchers = f->launchers};
     f->jobs = jobs_create(&f->loop, &config, &err);
@@ -251,10 +263,10 @@ TEST(a_job_waits_two_minutes_for_a_follow_up)
     run_job(f);
     jobs_hold(f->jobs, group);
     assert_true(waits_for_follow_up(f));
-    f->loop.time += 119000;
+    passed_ms = 119000;
     jobs_release(f->jobs, group);
     assert_int_equal(state_of(f), JOB_RUNNING);
-    f->loop.time += 1000;
+    passed_ms += 1000;
     jobs_release(f->jobs, group);
     assert_int_equal(state_of(f), JOB_STOPPING);
     assert_false(waits_for_follow_up(f));
@@ -281,4 +293,46 @@ TEST(a_follow_up_has_the_job_until_it_ends)
     assert_string_not_equal(spec.nodes.group, group);
     assert_memory_equal(spec.nodes.group, "job-", 4);
     free(spec.nodes.group);
+}
+
+static void await_file(struct fixture *f, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", f->launchers, name);
+    while (access(path, F_OK) != 0)
+        uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+static void make_file(const struct fixture *f, const char *name)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", f->launchers, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Its answer is of the time when it was asked: the job may have come since. */
+TEST(an_engine_that_answers_slowly_is_asked_for_a_job_once_more)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+    struct error err;
+
+    write_launcher(f, "echo none; exit 1",
+                   json_pack("{s:[s,s,s]}", "argv", "/bin/sh", "-c",
+                             "cd {config_dir}; test -e asked && echo 7; touch asked; "
+                             "until test -e answer; do sleep 0.01; done"));
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    need(f, text);
+    answer_store(NULL);
+    await_file(f, "asked");
+    passed_ms = 3000; /* longer than the job may take to come */
+    make_file(f, "answer");
+    while (need(f, text) == JOB_STARTING)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_mentions(text, "job 7 of engine is pending");
 }
