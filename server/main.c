@@ -208,6 +208,7 @@ static void on_hangup(uv_signal_t *handle, int number)
 static void catch_signals(struct server *server)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* else nobody learns how a command ended */
     uv_signal_init(&server->loop, &server->sigterm);
     uv_signal_init(&server->loop, &server->sigint);
     uv_signal_init(&server->loop, &server->sighup);

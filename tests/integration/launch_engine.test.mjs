@@ -254,6 +254,15 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     await stateIs(server, id, 'launching', /job 62 .*pending/);
   });
 
+  // As a parent leaves it that does not want to know how its children end.
+  test('commands end where the server was started with SIGCHLD ignored', limit, async (t) => {
+    const { server, launchers } = await start(t, [], {}, ['env', '--ignore-signal=CHLD']);
+    launchers.say('answer', 'job 71\n');
+    launchers.say('status', 'PENDING Resources\n');
+    const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+    await stateIs(server, id, 'launching', /job 71 .*PENDING Resources/);
+  });
+
   test('an engine that hangs holds up so many commands, and no stop', limit, async (t) => {
     const { server, launchers } = await start(t, [], { limits: { jobs: 24 }, command_s: 3600 });
     launchers.say('answer', 'job @\n');

@@ -55,13 +55,15 @@ export function makeLaunchers(t, other = {}) {
   return { dir, say, asked };
 }
 
-export async function start(t, args = [], other = {}) {
+// within: a command that starts the server
+export async function start(t, args = [], other = {}, within = []) {
   const launchers = makeLaunchers(t, other),
     jobs = tempDir(t);
   const mark = path.basename(jobs);
   const server = await startServer(t, {
     args: ['--launchers', launchers.dir, ...args],
     env: { PATH: `${binDir}:${process.env.PATH}`, LOCAL_AGENTS_DIR: jobs, LAUNCH_MARK: mark },
+    within,
   });
   const left = () =>
     processesWithEnv('LAUNCH_MARK', mark).filter((pid) => !commandOf(pid).includes('ringbench-server'));
