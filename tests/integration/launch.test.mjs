@@ -124,7 +124,8 @@ describe('launchers', { concurrency: 6 }, () => {
     });
     const before = await Promise.all(names.map((name) => startAgent(t, server, name, faulty.agent)));
     for (let n = 0; n < 5; n++) await server.runToEnd(night(n));
-    await Promise.all(before.map((agent) => (agent.signal('SIGTERM'), agent.ended())));
+    for (const agent of before) agent.signal('SIGTERM');
+    await Promise.all(before.map((agent) => agent.ended()));
 
     const { id, spec } = await launch(night(5, { fault: { kind: 'slow', rank: 1, us: 20000 } }), 7);
     await nodesIn(t, server, spec.nodes.group, names, faulty.agent);
