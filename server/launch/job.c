@@ -217,14 +217,14 @@ static bool has_others(const char *text, size_t len)
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
     size_t len = strcspn(answer->text, " \t\n");
+    bool may_come = job->begun_at < job->may_come_until_at; /* since it was asked for */
     char why[JOB_WORDS_MAX];
 
     if (answer->has_failed) {
         put_fault(why, "whether the engine has it is not known", answer);
         be_unknown(job, why);
     } else if (len == 0) {
-        if (job->begun_at >= job->may_come_until_at) /* else it may have come since */
-            job_enter(job, JOB_ENDED, job->reason);
+        job_enter(job, may_come ? job->state : JOB_ENDED, job->reason);
     } else if (has_others(answer->text, len)) {
         snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
                  answer->text);

@@ -336,3 +336,28 @@ TEST(an_engine_that_answers_slowly_is_asked_for_a_job_once_more)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_mentions(text, "job 7 of engine is pending");
 }
+
+TEST(a_fault_of_the_engine_is_not_said_once_it_answers)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+    struct error err;
+
+    write_launcher(f,
+                   "cd {config_dir}; touch asked; "
+                   "until test -e answer; do sleep 0.01; done; exit 1",
+                   json_pack("{s:[s,s]}", "argv", "/bin/cat", "{config_dir}/found"));
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    need(f, text);
+    answer_store(NULL);
+    await_file(f, "asked");
+    passed_ms = 50000; /* for as long the job may come */
+    make_file(f, "answer");
+    while (need(f, text), !strstr(text, "whether the engine has it is not known"))
+        uv_run(&f->loop, UV_RUN_ONCE);
+    make_file(f, "found");
+    while (need(f, text), strstr(text, "whether the engine has it is not known"))
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_int_equal(state_of(f), JOB_STARTING);
+    assert_mentions(text, "it was not started");
+}
