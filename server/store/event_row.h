@@ -7,8 +7,9 @@
 #include "common/base/error.h"
 #include "server/store/store_event.h"
 
-/* What a statement selects that asks for events. */
-#define EVENT_ROW "id, time_ms, type, body, samples"
+/* What a statement selects that asks for events. A disowned one was a result, and is one
+ * in the log. */
+#define EVENT_ROW "id, time_ms, iif(type = 'disowned', 'result', type), body, samples"
 
 /* The event of a row of EVENT_ROW; its texts are the statement's, until that is stepped.
  * ERROR_INTERNAL when its body is none. */

@@ -44,7 +44,10 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
          " VALUES (:key, :body_hash, :run, :now_ms)"
          " ON CONFLICT (key) DO UPDATE SET body_hash = :body_hash, run = :run,"
          " created_ms = :now_ms WHERE created_ms < :expired_ms"},
-    [STORE_OP_DISOWN] = {"DELETE FROM results WHERE run = :run AND case_no = :case_no"},
+    [STORE_OP_DISOWN] =
+        {"UPDATE events SET type = 'disowned' WHERE run = :run AND id IN"
+         " (SELECT event FROM results WHERE run = :run AND case_no = :case_no)",
+         "DELETE FROM results WHERE run = :run AND case_no = :case_no"},
     [STORE_OP_DELETE] = {"DELETE FROM idempotency WHERE run = :run",
                          "DELETE FROM runs WHERE id = :run"},
     [STORE_OP_PRUNE] = {"DELETE FROM acks WHERE updated_ms < :acks_ms",

@@ -73,9 +73,7 @@ void store_read_run(struct store *store, const char *id, store_read_done *done, 
 
 static const char SQL_EVENTS[] =
     "SELECT " EVENT_ROW " FROM events WHERE run = :run AND id > :after"
-    " AND (:type IS NULL OR (type = :type AND (type <> 'result' OR EXISTS"
-    "  (SELECT 1 FROM results WHERE run = :run AND event = id))))"
-    " ORDER BY id LIMIT :limit";
+    " AND (:type IS NULL OR type = :type) ORDER BY id LIMIT :limit";
 
 static void take_event(struct store_read *read, sqlite3_stmt *stmt)
 {

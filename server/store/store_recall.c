@@ -22,9 +22,8 @@ static const char *const statements[SQL_COUNT] = {
                   "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
                   "  ORDER BY id DESC LIMIT 1)"
                   " AND instr(' ' || ?4 || ' ', ' ' || type || ' ') ORDER BY id"),
-    [SQL_ROWS] = "SELECT time_ms, body, type FROM results CROSS JOIN events"
-                 " ON events.run = results.run AND id = event WHERE results.run = ?1"
-                 " AND event >= ?2 ORDER BY event LIMIT ?3",
+    [SQL_ROWS] = "SELECT time_ms, body, type FROM events WHERE run = ?1"
+                 " AND type = 'result' AND id >= ?2 ORDER BY id LIMIT ?3",
 };
 
 struct store_recall {

@@ -55,7 +55,7 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_RECENT] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
                    " FROM events INDEXED BY events_but_results"
                    " WHERE run = ?1 AND type <> 'result'"
-                   " AND type <> 'message' AND id <= ?2"
+                   " AND type NOT IN ('message', 'disowned') AND id <= ?2"
                    " ORDER BY id DESC LIMIT ?3) ORDER BY id",
 };
 
