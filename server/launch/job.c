@@ -398,6 +398,20 @@ static bool may_begin(const struct job *job, const struct launcher *launcher)
     return n < launcher->most_jobs;
 }
 
+/* Whether its start command can run at once. A job that is stored and was not started
+ * would be lost with this server: the next one can't know that. */
+static bool has_turn(const struct job *job)
+{
+    size_t n = engine_calls_count(&job->jobs->calls, job->launcher);
+    const struct job *other;
+
+    TAILQ_FOREACH (other, &job->jobs->list, entry)
+        n += job_is_alive(other) &&
+             (other->phase == JOB_STORING || other->phase == JOB_STORED) &&
+             strcmp(other->launcher, job->launcher) == 0;
+    return n < ENGINE_CALLS_MAX;
+}
+
 void job_tick(struct job *job)
 {
     const struct launcher *launcher = job_launcher(job);
@@ -408,10 +422,10 @@ void job_tick(struct job *job)
     if (!launcher) {
         be_unknown(job, "its launcher is not among this server's any more");
     } else if (job->phase == JOB_QUEUED) {
-        if (may_begin(job, launcher))
-            store_first(job);
-        else
+        if (!may_begin(job, launcher))
             job_enter(job, JOB_STARTING, "waits for another of its launcher to end");
+        else if (has_turn(job))
+            store_first(job);
     } else if (job->state == JOB_RUNNING &&
                job_now(job) - job->started_at >= ms_of(launcher->most_hours * 3600)) {
         snprintf(why, sizeof(why), "its %g hours were over", launcher->most_hours);

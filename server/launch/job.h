@@ -22,7 +22,7 @@
 
 /* Until its start command runs. */
 enum job_phase {
-    JOB_QUEUED,  /* another job of the launcher has to end first */
+    JOB_QUEUED,  /* another job or command of the launcher has to end first */
     JOB_STORING, /* its start command waits for the store to have it */
     JOB_STORED,  /* its start command waits for its turn */
     JOB_BEGUN    /* its start command has run, or may have */

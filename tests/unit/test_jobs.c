@@ -5,6 +5,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "server/launch/engine_call.h"
 #include "server/launch/jobs.h"
 #include "server/store/store.h"
 #include "tests/unit/mentions.h"
@@ -360,4 +361,37 @@ TEST(a_fault_of_the_engine_is_not_said_once_it_answers)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_int_equal(state_of(f), JOB_STARTING);
     assert_mentions(text, "it was not started");
+}
+
+/* The next server can't know that a job which is stored was not started. */
+TEST(a_job_is_stored_only_when_its_start_command_has_a_turn)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], groups[ENGINE_CALLS_MAX + 1][20];
+    struct error err;
+    int writes;
+
+    write_launcher(f,
+                   "cd {config_dir}; touch {name}; "
+                   "until test -e answer; do sleep 0.1; done; echo {name}",
+                   NULL);
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    for (int i = 0; i <= ENGINE_CALLS_MAX; i++) {
+        snprintf(groups[i], sizeof(groups[i]), "job-0000000001%02d", i);
+        f->spec.nodes.group = groups[i];
+        writes = store.writes;
+        assert_int_equal(need(f, text), JOB_STARTING);
+        if (i == ENGINE_CALLS_MAX)
+            break;
+        answer_store(NULL);
+        snprintf(text, sizeof(text), "ringbench-%s", groups[i] + 4);
+        await_file(f, text);
+    }
+    assert_int_equal(store.writes, writes);
+    make_file(f, "answer");
+    while (!store.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    answer_store(NULL);
+    while (need(f, text) != JOB_PENDING)
+        uv_run(&f->loop, UV_RUN_ONCE);
 }
