@@ -1,65 +1,135 @@
-/* connection.c - connections: admission, deadlines' first hold, the watch for disconnects
- */
+/* connection.c - connections that wait for their clients: deadlines, and who goes when
+ * room is needed */
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
-#include "common/base/log.h"
+#include "common/base/clock.h"
 #include "server/http/internal.h"
 
-/* From a TLS hello to the first line of a request; and without TLS. */
+/* From accept to the first line of a request, with the handshake; and without TLS. */
 #define FIRST_REQUEST_TLS_MS 10000
 #define FIRST_REQUEST_MS 30000
+#define NEVER_MS (UINT64_MAX / 2)
+#define PEEKS_PER_SWEEP 1000
 
-enum lobby_answer connection_admit(void *cls, int fd, const struct sockaddr *address,
-                                   socklen_t len)
+static uint64_t now_ms(void)
 {
-    struct http_server *server = cls;
-
-    if (server->is_tls && !handshake_has_room(server, address))
-        return LOBBY_LATER;
-    MHD_add_connection(server->mhd, fd, address, len);
-    http_server_wake(server); /* from 1.0 on the library looks at it when it runs */
-    return LOBBY_TAKEN;
+    return (uint64_t)(clock_monotonic_ns() / 1000000);
 }
 
-static void connection_open(struct http_server *server, struct MHD_Connection *mhd,
+void connection_wait(struct http_connection *connection, uint64_t ms)
+{
+    connection->deadline_ms = now_ms() + ms;
+    connection->is_peeked = false;
+    if (connection->is_waiting || connection->is_evicted)
+        return;
+    TAILQ_INSERT_TAIL(&connection->server->waiting, connection, waiting);
+    connection->is_waiting = true;
+}
+
+void connection_rest(struct http_connection *connection)
+{
+    if (!connection->is_waiting)
+        return;
+    TAILQ_REMOVE(&connection->server->waiting, connection, waiting);
+    connection->is_waiting = false;
+}
+
+void connection_wait_anew(struct http_connection *connection, uint64_t ms)
+{
+    connection_rest(connection);
+    connection_wait(connection, ms);
+}
+
+/* The library ends it if its client reads nothing for a while. A client may close its
+ * sending half, so that end is not looked for. */
+void connection_wait_for_reading(struct http_connection *connection)
+{
+    connection_wait_anew(connection, NEVER_MS);
+    connection->is_peeked = true;
+}
+
+/* The library sees the end of the input and closes; a handshake fails. */
+static void cut(struct http_connection *connection)
+{
+    shutdown(connection->fd, SHUT_RDWR);
+    connection_rest(connection);
+}
+
+bool connection_evict(struct http_server *server)
+{
+    struct http_connection *longest = TAILQ_FIRST(&server->waiting);
+
+    if (!longest)
+        return false;
+    cut(longest);
+    longest->is_evicted = true;
+    server->n_evicted++;
+    server->counters.reclaimed++;
+    return true;
+}
+
+/* The library's edge-triggered poll misses the end of a stream that came together with
+ * its last bytes, so look once in each wait. */
+static bool has_ended(struct http_connection *connection, unsigned *peeks)
+{
+    char byte;
+    ssize_t n;
+
+    if (connection->is_peeked || *peeks == 0)
+        return false;
+    --*peeks;
+    connection->is_peeked = true;
+    n = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+void connection_sweep(struct http_server *server)
+{
+    struct http_connection *connection, *next;
+    unsigned peeks = PEEKS_PER_SWEEP;
+    uint64_t now = now_ms();
+
+    for (connection = TAILQ_FIRST(&server->waiting); connection; connection = next) {
+        next = TAILQ_NEXT(connection, waiting);
+        if (now >= connection->deadline_ms || has_ended(connection, &peeks))
+            cut(connection);
+    }
+}
+
+static void open_connection(struct http_server *server, struct MHD_Connection *mhd,
                             void **context)
 {
     struct http_connection *connection = calloc(1, sizeof(*connection));
 
     *context = connection;
     if (!connection)
-        return;
+        abort();
     connection->server = server;
-    connection->mhd = mhd;
     connection->fd =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    deadline_set(connection, server->is_tls ? FIRST_REQUEST_TLS_MS : FIRST_REQUEST_MS);
-    server->counters.connections++;
-    if (server->is_tls)
-        handshake_begin(connection);
+    uv_mutex_lock(&server->lock);
+    connection_wait(connection, server->is_tls ? FIRST_REQUEST_TLS_MS : FIRST_REQUEST_MS);
     if (server->certificate)
-        connection->certificate = certificate_give(server->certificate, connection->tls);
+        connection->certificate = certificate_give(
+            server->certificate,
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)
+                ->tls_session);
+    uv_mutex_unlock(&server->lock);
 }
 
-static void on_watch_closed(uv_handle_t *handle)
+static void close_connection(struct http_server *server,
+                             struct http_connection *connection)
 {
-    struct http_connection *connection = handle->data;
-    struct http_server *server = connection->server;
-
-    free(connection);
-    http_server_handle_closed(server);
-}
-
-static void connection_close(struct http_connection *connection)
-{
-    deadline_clear(connection);
-    handshake_end(connection);
-    connection->server->counters.connections--;
+    uv_mutex_lock(&server->lock);
+    server->counters.connections--;
+    server->counters.waiting -= !connection->has_asked;
+    server->n_evicted -= connection->is_evicted;
+    connection_rest(connection);
     certificate_release(connection->certificate);
-    if (connection->has_watch)
-        uv_close((uv_handle_t *)&connection->watch, on_watch_closed);
-    else
-        free(connection);
+    uv_mutex_unlock(&server->lock);
+    free(connection);
 }
 
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
@@ -68,9 +138,9 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
     struct http_server *server = cls;
 
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        connection_open(server, mhd, context);
-    } else if (*context) {
-        connection_close(*context);
+        open_connection(server, mhd, context);
+    } else {
+        close_connection(server, *context);
         *context = NULL;
     }
 }

@@ -1,4 +1,5 @@
-/* exchange.c - a request from its first line to its answer: checks, body, dispatch */
+/* exchange.c - a request on the library's thread: checks, body, and the answer that the
+ * loop gave */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "common/base/clock.h"
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
@@ -20,86 +22,98 @@
 /* Of all bodies that are being read or handled. */
 #define BODIES_MAX ((size_t)256 << 20)
 
-/* What is made of bodies takes milliseconds: of a large one, or of a thousand that agents
- * send at the same time. So many bytes are handled in a turn of the loop, or one body,
- * and others wait for these and not for all; and as many of large ones, in a line of
- * their own, for which small ones do not wait. */
-#define TURN_BYTES ((size_t)64 << 10)
+/* What is made of a larger one takes milliseconds. */
 #define LARGE_BODY ((size_t)16 << 10)
-#define BODY_BYTES 1024 /* what each takes for itself, in bytes of one */
-#define TURN_TEXTS 128  /* of answers that many get at once: 20 us for a start command */
 
-static void on_lost(struct http_request *request)
+static uint64_t now_ms(void)
 {
+    return (uint64_t)(clock_monotonic_ns() / 1000000);
+}
+
+/* On the loop: the client left while a handler had its request. */
+static void on_lost(struct watch *watch)
+{
+    struct http_request *request = watch->owner;
+    struct http_server *server = request->server;
     void (*gone)(void *data) = request->gone;
 
-    shutdown(request->connection->fd, SHUT_RDWR);
-    if (request->stream) {
-        stream_cut(request->stream);
-    } else if (gone && !request->response) {
-        request->gone = NULL;
-        request->is_lost = true;
-        reply_finish(request, 503, reply_empty());
-        gone(request->data);
-    }
+    watch_stop(server, watch);
+    uv_mutex_unlock(&server->lock);
+    shutdown(watch->fd, SHUT_RDWR);
+    request->exchange->is_lost = true;
+    gone(request->data);
+    reply_finish(request, 503, reply_empty());
+    uv_mutex_lock(&server->lock);
+}
+
+static struct http_request *request_new(struct exchange *exchange)
+{
+    struct http_request *request = calloc(1, sizeof(*request));
+    const char *uri = exchange->line.uri;
+
+    if (!request)
+        return NULL;
+    request->server = exchange->server;
+    request->exchange = exchange;
+    request->watch =
+        (struct watch){.owner = request, .fd = exchange->connection->fd, .seen = on_lost};
+    target_parse(&request->target, uri ? uri : "", &request->target_error);
+    return request;
 }
 
 void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     struct http_server *server = cls;
     struct http_connection *connection = connection_of(mhd);
-    struct http_request *request;
+    struct exchange *exchange = connection ? calloc(1, sizeof(*exchange)) : NULL;
 
-    if (!connection)
+    if (!exchange)
         return NULL;
-    request = calloc(1, sizeof(*request));
-    if (!request)
+    exchange->server = server;
+    exchange->connection = connection;
+    exchange->mhd = mhd;
+    exchange->begun_ms = now_ms();
+    exchange->line.uri = uri;
+    exchange->line.uri_end = uri ? uri + strlen(uri) : NULL;
+    exchange->request = request_new(exchange);
+    if (!exchange->request) {
+        free(exchange);
         return NULL;
-    request->server = server;
-    request->connection = connection;
-    request->lost = on_lost;
-    request->begun_ms = uv_now(server->loop);
-    request->line.uri = uri;
-    request->line.uri_end = uri ? uri + strlen(uri) : NULL;
-    target_parse(&request->target, uri ? uri : "", &request->target_error);
-    TAILQ_INSERT_TAIL(&server->requests, request, all);
-    connection->request = request;
-    handshake_end(connection);
-    deadline_set(connection, REQUEST_MS);
-    return request;
+    }
+    uv_mutex_lock(&server->lock);
+    server->n_exchanges++;
+    server->counters.waiting -= !connection->has_asked;
+    connection->has_asked = true;
+    connection_wait(connection, REQUEST_MS);
+    uv_mutex_unlock(&server->lock);
+    return exchange;
 }
 
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
                         enum MHD_RequestTerminationCode code)
 {
     struct http_server *server = cls;
-    struct http_request *request = *context;
+    struct exchange *exchange = *context;
 
     (void)mhd;
     (void)code;
     *context = NULL;
-    if (!request)
+    if (!exchange)
         return;
-    TAILQ_REMOVE(&server->requests, request, all);
-    if (request->is_resuming)
-        TAILQ_REMOVE(&server->resumes, request, resumes);
-    server->body_bytes -= request->body.len;
-    connection_unwatch(request->connection);
-    request->connection->request = NULL;
-    deadline_restart(request->connection, KEEP_ALIVE_MS);
-    if (request->stream)
-        stream_completed(request->stream);
-    request->stream = NULL;
-    request->connection = NULL;
-    if (request->is_abandoned)
-        request->server = NULL;
-    else
-        request_free(request);
+    if (exchange->request)
+        request_free(exchange->request);
+    if (exchange->response)
+        MHD_destroy_response(exchange->response);
+    uv_mutex_lock(&server->lock);
+    server->n_exchanges--;
+    connection_wait_anew(exchange->connection, KEEP_ALIVE_MS);
+    uv_mutex_unlock(&server->lock);
+    free(exchange);
 }
 
-static const char *header(const struct http_request *request, const char *name)
+static const char *header(const struct exchange *exchange, const char *name)
 {
-    return MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, name);
+    return MHD_lookup_connection_value(exchange->mhd, MHD_HEADER_KIND, name);
 }
 
 static bool is_safe_method(const char *method)
@@ -112,9 +126,10 @@ static bool is_safe_method(const char *method)
  * it must not be able to talk to us: see origin.h. A token can't be sent by accident. */
 static bool refuse_foreign_page(struct http_request *request)
 {
-    const char *host = header(request, "Host"), *origin = header(request, "Origin");
+    const char *host = header(request->exchange, "Host");
+    const char *origin = header(request->exchange, "Origin");
 
-    if (request->server->auth)
+    if (request->server->has_tokens)
         return false;
     if (host && !origin_host_is_known(host, request->server->hosts)) {
         reply_refuse(request, 403,
@@ -207,69 +222,52 @@ static void find_route(struct http_request *request)
     }
 }
 
-bool http_request_may(const struct http_request *request, enum http_role role)
+/* By the token file. 0: allowed; 401 or 403. */
+static int check_token(struct http_request *request, enum http_role role)
 {
-    return !request->server->auth ||
-           http_auth_check(request->server->auth, header(request, "Authorization"),
-                           role) == 0;
+    struct http_server *server = request->server;
+    const char *authorization = header(request->exchange, "Authorization");
+    const char *token = target_query(&request->target, "access_token");
+    int status;
+
+    uv_rwlock_rdlock(&server->auth_lock);
+    if (!authorization && token && role == ROLE_VIEWER && is_safe_method(request->method))
+        status = http_auth_check_token(server->auth, token, role);
+    else
+        status = http_auth_check(server->auth, authorization, role);
+    uv_rwlock_rdunlock(&server->auth_lock);
+    return status;
 }
 
-const char *http_request_token(const struct http_request *request)
+/* Agents of a job that the server asked for have a token of that job's, which the loop
+ * knows. */
+static bool may_be_guest(const struct http_request *request)
 {
-    return http_auth_bearer(header(request, "Authorization"));
-}
-
-const char *http_request_who(const struct http_request *request)
-{
-    return request->server->auth
-               ? http_auth_name(request->server->auth, http_request_token(request))
-               : NULL;
-}
-
-/* Agents of a job that the server asked for have a token of that job's. */
-static bool is_guest(const struct http_request *request)
-{
-    const struct http_server *server = request->server;
-    const char *token = http_request_token(request);
-
-    return request->match.route->role == ROLE_AGENT && server->is_guest && token &&
-           server->is_guest(server->guests, token);
+    return request->server->has_guests && request->match.route->role == ROLE_AGENT &&
+           http_request_token(request);
 }
 
 static void check_role(struct http_request *request)
 {
-    const struct http_auth *auth = request->server->auth;
-    const char *authorization = header(request, "Authorization"), *token;
     enum http_role role = request->match.route->role;
-    int status;
+    int status = 0;
 
-    if (!auth || role == ROLE_NONE)
-        return;
-    token = target_query(&request->target, "access_token");
-    if (!authorization && token && role == ROLE_VIEWER && is_safe_method(request->method))
-        status = http_auth_check_token(auth, token, role);
-    else
-        status = http_auth_check(auth, authorization, role);
-    if (status == 401 && is_guest(request))
-        return;
-    if (status == 401) {
-        http_reply_header(request, "WWW-Authenticate", "Bearer realm=\"ringbench\"");
-        reply_refuse(
-            request, 401,
-            "%s: send one as the header Authorization: Bearer TOKEN, with "
-            "curl -H \"Authorization: Bearer $TOKEN\"; the page at / asks for it",
-            authorization || token ? "no token of this server" : "this needs a token");
-    } else if (status) {
+    if (request->server->has_tokens && role != ROLE_NONE)
+        status = check_token(request, role);
+    if (status == 401 && may_be_guest(request))
+        request->exchange->phase = EXCHANGE_ASKING;
+    else if (status == 401)
+        reply_unauthorized(request);
+    else if (status)
         reply_refuse(request, 403, "the token's role does not allow this");
-    }
 }
 
 /* Bytes of body to come; UINT64_MAX when it is chunked. */
-static uint64_t announced_body(const struct http_request *request)
+static uint64_t announced_body(const struct exchange *exchange)
 {
-    const char *length = header(request, "Content-Length");
+    const char *length = header(exchange, "Content-Length");
 
-    if (header(request, "Transfer-Encoding"))
+    if (header(exchange, "Transfer-Encoding"))
         return UINT64_MAX;
     return length ? strtoull(length, NULL, 10) : 0;
 }
@@ -289,9 +287,9 @@ static void refuse_body(struct http_request *request)
 }
 
 /* No body is unpacked here: a small one could become huge. */
-static bool is_encoded(const struct http_request *request)
+static bool is_encoded(const struct exchange *exchange)
 {
-    const char *encoding = header(request, "Content-Encoding");
+    const char *encoding = header(exchange, "Content-Encoding");
 
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
@@ -300,48 +298,67 @@ static bool is_encoded(const struct http_request *request)
  * could be smuggled past a proxy in front of us. */
 static bool refuse_doubtful_head(struct http_request *request)
 {
+    struct exchange *exchange = request->exchange;
     bool is_chunked;
     struct error err;
 
-    if (head_check(request->connection->mhd, &request->line, &is_chunked, &err) == 0) {
-        request->is_last = is_chunked && head_library_is_lenient();
+    if (head_check(exchange->mhd, &exchange->line, &is_chunked, &err) == 0) {
+        exchange->is_last = is_chunked && head_library_is_lenient();
         return false;
     }
-    request->is_last = true;
+    exchange->is_last = true;
     reply_refuse(request, 400, "%s", err.text);
     return true;
 }
 
-/* Everything that can be said before the body is read. */
-static void check(struct http_request *request)
+static bool refuse_target(struct http_request *request)
 {
-    if (refuse_doubtful_head(request))
-        return;
-    if (request->server->is_closing) {
-        reply_refuse(request, 503, "the server is stopping");
-        return;
-    }
-    if (request->target_error.code) {
-        reply_refuse(request, request->target_error.code == ERROR_NOT_FOUND ? 404 : 400,
-                     "%s", request->target_error.text);
-        return;
-    }
-    if (refuse_foreign_page(request))
-        return;
-    find_route(request);
-    if (!request->response && request->match.route)
-        check_role(request);
-    if (!request->response && announced_body(request) != UINT64_MAX &&
-        announced_body(request) > max_body(request))
-        refuse_body(request);
-    if (!request->response && announced_body(request) > 0 && is_encoded(request)) {
-        http_reply_header(request, "Accept-Encoding", "identity");
-        reply_refuse(request, 415,
-                     "the body must be sent as it is, with no "
-                     "Content-Encoding");
-    }
+    const struct error *err = &request->target_error;
+
+    if (!err->code)
+        return false;
+    reply_refuse(request, err->code == ERROR_NOT_FOUND ? 404 : 400, "%s", err->text);
+    return true;
 }
 
+static bool refuse_large_body(struct http_request *request)
+{
+    uint64_t announced = announced_body(request->exchange);
+
+    if (announced == UINT64_MAX || announced <= max_body(request))
+        return false;
+    refuse_body(request);
+    return true;
+}
+
+static bool refuse_encoded_body(struct http_request *request)
+{
+    if (announced_body(request->exchange) == 0 || !is_encoded(request->exchange))
+        return false;
+    http_reply_header(request, "Accept-Encoding", "identity");
+    reply_refuse(request, 415,
+                 "the body must be sent as it is, with no "
+                 "Content-Encoding");
+    return true;
+}
+
+/* Everything that can be said before the body is read. An answer ends the request. */
+static void check(struct exchange *exchange)
+{
+    struct http_request *request = exchange->request;
+
+    if (refuse_doubtful_head(request))
+        return;
+    if (refuse_target(request) || refuse_foreign_page(request))
+        return;
+    find_route(request);
+    if (exchange->request && request->match.route)
+        check_role(request);
+    if (exchange->request && !refuse_large_body(request))
+        refuse_encoded_body(request);
+}
+
+/* With the lock held. */
 static void count_response(struct http_server *server, unsigned status)
 {
     server->counters.requests++;
@@ -353,60 +370,94 @@ static void count_response(struct http_server *server, unsigned status)
         server->counters.responses_2xx++;
 }
 
-static enum MHD_Result send_answer(struct http_request *request)
+static enum MHD_Result send_answer(struct exchange *exchange)
 {
-    struct MHD_Response *response = request->response;
+    struct http_server *server = exchange->server;
+    struct MHD_Response *response = exchange->response;
     enum MHD_Result rc;
 
-    request->response = NULL;
-    if (request->stream)
-        deadline_clear(request->connection);
+    exchange->response = NULL;
+    uv_mutex_lock(&server->lock);
+    if (exchange->is_stream)
+        connection_rest(exchange->connection);
     else
-        deadline_restart_reading(request->connection);
-    if (!request->is_abandoned) {
-        request->server->body_bytes -= request->body.len;
-        buf_release(&request->body);
-    }
-    if (!request->is_lost)
-        count_response(request->server, request->status);
-    rc = MHD_queue_response(request->connection->mhd, request->status, response);
+        connection_wait_for_reading(exchange->connection);
+    if (!exchange->is_lost)
+        count_response(server, exchange->status);
+    uv_mutex_unlock(&server->lock);
+    rc = MHD_queue_response(exchange->mhd, exchange->status, response);
     MHD_destroy_response(response);
     return rc;
 }
 
-static enum MHD_Result begin(struct http_request *request, const char *method,
-                             const char *version)
+/* Hand the request to the loop and suspend its connection until the loop has answered.
+ * If the server closes, refuses it instead and returns false. */
+static bool hand_over(struct exchange *exchange)
 {
-    uint64_t announced;
+    struct http_server *server = exchange->server;
+    struct http_request *request = exchange->request;
+    bool is_taken;
 
-    request->is_begun = true;
-    snprintf(request->method, sizeof(request->method), "%s", method);
-    request->line.method = method;
-    request->line.version = version;
-    check(request);
-    if (!request->response) {
-        buf_init(&request->body, max_body(request));
+    uv_mutex_lock(&server->lock);
+    is_taken = !server->is_closing;
+    if (is_taken) {
+        connection_rest(exchange->connection);
+        exchange->is_suspended = true;
+        MHD_suspend_connection(exchange->mhd);
+        TAILQ_INSERT_TAIL(request->body.len > LARGE_BODY ? &server->large
+                                                         : &server->small,
+                          request, next);
+        uv_async_send(&server->wake);
+    }
+    uv_mutex_unlock(&server->lock);
+    if (!is_taken)
+        reply_refuse(request, 503, "the server is stopping");
+    return is_taken;
+}
+
+/* After the head. An answer in the library's first call costs the connection, so for what
+ * is not the body's fault, read and drop the body first, unless the client waits to send
+ * it. */
+static enum MHD_Result begin_body(struct exchange *exchange)
+{
+    uint64_t announced = announced_body(exchange);
+
+    exchange->phase = EXCHANGE_READING;
+    if (exchange->request) {
+        uv_mutex_lock(&exchange->server->lock);
+        connection_wait(exchange->connection, REQUEST_MS);
+        uv_mutex_unlock(&exchange->server->lock);
+        buf_init(&exchange->request->body, max_body(exchange->request));
         return MHD_YES;
     }
-    /* An answer in the library's first call costs the connection, so for what is not the
-     * body's fault, read and drop the body first, unless the client waits to send it. */
-    announced = announced_body(request);
-    if (announced == 0 && !request->is_last)
+    if (announced == 0 && !exchange->is_last)
         return MHD_YES;
-    if (!request->is_last && request->status != 413 && !header(request, "Expect") &&
+    if (!exchange->is_last && exchange->status != 413 && !header(exchange, "Expect") &&
         (announced <= DISCARD_MAX || announced == UINT64_MAX))
         return MHD_YES;
-    linger_start(request->server, request->connection->fd);
-    return send_answer(request);
+    linger_start(exchange->server, exchange->connection->fd);
+    return send_answer(exchange);
+}
+
+static enum MHD_Result begin(struct exchange *exchange, const char *method,
+                             const char *version)
+{
+    snprintf(exchange->request->method, sizeof(exchange->request->method), "%s", method);
+    exchange->line.method = method;
+    exchange->line.version = version;
+    check(exchange);
+    if (exchange->request && exchange->phase == EXCHANGE_ASKING && hand_over(exchange))
+        return MHD_YES;
+    return begin_body(exchange);
 }
 
 /* The library takes no answer in the middle of a body. On a plain connection nothing is
  * in flight at this point, so write the refusal ourselves and let it close. */
-static enum MHD_Result cut_with_answer(struct http_request *request, const char *detail)
+static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *detail)
 {
-    struct http_server *server = request->server;
+    struct http_server *server = exchange->server;
     char *body = reply_problem_text(413, detail, NULL), text[1024];
-    int len;
+    int len, fd = exchange->connection->fd;
 
     if (body && !server->is_tls) {
         len = snprintf(text, sizeof(text),
@@ -415,10 +466,13 @@ static enum MHD_Result cut_with_answer(struct http_request *request, const char 
                        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                        "Content-Length: %zu\r\n\r\n%s",
                        strlen(body), body);
-        if (len < (int)sizeof(text) && send(request->connection->fd, text, (size_t)len,
-                                            MSG_NOSIGNAL | MSG_DONTWAIT) == len)
+        if (len < (int)sizeof(text) &&
+            send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT) == len) {
+            uv_mutex_lock(&server->lock);
             count_response(server, 413);
-        linger_start(server, request->connection->fd);
+            uv_mutex_unlock(&server->lock);
+        }
+        linger_start(server, fd);
     }
     free(body);
     return MHD_NO;
@@ -436,150 +490,69 @@ static void keep_body(struct http_request *request, const char *data, size_t len
         reply_refuse(request, 503, "the server is reading too many large bodies now");
     } else {
         server->body_bytes += len;
-        return;
     }
-    server->body_bytes -= request->body.len;
-    buf_release(&request->body);
 }
 
-static enum MHD_Result take_body(struct http_request *request, const char *data,
+static enum MHD_Result take_body(struct exchange *exchange, const char *data,
                                  size_t *size)
 {
+    struct http_server *server = exchange->server;
     size_t len = *size;
-    bool was_refused = request->response;
+    bool was_refused = !exchange->request;
 
     *size = 0;
-    request->body_seen += len;
-    deadline_set(request->connection, request->begun_ms + REQUEST_MS +
-                                          request->body_seen * 1000 / BODY_BYTES_PER_S -
-                                          uv_now(request->server->loop));
+    exchange->body_seen += len;
+    uv_mutex_lock(&server->lock);
+    connection_wait(exchange->connection,
+                    exchange->begun_ms + REQUEST_MS +
+                        exchange->body_seen * 1000 / BODY_BYTES_PER_S - now_ms());
+    uv_mutex_unlock(&server->lock);
     if (!was_refused)
-        keep_body(request, data, len);
-    if (request->response && request->body_seen > DISCARD_MAX)
-        return cut_with_answer(request, "the body is too large");
-    if (!was_refused && request->response && request->status == 413 &&
-        !request->server->is_tls)
-        return cut_with_answer(request, "the body is larger than this resource takes");
+        keep_body(exchange->request, data, len);
+    if (exchange->request)
+        return MHD_YES;
+    if (exchange->body_seen > DISCARD_MAX)
+        return cut_with_answer(exchange, "the body is too large");
+    if (!was_refused && exchange->status == 413 && !server->is_tls)
+        return cut_with_answer(exchange, "the body is larger than this resource takes");
     return MHD_YES;
 }
 
-void exchange_abandon(struct http_request *request)
+/* The whole request has come. */
+static enum MHD_Result end_body(struct exchange *exchange)
 {
-    void (*gone)(void *data) = request->gone;
+    struct http_request *request = exchange->request;
 
-    if (request->response)
-        return;
-    request->gone = NULL;
-    reply_refuse(request, 503, "the server is stopping");
-    if (gone)
-        gone(request->data);
-    else
-        request->is_abandoned = true;
-}
-
-void exchange_begin_turn(struct http_server *server)
-{
-    server->bodies[0].turn_left = server->bodies[1].turn_left = TURN_BYTES;
-    server->texts_left = TURN_TEXTS;
-}
-
-static struct http_body_line *line_of(const struct http_request *request)
-{
-    return &request->server->bodies[request->body.len > LARGE_BODY];
-}
-
-/* Whether the turn has room for it, which it then takes. */
-static bool take_room(const struct http_request *request)
-{
-    struct http_body_line *line = line_of(request);
-    size_t bytes = request->body.len + BODY_BYTES;
-
-    if (bytes > line->turn_left && line->turn_left < TURN_BYTES)
-        return false;
-    line->turn_left -= bytes < line->turn_left ? bytes : line->turn_left;
-    return true;
-}
-
-static void leave_bodies(void *data)
-{
-    struct http_request *request = data;
-
-    TAILQ_REMOVE(&line_of(request)->requests, request, bodies);
-}
-
-static void handle_line(struct http_body_line *line)
-{
-    struct http_request *request;
-
-    while ((request = TAILQ_FIRST(&line->requests)) && take_room(request)) {
-        leave_bodies(request);
-        http_request_park(request, NULL, NULL);
-        request->match.route->handler(request, request->server->arg);
-    }
-}
-
-void exchange_handle_bodies(struct http_server *server)
-{
-    handle_line(&server->bodies[0]);
-    handle_line(&server->bodies[1]);
-}
-
-bool exchange_has_bodies(const struct http_server *server)
-{
-    return !TAILQ_EMPTY(&server->bodies[0].requests) ||
-           !TAILQ_EMPTY(&server->bodies[1].requests);
-}
-
-/* Those without a body take little, and go past the others. */
-static bool waits(struct http_request *request)
-{
-    return request->body.len > 0 &&
-           (!TAILQ_EMPTY(&line_of(request)->requests) || !take_room(request));
-}
-
-static enum MHD_Result dispatch(struct http_request *request)
-{
-    struct http_server *server = request->server;
-
-    deadline_clear(request->connection);
-    if (server->is_closing) {
-        reply_refuse(request, 503, "the server is stopping");
-    } else if (request->file) {
+    exchange->phase = EXCHANGE_HANDLED;
+    if (request && request->file)
         reply_static(request, request->file);
-    } else if (waits(request)) {
-        TAILQ_INSERT_TAIL(&line_of(request)->requests, request, bodies);
-        http_request_park(request, leave_bodies, request);
-    } else {
-        request->match.route->handler(request, server->arg);
-    }
-    if (request->response)
-        return send_answer(request);
-    MHD_suspend_connection(request->connection->mhd);
-    request->is_suspended = true;
-    request->server->n_suspended++;
-    if (server->is_closing)
-        exchange_abandon(request); /* the handler closed the server and gave no answer */
-    else if (request->gone)
-        connection_watch_end(request->connection);
-    return MHD_YES;
+    else if (request && hand_over(exchange))
+        return MHD_YES;
+    return send_answer(exchange);
 }
 
 enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const char *url,
                                 const char *method, const char *version,
                                 const char *upload, size_t *upload_size, void **context)
 {
-    struct http_request *request = *context;
+    struct exchange *exchange = *context;
 
     (void)cls;
     (void)mhd;
     (void)url;
-    if (!request)
+    if (!exchange)
         return MHD_NO;
-    if (!request->is_begun)
-        return begin(request, method, version);
-    if (*upload_size > 0)
-        return take_body(request, upload, upload_size);
-    if (request->response)
-        return send_answer(request);
-    return dispatch(request);
+    switch (exchange->phase) {
+    case EXCHANGE_NEW:
+        return begin(exchange, method, version);
+    case EXCHANGE_ASKING:
+        return begin_body(exchange);
+    case EXCHANGE_READING:
+        if (*upload_size > 0)
+            return take_body(exchange, upload, upload_size);
+        return end_body(exchange);
+    case EXCHANGE_HANDLED:
+        break;
+    }
+    return send_answer(exchange);
 }

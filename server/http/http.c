@@ -1,6 +1,7 @@
-/* http.c - the server: start, the pump between libuv and libmicrohttpd, stop */
+/* http.c - the server: start, the way to the loop, stop */
 #include "server/http/http.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,179 +26,95 @@
 #define IDLE_TIMEOUT_S 60u
 #define BACKLOG 4096 /* after a restart every agent comes at once, with two */
 #define SEND_BUFFER_BYTES (128 * 1024)
-#define RESUMES_PER_TURN 256
-/* In its run that follows a resume the library looks at every suspended connection, 0.2
- * to 0.4 ms for a thousand. So answers wait for others to go with, 2 ms for a thousand:
- * looking takes no more than a sixth of the loop's time. */
-#define SUSPENDED_PER_WAIT_MS 500
 #define DESCRIPTORS_KEPT 64 /* for everything else in the process */
 #define CLOSE_GRACE_MS 1000
 #define CLOSE_TICK_MS 20
-/* A hello costs the server about a millisecond, the rest of a handshake a third of one;
- * others are served in between. */
-#define HELLOS_PER_TURN 2
-#define HANDSHAKES_PER_TURN 4
-#define HELLO_MS 10000 /* from accept on */
-#define HEAD_MS 30000
-/* Connections that the library closes in its next run, to make room. */
-#define CONNECTIONS_ENDING 64u
+#define SWEEP_MS 1000
+#define UNREAD_SWEEPS 5
+/* The library looks at all suspended connections of a thread when it resumes one. */
+#define THREADS 4
+/* Connections that the library has not closed yet, after they had to make room. */
+#define ENDING 1024u
 
-static void pump(struct http_server *server);
-
-/* The library runs once per turn of the loop, however much it has to do: what else the
- * loop watches, new connections first of all, has its turn in between. */
-static void on_now(uv_idle_t *now)
+static void on_wake(uv_async_t *wake)
 {
-    pump(now->data);
+    serve(wake->data);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_sweep(uv_timer_t *sweep)
 {
-    http_server_wake(timer->data);
-}
+    struct http_server *server = sweep->data;
 
-static void on_poll(uv_poll_t *poll, int status, int events)
-{
-    (void)status;
-    (void)events;
-    http_server_wake(poll->data);
-}
-
-/* In how many ms the next batch of answers may go, UINT64_MAX where there is none. */
-static uint64_t resume_wait_ms(const struct http_server *server)
-{
-    uint64_t due_ms = server->resumed_ms + server->n_suspended / SUSPENDED_PER_WAIT_MS;
-    uint64_t now = uv_now(server->loop);
-
-    if (TAILQ_EMPTY(&server->resumes))
-        return UINT64_MAX;
-    return now < due_ms ? due_ms - now : 0;
-}
-
-static void resume_batch(struct http_server *server, unsigned limit)
-{
-    struct http_request *request;
-
-    while (limit-- > 0 && (request = TAILQ_FIRST(&server->resumes))) {
-        TAILQ_REMOVE(&server->resumes, request, resumes);
-        request->is_resuming = false;
-        request->is_suspended = false;
-        server->n_suspended--;
-        connection_unwatch(request->connection);
-        MHD_resume_connection(request->connection->mhd);
-        if (TAILQ_EMPTY(&server->resumes))
-            server->resumed_ms = uv_now(server->loop);
+    uv_mutex_lock(&server->lock);
+    connection_sweep(server);
+    linger_sweep(server, false);
+    if (server->has_turns) {
+        send_tick(server, UNREAD_SWEEPS);
+        uv_async_send(&server->wake);
     }
+    uv_mutex_unlock(&server->lock);
 }
 
-/* libuv runs a timer that is due again at once before it looks at anything else, so what
- * is due at once is no timer's. */
-static void arm(struct http_server *server)
+static void server_free(struct http_server *server)
 {
-    MHD_UNSIGNED_LONG_LONG timeout;
-    uint64_t wait_ms;
-
-    /* A long run leaves the loop's clock behind, and the next wait would be too long. */
-    uv_update_time(server->loop);
-    uv_timer_stop(&server->timer);
-    wait_ms = resume_wait_ms(server);
-    if (!TAILQ_EMPTY(&server->woken) || exchange_has_bodies(server) ||
-        reply_has_turns(server))
-        wait_ms = 0;
-    else if (MHD_get_timeout(server->mhd, &timeout) == MHD_YES && timeout < wait_ms)
-        wait_ms = timeout;
-    if (wait_ms == 0)
-        http_server_wake(server);
-    else if (wait_ms != UINT64_MAX)
-        uv_timer_start(&server->timer, on_timer, wait_ms, 0);
-}
-
-static void stop(struct http_server *server);
-
-static void pump(struct http_server *server)
-{
-    if (server->is_stopped)
-        return;
-    uv_idle_stop(&server->now);
-    server->is_pumping = true;
-    if (server->is_closing)
-        resume_batch(server, UINT32_MAX);
-    else if (resume_wait_ms(server) == 0)
-        resume_batch(server, RESUMES_PER_TURN);
-    handshake_resume(server, HANDSHAKES_PER_TURN);
-    exchange_begin_turn(server);
-    MHD_run(server->mhd);
-    handshake_hold(server);
-    stream_run_notices(server);
-    reply_turns(server);
-    exchange_handle_bodies(server);
-    server->is_pumping = false;
-    if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
-                               uv_now(server->loop) >= server->close_deadline_ms))
-        stop(server);
-    else
-        arm(server);
-}
-
-static void on_closing_tick(uv_timer_t *timer)
-{
-    pump(timer->data);
+    static_files_destroy(server->files);
+    certificate_release(server->certificate);
+    uv_mutex_destroy(&server->lock);
+    uv_rwlock_destroy(&server->auth_lock);
+    free(server->hosts);
+    free(server);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
 {
-    http_server_handle_closed(handle->data);
+    struct http_server *server = handle->data;
+    void (*closed)(void *arg) = server->closed;
+    void *arg = server->closed_arg;
+
+    if (--server->handles > 0)
+        return;
+    close(server->watch_fd);
+    server_free(server);
+    if (closed)
+        closed(arg);
 }
 
-static void on_lobby_closed(void *arg)
-{
-    http_server_handle_closed(arg);
-}
-
-static void close_handles(struct http_server *server)
-{
-    uv_close((uv_handle_t *)&server->timer, on_handle_closed);
-    uv_close((uv_handle_t *)&server->sweep, on_handle_closed);
-    uv_close((uv_handle_t *)&server->now, on_handle_closed);
-}
-
-/* Nothing may be suspended when the daemon stops: every request has its answer by now,
- * and the runs here let the library see the resumes. */
+/* Nothing is suspended any more: every request has its answer, and streams have ended. */
 static void stop(struct http_server *server)
 {
-    server->is_pumping = true;
-    handshake_resume_all(server);
-    resume_batch(server, UINT32_MAX);
-    MHD_run(server->mhd);
-    resume_batch(server, UINT32_MAX);
-    MHD_run(server->mhd);
-    server->is_stopped = true;
-    uv_close((uv_handle_t *)&server->poll, on_handle_closed);
     MHD_stop_daemon(server->mhd);
     server->mhd = NULL;
-    stream_run_notices(server);
-    linger_close_all(server);
-    close_handles(server);
+    uv_mutex_lock(&server->lock);
+    linger_sweep(server, true);
+    uv_mutex_unlock(&server->lock);
+    uv_close((uv_handle_t *)&server->wake, on_handle_closed);
+    uv_close((uv_handle_t *)&server->sweep, on_handle_closed);
+    uv_close((uv_handle_t *)&server->watches, on_handle_closed);
+}
+
+static void on_closing_tick(uv_timer_t *timer)
+{
+    struct http_server *server = timer->data;
+    unsigned open;
+
+    uv_mutex_lock(&server->lock);
+    open = server->n_exchanges;
+    uv_mutex_unlock(&server->lock);
+    if (open == 0 || uv_now(server->loop) >= server->close_deadline_ms)
+        stop(server);
 }
 
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg)
 {
-    struct http_request *request, *next;
-
     if (server->is_closing)
         return;
-    server->is_closing = true;
     server->closed = closed;
     server->closed_arg = arg;
-    lobby_close(server->lobby, on_lobby_closed, server);
-    server->lobby = NULL;
-    for (request = TAILQ_FIRST(&server->requests); request; request = next) {
-        next = TAILQ_NEXT(request, all);
-        if (request->stream)
-            stream_server_closing(request->stream);
-        else if (request->is_suspended)
-            exchange_abandon(request);
-    }
+    uv_mutex_lock(&server->lock);
+    server->is_closing = true;
+    uv_mutex_unlock(&server->lock);
+    accept_close(server, on_handle_closed);
+    serve_no_more(server);
     uv_update_time(server->loop);
     server->close_deadline_ms = uv_now(server->loop) + CLOSE_GRACE_MS;
     uv_timer_start(&server->sweep, on_closing_tick, 0, CLOSE_TICK_MS);
@@ -211,10 +128,13 @@ static void on_library_message(void *cls, const char *format, va_list args)
 static void on_library_message(void *cls, const char *format, va_list args)
 {
     struct http_server *server = cls;
+    char text[256];
 
-    vsnprintf(server->library_text, sizeof(server->library_text), format, args);
-    server->library_text[strcspn(server->library_text, "\n")] = '\0';
-    log_debug("http: %s", server->library_text);
+    vsnprintf(text, sizeof(text), format, args);
+    text[strcspn(text, "\n")] = '\0';
+    if (server->is_starting)
+        memcpy(server->library_text, text, sizeof(text));
+    log_debug("http: %s", text);
 }
 
 static void set_listener_options(int fd, int family)
@@ -269,23 +189,26 @@ static unsigned connection_limit(unsigned wanted)
     return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
 }
 
-static struct MHD_Daemon *call_start(struct http_server *server, unsigned connections,
+/* With TLS the library polls: with epoll, in version 0.9, it does not rest while a
+ * handshake waits for its client. */
+static struct MHD_Daemon *call_start(struct http_server *server,
                                      struct MHD_OptionItem *tls)
 {
-    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG |
+                     (server->is_tls ? MHD_USE_TLS | MHD_USE_POLL_INTERNAL_THREAD
+                                     : MHD_USE_EPOLL_INTERNAL_THREAD);
 
-    if (server->is_tls)
-        flags |= MHD_USE_TLS;
+    /* The limit is our own: it is never reached, however connections are spread. */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, exchange_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
-        on_library_message, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
-        connections + CONNECTIONS_ENDING, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, exchange_open,
-        server, MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_ARRAY, tls,
-        MHD_OPTION_END);
+        on_library_message, server, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_LIMIT, THREADS * (server->max_connections + ENDING),
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_open, server, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify,
+        server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static int start_daemon(struct http_server *server, const struct http_config *config,
@@ -303,9 +226,10 @@ static int start_daemon(struct http_server *server, const struct http_config *co
     };
     int rc = 0;
 
+    server->is_starting = true;
     if (cert && key)
-        server->mhd = call_start(server, connection_limit(config->max_connections),
-                                 server->is_tls ? tls : plain);
+        server->mhd = call_start(server, server->is_tls ? tls : plain);
+    server->is_starting = false;
     if (!server->mhd)
         rc = error_set(err, ERROR_INVALID, "cannot start the HTTP daemon: %s",
                        server->library_text[0] ? server->library_text : "out of memory");
@@ -316,52 +240,12 @@ static int start_daemon(struct http_server *server, const struct http_config *co
     return rc;
 }
 
-static unsigned connections_admitted(void *arg)
+static void init_handles(struct http_server *server)
 {
-    const struct http_server *server = arg;
-
-    return server->counters.connections;
-}
-
-/* Takes the listener, also when it fails. */
-static int open_lobby(struct http_server *server, const struct http_config *config,
-                      int listener, struct error *err)
-{
-    unsigned max = connection_limit(config->max_connections);
-    struct lobby_config lobby = {
-        .listener = listener,
-        .is_tls = server->is_tls,
-        .max = max,
-        .max_waiting = max / 2,
-        .max_per_address = max / 4,
-        .max_per_turn = server->is_tls ? HELLOS_PER_TURN : 0,
-        .patience_ms = server->is_tls ? HELLO_MS : HEAD_MS,
-        .admit = connection_admit,
-        .admitted = connections_admitted,
-        .reclaim = deadline_reclaim,
-        .arg = server,
-    };
-
-    server->lobby = lobby_create(server->loop, &lobby, err);
-    return server->lobby ? 0 : -1;
-}
-
-static int init_handles(struct http_server *server, struct error *err)
-{
-    int fd = MHD_get_daemon_info(server->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    int rc = uv_poll_init(server->loop, &server->poll, fd);
-
-    if (rc)
-        return error_set(err, ERROR_IO, "cannot watch the HTTP daemon: %s",
-                         uv_strerror(rc));
-    uv_timer_init(server->loop, &server->timer);
+    uv_async_init(server->loop, &server->wake, on_wake);
     uv_timer_init(server->loop, &server->sweep);
-    uv_idle_init(server->loop, &server->now);
-    server->poll.data = server->timer.data = server->sweep.data = server->now.data =
-        server;
-    server->handles = 5; /* with the lobby */
-    uv_poll_start(&server->poll, UV_READABLE, on_poll);
-    return 0;
+    server->wake.data = server->sweep.data = server;
+    server->handles += 2;
 }
 
 static struct http_server *server_new(uv_loop_t *loop, const struct http_config *config,
@@ -374,35 +258,61 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->loop = loop;
     server->routes = routes;
     server->arg = arg;
-    server->run = on_now;
     server->auth = config->auth;
+    server->has_tokens = config->auth;
     server->max_streams = config->max_streams ? config->max_streams : DEFAULT_STREAMS;
+    server->max_unread = config->max_unread ? config->max_unread : DEFAULT_UNREAD;
+    server->max_connections = connection_limit(config->max_connections);
     server->is_tls = config->tls_cert && config->tls_key;
     server->hosts = strdup(config->hosts ? config->hosts : "");
     if (!server->hosts) {
         free(server);
         return NULL;
     }
-    TAILQ_INIT(&server->requests);
-    TAILQ_INIT(&server->resumes);
+    uv_mutex_init(&server->lock);
+    uv_rwlock_init(&server->auth_lock);
+    TAILQ_INIT(&server->handled);
     TAILQ_INIT(&server->turns);
-    TAILQ_INIT(&server->bodies[0].requests);
-    TAILQ_INIT(&server->bodies[1].requests);
+    TAILQ_INIT(&server->streams);
+    TAILQ_INIT(&server->small);
+    TAILQ_INIT(&server->large);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
-    TAILQ_INIT(&server->shaking);
-    TAILQ_INIT(&server->held);
-    TAILQ_INIT(&server->woken);
-    roster_init(&server->handshakes);
-    backlog_init(&server->backlog,
-                 config->max_unread ? config->max_unread : DEFAULT_UNREAD);
     TAILQ_INIT(&server->lingers);
+    TAILQ_INIT(&server->due);
+    TAILQ_INIT(&server->unread);
     return server;
 }
 
-static void ignore(void *arg)
+/* The listener comes last: with it come connections. */
+static int start(struct http_server *server, const struct http_config *config,
+                 struct error *err)
 {
-    (void)arg;
+    int listener;
+
+    if (!config->tls_cert != !config->tls_key)
+        return error_set(err, ERROR_INVALID, "TLS needs both a certificate and a key");
+    if (config->web_dir) {
+        server->files = static_files_load(config->web_dir, err);
+        if (!server->files)
+            return -1;
+    }
+    listener = open_listener(&config->listen, &server->address, err);
+    if (listener < 0)
+        return -1;
+    if (start_daemon(server, config, err)) {
+        close(listener);
+        return -1;
+    }
+    if (watches_start(server, err)) {
+        close(listener);
+        MHD_stop_daemon(server->mhd);
+        return -1;
+    }
+    init_handles(server);
+    accept_start(server, listener);
+    uv_timer_start(&server->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    return 0;
 }
 
 struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
@@ -410,53 +320,31 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
                                        struct error *err)
 {
     struct http_server *server = server_new(loop, config, routes, arg);
-    int listener;
 
     if (!server) {
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    if (!config->tls_cert != !config->tls_key) {
-        error_set(err, ERROR_INVALID, "TLS needs both a certificate and a key");
-        goto fail;
-    }
-    if (config->web_dir) {
-        server->files = static_files_load(config->web_dir, err);
-        if (!server->files)
-            goto fail;
-    }
-    listener = open_listener(&config->listen, &server->address, err);
-    if (listener < 0)
-        goto fail;
-    if (start_daemon(server, config, err)) {
-        close(listener);
-        goto fail;
-    }
-    if (open_lobby(server, config, listener, err))
-        goto fail_daemon;
-    if (init_handles(server, err)) {
-        lobby_close(server->lobby, ignore, NULL);
-        goto fail_daemon;
+    if (start(server, config, err)) {
+        server_free(server);
+        return NULL;
     }
     return server;
-fail_daemon:
-    MHD_stop_daemon(server->mhd);
-fail:
-    static_files_destroy(server->files);
-    free(server->hosts);
-    free(server);
-    return NULL;
 }
 
 void http_server_set_guests(struct http_server *server, http_guest *is_guest, void *arg)
 {
     server->is_guest = is_guest;
     server->guests = arg;
+    server->has_guests = is_guest;
 }
 
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth)
 {
+    assert(!auth == !server->has_tokens);
+    uv_rwlock_wrlock(&server->auth_lock);
     server->auth = auth;
+    uv_rwlock_wrunlock(&server->auth_lock);
 }
 
 int http_server_set_certificate(struct http_server *server, char *cert, char *key,
@@ -466,8 +354,10 @@ int http_server_set_certificate(struct http_server *server, char *cert, char *ke
 
     if (!certificate)
         return -1;
+    uv_mutex_lock(&server->lock);
     certificate_release(server->certificate);
     server->certificate = certificate;
+    uv_mutex_unlock(&server->lock);
     return 0;
 }
 
@@ -491,17 +381,9 @@ int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX])
     return 0;
 }
 
-void http_server_counters(const struct http_server *server, struct http_counters *out)
+void http_server_counters(struct http_server *server, struct http_counters *out)
 {
-    struct lobby_counters lobby = {.waiting = 0};
-
+    uv_mutex_lock(&server->lock);
     *out = server->counters;
-    out->unread_bytes = server->backlog.bytes;
-    out->dropped = server->backlog.dropped;
-    if (server->lobby)
-        lobby_counters(server->lobby, &lobby);
-    out->connections += lobby.waiting;
-    out->waiting = lobby.waiting;
-    out->reclaimed = lobby.reclaimed;
-    out->refused = lobby.refused;
+    uv_mutex_unlock(&server->lock);
 }

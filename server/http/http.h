@@ -1,5 +1,6 @@
-/* http.h - the HTTP server: libmicrohttpd in external epoll mode on the uv loop. Routes
- * are a table; handlers run on the loop's thread, answer at once or later, or stream. */
+/* http.h - the HTTP server: libmicrohttpd reads and writes on threads of its own. Routes
+ * are a table; handlers run on the loop's thread, answer at once or later, or stream. All
+ * functions are called there. */
 #ifndef RINGBENCH_SERVER_HTTP_HTTP_H
 #define RINGBENCH_SERVER_HTTP_HTTP_H
 
@@ -92,7 +93,7 @@ struct http_counters {
     uint64_t reclaimed;    /* connections closed to make room */
     uint64_t refused;      /* with no room to make */
 };
-void http_server_counters(const struct http_server *server, struct http_counters *out);
+void http_server_counters(struct http_server *server, struct http_counters *out);
 
 /* Stop: unanswered requests get 503, streams end; the `gone` of both runs before this
  * returns, and may write a last word to its stream or abort it. Clients have a second to

@@ -1,58 +1,78 @@
 /* internal.h - what the files of the HTTP server share; nobody else includes it.
  *
- * A connection (struct http_connection) lives as long as the library's; it carries one
- * request at a time. A request is made when its first line was read and freed when its
- * answer was sent or the connection died. A suspended request waits for its handler or
- * for stream data; only the pump resumes it, with others, because each library run that
- * follows a resume walks all suspended connections. */
+ * The library reads requests and writes answers on threads of its own. A request has two
+ * halves. The exchange belongs to the library's thread: it is made with the first line of
+ * a request and freed when the answer was sent or the connection died. The loop uses it
+ * only while the connection is suspended, to put the answer in. The request is what a
+ * handler sees: the library's thread fills it, hands it to the loop, and the loop frees
+ * it with the answer.
+ *
+ * `lock` guards what both sides use. Functions that need it held say so. The library's
+ * own locks are taken after it, and no handler runs under it. */
 #ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
 #define RINGBENCH_SERVER_HTTP_INTERNAL_H
 
-#include <gnutls/gnutls.h>
 #include <microhttpd.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
 #include "common/base/buf.h"
 #include "server/http/auth.h"
-#include "server/http/backlog.h"
-#include "server/http/byte_queue.h"
 #include "server/http/certificate.h"
 #include "server/http/head.h"
 #include "server/http/http.h"
-#include "server/http/lobby.h"
-#include "server/http/roster.h"
 #include "server/http/router.h"
 #include "server/http/static_files.h"
 #include "server/http/target.h"
 
 #define HTTP_HEADERS_MAX 16
 
-struct http_connection_list;
+/* A socket from which nobody reads, and what to do when its client ends it. */
+struct watch {
+    void *owner;
+    int fd;
+    void (*seen)(struct watch *watch); /* on the loop, with the lock held */
+    bool is_active;
+};
 
+/* It lives as long as the library's. */
 struct http_connection {
     struct http_server *server;
-    struct MHD_Connection *mhd;
-    struct http_request *request;    /* the current one, or NULL */
     struct certificate *certificate; /* NULL: that of the start, or no TLS */
-    uv_poll_t watch;                 /* while suspended */
-    void (*seen)(struct http_connection *connection); /* what `watch` calls, once */
     int fd;
-    bool has_watch, is_watching;
+    bool has_asked;  /* it has sent the first line of a request */
     bool is_waiting; /* for its client: stands in server->waiting */
-    bool is_peeked;  /* deadline.c looked for the end of the stream */
-    uint64_t since_ms, deadline_ms;
+    bool is_peeked;  /* nobody has to look for the end of its input */
+    bool is_evicted; /* it is about to close, to make room */
+    uint64_t deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
-
-    /* handshake.c */
-    gnutls_session_t tls;
-    struct http_connection_list
-        *shaking; /* where it stands; NULL: there is no handshake */
-    struct roster_entry handshake;
-    TAILQ_ENTRY(http_connection) handshakes;
 };
 
 TAILQ_HEAD(http_connection_list, http_connection);
+
+enum exchange_phase {
+    EXCHANGE_NEW,
+    EXCHANGE_ASKING,  /* the loop checks the token */
+    EXCHANGE_READING, /* the body */
+    EXCHANGE_HANDLED  /* the loop has the request, or has answered it */
+};
+
+struct exchange {
+    struct http_server *server;
+    struct http_connection *connection;
+    struct MHD_Connection *mhd;
+    struct http_request *request; /* NULL once it is answered */
+    struct head_line line;
+    enum exchange_phase phase;
+    uint64_t begun_ms, body_seen; /* bytes read, kept or not */
+    struct MHD_Response *response;
+    unsigned status;
+    bool is_suspended;
+    bool is_stream;
+    bool is_lost; /* the client left before the answer */
+    bool is_last; /* the connection closes after the answer */
+};
 
 struct http_reply_header {
     char *name, *value;
@@ -60,141 +80,150 @@ struct http_reply_header {
 
 struct http_request {
     struct http_server *server;
-    struct http_connection *connection; /* NULL once it is over (abandoned requests) */
-    char method[32];                    /* a longer one matches no route, cut or not */
+    struct exchange *exchange; /* NULL: the server has answered for the handler */
+    char method[32];           /* a longer one matches no route, cut or not */
     struct router_match match;
     const struct static_file *file;
-    struct head_line line;
     struct target target;
     struct error target_error;
     struct buf body;
-    uint64_t body_seen; /* bytes read, kept or not */
-    uint64_t begun_ms;
-    struct MHD_Response *response;
-    unsigned status;
     struct http_reply_header headers[HTTP_HEADERS_MAX];
     size_t n_headers;
     json_t *in_turn; /* the answer to come; stands in server->turns */
     void (*gone)(void *data);
     void *data;
-    struct http_stream *stream;
-    void (*lost)(struct http_request *request); /* the client of a suspended one left */
-    bool is_begun;
-    bool is_suspended;
-    bool is_resuming;  /* stands in server->resumes */
-    bool is_lost;      /* the client left before the answer */
-    bool is_abandoned; /* the server answered for its handler, which will still answer */
-    bool is_last;      /* the connection closes after the answer */
-    TAILQ_ENTRY(http_request) all, resumes, turns, bodies;
+    struct watch watch; /* while `gone` is set */
+    bool is_handled;    /* stands in server->handled */
+    TAILQ_ENTRY(http_request) next, turns;
 };
 
 TAILQ_HEAD(http_request_list, http_request);
 
-/* Requests whose bodies are to be handled: see exchange.c. */
-struct http_body_line {
-    struct http_request_list requests;
-    size_t turn_left; /* of what the loop's turn handles of them */
+/* An answer that is sent in pieces: see send.c. A stream has a writer, a text has not. */
+struct http_stream {
+    struct http_server *server;
+    struct http_connection *connection;
+    struct MHD_Connection *mhd;
+    bool is_text;
+
+    /* The loop's. */
+    void (*gone)(void *data);
+    void (*drained)(void *data);
+    void *data;
+    bool is_told; /* `gone` runs or has run */
+    TAILQ_ENTRY(http_stream) all;
+
+    /* Guarded by the lock. */
+    struct buf queue;
+    size_t sent;   /* bytes of `queue`, up to half of it */
+    unsigned tick; /* when its client last read */
+    struct watch watch;
+    bool is_suspended; /* the library waits for more */
+    bool is_due;       /* and is to be told soon that there is some */
+    bool is_over;      /* the library is done with it */
+    bool is_ended;     /* the writer is done with it */
+    bool is_cut;       /* send nothing more */
+    bool is_partial;   /* once ended: the client must not take it for whole */
+    bool is_noticed;
+    TAILQ_ENTRY(http_stream) notices, unread, due;
 };
 
-struct http_linger;
+/* Connections that wait for their handshake: see accept.c. */
+struct hello;
+#define HELLO_RANKS 5
+#define HELLO_ADDRESSES 1024
+
+struct hellos {
+    TAILQ_HEAD(, hello) ranks[HELLO_RANKS];
+    unsigned counts[HELLO_ADDRESSES];
+};
 
 struct http_server {
-    uv_loop_t *loop;
+    /* Set at the start. */
     struct MHD_Daemon *mhd;
     const struct http_route *routes;
     void *arg;
-    const struct http_auth *auth;
     struct static_files *files;
-    struct certificate *certificate; /* in place of the library's, if not NULL */
-    struct lobby *lobby;             /* NULL once the server closes */
     struct sockaddr_storage address;
-    http_guest *is_guest; /* or NULL */
-    void *guests;
-    unsigned max_streams;
-    bool is_tls;
     char *hosts; /* names that Host may have without tokens: see origin.h */
-    bool is_pumping, is_closing, is_stopped;
+    unsigned max_streams, max_connections;
+    size_t max_unread;
+    bool is_tls, has_tokens;
 
-    uv_poll_t poll;
-    uv_timer_t timer, sweep;
-    uv_idle_t now;    /* active: the library runs in this turn */
-    uv_idle_cb run;   /* of `now` */
+    /* The loop's. */
+    uv_loop_t *loop;
+    uv_async_t wake;
+    uv_timer_t sweep, hello;
+    uv_poll_t listener, watches;
     unsigned handles; /* not yet closed */
-
-    struct http_request_list requests, resumes, turns;
-    unsigned texts_left;               /* of `turns` that this turn of the loop makes */
-    unsigned n_suspended;              /* requests */
-    uint64_t resumed_ms;               /* when the last of `resumes` went */
-    struct http_body_line bodies[2];   /* small ones, large ones */
-    TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
-    struct http_connection_list waiting;
-    struct http_connection_list shaking, held, woken; /* see handshake.c */
-    struct roster handshakes;
-    TAILQ_HEAD(, http_linger) lingers;
-    unsigned n_lingers;
-    size_t body_bytes; /* of all requests being read */
-    struct backlog backlog;
-    struct http_counters counters;
-
+    int listen_fd, watch_fd;
+    struct hellos hellos;
+    unsigned retries; /* to find room for a connection */
+    http_guest *is_guest;
+    void *guests;
+    struct http_request_list handled, turns;
+    unsigned texts_left; /* of `turns` that this turn of the loop makes */
+    TAILQ_HEAD(, http_stream) streams;
     uint64_t close_deadline_ms;
     void (*closed)(void *arg);
     void *closed_arg;
-    char library_text[256]; /* the last message of the library */
+
+    /* Threads read it under the lock of its own; only the loop changes it. */
+    uv_rwlock_t auth_lock;
+    const struct http_auth *auth;
+
+    atomic_size_t body_bytes; /* of all requests */
+    atomic_bool is_starting, has_guests;
+    char library_text[256]; /* the last message of the library while it starts */
+
+    uv_mutex_t lock; /* guards what follows */
+    bool is_closing, has_turns;
+    struct certificate *certificate;       /* in place of the library's, if not NULL */
+    struct http_request_list small, large; /* requests for the loop, by their bodies */
+    TAILQ_HEAD(, http_stream) notices;     /* streams with a callback due */
+    struct http_connection_list waiting;   /* the longest first */
+    TAILQ_HEAD(, http_linger) lingers;
+    unsigned n_lingers, n_exchanges, n_evicted;
+    TAILQ_HEAD(, http_stream) due;    /* to be resumed */
+    TAILQ_HEAD(, http_stream) unread; /* the one that was read longest ago comes first */
+    unsigned tick;                    /* calls of send_tick */
+    struct http_counters counters;
 };
 
-/* wake.c */
-/* Let the library run, in the loop's next turn at the latest. */
-void http_server_wake(struct http_server *server);
-/* One of server->handles is closed; the last one frees the server. */
-void http_server_handle_closed(struct http_server *server);
+/* accept.c */
+/* Takes the listener. */
+void accept_start(struct http_server *server, int listener);
+/* `closed` is called for each of its handles. */
+void accept_close(struct http_server *server, uv_close_cb closed);
 
-/* connection.c */
-/* What the lobby lets in. */
-enum lobby_answer connection_admit(void *cls, int fd, const struct sockaddr *address,
-                                   socklen_t len);
+/* connection.c. All but the first two need the lock. */
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
                        enum MHD_ConnectionNotificationCode code);
 struct http_connection *connection_of(struct MHD_Connection *mhd);
-/* Call `seen` at the first of these uv_poll events, or an error; stop before every
- * resume. */
-void connection_watch(struct http_connection *connection, int events,
-                      void (*seen)(struct http_connection *connection));
-void connection_unwatch(struct http_connection *connection);
-/* Call the request's `lost` when the client disconnects. */
-void connection_watch_end(struct http_connection *connection);
-
-/* handshake.c: TLS handshakes under way. libmicrohttpd tries every one of them anew each
- * time that it runs, and asks to be run at once, for as long as one waits for its client.
- * So one that waits is suspended until its client speaks, and costs nothing. */
-bool handshake_has_room(struct http_server *server, const struct sockaddr *address);
-void handshake_begin(struct http_connection *connection);
-/* It is over, or so is the connection. */
-void handshake_end(struct http_connection *connection);
-/* After each run of the library. */
-void handshake_hold(struct http_server *server);
-/* Before it: at most so many of those whose clients spoke. */
-void handshake_resume(struct http_server *server, unsigned limit);
-/* Before the library stops. */
-void handshake_resume_all(struct http_server *server);
-
-/* deadline.c: connections that owe us bytes or have to read some, and sockets kept open
- * after a refusal */
-void deadline_set(struct http_connection *connection, uint64_t ms_from_now);
+/* Its client owes us something in so many ms. It keeps its place among those that wait.
+ */
+void connection_wait(struct http_connection *connection, uint64_t ms);
 /* The same, and it counts as one that has just begun to wait. */
-void deadline_restart(struct http_connection *connection, uint64_t ms_from_now);
-/* It has an answer to read, or has just read some of it: no deadline, but it may go to
- * make room. */
-void deadline_restart_reading(struct http_connection *connection);
-void deadline_clear(struct http_connection *connection);
-/* Close the one that has waited for longest, if since before then. */
-bool deadline_reclaim(void *server, uint64_t since_ms);
-void deadline_sweep(uv_timer_t *timer);
-void deadline_sweep_start(struct http_server *server);
+void connection_wait_anew(struct http_connection *connection, uint64_t ms);
+/* Its client has an answer to read, or has just read some of it: no deadline but the
+ * library's, but it may go to make room. */
+void connection_wait_for_reading(struct http_connection *connection);
+void connection_rest(struct http_connection *connection);
+/* Close the one that has waited longest; whether there was one. */
+bool connection_evict(struct http_server *server);
+/* Close those whose deadline is over. */
+void connection_sweep(struct http_server *server);
+
+/* watch.c */
+int watches_start(struct http_server *server, struct error *err);
+void watch_start(struct http_server *server, struct watch *watch);
+void watch_stop(struct http_server *server, struct watch *watch);
 /* Swallow what the client still sends on a copy of the socket, for some seconds: closing
  * with unread input makes the kernel reset the connection, and the client loses the
  * answer that we just sent. */
 void linger_start(struct http_server *server, int fd);
-void linger_close_all(struct http_server *server);
+/* End those that are over, or all. With the lock held. */
+void linger_sweep(struct http_server *server, bool all);
 
 /* exchange.c: the library's view of a request */
 void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd);
@@ -203,43 +232,65 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
                                 const char *upload, size_t *upload_size, void **context);
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
                         enum MHD_RequestTerminationCode code);
-/* Before the library runs; and after, to handle bodies that have come as far as the turn
- * has room for them. */
-void exchange_begin_turn(struct http_server *server);
-void exchange_handle_bodies(struct http_server *server);
-bool exchange_has_bodies(const struct http_server *server);
-/* The server closes: answer a suspended request on its handler's behalf. */
-void exchange_abandon(struct http_request *request);
+
+/* serve.c: the loop's view */
+/* Handle what the library's threads handed over, as much as a turn of the loop has time
+ * for. */
+void serve(struct http_server *server);
+/* The server closes: answer all requests and end all streams. */
+void serve_no_more(struct http_server *server);
 
 /* request.c */
 void request_free(struct http_request *request);
-/* Let the pump resume it. Does nothing unless it is suspended. */
-void request_resume(struct http_request *request);
-/* The handler of an abandoned request answered after all. */
-void request_answered_late(struct http_request *request);
-void request_release_headers(struct http_request *request);
+/* The server answers in the handler's place and may be gone when the handler answers. */
+void request_detach(struct http_request *request);
 
 /* reply.c */
-/* Give the request its answer; `response` is stolen, NULL means that memory was out. */
+/* Give the request its answer and free it; `response` is stolen, NULL means that memory
+ * was out. */
 void reply_finish(struct http_request *request, int status,
                   struct MHD_Response *response);
 void reply_refuse(struct http_request *request, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void reply_unauthorized(struct http_request *request);
 /* A response without a body; NULL when memory is out. */
 struct MHD_Response *reply_empty(void);
 /* The text of a problem document, to be freed; NULL when memory is out. */
 char *reply_problem_text(int status, const char *detail, const struct problems *problems);
-/* Whether some wait only for the next turn of the loop. */
-bool reply_has_turns(const struct http_server *server);
 /* Give their answers to those whose turn it is. */
 void reply_turns(struct http_server *server);
 void reply_static(struct http_request *request, const struct static_file *file);
 
+/* send.c. All but the last three need the lock. */
+size_t send_queued(const struct http_stream *stream);
+/* -1: there is more than a client may have to read. */
+int send_push(struct http_stream *stream, const void *data, size_t len);
+/* Send nothing more, break it off. */
+void send_cut(struct http_stream *stream);
+/* The library waits for it; it has more to send, or has ended. */
+void send_resume(struct http_stream *stream);
+/* Have the loop run its callbacks. */
+void send_notice(struct http_stream *stream);
+void send_unnotice(struct http_stream *stream);
+/* Clients have more than half of the limit to read: a stream with something queued should
+ * get no more now. */
+bool send_is_high(const struct http_server *server);
+/* Somebody waits for that to end: drop clients that have read nothing for so many calls
+ * of this. */
+void send_tick(struct http_server *server, unsigned patience);
+/* Have the library send what was written in the turn of the loop before. */
+void send_due(struct http_server *server);
+/* A response that ends with its stream, whose size may be MHD_SIZE_UNKNOWN. */
+struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
+                                   struct http_stream **out);
+/* Of these bytes, which it takes unless it returns NULL. */
+struct MHD_Response *send_text(struct exchange *exchange, char *data, size_t len);
+
 /* stream.c */
-void stream_completed(struct http_stream *stream);
-void stream_cut(struct http_stream *stream);
-void stream_server_closing(struct http_stream *stream);
-/* Run the callbacks that came due inside the library. */
-void stream_run_notices(struct http_server *server);
+/* Run the callbacks that came due on the library's threads, as many as there is time for
+ * (uv_hrtime). */
+void stream_run_notices(struct http_server *server, uint64_t until_ns);
+/* The server closes: tell their writers, then end all. */
+void stream_close_all(struct http_server *server);
 
 #endif

@@ -3,85 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
-#define LARGE ((size_t)64 << 10)
-#define LARGE_BLOCK ((size_t)32 << 10)
+#define LARGE ((size_t)64 << 10) /* is sent in pieces, so that it is seen who reads */
 
 static const char ui_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
     "blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
-
-/* An answer of malloc'ed bytes that is sent in pieces, so that it is seen whether its
- * client reads. Lives as long as the library's response. */
-struct large {
-    struct http_server *server;
-    struct backlog_entry unread;
-    char *data;                         /* NULL: the client was dropped */
-    struct http_connection *connection; /* while it is read */
-    int fd;
-};
-
-static void drop_large(struct backlog_entry *unread)
-{
-    struct large *large = unread->owner;
-
-    backlog_clear(&large->server->backlog, unread);
-    free(large->data);
-    large->data = NULL;
-    shutdown(large->fd, SHUT_RDWR);
-}
-
-static ssize_t read_large(void *cls, uint64_t pos, char *out, size_t max)
-{
-    struct large *large = cls;
-
-    if (!large->data)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    memcpy(out, large->data + pos, max);
-    backlog_take(&large->server->backlog, &large->unread, max);
-    deadline_restart_reading(large->connection);
-    return (ssize_t)max;
-}
-
-static void free_large(void *cls)
-{
-    struct large *large = cls;
-
-    backlog_clear(&large->server->backlog, &large->unread);
-    free(large->data);
-    free(large);
-}
-
-static struct MHD_Response *large_response(const struct http_request *request, char *data,
-                                           size_t len)
-{
-    struct large *large = calloc(1, sizeof(*large));
-    struct MHD_Response *response =
-        large ? MHD_create_response_from_callback(len, LARGE_BLOCK, read_large, large,
-                                                  free_large)
-              : NULL;
-
-    if (!response) {
-        free(large);
-        return NULL;
-    }
-    large->server = request->server;
-    large->data = data;
-    large->connection = request->connection;
-    large->fd = request->connection->fd;
-    large->unread.owner = large;
-    large->unread.drop = drop_large;
-    backlog_add(&request->server->backlog, &large->unread, len);
-    return response;
-}
 
 /* A response of malloc'ed bytes, which are stolen, also on failure. */
 static struct MHD_Response *response_of(const struct http_request *request, char *data,
@@ -91,8 +25,8 @@ static struct MHD_Response *response_of(const struct http_request *request, char
 
     if (!data)
         return NULL;
-    if (len >= LARGE && request->connection && !request->is_abandoned)
-        response = large_response(request, data, len);
+    if (len >= LARGE && request->exchange)
+        response = send_text(request->exchange, data, len);
     else
         response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
     if (!response)
@@ -118,13 +52,12 @@ void http_reply_header(struct http_request *request, const char *name, const cha
     }
 }
 
-static void add_headers(struct http_request *request, struct MHD_Response *response)
+static void add_headers(const struct http_request *request, struct MHD_Response *response)
 {
     for (size_t i = 0; i < request->n_headers; i++)
         MHD_add_response_header(response, request->headers[i].name,
                                 request->headers[i].value);
-    request_release_headers(request);
-    if (request->is_last)
+    if (request->exchange->is_last)
         MHD_add_response_header(response, "Connection", "close");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (!MHD_get_response_header(response, "Cache-Control"))
@@ -136,18 +69,27 @@ struct MHD_Response *reply_empty(void)
     return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 }
 
+/* The exchange is the library's as soon as its connection resumes. */
+static void hand_back(struct exchange *exchange, int status,
+                      struct MHD_Response *response)
+{
+    exchange->request = NULL;
+    exchange->response = response;
+    exchange->status = (unsigned)status;
+    if (!exchange->is_suspended)
+        return;
+    exchange->is_suspended = false;
+    MHD_resume_connection(exchange->mhd);
+}
+
 void reply_finish(struct http_request *request, int status, struct MHD_Response *response)
 {
-    if (request->is_abandoned) {
+    struct exchange *exchange = request->exchange;
+
+    if (!exchange) { /* the server has answered when it closed */
         if (response)
             MHD_destroy_response(response);
-        request_answered_late(request);
-        return;
-    }
-    if (request->response || request->stream) {
-        log_error("http: %s was answered twice", request->match.route->pattern);
-        if (response)
-            MHD_destroy_response(response);
+        request_free(request);
         return;
     }
     if (!response) {
@@ -158,9 +100,8 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
     if (!response)
         abort();
     add_headers(request, response);
-    request->response = response;
-    request->status = (unsigned)status;
-    request_resume(request);
+    request_free(request);
+    hand_back(exchange, status, response);
 }
 
 static void finish_text(struct http_request *request, int status, const char *type,
@@ -213,43 +154,54 @@ static void on_turn_gone(void *data)
     json_decref(request->in_turn);
 }
 
-static bool is_turn(const struct http_server *server)
+static bool is_turn(struct http_server *server)
 {
-    return server->texts_left > 0 && !backlog_is_high(&server->backlog);
+    bool is_high;
+
+    uv_mutex_lock(&server->lock);
+    is_high = send_is_high(server);
+    uv_mutex_unlock(&server->lock);
+    return server->texts_left > 0 && !is_high;
+}
+
+static void note_turns(struct http_server *server)
+{
+    uv_mutex_lock(&server->lock);
+    server->has_turns = !TAILQ_EMPTY(&server->turns);
+    uv_mutex_unlock(&server->lock);
 }
 
 void http_reply_json_in_turn(struct http_request *request, int status, json_t *json)
 {
     struct http_server *server = request->server;
 
-    if (!json || request->is_abandoned || server->is_closing ||
+    if (!json || !request->exchange || server->is_closing ||
         (TAILQ_EMPTY(&server->turns) && is_turn(server))) {
-        server->texts_left -= server->texts_left > 0;
+        if (request->exchange)
+            server->texts_left -= server->texts_left > 0;
         http_reply_json(request, status, json);
         return;
     }
     request->in_turn = json;
-    request->status = (unsigned)status;
+    request->exchange->status = (unsigned)status;
     TAILQ_INSERT_TAIL(&server->turns, request, turns);
     http_request_park(request, on_turn_gone, request);
-    http_server_wake(server);
-    deadline_sweep_start(server);
-}
-
-bool reply_has_turns(const struct http_server *server)
-{
-    return !TAILQ_EMPTY(&server->turns) && !backlog_is_high(&server->backlog);
+    note_turns(server);
+    uv_async_send(&server->wake);
 }
 
 void reply_turns(struct http_server *server)
 {
     struct http_request *request;
 
+    if (TAILQ_EMPTY(&server->turns))
+        return;
     while (is_turn(server) && (request = TAILQ_FIRST(&server->turns))) {
         server->texts_left--;
         end_turn(request);
-        http_reply_json(request, (int)request->status, request->in_turn);
+        http_reply_json(request, (int)request->exchange->status, request->in_turn);
     }
+    note_turns(server);
 }
 
 void http_reply_text(struct http_request *request, int status, const char *content_type,
@@ -310,6 +262,18 @@ void reply_refuse(struct http_request *request, int status, const char *format, 
     va_start(args, format);
     reply_problem_va(request, status, NULL, format, args);
     va_end(args);
+}
+
+void reply_unauthorized(struct http_request *request)
+{
+    bool has_token = http_request_header(request, "Authorization") ||
+                     target_query(&request->target, "access_token");
+
+    http_reply_header(request, "WWW-Authenticate", "Bearer realm=\"ringbench\"");
+    reply_refuse(request, 401,
+                 "%s: send one as the header Authorization: Bearer TOKEN, with "
+                 "curl -H \"Authorization: Bearer $TOKEN\"; the page at / asks for it",
+                 has_token ? "no token of this server" : "this needs a token");
 }
 
 static int status_of(enum error_code code)

@@ -9,41 +9,33 @@
 
 #define ACCEPT_MAX 2048
 
-void request_release_headers(struct http_request *request)
+static void forget(struct http_request *request)
 {
-    for (size_t i = 0; i < request->n_headers; i++) {
-        free(request->headers[i].name);
-        free(request->headers[i].value);
-    }
-    request->n_headers = 0;
+    if (request->is_handled)
+        TAILQ_REMOVE(&request->server->handled, request, next);
+    request->is_handled = false;
+    watch_stop(request->server, &request->watch);
+    request->server->body_bytes -= request->body.len;
 }
 
 void request_free(struct http_request *request)
 {
+    if (request->server)
+        forget(request);
     buf_release(&request->body);
     target_release(&request->target);
-    request_release_headers(request);
-    if (request->response)
-        MHD_destroy_response(request->response);
+    for (size_t i = 0; i < request->n_headers; i++) {
+        free(request->headers[i].name);
+        free(request->headers[i].value);
+    }
     free(request);
 }
 
-void request_resume(struct http_request *request)
+void request_detach(struct http_request *request)
 {
-    struct http_server *server = request->server;
-
-    if (!request->is_suspended || request->is_resuming)
-        return;
-    TAILQ_INSERT_TAIL(&server->resumes, request, resumes);
-    request->is_resuming = true;
-    http_server_wake(server);
-}
-
-void request_answered_late(struct http_request *request)
-{
-    request->is_abandoned = false;
-    if (!request->connection)
-        request_free(request);
+    forget(request);
+    request->server = NULL;
+    request->exchange = NULL;
 }
 
 const char *http_request_param(const struct http_request *request, const char *name)
@@ -66,9 +58,9 @@ void http_request_query_each(const struct http_request *request, const char *nam
 
 const char *http_request_header(const struct http_request *request, const char *name)
 {
-    if (!request->connection)
+    if (!request->exchange)
         return NULL;
-    return MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, name);
+    return MHD_lookup_connection_value(request->exchange->mhd, MHD_HEADER_KIND, name);
 }
 
 const char *http_request_body(const struct http_request *request, size_t *len)
@@ -79,7 +71,8 @@ const char *http_request_body(const struct http_request *request, size_t *len)
 
 char *http_request_take_body(struct http_request *request, size_t *len)
 {
-    request->server->body_bytes -= request->body.len;
+    if (request->server)
+        request->server->body_bytes -= request->body.len;
     return buf_detach(&request->body, len);
 }
 
@@ -87,9 +80,9 @@ const struct sockaddr *http_request_peer(const struct http_request *request)
 {
     const union MHD_ConnectionInfo *info;
 
-    if (!request->connection)
+    if (!request->exchange)
         return NULL;
-    info = MHD_get_connection_info(request->connection->mhd,
+    info = MHD_get_connection_info(request->exchange->mhd,
                                    MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info ? info->client_addr : NULL;
 }
@@ -123,18 +116,40 @@ int http_request_accepts(const struct http_request *request, const char *const *
     struct joined joined = {.len = 0};
 
     joined.text[0] = '\0';
-    if (request->connection)
-        MHD_get_connection_values(request->connection->mhd, MHD_HEADER_KIND, join_line,
+    if (request->exchange)
+        MHD_get_connection_values(request->exchange->mhd, MHD_HEADER_KIND, join_line,
                                   &joined);
     return negotiate_accept(joined.is_present ? joined.text : NULL, types);
 }
 
+bool http_request_may(const struct http_request *request, enum http_role role)
+{
+    return request->server &&
+           (!request->server->auth ||
+            http_auth_check(request->server->auth,
+                            http_request_header(request, "Authorization"), role) == 0);
+}
+
+const char *http_request_token(const struct http_request *request)
+{
+    return http_auth_bearer(http_request_header(request, "Authorization"));
+}
+
+const char *http_request_who(const struct http_request *request)
+{
+    return request->server && request->server->auth
+               ? http_auth_name(request->server->auth, http_request_token(request))
+               : NULL;
+}
+
 void http_request_park(struct http_request *request, void (*gone)(void *data), void *data)
 {
-    if (request->is_abandoned || request->response)
+    if (!request->exchange)
         return;
     request->gone = gone;
     request->data = data;
-    if (request->is_suspended && gone)
-        connection_watch_end(request->connection);
+    if (gone)
+        watch_start(request->server, &request->watch);
+    else
+        watch_stop(request->server, &request->watch);
 }

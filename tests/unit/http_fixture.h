@@ -11,6 +11,7 @@
 #include "server/http/auth.h"
 #include "server/http/http.h"
 
+#define FIXTURE_GUEST "guest-token-0123456789" /* an agent's, in no token file */
 #define FIXTURE_PACED_LIMIT ((size_t)256 << 10)
 
 /* For what comes at once, unless the machine is busy; the server itself gives an idle
@@ -37,14 +38,13 @@ struct fixture {
     struct http_request *late;       /* of GET /unparked */
     atomic_size_t max_queued;        /* of GET /paced */
     uv_prepare_t turn;
-    atomic_ulong turns;       /* of the loop, so far */
     int bodies;               /* of POST /length */
     int held_body;            /* the number of one that waits for `release` */
     int small_body;           /* that of the last small one */
+    int body_ms;              /* that POST /length takes */
+    int gone_ms;              /* that it takes to be told of a stream's end */
     int bodies_in_turn;       /* of POST /length, that were handled in this one */
     int most_bodies_per_turn; /* read it when nothing comes any more */
-    uint64_t answers_before;  /* this turn, with status 2xx */
-    uint64_t most_answers_per_turn;
     sem_t on_parked, on_gone, on_stalled, on_stream, on_closed;
     sem_t on_held, release; /* of GET /hold, which keeps the server's thread */
 };

@@ -557,6 +557,9 @@ TEST_WITH(start_guarded, stop, checks_roles)
         {"POST /api/echo", "Authorization: Bearer " OPERATOR "\r\n", "x", 201},
         {"POST /api/agent", "Authorization: Bearer " OPERATOR "\r\n", "x", 403},
         {"POST /api/agent", "Authorization: Bearer " AGENT "\r\n", "x", 201},
+        {"POST /api/agent", "Authorization: Bearer " FIXTURE_GUEST "\r\n", "x", 201},
+        {"POST /api/agent", "Authorization: Bearer wrong-token-0123456789\r\n", "x", 401},
+        {"POST /api/echo", "Authorization: Bearer " FIXTURE_GUEST "\r\n", "x", 401},
         {"GET /api/ok?access_token=" VIEWER, "", NULL, 200},
         {"GET /api/ok?access_token=nonsense", "", NULL, 401},
         {"GET /api/ok?access_token=" VIEWER,
@@ -592,6 +595,31 @@ TEST_WITH(start_guarded, stop, refuses_a_token_before_the_body)
     client_read(fd, false, &reply);
     is_problem(&reply, 401);
     reply_release(&reply);
+    close(fd);
+}
+
+/* The loop is asked about the token after the head, and again has the request after the
+ * body. */
+TEST_WITH(start_guarded, stop, keeps_the_connection_of_a_guest)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    for (int i = 0; i < 3; i++) {
+        client_send(fd, "POST /api/agent HTTP/1.1\r\nHost: localhost\r\n"
+                        "Authorization: Bearer " FIXTURE_GUEST "\r\n"
+                        "Content-Length: 5\r\n\r\nhello"
+                        "POST /api/agent HTTP/1.1\r\nHost: localhost\r\n"
+                        "Authorization: Bearer wrong-token-0123456789\r\n"
+                        "Content-Length: 2\r\n\r\nno");
+        client_read(fd, false, &reply);
+        assert_int_equal(reply.status, 201);
+        assert_string_equal(reply.body, "hello");
+        reply_release(&reply);
+        client_read(fd, false, &reply);
+        is_problem(&reply, 401);
+        reply_release(&reply);
+    }
     close(fd);
 }
 

@@ -204,7 +204,8 @@ TEST(drops_a_client_for_which_too_much_piles_up)
 
     assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     client_read(fd, false, &reply);
-    assert_true(reply.is_truncated);
+    /* It may be dropped before the head of its answer is sent. */
+    assert_true(reply.is_truncated || reply.status == 0);
     reply_release(&reply);
     close(fd);
 }

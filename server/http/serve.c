@@ -1,0 +1,117 @@
+/* serve.c - requests on the loop: their handlers run here */
+#include <stdlib.h>
+
+#include "server/http/internal.h"
+
+/* In a turn of the loop streams get more to send for so long, small requests are handled
+ * for as long, and one large one: others are served in between. */
+#define SHARE_NS ((uint64_t)2000000)
+#define TURN_TEXTS 128 /* of answers that many get at once: 20 us for a start command */
+
+static struct http_request *take(struct http_server *server,
+                                 struct http_request_list *queue)
+{
+    struct http_request *request;
+
+    uv_mutex_lock(&server->lock);
+    request = TAILQ_FIRST(queue);
+    if (request)
+        TAILQ_REMOVE(queue, request, next);
+    uv_mutex_unlock(&server->lock);
+    return request;
+}
+
+static void check_guest(struct http_request *request)
+{
+    struct http_server *server = request->server;
+    struct exchange *exchange = request->exchange;
+
+    if (!server->is_guest(server->guests, http_request_token(request))) {
+        reply_unauthorized(request);
+        return;
+    }
+    exchange->is_suspended = false;
+    MHD_resume_connection(exchange->mhd);
+}
+
+static void handle(struct http_request *request)
+{
+    struct http_server *server = request->server;
+
+    if (server->is_closing) {
+        reply_refuse(request, 503, "the server is stopping");
+    } else if (request->exchange->phase == EXCHANGE_ASKING) {
+        check_guest(request);
+    } else {
+        TAILQ_INSERT_TAIL(&server->handled, request, next);
+        request->is_handled = true;
+        request->match.route->handler(request, server->arg);
+    }
+}
+
+static bool has_more(struct http_server *server)
+{
+    bool has_more;
+
+    uv_mutex_lock(&server->lock);
+    has_more = !TAILQ_EMPTY(&server->small) || !TAILQ_EMPTY(&server->large) ||
+               !TAILQ_EMPTY(&server->notices) ||
+               (server->has_turns && !send_is_high(server));
+    uv_mutex_unlock(&server->lock);
+    return has_more;
+}
+
+void serve(struct http_server *server)
+{
+    struct http_request *request;
+    uint64_t until_ns;
+
+    send_due(server);
+    server->texts_left = TURN_TEXTS;
+    stream_run_notices(server, uv_hrtime() + SHARE_NS);
+    reply_turns(server);
+    until_ns = uv_hrtime() + SHARE_NS;
+    while ((request = take(server, &server->small))) {
+        handle(request);
+        if (uv_hrtime() >= until_ns)
+            break;
+    }
+    request = take(server, &server->large);
+    if (request)
+        handle(request);
+    if (has_more(server))
+        uv_async_send(&server->wake);
+}
+
+/* Answer in the handler's place. A handler that can't be told will still answer its
+ * request, so that is detached, and the exchange gets another one to be refused. */
+static void abandon(struct http_request *request)
+{
+    void (*gone)(void *data) = request->gone;
+    struct http_request *refused = request;
+
+    if (gone) {
+        watch_stop(request->server, &request->watch);
+        gone(request->data);
+    } else {
+        refused = calloc(1, sizeof(*refused));
+        if (!refused)
+            abort();
+        refused->server = request->server;
+        refused->exchange = request->exchange;
+        request_detach(request);
+    }
+    reply_refuse(refused, 503, "the server is stopping");
+}
+
+void serve_no_more(struct http_server *server)
+{
+    struct http_request *request;
+
+    while ((request = take(server, &server->small)) ||
+           (request = take(server, &server->large)))
+        handle(request);
+    while ((request = TAILQ_FIRST(&server->handled)))
+        abandon(request);
+    stream_close_all(server);
+}
