@@ -446,6 +446,23 @@ TEST(damaged_results_are_trouble)
     assert_non_null(strstr(store_trouble(fixture->store), "results of run run1"));
 }
 
+/* Its agent would send again what is stored. */
+TEST(an_acknowledgement_that_cannot_be_read_is_not_unknown)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct error err = {ERROR_NONE, ""};
+    int64_t seq;
+
+    store_write_ack(write, "boot", 7);
+    store_it(fixture, write);
+    change_database(fixture, "ALTER TABLE acks RENAME TO lost");
+    assert_int_equal(store_acked(fixture->store, "boot", &seq, &err), -1);
+    assert_int_not_equal(err.code, ERROR_NONE);
+    change_database(fixture, "ALTER TABLE lost RENAME TO acks");
+    assert_int_equal(acked(fixture, "boot"), 7);
+}
+
 TEST(what_passes_by_itself_is_no_damage)
 {
     static const int damage[] = {SQLITE_CORRUPT,         SQLITE_CORRUPT_INDEX,

@@ -506,6 +506,32 @@ TEST_WITH(fixture_setup, fixture_teardown, refused_write_leaves_no_record)
     summary_destroy(summary);
 }
 
+/* Of the attempt that was given up nothing is left but its events. */
+TEST_WITH(fixture_setup, fixture_teardown, disowned_rows_are_in_no_sum)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    struct summary *summary;
+    json_t *events;
+
+    for (int case_no = 0; case_no < 2; case_no++)
+        add_row(write,
+                &(struct row){.case_no = case_no, .cycle = -1, .size = 8, .time_us = 10});
+    store_write_disown(write, "run1", 1);
+    add_row(write,
+            &(struct row){
+                .case_no = 1, .attempt = 2, .cycle = -1, .size = 16, .time_us = 10});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->results, 2);
+    assert_string_equal(summary->recent, "[]");
+    summary_destroy(summary);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 3);
+    assert_string_equal(json_get_str(json_array_get(events, 1), "type", ""), "result");
+    json_decref(events);
+}
+
 TEST_WITH(fixture_setup, fixture_teardown, deleted_run_can_come_again)
 {
     struct fixture *fixture = *state;
