@@ -351,6 +351,12 @@ void job_call(struct job *job)
         be_unnamed(job, launcher, job->reason, true);
 }
 
+/* Those of its launcher that run. */
+static size_t count_commands(const struct job *job)
+{
+    return engine_calls_count(&job->jobs->calls, job->launcher);
+}
+
 /* The store has it, or has not taken it. */
 static void on_stored(void *arg, const struct error *err,
                       const struct store_event *events, size_t n_events)
@@ -370,6 +376,8 @@ static void on_stored(void *arg, const struct error *err,
         snprintf(why, sizeof(why), "it was not started: it could not be stored: %.120s",
                  err->text);
         job_enter(job, JOB_ENDED, why);
+    } else if (job_is_due(job) && count_commands(job) < ENGINE_CALLS_MAX) {
+        job_call(job); /* at once: a server that is killed before loses it */
     }
 }
 
@@ -402,7 +410,7 @@ static bool may_begin(const struct job *job, const struct launcher *launcher)
  * would be lost with this server: the next one can't know that. */
 static bool has_turn(const struct job *job)
 {
-    size_t n = engine_calls_count(&job->jobs->calls, job->launcher);
+    size_t n = count_commands(job);
     const struct job *other;
 
     TAILQ_FOREACH (other, &job->jobs->list, entry)

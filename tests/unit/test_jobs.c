@@ -153,6 +153,15 @@ static enum job_state need(struct fixture *f, char *text)
     return jobs_need(f->jobs, &f->spec, "000000000001", text);
 }
 
+static int64_t count_commands(struct fixture *f)
+{
+    json_t *launchers = jobs_launchers_json(f->jobs);
+    int64_t n = json_get_int(json_array_get(launchers, 0), "commands", -1);
+
+    json_decref(launchers);
+    return n;
+}
+
 TEST(a_job_is_started_when_the_store_has_it)
 {
     struct fixture *f = *state;
@@ -165,6 +174,7 @@ TEST(a_job_is_started_when_the_store_has_it)
     assert_int_equal(access(f->started, F_OK), -1);
 
     answer_store(NULL);
+    assert_int_equal(count_commands(f), 1); /* a server killed now has begun it */
     while (need(f, text) == JOB_STARTING)
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_string_equal(text, "job 7 of engine is pending");
