@@ -20,6 +20,7 @@
 
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
+#define PEERS_MS 500   /* for the other nodes' ranks to do so, which end if these do */
 #define RAS_MS                                                                           \
     4500 /* the same for NCCL, which can be asked: itself it waits 2 s for ranks */
 #define FLUSH_MS 100  /* how long output may wait for more of it */
@@ -192,18 +193,19 @@ static void on_stacks_timeout(uv_timer_t *timer)
     end_asking(timer->data);
 }
 
-/* Who has said where it is, or has ended, is waited for no longer. */
+/* A rank has printed its stacks, or has ended. */
 static void on_rank_stacks(void *arg)
 {
     struct live_case *c = arg;
 
-    if (c->ras || c->may_be_asked)
+    if (!c->is_asking || c->ras || c->may_be_asked)
         return;
-    for (size_t i = 0; c->is_asking && i < c->n_ranks; i++)
+    for (size_t i = 0; i < c->n_ranks; i++)
         if (!rank_has_told_stacks(c->ranks[i]))
             return;
-    if (c->is_asking)
-        end_asking(c);
+    c->is_asking = false;
+    uv_timer_start(&c->kill_timer, on_stacks_timeout,
+                   (size_t)c->world_size > c->n_ranks ? scaled_ms(PEERS_MS) : 0, 0);
 }
 
 static void tell_conditions(const struct live_case *c, json_t *event)
