@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/fnv.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 #define ACCEPTS_PER_TURN 64
@@ -102,13 +103,8 @@ static void wait_for_handshake(struct http_server *server, int fd,
                                const struct sockaddr_storage *peer, socklen_t len)
 {
     struct hellos *hellos = &server->hellos;
-    struct hello *hello = calloc(1, sizeof(*hello));
+    struct hello *hello = memory_zeroed(1, sizeof(*hello), "a connection");
 
-    if (!hello) {
-        close(fd);
-        count_closed(server);
-        return;
-    }
     hello->fd = fd;
     hello->peer = *peer;
     hello->peer_len = len;
@@ -204,7 +200,7 @@ static int refuse_one(struct http_server *server)
  * requests that are under way have been answered. */
 static int accept_one(struct http_server *server)
 {
-    struct sockaddr_storage peer;
+    struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
     socklen_t len = sizeof(peer);
     enum room room = make_room(server);
     int fd;

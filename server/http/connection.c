@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 /* From accept to the first line of a request, with the handshake; and without TLS. */
@@ -101,11 +102,10 @@ void connection_sweep(struct http_server *server)
 static void open_connection(struct http_server *server, struct MHD_Connection *mhd,
                             void **context)
 {
-    struct http_connection *connection = calloc(1, sizeof(*connection));
+    struct http_connection *connection =
+        memory_zeroed(1, sizeof(*connection), "a connection");
 
     *context = connection;
-    if (!connection)
-        abort();
     connection->server = server;
     connection->fd =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 #include "server/http/origin.h"
 
@@ -48,11 +49,9 @@ static void on_lost(struct watch *watch)
 
 static struct http_request *request_new(struct exchange *exchange)
 {
-    struct http_request *request = calloc(1, sizeof(*request));
+    struct http_request *request = memory_zeroed(1, sizeof(*request), "a request");
     const char *uri = exchange->line.uri;
 
-    if (!request)
-        return NULL;
     request->server = exchange->server;
     request->exchange = exchange;
     request->watch =
@@ -65,10 +64,8 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     struct http_server *server = cls;
     struct http_connection *connection = connection_of(mhd);
-    struct exchange *exchange = connection ? calloc(1, sizeof(*exchange)) : NULL;
+    struct exchange *exchange = memory_zeroed(1, sizeof(*exchange), "a request");
 
-    if (!exchange)
-        return NULL;
     exchange->server = server;
     exchange->connection = connection;
     exchange->mhd = mhd;
@@ -76,10 +73,6 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     exchange->line.uri = uri;
     exchange->line.uri_end = uri ? uri + strlen(uri) : NULL;
     exchange->request = request_new(exchange);
-    if (!exchange->request) {
-        free(exchange);
-        return NULL;
-    }
     uv_mutex_lock(&server->lock);
     server->n_exchanges++;
     server->counters.waiting -= !connection->has_asked;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 #define DEFAULT_CONNECTIONS 30000u /* 10,000 agents have two each */
@@ -251,10 +252,8 @@ static void init_handles(struct http_server *server)
 static struct http_server *server_new(uv_loop_t *loop, const struct http_config *config,
                                       const struct http_route *routes, void *arg)
 {
-    struct http_server *server = calloc(1, sizeof(*server));
+    struct http_server *server = memory_zeroed(1, sizeof(*server), "the HTTP server");
 
-    if (!server)
-        return NULL;
     server->loop = loop;
     server->routes = routes;
     server->arg = arg;
@@ -265,10 +264,8 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->max_connections = connection_limit(config->max_connections);
     server->is_tls = config->tls_cert && config->tls_key;
     server->hosts = strdup(config->hosts ? config->hosts : "");
-    if (!server->hosts) {
-        free(server);
-        return NULL;
-    }
+    if (!server->hosts)
+        memory_out("the HTTP server");
     uv_mutex_init(&server->lock);
     uv_rwlock_init(&server->auth_lock);
     TAILQ_INIT(&server->handled);
@@ -321,10 +318,6 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
 {
     struct http_server *server = server_new(loop, config, routes, arg);
 
-    if (!server) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     if (start(server, config, err)) {
         server_free(server);
         return NULL;

@@ -283,7 +283,7 @@ void send_due(struct http_server *server);
 /* A response that ends with its stream, whose size may be MHD_SIZE_UNKNOWN. */
 struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
                                    struct http_stream **out);
-/* Of these bytes, which it takes unless it returns NULL. */
+/* Of these bytes, which it takes. */
 struct MHD_Response *send_text(struct exchange *exchange, char *data, size_t len);
 
 /* stream.c */

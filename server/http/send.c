@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 /* A writer that ignores http_stream_queued loses its client here, not the server's
@@ -218,11 +219,9 @@ static void on_lost(struct watch *watch)
 struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
                                    struct http_stream **out)
 {
-    struct http_stream *stream = calloc(1, sizeof(*stream));
+    struct http_stream *stream = memory_zeroed(1, sizeof(*stream), "an answer");
     struct MHD_Response *response;
 
-    if (!stream)
-        return NULL;
     stream->server = exchange->server;
     stream->connection = exchange->connection;
     stream->mhd = exchange->mhd;
@@ -231,10 +230,8 @@ struct MHD_Response *send_response(struct exchange *exchange, uint64_t size,
     buf_init(&stream->queue, QUEUE_MAX);
     response =
         MHD_create_response_from_callback(size, BLOCK_BYTES, read_queue, stream, finish);
-    if (!response) {
-        free(stream);
-        return NULL;
-    }
+    if (!response)
+        memory_out("an answer");
     *out = stream;
     return response;
 }
@@ -245,8 +242,6 @@ struct MHD_Response *send_text(struct exchange *exchange, char *data, size_t len
     struct http_stream *stream;
     struct MHD_Response *response = send_response(exchange, len, &stream);
 
-    if (!response)
-        return NULL;
     stream->is_text = stream->is_ended = true;
     stream->queue = (struct buf){.data = data, .len = len, .capacity = len, .max = len};
     uv_mutex_lock(&server->lock);

@@ -1,6 +1,5 @@
 /* serve.c - requests on the loop: their handlers run here */
-#include <stdlib.h>
-
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 /* In a turn of the loop streams get more to send for so long, small requests are handled
@@ -94,9 +93,7 @@ static void abandon(struct http_request *request)
         watch_stop(request->server, &request->watch);
         gone(request->data);
     } else {
-        refused = calloc(1, sizeof(*refused));
-        if (!refused)
-            abort();
+        refused = memory_zeroed(1, sizeof(*refused), "an answer");
         refused->server = request->server;
         refused->exchange = request->exchange;
         request_detach(request);

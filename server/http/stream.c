@@ -55,10 +55,6 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
     if (!has_room(request))
         return NULL;
     response = send_response(request->exchange, MHD_SIZE_UNKNOWN, &stream);
-    if (!response) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return NULL;
-    }
     stream->gone = gone;
     stream->data = data;
     MHD_add_response_header(response, "Content-Type", content_type);

@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 #define EVENTS_PER_TURN 64
@@ -106,10 +107,8 @@ static void on_input(struct watch *watch)
 
 void linger_start(struct http_server *server, int fd)
 {
-    struct http_linger *linger = calloc(1, sizeof(*linger));
+    struct http_linger *linger = memory_zeroed(1, sizeof(*linger), "a connection");
 
-    if (!linger)
-        return;
     linger->server = server;
     linger->deadline_ns = clock_monotonic_ns() + LINGER_MS * (int64_t)1000000;
     uv_mutex_lock(&server->lock);
