@@ -118,7 +118,7 @@ static void spin_less(struct mesh *mesh)
 static bool give_way(struct mesh *mesh, const struct watch_idle *idle)
 {
     return mesh->watch.is_crowded && idle->polls <= mesh->polls + YIELDS_CROWDED &&
-           watch_give_way(&mesh->watch, YIELDS_SPARED);
+           watch_give_way(&mesh->spared, YIELDS_SPARED);
 }
 
 /* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever

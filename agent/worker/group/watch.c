@@ -243,18 +243,18 @@ int watch_reason(const struct watch *watch, struct error *err)
     return -1;
 }
 
-bool watch_give_way(struct watch *watch, unsigned spared)
+bool watch_give_way(unsigned *left_out, unsigned n)
 {
     int64_t start_ns;
 
-    if (watch->spared > 0) {
-        watch->spared--;
+    if (*left_out > 0) {
+        (*left_out)--;
         return false;
     }
     start_ns = clock_monotonic_ns();
     sched_yield();
     if (clock_monotonic_ns() - start_ns > LONG_TURN_NS)
-        watch->spared = spared;
+        *left_out = n;
     return true;
 }
 
@@ -267,7 +267,7 @@ void watch_nap(void)
 
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
 {
-    if (!watch_give_way(watch, YIELDS_SPARED))
+    if (!watch_give_way(&watch->spared, YIELDS_SPARED))
         watch_nap();
     if (idle->polls % 16 != 0)
         return 0;

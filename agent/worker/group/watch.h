@@ -86,10 +86,11 @@ int watch_check(struct watch *watch);
 /* The slow path; 0, or -1 when the wait must end: watch->error says why. */
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
 
-/* Yield the processor. False, without yielding, `spared` times after a yield that took
- * long: something else computes on this core. The kernel serves a process that yields
- * last, and one that wakes up first, so the caller had better sleep. */
-bool watch_give_way(struct watch *watch, unsigned spared);
+/* Yield the processor. False, without yielding, `n` times after a yield that took long:
+ * something else computes on this core. The kernel serves a process that yields last, and
+ * one that wakes up first, so the caller had better sleep. left_out: how often that is
+ * still to happen; 0 at first. */
+bool watch_give_way(unsigned *left_out, unsigned n);
 
 /* Sleep for about 100 us. */
 void watch_nap(void);
