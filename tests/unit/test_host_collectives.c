@@ -269,21 +269,29 @@ static void run_types(int n, int per_host, const char *dtypes)
 }
 
 /* The arithmetic of a type does not depend on how data is moved: all types are tried with
- * one and three ranks, the narrowest and the widest with other numbers. */
+ * one and three ranks, the narrowest and the widest with other numbers. What a sanitizer
+ * finds depends on a type's size at most. */
 static void run_all(int n, int per_host)
 {
     run_types(n, per_host, "[\"int8\",\"float64\"]");
 }
 
+static void run_all_types(int n, int per_host)
+{
+    run_types(n, per_host,
+              test_seeds(10) == 10 ? all_dtypes
+                                   : "[\"int8\",\"bfloat16\",\"float32\",\"int64\"]");
+}
+
 TEST(one_rank_alone)
 {
-    run_types(1, 0, all_dtypes);
+    run_all_types(1, 0);
 }
 
 TEST(ranks_that_share_memory)
 {
     run_all(2, 0);
-    run_types(3, 0, all_dtypes);
+    run_all_types(3, 0);
     run_all(4, 0);
     run_all(5, 0);
     run_all(8, 0);
@@ -292,7 +300,7 @@ TEST(ranks_that_share_memory)
 TEST(ranks_over_sockets)
 {
     run_all(2, 1);
-    run_types(3, 1, all_dtypes);
+    run_all_types(3, 1);
     run_all(4, 1);
     run_all(5, 1);
     run_all(8, 1);

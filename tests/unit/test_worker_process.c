@@ -218,12 +218,21 @@ static void stop_all(void)
         kill(group.workers[rank].pid, SIGTERM);
 }
 
+/* Each has said how far it is, so each heeds signals. */
+static bool all_have_begun(void)
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        if (seen.progress[rank] == 0)
+            return false;
+    return true;
+}
+
 /* A SIGTERM ends what hangs, with the same word from every rank. */
 static void check_stop(const char *members, int per_host)
 {
     write_case(members);
     start(per_host);
-    while (seen.progress[0] == 0) {
+    while (!all_have_begun()) {
         bool stop = false;
         assert_int_equal(worker_group_read(&group, 200, &stop, note, NULL), 1);
     }
