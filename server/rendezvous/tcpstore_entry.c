@@ -367,7 +367,8 @@ json_t *tcpstore_kv_keys_json(const struct tcpstore_kv *kv, size_t most)
         if (tcpstore_entry_exists(entry))
             json_array_append_new(
                 keys, json_pack("{s:o, s:I}", "key", tcpstore_entry_key_json(kv, entry),
-                                "bytes", (json_int_t)(entry->len + entry->queue_bytes)));
+                                "bytes",
+                                (json_int_t)entry->len + (json_int_t)entry->queue_bytes));
     return keys;
 }
 

@@ -197,7 +197,7 @@ static int do_compare_set(struct call *call)
     bool has_value = entry && entry->has_value;
 
     if (has_value ? entry->len != request->value.len ||
-                        memcmp(entry->value->data, request->value.data, entry->len)
+                        memcmp(entry->value->data, request->value.data, entry->len) != 0
                   : request->value.len > 0)
         /* libtorch's servers answer for an absent key with what the client expected. */
         return has_value ? put_value_reply(call, entry)

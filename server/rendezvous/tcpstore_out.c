@@ -32,7 +32,7 @@ void tcpstore_out_init(struct tcpstore_out *out, size_t max)
 
 static void clear(struct tcpstore_out *out, size_t keep)
 {
-    for (; out->next < out->n_pieces; out->next++)
+    for (; out->pieces && out->next < out->n_pieces; out->next++)
         tcpstore_value_drop(out->pieces[out->next].value);
     free(out->pieces);
     out->pieces = NULL;
