@@ -1,9 +1,9 @@
 /* http_floor.c - what a server would take that did nothing: one thread, epoll, one recv
  * and one answer per head of a request, whatever it asks for
  *
- * usage: http_floor [BYTES]. An answer has so many, by default 3. Prints "listening on
- * URL", as the server does, and serves until it is killed. Speaks no TLS: to hellos it
- * gives no answer. */
+ * usage: http_floor [BYTES]. Each answer has a body of BYTES, by default 3. Prints
+ * "listening on URL", as the server does, and serves until it is killed. It does not
+ * speak TLS and does not answer a ClientHello. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

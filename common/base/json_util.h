@@ -44,8 +44,8 @@ int json_check_extent(const char *text, size_t len, struct error *err);
  * measurements have. The caller frees it. NULL when memory is out. */
 char *json_text(const json_t *value);
 
-/* Append that text to `out`, without and with a newline behind it. -1 when memory is out
- * or `out` is full. */
+/* Append the compact text of a value to `out`; json_line_append adds a newline. Returns
+ * -1 if memory is out or `out` would exceed its limit. */
 int json_append(const json_t *value, struct buf *out);
 int json_line_append(const json_t *value, struct buf *out);
 

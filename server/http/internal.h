@@ -7,8 +7,8 @@
  * handler sees: the library's thread fills it, hands it to the loop, and the loop frees
  * it with the answer.
  *
- * `lock` guards what both sides use. Functions that need it held say so. The library's
- * own locks are taken after it, and no handler runs under it. */
+ * `lock` protects what both threads use. A function that must be called with it held says
+ * so. Lock order: `lock`, then the library's own locks. No handler runs with it held. */
 #ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
 #define RINGBENCH_SERVER_HTTP_INTERNAL_H
 

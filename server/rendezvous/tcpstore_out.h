@@ -8,8 +8,8 @@
 /* So much is sent to one client at once; then others get their turn. */
 #define TCPSTORE_STEP_BYTES 65536
 
-/* Shared by a key and the replies under way that have its first bytes. These bytes do not
- * change while there are other users: the key gets a new value. */
+/* The bytes of a key, shared with replies that are being sent. They do not change while
+ * they have several users; a key that is set meanwhile gets a new value. */
 struct tcpstore_value {
     size_t users;
     unsigned char data[];

@@ -415,8 +415,9 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
     node->ahead_ms = time_ms - now_ms;
 }
 
-/* One event for all ranks that have come so far. A rank's later states come behind it:
- * its next line must not join an event of another rank that stands before. */
+/* Ranks of a node that reach the same state share one event. An event may be joined only
+ * until one with an earlier state follows: otherwise a rank's later state would precede
+ * its earlier one. */
 static void join_ranks(struct batch *batch, struct action *action)
 {
     size_t *at = &batch->reached[action->state];

@@ -60,9 +60,10 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
 void store_ask(struct store *store, store_read_answer *answer, json_t *params,
                store_read_done *done, void *arg);
 
-/* The same of a list that comes by pages of `limit`, a parameter, backwards in time:
- * begin it behind a cursor, or with the newest if that is NULL. Parameters before_ms,
- * before_id and perhaps before_like say where. What is no cursor fails the question. */
+/* Ask for one page of a list, newest first, of at most the parameter `limit` rows. The
+ * page starts after `cursor`, or with the newest row if that is NULL; the statement gets
+ * the position as before_ms, before_id and, if it has one, before_like. A malformed
+ * cursor fails the read with ERROR_INVALID. */
 void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
                     const char *cursor, store_read_done *done, void *arg);
 

@@ -27,9 +27,9 @@ enum {
     SQL_COUNT
 };
 
-/* A key that is filtered by belongs to a series, of which a run has few. The planner,
- * which knows nothing of how the types are distributed, would rather walk through all
- * events of the run than through the index of those that are no results. */
+/* SQLite's planner does not know how types are distributed, and would scan all events of
+ * a run. CROSS JOIN makes it start from the results that match, and INDEXED BY makes it
+ * use the index of events that are not results. */
 static const char *const statements[SQL_COUNT] = {
     [SQL_TEXTS] = "SELECT number, text FROM result_texts WHERE run = ?1 ORDER BY number",
     [SQL_RESULTS] = "SELECT " RESULT_ROW " FROM results WHERE run = ?1 AND event <= ?2"

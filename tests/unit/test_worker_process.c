@@ -218,7 +218,7 @@ static void stop_all(void)
         kill(group.workers[rank].pid, SIGTERM);
 }
 
-/* Each has said how far it is, so each heeds signals. */
+/* A rank that has reported progress handles signals. */
 static bool all_have_begun(void)
 {
     for (int rank = 0; rank < RANKS; rank++)

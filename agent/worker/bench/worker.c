@@ -295,8 +295,8 @@ static int measure(struct worker *worker, struct error *err)
     return 0;
 }
 
-/* This may never return if a driver is broken. By now the rank reports its phase each
- * second, shows its stacks on request, and ends when it is told to stop. */
+/* Loading may hang if a driver is broken. It therefore comes last: the rank already
+ * reports its phase every second, prints its stacks on request, and can be stopped. */
 static void load(struct backend *backend, struct progress *progress)
 {
     if (!backend->load)

@@ -42,7 +42,7 @@ struct mesh {
     int machine_ranks;  /* ranks on this machine, whatever their host identity */
     unsigned polls;     /* of sockets, before sleeping */
     uint64_t blocks;    /* sleeps so far */
-    unsigned spared;    /* yields to leave out: sleeping on a socket is cheaper */
+    unsigned spared;    /* yields still to skip after a long one */
     bool is_local;      /* all ranks are on this host */
 };
 

@@ -22,7 +22,7 @@
 #define PROBE_NS 500000000 /* between questions that cost more */
 #define NAP_AFTER_NS 20000000
 #define NAP_NS 100000
-#define LONG_TURN_NS 500000 /* of the process that was given way to */
+#define LONG_TURN_NS 500000 /* a yield that takes longer met a process that computes */
 #define YIELDS_SPARED 32    /* few: then naps end before the next short calls are timed */
 #define SILENCE_MS 2000 /* data without acknowledgement for so long: the peer is gone */
 #define SPINS_ALONE 2000

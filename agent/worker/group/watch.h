@@ -37,7 +37,7 @@ struct watch {
     int lost;           /* rank as it goes by, or -1 */
     struct error error; /* once failed; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;
-    unsigned spared; /* yields to leave out, because one took long */
+    unsigned spared; /* yields still to skip after a long one */
     struct watch_peer *peers;
     int n_peers, max_peers;
 };
