@@ -47,7 +47,9 @@ static void tell(struct job *job)
         job_keep(job);
 }
 
-void job_enter(struct job *job, enum job_state state, const char *reason)
+/* Enter a state, for a reason that may be the job's own: logged and stored if it is new.
+ */
+static void enter(struct job *job, enum job_state state, const char *reason)
 {
     bool is_news = set_words(job->reason, reason);
 
@@ -123,7 +125,7 @@ static int name_it(struct job *job, const char *id, size_t len, char why[JOB_WOR
     }
     memcpy(job->engine_id, id, len);
     if (job->state == JOB_STARTING)
-        job_enter(job, JOB_PENDING, "");
+        enter(job, JOB_PENDING, "");
     else
         job_keep(job);
     return 0;
@@ -139,7 +141,7 @@ static void be_unnamed(struct job *job, const struct launcher *launcher, const c
 
     if (launcher->argv[LAUNCHER_FIND]) {
         job->may_come_until_at = now + (took > MAY_COME_MS ? took : MAY_COME_MS);
-        job_enter(job, job->state, job->state == JOB_STARTING ? why : job->reason);
+        enter(job, job->state, job->state == JOB_STARTING ? why : job->reason);
         return;
     }
     snprintf(text, sizeof(text), "%s%.120s",
@@ -147,7 +149,7 @@ static void be_unnamed(struct job *job, const struct launcher *launcher, const c
                         "`find`: "
                       : "",
              why);
-    job_enter(job, JOB_ENDED, text);
+    enter(job, JOB_ENDED, text);
 }
 
 static void on_started(struct job *job, const struct engine_answer *answer)
@@ -199,7 +201,7 @@ static void on_status(struct job *job, const struct engine_answer *answer)
     }
     if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
-    job_enter(job, (enum job_state)state, is_stopping ? job->reason : why);
+    enter(job, (enum job_state)state, is_stopping ? job->reason : why);
 }
 
 /* Whether another line begins with another id than the first. */
@@ -224,7 +226,7 @@ static void on_found(struct job *job, const struct engine_answer *answer)
         put_fault(why, "whether the engine has it is not known", answer);
         be_unknown(job, why);
     } else if (len == 0) {
-        job_enter(job, may_come ? job->state : JOB_ENDED, job->reason);
+        enter(job, may_come ? job->state : JOB_ENDED, job->reason);
     } else if (has_others(answer->text, len)) {
         snprintf(why, sizeof(why), "the engine has several jobs of its name: %.120s",
                  answer->text);
@@ -328,7 +330,7 @@ static void run_command(struct job *job, struct launcher *launcher)
     if (job->call)
         return;
     if (job->command == LAUNCHER_START)
-        job_enter(job, JOB_ENDED, err.text);
+        enter(job, JOB_ENDED, err.text);
     else
         be_unknown(job, err.text);
 }
@@ -375,7 +377,7 @@ static void on_stored(void *arg, const struct error *err,
     } else if (err) {
         snprintf(why, sizeof(why), "it was not started: it could not be stored: %.120s",
                  err->text);
-        job_enter(job, JOB_ENDED, why);
+        enter(job, JOB_ENDED, why);
     } else if (job_is_due(job) && count_commands(job) < ENGINE_CALLS_MAX) {
         job_call(job); /* at once: a server that is killed before loses it */
     }
@@ -387,11 +389,11 @@ static void store_first(struct job *job)
     struct error err;
 
     if (job->jobs->has_tokens && job_write_token(job, &err)) {
-        job_enter(job, JOB_ENDED, err.text);
+        enter(job, JOB_ENDED, err.text);
         return;
     }
     job->phase = JOB_STORING;
-    job_enter(job, JOB_STARTING, "");
+    enter(job, JOB_STARTING, "");
     store_submit(job->jobs->store, job_row(job), false, on_stored, job);
 }
 
@@ -431,7 +433,7 @@ void job_tick(struct job *job)
         be_unknown(job, "its launcher is not among this server's any more");
     } else if (job->phase == JOB_QUEUED) {
         if (!may_begin(job, launcher))
-            job_enter(job, JOB_STARTING, "waits for another of its launcher to end");
+            enter(job, JOB_STARTING, "waits for another of its launcher to end");
         else if (has_turn(job))
             store_first(job);
     } else if (job->state == JOB_RUNNING &&
@@ -464,11 +466,11 @@ void job_stop(struct job *job, const char *reason)
         (!job_launcher(job) || (!job->engine_id[0] && job->trouble[0]))) {
         snprintf(given_up, sizeof(given_up),
                  "given up by a request; the engine may have it: %.100s", job->trouble);
-        job_enter(job, JOB_ENDED, given_up);
+        enter(job, JOB_ENDED, given_up);
         return;
     }
     if (job->state != JOB_STOPPING)
-        job_enter(job, job->phase == JOB_BEGUN ? JOB_STOPPING : JOB_ENDED, reason);
+        enter(job, job->phase == JOB_BEGUN ? JOB_STOPPING : JOB_ENDED, reason);
     hurry(job);
     job_tick(job); /* its launcher may be gone */
 }

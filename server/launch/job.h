@@ -118,9 +118,6 @@ void job_forget_token(struct job *job);
 
 /* ---- job.c: its life ---- */
 
-/* Enter a state, for a reason that may be its own: logged and stored if that is new. */
-void job_enter(struct job *job, enum job_state state, const char *reason);
-
 /* What is due but commands: its launcher is gone, its hours are over, or its turn has
  * come. */
 void job_tick(struct job *job);

@@ -185,7 +185,8 @@ void jobs_close(struct jobs *jobs)
 
 /* ---- What runs need ---- */
 
-long jobs_nodes_wanted(const struct run_spec *spec)
+/* How many nodes a run asks an engine for. */
+static long nodes_wanted(const struct run_spec *spec)
 {
     long least = spec->pattern == PATTERN_ALL ? 1 : 2;
 
@@ -210,9 +211,9 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
     }
     json_decref(program_schema_complete(launcher->parameters, spec->launch.args,
                                         "/launch/args", problems));
-    if (jobs_nodes_wanted(spec) > launcher->most_nodes)
+    if (nodes_wanted(spec) > launcher->most_nodes)
         problems_add(problems, "/nodes", "%ld nodes are more than the %ld that %s gives",
-                     jobs_nodes_wanted(spec), launcher->most_nodes, launcher->name);
+                     nodes_wanted(spec), launcher->most_nodes, launcher->name);
 }
 
 /* may: names, or NULL: every operator. */
@@ -288,7 +289,7 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
     job = job_create(jobs, spec->nodes.group + strlen(JOB_GROUP_PREFIX), launcher->name,
                      run, args);
     job->who = json_incref(launcher->who);
-    job->nodes = jobs_nodes_wanted(spec);
+    job->nodes = nodes_wanted(spec);
     job->created_ms = clock_wall_ms();
     job_tick(job);
     run_timer(jobs);

@@ -41,9 +41,6 @@ int jobs_reload(struct jobs *jobs, struct error *err);
  * store has closed. */
 void jobs_close(struct jobs *jobs);
 
-/* How many nodes a run asks an engine for. */
-long jobs_nodes_wanted(const struct run_spec *spec);
-
 /* Add what is wrong with the spec's `launch` here; nothing if it has none. */
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);

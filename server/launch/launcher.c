@@ -198,8 +198,10 @@ static void check_templates(const struct launcher *launcher, struct problems *pr
     json_decref(names[1]);
 }
 
-struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
-                                struct problems *problems)
+/* Read a file's content (borrowed). Returns a reference, or NULL after adding every fault
+ * to *problems, with its pointer into the file. */
+static struct launcher *parse(const char *name, json_t *file, const char *config_dir,
+                              struct problems *problems)
 {
     struct launcher *launcher = calloc(1, sizeof(*launcher));
     size_t before = problems->count;
@@ -277,7 +279,7 @@ static int add_file(void *arg, const struct config_file *file)
         return error_set(reading->err, ERROR_LIMIT, "%.200s has more than %d launchers",
                          reading->dir, LAUNCHERS_MAX);
     problems_init(&problems);
-    launcher = launcher_parse(file->name, file->content, reading->dir, &problems);
+    launcher = parse(file->name, file->content, reading->dir, &problems);
     if (launcher)
         list->items[list->n++] = launcher;
     else

@@ -49,11 +49,7 @@ struct launcher {
 
 extern const char *const job_state_names[]; /* by enum job_state */
 
-/* Understand a file's content (borrowed). NULL after adding every fault to *problems,
- * with its pointer into the file. */
-struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
-                                struct problems *problems);
-/* It is freed with the last reference, of which launcher_parse gives the first. */
+/* A launcher is freed with its last reference. */
 struct launcher *launcher_ref(struct launcher *launcher);
 void launcher_unref(struct launcher *launcher);
 

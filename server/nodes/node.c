@@ -257,12 +257,20 @@ static bool is_occupant(const struct node_occupant *o, const char *run, int case
     return o->case_no == case_no && o->attempt == attempt && strcmp(o->run, run) == 0;
 }
 
+static bool hosts(const struct node *node, const char *run, int case_no, int attempt)
+{
+    for (size_t i = 0; i < node->n_occupants; i++)
+        if (is_occupant(&node->occupants[i], run, case_no, attempt))
+            return true;
+    return false;
+}
+
 void node_occupy(struct node *node, const char *run, int case_no, int attempt,
                  bool shared)
 {
     struct node_occupant *o;
 
-    if (node_hosts(node, run, case_no, attempt))
+    if (hosts(node, run, case_no, attempt))
         return;
     o = realloc(node->occupants, (node->n_occupants + 1) * sizeof(*o));
     if (!o)
@@ -283,14 +291,6 @@ bool node_vacate(struct node *node, const char *run, int case_no, int attempt)
             return true;
         }
     }
-    return false;
-}
-
-bool node_hosts(const struct node *node, const char *run, int case_no, int attempt)
-{
-    for (size_t i = 0; i < node->n_occupants; i++)
-        if (is_occupant(&node->occupants[i], run, case_no, attempt))
-            return true;
     return false;
 }
 

@@ -133,7 +133,6 @@ void node_poll_end(struct node *node);
 void node_occupy(struct node *node, const char *run, int case_no, int attempt,
                  bool shared);
 bool node_vacate(struct node *node, const char *run, int case_no, int attempt);
-bool node_hosts(const struct node *node, const char *run, int case_no, int attempt);
 
 /* Whether a run may start here now. */
 bool node_is_free(const struct node *node, bool shared);
