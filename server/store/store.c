@@ -356,6 +356,8 @@ static void finish_read(struct store *store, struct store_read *read)
         read->summary_done(read->arg, err, err ? NULL : read->summary);
         if (!err)
             read->summary = NULL;
+    } else if (read->worked) {
+        read->worked(read->arg, err);
     } else {
         read->done(read->arg, err, err ? NULL : read->result);
         if (!err)

@@ -5,6 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/store/event_row.h"
 #include "server/store/run_doc.h"
 #include "server/store/store_read.h"
@@ -48,6 +49,23 @@ void store_ask_page(struct store *store, store_read_answer *answer, json_t *para
     store_submit_read(store, read);
 }
 
+/* ---- A function of the caller's ---- */
+
+static void answer_work(sqlite3 *db, struct store_read *read)
+{
+    read->is_failed = read->work(db, read->arg, &read->err) != 0;
+}
+
+void store_do(struct store *store, store_work *work, store_worked *worked, void *arg)
+{
+    struct store_read *read = store_read_create(answer_work, json_object(), arg);
+
+    read->work = work;
+    read->worked = worked;
+    read->is_long = true;
+    store_submit_read(store, read);
+}
+
 /* ---- A run ---- */
 
 static void take_run(struct store_read *read, sqlite3_stmt *stmt)
@@ -62,6 +80,11 @@ static void answer_run(sqlite3 *db, struct store_read *read)
                   take_run);
     if (!read->result)
         store_read_fail(read, ERROR_NOT_FOUND, "there is no such run");
+}
+
+json_t *store_get_run(sqlite3 *db, const char *run, struct error *err)
+{
+    return store_answer(db, answer_run, json_pack("{s:s}", "run", run), err);
 }
 
 void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)
@@ -123,6 +146,22 @@ void store_read_rows(struct store *store, const struct store_rows_query *query,
     read->events_done = done;
     read->is_long = true;
     store_submit_read(store, read);
+}
+
+struct summary *store_get_summary(sqlite3 *db, const json_t *run,
+                                  const struct summary_query *query, struct error *err)
+{
+    struct summary_query full = *query;
+    struct summary_case *cases = summary_cases(run, &full.n_cases);
+    struct summary *summary;
+
+    if (!cases)
+        memory_out("a summary");
+    full.run = json_get_str(run, "id", "");
+    full.cases = cases;
+    summary = summary_read(db, &full, err);
+    free(cases);
+    return summary;
 }
 
 static void answer_summary(sqlite3 *db, struct store_read *read)

@@ -47,6 +47,20 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
     error_set(&read->err, code, "%s", text);
 }
 
+json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
+                     struct error *err)
+{
+    struct store_read *read = store_read_create(answer, params, NULL);
+    json_t *result;
+
+    if (!read->is_failed)
+        answer(db, read);
+    result = read->is_failed ? NULL : json_incref(read->result);
+    *err = read->err;
+    store_read_destroy(read);
+    return result;
+}
+
 size_t store_read_bytes(const struct store_read *read)
 {
     return read->text.len + (read->events ? read->events->bytes : 0);

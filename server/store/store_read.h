@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "server/store/store.h"
 #include "server/store/store_cursor.h"
+#include "server/store/store_work.h"
 #include "server/summary/summary.h"
 
 #define TEXT_SOFT_MAX ((size_t)1 << 20) /* of texts and events in an answer */
@@ -43,6 +44,8 @@ struct store_read {
     store_events_done *events_done;
     store_logs_done *logs_done;
     summary_done *summary_done;
+    store_work *work;
+    store_worked *worked;
     void *arg;
 };
 
@@ -66,6 +69,11 @@ void store_ask(struct store *store, store_read_answer *answer, json_t *params,
  * cursor fails the read with ERROR_INVALID. */
 void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
                     const char *cursor, store_read_done *done, void *arg);
+
+/* Answer at once, on a reader's thread: what comes as JSON, by parameters (taken). NULL
+ * with err on failure. */
+json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
+                     struct error *err);
 
 /* Whether the page is full: then the row is of the next one, and page_ms and page_id, of
  * the last row of this one, say where that begins. */

@@ -157,6 +157,11 @@ static void take_due(struct store_read *read, sqlite3_stmt *stmt)
         read->is_failed = true;
 }
 
+static json_t *due_params(const char *run, size_t skip)
+{
+    return json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip);
+}
+
 static void answer_due(sqlite3 *db, struct store_read *read)
 {
     bool is_any = json_is_null(json_object_get(read->params, "run"));
@@ -165,11 +170,15 @@ static void answer_due(sqlite3 *db, struct store_read *read)
     read_each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
 }
 
+json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err)
+{
+    return store_answer(db, answer_due, due_params(run, skip), err);
+}
+
 void store_read_due(struct store *store, const char *run, size_t skip,
                     store_read_done *done, void *arg)
 {
-    store_ask(store, answer_due,
-              json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip), done, arg);
+    store_ask(store, answer_due, due_params(run, skip), done, arg);
 }
 
 /* ---- Trends ---- */
@@ -405,12 +414,21 @@ static void answer_base(sqlite3 *db, struct store_read *read)
         read_last(db, read, likeness, base, run, NULL, STORE_HISTORY, take_history);
 }
 
+static json_t *base_params(const struct store_base_query *query)
+{
+    return json_pack("{s:s, s:s?, s:b, s:i, s:s}", "run", query->run, "base", query->base,
+                     "has_series", (int)query->has_series, "last", query->last,
+                     "likeness", run_likeness_names[query->likeness]);
+}
+
+json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
+                       struct error *err)
+{
+    return store_answer(db, answer_base, base_params(query), err);
+}
+
 void store_read_base(struct store *store, const struct store_base_query *query,
                      store_read_done *done, void *arg)
 {
-    store_ask(store, answer_base,
-              json_pack("{s:s, s:s?, s:b, s:i, s:s}", "run", query->run, "base",
-                        query->base, "has_series", (int)query->has_series, "last",
-                        query->last, "likeness", run_likeness_names[query->likeness]),
-              done, arg);
+    store_ask(store, answer_base, base_params(query), done, arg);
 }
