@@ -66,6 +66,10 @@ int worker_group_add(struct worker_group *group, const char *program,
     if (worker->pid == 0)
         become_worker(group, program, case_path, rank, per_host, ends[1]);
     close(ends[1]);
+    if (worker->pid < 0) {
+        close(ends[0]);
+        return -1;
+    }
     worker->fd = ends[0];
     worker->line = malloc(LINE_BYTES);
     return 0;
@@ -80,6 +84,13 @@ int worker_group_start(struct worker_group *group, const char *program,
         if (worker_group_add(group, program, case_path, rank, per_host))
             return -1;
     return 0;
+}
+
+int worker_group_signal(const struct worker_group *group, int rank, int signum)
+{
+    pid_t pid = group->workers[rank].pid;
+
+    return pid > 0 ? kill(pid, signum) : -1;
 }
 
 static void reap(struct worker_source *worker)

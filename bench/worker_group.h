@@ -12,8 +12,8 @@
 #define WORKER_GROUP_MAX 256
 
 struct worker_source {
-    pid_t pid;
-    int fd; /* -1: at its end */
+    pid_t pid; /* 0: it has ended */
+    int fd;    /* -1: at its end */
     char *line;
     size_t len;
     int status; /* of waitpid, once at its end */
@@ -42,6 +42,10 @@ int worker_group_add(struct worker_group *group, const char *program,
  * timeout_ms (returns 1), or *stop (may be NULL) became true (returns 1). */
 int worker_group_read(struct worker_group *group, int timeout_ms, const bool *stop,
                       worker_line_fn *fn, void *arg);
+
+/* Send a worker a signal. -1 if it has ended: kill() of its pid 0 would reach the
+ * caller's whole process group. */
+int worker_group_signal(const struct worker_group *group, int rank, int signum);
 
 /* Kill what is left, and the store. */
 void worker_group_end(struct worker_group *group);

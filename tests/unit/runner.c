@@ -6,11 +6,21 @@
  * Each file has a process of its own, since tests change signals, limits and variables.
  */
 #include <fnmatch.h>
+#include <sys/prctl.h>
 
 #include "tests/unit/test.h"
 
 static struct test_entry *entries;
 static struct test_fixtures *all_fixtures;
+
+/* A test signals the processes that it starts. If it gets one wrong and signals all of
+ * its group, only this program is to end, and not ctest with everything else. */
+static void lead_own_group(void)
+{
+    setpgid(0, 0);
+    /* Ctrl-C ends ctest alone then. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
 
 /* Are the first one's tests before the other's? */
 static bool is_before(const struct test_entry *a, const struct test_entry *b)
@@ -110,7 +120,9 @@ size_t test_seeds(size_t full)
 
 int main(int argc, char **argv)
 {
-    int rc = argc < 2 || argc > 3 ? -1 : run(argv[1], argc == 3 ? argv[2] : "*");
+    int rc;
 
+    lead_own_group();
+    rc = argc < 2 || argc > 3 ? -1 : run(argv[1], argc == 3 ? argv[2] : "*");
     return rc < 0 ? usage(argv[0]) : rc > 0;
 }

@@ -18,7 +18,7 @@ static void check_death(const char *emulation, const char *names)
     nccl_write_case(nccl_endless, "");
     nccl_start(emulation);
     nccl_await_hang(0);
-    kill(nccl.group.workers[1].pid, SIGKILL);
+    assert_int_equal(worker_group_signal(&nccl.group, 1, SIGKILL), 0);
     nccl_read();
     for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1) {
         const json_t *error = json_object_get(nccl.done[rank], "error");
@@ -52,7 +52,7 @@ TEST(a_stop_ends_a_call_that_hangs)
         nccl_start(cases[i].emulation);
         nccl_await_hang(2);
         for (int rank = 0; rank < RANKS; rank++)
-            kill(nccl.group.workers[rank].pid, SIGTERM);
+            assert_int_equal(worker_group_signal(&nccl.group, rank, SIGTERM), 0);
         nccl_read();
         for (int rank = 0; rank < RANKS; rank++)
             assert_string_equal(nccl_error_of(rank, "code"), "cancelled");

@@ -228,7 +228,7 @@ static void check_death_inside(const char *more, const char *emulation, const ch
     nccl_start(emulation);
     for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1)
         nccl_await_hang(rank);
-    kill(nccl.group.workers[1].pid, SIGKILL);
+    assert_int_equal(worker_group_signal(&nccl.group, 1, SIGKILL), 0);
     int64_t killed_ns = clock_monotonic_ns();
     nccl_read();
     for (int rank = 0; rank < RANKS; rank++) {
@@ -265,7 +265,7 @@ TEST(a_death_is_noticed_at_the_end_of_a_group)
     nccl_write_case(one_size, how);
     nccl_start("devices=4,group_hangs@0=2");
     nccl_await_hang(0);
-    kill(nccl.group.workers[1].pid, SIGKILL);
+    assert_int_equal(worker_group_signal(&nccl.group, 1, SIGKILL), 0);
     nccl_read();
     assert_non_null(strstr(nccl_error_of(0, "text"), "(ncclGroupEnd)"));
 }

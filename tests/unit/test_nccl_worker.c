@@ -433,7 +433,7 @@ TEST(a_death_during_init_is_noticed)
     nccl_start("devices=4,init_hangs@1");
     nccl_await_progress(); /* all of them are in init by then */
     int64_t killed_ns = clock_monotonic_ns();
-    kill(nccl.group.workers[1].pid, SIGKILL);
+    assert_int_equal(worker_group_signal(&nccl.group, 1, SIGKILL), 0);
     nccl_read();
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank != 1) {
@@ -447,7 +447,7 @@ TEST(a_death_during_init_is_noticed)
 static void stop_all(void)
 {
     for (int rank = 0; rank < RANKS; rank++)
-        kill(nccl.group.workers[rank].pid, SIGTERM);
+        assert_int_equal(worker_group_signal(&nccl.group, rank, SIGTERM), 0);
 }
 
 /* SIGTERM ends what hangs, in 5 s, with the same word from every rank. */
@@ -540,7 +540,7 @@ TEST(a_hang_while_cuda_is_loaded_is_told)
     nccl_await_loading(1);
     assert_non_null(nccl.hello[1]);
     for (int rank = 0; rank < RANKS; rank++)
-        kill(nccl.group.workers[rank].pid, SIGTERM);
+        assert_int_equal(worker_group_signal(&nccl.group, rank, SIGTERM), 0);
     nccl_read();
     assert_string_equal(nccl_error_of(1, "code"), "cancelled");
     assert_mentions(nccl_error_of(1, "text"), "loading CUDA and NCCL");

@@ -156,8 +156,10 @@ static pid_t look_up(pid_t pid, char *state)
 static pid_t parent_of(pid_t pid)
 {
     char state;
+    pid_t parent = look_up(pid, &state);
 
-    return look_up(pid, &state);
+    assert_true(parent > 1);
+    return parent;
 }
 
 static void kill_to_zombie(pid_t pid)

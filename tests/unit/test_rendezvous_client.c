@@ -194,6 +194,7 @@ static struct rendezvous_client *connect_to_liar(const char *bytes, size_t len,
     getsockname(listener, (struct sockaddr *)&at, &at_len);
     snprintf(port, sizeof(port), "%d", ntohs(at.sin_port));
     pid_t child = fork();
+    assert_true(child >= 0);
     if (child == 0) {
         for (;;) {
             int fd = accept(listener, NULL, NULL);

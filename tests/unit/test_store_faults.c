@@ -64,6 +64,7 @@ TEST(killed_server_keeps_what_it_acknowledged)
     fixture_close(fixture);
     assert_int_equal(pipe(ends), 0);
     pid = fork();
+    assert_true(pid >= 0);
     if (pid == 0) {
         close(ends[0]);
         write_until_killed(fixture->dir, ends[1]);

@@ -164,7 +164,7 @@ static void check_death(int per_host, const char *split)
     assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, NULL),
                      1);
     int64_t killed_ns = clock_monotonic_ns();
-    kill(group.workers[2].pid, SIGKILL);
+    assert_int_equal(worker_group_signal(&group, 2, SIGKILL), 0);
     read_to_end();
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank == 2) {
@@ -215,7 +215,7 @@ TEST(a_rank_that_kills_itself_in_a_row_is_named)
 static void stop_all(void)
 {
     for (int rank = 0; rank < RANKS; rank++)
-        kill(group.workers[rank].pid, SIGTERM);
+        assert_int_equal(worker_group_signal(&group, rank, SIGTERM), 0);
 }
 
 /* A rank that has reported progress handles signals. */
@@ -265,6 +265,27 @@ TEST(a_stop_ends_the_wait_for_a_rank_that_never_joins)
 {
     check_stop("\"sizes\":[8],\"iters\":10,\"fault\":{\"kind\":\"no_join\",\"rank\":1}",
                0);
+}
+
+static volatile sig_atomic_t signals_here;
+
+static void count_signal(int signum)
+{
+    (void)signum;
+    signals_here++;
+}
+
+/* Its pid is 0 then, which would stand for all processes of this group. */
+TEST(a_signal_to_a_worker_that_has_ended_reaches_nobody)
+{
+    struct sigaction count = {.sa_handler = count_signal}, before;
+
+    write_case("\"sizes\":[8],\"iters\":1");
+    run(0);
+    sigaction(SIGTERM, &count, &before);
+    assert_int_equal(worker_group_signal(&group, 2, SIGTERM), -1);
+    sigaction(SIGTERM, &before, NULL);
+    assert_int_equal(signals_here, 0);
 }
 
 TEST(a_slow_rank_shows_in_the_time)
@@ -319,7 +340,7 @@ TEST(nothing_is_left_in_dev_shm_after_a_kill)
                      1);
     assert_int_equal(count_names("/dev/shm"), before);
     for (int rank = 0; rank < RANKS; rank++)
-        kill(group.workers[rank].pid, SIGKILL);
+        assert_int_equal(worker_group_signal(&group, rank, SIGKILL), 0);
     read_to_end();
     assert_int_equal(count_names("/dev/shm"), before);
 }
