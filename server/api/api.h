@@ -11,6 +11,7 @@
 #include "server/runs/value_keeper.h"
 #include "server/store/store.h"
 
+struct edit;
 struct jobs;
 struct submission;
 
@@ -34,6 +35,7 @@ struct api {
     unsigned comparisons;           /* being made */
     unsigned imports;               /* being read */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
+    struct edit *edits; /* of runs in the store, the first under way; starts NULL */
 };
 
 /* No node is played from here on; of any struct api. */

@@ -4,8 +4,8 @@
 
 #include "server/api/api.h"
 
-http_handler api_run_submit, api_run_list, api_run_get, api_run_delete, api_run_cancel,
-    api_run_follow_up;
+http_handler api_run_submit, api_run_list, api_run_get, api_run_edit, api_run_delete,
+    api_run_cancel, api_run_follow_up;
 http_handler api_run_summary, api_run_validate, api_run_verdict, api_run_projection,
     api_budget, api_compare, api_import;
 http_handler api_run_results, api_run_events, api_run_logs, api_run_report,

@@ -133,6 +133,7 @@ static void start_writing(struct report_job *job)
 /* The page says so itself; this is for who has only the text. */
 static void end_shortened_text(struct report_job *job)
 {
+    run_text_end(job->writer, &job->text);
     buf_printf(&job->text,
                "# The rest is left out here: the run has %lld rows and is %s.\n",
                (long long)json_get_int(job->run, "rows_done", 0),
@@ -242,10 +243,12 @@ static void on_page(void *arg, const struct error *err, struct store_events *pag
     if (page->n > 0)
         job->after = page->list[page->n - 1].id;
     job->work.data = job;
-    if (page->n == 0 && job->is_whole)
+    if (page->n == 0 && job->is_whole) {
+        run_text_end(job->writer, &job->text);
         start_writing(job);
-    else
-        uv_queue_work(job->parked->api->loop, &job->work, take_page, on_taken);
+        return;
+    }
+    uv_queue_work(job->parked->api->loop, &job->work, take_page, on_taken);
 }
 
 static void read_page(struct report_job *job)

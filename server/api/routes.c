@@ -8,6 +8,7 @@
 #define BUDGET_BODY_MAX 16384
 #define LEAVE_BODY_MAX 4096
 #define BASELINE_BODY_MAX 8192
+#define EDIT_BODY_MAX 65536
 #define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
 
 static const struct http_route routes[] = {
@@ -20,6 +21,7 @@ static const struct http_route routes[] = {
     {"POST", "/api/v1/runs/validate", ROLE_VIEWER, RUN_BODY_MAX, api_run_validate},
     {"GET", "/api/v1/runs", ROLE_VIEWER, 0, api_run_list},
     {"GET", "/api/v1/runs/{id}", ROLE_VIEWER, 0, api_run_get},
+    {"PATCH", "/api/v1/runs/{id}", ROLE_OPERATOR, EDIT_BODY_MAX, api_run_edit},
     {"DELETE", "/api/v1/runs/{id}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_delete},
     {"POST", "/api/v1/runs/{id}/cancel", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_cancel},
     {"POST", "/api/v1/runs/{id}/follow_up", ROLE_OPERATOR, IGNORED_BODY_MAX,

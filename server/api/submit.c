@@ -209,8 +209,7 @@ bool api_can_keep(struct api *api, struct http_request *request)
         return true;
     http_reply_header(request, "Retry-After", "10");
     http_reply_problem(request, 503, NULL,
-                       "no run is accepted since its results could not be kept: %s",
-                       trouble);
+                       "nothing new is accepted since it could not be kept: %s", trouble);
     return false;
 }
 

@@ -199,7 +199,7 @@ static void find_file(struct http_request *request)
 static void find_route(struct http_request *request)
 {
     if (!strcmp(request->target.path, "*") && !strcmp(request->method, "OPTIONS")) {
-        refuse_method(request, "GET, HEAD, POST, DELETE, OPTIONS");
+        refuse_method(request, "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
         return;
     }
     switch (router_match(request->server->routes, request->method, &request->target,

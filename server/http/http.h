@@ -28,7 +28,7 @@ enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
 typedef void http_handler(struct http_request *request, void *arg);
 
 struct http_route {
-    const char *method;  /* "GET", "POST", "DELETE"; GET answers HEAD too */
+    const char *method;  /* "GET", "POST", "PATCH", "DELETE"; GET answers HEAD too */
     const char *pattern; /* "/api/v1/runs/{id}"; {name} matches one path segment */
     enum http_role role;
     size_t max_body; /* bytes; 0 = no body expected */

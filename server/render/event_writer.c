@@ -232,8 +232,9 @@ int event_writer_event(struct event_writer *writer, const struct store_event *ev
 
 void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out)
 {
-    event_writer_flush(writer, out);
-    if (writer->form == EVENT_FORM_SSE && is_over)
+    if (writer->form == EVENT_FORM_TEXT)
+        run_text_end(writer->text, out);
+    else if (writer->form == EVENT_FORM_SSE && is_over)
         buf_append_str(out, "event: end\ndata: {}\n\n");
     else if (writer->form == ROWS_FORM_JSON)
         buf_append_str(out, "]}\n");

@@ -24,9 +24,11 @@
 #define GROUPS_NAMED_MAX 16
 #define RANKS_NAMED_MAX 16
 #define WAYS_NAMED_MAX 32
+#define END_MAX ((size_t)1 << 20)
 
 struct run_text {
     char *id, *link, *post;
+    json_t *labels, *notes; /* as they are now */
     struct table table;
     char state[32];
     char reason[512]; /* of that state */
@@ -51,6 +53,7 @@ struct run_text {
     char settings[256]; /* of the timed loop, where they are not the usual ones */
     bool is_over;       /* before this text began */
     bool can_follow_up; /* if it is over enough nodes */
+    struct buf end;     /* the last lines, once it has ended */
     bool has_ended;
     bool has_pattern; /* cases on other nodes go side by side */
     bool is_program;  /* its rows are figures, and nobody knows how many will come */
@@ -101,8 +104,11 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
         text->table.names_cases = false;
     table_name_cases(&text->table, json_object_get(run, "cases"));
     forget_most(text);
+    buf_init(&text->end, END_MAX);
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
+    text->labels = clean_text_shown(json_object_get(run, "labels"), false);
+    text->notes = clean_text_shown(json_object_get(run, "notes"), true);
     text->post = post ? strdup(post) : NULL;
     text->is_over = json_is_string(json_object_get(run, "ended"));
     text->can_follow_up = post && follow_up_fits(run);
@@ -124,11 +130,14 @@ void run_text_destroy(struct run_text *text)
     if (!text)
         return;
     table_release(&text->table);
+    buf_release(&text->end);
     headline_release(&text->headline);
     free(text->has_joined);
     free(text->id);
     free(text->link);
     free(text->post);
+    json_decref(text->labels);
+    json_decref(text->notes);
     free(text);
 }
 
@@ -144,6 +153,21 @@ static void put_comment(struct buf *out, const char *words)
     buf_append_str(out, "\n");
 }
 
+static void put_labels(json_t *labels, struct buf *out)
+{
+    const char *key, *comma = "";
+    json_t *value;
+
+    if (json_object_size(labels) == 0)
+        return;
+    buf_append_str(out, "# labels: ");
+    json_object_foreach (labels, key, value) {
+        buf_printf(out, "%s%s=%s", comma, key, json_string_value(value));
+        comma = ", ";
+    }
+    buf_append_str(out, "\n");
+}
+
 void run_text_begin(const struct run_text *text, struct buf *out)
 {
     buf_printf(out, "# run %s  %s\n", text->id, text->link);
@@ -151,6 +175,11 @@ void run_text_begin(const struct run_text *text, struct buf *out)
         buf_printf(out, "# stop: %s/cancel\n", text->post);
     if (text->settings[0])
         buf_printf(out, "# %s\n", text->settings);
+    put_labels(text->labels, out);
+    if (json_string_length(text->notes) > 0) {
+        buf_append_str(out, "# notes:\n");
+        put_comment(out, json_string_value(text->notes));
+    }
 }
 
 bool run_text_has_pending(const struct run_text *text)
@@ -264,8 +293,8 @@ static void put_verdict(const char *name, const json_t *verdict, struct buf *out
     put_in_line(out, json_get_str(verdict, "sentence", ""));
 }
 
-/* The last line. Reason and verdict are kept on that line, so that `tail -1` has all of
- * it. */
+/* The last lines; edits may still come before them. Reason and verdict stand on the very
+ * last, so that `tail -1` has all of it. */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
                     struct buf *out)
 {
@@ -274,7 +303,6 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
     const json_t *verdict = json_object_get(event, "verdict");
     bool is_completed = strcmp(state, "completed") == 0;
 
-    table_end(&text->table, out);
     put_checks(verdict, out);
     put_lateness(json_object_get(event, "lateness"), out);
     put_traffic(json_object_get(event, "traffic"), out);
@@ -306,7 +334,8 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     if (strcmp(state, "rendezvous") == 0 && text->started_ms == 0)
         text->started_ms = time_ms;
     if (is_final(state)) {
-        put_end(text, event, time_ms, out);
+        table_end(&text->table, out);
+        put_end(text, event, time_ms, &text->end);
         return;
     }
     /* The same state with the same reason says nothing new. */
@@ -627,6 +656,46 @@ static void take_message(const json_t *event, struct buf *out)
     put_comment(out, words);
 }
 
+/* A label or the notes: its value, and the one before. */
+static void put_change(struct buf *out, const char *name, const json_t *before,
+                       const json_t *after)
+{
+    const char *old = json_string_value(before), *new = json_string_value(after);
+
+    if (new &&*new)
+        buf_printf(out, "; %s=%s", name, new);
+    else
+        buf_printf(out, "; %s removed", name);
+    if (old && *old)
+        buf_printf(out, " (was %s)", old);
+}
+
+/* Who changed which labels and notes: "edited by ann from 10.0.0.7; label gpu=h100". */
+static void take_edit(const json_t *event, struct buf *out)
+{
+    const json_t *before = json_object_get(event, "before");
+    const json_t *after = json_object_get(event, "after");
+    const json_t *notes = json_object_get(after, "notes");
+    const json_t *old = json_object_get(before, "labels");
+    const char *by = json_get_str(event, "by", NULL), *key;
+    json_t *value;
+    struct buf words;
+
+    buf_init(&words, END_MAX);
+    buf_printf(&words, "edited%s%s from %s", by ? " by " : "", by ? by : "",
+               json_get_str(event, "peer", "?"));
+    json_object_foreach (json_object_get(after, "labels"), key, value) {
+        char name[256];
+
+        snprintf(name, sizeof(name), "label %s", key);
+        put_change(&words, name, json_object_get(old, key), value);
+    }
+    if (notes)
+        put_change(&words, "notes", json_object_get(before, "notes"), notes);
+    put_comment(out, words.data);
+    buf_release(&words);
+}
+
 static void take_event(struct run_text *text, int64_t time_ms, const char *type,
                        json_t *event, struct buf *out)
 {
@@ -651,6 +720,8 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_result(text, event, out);
     else if (strcmp(type, "message") == 0)
         take_message(event, out);
+    else if (strcmp(type, "edit") == 0)
+        take_edit(event, out);
     else if (strcmp(type, "triad") == 0)
         put_ceiling(json_object_get(event, "ceiling"), out);
     else if (strcmp(type, "conditions") == 0 && !text->has_pattern)
@@ -662,7 +733,7 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
 {
     json_t *shown;
 
-    if (text->has_ended)
+    if (text->has_ended && strcmp(type, "edit") != 0)
         return;
     /* Of a result the table shows the words, and cleans them itself. */
     shown =
@@ -671,10 +742,19 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
     json_decref(shown);
 }
 
+void run_text_end(struct run_text *text, struct buf *out)
+{
+    run_text_flush(text, out);
+    buf_append(out, text->end.data, text->end.len);
+    buf_clear(&text->end);
+}
+
 void run_text_stop(struct run_text *text, struct buf *out)
 {
-    if (text->has_ended)
+    if (text->has_ended) {
+        run_text_end(text, out);
         return;
+    }
     run_text_flush(text, out);
     buf_printf(out,
                "# the server is stopping; the run goes on when it is back: "

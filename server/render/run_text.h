@@ -20,8 +20,7 @@ void run_text_destroy(struct run_text *text);
 /* The opening lines. */
 void run_text_begin(const struct run_text *text, struct buf *out);
 
-/* Take the next event of the run (body borrowed). The event that ends the run gives the
- * last line. */
+/* Take the next event of the run (body borrowed). */
 void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
                     json_t *body, struct buf *out);
 
@@ -30,10 +29,13 @@ void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
 bool run_text_has_pending(const struct run_text *text);
 void run_text_flush(struct run_text *text, struct buf *out);
 
+/* There is no further event: of a run that has ended the last lines. */
+void run_text_end(struct run_text *text, struct buf *out);
+
 /* A comment line for a reader who has seen nothing for a while. */
 void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out);
 
-/* The last line where the server stops before the run has ended. */
+/* The last line where the server stops first. */
 void run_text_stop(struct run_text *text, struct buf *out);
 
 #endif

@@ -46,7 +46,8 @@ static void on_written(void *arg, const struct error *err,
 static bool changes_row(const struct run *run, const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
-           strcmp(type, "plan") == 0 || (strcmp(type, "message") == 0 && run->started_ms);
+           strcmp(type, "plan") == 0 || strcmp(type, "edit") == 0 ||
+           (strcmp(type, "message") == 0 && run->started_ms);
 }
 
 /* What an earlier attempt measured is not of the run that goes on. */
@@ -78,10 +79,10 @@ int emit_run(struct store_write *write, const struct active_run *active)
 
     if (active->deadline_ns && !run_has_ended(run))
         json_object_set_new(doc, "elapsed", elapsed_json(active, now));
-    result =
-        doc ? store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
-                              run->created_ms, run->spec->labels, doc)
-            : -1;
+    result = doc ? store_write_run(write, run->id, run_state_name(run->state),
+                                   run->spec->name, run->created_ms,
+                                   json_object_get(run->editable, "labels"), doc)
+                 : -1;
     json_decref(doc);
     return result;
 }

@@ -8,6 +8,7 @@
 #include "server/nodes/preflight_nodes.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
+#include "server/runs/emit.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -224,6 +225,15 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
         live_case_stop(live, CASE_CANCELLED, active->cancel_reason);
     scheduler_wake_queue(scheduler);
     return 0;
+}
+
+bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+
+    if (active)
+        emit(active, "edit", event, NULL);
+    return active != NULL;
 }
 
 json_t *scheduler_programs_json(const struct scheduler *scheduler)

@@ -14,6 +14,7 @@
 #include "server/nodes/run_groups.h"
 #include "server/runs/blame.h"
 #include "server/runs/run_conditions.h"
+#include "server/runs/run_edit.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
 #include "server/summary/result_record.h"
@@ -90,6 +91,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     run->created_ms = created_ms;
     run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
+    run->editable = json_pack("{s:O, s:s}", "labels", spec->labels, "notes", "");
     if (!run->curve) {
         run_destroy(run);
         return NULL;
@@ -172,6 +174,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    json_decref(run->editable);
     json_decref(run->verdict);
     json_decref(run->lateness);
     lateness_destroy(run->late);
@@ -514,6 +517,14 @@ static void apply_triad(struct run *run, const json_t *body)
     }
 }
 
+static void apply_edit(struct run *run, const json_t *body)
+{
+    json_t *edited = run_edit_apply(run->editable, json_object_get(body, "after"));
+
+    json_decref(run->editable);
+    run->editable = edited;
+}
+
 void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
 {
     if (strcmp(type, "state") == 0)
@@ -534,4 +545,6 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
         apply_result(run, time_ms, body);
     else if (strcmp(type, "triad") == 0)
         apply_triad(run, body);
+    else if (strcmp(type, "edit") == 0)
+        apply_edit(run, body);
 }

@@ -94,6 +94,8 @@ struct run_case {
 struct run {
     char id[ID_RUN_LENGTH + 1];
     struct run_spec *spec;
+    json_t
+        *editable; /* its labels and notes (run_edit.h), which the spec does not follow */
     int64_t created_ms, started_ms, ended_ms;
     enum run_state state;
     char *reason;

@@ -187,14 +187,15 @@ static json_t *hang_of(const struct run *run)
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
     json_t *suspects, *hang;
-    json_t *out =
-        json_pack("{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
-                  run->id, "name", run->spec->name, "labels", run->spec->labels, "state",
-                  run_state_name(run->state), "reason", run->reason, "created",
-                  time_json(run->created_ms), "started", time_json(run->started_ms),
-                  "ended", time_json(run->ended_ms), "backend", run->backend,
-                  "world_size", run->pool.world_size, "collectives",
-                  collectives_json(run->spec), "nodes", nodes_json(run));
+    json_t *out = json_pack(
+        "{s:s, s:s, s:O, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
+        run->id, "name", run->spec->name, "labels",
+        json_object_get(run->editable, "labels"), "notes",
+        json_object_get(run->editable, "notes"), "state", run_state_name(run->state),
+        "reason", run->reason, "created", time_json(run->created_ms), "started",
+        time_json(run->started_ms), "ended", time_json(run->ended_ms), "backend",
+        run->backend, "world_size", run->pool.world_size, "collectives",
+        collectives_json(run->spec), "nodes", nodes_json(run));
 
     if (!out)
         return NULL;

@@ -6,6 +6,7 @@
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
+#include "server/runs/run_edit.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
 
@@ -90,6 +91,8 @@ struct run *run_restore(const json_t *doc, struct error *err)
     problems_release(&problems);
     if (!run)
         return NULL;
+    json_decref(run->editable);
+    run->editable = run_editable(doc);
     if (json_array_size(json_object_get(doc, "nodes")) > 0)
         run_apply(run, 0, "placed", doc);
     run_apply(run, 0, "state", doc);

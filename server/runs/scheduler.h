@@ -85,6 +85,10 @@ bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
 /* Ask for the run's end. ERROR_NOT_FOUND when it is not active. */
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);
 
+/* Change the labels and notes of a run in memory. event: stolen if so; the body of the
+ * event `edit` (run_edit.h), with who changed them. False: only the store may know it. */
+bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event);
+
 /* ---- What happens in a run ---- */
 
 struct scheduler_watch;

@@ -27,7 +27,8 @@ static const struct {
     const char *param, *condition;
 } filters[] = {
     {"states", "state IN (SELECT value FROM json_each(:states))"},
-    {"pattern", "(id LIKE :pattern ESCAPE '\\' OR name LIKE :pattern ESCAPE '\\')"},
+    {"pattern", "(id LIKE :pattern ESCAPE '\\' OR name LIKE :pattern ESCAPE '\\'"
+                " OR notes LIKE :pattern ESCAPE '\\')"},
     {"labels", "NOT EXISTS (SELECT 1 FROM json_each(:labels) AS want WHERE NOT EXISTS"
                " (SELECT 1 FROM json_each(labels) AS have"
                " WHERE have.key = json_extract(want.value, '$[0]')"

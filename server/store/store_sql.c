@@ -40,14 +40,16 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "  CAST(round(1e6 * coalesce(json_extract(doc, '$.summary.headline.value'),"         \
     "  json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER) END) VIRTUAL,"    \
     " suspects TEXT AS (CASE WHEN json_valid(doc) THEN"                                  \
-    "  json_extract(doc, '$.suspects') END) VIRTUAL);"                                   \
+    "  json_extract(doc, '$.suspects') END) VIRTUAL,"                                    \
+    " notes TEXT AS (CASE WHEN json_valid(listed) THEN"                                  \
+    "  json_extract(listed, '$.notes') END) VIRTUAL);"                                   \
     "CREATE UNIQUE INDEX runs_by_created ON runs"                                        \
-    " (created_ms, id, state, name, labels);"                                            \
+    " (created_ms, id, state, name, labels, notes);"                                     \
     "CREATE INDEX runs_by_duration ON runs"                                              \
-    " (duration_ms, id, created_ms, state, name, labels)"                                \
+    " (duration_ms, id, created_ms, state, name, labels, notes)"                         \
     " WHERE duration_ms IS NOT NULL;"                                                    \
     "CREATE INDEX runs_by_figure ON runs"                                                \
-    " (figure_micro, id, created_ms, state, name, labels)"                               \
+    " (figure_micro, id, created_ms, state, name, labels, notes)"                        \
     " WHERE figure_micro IS NOT NULL;"                                                   \
     "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;"   \
     "CREATE TABLE run_nodes ("                                                           \

@@ -144,6 +144,9 @@ describe('the description', { concurrency: 4 }, () => {
       const { id } = (await api.post(spec)).json;
       const at = `/api/v1/runs/${id}`;
       await api.call('GET', at);
+      for (const patch of [{ labels: { c: 'd' }, notes: 'e' }, { labels: null }, { notes: 1 }]) {
+        await api.call('PATCH', at, { body: JSON.stringify(patch) });
+      }
       for (const query of ['', '?format=ndjson', '?format=text', '?follow=0', '?after=4']) {
         await api.call('GET', `${at}/events${query}`);
       }

@@ -230,6 +230,36 @@ describe('the script', { concurrency: 4 }, () => {
     }
   });
 
+  test('labels and notes are set and removed under each shell', limit, async (t) => {
+    const server = await startServer(t);
+    const { id } = await server.run({ ...quick, labels: { draft: 'yes' } });
+    const said = async (args, options) => {
+      assert.deepEqual(await call(t, server, args, options), { code: 0, out: '', err: '' });
+      const { labels, notes } = await server.getRun(id);
+      return [labels, notes];
+    };
+    const labels = { 'a.b': 'c=d', quoted: 'x "y" \\z' };
+    for (const shell of shells) {
+      const set = ['label', id, 'a.b=c=d', `quoted=${labels.quoted}`, 'draft='];
+      assert.deepEqual(await said(set, { shell }), [labels, '']);
+      const input = 'one "1"\n\ttwo \\2\n';
+      assert.deepEqual(await said(['note', id, '-'], { shell, input }), [labels, input.trimEnd()]);
+      assert.deepEqual(await said(['note', id, 'a "b" \\c'], { shell }), [labels, 'a "b" \\c']);
+      assert.deepEqual(await said(['note', id, ''], { shell }), [labels, '']);
+      assert.deepEqual(await said(['label', id, 'quoted=', 'a.b='], { shell }), [{}, '']);
+      for (const args of [
+        ['label', id],
+        ['label', id, 'a'],
+        ['note', id],
+      ]) {
+        assert.equal((await call(t, server, args, { shell })).code, 3);
+      }
+      const { code, err } = await call(t, server, ['label', id, `a=${'x'.repeat(201)}`], { shell });
+      assert.equal(code, 3);
+      assert.match(err, /\/labels\/a: .*200/);
+    }
+  });
+
   test('a run that fails is 1, one that was cancelled elsewhere 3', limit, async (t) => {
     const { server } = await startCluster(t, 2, faulty);
     const failed = await call(t, server, [

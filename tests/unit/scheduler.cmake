@@ -1,6 +1,6 @@
 unit_tests(scheduler LIBS rb_plan rb_runs rb_nodes rb_store rb_rendezvous rb_common PkgConfig::UV
     TESTS agent_events follow_up history last_checks machine node node_neighbours pace
-    placement plan recover replay run scheduler scheduler_blame scheduler_nodes)
+    placement plan recover replay run run_edit scheduler scheduler_blame scheduler_nodes)
 # Memory may be out when it is told to.
 unit_test(run_end rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 target_link_options(units_run_end PRIVATE

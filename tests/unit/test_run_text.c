@@ -42,6 +42,7 @@ static void render(const char *input, const char *output)
     while ((line = strsep(&rest, "\n")))
         if (*line)
             take(text, line, &out);
+    run_text_end(text, &out);
     golden_compare(output, out.data);
     run_text_destroy(text);
     buf_release(&out);
@@ -243,6 +244,46 @@ TEST(says_how_the_loop_is_shaped)
                         "# run r  http://h\n"
                         "# cycles 3, unalign 1, per_iter on, graph 5, registration "
                         "local\n");
+    run_text_destroy(text);
+    buf_release(&out);
+    json_decref(run);
+}
+
+#define EDIT                                                                             \
+    TIME "\"edit\",\"by\":\"ann\",\"peer\":\"10.0.0.7\","                                \
+         "\"before\":{\"labels\":{\"gpu\":\"a100\",\"team\":\"x\",\"new\":null},"        \
+         "\"notes\":\"\"},\"after\":{\"labels\":{\"gpu\":\"h100\",\"team\":null,"        \
+         "\"new\":\"y\"},\"notes\":\"one\\ntwo\"}}"
+
+/* The last line stays the last. */
+TEST(tells_edits_also_behind_the_end)
+{
+    struct run_text *text = create(1);
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    take(text, TIME "\"state\",\"state\":\"failed\",\"reason\":\"why\"}", &out);
+    take(text, EDIT, &out);
+    run_text_end(text, &out);
+    assert_string_equal(out.data,
+                        "# edited by ann from 10.0.0.7; label gpu=h100 (was a100); label "
+                        "team removed (was x); label new=y; notes=one\n#   two\n"
+                        "failed: why\n");
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
+TEST(begins_with_labels_and_notes)
+{
+    json_t *run = json_pack("{s:s, s:{}, s:{s:s, s:s}, s:s}", "id", "r", "spec", "labels",
+                            "a", "b", "c", "d", "notes", "one\ntwo\033");
+    struct run_text *text = run_text_create(run, "http://h", NULL);
+    struct buf out;
+
+    buf_init(&out, 4096);
+    run_text_begin(text, &out);
+    assert_string_equal(out.data, "# run r  http://h\n# labels: a=b, c=d\n"
+                                  "# notes:\n# one\n#   two\\u001b\n");
     run_text_destroy(text);
     buf_release(&out);
     json_decref(run);
