@@ -12,7 +12,7 @@
 #include "common/base/order_stat.h"
 #include "common/spec/collective.h"
 #include "server/analysis/gate_check.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
 #define ZERO_MAX 3

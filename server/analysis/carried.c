@@ -10,7 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define SENTENCE_MAX 2000
 #define NAMED_MAX 3       /* nodes that a sentence names */

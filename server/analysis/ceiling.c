@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/analysis/node_setting.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define TEXT_MAX 160
 #define PCIE_CODE (128.0 / 130.0) /* of 8 GT/s and more: PCI Express 3.0 and later */

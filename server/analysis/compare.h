@@ -12,7 +12,7 @@
 #include "server/analysis/case_values.h"
 #include "server/analysis/states.h"
 #include "server/analysis/stats.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define COMPARE_SAME 0.02 /* a change that lies within counts as none */
 #define COMPARE_CONFIDENCE                                                               \

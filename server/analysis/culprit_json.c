@@ -6,7 +6,7 @@
 #include "common/base/json_util.h"
 #include "server/analysis/culprit_model.h"
 #include "server/analysis/gate_check.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define SENTENCE_MAX ((size_t)16 << 10)
 #define LISTED_MAX 4

@@ -4,7 +4,7 @@
 
 #include "common/spec/threshold.h"
 #include "server/analysis/gate.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define GATE_SENTENCE_MAX 2000
 #define GATE_TEXT_MAX 200

@@ -1,18 +1,16 @@
 /* hang.c - who holds up a case in which no rank gets on */
 #include "server/analysis/hang.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/base/units.h"
+#include "common/base/memory.h"
+#include "common/base/order_stat.h"
 #include "common/base/utf8.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/finding.h"
 
-#define SENTENCE_MAX 8192
 #define NAMED_MAX 8
 #define LINE_QUOTED 200 /* bytes of its last line that the sentence has */
 
@@ -30,7 +28,7 @@ enum sign {
     SIGN_COUNT
 };
 
-struct finding {
+struct state {
     const struct hang *hang;
     enum sign sign; /* SIGN_COUNT: nobody stands out */
     int64_t least, most;
@@ -68,41 +66,40 @@ static bool lists(const json_t *ras, const char *key, int rank)
     return false;
 }
 
-static bool is_stopped(const struct finding *finding, const struct hang_rank *rank)
+static bool is_stopped(const struct state *state, const struct hang_rank *rank)
 {
-    (void)finding;
+    (void)state;
     return state_of(rank) == 'T' || state_of(rank) == 't';
 }
 
-static bool is_silent(const struct finding *finding, const struct hang_rank *rank)
+static bool is_silent(const struct state *state, const struct hang_rank *rank)
 {
-    return !finding->hang->is_program &&
-           rank->silent_s > SILENT_S + 2 * finding->silent_s;
+    return !state->hang->is_program && rank->silent_s > SILENT_S + 2 * state->silent_s;
 }
 
-static bool is_unreached(const struct finding *finding, const struct hang_rank *rank)
+static bool is_unreached(const struct state *state, const struct hang_rank *rank)
 {
-    return lists(finding->hang->ras, "missing", rank->rank);
+    return lists(state->hang->ras, "missing", rank->rank);
 }
 
-static bool is_behind(const struct finding *finding, const struct hang_rank *rank)
+static bool is_behind(const struct state *state, const struct hang_rank *rank)
 {
-    return !finding->hang->is_program && finding->n_told > 0 &&
-           place_of(rank) == finding->least;
+    return !state->hang->is_program && state->n_told > 0 &&
+           place_of(rank) == state->least;
 }
 
-static bool is_unlaunched(const struct finding *finding, const struct hang_rank *rank)
+static bool is_unlaunched(const struct state *state, const struct hang_rank *rank)
 {
-    return lists(finding->hang->ras, "behind", rank->rank);
+    return lists(state->hang->ras, "behind", rank->rank);
 }
 
-static bool is_in_kernel(const struct finding *finding, const struct hang_rank *rank)
+static bool is_in_kernel(const struct state *state, const struct hang_rank *rank)
 {
-    (void)finding;
+    (void)state;
     return state_of(rank) == 'D';
 }
 
-typedef bool sign_of(const struct finding *finding, const struct hang_rank *rank);
+typedef bool sign_of(const struct state *state, const struct hang_rank *rank);
 
 static sign_of *const signs[SIGN_COUNT] = {
     [SIGN_STOPPED] = is_stopped,       [SIGN_SILENT] = is_silent,
@@ -110,258 +107,116 @@ static sign_of *const signs[SIGN_COUNT] = {
     [SIGN_UNLAUNCHED] = is_unlaunched, [SIGN_KERNEL] = is_in_kernel,
 };
 
-static bool has_sign(const struct finding *finding, size_t i)
+static bool has_sign(const struct state *state, size_t i)
 {
-    const struct hang_rank *rank = &finding->hang->ranks[i];
+    const struct hang_rank *rank = &state->hang->ranks[i];
 
-    return finding->sign < SIGN_COUNT && !rank->is_over &&
-           signs[finding->sign](finding, rank);
+    return state->sign < SIGN_COUNT && !rank->is_over && signs[state->sign](state, rank);
 }
 
 /* ---- Who ---- */
 
-static int compare_silence(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
 /* How long those were silent that are not the ones to find: at least half of them. */
-static int find_silence(struct finding *finding)
+static void find_silence(struct state *state)
 {
-    double *silences = calloc(finding->hang->n + 1, sizeof(*silences));
+    double *silences =
+        memory_zeroed(state->hang->n + 1, sizeof(*silences), "the silence of ranks");
     size_t n = 0;
 
-    if (!silences)
-        return -1;
-    for (size_t i = 0; i < finding->hang->n; i++)
-        if (!finding->hang->ranks[i].is_over)
-            silences[n++] = finding->hang->ranks[i].silent_s;
-    qsort(silences, n, sizeof(*silences), compare_silence);
-    finding->silent_s = n ? silences[(n - 1) / 2] : 0;
+    for (size_t i = 0; i < state->hang->n; i++)
+        if (!state->hang->ranks[i].is_over)
+            silences[n++] = state->hang->ranks[i].silent_s;
+    order_stat_sort(silences, n);
+    state->silent_s = n ? silences[(n - 1) / 2] : 0;
     free(silences);
-    return 0;
 }
 
-static void find_places(struct finding *finding)
+static void find_places(struct state *state)
 {
-    finding->least = INT64_MAX;
-    finding->most = -1;
-    for (size_t i = 0; i < finding->hang->n; i++) {
-        const struct hang_rank *rank = &finding->hang->ranks[i];
+    state->least = INT64_MAX;
+    state->most = -1;
+    for (size_t i = 0; i < state->hang->n; i++) {
+        const struct hang_rank *rank = &state->hang->ranks[i];
         int64_t place = place_of(rank);
 
         if (rank->is_over)
             continue;
-        finding->n_live++;
-        finding->n_told += rank->has_told;
-        finding->n_least = place < finding->least    ? 1
-                           : place == finding->least ? finding->n_least + 1
-                                                     : finding->n_least;
-        finding->least = place < finding->least ? place : finding->least;
-        finding->most = place > finding->most ? place : finding->most;
+        state->n_live++;
+        state->n_told += rank->has_told;
+        state->n_least = place < state->least    ? 1
+                         : place == state->least ? state->n_least + 1
+                                                 : state->n_least;
+        state->least = place < state->least ? place : state->least;
+        state->most = place > state->most ? place : state->most;
     }
 }
 
 /* A sign names those who have it unless most have it; a process that is stopped is at
  * fault however many there are. */
-static void find_lagging(struct finding *finding)
+static void find_lagging(struct state *state)
 {
     for (int sign = 0; sign < SIGN_COUNT; sign++) {
-        finding->sign = (enum sign)sign;
-        finding->n_lagging = 0;
-        for (size_t i = 0; i < finding->hang->n; i++) {
-            if (!has_sign(finding, i))
+        state->sign = (enum sign)sign;
+        state->n_lagging = 0;
+        for (size_t i = 0; i < state->hang->n; i++) {
+            if (!has_sign(state, i))
                 continue;
-            if (finding->n_lagging++ == 0)
-                finding->lagging = &finding->hang->ranks[i];
+            if (state->n_lagging++ == 0)
+                state->lagging = &state->hang->ranks[i];
         }
-        if (finding->n_lagging > 0 &&
-            (sign == SIGN_STOPPED || 2 * finding->n_lagging <= finding->hang->n))
+        if (state->n_lagging > 0 &&
+            (sign == SIGN_STOPPED || 2 * state->n_lagging <= state->hang->n))
             return;
     }
-    finding->sign = SIGN_COUNT;
-    finding->n_lagging = 0;
-    finding->lagging = NULL;
+    state->sign = SIGN_COUNT;
+    state->n_lagging = 0;
+    state->lagging = NULL;
 }
 
-/* ---- The sentence ---- */
+/* ---- What is said ---- */
+
+static const struct {
+    const char *name, *text; /* in evidence; in the sentence */
+} words[SIGN_COUNT] = {
+    [SIGN_STOPPED] = {"stopped",
+                      "{lagging:its/their} process is stopped[{$is_traced?} by "
+                      "a debugger| (by a signal)], "},
+    [SIGN_SILENT] = {"silent", "nothing was heard of {lagging:it/them} for "
+                               "{$first.silent_s:.0f} s, "},
+    [SIGN_UNREACHED] = {"unreached",
+                        "NCCL's RAS gets no answer from {lagging:it/them}, "},
+    [SIGN_BEHIND] = {"behind", ""},
+    [SIGN_UNLAUNCHED] = {"unlaunched",
+                         "by NCCL's RAS {lagging:it has/they have} launched "
+                         "{ras.least} collectives, others {ras.most}; "},
+    [SIGN_KERNEL] = {"in_kernel", "{lagging:its/their} process is stuck in the kernel "
+                                  "(state D[, {$first.kernel}]), "},
+};
 
 /* "inside operation 12 (1.0 MiB)" */
-static void put_place(const struct hang_rank *rank, struct buf *out)
+static void set_place(struct finding *finding, const char *name,
+                      const struct hang_rank *rank)
 {
-    char size[UNITS_TEXT_MAX];
+    bool is_waiting = rank->has_told && strcmp(rank->phase, "waiting") == 0;
 
-    if (!rank->has_told) {
-        buf_append_str(out, "before its first report");
-        return;
-    }
-    if (strcmp(rank->phase, "waiting") == 0)
-        buf_append_str(out, "waiting for its peers after operation");
-    else
-        buf_append_str(out, rank->done < rank->op ? "inside operation"
-                                                  : "done with operation");
-    buf_printf(out, " %lld (%s)", (long long)rank->op,
-               units_format_human((uint64_t)rank->size, size));
+    finding_put(finding, "{s:s, s:I, s:I}", "$where",
+                is_waiting              ? "waiting for its peers after operation"
+                : rank->done < rank->op ? "inside operation"
+                                        : "done with operation",
+                "$op", (json_int_t)rank->op, "$size", (json_int_t)rank->size);
+    finding_set_phrase(finding, name,
+                       rank->has_told ? "{$where} {$op} ({$size:bytes})"
+                                      : "before its first report");
 }
 
-static void put_names(const struct finding *finding, struct buf *out)
-{
-    size_t named = 0;
-
-    for (size_t i = 0; i < finding->hang->n && named < NAMED_MAX; i++) {
-        const struct hang_rank *rank = &finding->hang->ranks[i];
-
-        if (!has_sign(finding, i))
-            continue;
-        buf_printf(out, "%srank %d on %s", named ? ", " : "", rank->rank, rank->node);
-        named++;
-    }
-    if (finding->n_lagging > named)
-        buf_printf(out, " and %zu more", finding->n_lagging - named);
-    buf_append_str(out, finding->n_lagging == 1 ? " lags: " : " lag: ");
-}
-
-static void put_sign(const struct finding *finding, struct buf *out)
-{
-    const struct hang_rank *first = finding->lagging;
-    const json_t *ras = finding->hang->ras;
-    const char *whose = finding->n_lagging == 1 ? "its" : "their";
-    const char *whom = finding->n_lagging == 1 ? "it" : "them";
-    const char *kernel = json_get_str(first->process, "kernel", "");
-
-    switch (finding->sign) {
-    case SIGN_STOPPED:
-        buf_printf(out, "%s process is stopped%s, ", whose,
-                   state_of(first) == 't' ? " by a debugger" : " (by a signal)");
-        break;
-    case SIGN_SILENT:
-        buf_printf(out, "nothing was heard of %s for %.0f s, ", whom, first->silent_s);
-        break;
-    case SIGN_UNREACHED:
-        buf_printf(out, "NCCL's RAS gets no answer from %s, ", whom);
-        break;
-    case SIGN_UNLAUNCHED:
-        buf_printf(out, "by NCCL's RAS %s launched %lld collectives, others %lld; ",
-                   finding->n_lagging == 1 ? "it has" : "they have",
-                   (long long)json_get_int(ras, "least", 0),
-                   (long long)json_get_int(ras, "most", 0));
-        break;
-    case SIGN_KERNEL:
-        buf_printf(out, "%s process is stuck in the kernel (state D%s%s), ", whose,
-                   kernel[0] ? ", " : "", kernel);
-        break;
-    case SIGN_BEHIND:
-    case SIGN_COUNT:
-        break;
-    }
-}
-
-/* What is known besides of a rank that is behind. */
-static void put_process(const struct finding *finding, struct buf *out)
-{
-    const struct hang_rank *first = finding->lagging;
-    const char *line = json_get_str(first->process, "line", "");
-
-    if (finding->sign == SIGN_BEHIND && is_in_kernel(finding, first))
-        buf_printf(out, ", in the kernel (state D, %s)",
-                   json_get_str(first->process, "kernel", "no function known"));
-    if (line[0])
-        buf_printf(out, ", its last line: %.*s", utf8_fit(line, LINE_QUOTED), line);
-}
-
-/* Of the others the one that is furthest. */
-static void put_waiting(const struct finding *finding, struct buf *out)
-{
-    size_t n = finding->n_live - finding->n_lagging;
-    const struct hang_rank *furthest = NULL;
-
-    for (size_t i = 0; i < finding->hang->n; i++) {
-        const struct hang_rank *rank = &finding->hang->ranks[i];
-
-        if (!rank->is_over && !has_sign(finding, i) &&
-            (!furthest || place_of(rank) > place_of(furthest)))
-            furthest = rank;
-    }
-    if (!furthest)
-        return;
-    buf_printf(out, "; %zu rank%s for %s", n, n == 1 ? " waits" : "s wait",
-               finding->n_lagging == 1 ? "it" : "them");
-    if (furthest->has_told && !finding->hang->is_program) {
-        buf_append_str(out, n == 1 ? ", " : ", up to ");
-        put_place(furthest, out);
-    }
-}
-
-/* One that does not report may have got further than it said. */
-static void put_last_place(const struct finding *finding, struct buf *out)
-{
-    bool is_old = finding->sign == SIGN_STOPPED || finding->sign == SIGN_SILENT;
-
-    if (is_old && finding->lagging->has_told)
-        buf_append_str(out, "last heard of ");
-    put_place(finding->lagging, out);
-}
-
-static void put_lagging(const struct finding *finding, struct buf *out)
-{
-    put_names(finding, out);
-    put_sign(finding, out);
-    if (finding->hang->is_program)
-        buf_append_str(out, "as a program it does not say where it is");
-    else
-        put_last_place(finding, out);
-    put_process(finding, out);
-    put_waiting(finding, out);
-}
-
-static void put_nobody(const struct finding *finding, struct buf *out)
-{
-    const struct hang_rank *least = NULL;
-
-    for (size_t i = 0; i < finding->hang->n && !least; i++)
-        if (place_of(&finding->hang->ranks[i]) == finding->least)
-            least = &finding->hang->ranks[i];
-    if (finding->n_least == finding->n_live)
-        buf_printf(out, "all %zu ranks are ", finding->n_live);
-    else
-        buf_printf(out, "%zu of %zu ranks are ", finding->n_least, finding->n_live);
-    if (least)
-        put_place(least, out);
-    buf_append_str(out, finding->n_least == finding->n_live
-                            ? " and none gets on: the network or the library, no rank "
-                              "stands out"
-                            : ", the others further: no rank stands out");
-}
-
-static enum verdict_answer put_answer(const struct finding *finding, struct buf *out)
-{
-    if (finding->lagging) {
-        put_lagging(finding, out);
-        return VERDICT_LAGGING_RANK;
-    }
-    if (finding->hang->is_program || finding->n_told == 0) {
-        buf_append_str(out, finding->hang->is_program
-                                ? "a program's ranks do not say where they are, and "
-                                  "none of their processes is stopped"
-                                : "no rank has said where it is");
-        return VERDICT_NOT_ENOUGH_DATA;
-    }
-    put_nobody(finding, out);
-    return VERDICT_NO_RANK;
-}
-
-/* ---- The evidence ---- */
-
-static json_t *rank_json(const struct finding *finding, size_t i)
+static json_t *rank_json(const struct state *state, size_t i)
 {
     static const char *const kept[] = {"state", "kernel", "line", "text"};
     static const char *const names[] = {"state", "kernel", "line", "stack"};
-    const struct hang_rank *rank = &finding->hang->ranks[i];
+    const struct hang_rank *rank = &state->hang->ranks[i];
     json_t *out =
         json_pack("{s:i, s:s, s:b, s:f}", "rank", rank->rank, "node", rank->node,
-                  "lagging", (int)has_sign(finding, i), "silent_s", rank->silent_s);
+                  "lagging", (int)has_sign(state, i), "silent_s", rank->silent_s);
 
     if (rank->has_told)
         json_object_update_new(
@@ -378,56 +233,100 @@ static json_t *rank_json(const struct finding *finding, size_t i)
 }
 
 /* Those that lag, then the others. */
-static json_t *ranks_json(const struct finding *finding)
+static json_t *ranks_json(const struct state *state)
 {
     json_t *list = json_array();
 
     for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < finding->hang->n; i++)
-            if (!finding->hang->ranks[i].is_over &&
-                has_sign(finding, i) == (others == 0) &&
+        for (size_t i = 0; i < state->hang->n; i++)
+            if (!state->hang->ranks[i].is_over && has_sign(state, i) == (others == 0) &&
                 json_array_size(list) < HANG_LISTED_MAX)
-                json_array_append_new(list, rank_json(finding, i));
+                json_array_append_new(list, rank_json(state, i));
     return list;
 }
 
-static json_t *evidence_json(const struct finding *finding)
+/* The ranks that wait, and the place of the one that is furthest. */
+static void set_waiting(const struct state *state, struct finding *finding)
 {
-    static const char *const names[SIGN_COUNT] = {
-        [SIGN_STOPPED] = "stopped",       [SIGN_SILENT] = "silent",
-        [SIGN_UNREACHED] = "unreached",   [SIGN_BEHIND] = "behind",
-        [SIGN_UNLAUNCHED] = "unlaunched", [SIGN_KERNEL] = "in_kernel",
-    };
-    char since[CLOCK_TEXT_MAX];
-    json_t *out = json_pack("{s:s, s:I, s:I, s:I, s:o}", "since",
-                            clock_format_ms(finding->hang->since_ms, since), "seconds",
-                            (json_int_t)finding->hang->seconds, "lagging",
-                            (json_int_t)finding->n_lagging, "waiting",
-                            (json_int_t)(finding->n_live - finding->n_lagging), "ranks",
-                            ranks_json(finding));
+    const struct hang_rank *furthest = NULL;
 
-    if (finding->sign < SIGN_COUNT)
-        json_object_set_new(out, "by", json_string(names[finding->sign]));
-    if (finding->hang->ras)
-        json_object_set_new(out, "ras", json_deep_copy(finding->hang->ras));
-    return out;
+    for (size_t i = 0; i < state->hang->n; i++) {
+        const struct hang_rank *rank = &state->hang->ranks[i];
+
+        if (!rank->is_over && !has_sign(state, i) &&
+            (!furthest || place_of(rank) > place_of(furthest)))
+            furthest = rank;
+    }
+    finding_put(finding, "{s:b}", "$waits", furthest != NULL);
+    if (furthest && furthest->has_told && !state->hang->is_program)
+        set_place(finding, "$furthest", furthest);
+}
+
+static json_t *say_lagging(const struct state *state, struct finding *finding)
+{
+    const struct hang_rank *first = state->lagging;
+    bool may_be_further = state->sign == SIGN_STOPPED || state->sign == SIGN_SILENT;
+    const char *line = json_get_str(first->process, "line", "");
+    json_t *who = json_array();
+
+    for (size_t i = 0; i < state->hang->n && json_array_size(who) < NAMED_MAX; i++)
+        if (has_sign(state, i))
+            json_array_append_new(who, json_sprintf("rank %d on %s",
+                                                    state->hang->ranks[i].rank,
+                                                    state->hang->ranks[i].node));
+    finding_put(finding, "{s:o, s:b, s:o}", "$who", who, "$is_traced",
+                state_of(first) == 't', "$first",
+                rank_json(state, (size_t)(first - state->hang->ranks)));
+    finding_set_phrase(finding, "$sign", words[state->sign].text);
+    set_place(finding, "$told", first);
+    finding_put(finding, "{s:b, s:b}", "$is_program", (int)state->hang->is_program,
+                "$is_old", may_be_further && first->has_told);
+    finding_set_phrase(finding, "$place",
+                       "[{$is_program?}as a program it does not say where it "
+                       "is|{$is_old?}last heard of {$told}|{$told}]");
+    if (state->sign == SIGN_BEHIND && is_in_kernel(state, first))
+        finding_set_text(finding, "$kernel",
+                         json_get_str(first->process, "kernel", "no function known"));
+    finding_set(finding, "$line",
+                json_stringn_nocheck(line, (size_t)utf8_fit(line, LINE_QUOTED)));
+    set_waiting(state, finding);
+    return finding_end(finding, MESSAGE_RANK_LAGS, state->hang->mark);
+}
+
+static json_t *say_nobody(const struct state *state, struct finding *finding)
+{
+    bool is_all = state->n_least == state->n_live;
+    const struct hang_rank *least = NULL;
+
+    for (size_t i = 0; i < state->hang->n && !least; i++)
+        if (place_of(&state->hang->ranks[i]) == state->least)
+            least = &state->hang->ranks[i];
+    finding_put(finding, "{s:b, s:I, s:I}", "$is_all", (int)is_all, "$least",
+                (json_int_t)state->n_least, "$live", (json_int_t)state->n_live);
+    if (least)
+        set_place(finding, "$place", least);
+    return finding_end(finding, MESSAGE_RANKS_ALIKE, state->hang->mark);
 }
 
 json_t *hang_verdict(const struct hang *hang)
 {
-    struct finding finding = {.hang = hang, .sign = SIGN_COUNT};
-    enum verdict_answer answer;
-    json_t *verdict;
-    struct buf out;
+    struct state state = {.hang = hang, .sign = SIGN_COUNT};
+    struct finding finding = finding_begin();
+    char since[CLOCK_TEXT_MAX];
 
-    if (find_silence(&finding))
-        return NULL;
-    find_places(&finding);
-    find_lagging(&finding);
-    buf_init(&out, SENTENCE_MAX);
-    answer = put_answer(&finding, &out);
-    verdict = verdict_json(VERDICT_HANG, answer, out.data ? out.data : "", hang->mark,
-                           evidence_json(&finding));
-    buf_release(&out);
-    return verdict;
+    find_silence(&state);
+    find_places(&state);
+    find_lagging(&state);
+    finding_put(&finding, "{s:s, s:I, s:I, s:I, s:o, s:s*, s:o*}", "since",
+                clock_format_ms(hang->since_ms, since), "seconds",
+                (json_int_t)hang->seconds, "lagging", (json_int_t)state.n_lagging,
+                "waiting", (json_int_t)(state.n_live - state.n_lagging), "ranks",
+                ranks_json(&state), "by", state.lagging ? words[state.sign].name : NULL,
+                "ras", json_deep_copy(hang->ras));
+    if (state.lagging)
+        return say_lagging(&state, &finding);
+    if (!hang->is_program && state.n_told > 0)
+        return say_nobody(&state, &finding);
+    finding_put(&finding, "{s:b}", "$is_program", (int)hang->is_program);
+    return finding_end(&finding, MESSAGE_NO_PLACES, hang->mark);
 }

@@ -8,11 +8,11 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "common/spec/collective.h"
-#include "server/analysis/gate_check.h"
 #include "server/analysis/stats.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/finding.h"
 
 #define ROWS_MIN 8
 #define LATE_MIN_US 5.0 /* later than that is late: what leaving a barrier takes */
@@ -206,10 +206,10 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
 
 /* ---- The verdict ---- */
 
-struct finding {
+struct delays {
     const struct lateness *lateness;
-    double error_us;      /* of clocks, the median over the rows */
-    struct delay *delays; /* by rank */
+    double error_us;     /* of clocks, the median over the rows */
+    struct delay *items; /* by rank */
     size_t n_late;
     const struct delay *worst; /* of the late ones, or of all */
 };
@@ -224,162 +224,117 @@ static double median_error(const struct lateness *lateness)
     return median_of_sorted(values, lateness->n_rows);
 }
 
-static void find_delays(struct finding *finding)
+static void find_delays(struct delays *delays)
 {
-    const struct lateness *lateness = finding->lateness;
+    const struct lateness *lateness = delays->lateness;
     const struct row *order[TRANSFER_ROWS_MAX];
 
     order_rows(lateness, order);
-    finding->error_us = median_error(lateness);
+    delays->error_us = median_error(lateness);
     for (size_t i = 0; i < lateness->n_ranks; i++) {
-        struct delay *delay = &finding->delays[i];
+        struct delay *delay = &delays->items[i];
 
         delay->rank = (int)i;
         judge(lateness, order, delay);
-        finding->n_late += delay->is_late;
-        if (!finding->worst || delay->is_late > finding->worst->is_late ||
-            (delay->is_late == finding->worst->is_late &&
-             delay->share > finding->worst->share))
-            finding->worst = delay;
+        delays->n_late += delay->is_late;
+        if (!delays->worst || delay->is_late > delays->worst->is_late ||
+            (delay->is_late == delays->worst->is_late &&
+             delay->share > delays->worst->share))
+            delays->worst = delay;
     }
 }
 
-static void put_rank(const struct finding *finding, struct buf *out)
-{
-    int rank = finding->worst->rank;
-    const struct lateness *lateness = finding->lateness;
-    const char *node = lateness->node_of(lateness->arg, rank);
+/* ---- What is said ---- */
 
-    buf_printf(out, "rank %d%s%s", rank, node ? " on " : "", node ? node : "");
+static json_t *delay_json(const struct lateness *lateness, const struct delay *delay)
+{
+    return json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I}", "rank", delay->rank, "node",
+                     lateness->node_of(lateness->arg, delay->rank), "late",
+                     (int)delay->is_late, "late_us", delay->us, "late_share",
+                     delay->share, "rows", (json_int_t)delay->rows);
 }
 
-static void put_clocks(const struct finding *finding, struct buf *out)
+/* Those that are late, or the latest one. */
+static json_t *delays_json(const struct delays *delays)
 {
-    char us[32];
-
-    if (finding->error_us > 0)
-        buf_printf(out, " (clocks agree within %s us)",
-                   gate_number_text(finding->error_us, us));
-    else
-        buf_append_str(out, " (by one clock)");
-}
-
-static enum verdict_answer put_late(const struct finding *finding, struct buf *out)
-{
-    const struct delay *worst = finding->worst;
-    char us[32];
-
-    put_rank(finding, out);
-    buf_printf(out, " is late in %zu of %zu rows", worst->rows,
-               finding->lateness->n_rows);
-    if (finding->n_late > 1)
-        buf_printf(out, ", and %zu more are", finding->n_late - 1);
-    buf_printf(out,
-               ": it comes %s us after the middle rank, %.0f %% of what short calls take",
-               gate_number_text(worst->us, us), 100 * worst->share);
-    put_clocks(finding, out);
-    buf_append_str(out, ": the host, not the network");
-    return VERDICT_LATE_RANK;
-}
-
-static enum verdict_answer put_none(const struct finding *finding, const char *slow,
-                                    struct buf *out)
-{
-    const struct delay *worst = finding->worst;
-    double us = fmax(worst->us, 0);
-
-    if (slow)
-        buf_printf(
-            out,
-            "the transfer is slow (%s), and calls in which all wait for all do not "
-            "show whose: the follow-up finds it (pattern pairs or bisect); ",
-            slow);
-    buf_printf(out,
-               "no rank is late: the latest one comes %.*f us after the middle rank, "
-               "%.1f %% of what short calls take",
-               us < 10 ? 2 : 0, us, 100 * fmax(worst->share, 0));
-    put_clocks(finding, out);
-    if (slow)
-        return VERDICT_SLOW_TRANSFER;
-    buf_append_str(out, ": where calls are slow, the transfer is");
-    return VERDICT_NONE;
-}
-
-static enum verdict_answer put_too_little(const struct lateness *lateness,
-                                          struct buf *out)
-{
-    char us[32];
-
-    buf_printf(out,
-               "not enough data: %zu rows can tell a late rank, and %zu at least are "
-               "needed",
-               lateness->n_rows, rows_least(lateness));
-    if (lateness->n_known >= rows_least(lateness))
-        buf_printf(
-            out,
-            "; in %zu more, calls are too short for clocks that agree within %s us "
-            "at best",
-            lateness->n_known - lateness->n_rows,
-            gate_number_text(lateness->least_error_us, us));
-    return VERDICT_NOT_ENOUGH_DATA;
-}
-
-static json_t *evidence_json(const struct finding *finding)
-{
-    const struct lateness *lateness = finding->lateness;
     json_t *listed = json_array();
 
-    for (size_t i = 0; finding->worst && i < lateness->n_ranks; i++) {
-        const struct delay *delay = &finding->delays[i];
+    for (size_t i = 0; delays->worst && i < delays->lateness->n_ranks; i++) {
+        const struct delay *delay = &delays->items[i];
 
-        if ((!delay->is_late && (delay != finding->worst)) ||
-            json_array_size(listed) == LISTED_MAX)
-            continue;
-        json_array_append_new(
-            listed,
-            json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I}", "rank", delay->rank, "node",
-                      lateness->node_of(lateness->arg, delay->rank), "late",
-                      (int)delay->is_late, "late_us", delay->us, "late_share",
-                      delay->share, "rows", (json_int_t)delay->rows));
+        if ((delay->is_late || delay == delays->worst) &&
+            json_array_size(listed) < LISTED_MAX)
+            json_array_append_new(listed, delay_json(delays->lateness, delay));
     }
-    return json_pack(
-        "{s:I, s:I, s:I, s:I, s:f, s:o}", "rows", (json_int_t)lateness->n_rows, "known",
-        (json_int_t)lateness->n_known, "ranks", (json_int_t)lateness->n_ranks, "late",
-        (json_int_t)finding->n_late, "error_us", finding->error_us, "delays", listed);
+    return listed;
+}
+
+static json_t *say_late(const struct delays *delays, struct finding *finding)
+{
+    finding_put(finding, "{s:o, s:I}", "$worst",
+                delay_json(delays->lateness, delays->worst), "$others",
+                (json_int_t)delays->n_late - 1);
+    return finding_end(finding, MESSAGE_RANK_LATE, NULL);
+}
+
+static json_t *say_none(const struct delays *delays, const char *slow,
+                        struct finding *finding)
+{
+    finding_put(finding, "{s:f, s:f, s:s?}", "$late_us", fmax(delays->worst->us, 0),
+                "$share", fmax(delays->worst->share, 0), "$slow", slow);
+    return finding_end(finding, slow ? MESSAGE_CALLS_SLOW : MESSAGE_NO_RANK_LATE, NULL);
+}
+
+static json_t *say_few(const struct lateness *lateness, struct finding *finding)
+{
+    size_t needed = rows_least(lateness);
+
+    finding_put(finding, "{s:I}", "$needed", (json_int_t)needed);
+    if (lateness->n_known >= needed)
+        finding_put(finding, "{s:I, s:f}", "$unclear",
+                    (json_int_t)(lateness->n_known - lateness->n_rows), "$best_us",
+                    lateness->least_error_us);
+    return finding_end(finding, MESSAGE_LATE_FEW_ROWS, NULL);
 }
 
 /* A late rank makes its neighbours' transfers look slow, so that counts first. */
-static enum verdict_answer put_answer(const struct finding *finding, const char *slow,
-                                      struct buf *out, json_t **transfer)
+static json_t *say(const struct delays *delays, const char *slow)
 {
-    if (finding->n_late > 0)
-        return put_late(finding, out);
-    if (transfer_find(finding->lateness->transfer, out, transfer))
-        return VERDICT_SLOW_TRANSFER;
-    return finding->worst ? put_none(finding, slow, out)
-                          : put_too_little(finding->lateness, out);
+    const struct lateness *lateness = delays->lateness;
+    struct finding finding = finding_begin();
+    json_t *transfer = NULL, *verdict;
+    struct buf text;
+
+    finding_put(&finding, "{s:I, s:I, s:I, s:I, s:f, s:o}", "rows",
+                (json_int_t)lateness->n_rows, "known", (json_int_t)lateness->n_known,
+                "ranks", (json_int_t)lateness->n_ranks, "late",
+                (json_int_t)delays->n_late, "error_us", delays->error_us, "delays",
+                delays_json(delays));
+    if (delays->n_late > 0)
+        return say_late(delays, &finding);
+    buf_init(&text, SENTENCE_MAX);
+    if (transfer_find(lateness->transfer, &text, &transfer)) {
+        finding_set_text(&finding, "$transfer", text.data);
+        finding_put(&finding, "{s:[o]}", "transfers", transfer);
+        verdict = finding_end(&finding, MESSAGE_TRANSFER_SLOW, NULL);
+    } else {
+        verdict = delays->worst ? say_none(delays, slow, &finding)
+                                : say_few(lateness, &finding);
+    }
+    buf_release(&text);
+    return verdict;
 }
 
 json_t *lateness_verdict(const struct lateness *lateness, const char *slow)
 {
-    struct finding finding = {.lateness = lateness};
-    enum verdict_answer answer;
-    json_t *verdict, *evidence, *transfer = NULL;
-    struct buf out;
+    struct delays delays = {.lateness = lateness};
+    json_t *verdict;
 
-    finding.delays = calloc(lateness->n_ranks + 1, sizeof(*finding.delays));
-    if (!finding.delays)
-        return NULL;
+    delays.items = memory_zeroed(lateness->n_ranks + 1, sizeof(*delays.items),
+                                 "the delays of ranks");
     if (lateness->n_rows >= rows_least(lateness))
-        find_delays(&finding);
-    buf_init(&out, SENTENCE_MAX);
-    answer = put_answer(&finding, slow, &out, &transfer);
-    evidence = evidence_json(&finding);
-    if (transfer)
-        json_object_set_new(evidence, "transfers", json_pack("[o]", transfer));
-    verdict =
-        verdict_json(VERDICT_LATENESS, answer, out.data ? out.data : "", NULL, evidence);
-    buf_release(&out);
-    free(finding.delays);
+        find_delays(&delays);
+    verdict = say(&delays, slow);
+    free(delays.items);
     return verdict;
 }

@@ -7,7 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/spec/collective.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define CACHES 4 /* what a call moves is at least so many times the caches */
 

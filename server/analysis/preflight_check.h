@@ -3,7 +3,7 @@
 #define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_CHECK_H
 
 #include "server/analysis/preflight.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define PREFLIGHT_TEXT_MAX 320
 #define PREFLIGHT_NAME_MAX 96

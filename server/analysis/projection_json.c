@@ -9,7 +9,7 @@
 #include "server/analysis/differences.h"
 #include "server/analysis/gate_check.h"
 #include "server/analysis/projection.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define SENTENCE_MAX 400
 

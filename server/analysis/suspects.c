@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/store/run_listed.h"
 
 /* Where a kind's evidence has whom it looked at, and what those have that it names. */

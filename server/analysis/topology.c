@@ -9,7 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/topology_read.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define NAME_BYTES 300
 #define SENTENCE_MAX ((size_t)16 << 10)

@@ -11,7 +11,7 @@
 #include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/transport_state.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define COMMS_MAX 16384
 #define COMMS_SHOWN 64

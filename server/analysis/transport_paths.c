@@ -7,7 +7,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport_findings.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 /* Whose log is known in full. */
 #define MINOR_FROM 18

@@ -9,7 +9,7 @@
 #include "common/base/json_util.h"
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_findings.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 /* Whether the HCA that a finding is of lacks on a node: a channel over it has nobody at
  * its other end, which is not this node's fault. */

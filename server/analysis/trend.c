@@ -10,7 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/analysis/change_points.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/store/store_trends.h"
 
 #define SENTENCE_MAX 1000

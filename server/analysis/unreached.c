@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define TEXT_MAX 400
 

@@ -10,7 +10,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/launch/jobs.h"

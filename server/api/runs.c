@@ -5,7 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/lookup.h"

@@ -4,7 +4,7 @@
 
 #include "common/base/json_util.h"
 #include "server/analysis/topology.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"

@@ -11,7 +11,7 @@
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
 #include "server/analysis/transport.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/import/nccl_jobs.h"
 #include "server/import/torch_log.h"
 

@@ -10,7 +10,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #define LINE_MAX_BYTES 2000
 #define GROUP_SIZE 48

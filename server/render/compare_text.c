@@ -11,7 +11,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/result/noise.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/render/columns.h"
 #include "server/render/csv.h"
 

@@ -9,7 +9,7 @@
 #include "common/base/units.h"
 #include "server/analysis/hang.h"
 #include "server/analysis/unreached.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"

@@ -7,7 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/nodes/node.h"
 #include "server/runs/case_start.h"
 #include "server/runs/live_case_state.h"

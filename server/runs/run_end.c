@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "server/analysis/gate.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/node.h"
 #include "server/plan/follow_up.h"

@@ -11,7 +11,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
 #include "server/runs/run_nodes.h"

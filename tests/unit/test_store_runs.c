@@ -1,6 +1,6 @@
 /* test_store_runs.c - the list of runs: its order, its pages, how many there are, and
  * that each question is answered from an index */
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "server/store/runs_read.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/test.h"

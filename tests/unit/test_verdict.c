@@ -1,7 +1,7 @@
 /* test_verdict.c - a verdict is one object, and its answers are a table that is
  * documented */
 #include "common/base/json_util.h"
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 #include "tests/unit/test.h"
 
 TEST(it_is_an_object_of_four_members)

@@ -1,8 +1,8 @@
 /* verdict.h - what the server says of figures: one object wherever it comes from, so that
  * curl, the page and a report say the same sentence. Which answers a kind has is one
  * table, here and in docs/architecture.md. */
-#ifndef RINGBENCH_SERVER_ANALYSIS_VERDICT_H
-#define RINGBENCH_SERVER_ANALYSIS_VERDICT_H
+#ifndef RINGBENCH_SERVER_FINDING_VERDICT_H
+#define RINGBENCH_SERVER_FINDING_VERDICT_H
 
 #include <jansson.h>
 #include <stdbool.h>

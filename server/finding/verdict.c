@@ -1,5 +1,5 @@
 /* verdict.c - what the server says of figures */
-#include "server/analysis/verdict.h"
+#include "server/finding/verdict.h"
 
 #include <assert.h>
 #include <string.h>

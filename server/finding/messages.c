@@ -1,0 +1,45 @@
+/* messages.c - all sentences of verdicts */
+#include "server/finding/messages.h"
+
+#define CLOCKS "[{error_us?} (clocks agree within {error_us} us)| (by one clock)]"
+#define LATEST                                                                           \
+    "no rank is late: the latest one comes {$late_us:us} after the middle rank, "        \
+    "{$share:.1%} of what short calls take" CLOCKS
+
+const struct message messages[MESSAGES] = {
+    [MESSAGE_RANK_LATE] =
+        {VERDICT_LATENESS, VERDICT_LATE_RANK,
+         "rank {$worst.rank}[ on {$worst.node}] is late in {$worst.rows} of {rows} "
+         "rows[{$others?}, and {$others} more are]: it comes {$worst.late_us} us after "
+         "the middle "
+         "rank, {$worst.late_share:.0%} of what short calls take" CLOCKS
+         ": the host, not the network"},
+    [MESSAGE_TRANSFER_SLOW] = {VERDICT_LATENESS, VERDICT_SLOW_TRANSFER, "{$transfer}"},
+    [MESSAGE_CALLS_SLOW] =
+        {VERDICT_LATENESS, VERDICT_SLOW_TRANSFER,
+         "the transfer is slow ({$slow}), and calls in which all wait for all do not "
+         "show whose: the follow-up finds it (pattern pairs or bisect); " LATEST},
+    [MESSAGE_NO_RANK_LATE] = {VERDICT_LATENESS, VERDICT_NONE,
+                              LATEST ": where calls are slow, the transfer is"},
+    [MESSAGE_LATE_FEW_ROWS] =
+        {VERDICT_LATENESS, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: {rows} rows can tell a late rank, and {$needed} at least are "
+         "needed[; in {$unclear} more, calls are too short for clocks that "
+         "agree within {$best_us} us at best]"},
+    [MESSAGE_RANK_LAGS] =
+        {VERDICT_HANG, VERDICT_LAGGING_RANK,
+         "{$who:names 8 of lagging} {lagging:lags/lag}: {$sign}{$place}[, in the kernel "
+         "(state D, {$kernel})][, its last line: {$line}][; {$waits?}{waiting} "
+         "{waiting:rank waits/ranks wait} for {lagging:it/them}[, "
+         "{waiting:/up to }{$furthest}]]"},
+    [MESSAGE_RANKS_ALIKE] =
+        {VERDICT_HANG, VERDICT_NO_RANK,
+         "[{$is_all?}all {$live}|{$least} of {$live}] ranks are {$place}[{$is_all?} and "
+         "none gets on: "
+         "the network or the library, no rank stands out|, the others further: no rank "
+         "stands out]"},
+    [MESSAGE_NO_PLACES] =
+        {VERDICT_HANG, VERDICT_NOT_ENOUGH_DATA,
+         "[{$is_program?}a program's ranks do not say where they are, and none of their "
+         "processes is stopped|no rank has said where it is]"},
+};

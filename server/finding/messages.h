@@ -1,0 +1,29 @@
+/* messages.h - all sentences of verdicts, one row each. A template (template.h) names
+ * members of the verdict's evidence; those that begin with '$' are in the sentence only.
+ */
+#ifndef RINGBENCH_SERVER_FINDING_MESSAGES_H
+#define RINGBENCH_SERVER_FINDING_MESSAGES_H
+
+#include "server/finding/verdict.h"
+
+enum message_id {
+    MESSAGE_RANK_LATE,
+    MESSAGE_TRANSFER_SLOW,
+    MESSAGE_CALLS_SLOW,
+    MESSAGE_NO_RANK_LATE,
+    MESSAGE_LATE_FEW_ROWS,
+    MESSAGE_RANK_LAGS,
+    MESSAGE_RANKS_ALIKE,
+    MESSAGE_NO_PLACES,
+    MESSAGES
+};
+
+struct message {
+    enum verdict_kind kind;
+    enum verdict_answer answer;
+    const char *text;
+};
+
+extern const struct message messages[MESSAGES];
+
+#endif
