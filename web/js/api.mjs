@@ -182,6 +182,16 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/cancel`, { method: 'POST' });
   }
 
+  /** Change its labels and notes by a merge patch.
+   * @returns {Promise<Schema.Run>} */
+  edit(id, patch) {
+    return this.json(runPath(id), {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/merge-patch+json' },
+      body: JSON.stringify(patch),
+    });
+  }
+
   remove(id) {
     return this.json(runPath(id), { method: 'DELETE' });
   }

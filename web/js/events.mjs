@@ -106,6 +106,7 @@ const HANDLERS = {
   result: applyResult,
   triad: applyTriad,
   message: applyMessage,
+  edit: applyEdit,
 };
 
 /** Apply one event in place. Returns whether it was new. Types that this page does not
@@ -333,6 +334,21 @@ function applyMessage(run, event) {
     run.messages.shift();
     run.messagesDropped += 1;
   }
+}
+
+/** Among the messages stands who changed labels or notes.
+ * @param {RunState} run @param {Schema.EditEvent} event */
+function applyEdit(run, event) {
+  const labels = Object.entries(event.after.labels ?? {}).map(([name, value]) =>
+    value === null ? `label ${name} removed` : `label ${name}=${value}`,
+  );
+  const notes = event.after.notes === undefined ? [] : [event.after.notes ? 'notes' : 'notes removed'];
+  const by = event.by ?? event.peer;
+  applyMessage(run, {
+    ...event,
+    level: 'info',
+    text: `edited by ${by}: ${[...labels, ...notes].join(', ')}`,
+  });
 }
 
 /* The case to show: the asked one, else the one that runs, else the first that failed,

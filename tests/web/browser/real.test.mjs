@@ -268,6 +268,34 @@ test('Stop ends the run', LIMIT, async (t) => {
   await until(async () => /cancelled/.test(await state(page)), 'the cancel', 30000);
 });
 
+test('labels and notes are changed on the page, and what is wrong is said there', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { nodes: 1, expected: /422/ });
+  const { id } = await server.runToEnd({ sizes: [8], iters: 1, labels: { gpu: 'a100', draft: 'yes' } });
+  await open(`/runs/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  const labels = dialog.getByLabel('Labels');
+  assert.equal(await labels.inputValue(), 'gpu=a100\ndraft=yes');
+  await labels.fill(`gpu=${'x'.repeat(201)}`);
+  await dialog.getByLabel('Notes').fill('one\n<b>two</b>');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await sees(page, /^\/labels\/gpu: .*200/);
+  assert.deepEqual(await axe(page), []);
+  await labels.fill('gpu = h100\n\nrack=b=7');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await sees(page, 'rack=b=7');
+  await page.reload();
+  await sees(page, 'gpu=h100');
+  assert.equal(await page.locator('.run-notes').innerText(), 'one\n<b>two</b>');
+  const { labels: stored, notes } = await server.getRun(id);
+  assert.deepEqual([stored, notes], [{ gpu: 'h100', rack: 'b=7' }, 'one\n<b>two</b>']);
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await sees(page, /edited by 127\.0\.0\.1: label gpu=h100, .*draft removed, notes/);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  assert.equal((await server.events(id)).filter(({ type }) => type === 'edit').length, 1);
+});
+
 test('the server judges the form: a long name, no iterations, an unknown node', LIMIT, async (t) => {
   const { page, open } = await setUp(t, { expected: /422/ });
   await open('/new');

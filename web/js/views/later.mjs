@@ -9,6 +9,7 @@ export { default as newRun } from './new_run.mjs';
 export { default as node } from './node.mjs';
 export { default as nodes } from './nodes.mjs';
 export { pairMap } from './pair_map.mjs';
+export { editRun } from './run_edit.mjs';
 export { RowDetail } from './row_detail.mjs';
 export { default as scaling } from './scaling.mjs';
 export { topology } from './topology.mjs';

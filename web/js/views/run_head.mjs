@@ -37,10 +37,12 @@ export function runHead(app, id, change) {
     figure: h('span.headline'),
     verdicts: h('div.run-verdicts'),
     labels: h('span.chips'),
+    notes: h('p.run-notes', { hidden: true }),
     facts: h('p.run-facts'),
     progress: h('progress', { max: '1' }),
     progressText: h('span.muted'),
     alerts: h('div.alerts'),
+    edit: h('button.quiet', 'Edit'),
     stop: h('button.danger', { hidden: true }, 'Stop'),
     follow: h('button', { hidden: true }),
     again: h('a.button', { href: `/new?from=${encodeURIComponent(id)}` }, 'Run again'),
@@ -54,7 +56,7 @@ export function runHead(app, id, change) {
   }
   const actions = app.isReport
     ? null
-    : [parts.stop, parts.follow, parts.share.element, parts.again, parts.remove];
+    : [parts.stop, parts.follow, parts.share.element, parts.again, parts.edit, parts.remove];
   const bar = h(
     'header.run-bar',
     h('p.crumbs', app.isReport ? 'Run ' : [h('a', { href: '/' }, 'Runs'), ' / '], id),
@@ -64,6 +66,7 @@ export function runHead(app, id, change) {
   const element = h(
     'section.run-head',
     h('div.title', parts.labels, parts.facts, h('span.spring'), actions),
+    parts.notes,
     h('div.progress-line', parts.progress, parts.progressText),
     parts.alerts,
   );
@@ -86,6 +89,14 @@ function wireActions(parts, app, id) {
     } catch (error) {
       parts.stop.disabled = false;
       fail(error);
+    }
+  });
+  parts.edit.addEventListener('click', async () => {
+    const { editRun } = await app.later();
+    const edited = await editRun(app.api, parts.source.meta);
+    if (edited) {
+      parts.source.meta = edited;
+      drawLabels(parts, app, edited);
     }
   });
   const key = idempotencyKey();
@@ -118,9 +129,9 @@ function wireActions(parts, app, id) {
 }
 
 /* Who may not start, stop or delete runs reads why. */
-async function refuseViewers({ stop, follow, remove }, app) {
+async function refuseViewers({ stop, follow, edit, remove }, app) {
   const { operator, reason } = await app.api.access().catch(() => ({ operator: true }));
-  for (const button of operator ? [] : [stop, follow, remove]) {
+  for (const button of operator ? [] : [stop, follow, edit, remove]) {
     button.disabled = true;
     button.title = reason;
   }
@@ -137,11 +148,12 @@ function update(parts, app, source, state, book, unreal, change) {
     parts.name.title = name;
     parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
   }
-  for (const element of [parts.share.element, parts.again]) {
+  for (const element of [parts.share.element, parts.again, parts.edit]) {
     setHidden(element, source.meta === null);
   }
-  if (source.meta && !parts.labels.hasChildNodes()) {
-    parts.labels.append(...labelChips(source.meta.labels, app.isReport ? null : '/'));
+  parts.source = source;
+  if (source.meta) {
+    drawLabels(parts, app, source.meta);
   }
   /* What can be done follows from how it is now, not from the moment that is shown. */
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
@@ -151,6 +163,17 @@ function update(parts, app, source, state, book, unreal, change) {
   drawAnswer(parts, source, state, change);
   drawFacts(parts, app, source, state);
   drawAlerts(parts, source, state, book.wrong);
+}
+
+/* Of a report, which may be older, without notes. */
+function drawLabels(parts, app, { labels, notes = '' }) {
+  const sign = JSON.stringify([labels, notes]);
+  if (sign !== parts.labelsDrawn) {
+    parts.labelsDrawn = sign;
+    parts.labels.replaceChildren(...labelChips(labels, app.isReport ? null : '/'));
+    setText(parts.notes, notes);
+    setHidden(parts.notes, notes === '');
+  }
 }
 
 /* What the server offers to run next; it stands out where something is slow. */
