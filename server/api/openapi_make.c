@@ -1,10 +1,23 @@
-/* openapi_make.c - part of the build: openapi.json with the schemas of rows and figures,
- * made from common/result/row_fields.h: openapi_make IN OUT */
+/* openapi_make.c - part of the build: openapi.json in full: openapi_make IN OUT
+ *
+ * Tables complete the source: the fields of the run spec and its thresholds, rows and
+ * figures, the parameters of routes, and the standard errors. Each operation lists its
+ * own "errors" in place of these responses. Schemas have a short notation
+ * (openapi_schema.h), also those of bodies, whose media types are keys: "json", "text".
+ */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/result/row_fields.h"
 #include "common/spec/collective_json.h"
+#include "common/spec/spec_field.h"
+#include "common/spec/threshold.h"
+#include "server/api/openapi_schema.h"
+#include "server/api/route_params.h"
+
+/* ---- Rows and figures ---- */
 
 /* The names in a list of the served facts, which are objects with a name or names. */
 static json_t *names_of(const char *list)
@@ -107,22 +120,435 @@ static json_t *timed_names(void)
     return required;
 }
 
+/* ---- Fields of the run spec ---- */
+
+static json_t *words_of(const char *const *choices, const struct spec_names *names)
+{
+    json_t *words = json_array();
+
+    for (size_t i = 0; choices && choices[i]; i++)
+        json_array_append_new(words, json_string(choices[i]));
+    for (int i = 0; names && i < names->count; i++)
+        json_array_append_new(words, json_string(names->name(i)));
+    return json_pack("{s:s, s:o}", "type", "string", "enum", words);
+}
+
+static json_t *range_of(const char *type, json_t *least, json_t *most)
+{
+    return json_pack("{s:s, s:o, s:o}", "type", type, "minimum", least, "maximum", most);
+}
+
+static json_t *integers_of(int64_t least, int64_t most)
+{
+    json_t *schema = range_of("integer", json_integer(least), json_integer(most));
+
+    if (most == INT64_MAX)
+        json_object_del(schema, "maximum");
+    return schema;
+}
+
+/* A whole number where it is one: 10000 rather than 10000.0. */
+static json_t *real_of(double value)
+{
+    return value == (double)(long)value ? json_integer((json_int_t)value)
+                                        : json_real(value);
+}
+
+static json_t *list_of(const struct spec_field *field)
+{
+    json_t *schema = json_pack("{s:s, s:o, s:b}", "type", "array", "items",
+                               words_of(field->choices, field->names), "uniqueItems", 1);
+
+    if (field->min > 0)
+        json_object_set_new(schema, "minItems", json_integer(field->min));
+    return schema;
+}
+
+/* The facts that a field's table entry has; a new reference. */
+static json_t *facts_of(const struct spec_field *field)
+{
+    if (field->kind == &spec_integer)
+        return integers_of(field->min, field->max);
+    if (field->kind == &spec_real)
+        return range_of("number", real_of(field->least), real_of(field->most));
+    if (field->kind == &spec_boolean)
+        return json_pack("{s:s}", "type", "boolean");
+    if (field->kind == &spec_word_or_integer)
+        return json_pack("{s:[o, o]}", "oneOf", words_of(field->choices, NULL),
+                         integers_of(field->min, field->max));
+    if (field->kind == &spec_size)
+        return openapi_ref("schemas", "Size");
+    if (field->kind == &spec_text)
+        return json_pack("{s:i}", "maxLength", (int)field->max);
+    if (field->kind == &spec_list || strcmp(field->name, "series") == 0)
+        return list_of(field);
+    if (field->choices || field->names)
+        return words_of(field->choices, field->names);
+    return json_object();
+}
+
+/* The schema itself, or its choice, that has "fields". */
+static json_t *place_of_fields(json_t *schema)
+{
+    json_t *choices = json_object_get(schema, "oneOf"), *choice;
+    size_t i;
+
+    json_array_foreach (choices, i, choice)
+        if (json_object_get(choice, "fields"))
+            return choice;
+    return schema;
+}
+
+/* Make the schema's "fields" the properties of an object that has these fields. */
+static void complete_fields(json_t *schema, const struct spec_fields *fields)
+{
+    json_t *said = json_incref(json_object_get(schema, "fields"));
+    json_t *properties = json_object(), *required = json_array();
+
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct spec_field *field = &fields->at[i];
+        json_t *property = json_incref(json_object_get(said, field->name));
+        json_t *facts = facts_of(field);
+
+        if (!property)
+            property = json_object();
+        if (field->usual)
+            json_object_set_new(facts, "default",
+                                json_loads(field->usual, JSON_DECODE_ANY, NULL));
+        json_object_update_missing(property, facts);
+        if (field->members)
+            complete_fields(place_of_fields(property), field->members);
+        json_object_set_new(properties, field->name, property);
+        if (field->uses & SPEC_REQUIRED)
+            json_array_append_new(required, json_string(field->name));
+        json_decref(facts);
+    }
+    json_decref(said);
+    json_object_del(schema, "fields");
+    json_object_set_new(schema, "type", json_string("object"));
+    json_object_set_new(schema, "properties", properties);
+    if (json_array_size(required) > 0)
+        json_object_set(schema, "required", required);
+    json_object_set_new(schema, "additionalProperties", json_false());
+    json_decref(required);
+}
+
+/* The first rule is that a program goes without the fields of a measurement. */
+static void complete_program_rule(json_t *spec)
+{
+    json_t *rule = json_array_get(json_object_get(spec, "allOf"), 0);
+    const struct spec_fields *fields = run_spec_fields();
+    json_t *refused = json_object();
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->at[i].uses & SPEC_MEASUREMENT)
+            json_object_set_new(refused, fields->at[i].name, json_false());
+    json_object_set_new(json_object_get(rule, "then"), "properties", refused);
+}
+
+/* An effective spec requires what each has that comes from such a body. */
+static void complete_effective(json_t *schema, const char *text)
+{
+    json_t *body = json_loads(text, 0, NULL), *effective, *value;
+    json_t *required = json_array();
+    struct problems problems;
+    struct run_spec *spec;
+    const char *name;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    effective = run_spec_to_json(spec);
+    json_object_foreach (effective, name, value)
+        json_array_append_new(required, json_string(name));
+    json_object_set_new(schema, "required", required);
+    json_decref(effective);
+    run_spec_destroy(spec);
+    problems_release(&problems);
+    json_decref(body);
+}
+
+/* ---- Parameters ---- */
+
+static json_t *schema_of_param(const struct param *param)
+{
+    switch (param->kind) {
+    case PARAM_INTEGER:
+        return integers_of(param->min, param->max);
+    case PARAM_REAL:
+        return range_of("number", real_of(param->least), real_of(param->most));
+    case PARAM_FLAG:
+        return json_pack("{s:s, s:[s, s, s, s]}", "type", "string", "enum", "0", "1",
+                         "true", "false");
+    case PARAM_CHOICE:
+        return words_of(param->choices, param->names);
+    case PARAM_TEXT:
+        return param->schema ? openapi_ref("schemas", param->schema)
+                             : json_pack("{s:s}", "type", "string");
+    case PARAM_LINE:
+        return json_pack("{s:s, s:i, s:i}", "type", "string", "minLength", 1, "maxLength",
+                         (int)param->max);
+    case PARAM_TIME:
+        return json_pack("{s:s, s:s}", "type", "string", "format", "date-time");
+    case PARAM_TEXTS:
+        return json_pack("{s:s, s:o}", "type", "array", "items",
+                         param->choices ? words_of(param->choices, NULL)
+                                        : json_pack("{s:s}", "type", "string"));
+    case PARAM_LABELS:
+        return json_pack("{s:s, s:{s:s, s:s}}", "type", "array", "items", "type",
+                         "string", "pattern", "^[^=]+=");
+    }
+    return NULL;
+}
+
+static json_t *usual_of(const struct param *param)
+{
+    bool is_number = param->kind == PARAM_INTEGER || param->kind == PARAM_REAL;
+
+    return is_number ? json_loads(param->usual, JSON_DECODE_ANY, NULL)
+                     : json_string(param->usual);
+}
+
+static void add_param(json_t *list, const char *name, const char *in, json_t *schema,
+                      const char *help, bool is_required)
+{
+    json_t *param = json_pack("{s:s, s:s, s:o, s:s*}", "name", name, "in", in, "schema",
+                              schema, "description", help);
+
+    if (is_required)
+        json_object_set_new(param, "required", json_true());
+    json_array_append_new(list, param);
+}
+
+/* The parts of the path in braces. */
+static void add_path_params(json_t *list, const char *path)
+{
+    static const struct {
+        const char *path, *name, *help;
+    } known[] = {
+        {"/api/v1/runs/", "id", "the run's id"},
+        {"/api/v1/runs/", "name", "one of its nodes"},
+        {"/api/v1/baselines/", "id", "the baseline's id"},
+        {"/api/v1/agents/", "agent", "as the registration answered"},
+    };
+
+    for (const char *at = path; (at = strchr(at, '{')); at++) {
+        size_t len = strcspn(at + 1, "}");
+        char name[32];
+        const char *help = NULL;
+
+        snprintf(name, sizeof(name), "%.*s", (int)len, at + 1);
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+            if (strncmp(path, known[i].path, strlen(known[i].path)) == 0 &&
+                strcmp(known[i].name, name) == 0)
+                help = known[i].help;
+        add_param(list, name, "path", json_pack("{s:s}", "type", "string"), help, true);
+    }
+}
+
+static void add_query_params(json_t *list, const struct route_params *route)
+{
+    for (size_t i = 0; i < route->n; i++) {
+        const struct param *param = &route->list[i];
+        json_t *schema = schema_of_param(param);
+
+        if (param->usual)
+            json_object_set_new(schema, "default", usual_of(param));
+        add_param(list, param->name, "query", schema, param->help, param->is_required);
+    }
+    if (route->formats) {
+        json_t *names = json_array();
+
+        for (size_t i = 0; route->formats[i].name; i++)
+            json_array_append_new(names, json_string(route->formats[i].name));
+        add_param(list, "format", "query",
+                  json_pack("{s:s, s:o}", "type", "string", "enum", names),
+                  route->format_help, false);
+    }
+}
+
+static json_t *params_of(const char *method, const char *path, const json_t *others)
+{
+    json_t *list = json_array();
+
+    add_path_params(list, path);
+    for (size_t i = 0; i < json_array_size(others); i++) {
+        json_t *other = json_array_get(others, i);
+
+        if (json_is_string(other))
+            json_array_append_new(list,
+                                  openapi_ref("parameters", json_string_value(other)));
+        else
+            json_array_append(list, other);
+    }
+    for (size_t i = 0; all_route_params[i]; i++)
+        if (strcasecmp(all_route_params[i]->method, method) == 0 &&
+            strcmp(all_route_params[i]->pattern, path) == 0)
+            add_query_params(list, all_route_params[i]);
+    return list;
+}
+
+/* ---- Bodies and responses ---- */
+
+static const struct {
+    const char *status, *name, *description;
+} errors[] = {
+    {"400", "BadRequest", "Malformed: the detail says what"},
+    {"401", "Unauthorized", "No valid bearer token"},
+    {"403", "Forbidden", "The token's role, the Host or the Origin does not allow it"},
+    {"404", "NotFound", "There is no such thing"},
+    {"406", "NotAcceptable",
+     "No format that the Accept header allows; the detail lists the choices"},
+    {"409", "Conflict", "Its state forbids this"},
+    {"413", "TooLarge", "The body is too large, in bytes or in what they spell"},
+    {"422", "Unprocessable", "Understood but wrong; errors name the fields"},
+    {"503", "Unavailable", "Not now; try again later"},
+    {"default", "Other", "Any other error"},
+};
+
+#define ERRORS (sizeof(errors) / sizeof(errors[0]))
+
+/* Media types that are keys become the content. */
+static void complete_content(json_t *body)
+{
+    static const char *const types[][2] = {
+        {"json", "application/json"},
+        {"ndjson", "application/x-ndjson"},
+        {"text", "text/plain"},
+        {"csv", "text/csv"},
+        {"markdown", "text/markdown"},
+        {"html", "text/html"},
+        {"sse", "text/event-stream"},
+        {"tuner", "text/x-nccl-tuner"},
+        {"problem", "application/problem+json"},
+        {"merge_patch", "application/merge-patch+json"},
+    };
+    json_t *content = json_object();
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        json_t *schema = json_object_get(body, types[i][0]);
+
+        if (!schema)
+            continue;
+        json_object_set_new(content, types[i][1],
+                            json_pack("{s:o}", "schema", openapi_schema(schema, NULL)));
+        json_object_del(body, types[i][0]);
+    }
+    if (json_object_size(content) > 0)
+        json_object_set(body, "content", content);
+    json_decref(content);
+}
+
+/* Every operation has the last; all that need a token have 401 and 403. */
+static bool has_error(const json_t *operation, const json_t *listed, size_t error)
+{
+    int status = atoi(errors[error].status);
+
+    if (status == 0 || status == 401 || status == 403)
+        return status == 0 || !json_object_get(operation, "security");
+    for (size_t i = 0; i < json_array_size(listed); i++)
+        if (json_integer_value(json_array_get(listed, i)) == status)
+            return true;
+    return false;
+}
+
+static void complete_responses(json_t *operation)
+{
+    json_t *responses = json_object_get(operation, "responses"), *response;
+    const json_t *listed = json_object_get(operation, "errors");
+    const char *status;
+    void *next;
+
+    json_object_foreach_safe(responses, next, status, response)
+    {
+        complete_content(response);
+        if (json_is_string(response))
+            json_object_set_new(responses, status,
+                                openapi_ref("responses", json_string_value(response)));
+    }
+    for (size_t i = 0; i < ERRORS; i++)
+        if (has_error(operation, listed, i))
+            json_object_set_new(responses, errors[i].status,
+                                openapi_ref("responses", errors[i].name));
+    json_object_del(operation, "errors");
+}
+
+static void complete_operation(json_t *operation, const char *method, const char *path)
+{
+    json_t *body = json_object_get(operation, "requestBody");
+    json_t *params = params_of(method, path, json_object_get(operation, "parameters"));
+
+    if (body) {
+        complete_content(body);
+        json_object_set_new(body, "required", json_true());
+    }
+    if (json_array_size(params) > 0)
+        json_object_set(operation, "parameters", params);
+    json_decref(params);
+    complete_responses(operation);
+}
+
+/* ---- The document ---- */
+
+static void complete_paths(json_t *document)
+{
+    json_t *paths = json_object_get(document, "paths"), *path, *operation;
+    const char *pattern, *method;
+
+    json_object_foreach (paths, pattern, path)
+        json_object_foreach (path, method, operation)
+            complete_operation(operation, method, pattern);
+}
+
+static void complete_components(json_t *components)
+{
+    json_t *responses = json_object_get(components, "responses"), *response, *schema;
+    json_t *schemas = json_object_get(components, "schemas");
+    const char *name;
+    void *next;
+
+    json_object_foreach (responses, name, response)
+        complete_content(response);
+    for (size_t i = 0; i < ERRORS; i++) {
+        response = json_pack("{s:s, s:s}", "description", errors[i].description,
+                             "problem", "Problem");
+        complete_content(response);
+        json_object_set_new(responses, errors[i].name, response);
+    }
+    json_object_foreach_safe(schemas, next, name, schema)
+        json_object_set_new(schemas, name, openapi_schema(schema, schemas));
+}
+
+static void complete_schemas(json_t *schemas)
+{
+    json_t *row = json_object_get(schemas, "Row");
+    json_t *spec = json_object_get(schemas, "RunSpec");
+
+    complete(row, ROW_ANY, ROW_EACH);
+    json_object_set_new(json_object_get(row, "then"), "required", timed_names());
+    complete(json_object_get(schemas, "Figure"), FIGURE_ANY, FIGURE_EACH);
+    complete_fields(spec, run_spec_fields());
+    complete_program_rule(spec);
+    complete_fields(json_object_get(schemas, "Threshold"), threshold_fields());
+    complete_effective(json_object_get(schemas, "EffectiveSpec"), "{}");
+    complete_effective(json_object_get(schemas, "EffectiveProgramSpec"),
+                       "{\"program\":{\"name\":\"x\"}}");
+}
+
 int main(int argc, char **argv)
 {
     json_error_t error;
     json_t *document = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
-    json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
-    json_t *row = json_object_get(schemas, "Row");
+    json_t *components = json_object_get(document, "components");
     int result;
 
-    if (!row) {
-        fprintf(stderr, "openapi_make: %s: no JSON with a schema Row\n",
-                argc > 1 ? argv[1] : "?");
+    if (!components) {
+        fprintf(stderr, "openapi_make: %s: no JSON with components: %s\n",
+                argc > 1 ? argv[1] : "?", argc == 3 ? error.text : "");
         return 1;
     }
-    complete(row, ROW_ANY, ROW_EACH);
-    json_object_set_new(json_object_get(row, "then"), "required", timed_names());
-    complete(json_object_get(schemas, "Figure"), FIGURE_ANY, FIGURE_EACH);
+    complete_components(components);
+    complete_schemas(json_object_get(components, "schemas"));
+    complete_paths(document);
     result = json_dump_file(document, argv[2], JSON_INDENT(1));
     json_decref(document);
     return result ? 1 : 0;

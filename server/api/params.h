@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/buf.h"
+#include "server/api/param.h"
 #include "server/http/http.h"
 #include "server/store/store_trends.h"
 
@@ -29,12 +30,6 @@ bool params_base(struct http_request *request, struct store_base_query *base);
 
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *params_body(struct http_request *request);
-
-struct params_format {
-    const char *name; /* as in ?format= */
-    const char *type; /* media type, as in Accept */
-    int value;
-};
 
 #define PARAMS_FORMATS_MAX 8
 

@@ -8,6 +8,7 @@ foreach(noun finding budget carried case_values ceiling compare compare_cases cu
     unit_define(${noun} SOURCE_DIR="${CMAKE_SOURCE_DIR}"
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
+unit_define(verdict OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json")
 unit_define(ceiling NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
 unit_define(topology TOPOLOGIES="${CMAKE_SOURCE_DIR}/tests/data/topologies")
 unit_define(transport_log DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")

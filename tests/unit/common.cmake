@@ -9,7 +9,8 @@ foreach(noun collective conditions row_fields)
     unit_define(${noun} GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
 endforeach()
 unit_define(ncclog DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")
-unit_define(spec_docs SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+unit_define(spec_docs SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    OPENAPI_JSON="${CMAKE_BINARY_DIR}/server/api/openapi.json")
 
 # A kernel of as many CPUs as it is told.
 unit_test(this_machine rb_common)

@@ -63,7 +63,7 @@ static json_t *operation_of(const json_t *paths, const struct http_route *route)
 
 TEST(routes_and_description_agree)
 {
-    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
     json_t *paths = json_object_get(api, "paths"), *path;
     size_t routes = 0, operations = 0;
     const char *name;

@@ -32,7 +32,7 @@ static char *read_section(const char *path, const char *heading)
 static int set_up(void **state)
 {
     struct docs *docs = calloc(1, sizeof(*docs));
-    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
 
     assert_non_null(docs);
     assert_non_null(api);

@@ -92,7 +92,7 @@ static bool has_kind(const json_t *schemas, json_t *schema, const char *kind, in
 
 TEST(the_kinds_that_are_kept_are_those_of_a_run_s_schema)
 {
-    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
     json_t *schemas = json_object_get(json_object_get(api, "components"), "schemas");
 
     for (int kind = 0; kind < VERDICT_KINDS; kind++) {

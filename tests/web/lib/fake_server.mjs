@@ -3,12 +3,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
-import { extname, join, normalize } from 'node:path';
+import { extname, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bookOf, headlineOfCases } from '../../../web/js/book.mjs';
 import { newRunState, applyEvents } from '../../../web/js/events.mjs';
 
-const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/* As the build completed it: cmake --build --preset dev --target openapi. */
+export const SCHEMA = resolve(
+  ROOT,
+  process.env.RINGBENCH_BUILD_DIR || 'build/dev',
+  'server/api/openapi.json',
+);
 /* Held against what the C server answers by its own units. */
 const COLLECTIVES = new URL('../../vectors/collectives.json', import.meta.url);
 const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));

@@ -7,9 +7,10 @@ import { test } from 'node:test';
 import { emptyForm, errorsByField, fromSpec, toSpec } from '../../../web/js/spec_form.mjs';
 import { curlLine, idempotencyKey, listAsRange, prettyJson, shortSpec } from '../../../web/js/spec_text.mjs';
 import { buildGroups } from '../../../web/js/spec_fields.mjs';
+import { SCHEMA } from '../lib/fake_server.mjs';
 import { sampleRun } from '../lib/sample.mjs';
 
-const schema = JSON.parse(readFileSync(new URL('../../../server/api/openapi.json', import.meta.url), 'utf8'));
+const schema = JSON.parse(readFileSync(SCHEMA, 'utf8'));
 const groups = buildGroups(schema);
 const fields = groups.flatMap((group) => group.fields);
 const fill = (values) => ({ ...emptyForm(fields), ...values });

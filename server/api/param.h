@@ -1,0 +1,56 @@
+/* param.h - a query parameter as an entry of a table: params.c reads a request by it, and
+ * openapi_make.c describes it in openapi.json */
+#ifndef RINGBENCH_SERVER_API_PARAM_H
+#define RINGBENCH_SERVER_API_PARAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/spec/spec_value.h"
+
+enum param_kind {
+    PARAM_INTEGER, /* int64_t */
+    PARAM_REAL,    /* double */
+    PARAM_FLAG,    /* bool */
+    PARAM_CHOICE,  /* an enum: the place in `choices` or `names` */
+    PARAM_TEXT,    /* const char *, NULL if absent */
+    PARAM_LINE,    /* const char *, of 1 to max bytes without line breaks; required */
+    PARAM_TIME,    /* int64_t, milliseconds; 0 if absent */
+    PARAM_TEXTS,   /* repeatable: the handler reads it; of `choices` if there are any */
+    PARAM_LABELS   /* likewise, KEY=VALUE */
+};
+
+struct param {
+    const char *name;
+    const char *help; /* or NULL */
+    enum param_kind kind;
+    size_t offset; /* of the value in the struct that the route's handler reads */
+    int64_t min, max;
+    int64_t absent; /* an integer's or choice's value without parameter and default */
+    double least, most;
+    const char *usual;          /* the default, as in a request; NULL: none */
+    const char *const *choices; /* ends with NULL */
+    const struct spec_names *names;
+    const char *schema; /* of openapi.json, for a text; NULL: any */
+    bool is_required;   /* for openapi.json: the handler says what is missing */
+};
+
+/* A form in which a resource comes. */
+struct params_format {
+    const char *name; /* as in ?format= */
+    const char *type; /* media type, as in Accept */
+    int value;
+};
+
+struct route_params {
+    const char *method, *pattern;        /* as in the table of routes */
+    const char *type;                    /* the only media type of the answer, or: */
+    const struct params_format *formats; /* ends with a NULL name */
+    const char *format_help;             /* or NULL */
+    size_t format_offset;                /* of a const struct params_format * */
+    const struct param *list;
+    size_t n;
+};
+
+#endif

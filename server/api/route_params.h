@@ -1,0 +1,158 @@
+/* route_params.h - the parameters of each route: the struct in which its handler gets
+ * them, and the table by which they are read (params_read) and described (openapi.json)
+ */
+#ifndef RINGBENCH_SERVER_API_ROUTE_PARAMS_H
+#define RINGBENCH_SERVER_API_ROUTE_PARAMS_H
+
+#include "common/spec/bands.h"
+#include "common/spec/collective.h"
+#include "common/spec/run_spec.h"
+#include "server/api/param.h"
+#include "server/store/store.h"
+#include "server/summary/summary.h"
+
+/* The values of formats of most routes. */
+enum params_form { FORM_JSON, FORM_TEXT, FORM_CSV, FORM_NDJSON, FORM_MARKDOWN };
+
+#define BASELINE_BY_MAX 200
+#define BASELINE_WHY_MAX 1000
+
+#define FORM_TUNER (-1) /* of results, beside enum event_form */
+
+struct format_params {
+    const struct params_format *format;
+};
+extern const struct route_params preflight_route, node_preflight_route, programs_route,
+    launchers_route, jobs_route, rendezvous_route, budget_route;
+
+struct run_list_params {
+    const struct params_format *format;
+    const char *text, *node, *suspect, *cursor;
+    int64_t since_ms, until_ms, limit;
+    enum store_runs_sort sort;
+    int order; /* 0: descending */
+    bool has_total, is_judged;
+};
+extern const struct route_params run_list_route;
+
+struct import_params {
+    const struct params_format *format;
+    const char *name, *file;
+    int64_t ranks, time_ms; /* 0: not given */
+    int collective;         /* -1: not given */
+};
+extern const struct route_params import_route;
+
+/* -1: any, or not given. */
+struct results_params {
+    const struct params_format *format;
+    int64_t channels, limit, after, case_no, series, group, size, row, rank;
+    const char *metric;
+    bool has_samples, has_ranks;
+};
+extern const struct route_params results_route;
+
+struct events_params {
+    const struct params_format *format;
+    int64_t after; /* -1: not given */
+    bool is_endless;
+};
+extern const struct route_params events_route;
+
+struct summary_params {
+    int64_t points;
+    enum summary_by by;
+};
+extern const struct route_params summary_route;
+
+struct projection_params {
+    const struct params_format *format;
+    int64_t nodes; /* 0: not given */
+};
+extern const struct route_params projection_route;
+
+struct verdict_params {
+    const struct params_format *format;
+    int64_t wait_s;
+};
+extern const struct route_params verdict_route;
+
+struct artifacts_params {
+    const char *name;
+    int64_t limit, after;
+};
+extern const struct route_params artifacts_route;
+
+struct differences_params {
+    const char *base, *base_node;
+};
+extern const struct route_params differences_route;
+
+struct topology_params {
+    int64_t case_no; /* -1: the first */
+};
+extern const struct route_params topology_route;
+
+struct logs_params {
+    const struct params_format *format;
+    int64_t case_no, rank; /* -1: any */
+    int64_t limit, after;
+};
+extern const struct route_params logs_route;
+
+struct compare_params {
+    const struct params_format *format;
+    int64_t last;
+    enum run_likeness likeness;
+    double margin_percent; /* 0: not given */
+};
+extern const struct route_params compare_route;
+
+struct base_params {
+    int64_t last;
+    enum run_likeness likeness;
+};
+extern const struct route_params run_baseline_route;
+
+struct baselines_params {
+    const struct params_format *format;
+    const char *run, *cursor;
+    int64_t limit;
+    bool has_removed;
+};
+extern const struct route_params baselines_route;
+
+struct baseline_remove_params {
+    const char *by, *why;
+};
+extern const struct route_params baseline_remove_route;
+
+struct trends_params {
+    const struct params_format *format;
+    const char *run, *backend, *cursor;
+    enum collective_kind collective;
+    enum dtype dtype;
+    enum band band;
+    enum run_likeness likeness;
+    int64_t requests, ranks, limit; /* ranks: 0: any number */
+    double margin_percent;
+    bool is_in_place;
+};
+extern const struct route_params trends_route;
+
+struct nodes_params {
+    const struct params_format *format;
+    bool has_inventory;
+};
+extern const struct route_params nodes_route;
+
+struct commands_params {
+    int64_t after;
+    bool is_spool_full;
+};
+extern const struct route_params commands_route;
+
+/* All of them; ends with NULL. */
+extern const struct route_params *const all_route_params[];
+
+#endif
