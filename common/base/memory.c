@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/base/log.h"
@@ -19,4 +20,24 @@ void *memory_zeroed(size_t count, size_t size, const char *what)
     if (!memory)
         memory_out(what);
     return memory;
+}
+
+char *memory_text(const char *text, const char *what)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    if (text && !copy)
+        memory_out(what);
+    return copy;
+}
+
+void *memory_grown(void *items, size_t n, size_t *capacity, size_t size, const char *what)
+{
+    if (n < *capacity)
+        return items;
+    *capacity = *capacity ? 2 * *capacity : 16;
+    items = realloc(items, *capacity * size);
+    if (!items)
+        memory_out(what);
+    return items;
 }

@@ -11,4 +11,12 @@ _Noreturn void memory_out(const char *what);
 /* calloc() that does not fail; `what` as above. */
 void *memory_zeroed(size_t count, size_t size, const char *what);
 
+/* strdup() that does not fail; NULL for NULL. */
+char *memory_text(const char *text, const char *what);
+
+/* Make room for one more in an array of n items (NULL, if n is 0), whose capacity
+ * doubles. Returns the array. */
+void *memory_grown(void *items, size_t n, size_t *capacity, size_t size,
+                   const char *what);
+
 #endif

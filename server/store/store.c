@@ -55,8 +55,6 @@ struct store {
     struct store_writer *writer;
     struct store_reader *reader;
     struct store_reader *analyst; /* of what may take long: nothing else waits for it */
-    struct store_write_list refused_writes; /* failed before they reached a thread */
-    struct store_read_list refused_reads;
     struct store_write_list written; /* whose callers are to be told */
     struct store_read_list answered; /* whose answers are to be handed over */
     struct error trouble;            /* the writer's */
@@ -80,11 +78,9 @@ static bool finish_reads(struct store *store, size_t most, size_t most_bytes);
 
 static int make_dir(const char *dir, struct error *err)
 {
-    char *path = strdup(dir);
+    char *path = memory_text(dir, "the store");
     int rc = 0;
 
-    if (!path)
-        memory_out("the store");
     for (char *at = path + 1; rc == 0 && *at; at++)
         if (*at == '/') {
             *at = '\0';
@@ -174,18 +170,14 @@ static void store_free(struct store *store)
 static struct store *store_alloc(const char *dir)
 {
     const char *reserve = getenv("RINGBENCH_STORE_RESERVE_BYTES");
-    struct store *store = calloc(1, sizeof(*store));
+    struct store *store = memory_zeroed(1, sizeof(*store), "the store");
 
-    if (!store)
-        memory_out("the store");
     store->lock_fd = -1;
-    STAILQ_INIT(&store->refused_writes);
-    STAILQ_INIT(&store->refused_reads);
     STAILQ_INIT(&store->written);
     STAILQ_INIT(&store->answered);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
-    store->dir = strdup(dir);
-    if (!store->dir || asprintf(&store->path, "%s/ringbench.db", dir) < 0)
+    store->dir = memory_text(dir, "the store");
+    if (asprintf(&store->path, "%s/ringbench.db", dir) < 0)
         memory_out("the store");
     return store;
 }
@@ -198,9 +190,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
     if (--store->open_handles)
         return;
-    STAILQ_CONCAT(&store->written, &store->refused_writes);
     finish_writes(store, SIZE_MAX);
-    STAILQ_CONCAT(&store->answered, &store->refused_reads);
     finish_reads(store, SIZE_MAX, SIZE_MAX);
     store_free(store);
     if (closed)
@@ -308,12 +298,11 @@ void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg)
 
 static void finish_write(struct store *store, struct store_write *write)
 {
-    struct store_event *events = calloc(write->n_events + 1, sizeof(*events));
+    struct store_event *events =
+        memory_zeroed(write->n_events + 1, sizeof(*events), "events");
     const struct store_op *op;
     size_t n = 0;
 
-    if (!events)
-        memory_out("events");
     STAILQ_FOREACH (op, &write->ops, entry)
         if (op->kind == STORE_OP_EVENT)
             events[n++] = op->event;
@@ -405,8 +394,6 @@ static void on_wake(uv_async_t *wake)
     bool analyst_ended = store_reader_collect(store->analyst, &store->answered);
     bool told, answered; /* all of them */
 
-    STAILQ_CONCAT(&store->written, &store->refused_writes);
-    STAILQ_CONCAT(&store->answered, &store->refused_reads);
     told = finish_writes(store, WRITTEN_PER_TURN);
     answered = finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN);
     if (!told || !answered) {
@@ -459,7 +446,7 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
         error_set(&write->err, ERROR_UNAVAILABLE, "the server is stopping");
     }
     if (write->is_failed) {
-        STAILQ_INSERT_TAIL(&store->refused_writes, write, entry);
+        STAILQ_INSERT_TAIL(&store->written, write, entry);
         uv_async_send(&store->wake);
     } else {
         store_writer_submit(store->writer, write);
@@ -471,7 +458,7 @@ void store_submit_read(struct store *store, struct store_read *read)
     if (store->is_closing)
         store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
     if (read->is_failed) {
-        STAILQ_INSERT_TAIL(&store->refused_reads, read, entry);
+        STAILQ_INSERT_TAIL(&store->answered, read, entry);
         uv_async_send(&store->wake);
     } else {
         store_reader_submit(read->is_long ? store->analyst : store->reader, read);

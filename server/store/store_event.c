@@ -23,11 +23,7 @@ int store_event_append(const struct store_event *event, struct buf *out)
 
 struct store_events *store_events_create(void)
 {
-    struct store_events *events = calloc(1, sizeof(*events));
-
-    if (!events)
-        memory_out("events");
-    return events;
+    return memory_zeroed(1, sizeof(struct store_events), "events");
 }
 
 void store_events_destroy(struct store_events *events)
@@ -41,31 +37,17 @@ void store_events_destroy(struct store_events *events)
     free(events);
 }
 
-static void make_room(struct store_events *events)
-{
-    size_t capacity = events->capacity ? 2 * events->capacity : 64;
-
-    if (events->n < events->capacity)
-        return;
-    events->list = realloc(events->list, capacity * sizeof(*events->list));
-    if (!events->list)
-        memory_out("events");
-    events->capacity = capacity;
-}
-
 void store_events_add(struct store_events *events, const struct store_event *event)
 {
     size_t type_size = strlen(event->type) + 1;
     size_t size = type_size + event->body_len + 1 + event->samples_len;
-    char *text = malloc(size);
+    char *text = memory_zeroed(1, size, "events");
     struct store_event *copy;
 
-    make_room(events);
-    if (!text)
-        memory_out("events");
+    events->list = memory_grown(events->list, events->n, &events->capacity,
+                                sizeof(*events->list), "events");
     memcpy(text, event->type, type_size);
     memcpy(text + type_size, event->body, event->body_len);
-    text[type_size + event->body_len] = '\0';
     copy = &events->list[events->n++];
     *copy = *event;
     copy->type = text;

@@ -118,9 +118,8 @@ static const char *const event_statements[SQL_COUNT] = {
     [SQL_TEXT] = "SELECT number FROM result_texts WHERE run = ?1 AND text = ?2",
     [SQL_ADD_TEXT] = "INSERT INTO result_texts (run, number, text) VALUES (?1,"
                      " (SELECT count(*) FROM result_texts WHERE run = ?1), ?2)",
-    [SQL_RESULT] = "INSERT INTO results (run, " RESULT_ROW ") VALUES (?1, ?2, ?3, ?4, ?5,"
-                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
-                   " ?20, ?21, ?22, ?23)",
+    [SQL_RESULT] =
+        "INSERT INTO results (run" RESULT_NAMES ") VALUES (?1" RESULT_PARAMETERS ")",
 };
 
 /* By the time that a run's row says it has ended, it may have been due before. */
@@ -144,11 +143,9 @@ static size_t count_statements(size_t kind)
 
 struct store_ops *store_ops_create(sqlite3 *db, struct error *err)
 {
-    struct store_ops *ops = calloc(1, sizeof(*ops));
+    struct store_ops *ops = memory_zeroed(1, sizeof(*ops), "the store");
     int result;
 
-    if (!ops)
-        memory_out("the store");
     ops->db = db;
     result = store_sql_prepare(db, event_statements, SQL_COUNT, ops->event, err);
     for (size_t kind = 0; kind < STORE_OP_COUNT && !result; kind++)

@@ -1,12 +1,12 @@
 /* store_queries.c - what is asked of the readers, and the answers that are of one run or
  * node */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
-#include "server/store/event_row.h"
 #include "server/store/run_doc.h"
 #include "server/store/store_read.h"
 #include "server/store/store_results.h"
@@ -21,6 +21,19 @@ void store_ask(struct store *store, store_read_answer *answer, json_t *params,
     store_submit_read(store, read);
 }
 
+/* -1: it is none of ours. */
+static int parse_cursor(const char *text, int64_t *ms, char *id)
+{
+    char *end;
+
+    errno = 0;
+    *ms = strtoll(text, &end, 10);
+    if (errno || end == text || *end != ':' || strlen(end + 1) > STORE_CURSOR_ID_MAX)
+        return -1;
+    strcpy(id, end + 1);
+    return 0;
+}
+
 /* Behind which row a page begins: its time and its id, which comes last in time. That of
  * a value is its run and the number of its likeness. */
 static void begin_page(struct store_read *read, const char *cursor)
@@ -28,7 +41,7 @@ static void begin_page(struct store_read *read, const char *cursor)
     char id[STORE_CURSOR_ID_MAX + 1] = "", *dot;
     int64_t before_ms = INT64_MAX;
 
-    if (cursor && store_cursor_parse(cursor, &before_ms, id) < 0)
+    if (cursor && parse_cursor(cursor, &before_ms, id) < 0)
         store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
     dot = strchr(id, '.');
     if (dot) {

@@ -12,10 +12,8 @@
 
 struct store_read *store_read_create(store_read_answer *answer, json_t *params, void *arg)
 {
-    struct store_read *read = calloc(1, sizeof(*read));
+    struct store_read *read = memory_zeroed(1, sizeof(*read), "a query");
 
-    if (!read)
-        memory_out("a query");
     if (!params)
         store_read_fail(read, ERROR_INVALID, "a parameter is no valid UTF-8");
     read->answer = answer;
@@ -68,35 +66,49 @@ size_t store_read_bytes(const struct store_read *read)
 
 bool store_read_ends_page(struct store_read *read)
 {
-    char cursor[STORE_CURSOR_TEXT_MAX];
-
     if (read->limit < 0 || ++read->count <= (size_t)read->limit)
         return false;
-    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0)
-        store_read_fail(read, ERROR_INTERNAL, "a stored id is too long");
-    json_object_set_new(read->result, "next", json_string(cursor));
+    json_object_set_new(read->result, "next",
+                        json_sprintf("%lld:%s", (long long)read->page_ms, read->page_id));
     return true;
+}
+
+struct passing {
+    struct store_read *read;
+    read_row_taker *take;
+};
+
+static int pass_row(void *arg, sqlite3_stmt *stmt)
+{
+    const struct passing *passing = arg;
+
+    passing->take(passing->read, stmt);
+    return passing->read->is_failed || store_read_bytes(passing->read) >= TEXT_SOFT_MAX;
 }
 
 void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
                    const json_t *params, read_row_taker *take)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    struct passing passing = {read, take};
 
-    if (rc == SQLITE_OK)
-        rc = store_sql_bind_json(stmt, params);
-    for (rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc; rc == SQLITE_ROW;
-         rc = sqlite3_step(stmt)) {
-        take(read, stmt);
-        if (read->is_failed || store_read_bytes(read) >= TEXT_SOFT_MAX)
-            break;
-    }
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE && !read->is_failed) {
+    if (store_sql_each(db, sql, params, pass_row, &passing, &read->err) < 0)
         read->is_failed = true;
-        store_sql_error(&read->err, db, "cannot read");
-    }
-    sqlite3_finalize(stmt);
+}
+
+int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err)
+{
+    *event = (struct store_event){
+        .id = sqlite3_column_int64(stmt, 0),
+        .time_ms = sqlite3_column_int64(stmt, 1),
+        .type = (const char *)sqlite3_column_text(stmt, 2),
+        .body = (const char *)sqlite3_column_text(stmt, 3),
+        .body_len = (size_t)sqlite3_column_bytes(stmt, 3),
+        .samples = (const char *)sqlite3_column_text(stmt, 4),
+        .samples_len = (size_t)sqlite3_column_bytes(stmt, 4),
+    };
+    if (!event->type || !event->body || event->body_len < 2 || event->body[0] != '{')
+        return error_set(err, ERROR_INTERNAL, "a stored event cannot be read");
+    return 0;
 }
 
 void read_append(struct store_read *read, const char *list, json_t *item)

@@ -7,10 +7,10 @@
 
 #include "common/base/buf.h"
 #include "server/store/store.h"
-#include "server/store/store_cursor.h"
 #include "server/store/store_work.h"
 #include "server/summary/summary.h"
 
+#define STORE_CURSOR_ID_MAX 64
 #define TEXT_SOFT_MAX ((size_t)1 << 20) /* of texts and events in an answer */
 
 struct store_read;
@@ -84,6 +84,14 @@ bool store_read_ends_page(struct store_read *read);
 typedef void read_row_taker(struct store_read *read, sqlite3_stmt *stmt);
 void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
                    const json_t *params, read_row_taker *take);
+
+/* What a statement selects that asks for events. A disowned one was a result, and is one
+ * in the log. */
+#define EVENT_ROW "id, time_ms, iif(type = 'disowned', 'result', type), body, samples"
+
+/* The event of such a row; its texts are the statement's, until that is stepped.
+ * ERROR_INTERNAL when its body is none. */
+int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err);
 
 /* Append to a list of the answer, or (NULL) to the answer (item: taken). */
 void read_append(struct store_read *read, const char *list, json_t *item);

@@ -76,11 +76,9 @@ static void reader_free(struct store_reader *reader)
 struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
                                          struct error *err)
 {
-    struct store_reader *reader = calloc(1, sizeof(*reader));
+    struct store_reader *reader = memory_zeroed(1, sizeof(*reader), "the store");
     int rc;
 
-    if (!reader)
-        memory_out("the store");
     reader->wake = wake;
     STAILQ_INIT(&reader->queued);
     STAILQ_INIT(&reader->finished);

@@ -6,8 +6,8 @@
 
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
-#include "server/store/event_row.h"
 #include "server/store/result_row.h"
+#include "server/store/store_read.h"
 #include "server/store/store_sql.h"
 #include "server/summary/summary_build.h"
 #include "server/summary/summary_json.h"
@@ -16,367 +16,323 @@
 #define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
 #define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
 
-enum {
-    SQL_TEXTS,
-    SQL_RESULTS,
-    SQL_PAGE,
-    SQL_REASON,
-    SQL_HEAD,
-    SQL_MESSAGES,
-    SQL_RECENT,
-    SQL_COUNT
-};
+static const char SQL_TEXTS[] =
+    "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
+/* The function gets each result, by the order of the key. It gets the values as they are:
+ * for a million rows, asking for each column of each row takes longer than the rest. */
+static const char SQL_RESULTS[] = "SELECT take_result(run" RESULT_NAMES ") FROM results"
+                                  " WHERE run = :run AND event <= :head ORDER BY event";
+static const char SQL_HEAD[] =
+    "SELECT min(coalesce(max(id), 0), :head) FROM events WHERE run = :run";
+static const char SQL_REASON[] = "SELECT json_extract(body, '$.skipped') FROM events"
+                                 " WHERE run = :run AND id = :event AND json_valid(body)";
 
 /* SQLite's planner does not know how types are distributed, and would scan all events of
  * a run. CROSS JOIN makes it start from the results that match, and INDEXED BY makes it
  * use the index of events that are not results. */
-static const char *const statements[SQL_COUNT] = {
-    [SQL_TEXTS] = "SELECT number, text FROM result_texts WHERE run = ?1 ORDER BY number",
-    [SQL_RESULTS] = "SELECT " RESULT_ROW " FROM results WHERE run = ?1 AND event <= ?2"
-                    " ORDER BY event",
-    [SQL_PAGE] = "SELECT " EVENT_ROW " FROM results CROSS JOIN events"
-                 " ON events.run = results.run AND id = event"
-                 " WHERE results.run = :run AND event > :after"
-                 " AND (:case < 0 OR case_no = :case) AND (:row < 0 OR row = :row)"
-                 " AND (:rank < 0 OR rank = :rank) AND (:size < 0 OR size = :size)"
-                 " AND key IN (SELECT number FROM result_texts WHERE run = :run"
-                 "  AND (:series < 0 OR json_extract(text, '$.series') = :series)"
-                 "  AND (:group < 0 OR json_extract(text, '$.group') = :group)"
-                 "  AND (:metric IS NULL OR json_extract(text, '$.metric') = :metric))"
-                 " ORDER BY event",
-    [SQL_REASON] = "SELECT json_extract(body, '$.skipped') FROM events"
-                   " WHERE run = ?1 AND id = ?2 AND json_valid(body)",
-    [SQL_HEAD] = "SELECT coalesce(max(id), 0) FROM events WHERE run = ?1",
-    [SQL_MESSAGES] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
-                     " FROM events INDEXED BY events_but_results"
-                     " WHERE run = ?1 AND type <> 'result'"
-                     " AND type = 'message' AND id <= ?2 ORDER BY id DESC LIMIT ?3)"
-                     " ORDER BY id",
-    [SQL_RECENT] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
-                   " FROM events INDEXED BY events_but_results"
-                   " WHERE run = ?1 AND type <> 'result'"
-                   " AND type NOT IN ('message', 'disowned') AND id <= ?2"
-                   " ORDER BY id DESC LIMIT ?3) ORDER BY id",
-};
+static const char SQL_PAGE[] =
+    "SELECT " EVENT_ROW " FROM results CROSS JOIN events"
+    " ON events.run = results.run AND id = event"
+    " WHERE results.run = :run AND event > :after"
+    " AND (:case < 0 OR case_no = :case) AND (:row < 0 OR row = :row)"
+    " AND (:rank < 0 OR rank = :rank) AND (:size < 0 OR size = :size)"
+    " AND key IN (SELECT number FROM result_texts WHERE run = :run"
+    "  AND (:series < 0 OR json_extract(text, '$.series') = :series)"
+    "  AND (:group < 0 OR json_extract(text, '$.group') = :group)"
+    "  AND (:metric IS NULL OR json_extract(text, '$.metric') = :metric))"
+    " ORDER BY event";
+#define SQL_LATEST(OF_TYPE)                                                              \
+    "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"                      \
+    " FROM events INDEXED BY events_but_results WHERE run = :run AND type <> 'result'"   \
+    " AND type " OF_TYPE " AND id <= :head ORDER BY id DESC LIMIT :limit) ORDER BY id"
+static const char SQL_MESSAGES[] = SQL_LATEST("= 'message'");
+static const char SQL_RECENT[] = SQL_LATEST("NOT IN ('message', 'disowned')");
 
-/* One question under way. */
+/* ---- All results of a run ---- */
+
 struct reading {
     sqlite3 *db;
-    sqlite3_stmt *stmts[SQL_COUNT];
-    const char *run;
-    json_t **texts;
-    size_t n_texts;
+    json_t *params; /* of the statements: run, and up to which event */
+    json_t **texts; /* by number */
+    size_t n_texts, capacity;
+    int (*take)(struct reading *reading, const struct result_record *record);
+    int taken; /* what it returned last: other than 0 ends the reading */
+    union {
+        struct summary_builder *builder;
+        struct {
+            store_result_taker *take;
+            void *arg;
+        } each;
+    } to;
     struct error *err;
 };
 
-static int fail_sql(struct reading *reading)
+/* Texts are numbered without gaps. */
+static int take_text(void *arg, sqlite3_stmt *stmt)
 {
-    return store_sql_error(reading->err, reading->db, "cannot read");
+    struct reading *reading = arg;
+    json_t *text = store_sql_json(stmt, 1, NULL);
+
+    if (!text || sqlite3_column_int(stmt, 0) != (int)reading->n_texts) {
+        json_decref(text);
+        return error_set(reading->err, ERROR_IO, "the results of run %s are damaged",
+                         json_get_str(reading->params, "run", ""));
+    }
+    reading->texts = memory_grown(reading->texts, reading->n_texts, &reading->capacity,
+                                  sizeof(*reading->texts), "a summary");
+    reading->texts[reading->n_texts++] = text;
+    return 0;
 }
 
-static int fail_length(struct reading *reading)
+static int read_texts(struct reading *reading)
 {
-    return error_set(reading->err, ERROR_LIMIT, "run %s has too much text", reading->run);
+    return store_sql_each(reading->db, SQL_TEXTS, reading->params, take_text, reading,
+                          reading->err);
 }
 
-static int reading_init(struct reading *reading, sqlite3 *db, const char *run,
-                        struct error *err)
+/* Everything is read as of one moment. */
+static int reading_begin(struct reading *reading)
 {
-    *reading = (struct reading){.db = db, .run = run, .err = err};
-    if (store_sql_prepare(db, statements, SQL_COUNT, reading->stmts, err) < 0)
-        return -1;
-    /* Everything is read as of one moment. */
-    if (store_sql_exec(db, "BEGIN") == SQLITE_OK)
-        return 0;
-    fail_sql(reading);
-    store_sql_finalize(reading->stmts, SQL_COUNT);
-    return -1;
+    if (store_sql_exec(reading->db, "BEGIN") != SQLITE_OK)
+        return store_sql_error(reading->err, reading->db, "cannot read");
+    return 0;
 }
 
-static void reading_release(struct reading *reading)
+static void reading_end(struct reading *reading)
 {
-    store_sql_finalize(reading->stmts, SQL_COUNT);
     store_sql_exec(reading->db, "COMMIT");
     for (size_t i = 0; i < reading->n_texts; i++)
         json_decref(reading->texts[i]);
     free(reading->texts);
+    json_decref(reading->params);
 }
 
-/* Texts are numbered without gaps. */
-static int read_texts(struct reading *reading)
+static void on_result(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_TEXTS];
-    size_t capacity = 0;
-    int rc;
+    struct reading *reading = sqlite3_user_data(context);
+    const struct result_record record = result_row_read(values + 1);
 
-    store_sql_bind_text(stmt, 1, reading->run);
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *text;
-
-        if (reading->n_texts == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            reading->texts = realloc(reading->texts, capacity * sizeof(*reading->texts));
-            if (!reading->texts)
-                memory_out("a summary");
-        }
-        text = store_sql_json(stmt, 1, NULL);
-        if (!text || sqlite3_column_int(stmt, 0) != (int)reading->n_texts) {
-            json_decref(text);
-            return error_set(reading->err, ERROR_IO, "the results of run %s are damaged",
-                             reading->run);
-        }
-        reading->texts[reading->n_texts++] = text;
-    }
-    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
+    (void)n;
+    reading->taken = reading->take(reading, &record);
 }
 
-/* Call `take` for each record up to an event, in order, until it returns other than 0:
- * which is returned; if negative, it has said why. */
-typedef int record_taker(void *arg, const struct result_record *record);
-
-static int each_record(struct reading *reading, int64_t up_to, record_taker *take,
-                       void *arg)
+static int on_row(void *arg, sqlite3_stmt *stmt)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_RESULTS];
-    int rc, taken = 0;
+    const struct reading *reading = arg;
 
-    store_sql_bind_text(stmt, 1, reading->run);
-    sqlite3_bind_int64(stmt, 2, up_to);
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !taken; rc = sqlite3_step(stmt)) {
-        const struct result_record record = result_row_read(stmt);
-
-        taken = take(arg, &record);
-    }
-    sqlite3_reset(stmt);
-    return taken || rc == SQLITE_DONE ? taken : fail_sql(reading);
+    (void)stmt;
+    return reading->taken;
 }
 
-/* ---- Summaries ---- */
-
-struct sum {
-    struct reading *reading;
-    struct summary_builder *builder;
-};
-
-static int take_in(void *arg, const struct result_record *record)
+/* Have `take` called for each result. */
+static int read_results(struct reading *reading)
 {
-    const struct sum *sum = arg;
-
-    if (!summary_builder_add(sum->builder, record))
-        return 0;
-    return error_set(sum->reading->err, ERROR_UNAVAILABLE,
-                     "memory is out, or the run has more results than can be summed up");
+    if (sqlite3_create_function(reading->db, "take_result", -1, SQLITE_UTF8, reading,
+                                on_result, NULL, NULL) != SQLITE_OK)
+        return store_sql_error(reading->err, reading->db, "cannot read");
+    return store_sql_each(reading->db, SQL_RESULTS, reading->params, on_row, reading,
+                          reading->err);
 }
 
-static int read_head(struct reading *reading, int64_t up_to, int64_t *head)
+static int pass_on(struct reading *reading, const struct result_record *record)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_HEAD];
-
-    store_sql_bind_text(stmt, 1, reading->run);
-    if (sqlite3_step(stmt) != SQLITE_ROW)
-        return fail_sql(reading);
-    *head = sqlite3_column_int64(stmt, 0);
-    if (*head > up_to)
-        *head = up_to;
-    return 0;
-}
-
-static int put_event(struct reading *reading, sqlite3_stmt *stmt, struct buf *out)
-{
-    struct store_event event;
-
-    if (event_row_read(stmt, &event, reading->err))
-        return -1;
-    if ((out->len > 1 && buf_append_str(out, ",\n")) || store_event_append(&event, out))
-        return fail_length(reading);
-    return 0;
-}
-
-/* The last events of a statement, as the text of an array. */
-static int read_last(struct reading *reading, int which, int64_t up_to, int limit,
-                     char **text)
-{
-    sqlite3_stmt *stmt = reading->stmts[which];
-    struct buf out;
-    int rc, result = 0;
-
-    buf_init(&out, TEXT_MAX);
-    store_sql_bind_text(stmt, 1, reading->run);
-    sqlite3_bind_int64(stmt, 2, up_to);
-    sqlite3_bind_int(stmt, 3, limit);
-    buf_append_str(&out, "[");
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !result; rc = sqlite3_step(stmt))
-        result = put_event(reading, stmt, &out);
-    if (!result && rc != SQLITE_DONE)
-        result = fail_sql(reading);
-    if (!result && (buf_append_str(&out, "]") || !(*text = buf_detach(&out, NULL))))
-        result = fail_length(reading);
-    buf_release(&out);
-    return result;
-}
-
-static char *reason_of(struct reading *reading, int64_t id)
-{
-    sqlite3_stmt *stmt = reading->stmts[SQL_REASON];
-    char *reason = NULL;
-
-    store_sql_bind_text(stmt, 1, reading->run);
-    sqlite3_bind_int64(stmt, 2, id);
-    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) == SQLITE_TEXT)
-        reason = strdup(store_sql_text(stmt, 0));
-    sqlite3_reset(stmt);
-    return reason;
-}
-
-static void add_reasons(struct reading *reading, struct summary *summary)
-{
-    size_t left = REASONS_MAX;
-
-    for (size_t i = 0; i < summary->n_series; i++) {
-        struct summary_series *series = &summary->series[i];
-
-        for (size_t k = 0; k < series->n_points && left > 0; k++) {
-            if (series->points[k].skipped == 0)
-                continue;
-            series->points[k].reason =
-                reason_of(reading, series->points[k].skipped_event);
-            left--;
-        }
-    }
-}
-
-static struct summary *build(struct reading *reading, const struct summary_query *query,
-                             int64_t head)
-{
-    struct sum sum = {reading,
-                      summary_builder_create(query, reading->texts, reading->n_texts)};
-    struct summary *summary = NULL;
-
-    if (!sum.builder)
-        memory_out("a summary");
-    if (!each_record(reading, head, take_in, &sum)) {
-        summary = summary_builder_finish(sum.builder);
-        if (!summary)
-            memory_out("a summary");
-    }
-    summary_builder_destroy(sum.builder);
-    return summary;
-}
-
-static int write_json(struct reading *reading, struct summary *summary)
-{
-    struct buf out;
-
-    buf_init(&out, TEXT_MAX);
-    if (!summary_json_write(summary, &out))
-        summary->json = buf_detach(&out, NULL);
-    buf_release(&out);
-    return summary->json ? 0 : fail_length(reading);
-}
-
-/* What nobody needs who only computes. */
-static int add_texts(struct reading *reading, struct summary *summary)
-{
-    int64_t head = summary->last_event;
-
-    add_reasons(reading, summary);
-    if (read_last(reading, SQL_MESSAGES, head, SUMMARY_MESSAGES, &summary->messages) ||
-        read_last(reading, SQL_RECENT, head, SUMMARY_RECENT, &summary->recent))
-        return -1;
-    return write_json(reading, summary);
-}
-
-struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
-                             struct error *err)
-{
-    struct summary *summary = NULL;
-    struct reading reading;
-    int64_t head = 0;
-
-    if (reading_init(&reading, db, query->run, err))
-        return NULL;
-    if (!read_texts(&reading) && !read_head(&reading, query->up_to, &head))
-        summary = build(&reading, query, head);
-    if (summary)
-        summary->last_event = head;
-    if (summary && !query->is_bare && add_texts(&reading, summary)) {
-        summary_destroy(summary);
-        summary = NULL;
-    }
-    reading_release(&reading);
-    return summary;
-}
-
-/* ---- All of a run ---- */
-
-struct passing {
-    struct reading *reading;
-    store_result_taker *take;
-    void *arg;
-};
-
-static int pass_on(void *arg, const struct result_record *record)
-{
-    struct passing *passing = arg;
-
-    if (record->key >= 0 && (size_t)record->key < passing->reading->n_texts)
-        passing->take(passing->arg, record, passing->reading->texts[record->key]);
+    if (record->key >= 0 && (size_t)record->key < reading->n_texts)
+        reading->to.each.take(reading->to.each.arg, record, reading->texts[record->key]);
     return 0;
 }
 
 int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
                  struct error *err)
 {
-    struct reading reading;
-    struct passing passing = {&reading, take, arg};
+    struct reading reading = {
+        .db = db, .take = pass_on, .to.each = {take, arg}, .err = err};
     int result;
 
-    if (reading_init(&reading, db, run, err))
-        return -1;
-    result = read_texts(&reading);
+    reading.params = json_pack("{s:s, s:I}", "run", run, "head", (json_int_t)INT64_MAX);
+    result = reading_begin(&reading);
     if (!result)
-        result = each_record(&reading, INT64_MAX, pass_on, &passing);
-    reading_release(&reading);
+        result = read_texts(&reading);
+    if (!result)
+        result = read_results(&reading);
+    reading_end(&reading);
     return result;
+}
+
+/* ---- Summaries ---- */
+
+static int sum_up(struct reading *reading, const struct result_record *record)
+{
+    if (!summary_builder_add(reading->to.builder, record))
+        return 0;
+    return error_set(reading->err, ERROR_UNAVAILABLE,
+                     "memory is out, or the run has more results than can be summed up");
+}
+
+static struct summary *build(struct reading *reading, const struct summary_query *query)
+{
+    struct summary_builder *builder =
+        summary_builder_create(query, reading->texts, reading->n_texts);
+    struct summary *summary = NULL;
+
+    if (!builder)
+        memory_out("a summary");
+    reading->take = sum_up;
+    reading->to.builder = builder;
+    if (!read_results(reading)) {
+        summary = summary_builder_finish(builder);
+        if (!summary)
+            memory_out("a summary");
+    }
+    summary_builder_destroy(builder);
+    return summary;
+}
+
+static int take_reason(void *arg, sqlite3_stmt *stmt)
+{
+    if (sqlite3_column_type(stmt, 0) == SQLITE_TEXT)
+        *(char **)arg = strdup(store_sql_text(stmt, 0));
+    return 0;
+}
+
+static int add_reasons(struct reading *reading, struct summary *summary)
+{
+    size_t left = REASONS_MAX;
+    int result = 0;
+
+    for (size_t i = 0; i < summary->n_series; i++) {
+        struct summary_series *series = &summary->series[i];
+
+        for (size_t k = 0; k < series->n_points && left > 0 && !result; k++) {
+            struct summary_point *point = &series->points[k];
+
+            if (point->skipped == 0)
+                continue;
+            json_object_set_new(reading->params, "event",
+                                json_integer(point->skipped_event));
+            result = store_sql_each(reading->db, SQL_REASON, reading->params, take_reason,
+                                    &point->reason, reading->err);
+            left--;
+        }
+    }
+    return result;
+}
+
+struct listing {
+    struct buf out;
+    struct error *err;
+};
+
+static int put_event(void *arg, sqlite3_stmt *stmt)
+{
+    struct listing *listing = arg;
+    struct store_event event;
+
+    if (event_row_read(stmt, &event, listing->err))
+        return -1;
+    if (listing->out.len > 1)
+        buf_append_str(&listing->out, ",\n");
+    if (store_event_append(&event, &listing->out))
+        return error_set(listing->err, ERROR_LIMIT, "the run has too much text");
+    return 0;
+}
+
+/* The latest events of a statement, as the text of an array; NULL with err on failure. */
+static char *read_latest(struct reading *reading, const char *sql, int limit)
+{
+    struct listing listing = {.err = reading->err};
+    char *text = NULL;
+
+    buf_init(&listing.out, TEXT_MAX);
+    json_object_set_new(reading->params, "limit", json_integer(limit));
+    buf_append_str(&listing.out, "[");
+    if (!store_sql_each(reading->db, sql, reading->params, put_event, &listing,
+                        reading->err) &&
+        !buf_append_str(&listing.out, "]"))
+        text = buf_detach(&listing.out, NULL);
+    buf_release(&listing.out);
+    return text;
+}
+
+/* Texts are for an answer: who only computes needs none. */
+static int add_texts(struct reading *reading, struct summary *summary)
+{
+    struct buf out;
+
+    if (add_reasons(reading, summary) ||
+        !(summary->messages = read_latest(reading, SQL_MESSAGES, SUMMARY_MESSAGES)) ||
+        !(summary->recent = read_latest(reading, SQL_RECENT, SUMMARY_RECENT)))
+        return -1;
+    buf_init(&out, TEXT_MAX);
+    if (!summary_json_write(summary, &out))
+        summary->json = buf_detach(&out, NULL);
+    buf_release(&out);
+    return summary->json
+               ? 0
+               : error_set(reading->err, ERROR_LIMIT, "the run has too much text");
+}
+
+static int take_head(void *arg, sqlite3_stmt *stmt)
+{
+    *(int64_t *)arg = sqlite3_column_int64(stmt, 0);
+    return 0;
+}
+
+struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
+                             struct error *err)
+{
+    struct reading reading = {.db = db, .err = err};
+    struct summary *summary = NULL;
+    int64_t head = 0;
+
+    reading.params =
+        json_pack("{s:s, s:I}", "run", query->run, "head", (json_int_t)query->up_to);
+    if (!reading_begin(&reading) && !read_texts(&reading) &&
+        !store_sql_each(db, SQL_HEAD, reading.params, take_head, &head, err)) {
+        json_object_set_new(reading.params, "head", json_integer(head));
+        summary = build(&reading, query);
+    }
+    if (summary)
+        summary->last_event = head;
+    if (summary && !query->is_bare && add_texts(&reading, summary)) {
+        summary_destroy(summary);
+        summary = NULL;
+    }
+    reading_end(&reading);
+    return summary;
 }
 
 /* ---- Pages ---- */
 
-static int read_page(struct reading *reading, const json_t *params,
-                     struct store_events *out)
+struct page {
+    struct store_events *events;
+    size_t limit;
+    struct error *err;
+};
+
+static int take_row(void *arg, sqlite3_stmt *stmt)
 {
-    sqlite3_stmt *stmt = reading->stmts[SQL_PAGE];
-    size_t limit = (size_t)json_get_int(params, "limit", 0);
-    int rc;
+    const struct page *page = arg;
+    struct store_events *out = page->events;
+    struct store_event event;
 
-    store_sql_bind_json(stmt, params);
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        struct store_event event;
-
-        if (out->n == limit || out->bytes >= PAGE_BYTES_MAX) {
-            out->next = out->list[out->n - 1].id;
-            return 0;
-        }
-        if (event_row_read(stmt, &event, reading->err))
-            return -1;
-        store_events_add(out, &event);
+    if (out->n == page->limit || out->bytes >= PAGE_BYTES_MAX) {
+        out->next = out->list[out->n - 1].id;
+        return 1;
     }
-    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
+    if (event_row_read(stmt, &event, page->err))
+        return -1;
+    store_events_add(out, &event);
+    return 0;
 }
 
 struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err)
 {
-    struct store_events *page = store_events_create();
-    struct reading reading;
+    struct page page = {.events = store_events_create(),
+                        .limit = (size_t)json_get_int(params, "limit", 0),
+                        .err = err};
 
-    if (reading_init(&reading, db, json_get_str(params, "run", ""), err)) {
-        store_events_destroy(page);
-        return NULL;
-    }
-    if (read_page(&reading, params, page)) {
-        store_events_destroy(page);
-        page = NULL;
-    }
-    reading_release(&reading);
-    return page;
+    if (store_sql_each(db, SQL_PAGE, params, take_row, &page, err) >= 0)
+        return page.events;
+    store_events_destroy(page.events);
+    return NULL;
 }

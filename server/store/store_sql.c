@@ -6,6 +6,7 @@
 
 #include "common/base/fnv.h"
 #include "common/base/json_util.h"
+#include "server/store/result_row.h"
 
 #define APPLICATION_ID 0x52424e43         /* "RBNC" */
 #define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH" */
@@ -88,32 +89,11 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " number INTEGER NOT NULL,"                                                          \
     " text TEXT NOT NULL,"                                                               \
     " PRIMARY KEY (run, number),"                                                        \
-    " UNIQUE (run, text));"                                                              \
-    "CREATE TABLE results ("                                                             \
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
-    " event INTEGER NOT NULL,"                                                           \
-    " case_no INTEGER NOT NULL,"                                                         \
-    " attempt INTEGER NOT NULL,"                                                         \
-    " cycle INTEGER NOT NULL,"                                                           \
-    " row INTEGER NOT NULL,"                                                             \
-    " rank INTEGER NOT NULL,"                                                            \
-    " key INTEGER NOT NULL,"                                                             \
-    " choice INTEGER NOT NULL,"                                                          \
-    " is_figure INTEGER NOT NULL,"                                                       \
-    " is_skipped INTEGER NOT NULL,"                                                      \
-    " is_noisy INTEGER NOT NULL,"                                                        \
-    " size INTEGER NOT NULL,"                                                            \
-    " wrong INTEGER NOT NULL,"                                                           \
-    " value REAL NOT NULL,"                                                              \
-    " x REAL NOT NULL,"                                                                  \
-    " time_us REAL NOT NULL,"                                                            \
-    " time_min_us REAL NOT NULL,"                                                        \
-    " time_max_us REAL NOT NULL,"                                                        \
-    " time_low_us REAL NOT NULL,"                                                        \
-    " time_high_us REAL NOT NULL,"                                                       \
-    " algbw_gbs REAL NOT NULL,"                                                          \
-    " busbw_gbs REAL NOT NULL,"                                                          \
-    " PRIMARY KEY (run, event)) WITHOUT ROWID;"                                          \
+    " UNIQUE (run, text));"
+#define SQL_RESULTS                                                                      \
+    "CREATE TABLE results (run TEXT NOT NULL REFERENCES runs (id) ON DELETE "            \
+    "CASCADE" RESULT_DEFINITIONS ", PRIMARY KEY (run, event)) WITHOUT ROWID;"
+#define SQL_LOGS                                                                         \
     "CREATE TABLE logs ("                                                                \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " seq INTEGER NOT NULL,"                                                             \
@@ -238,8 +218,8 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE            \
     "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
 
-static const char SQL_SCHEMA[] =
-    SQL_RUNS SQL_EVENTS SQL_NODES SQL_JOBS SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
+static const char SQL_SCHEMA[] = SQL_RUNS SQL_EVENTS SQL_RESULTS SQL_LOGS SQL_NODES
+    SQL_JOBS SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
 
 bool store_sql_is_environment(int rc)
 {
@@ -346,6 +326,23 @@ int store_sql_step(sqlite3_stmt *stmt)
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+int store_sql_each(sqlite3 *db, const char *sql, const json_t *params,
+                   store_sql_row *take, void *arg, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int taken = 0, rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = store_sql_bind_json(stmt, params);
+    if (rc == SQLITE_OK)
+        while (!taken && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+            taken = take(arg, stmt);
+    if (!taken && rc != SQLITE_DONE)
+        taken = store_sql_error(err, db, "cannot read");
+    sqlite3_finalize(stmt);
+    return taken;
+}
+
 const char *store_sql_text(sqlite3_stmt *stmt, int column)
 {
     const char *text = (const char *)sqlite3_column_text(stmt, column);
@@ -363,40 +360,28 @@ json_t *store_sql_json(sqlite3_stmt *stmt, int column, struct error *err)
     return value;
 }
 
-/* The single value of a PRAGMA that yields one integer. */
-static int query_int(sqlite3 *db, const char *sql, int *value)
+static int take_int(void *arg, sqlite3_stmt *stmt)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    *(int *)arg = sqlite3_column_int(stmt, 0);
+    return 0;
+}
 
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(stmt);
-        if (rc == SQLITE_ROW)
-            *value = sqlite3_column_int(stmt, 0);
-    }
-    sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW ? 0 : -1;
+static int take_mode(void *arg, sqlite3_stmt *stmt)
+{
+    *(bool *)arg = strcmp(store_sql_text(stmt, 0), "wal") == 0;
+    return 0;
 }
 
 /* WAL survives in the file, but a file system without shared memory silently refuses. */
 static int set_wal(sqlite3 *db, struct error *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL);
-    int result = 0;
+    bool is_wal = false;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    if (rc != SQLITE_ROW) {
-        result = store_sql_error(err, db, "cannot use a write-ahead log");
-    } else {
-        const char *mode = (const char *)sqlite3_column_text(stmt, 0);
-        if (!mode || strcmp(mode, "wal") != 0)
-            result = error_set(err, ERROR_UNSUPPORTED,
-                               "the file system cannot hold a write-ahead log");
-    }
-    sqlite3_finalize(stmt);
-    return result;
+    if (store_sql_each(db, "PRAGMA journal_mode = WAL", NULL, take_mode, &is_wal, err))
+        return error_prefix(err, "cannot use a write-ahead log");
+    return is_wal ? 0
+                  : error_set(err, ERROR_UNSUPPORTED,
+                              "the file system cannot hold a write-ahead log");
 }
 
 int store_sql_open(const char *path, sqlite3 **out, struct error *err)
@@ -435,10 +420,11 @@ int store_sql_check_owner(sqlite3 *db, const char *path, bool *is_new, struct er
 {
     int id = 0, version = 0, tables = 0;
 
-    if (query_int(db, "PRAGMA application_id", &id) < 0 ||
-        query_int(db, "PRAGMA user_version", &version) < 0 ||
-        query_int(db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
-        return store_sql_error(err, db, path);
+    if (store_sql_each(db, "PRAGMA application_id", NULL, take_int, &id, err) ||
+        store_sql_each(db, "PRAGMA user_version", NULL, take_int, &version, err) ||
+        store_sql_each(db, "SELECT count(*) FROM sqlite_master", NULL, take_int, &tables,
+                       err))
+        return error_prefix(err, "%s", path);
     *is_new = !id && !version && !tables;
     if (*is_new)
         return 0;

@@ -44,6 +44,12 @@ int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params);
  * SQLITE_OK in both cases. */
 int store_sql_step(sqlite3_stmt *stmt);
 
+/* Call `take` for each row of a statement (parameters as above) until it returns other
+ * than 0, which is then the result. -1 with err also if the statement fails. */
+typedef int store_sql_row(void *arg, sqlite3_stmt *stmt);
+int store_sql_each(sqlite3 *db, const char *sql, const json_t *params,
+                   store_sql_row *take, void *arg, struct error *err);
+
 /* The text of a column, "" for NULL; until the statement goes on. */
 const char *store_sql_text(sqlite3_stmt *stmt, int column);
 

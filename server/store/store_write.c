@@ -16,10 +16,8 @@
 
 struct store_write *store_write_create(void)
 {
-    struct store_write *write = calloc(1, sizeof(*write));
+    struct store_write *write = memory_zeroed(1, sizeof(*write), "a write");
 
-    if (!write)
-        memory_out("a write");
     STAILQ_INIT(&write->ops);
     return write;
 }
@@ -58,10 +56,8 @@ static int write_spoil(struct store_write *write, const char *text)
 
 static struct store_op *op_add(struct store_write *write, enum store_op_kind kind)
 {
-    struct store_op *op = calloc(1, sizeof(*op));
+    struct store_op *op = memory_zeroed(1, sizeof(*op), "a write");
 
-    if (!op)
-        memory_out("a write");
     op->kind = kind;
     STAILQ_INSERT_TAIL(&write->ops, op, entry);
     return op;
@@ -123,9 +119,7 @@ static void add_result(struct store_op *op, const json_t *body)
     json_t *rest = event_samples_pack(body, &op->event);
 
     op->event.body = json_text(rest);
-    op->record = malloc(sizeof(*op->record));
-    if (!op->record)
-        memory_out("a write");
+    op->record = memory_zeroed(1, sizeof(*op->record), "a write");
     result_record_read(body, op->record, &op->key, &op->choice);
     json_decref(rest);
 }
@@ -136,14 +130,14 @@ int store_write_event(struct store_write *write, const char *run, int64_t time_m
     struct store_op *op = op_add(write, STORE_OP_EVENT);
 
     assert(!json_object_get(body, "type"));
-    op->run = strdup(run);
+    op->run = memory_text(run, "a write");
     op->event.time_ms = time_ms;
-    op->event.type = strdup(type);
+    op->event.type = memory_text(type, "a write");
     if (strcmp(type, "result") == 0)
         add_result(op, body);
     else
         op->event.body = json_text(body);
-    if (!op->run || !op->event.type || !op->event.body)
+    if (!op->event.body)
         memory_out("a write");
     op->event.body_len = strlen(op->event.body);
     write->n_events++;

@@ -213,11 +213,9 @@ static void writer_free(struct store_writer *writer)
 
 struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct error *err)
 {
-    struct store_writer *writer = calloc(1, sizeof(*writer));
+    struct store_writer *writer = memory_zeroed(1, sizeof(*writer), "the store");
     int rc;
 
-    if (!writer)
-        memory_out("the store");
     writer->db = db;
     writer->wake = wake;
     STAILQ_INIT(&writer->queued);

@@ -568,13 +568,25 @@ TEST(pages_have_no_gap_and_no_duplicate)
 TEST(bad_cursor_is_refused)
 {
     struct fixture *fixture = *state;
-    struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
-    struct heard heard = {0};
+    static const char *const cursors[] = {
+        "",
+        "x",
+        "rubbish!",
+        "123",
+        ":a",
+        "1x:a",
+        "99999999999999999999:a",
+        "1:01234567890123456789012345678901234567890123456789012345678901234"};
 
-    store_read_runs(fixture->store, &query, on_read, &heard);
-    assert_int_equal(heard.calls, 0);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(heard.err.code, ERROR_INVALID);
+    for (size_t i = 0; i < sizeof(cursors) / sizeof(cursors[0]); i++) {
+        struct store_runs_query query = {.cursor = cursors[i], .limit = 7};
+        struct heard heard = {0};
+
+        store_read_runs(fixture->store, &query, on_read, &heard);
+        assert_int_equal(heard.calls, 0);
+        wait_for(fixture, &heard, 1);
+        assert_int_equal(heard.err.code, ERROR_INVALID);
+    }
 }
 
 static int note_unfinished(void *arg, struct store_recall *recall,
