@@ -70,7 +70,7 @@ static void note(void *arg, int rank, const char *line, size_t len)
         json_array_append(nccl.results, event);
     } else if (strcmp(type, "progress") == 0) {
         int64_t finished = json_get_int(event, "done", 0);
-        nccl.progress++;
+        nccl.has_begun[rank] = true;
         nccl.is_loading[rank] = strcmp(json_get_str(event, "phase", ""), "loading") == 0;
         nccl.steps += rank == 0 && finished > nccl.finished;
         nccl.finished = rank == 0 ? finished : nccl.finished;
@@ -129,8 +129,9 @@ void nccl_run(const char *emulation)
 
 void nccl_await_progress(void)
 {
-    while (nccl.progress == 0)
-        read_some(200);
+    for (int rank = 0; rank < RANKS; rank++)
+        while (!nccl.has_begun[rank])
+            read_some(200);
 }
 
 void nccl_await_loading(int rank)

@@ -21,10 +21,10 @@ struct nccl_case {
     struct worker_group group;
     json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
     int64_t done_ns[RANKS];
-    json_t *results;           /* NULL: none was started */
-    int progress, steps;       /* steps: in which rank 0 had finished more than before */
+    json_t *results; /* NULL: none was started */
+    int steps; /* reports of progress in which rank 0 had finished more than before */
     int64_t finished, checked; /* of rank 0 */
-    bool is_loading[RANKS];
+    bool has_begun[RANKS], is_loading[RANKS];
 };
 
 extern struct nccl_case nccl;
@@ -44,7 +44,8 @@ void nccl_start(const char *emulation);
 void nccl_read(void);
 /* Both. */
 void nccl_run(const char *emulation);
-/* Read until a rank has reported progress: all are in NCCL's init by then. */
+/* Read until every rank has reported progress; on a busy machine some are not in NCCL's
+ * init by then. */
 void nccl_await_progress(void);
 /* Read until that rank has said that it is loading CUDA and NCCL. */
 void nccl_await_loading(int rank);

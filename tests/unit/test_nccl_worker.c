@@ -430,8 +430,9 @@ TEST(a_death_is_noticed_while_calls_are_launched)
 TEST(a_death_during_init_is_noticed)
 {
     nccl_write_case(nccl_quick, "");
-    nccl_start("devices=4,init_hangs@1");
-    nccl_await_progress(); /* all of them are in init by then */
+    nccl_start("devices=4,init_hangs");
+    for (int rank = 0; rank < RANKS; rank++)
+        nccl_await_hang(rank);
     int64_t killed_ns = clock_monotonic_ns();
     assert_int_equal(worker_group_signal(&nccl.group, 1, SIGKILL), 0);
     nccl_read();
