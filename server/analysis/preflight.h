@@ -8,14 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct preflight_seen;
-
 /* A node as it registered. All is borrowed. */
 struct preflight_node {
     const char *name, *version;
     const char *address; /* at which others reach it; or NULL */
     const json_t *inventory;
-    struct preflight_seen *seen; /* of preflight_see(); or NULL */
     bool has_clock;
     double ahead_s; /* its clock of the server's; below 0 it is behind */
 };
@@ -25,23 +22,6 @@ struct preflight_use {
     const char *backend; /* NULL: "nccl" where one has GPUs or NCCL, else "host" */
     const json_t *env;   /* of the run: strings by name; or NULL */
 };
-
-/* What checks see of nodes by themselves, whatever they are to do: to be kept as long as
- * name, address and inventory are the same. What several nodes say alike is there once.
- */
-struct preflight_memory;
-
-/* NULL: memory is out. Destroyed when all that was seen is forgotten. */
-struct preflight_memory *preflight_memory_create(void);
-void preflight_memory_destroy(struct preflight_memory *memory);
-
-/* How many texts it keeps. */
-size_t preflight_memory_count(const struct preflight_memory *memory);
-
-/* Of nodes that are judged together all is of one memory. NULL: memory is out. */
-struct preflight_seen *preflight_see(struct preflight_memory *memory,
-                                     const struct preflight_node *node);
-void preflight_forget(struct preflight_seen *seen);
 
 /* The verdict: {"kind": "preflight", "answer": "ok|finding|not_evaluated", "sentence",
  * "evidence": {"backend", "ok", "not_evaluated", "checks": [{"check", "severity",

@@ -21,7 +21,7 @@ struct preflight_said {
 enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 #define PREFLIGHT_ALL (PREFLIGHT_HOST | PREFLIGHT_NCCL | PREFLIGHT_SIM)
 
-/* Who hears what nodes say that all are to have in common. */
+/* Takes what nodes say that all should have in common. */
 struct preflight_facts {
     /* subject: what of the node it is, or ""; port: which port of that, or 0. */
     void (*take)(struct preflight_facts *facts, const char *what, const char *value,
@@ -29,24 +29,47 @@ struct preflight_facts {
     bool is_alone; /* there is one node */
 };
 
+enum preflight_bound {
+    PREFLIGHT_AT_LEAST,
+    PREFLIGHT_AT_MOST,
+    PREFLIGHT_IS,
+    PREFLIGHT_BEGINS_NOT
+};
+
+/* A value of the inventory that should be within a bound. */
+struct preflight_value {
+    const char *path; /* in the inventory; a value that is not there is not evaluated */
+    enum preflight_bound bound;
+    double number;
+    const char *text;
+    bool is_of_gpu; /* the path begins at each GPU, and {} of the command is that GPU */
+    bool (*applies)(const struct preflight_node *node, struct preflight_said *said);
+    const char *sentence; /* template.h; {value}, and {subject}: the GPU */
+};
+
+/* It has one of `look`, `gather` and `value`. */
 struct preflight_check {
     const char *id, *severity; /* "error": a run fails or says what is not so; "warn" */
     unsigned backends;
     const char *command; /* what mends it */
-    /* Of one node; or NULL. */
+    /* Of one node. */
     void (*look)(const struct preflight_node *node, const struct preflight_use *use,
                  struct preflight_said *said);
-    /* What all are to have in common. Or NULL. */
+    /* What all nodes should have in common. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
-    const char *good;         /* of that: whoever has it is not accused; or NULL */
-    bool is_of_now;           /* looked at anew each time */
-    const char *variables[2]; /* of a run, with which it is looked at anew; or NULL */
+    const char *good; /* of that: whoever has it is not accused; or NULL */
     /* Whether what was gathered of a subject concerns a run with these variables, which
      * may be NULL. Or NULL: always. */
     bool (*concerns)(const json_t *env, const char *subject, int port);
+    struct preflight_value value;
 };
 
 extern const struct preflight_check preflight_checks[];
 extern const size_t preflight_n_checks;
+
+/* One check of one node by itself: all but those that gather. */
+void preflight_look(const struct preflight_check *check,
+                    const struct preflight_node *node, const struct preflight_use *use,
+                    struct preflight_said *said);
 
 #endif

@@ -6,12 +6,12 @@
 
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
-#include "common/base/units.h"
 #include "server/analysis/preflight_look.h"
+#include "server/finding/template.h"
 
 #define CLOCK_APART_S 2.0
-#define MEMLOCK_LEAST (INT64_C(1) << 30)
-#define SHM_LEAST (INT64_C(256) << 20)
+#define MEMLOCK_LEAST 0x1p30
+#define SHM_LEAST 0x1p28
 #define FILES_LEAST 4096
 
 static const json_t *nccl_of(const struct preflight_node *node)
@@ -139,32 +139,16 @@ static void look_at_acs(const struct preflight_node *node,
     }
 }
 
-static void look_at_iommu(const struct preflight_node *node,
-                          const struct preflight_use *use, struct preflight_said *said)
-{
-    const char *type = json_get_str(node->inventory, "iommu", NULL);
-
-    (void)use;
-    if (!has_peers(node, said) || !type)
-        return;
-    pass(said);
-    if (strncmp(type, "DMA", 3) == 0)
-        find(said, "", "the IOMMU translates what devices send each other (%.20s)", type);
-}
-
 /* ---- What NVML says of GPUs ---- */
 
-/* Of each, what `look` finds; what NVML did not say is not evaluated. */
-static void look_at_gpus(const struct preflight_node *node, struct preflight_said *said,
-                         void (*look)(const json_t *gpu, struct preflight_said *said))
+/* What NVML did not say is not evaluated. */
+static bool is_for_nvml(const struct preflight_node *node, struct preflight_said *said)
 {
-    const json_t *gpus = member(node, "gpus");
+    bool applies = has_gpus(node, said);
 
-    if (!has_gpus(node, said))
-        return;
-    snprintf(said->sentence, sizeof(said->sentence), "NVML does not say");
-    for (size_t i = 0; i < json_array_size(gpus); i++)
-        look(json_array_get(gpus, i), said);
+    if (applies)
+        snprintf(said->sentence, sizeof(said->sentence), "NVML does not say");
+    return applies;
 }
 
 /* -1: it has none, or NVML does not say. */
@@ -231,65 +215,29 @@ static void gather_nvlinks(const struct preflight_node *node,
 }
 
 /* That it is at its power limit is how it is run. */
-static void look_at_clocks(const json_t *gpu, struct preflight_said *said)
-{
-    const json_t *reasons = json_object_get(json_object_get(gpu, "now"), "slowed_by");
-
-    if (reasons)
-        pass(said);
-    for (size_t i = 0; i < json_array_size(reasons); i++) {
-        const char *reason = json_string_value(json_array_get(reasons, i));
-
-        if (reason && strcmp(reason, "power cap") != 0)
-            find(said, place_of(gpu),
-                 "GPU %.40s was slowed by %.40s when the agent started", place_of(gpu),
-                 reason);
-    }
-}
-
 static void look_at_slowed(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
+    const json_t *gpus = member(node, "gpus");
+
     (void)use;
-    look_at_gpus(node, said, look_at_clocks);
-}
+    if (!is_for_nvml(node, said))
+        return;
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        const json_t *gpu = json_array_get(gpus, i);
+        const json_t *reasons = json_object_get(json_object_get(gpu, "now"), "slowed_by");
 
-/* Since the driver was loaded; a reset has it do without the rows. */
-static void look_at_errors(const json_t *gpu, struct preflight_said *said)
-{
-    int64_t n = json_get_int(json_object_get(gpu, "now"), "ecc_errors", -1);
+        if (reasons)
+            pass(said);
+        for (size_t k = 0; k < json_array_size(reasons); k++) {
+            const char *reason = json_string_value(json_array_get(reasons, k));
 
-    if (n >= 0)
-        pass(said);
-    if (n > 0)
-        find(said, place_of(gpu),
-             "the memory of GPU %.40s had %lld error%s that could not "
-             "be mended",
-             place_of(gpu), (long long)n, n == 1 ? "" : "s");
-}
-
-static void look_at_ecc(const struct preflight_node *node,
-                        const struct preflight_use *use, struct preflight_said *said)
-{
-    (void)use;
-    look_at_gpus(node, said, look_at_errors);
-}
-
-static void look_at_state(const json_t *gpu, struct preflight_said *said)
-{
-    const char *state = json_get_str(gpu, "fabric", NULL);
-
-    if (state)
-        pass(said);
-    if (state && strcmp(state, "completed") != 0)
-        find(said, "", "the fabric of GPU %.40s is %.40s", place_of(gpu), state);
-}
-
-static void look_at_fabric(const struct preflight_node *node,
-                           const struct preflight_use *use, struct preflight_said *said)
-{
-    (void)use;
-    look_at_gpus(node, said, look_at_state);
+            if (reason && strcmp(reason, "power cap") != 0)
+                find(said, place_of(gpu),
+                     "GPU %.40s was slowed by %.40s when the agent started",
+                     place_of(gpu), reason);
+        }
+    }
 }
 
 /* ---- What NCCL needs of the system ---- */
@@ -331,52 +279,6 @@ static void look_at_peermem(const struct preflight_node *node,
         find(said, "", "nvidia_peermem is not loaded: no HCA can reach a GPU's memory");
 }
 
-/* One of the node's limits against the least that does; how much there is stands between
- * both halves of the sentence. */
-static void look_at_limit(const struct preflight_node *node, const char *name,
-                          int64_t least, const char *before, const char *behind,
-                          struct preflight_said *said)
-{
-    const json_t *limit = json_object_get(member(node, "limits"), name);
-    int64_t value = json_is_integer(limit) ? json_integer_value(limit) : -1;
-    char text[UNITS_TEXT_MAX];
-
-    if (!limit)
-        return;
-    pass(said);
-    if (value < 0 || value >= least)
-        return;
-    if (strcmp(name, "open_files") == 0)
-        snprintf(text, sizeof(text), "%d files", (int)value);
-    else
-        units_format_human((uint64_t)value, text);
-    find(said, "", "%s%s%s", before, text, behind);
-}
-
-static void look_at_memlock(const struct preflight_node *node,
-                            const struct preflight_use *use, struct preflight_said *said)
-{
-    (void)use;
-    if (has_active_port(node, said))
-        look_at_limit(node, "memlock_bytes", MEMLOCK_LEAST, "",
-                      " of memory may be locked, and what RDMA sends is", said);
-}
-
-static void look_at_shm(const struct preflight_node *node,
-                        const struct preflight_use *use, struct preflight_said *said)
-{
-    (void)use;
-    look_at_limit(node, "shm_bytes", SHM_LEAST, "/dev/shm has ",
-                  ", in which ranks of a node exchange data", said);
-}
-
-static void look_at_files(const struct preflight_node *node,
-                          const struct preflight_use *use, struct preflight_said *said)
-{
-    (void)use;
-    look_at_limit(node, "open_files", FILES_LEAST, "a process may open ", "", said);
-}
-
 static void look_at_cgroup(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
@@ -392,33 +294,6 @@ static void look_at_cgroup(const struct preflight_node *node,
         pass(said);
     if (cpus > 0 && cpus < n)
         find(said, "", "its cgroup leaves %g of %u CPUs: more is held back", cpus, n);
-}
-
-static void look_at_governor(const struct preflight_node *node,
-                             const struct preflight_use *use, struct preflight_said *said)
-{
-    const char *governor = json_get_str(node->inventory, "governor", NULL);
-
-    (void)use;
-    if (!governor)
-        return;
-    pass(said);
-    if (strcmp(governor, "performance") != 0)
-        find(said, "", "the CPUs' governor is %.40s", governor);
-}
-
-static void look_at_balancing(const struct preflight_node *node,
-                              const struct preflight_use *use,
-                              struct preflight_said *said)
-{
-    int64_t is_on = json_get_int(node->inventory, "numa_balancing", -1);
-
-    (void)use;
-    if (is_on < 0)
-        return;
-    pass(said);
-    if (is_on > 0)
-        find(said, "", "the kernel moves pages between NUMA nodes");
 }
 
 /* ---- Versions and clocks ---- */
@@ -474,33 +349,99 @@ static void look_at_clock(const struct preflight_node *node,
              node->ahead_s > 0 ? "ahead of" : "behind");
 }
 
+/* ---- Values with a bound ---- */
+
+static bool is_within(const struct preflight_value *rule, const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    switch (rule->bound) {
+    case PREFLIGHT_AT_LEAST:
+        return !json_is_number(value) || json_number_value(value) >= rule->number;
+    case PREFLIGHT_AT_MOST:
+        return !json_is_number(value) || json_number_value(value) <= rule->number;
+    case PREFLIGHT_IS:
+        return !text || strcmp(text, rule->text) == 0;
+    case PREFLIGHT_BEGINS_NOT:
+        return !text || strncmp(text, rule->text, strlen(rule->text)) != 0;
+    }
+    return true;
+}
+
+/* object: the node's inventory, or one of its GPUs. */
+static void look_at_value(const struct preflight_value *rule, const json_t *object,
+                          const char *subject, struct preflight_said *said)
+{
+    const json_t *value = template_find(object, rule->path);
+    struct buf sentence;
+    json_t *members;
+
+    if (!value)
+        return;
+    pass(said);
+    if (is_within(rule, value))
+        return;
+    members = json_pack("{s:O, s:s}", "value", value, "subject", subject);
+    buf_init(&sentence, sizeof(said->sentence));
+    template_render(rule->sentence, members, NULL, &sentence);
+    find(said, rule->is_of_gpu ? subject : "", "%s", sentence.data ? sentence.data : "");
+    buf_release(&sentence);
+    json_decref(members);
+}
+
+static void look_at_values(const struct preflight_value *rule,
+                           const struct preflight_node *node, struct preflight_said *said)
+{
+    const json_t *gpus = member(node, "gpus");
+
+    if (rule->applies && !rule->applies(node, said))
+        return;
+    if (!rule->is_of_gpu)
+        look_at_value(rule, node->inventory, "", said);
+    for (size_t i = 0; rule->is_of_gpu && i < json_array_size(gpus); i++)
+        look_at_value(rule, json_array_get(gpus, i), place_of(json_array_get(gpus, i)),
+                      said);
+}
+
+void preflight_look(const struct preflight_check *check,
+                    const struct preflight_node *node, const struct preflight_use *use,
+                    struct preflight_said *said)
+{
+    *said = (struct preflight_said){.answer = VERDICT_NOT_EVALUATED,
+                                    .sentence = "the node's agent does not say"};
+    if (check->look)
+        check->look(node, use, said);
+    else
+        look_at_values(&check->value, node, said);
+}
+
 /* clang-format off */
 const struct preflight_check preflight_checks[] = {
-    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version, NULL, false, {NULL}, NULL},
-    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl, NULL, false, {NULL}, NULL},
-    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL, NULL, false, {NULL}, NULL},
-    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", NULL, preflight_gather_ports, "active", false, {NULL}, preflight_is_port_wanted},
-    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", preflight_look_at_gids, NULL, NULL, false, {NULL}, NULL},
-    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, preflight_gather_gids, NULL, false, {NULL}, NULL},
-    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, preflight_gather_mtus, NULL, false, {NULL}, NULL},
-    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", preflight_look_at_choice, NULL, NULL, false, {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}, NULL},
-    {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", look_at_usable, NULL, NULL, false, {NULL}, NULL},
-    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL, false, {NULL}, NULL},
-    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL, false, {NULL}, NULL},
-    {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", NULL, gather_nvlinks, NULL, false, {NULL}, NULL},
-    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL, false, {NULL}, NULL},
-    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", look_at_ecc, NULL, NULL, false, {NULL}, NULL},
-    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL, false, {NULL}, NULL},
-    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL, false, {NULL}, NULL},
-    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL, NULL, false, {NULL}, NULL},
-    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL, NULL, false, {NULL}, NULL},
-    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL, NULL, false, {NULL}, NULL},
-    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL, NULL, false, {NULL}, NULL},
-    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL, NULL, false, {NULL}, NULL},
-    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL, NULL, false, {NULL}, NULL},
-    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL, NULL, false, {NULL}, NULL},
-    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL, NULL, false, {NULL}, NULL},
-    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL, NULL, true, {NULL}, NULL},
+    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", .gather = gather_version},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", .gather = gather_nccl},
+    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", .look = look_at_cuda},
+    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", .gather = preflight_gather_ports, .good = "active", .concerns = preflight_is_port_wanted},
+    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", .look = preflight_look_at_gids},
+    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", .gather = preflight_gather_gids},
+    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", .gather = preflight_gather_mtus},
+    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", .look = preflight_look_at_choice},
+    {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", .look = look_at_usable},
+    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", .look = look_at_pcie},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", .look = look_at_nvlink},
+    {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", .gather = gather_nvlinks},
+    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", .look = look_at_slowed},
+    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} error{value:/s} that could not be mended"}},
+    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", .value = {"fabric", PREFLIGHT_IS, .text = "completed", .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the fabric of GPU {subject} is {value}"}},
+    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", .look = look_at_acs},
+    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates what devices send each other ({value})"}},
+    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", .look = look_at_peermem},
+    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", .value = {"limits.memlock_bytes", PREFLIGHT_AT_LEAST, MEMLOCK_LEAST, .applies = has_active_port, .sentence = "{value:bytes} of memory may be locked, and what RDMA sends is"}},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", .value = {"limits.shm_bytes", PREFLIGHT_AT_LEAST, SHM_LEAST, .sentence = "/dev/shm has {value:bytes}, in which ranks of a node exchange data"}},
+    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", .value = {"limits.open_files", PREFLIGHT_AT_LEAST, FILES_LEAST, .sentence = "a process may open {value} files"}},
+    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", .look = look_at_cgroup},
+    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", .value = {"governor", PREFLIGHT_IS, .text = "performance", .sentence = "the CPUs' governor is {value}"}},
+    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", .value = {"numa_balancing", PREFLIGHT_AT_MOST, 0, .sentence = "the kernel moves pages between NUMA nodes"}},
+    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", .look = look_at_clock},
 };
 /* clang-format on */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define TEXT_MAX 400
 
@@ -120,15 +120,12 @@ static json_t *finding(const json_t *ways, size_t first, size_t n, const char *e
 
 static json_t *verdict_of(const char *backend, json_t *checks, json_t *ways)
 {
-    char sentence[TEXT_MAX + 100];
-    size_t n = json_array_size(checks);
+    struct finding finding = finding_begin();
 
-    snprintf(sentence, sizeof(sentence), "%zu finding%s: %s: %s", n, n == 1 ? "" : "s",
-             text_of(json_array_get(checks, 0), "check"),
-             text_of(json_array_get(checks, 0), "sentence"));
-    return verdict_json(VERDICT_PREFLIGHT, VERDICT_FINDING, sentence, NULL,
-                        json_pack("{s:s, s:i, s:i, s:o, s:o*}", "backend", backend, "ok",
-                                  0, "not_evaluated", 0, "checks", checks, "ways", ways));
+    finding_put(&finding, "{s:s, s:i, s:i, s:o, s:o*, s:I, s:O*}", "backend", backend,
+                "ok", 0, "not_evaluated", 0, "checks", checks, "ways", ways, "$findings",
+                (json_int_t)json_array_size(checks), "$first", json_array_get(checks, 0));
+    return finding_end(&finding, MESSAGE_PREFLIGHT_FINDING, NULL);
 }
 
 json_t *unreached_verdict(const char *backend, const json_t *ways)

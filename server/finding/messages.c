@@ -2,6 +2,8 @@
 #include "server/finding/messages.h"
 
 #define CLOCKS "[{error_us?} (clocks agree within {error_us} us)| (by one clock)]"
+#define NOTHING_FOUND                                                                    \
+    "no finding: {ok} checks are well, {not_evaluated} could not be evaluated"
 #define LATEST                                                                           \
     "no rank is late: the latest one comes {$late_us:us} after the middle rank, "        \
     "{$share:.1%} of what short calls take" CLOCKS
@@ -42,4 +44,10 @@ const struct message messages[MESSAGES] = {
         {VERDICT_HANG, VERDICT_NOT_ENOUGH_DATA,
          "[{$is_program?}a program's ranks do not say where they are, and none of their "
          "processes is stopped|no rank has said where it is]"},
+    [MESSAGE_PREFLIGHT_FINDING] =
+        {VERDICT_PREFLIGHT, VERDICT_FINDING,
+         "{$findings} finding{$findings:/s}: {$first.check}: {$first.sentence}"},
+    [MESSAGE_PREFLIGHT_OK] = {VERDICT_PREFLIGHT, VERDICT_OK, NOTHING_FOUND},
+    [MESSAGE_PREFLIGHT_NOT_EVALUATED] = {VERDICT_PREFLIGHT, VERDICT_NOT_EVALUATED,
+                                         NOTHING_FOUND},
 };

@@ -43,7 +43,7 @@ static const char *read_member(const char *at, char name[NAME_BYTES],
     return at + length + 1;
 }
 
-static const json_t *find_in(const json_t *object, const char *name)
+const json_t *template_find(const json_t *object, const char *name)
 {
     const char *dot = strchr(name, '.');
     char first[NAME_BYTES];
@@ -51,14 +51,14 @@ static const json_t *find_in(const json_t *object, const char *name)
     if (!dot)
         return json_object_get(object, name);
     snprintf(first, sizeof(first), "%.*s", (int)(dot - name), name);
-    return find_in(json_object_get(object, first), dot + 1);
+    return template_find(json_object_get(object, first), dot + 1);
 }
 
 static const json_t *find(const struct rendering *rendering, const char *name)
 {
-    const json_t *value = find_in(rendering->inner, name);
+    const json_t *value = template_find(rendering->inner, name);
 
-    return value ? value : find_in(rendering->outer, name);
+    return value ? value : template_find(rendering->outer, name);
 }
 
 static bool is_there(const json_t *value, bool is_condition)

@@ -32,6 +32,9 @@ int template_members(const char *text,
                      void (*member)(void *arg, const char *name, const char *form),
                      void *arg);
 
+/* The member that a name of a template stands for: "inner.name"; NULL: there is none. */
+const json_t *template_find(const json_t *object, const char *name);
+
 /* Four digits, no exponent but for what is tiny; returns out. */
 const char *template_number(double value, char out[32]);
 

@@ -8,7 +8,6 @@
 #include "common/base/clock.h"
 #include "common/base/fnv.h"
 #include "common/base/json_util.h"
-#include "server/nodes/preflight_nodes.h"
 
 static void node_destroy(struct node *node)
 {
@@ -23,7 +22,6 @@ static void node_destroy(struct node *node)
     free(node->leaving);
     json_decref(node->labels);
     json_decref(node->inventory);
-    preflight_forget(node->seen);
     json_decref(node->commands);
     free(node->occupants);
     free(node);
@@ -35,7 +33,6 @@ void node_registry_release(struct node_registry *registry)
     for (size_t i = 0; i < registry->count; i++)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
-    preflight_memory_destroy(registry->memory);
     memset(registry, 0, sizeof(*registry));
 }
 
@@ -190,7 +187,6 @@ struct node *node_register(struct node_registry *registry,
     memcpy(node->identity, registration->identity, sizeof(node->identity));
     rename_agent(registry, node);
     take_registration(node, registration);
-    preflight_nodes_see(registry, node);
     registry->cost += registration->cost - node->cost;
     node->cost = registration->cost;
     node->bytes = registration->bytes;

@@ -46,7 +46,6 @@ struct node {
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
-    struct preflight_seen *seen; /* (preflight_nodes.h) */
     uint64_t
         machine; /* of the inventory's, to be told from others without a look at it */
     char kept[DIGEST_TEXT_SIZE]; /* of the inventory that the store has; "": not yet */
@@ -74,9 +73,8 @@ struct node {
 struct node_registry {
     struct node **nodes; /* sorted by name */
     size_t count;
-    struct node *by_agent;           /* a hash table of the same nodes by `agent` */
-    size_t cost;                     /* of all of them */
-    struct preflight_memory *memory; /* what preflights see of nodes; or NULL */
+    struct node *by_agent; /* a hash table of the same nodes by `agent` */
+    size_t cost;           /* of all of them */
 };
 
 void node_registry_release(struct node_registry *registry);

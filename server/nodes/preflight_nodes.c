@@ -17,22 +17,8 @@ static struct preflight_node describe(const struct node *node)
                                    .version = node->version,
                                    .address = address_of(node),
                                    .inventory = node->inventory,
-                                   .seen = node->seen,
                                    .has_clock = node->has_clock,
                                    .ahead_s = (double)node->ahead_ms / 1e3};
-}
-
-void preflight_nodes_see(struct node_registry *registry, struct node *node)
-{
-    const struct preflight_node described = describe(node);
-    struct preflight_seen *seen;
-
-    if (!registry->memory)
-        registry->memory = preflight_memory_create();
-    seen = registry->memory ? preflight_see(registry->memory, &described) : NULL;
-    /* The old one last: what is the same stays. */
-    preflight_forget(node->seen);
-    node->seen = seen;
 }
 
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,

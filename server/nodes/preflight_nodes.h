@@ -6,10 +6,6 @@
 #include "server/analysis/preflight.h"
 #include "server/nodes/node.h"
 
-/* Keep of a node that has registered what preflights see of it by itself: ten thousand
- * inventories are not read in a turn. */
-void preflight_nodes_see(struct node_registry *registry, struct node *node);
-
 /* preflight_judge() of these. A new object; NULL when memory is out. */
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);

@@ -1,6 +1,5 @@
 /* test_node.c - registration, commands and occupation of nodes */
 #include "common/base/json_util.h"
-#include "server/analysis/preflight_seen.h"
 #include "server/nodes/node.h"
 #include "tests/unit/test.h"
 
@@ -42,57 +41,6 @@ TEST(another_boot_takes_the_name_over)
     assert_int_equal(node->acked, 0);
     assert_true(node_is_free(node, false));
     assert_int_equal(registry.count, 1);
-    node_registry_release(&registry);
-}
-
-static struct node *register_with(struct node_registry *registry, const char *name,
-                                  const char *governor)
-{
-    json_t *empty = json_object(), *inventory = json_pack("{s:s}", "governor", governor);
-    struct node_registration from = {.name = name,
-                                     .boot_id = BOOT_1,
-                                     .peer = "127.0.0.1",
-                                     .labels = empty,
-                                     .inventory = inventory};
-    bool is_new;
-    struct node *node = node_register(registry, &from, now, &is_new);
-
-    json_decref(empty);
-    json_decref(inventory);
-    return node;
-}
-
-static bool is_seen_alike(const struct node *a, const struct node *b)
-{
-    return memcmp(a->seen->sights, b->seen->sights,
-                  preflight_n_checks * sizeof(a->seen->sights[0])) == 0;
-}
-
-/* Of nodes that are alike once, and of none that is not here any more. */
-TEST(what_a_preflight_sees_of_nodes_is_kept_once)
-{
-    struct node_registry registry = {0};
-    const struct node *a = register_with(&registry, "a", "performance");
-    const struct node *b = register_with(&registry, "b", "performance");
-    size_t n_texts, n_differing = 0;
-
-    assert_non_null(a->seen);
-    assert_true(is_seen_alike(a, b));
-    n_texts = preflight_memory_count(registry.memory);
-    register_with(&registry, "b", "powersave");
-    for (size_t i = 0; i < preflight_n_checks; i++)
-        n_differing += a->seen->sights[i] != b->seen->sights[i];
-    assert_int_equal(n_differing, 1); /* the check of what differs */
-    for (int i = 0; i < 500; i++) {
-        char governor[24];
-
-        snprintf(governor, sizeof(governor), "governor-%d", i);
-        register_with(&registry, "b", governor);
-        assert_int_equal(preflight_memory_count(registry.memory), n_texts + 1);
-    }
-    register_with(&registry, "b", "performance");
-    assert_true(is_seen_alike(a, b));
-    assert_int_equal(preflight_memory_count(registry.memory), n_texts);
     node_registry_release(&registry);
 }
 

@@ -103,85 +103,24 @@ TEST(a_node_that_is_well_has_no_finding)
     json_decref(verdict);
 }
 
-/* With what was seen of them when they came, kept once for nodes that are alike. */
-static json_t *judge_kept(const char *const *inventories, size_t n,
-                          const struct preflight_use *use, bool is_kept)
-{
-    static const char *const names[] = {"a", "b", "c", "d", "e"};
-    struct preflight_node nodes[5] = {{.name = NULL}};
-    struct preflight_memory *memory = preflight_memory_create();
-    json_t *read[5], *verdict;
-
-    for (size_t i = 0; i < n; i++) {
-        read[i] = json_loads(inventories[i], 0, NULL);
-        nodes[i] = (struct preflight_node){
-            .name = names[i], .inventory = read[i], .has_clock = true, .ahead_s = 9};
-        nodes[i].seen = is_kept ? preflight_see(memory, &nodes[i]) : NULL;
-    }
-    verdict = preflight_judge(nodes, n, use, true);
-    for (size_t i = 0; i < n; i++) {
-        json_decref(read[i]);
-        preflight_forget(nodes[i].seen);
-    }
-    preflight_memory_destroy(memory);
-    return verdict;
-}
-
 #define DOWN NODE(PORT("mlx5_0", "down", "ens1", "3", "8"), NETS, ADDRESSES, VERSIONS)
-#define OTHER                                                                            \
-    NODE(PORTS "," PORT("mlx5_1", "active", "ens1", "1", "8"),                           \
-         NET("ens1", "ethernet", "1500"), ADDRESS("lo"), VERSIONS)
-
-TEST(what_was_seen_when_nodes_came_is_judged_alike)
+/* As many as the server is made for. */
+TEST(a_thousand_nodes_are_one_finding)
 {
-    static const char *const sets[][5] = {{WELL, WELL, WELL, DOWN, DOWN},
-                                          {DOWN, WELL, OTHER, WELL, DOWN},
-                                          {OTHER, OTHER, OLD, OLD, WELL},
-                                          {DOWN, OLD, WELL, OTHER, WELL}};
-    json_t *env = json_pack("{s:s}", "NCCL_SOCKET_IFNAME", "=ens9");
-    const struct preflight_use uses[] = {{"nccl", NULL}, {NULL, env}, {"host", env}};
-
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-        for (size_t k = 0; k < 3; k++) {
-            json_t *plain = judge_kept(sets[i], 5, &uses[k], false);
-            json_t *kept = judge_kept(sets[i], 5, &uses[k], true);
-            char *text = json_dumps(kept, 0);
-
-            if (!json_equal(plain, kept))
-                fail_msg("set %zu, use %zu: %s", i, k, text);
-            assert_string_equal(answer_of(kept, "clock"), "finding");
-            free(text);
-            json_decref(plain);
-            json_decref(kept);
-        }
-    }
-    json_decref(env);
-}
-
-/* Ten thousand are more than a turn of the server's loop has time for. */
-TEST(inventories_are_not_read_again)
-{
-    enum { N = 10000 };
+    enum { N = 1024 };
     const struct preflight_use use = {.backend = "nccl"};
     struct preflight_node *nodes = calloc(N, sizeof(*nodes));
-    struct preflight_memory *memory = preflight_memory_create();
-    struct preflight_seen *seen;
     json_t *inventory = json_loads(DOWN, 0, NULL), *verdict;
     const json_t *found;
 
     assert_non_null(nodes);
-    nodes[0].inventory = inventory;
-    seen = preflight_see(memory, &nodes[0]);
     for (size_t i = 0; i < N; i++)
-        nodes[i] = (struct preflight_node){.name = "n", .seen = seen};
+        nodes[i] = (struct preflight_node){.name = "n", .inventory = inventory};
     verdict = preflight_judge(nodes, N, &use, false);
-    found = json_array_get(
-        json_object_get(json_object_get(verdict, "evidence"), "checks"), 0);
-    assert_mentions(json_get_str(found, "sentence", ""), "n 9999 mlx5_0 8 16");
+    found = json_array_get(checks_of(verdict), 0);
+    assert_mentions(json_get_str(found, "sentence", ""), "n 1023 mlx5_0 8 16");
     assert_int_equal(json_get_int(found, "n_nodes", 0), N);
     json_decref(verdict);
-    preflight_forget(seen);
-    preflight_memory_destroy(memory);
     json_decref(inventory);
     free(nodes);
 }
