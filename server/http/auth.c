@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/memory.h"
 #include "common/base/secret_file.h"
 
 #define TOKEN_MIN 16
@@ -25,7 +26,7 @@ struct token {
 
 struct http_auth {
     struct token *tokens;
-    size_t count;
+    size_t count, capacity;
 };
 
 static int parse_role(const char *word, unsigned *roles)
@@ -44,8 +45,8 @@ static int parse_role(const char *word, unsigned *roles)
 static int add_token(struct http_auth *auth, const char *text, unsigned roles,
                      const char *name, int line, struct error *err)
 {
-    struct token *grown;
     size_t len = strlen(text);
+    struct token *token;
 
     if (len < TOKEN_MIN || len >= TOKEN_SIZE)
         return error_set(err, ERROR_INVALID,
@@ -59,15 +60,12 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles,
     }
     if (auth->count == TOKENS_MAX)
         return error_set(err, ERROR_LIMIT, "more than %d tokens", TOKENS_MAX);
-    grown = realloc(auth->tokens, (auth->count + 1) * sizeof(*grown));
-    if (!grown)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    auth->tokens = grown;
-    grown += auth->count++;
-    memset(grown, 0, sizeof(*grown));
-    memcpy(grown->text, text, len);
-    grown->roles = roles;
-    snprintf(grown->name, sizeof(grown->name), "%s", name);
+    auth->tokens = memory_grown(auth->tokens, auth->count, &auth->capacity,
+                                sizeof(*auth->tokens), "tokens");
+    token = &auth->tokens[auth->count++];
+    *token = (struct token){.roles = roles};
+    memcpy(token->text, text, len);
+    snprintf(token->name, sizeof(token->name), "%s", name);
     return 0;
 }
 
@@ -124,20 +122,14 @@ struct http_auth *http_auth_load(const char *path, struct error *err)
 
     if (!file)
         return NULL;
-    auth = calloc(1, sizeof(*auth));
-    if (!auth) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        goto fail;
+    auth = memory_zeroed(1, sizeof(*auth), "tokens");
+    if (read_tokens(auth, file, err)) {
+        error_prefix(err, "token file %s", path);
+        http_auth_destroy(auth);
+        auth = NULL;
     }
-    if (read_tokens(auth, file, err))
-        goto fail;
     fclose(file);
     return auth;
-fail:
-    error_prefix(err, "token file %s", path);
-    http_auth_destroy(auth);
-    fclose(file);
-    return NULL;
 }
 
 void http_auth_destroy(struct http_auth *auth)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 struct certificate {
     gnutls_certificate_credentials_t credentials;
     size_t uses;
@@ -13,15 +15,12 @@ struct certificate *certificate_create(char *chain, char *key, struct error *err
 {
     const gnutls_datum_t chain_pem = {(unsigned char *)chain, (unsigned)strlen(chain)};
     const gnutls_datum_t key_pem = {(unsigned char *)key, (unsigned)strlen(key)};
-    struct certificate *certificate = calloc(1, sizeof(*certificate));
+    struct certificate *certificate =
+        memory_zeroed(1, sizeof(*certificate), "a certificate");
     int rc;
 
-    if (!certificate ||
-        gnutls_certificate_allocate_credentials(&certificate->credentials)) {
-        free(certificate);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (gnutls_certificate_allocate_credentials(&certificate->credentials))
+        memory_out("a certificate");
     certificate->uses = 1;
     rc = gnutls_certificate_set_x509_key_mem(certificate->credentials, &chain_pem,
                                              &key_pem, GNUTLS_X509_FMT_PEM);

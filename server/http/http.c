@@ -216,8 +216,8 @@ static int start_daemon(struct http_server *server, const struct http_config *co
                         struct error *err)
 {
     char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-    char *cert = strdup(server->is_tls ? config->tls_cert : "");
-    char *key = strdup(server->is_tls ? config->tls_key : "");
+    char *cert = memory_text(server->is_tls ? config->tls_cert : "", "a certificate");
+    char *key = memory_text(server->is_tls ? config->tls_key : "", "a certificate");
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, cert},
@@ -228,15 +228,13 @@ static int start_daemon(struct http_server *server, const struct http_config *co
     int rc = 0;
 
     server->is_starting = true;
-    if (cert && key)
-        server->mhd = call_start(server, server->is_tls ? tls : plain);
+    server->mhd = call_start(server, server->is_tls ? tls : plain);
     server->is_starting = false;
     if (!server->mhd)
         rc = error_set(err, ERROR_INVALID, "cannot start the HTTP daemon: %s",
                        server->library_text[0] ? server->library_text : "out of memory");
     free(cert);
-    if (key)
-        explicit_bzero(key, strlen(key));
+    explicit_bzero(key, strlen(key));
     free(key);
     return rc;
 }
@@ -263,9 +261,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->max_unread = config->max_unread ? config->max_unread : DEFAULT_UNREAD;
     server->max_connections = connection_limit(config->max_connections);
     server->is_tls = config->tls_cert && config->tls_key;
-    server->hosts = strdup(config->hosts ? config->hosts : "");
-    if (!server->hosts)
-        memory_out("the HTTP server");
+    server->hosts = memory_text(config->hosts ? config->hosts : "", "the HTTP server");
     uv_mutex_init(&server->lock);
     uv_rwlock_init(&server->auth_lock);
     TAILQ_INIT(&server->handled);

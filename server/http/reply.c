@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
@@ -42,14 +43,9 @@ void http_reply_header(struct http_request *request, const char *name, const cha
         log_error("http: more than %d headers in an answer", HTTP_HEADERS_MAX);
         return;
     }
-    header->name = strdup(name);
-    header->value = strdup(value);
-    if (header->name && header->value) {
-        request->n_headers++;
-    } else {
-        free(header->name);
-        free(header->value);
-    }
+    header->name = memory_text(name, "an answer");
+    header->value = memory_text(value, "an answer");
+    request->n_headers++;
 }
 
 static void add_headers(const struct http_request *request, struct MHD_Response *response)
@@ -207,9 +203,9 @@ void reply_turns(struct http_server *server)
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len)
 {
-    char *copy = malloc(len + 1);
+    char *copy = memory_zeroed(1, len + 1, "an answer");
 
-    if (copy && len > 0)
+    if (len > 0)
         memcpy(copy, text, len);
     finish_text(request, status, content_type, copy, len);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/base/fnv.h"
+#include "common/base/memory.h"
 
 #define TOTAL_MAX ((size_t)32 << 20)
 #define FILES_MAX 2000
@@ -22,7 +23,7 @@
 
 struct static_files {
     struct static_file *files; /* sorted by path */
-    size_t count;
+    size_t count, capacity;
     size_t total;
     char root[PATH_MAX]; /* resolved */
 };
@@ -73,13 +74,9 @@ static void make_etag(const char *data, size_t len, const char *suffix, char eta
 
 static char *read_all(int fd, size_t len, struct error *err)
 {
-    char *data = malloc(len + 1);
+    char *data = memory_zeroed(1, len + 1, "the web UI's files");
     size_t done = 0;
 
-    if (!data) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     while (done < len) {
         ssize_t n = read(fd, data + done, len - done);
 
@@ -92,29 +89,24 @@ static char *read_all(int fd, size_t len, struct error *err)
         }
         done += (size_t)n;
     }
-    data[len] = '\0';
     return data;
 }
 
-/* A new entry at the end of the table, without content; NULL when memory is out. */
+/* A new entry at the end of the table, without content. */
 static struct static_file *add_entry(struct static_files *files, const char *path)
 {
-    struct static_file *grown =
-        realloc(files->files, (files->count + 1) * sizeof(*grown));
     const char *type = content_type_of(path);
+    struct static_file *file;
 
-    if (!grown)
-        return NULL;
-    files->files = grown;
-    grown += files->count;
-    memset(grown, 0, sizeof(*grown));
-    grown->path = strdup(path);
-    if (!grown->path)
-        return NULL;
-    grown->content_type = type ? type : "application/octet-stream";
-    grown->is_immutable = !strncmp(path, ASSETS, strlen(ASSETS));
-    files->count++;
-    return grown;
+    files->files = memory_grown(files->files, files->count, &files->capacity,
+                                sizeof(*files->files), "the web UI's files");
+    file = &files->files[files->count++];
+    *file = (struct static_file){
+        .path = memory_text(path, "the web UI's files"),
+        .content_type = type ? type : "application/octet-stream",
+        .is_immutable = !strncmp(path, ASSETS, strlen(ASSETS)),
+    };
+    return file;
 }
 
 /* Whether the resolved path lies in the resolved directory. */
@@ -137,8 +129,6 @@ static int load_file(struct static_files *files, const char *full, const char *p
         return error_set(err, ERROR_LIMIT, "more than %d files or %zu MiB", FILES_MAX,
                          TOTAL_MAX >> 20);
     file = add_entry(files, path);
-    if (!file)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     fd = open(full, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "cannot open %s", full);
@@ -230,12 +220,8 @@ static void attach_compressed(struct static_files *files)
 
 struct static_files *static_files_load(const char *dir, struct error *err)
 {
-    struct static_files *files = calloc(1, sizeof(*files));
+    struct static_files *files = memory_zeroed(1, sizeof(*files), "the web UI's files");
 
-    if (!files) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     if (!realpath(dir, files->root)) {
         error_set_errno(err, ERROR_IO, errno, "web directory %s", dir);
         goto fail;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/base/memory.h"
 #include "common/base/utf8.h"
 
 static int hex_digit(char c)
@@ -93,9 +94,7 @@ static int split_path(struct target *target, char *path, struct error *err)
 
 static int split_query(struct target *target, char *query, struct error *err)
 {
-    target->query = calloc(TARGET_PAIRS_MAX, sizeof(*target->query));
-    if (!target->query)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    target->query = memory_zeroed(TARGET_PAIRS_MAX, sizeof(*target->query), "a request");
     while (query) {
         char *name = query, *value;
 
@@ -128,9 +127,7 @@ int target_parse(struct target *target, const char *uri, struct error *err)
     char *path, *parts;
 
     memset(target, 0, sizeof(*target));
-    target->memory = malloc(path_len + len + 2);
-    if (!target->memory)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    target->memory = memory_zeroed(1, path_len + len + 2, "a request");
     path = target->memory;
     memcpy(path, start, path_len);
     path[path_len] = '\0';

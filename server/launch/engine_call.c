@@ -97,11 +97,9 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
                                       int64_t now_ms, engine_answered *done, void *arg,
                                       struct error *err)
 {
-    struct engine_call *call = calloc(1, sizeof(*call));
+    struct engine_call *call = memory_zeroed(1, sizeof(*call), "a launcher's command");
     int out[2] = {-1, -1}, errors[2] = {-1, -1}, rc;
 
-    if (!call)
-        memory_out("a launcher's command");
     rc = pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ? errno : 0;
     if (!rc)
         rc = spawn(&call->pid, argv, env, out[1], errors[1]);

@@ -83,9 +83,6 @@ static inline bool job_is_alive(const struct job *job)
 
 /* ---- job_row.c: what is known of it ---- */
 
-/* A copy; NULL for NULL. */
-char *job_text(const char *text);
-
 /* At the end of the list. args: stolen. */
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
                        const char *run, json_t *args);

@@ -42,28 +42,17 @@ void job_sentence(const struct job *job, char *out)
              reason[0] ? ": " : "", reason, after);
 }
 
-char *job_text(const char *text)
-{
-    char *out = text ? strdup(text) : NULL;
-
-    if (text && !out)
-        memory_out("a job");
-    return out;
-}
-
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
                        const char *run, json_t *args)
 {
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = memory_zeroed(1, sizeof(*job), "a job");
 
-    if (!job)
-        memory_out("a job");
     job->jobs = jobs;
     snprintf(job->id, sizeof(job->id), "%s", id);
     snprintf(job->group, sizeof(job->group), JOB_GROUP_PREFIX "%s", job->id);
     snprintf(job->name, sizeof(job->name), "ringbench-%s", job->id);
-    job->launcher = job_text(launcher);
-    job->run = job_text(run);
+    job->launcher = memory_text(launcher, "a job");
+    job->run = memory_text(run, "a job");
     job->args = args;
     TAILQ_INSERT_TAIL(&jobs->list, job, entry);
     return job;
@@ -156,7 +145,7 @@ void job_restore(struct jobs *jobs, const json_t *doc)
 
     job->who = json_incref(json_object_get(doc, "who"));
     job->nodes = (long)json_get_int(doc, "nodes", 1);
-    job->token_path = job_text(json_get_str(doc, "token_path", NULL));
+    job->token_path = memory_text(json_get_str(doc, "token_path", NULL), "a job");
     snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));
     snprintf(job->reason, sizeof(job->reason), "%s", json_get_str(doc, "reason", ""));
     while (job->state < JOB_ENDED && strcmp(job_state_names[job->state], state) != 0)

@@ -129,16 +129,14 @@ static int restore_all(struct jobs *jobs, struct error *err)
 struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
                          struct error *err)
 {
-    struct jobs *jobs = calloc(1, sizeof(*jobs));
+    struct jobs *jobs = memory_zeroed(1, sizeof(*jobs), "jobs");
 
-    if (!jobs)
-        memory_out("jobs");
     jobs->loop = loop;
     jobs->store = config->store;
     jobs->has_tokens = config->has_tokens;
-    jobs->token_dir = job_text(config->token_dir);
-    jobs->launchers_dir = job_text(config->launchers);
-    jobs->server = job_text("");
+    jobs->token_dir = memory_text(config->token_dir, "a job");
+    jobs->launchers_dir = memory_text(config->launchers, "a job");
+    jobs->server = memory_text("", "a job");
     TAILQ_INIT(&jobs->list);
     TAILQ_INIT(&jobs->calls);
     if (launcher_list_load(&jobs->launchers, config->launchers, err) ||
@@ -154,7 +152,7 @@ struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
 void jobs_set_server(struct jobs *jobs, const char *url)
 {
     free(jobs->server);
-    jobs->server = job_text(url);
+    jobs->server = memory_text(url, "a job");
     if (!TAILQ_EMPTY(&jobs->list))
         run_timer(jobs);
 }
@@ -260,7 +258,7 @@ void jobs_assign(struct jobs *jobs, struct run_spec *spec, const char *group)
     else
         id_run(own + strlen(JOB_GROUP_PREFIX));
     free(spec->nodes.group);
-    spec->nodes.group = job_text(is_there ? group : own);
+    spec->nodes.group = memory_text(is_there ? group : own, "a job");
 }
 
 bool jobs_has(const struct jobs *jobs, const char *group)

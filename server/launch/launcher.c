@@ -203,12 +203,11 @@ static void check_templates(const struct launcher *launcher, struct problems *pr
 static struct launcher *parse(const char *name, json_t *file, const char *config_dir,
                               struct problems *problems)
 {
-    struct launcher *launcher = calloc(1, sizeof(*launcher));
+    struct launcher *launcher = memory_zeroed(1, sizeof(*launcher), "a launcher");
     size_t before = problems->count;
 
-    if (!launcher || !(launcher->name = strdup(name)) ||
-        !(launcher->config_dir = strdup(config_dir)))
-        memory_out("a launcher");
+    launcher->name = memory_text(name, "a launcher");
+    launcher->config_dir = memory_text(config_dir, "a launcher");
     launcher->refs = 1;
     if (!program_name_is_valid(name))
         problems_add(problems, "", "the file's name is none for a launcher");
@@ -255,7 +254,7 @@ static int set_fault(struct error *err, const char *path, const struct problems 
 
     return error_set(err, ERROR_INVALID, "%.200s: %.100s: %.200s", path,
                      json_get_str(fault, "pointer", ""),
-                     json_get_str(fault, "detail", "out of memory"));
+                     json_get_str(fault, "detail", ""));
 }
 
 struct reading {
@@ -348,12 +347,10 @@ char **launcher_env(const struct launcher *launcher, json_t *values, struct erro
     most = json_object_size(own);
     for (char **at = environ; *at; at++)
         most++;
-    out = calloc(most + 1, sizeof(*out));
-    if (!out)
-        memory_out("a launcher's environment");
+    out = memory_zeroed(most + 1, sizeof(*out), "a launcher's environment");
     for (char **at = environ; *at; at++)
         if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
-            out[n++] = strdup(*at);
+            out[n++] = memory_text(*at, "a launcher's environment");
     json_object_foreach (own, name, value) /* what is empty is not set at all */
         if (json_string_length(value) > 0 &&
             asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)

@@ -97,12 +97,11 @@ static void rename_agent(struct node_registry *registry, struct node *node)
 static struct node *add_node(struct node_registry *registry, const char *name)
 {
     size_t at = place_of(registry, name);
-    struct node *node = calloc(1, sizeof(*node));
-    struct node **nodes =
-        realloc(registry->nodes, (registry->count + 1) * sizeof(*nodes));
+    struct node *node = memory_zeroed(1, sizeof(*node), "a node");
+    struct node **nodes = memory_grown(registry->nodes, registry->count,
+                                       &registry->capacity, sizeof(*nodes), "a node");
 
-    if (!node || !nodes || !(node->name = strdup(name)))
-        memory_out("a node");
+    node->name = memory_text(name, "a node");
     node->commands = json_array();
     /* In the order of names, node-2 before node-10, as people expect to read them. */
     memmove(&nodes[at + 1], &nodes[at], (registry->count - at) * sizeof(*nodes));
@@ -126,7 +125,7 @@ void node_remove(struct node_registry *registry, struct node *node)
 
 static void replace_text(char **field, const char *text)
 {
-    char *copy = text ? strdup(text) : NULL;
+    char *copy = memory_text(text, "a node");
 
     free(*field);
     *field = copy;

@@ -72,7 +72,7 @@ struct node {
 
 struct node_registry {
     struct node **nodes; /* sorted by name */
-    size_t count;
+    size_t count, capacity;
     struct node *by_agent; /* a hash table of the same nodes by `agent` */
     size_t cost;           /* of all of them */
 };

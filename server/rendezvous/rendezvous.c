@@ -273,9 +273,7 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
         memory_zeroed(1, sizeof(*store), "a rendezvous store");
     int rc = 0;
 
-    store->name = strdup(name);
-    if (!store->name)
-        memory_out("a rendezvous store");
+    store->name = memory_text(name, "a rendezvous store");
     if (fd >= 0)
         rc = uv_poll_init(rendezvous->loop, &store->listener, fd);
     if (rc < 0)

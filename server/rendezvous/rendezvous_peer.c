@@ -100,9 +100,8 @@ bool peer_is_here(const char *address)
 
 static struct peer_network *add_network(struct peer_set *set)
 {
-    set->networks = realloc(set->networks, (set->count + 1) * sizeof(*set->networks));
-    if (!set->networks)
-        memory_out("a list of networks");
+    set->networks = memory_grown(set->networks, set->count, &set->capacity,
+                                 sizeof(*set->networks), "a list of networks");
     return &set->networks[set->count++];
 }
 
@@ -156,9 +155,7 @@ int peer_set_parse(struct peer_set *set, const char *text, struct error *err)
     set->is_open = !text;
     if (!text)
         return 0;
-    copy = strdup(text);
-    if (!copy)
-        memory_out("a list of networks");
+    copy = memory_text(text, "a list of networks");
     for (word = strtok_r(copy, ", ", &next); word && !rc;
          word = strtok_r(NULL, ", ", &next))
         rc = parse_network(add_network(set), word);

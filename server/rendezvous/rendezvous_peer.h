@@ -27,7 +27,7 @@ struct peer_network {
 struct peer_set {
     bool is_open; /* everyone */
     struct peer_network *networks;
-    size_t count;
+    size_t count, capacity;
 };
 
 void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address);

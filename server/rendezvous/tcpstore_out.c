@@ -56,12 +56,8 @@ size_t tcpstore_out_len(const struct tcpstore_out *out)
 
 static void add_piece(struct tcpstore_out *out, struct tcpstore_value *value, size_t len)
 {
-    if (out->n_pieces == out->capacity) {
-        out->capacity = out->capacity ? out->capacity * 2 : 8;
-        out->pieces = realloc(out->pieces, out->capacity * sizeof(*out->pieces));
-        if (!out->pieces)
-            memory_out("a reply of a rendezvous store");
-    }
+    out->pieces = memory_grown(out->pieces, out->n_pieces, &out->capacity,
+                               sizeof(*out->pieces), "a reply of a rendezvous store");
     out->pieces[out->n_pieces++] = (struct tcpstore_piece){out->bytes.len, value, len, 0};
     value->users++;
     out->piece_bytes += len;
