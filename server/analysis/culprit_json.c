@@ -2,23 +2,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/culprit_model.h"
-#include "server/analysis/gate_check.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
-#define SENTENCE_MAX ((size_t)16 << 10)
 #define LISTED_MAX 4
 #define UNEXPLAINED_MAX 0.1 /* of the groups; more of them slow leave no answer */
 
 static const char *const kind_names[] = {"rack", "node", "link"};
 static const char *const state_names[] = {"open", "cleared", "guilty"};
 
-static const enum verdict_answer answers[] = {
-    [SUSPECT_RACK] = VERDICT_SLOW_RACK,
-    [SUSPECT_NODE] = VERDICT_SLOW_NODE,
-    [SUSPECT_LINK] = VERDICT_SLOW_LINK,
+static const enum message_id slow[] = {
+    [SUSPECT_RACK] = MESSAGE_RACK_SLOW,
+    [SUSPECT_NODE] = MESSAGE_NODE_SLOW,
+    [SUSPECT_LINK] = MESSAGE_LINK_SLOW,
 };
 
 static const char *name_of(const struct culprit_model *model, size_t node)
@@ -52,114 +49,6 @@ static bool has_met_all(const struct culprit_model *model)
     return 2 * model->n_pairs >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
 }
 
-/* ---- The sentence ---- */
-
-static int put_name(const struct culprit_model *model, const struct suspect *suspect,
-                    struct buf *out)
-{
-    if (suspect->kind == SUSPECT_NODE)
-        return buf_append_str(out, name_of(model, suspect->a));
-    if (suspect->kind == SUSPECT_LINK)
-        return buf_printf(out, "the link between %s and %s", name_of(model, suspect->a),
-                          name_of(model, suspect->b));
-    if (suspect->is_boundary)
-        return buf_printf(out, "what lies between %s %s and %s", suspect->key,
-                          rack_of(model, suspect, suspect->a),
-                          rack_of(model, suspect, suspect->b));
-    return buf_printf(out, "%s %s", suspect->key, rack_of(model, suspect, suspect->a));
-}
-
-/* "31 of 46 GB/s" */
-static int put_figures(const struct culprit_model *model, const struct suspect *suspect,
-                       struct buf *out)
-{
-    char figure[32], reference[32];
-
-    return buf_printf(out, "%s of %s %s", gate_number_text(suspect->figure, figure),
-                      gate_number_text(suspect->reference, reference),
-                      model->fleet->unit);
-}
-
-/* In how many measurements, of pairs with how many partners. */
-static int put_extent(const struct culprit_model *model, const struct suspect *suspect,
-                      struct buf *out)
-{
-    bool has_partners = suspect->kind == SUSPECT_NODE && all_are_pairs(model);
-
-    if (!has_partners)
-        return buf_printf(out, "in %zu of %zu measurements", suspect->slow,
-                          suspect->measured);
-    return buf_printf(out, "with %zu of %zu partners", suspect->slow - suspect->confirmed,
-                      suspect->measured - suspect->tested);
-}
-
-/* What is normal beside it, where that was seen. */
-static int put_contrast(const struct culprit_model *model, const struct suspect *suspect,
-                        struct buf *out)
-{
-    if (suspect->kind == SUSPECT_RACK)
-        return buf_append_str(
-            out, suspect->is_slow_within ? "; its nodes are slow with each other too"
-                 : suspect->is_boundary  ? "; within each of them all is normal"
-                                         : "; within it all is normal");
-    if (model->n_free == 0 || model->n_slow > 0)
-        return 0;
-    return buf_append_str(out, suspect->kind == SUSPECT_NODE
-                                   ? "; its partners are normal with each other"
-                                   : "; both are normal with others");
-}
-
-static int put_guilty(const struct culprit_model *model, const struct suspect *suspect,
-                      struct buf *out)
-{
-    return put_name(model, suspect, out) || buf_append_str(out, " is slow ") ||
-                   put_extent(model, suspect, out) || buf_append_str(out, " (") ||
-                   put_figures(model, suspect, out) || buf_append_str(out, ")") ||
-                   put_contrast(model, suspect, out)
-               ? -1
-               : 0;
-}
-
-static int put_all_guilty(const struct culprit_model *model, struct buf *out)
-{
-    size_t n = count(model, SUSPECT_GUILTY), told = 0;
-
-    for (size_t i = 0; i < model->n_suspects && told < LISTED_MAX; i++) {
-        if (model->suspects[i].state != SUSPECT_GUILTY)
-            continue;
-        if ((told > 0 && buf_append_str(out, "; ")) ||
-            put_guilty(model, &model->suspects[i], out))
-            return -1;
-        told++;
-    }
-    return n > told ? buf_printf(out, "; and %zu more", n - told) : 0;
-}
-
-static int put_open(const struct culprit_model *model, struct buf *out)
-{
-    size_t n = count(model, SUSPECT_OPEN);
-
-    for (size_t i = 0; i < model->n_suspects; i++) {
-        const struct suspect *suspect = &model->suspects[i];
-
-        if (suspect->state != SUSPECT_OPEN)
-            continue;
-        if (buf_append_str(out, "not enough data: ") || put_name(model, suspect, out))
-            return -1;
-        if (suspect->measured > 0 &&
-            (buf_append_str(out, " looks slow (") || put_figures(model, suspect, out) ||
-             buf_append_str(out, ")")))
-            return -1;
-        if (n > 1 && buf_printf(out, " and %zu more", n - 1))
-            return -1;
-        return buf_printf(out, ", and %s",
-                          suspect->tested < CULPRIT_CONFIRM_MIN
-                              ? "that is not confirmed"
-                              : "as much is slow that it does not explain");
-    }
-    return 0;
-}
-
 /* What so far below means as a part of the reference. */
 static double behind(double deviation)
 {
@@ -180,105 +69,7 @@ static bool is_unexplained(const struct culprit_model *model)
             (double)model->n_slow >= UNEXPLAINED_MAX * (double)model->n_free);
 }
 
-static int put_together(const struct culprit_model *model, struct buf *out)
-{
-    const struct culprit_group *group = model->together;
-
-    for (size_t i = 0; i < group->n && i < LISTED_MAX; i++)
-        if (buf_printf(out, "%s%s", i > 0 ? ", " : "not enough data: ",
-                       name_of(model, group->nodes[i])))
-            return -1;
-    if (group->n > LISTED_MAX && buf_printf(out, " and %zu more", group->n - LISTED_MAX))
-        return -1;
-    return buf_append_str(out,
-                          " are slow together, and no node or pair of them is alone");
-}
-
-static int put_none(const struct culprit_model *model, struct buf *out)
-{
-    if (model->together)
-        return put_together(model, out);
-    if (is_unexplained(model))
-        return buf_printf(out,
-                          "not enough data: %zu of %zu measurements are slow, and no "
-                          "node, link or rack accounts for them",
-                          model->n_slow, model->n_free);
-    if (is_blurred(model))
-        return buf_printf(out,
-                          "not enough data: measurements scatter so far that a node may "
-                          "be %.0f %% behind and not stand out; larger sizes, more "
-                          "repeats or nodes that do nothing else would tell",
-                          100 * behind(model->resolution));
-    if (buf_printf(out, "none stands out; the largest deviation is %.1f %%",
-                   100 * behind(model->largest)))
-        return -1;
-    return has_met_all(model)
-               ? 0
-               : buf_append_str(out, "; a link that no group depends on would not show");
-}
-
-/* Nodes of which nothing is known, and measurements. */
-static int put_gaps(const struct culprit_model *model, struct buf *out)
-{
-    size_t missing = model->fleet->n_nodes - model->n_measured;
-
-    if (model->n_failed > 0 &&
-        buf_printf(out, "; %zu of %zu measurements failed", model->n_failed,
-                   model->n_failed + model->n_ran))
-        return -1;
-    for (size_t i = 0; i < model->fleet->n_nodes && missing > 0; i++) {
-        bool ran = false;
-
-        for (size_t k = model->starts[i]; k < model->starts[i + 1] && !ran; k++)
-            ran = !isnan(model->deviations[model->lists[k]]);
-        if (ran)
-            continue;
-        if (missing > 1)
-            return buf_printf(out, "; %s and %zu more were not measured",
-                              name_of(model, i), missing - 1);
-        return buf_printf(out, "; %s was not measured", name_of(model, i));
-    }
-    return 0;
-}
-
-static int put_few(const struct culprit_model *model, struct buf *out)
-{
-    return buf_printf(out,
-                      "not enough data: %zu of %zu nodes were measured, and %d at least "
-                      "are needed to tell a node from a link",
-                      model->n_measured, model->fleet->n_nodes, CULPRIT_NODES_MIN);
-}
-
-static enum verdict_answer answer_of(const struct culprit_model *model)
-{
-    for (size_t i = 0; i < model->n_suspects; i++)
-        if (model->suspects[i].state == SUSPECT_GUILTY)
-            return answers[model->suspects[i].kind];
-    if (model->n_measured < CULPRIT_NODES_MIN ||
-        model->n_measured < model->fleet->n_nodes || count(model, SUSPECT_OPEN) > 0 ||
-        is_unexplained(model) || is_blurred(model))
-        return VERDICT_NOT_ENOUGH_DATA;
-    return VERDICT_NONE;
-}
-
-static int put_sentence(const struct culprit_model *model, struct buf *out)
-{
-    int result;
-
-    if (count(model, SUSPECT_GUILTY) > 0)
-        result = put_all_guilty(model, out);
-    else if (model->n_measured < CULPRIT_NODES_MIN)
-        result = put_few(model, out);
-    else if (count(model, SUSPECT_OPEN) > 0)
-        result = put_open(model, out);
-    else
-        result = put_none(model, out);
-    if (result || model->n_measured < CULPRIT_NODES_MIN)
-        return result;
-    return put_gaps(model, out);
-}
-
-/* ---- The evidence ---- */
+/* ---- Suspects ---- */
 
 /* Of a rack that was cleared too, whose key is no longer the one that is looked at. */
 static bool is_in(const struct culprit_model *model, const struct suspect *suspect,
@@ -325,34 +116,178 @@ static json_t *suspect_json(const struct culprit_model *model,
     return out;
 }
 
-static json_t *evidence_json(const struct culprit_model *model)
+static json_t *name_json(const struct culprit_model *model, const struct suspect *suspect)
+{
+    const char *key = suspect->key;
+
+    if (suspect->kind == SUSPECT_NODE)
+        return json_string(name_of(model, suspect->a));
+    if (suspect->kind == SUSPECT_LINK)
+        return json_sprintf("the link between %s and %s", name_of(model, suspect->a),
+                            name_of(model, suspect->b));
+    if (suspect->is_boundary)
+        return json_sprintf("what lies between %s %s and %s", key,
+                            rack_of(model, suspect, suspect->a),
+                            rack_of(model, suspect, suspect->b));
+    return json_sprintf("%s %s", key, rack_of(model, suspect, suspect->a));
+}
+
+/* What is normal beside it; NULL where that was not seen. */
+static const char *contrast_of(const struct culprit_model *model,
+                               const struct suspect *suspect)
+{
+    if (suspect->kind == SUSPECT_RACK)
+        return suspect->is_slow_within ? "its nodes are slow with each other too"
+               : suspect->is_boundary  ? "within each of them all is normal"
+                                       : "within it all is normal";
+    if (model->n_free == 0 || model->n_slow > 0)
+        return NULL;
+    return suspect->kind == SUSPECT_NODE ? "its partners are normal with each other"
+                                         : "both are normal with others";
+}
+
+/* As the sentence has it. Of a node that was in pairs alone, with how many partners. */
+static json_t *words_json(const struct culprit_model *model,
+                          const struct suspect *suspect)
+{
+    bool has_partners = suspect->kind == SUSPECT_NODE && all_are_pairs(model);
+    json_t *out = suspect_json(model, suspect);
+
+    json_object_update_new(
+        out, json_pack("{s:o, s:b, s:I, s:I, s:s*}", "name", name_json(model, suspect),
+                       "has_partners", (int)has_partners, "slow_partners",
+                       (json_int_t)(suspect->slow - suspect->confirmed), "partners",
+                       (json_int_t)(suspect->measured - suspect->tested), "contrast",
+                       contrast_of(model, suspect)));
+    return out;
+}
+
+static json_t *suspects_json(const struct culprit_model *model)
 {
     json_t *suspects = json_array();
 
     for (size_t i = 0; i < model->n_suspects; i++)
         json_array_append_new(suspects, suspect_json(model, &model->suspects[i]));
-    return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:{s:I, s:I}, s:o}", "unit",
-        model->fleet->unit, "nodes", (json_int_t)model->fleet->n_nodes, "nodes_measured",
-        (json_int_t)model->n_measured, "groups", (json_int_t)model->n_ran, "failed",
-        (json_int_t)model->n_failed, "noise", model->noise, "level", CULPRIT_LEVEL,
-        "largest_deviation", behind(model->largest), "resolution",
-        behind(model->resolution), "unexplained", "slow", (json_int_t)model->n_slow, "of",
-        (json_int_t)model->n_free, "suspects", suspects);
+    return suspects;
+}
+
+/* ---- What is said ---- */
+
+static void put_evidence(const struct culprit_model *model, struct finding *finding)
+{
+    finding_put(finding,
+                "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:{s:I, s:I}, s:o}",
+                "unit", model->fleet->unit, "nodes", (json_int_t)model->fleet->n_nodes,
+                "nodes_measured", (json_int_t)model->n_measured, "groups",
+                (json_int_t)model->n_ran, "failed", (json_int_t)model->n_failed, "noise",
+                model->noise, "level", CULPRIT_LEVEL, "largest_deviation",
+                behind(model->largest), "resolution", behind(model->resolution),
+                "unexplained", "slow", (json_int_t)model->n_slow, "of",
+                (json_int_t)model->n_free, "suspects", suspects_json(model));
+}
+
+/* Nodes of which nothing is known, and measurements. */
+static void put_gaps(const struct culprit_model *model, struct finding *finding)
+{
+    size_t missing = model->fleet->n_nodes - model->n_measured;
+    bool ran = true;
+
+    finding_put(finding, "{s:I}", "$groups",
+                (json_int_t)(model->n_failed + model->n_ran));
+    for (size_t i = 0; i < model->fleet->n_nodes && missing > 0 && ran; i++) {
+        ran = false;
+        for (size_t k = model->starts[i]; k < model->starts[i + 1] && !ran; k++)
+            ran = !isnan(model->deviations[model->lists[k]]);
+        if (!ran)
+            finding_put(finding, "{s:[s], s:I}", "$missing", name_of(model, i),
+                        "$n_missing", (json_int_t)missing);
+    }
+}
+
+static enum message_id say_guilty(const struct culprit_model *model,
+                                  struct finding *finding)
+{
+    enum message_id message = MESSAGES;
+    json_t *guilty = json_array();
+
+    for (size_t i = 0; i < model->n_suspects; i++) {
+        const struct suspect *suspect = &model->suspects[i];
+
+        if (suspect->state != SUSPECT_GUILTY)
+            continue;
+        if (message == MESSAGES)
+            message = slow[suspect->kind];
+        json_array_append_new(guilty, words_json(model, suspect));
+    }
+    finding_set_phrases(
+        finding, "$guilty", guilty, LISTED_MAX, "; ",
+        "{name} is slow [{has_partners?}with {slow_partners} of {partners} partners|in "
+        "{slow} of {measured} measurements] ({figure} of {reference} {unit})[; "
+        "{contrast}]");
+    json_decref(guilty);
+    return message;
+}
+
+static enum message_id say_open(const struct culprit_model *model,
+                                struct finding *finding)
+{
+    const struct suspect *suspect = model->suspects;
+
+    while (suspect->state != SUSPECT_OPEN)
+        suspect++;
+    finding_put(finding, "{s:o, s:I, s:b}", "$open", words_json(model, suspect),
+                "$others", (json_int_t)count(model, SUSPECT_OPEN) - 1, "$is_new",
+                suspect->tested < CULPRIT_CONFIRM_MIN);
+    return MESSAGE_SUSPECT_OPEN;
+}
+
+static enum message_id say_none(const struct culprit_model *model,
+                                struct finding *finding)
+{
+    const struct culprit_group *group = model->together;
+    json_t *names = json_array();
+
+    for (size_t i = 0; group && i < group->n; i++)
+        json_array_append_new(names, json_string(name_of(model, group->nodes[i])));
+    finding_put(finding, "{s:o, s:b}", "$together", names, "$has_met_all",
+                (int)has_met_all(model));
+    if (group)
+        return MESSAGE_SLOW_TOGETHER;
+    if (is_unexplained(model))
+        return MESSAGE_SLOW_UNEXPLAINED;
+    if (is_blurred(model))
+        return MESSAGE_FLEET_BLURRED;
+    return model->n_measured < model->fleet->n_nodes ? MESSAGE_NONE_SLOW_SO_FAR
+                                                     : MESSAGE_NONE_SLOW;
+}
+
+static enum message_id say(const struct culprit_model *model, struct finding *finding)
+{
+    bool is_few = model->n_measured < CULPRIT_NODES_MIN;
+
+    put_evidence(model, finding);
+    finding_put(finding, "{s:I}", "$least", (json_int_t)CULPRIT_NODES_MIN);
+    if (!is_few)
+        put_gaps(model, finding);
+    if (count(model, SUSPECT_GUILTY) > 0)
+        return say_guilty(model, finding);
+    if (is_few)
+        return MESSAGE_FEW_NODES;
+    return count(model, SUSPECT_OPEN) > 0 ? say_open(model, finding)
+                                          : say_none(model, finding);
 }
 
 json_t *culprit_verdict(const struct culprit_fleet *fleet)
 {
     struct culprit_model model;
-    struct buf out;
     json_t *verdict = NULL;
 
-    buf_init(&out, SENTENCE_MAX);
-    if (!culprit_model_init(&model, fleet) && !culprit_find_suspects(&model) &&
-        !put_sentence(&model, &out))
-        verdict = verdict_json(VERDICT_CULPRIT, answer_of(&model), out.data, fleet->mark,
-                               evidence_json(&model));
-    buf_release(&out);
+    if (!culprit_model_init(&model, fleet) && !culprit_find_suspects(&model)) {
+        struct finding finding = finding_begin();
+        enum message_id message = say(&model, &finding);
+
+        verdict = finding_end(&finding, message, fleet->mark);
+    }
     culprit_model_release(&model);
     return verdict;
 }

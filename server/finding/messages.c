@@ -8,6 +8,13 @@
     "no rank is late: the latest one comes {$late_us:us} after the middle rank, "        \
     "{$share:.1%} of what short calls take" CLOCKS
 
+#define GAPS                                                                             \
+    "[{failed?}; {failed} of {$groups} measurements failed]"                             \
+    "[; {$missing:names 1 of $n_missing} {$n_missing:was/were} not measured]"
+#define NONE_SLOW                                                                        \
+    "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
+    "[{$has_met_all?}|; a link that no group depends on would not show]" GAPS
+
 const struct message messages[MESSAGES] = {
     [MESSAGE_RANK_LATE] =
         {VERDICT_LATENESS, VERDICT_LATE_RANK,
@@ -50,4 +57,31 @@ const struct message messages[MESSAGES] = {
     [MESSAGE_PREFLIGHT_OK] = {VERDICT_PREFLIGHT, VERDICT_OK, NOTHING_FOUND},
     [MESSAGE_PREFLIGHT_NOT_EVALUATED] = {VERDICT_PREFLIGHT, VERDICT_NOT_EVALUATED,
                                          NOTHING_FOUND},
+    [MESSAGE_NODE_SLOW] = {VERDICT_CULPRIT, VERDICT_SLOW_NODE, "{$guilty}" GAPS},
+    [MESSAGE_LINK_SLOW] = {VERDICT_CULPRIT, VERDICT_SLOW_LINK, "{$guilty}" GAPS},
+    [MESSAGE_RACK_SLOW] = {VERDICT_CULPRIT, VERDICT_SLOW_RACK, "{$guilty}" GAPS},
+    [MESSAGE_SUSPECT_OPEN] =
+        {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: {$open.name}[ looks slow ({$open.figure} of {$open.reference} "
+         "{unit})][{$others?} and {$others} more], and [{$is_new?}that is not "
+         "confirmed|as much is slow that it does not explain]" GAPS},
+    [MESSAGE_SLOW_TOGETHER] =
+        {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: {$together:names 4} are slow together, and no node or pair of "
+         "them is alone" GAPS},
+    [MESSAGE_SLOW_UNEXPLAINED] =
+        {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: {unexplained.slow} of {unexplained.of} measurements are slow, "
+         "and no node, link or rack accounts for them" GAPS},
+    [MESSAGE_FLEET_BLURRED] =
+        {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: measurements scatter so far that a node may be "
+         "{resolution:.0%} behind and not stand out; larger sizes, more repeats or nodes "
+         "that do nothing else would tell" GAPS},
+    [MESSAGE_NONE_SLOW] = {VERDICT_CULPRIT, VERDICT_NONE, NONE_SLOW},
+    [MESSAGE_NONE_SLOW_SO_FAR] = {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA, NONE_SLOW},
+    [MESSAGE_FEW_NODES] =
+        {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: {nodes_measured} of {nodes} nodes were measured, and {$least} "
+         "at least are needed to tell a node from a link"},
 };

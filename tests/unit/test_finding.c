@@ -137,7 +137,7 @@ static void check_member(void *arg, const char *name, const char *form)
 
 TEST(messages_name_members_of_the_evidence_that_the_schema_has)
 {
-    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
 
     schemas = json_object_get(json_object_get(api, "components"), "schemas");
     for (int i = 0; i < MESSAGES; i++) {
