@@ -4,6 +4,7 @@
 #define RINGBENCH_SERVER_API_API_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "server/http/http.h"
 #include "server/rendezvous/rendezvous.h"
@@ -13,6 +14,7 @@
 
 struct edit;
 struct jobs;
+struct live_summary;
 struct submission;
 
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
@@ -35,6 +37,7 @@ struct api {
     unsigned comparisons;           /* being made */
     unsigned imports;               /* being read */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
+    LIST_HEAD(, live_summary) live_summaries; /* of runs that clients listen to */
     struct edit *edits; /* of runs in the store, the first under way; starts NULL */
 };
 

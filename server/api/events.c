@@ -32,7 +32,8 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     int form;
 
     if (!params_format(request, formats, &form) || !read_after(request, &options.after) ||
-        !params_flag(request, "follow", &options.is_endless))
+        !params_flag(request, "follow", &options.is_endless) ||
+        !params_flag(request, "summary", &options.wants_summary))
         return;
     options.form = (enum event_form)form;
     follow_start(api, request, run, &options);

@@ -10,6 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/api/catchup.h"
+#include "server/api/live_summary.h"
 
 /* Events of one page: few enough that writing them does not hold up the loop, and that
  * 2,000 clients who ask at the same time have room for theirs. */
@@ -26,11 +27,13 @@ struct follower {
     struct http_stream *stream; /* NULL once it is over */
     struct event_writer *writer;
     struct scheduler_watch *watch;
+    struct summary_listener *summary; /* NULL: none is wanted, or the last one has come */
     struct catchup catchup;
     uv_timer_t timer;
     char run[64];
     bool is_rows;
     bool has_ended;  /* the run, not this follower */
+    bool is_done;    /* every event was sent: what is left is the summary */
     bool is_reading; /* the store still has a call of ours to make */
     bool is_blocked; /* until the client has read what is queued */
     bool is_timer_closed;
@@ -60,6 +63,8 @@ static void leave(struct follower *follower)
     follower->stream = NULL;
     scheduler_unwatch(follower->watch);
     follower->watch = NULL;
+    live_summary_leave(follower->summary);
+    follower->summary = NULL;
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
@@ -132,9 +137,27 @@ static void go_on(struct follower *follower, enum catchup_step step)
     case CATCHUP_WAIT:
         break;
     case CATCHUP_END:
-        finish(follower);
+        follower->is_done = true;
+        if (!follower->summary)
+            finish(follower);
         break;
     }
+}
+
+/* A client that does not keep up gets all of it later. */
+static bool on_summary(void *arg, const struct buf *text, bool is_last)
+{
+    struct follower *follower = arg;
+
+    if (is_last)
+        follower->summary = NULL;
+    else if (http_stream_is_full(follower->stream))
+        return false;
+    if (text)
+        http_stream_write(follower->stream, text->data, text->len);
+    if (is_last && follower->stream && follower->is_done)
+        finish(follower);
+    return true;
 }
 
 static int write_events(struct follower *follower, const struct store_event *events,
@@ -292,6 +315,9 @@ static void begin(struct follower *follower, const struct follow_options *option
     if (options->is_endless)
         follower->watch = scheduler_watch_run(follower->api->scheduler, follower->run,
                                               on_live, follower);
+    if (options->wants_summary && options->is_endless && options->form == EVENT_FORM_SSE)
+        follower->summary =
+            live_summary_listen(follower->api, follower->run, on_summary, follower);
     catchup_init(&follower->catchup, options->after, !follower->watch);
     buf_init(&out, PAGE_BYTES_MAX);
     event_writer_begin(follower->writer, &out);

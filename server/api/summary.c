@@ -24,9 +24,7 @@ static void wait_free(struct wait *wait)
     free(wait);
 }
 
-/* The environments and nodes that tell the cases apart, by the number of the combination.
- * NULL when memory is out. */
-static json_t *combinations_json(const json_t *run)
+json_t *summary_combinations(const json_t *run)
 {
     const json_t *described = json_object_get(run, "cases");
     size_t n_cases;
@@ -58,7 +56,7 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
 int summary_answer_write(const json_t *run, const struct summary *summary,
                          struct buf *out)
 {
-    json_t *combinations = combinations_json(run);
+    json_t *combinations = summary_combinations(run);
     int result = -1;
 
     if (buf_append_str(out, "{") == 0 && put_member(out, "run", run) == 0 &&

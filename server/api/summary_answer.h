@@ -7,6 +7,10 @@
 #include "common/base/buf.h"
 #include "server/summary/summary.h"
 
+/* The environments and nodes that tell the run's cases apart, by the number of the
+ * combination: an array. A new reference. Any thread. */
+json_t *summary_combinations(const json_t *run);
+
 /* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the
  * document that the summary was asked for with. Any thread. -1 when `out` is full or
  * memory is out. */

@@ -14,14 +14,17 @@
 
 #define TEXT_MAX ((size_t)256 << 20)
 #define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
-#define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
+#define KEPT_MAX 2000000 /* results that are kept between two summaries of a run */
+#define REASONS_MAX 500  /* of skipped rows: each takes a look at its event */
 
 static const char SQL_TEXTS[] =
-    "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
+    "SELECT number, text FROM result_texts WHERE run = :run AND number >= :texts"
+    " ORDER BY number";
 /* The function gets each result, by the order of the key. It gets the values as they are:
  * for a million rows, asking for each column of each row takes longer than the rest. */
 static const char SQL_RESULTS[] = "SELECT take_result(run" RESULT_NAMES ") FROM results"
-                                  " WHERE run = :run AND event <= :head ORDER BY event";
+                                  " WHERE run = :run AND event > :after"
+                                  " AND event <= :head ORDER BY event";
 static const char SQL_HEAD[] =
     "SELECT min(coalesce(max(id), 0), :head) FROM events WHERE run = :run";
 static const char SQL_REASON[] = "SELECT json_extract(body, '$.skipped') FROM events"
@@ -52,7 +55,7 @@ static const char SQL_RECENT[] = SQL_LATEST("NOT IN ('message', 'disowned')");
 
 struct reading {
     sqlite3 *db;
-    json_t *params; /* of the statements: run, and up to which event */
+    json_t *params; /* of the statements: run, the first text, events behind and up to */
     json_t **texts; /* by number */
     size_t n_texts, capacity;
     int (*take)(struct reading *reading, const struct result_record *record);
@@ -148,7 +151,8 @@ int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *a
         .db = db, .take = pass_on, .to.each = {take, arg}, .err = err};
     int result;
 
-    reading.params = json_pack("{s:s, s:I}", "run", run, "head", (json_int_t)INT64_MAX);
+    reading.params = json_pack("{s:s, s:i, s:i, s:I}", "run", run, "texts", 0, "after", 0,
+                               "head", (json_int_t)INT64_MAX);
     result = reading_begin(&reading);
     if (!result)
         result = read_texts(&reading);
@@ -168,23 +172,77 @@ static int sum_up(struct reading *reading, const struct result_record *record)
                      "memory is out, or the run has more results than can be summed up");
 }
 
-static struct summary *build(struct reading *reading, const struct summary_query *query)
-{
-    struct summary_builder *builder =
-        summary_builder_create(query, reading->texts, reading->n_texts);
-    struct summary *summary = NULL;
+/* What was read of a run's results, to go on from. */
+struct summary_reader {
+    json_t **texts;
+    size_t n_texts, capacity;
+    struct summary_builder *builder; /* NULL: nothing was read yet */
+    struct summary_case *cases;      /* as they were then */
+    size_t n_cases;
+    int64_t last_event;
+};
 
-    if (!builder)
-        memory_out("a summary");
-    reading->take = sum_up;
-    reading->to.builder = builder;
-    if (!read_results(reading)) {
-        summary = summary_builder_finish(builder);
-        if (!summary)
-            memory_out("a summary");
+struct summary_reader *summary_reader_create(void)
+{
+    return memory_zeroed(1, sizeof(struct summary_reader), "a summary");
+}
+
+static void forget(struct summary_reader *reader)
+{
+    summary_builder_destroy(reader->builder);
+    for (size_t i = 0; i < reader->n_texts; i++)
+        json_decref(reader->texts[i]);
+    free(reader->texts);
+    free(reader->cases);
+    *reader = (struct summary_reader){NULL};
+}
+
+void summary_reader_destroy(struct summary_reader *reader)
+{
+    if (reader)
+        forget(reader);
+    free(reader);
+}
+
+/* Whether the query's cases are those that were read, and perhaps new ones. The rows of a
+ * case that began anew are no longer there. */
+static bool goes_on(const struct summary_reader *reader,
+                    const struct summary_query *query)
+{
+    for (size_t i = 0; i < reader->n_cases && i < query->n_cases; i++) {
+        const struct summary_case *old = &reader->cases[i], *new = &query->cases[i];
+
+        if (old->combination != new->combination ||
+            (old->attempt > 0 && old->attempt != new->attempt))
+            return false;
     }
-    summary_builder_destroy(builder);
-    return summary;
+    return reader->n_cases <= query->n_cases;
+}
+
+static void keep_cases(struct summary_reader *reader, const struct summary_query *query)
+{
+    size_t size = query->n_cases * sizeof(*query->cases);
+
+    free(reader->cases);
+    reader->cases = memory_zeroed(query->n_cases + 1, sizeof(*query->cases), "a summary");
+    if (size > 0)
+        memcpy(reader->cases, query->cases, size);
+    reader->n_cases = query->n_cases;
+}
+
+/* The builder takes in what is new. */
+static int take_in(struct summary_reader *reader, struct reading *reading,
+                   const struct summary_query *query)
+{
+    if (!reader->builder)
+        reader->builder = summary_builder_create(query, reading->texts, reading->n_texts);
+    if (!reader->builder)
+        memory_out("a summary");
+    keep_cases(reader, query);
+    summary_builder_renew(reader->builder, query, reading->texts, reading->n_texts);
+    reading->take = sum_up;
+    reading->to.builder = reader->builder;
+    return read_results(reading);
 }
 
 static int take_reason(void *arg, sqlite3_stmt *stmt)
@@ -263,7 +321,7 @@ static int add_texts(struct reading *reading, struct summary *summary)
         !(summary->recent = read_latest(reading, SQL_RECENT, SUMMARY_RECENT)))
         return -1;
     buf_init(&out, TEXT_MAX);
-    if (!summary_json_write(summary, &out))
+    if (!summary_json_write(summary, 0, &out))
         summary->json = buf_detach(&out, NULL);
     buf_release(&out);
     return summary->json
@@ -277,27 +335,68 @@ static int take_head(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
-                             struct error *err)
+/* Read on, as of one moment, and sum up. */
+static struct summary *read_on(struct summary_reader *reader, struct reading *reading,
+                               const struct summary_query *query)
 {
-    struct reading reading = {.db = db, .err = err};
     struct summary *summary = NULL;
     int64_t head = 0;
 
-    reading.params =
-        json_pack("{s:s, s:I}", "run", query->run, "head", (json_int_t)query->up_to);
-    if (!reading_begin(&reading) && !read_texts(&reading) &&
-        !store_sql_each(db, SQL_HEAD, reading.params, take_head, &head, err)) {
-        json_object_set_new(reading.params, "head", json_integer(head));
-        summary = build(&reading, query);
-    }
-    if (summary)
-        summary->last_event = head;
-    if (summary && !query->is_bare && add_texts(&reading, summary)) {
+    if (read_texts(reading) || store_sql_each(reading->db, SQL_HEAD, reading->params,
+                                              take_head, &head, reading->err))
+        return NULL;
+    json_object_set_new(reading->params, "head", json_integer(head));
+    if (take_in(reader, reading, query))
+        return NULL;
+    summary = summary_builder_finish(reader->builder);
+    if (!summary)
+        memory_out("a summary");
+    summary->last_event = head;
+    if (!query->is_bare && add_texts(reading, summary)) {
         summary_destroy(summary);
-        summary = NULL;
+        return NULL;
     }
+    return summary;
+}
+
+struct summary *summary_reader_read(struct summary_reader *reader, sqlite3 *db,
+                                    const struct summary_query *query, struct error *err)
+{
+    struct reading reading = {.db = db, .err = err};
+    struct summary *summary = NULL;
+
+    if (!goes_on(reader, query))
+        forget(reader);
+    reading.texts = reader->texts;
+    reading.n_texts = reader->n_texts;
+    reading.capacity = reader->capacity;
+    reading.params = json_pack(
+        "{s:s, s:I, s:I, s:I}", "run", query->run, "texts", (json_int_t)reader->n_texts,
+        "after", (json_int_t)reader->last_event, "head", (json_int_t)query->up_to);
+    if (!reading_begin(&reading))
+        summary = read_on(reader, &reading, query);
+    reader->texts = reading.texts;
+    reader->n_texts = reading.n_texts;
+    reader->capacity = reading.capacity;
+    reading.texts = NULL;
+    reading.n_texts = 0;
     reading_end(&reading);
+    /* After a failure some records may be in it, and after many they would fill memory.
+     */
+    if (!summary || summary->results > KEPT_MAX)
+        forget(reader);
+    else
+        reader->last_event = summary->last_event;
+    return summary;
+}
+
+struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
+                             struct error *err)
+{
+    struct summary_reader reader = {NULL};
+    struct summary *summary = summary_reader_read(&reader, db, query, err);
+
+    forget(&reader);
     return summary;
 }
 

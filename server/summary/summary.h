@@ -35,10 +35,11 @@ struct summary_choice {
 /* All rows of one size of a series. Medians and extremes are over these rows, exact for
  * any number of them. */
 struct summary_point {
-    int64_t size;  /* bytes */
-    int64_t row;   /* index of the first of the rows in its case */
-    int64_t event; /* id of that row's event */
-    uint32_t rows; /* that were measured */
+    int64_t size;   /* bytes */
+    int64_t row;    /* index of the first of the rows in its case */
+    int64_t event;  /* id of that row's event */
+    int64_t latest; /* id of the last row's event */
+    uint32_t rows;  /* that were measured */
     uint32_t checked, skipped;
     int64_t skipped_event; /* id of the first that was skipped, or 0 */
     int64_t wrong;         /* elements, over the rows; -1: none of them was checked */
@@ -84,6 +85,7 @@ struct summary_figure {
                     of the label that x stands for, or null, and "labels": an object of
                     those that are no numbers */
     uint64_t count;
+    int64_t latest;   /* id of the last result's event */
     uint64_t skipped; /* results with a reason in place of a value */
     double mean, median, min, max, last;
     struct summary_value *values; /* perhaps not all; the least and the greatest always */

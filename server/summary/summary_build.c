@@ -81,6 +81,15 @@ void summary_builder_destroy(struct summary_builder *builder)
     free(builder);
 }
 
+void summary_builder_renew(struct summary_builder *builder,
+                           const struct summary_query *query, json_t *const *texts,
+                           size_t n_texts)
+{
+    builder->query = *query;
+    builder->texts = texts;
+    builder->n_texts = n_texts;
+}
+
 /* ---- Taking records ---- */
 
 static int grow(void **items, size_t n, size_t *capacity, size_t size)
@@ -177,6 +186,7 @@ static int add_row(struct summary_builder *builder, const struct summary_line_ke
         point->event = record->event;
         point->row = record->row;
     }
+    point->latest = record->event;
     if (record->is_skipped) {
         if (point->skipped++ == 0)
             point->skipped_event = record->event;
@@ -206,6 +216,7 @@ static int add_figure(struct lines *lines, const struct summary_line_key *key,
 
     if (!line)
         return -1;
+    line->point.latest = record->event;
     if (record->is_skipped) {
         line->point.skipped++;
         return 0;
@@ -245,26 +256,27 @@ int summary_builder_add(struct summary_builder *builder,
 
 /* ---- Sums ---- */
 
-/* Put the samples of each line together, in the order in which they came. */
-static int sort_samples(struct lines *lines)
+/* A copy of lines whose samples stand together, in the order in which they came. */
+static int copy_sorted(const struct lines *lines, struct lines *copy)
 {
-    struct sample *sorted = malloc((lines->n_samples + 1) * sizeof(*sorted));
     size_t at = 0;
 
-    if (!sorted)
+    *copy = (struct lines){.n = lines->n, .n_samples = lines->n_samples};
+    copy->items = malloc((lines->n + 1) * sizeof(*copy->items));
+    copy->samples = malloc((lines->n_samples + 1) * sizeof(*copy->samples));
+    if (!copy->items || !copy->samples)
         return -1;
     for (size_t i = 0; i < lines->n; i++) {
-        lines->items[i].first_sample = at;
+        copy->items[i] = lines->items[i];
+        copy->items[i].first_sample = at;
+        copy->items[i].n_samples = 0;
         at += lines->items[i].n_samples;
-        lines->items[i].n_samples = 0;
     }
     for (size_t i = 0; i < lines->n_samples; i++) {
-        struct line *line = &lines->items[lines->samples[i].line];
+        struct line *line = &copy->items[lines->samples[i].line];
 
-        sorted[line->first_sample + line->n_samples++] = lines->samples[i];
+        copy->samples[line->first_sample + line->n_samples++] = lines->samples[i];
     }
-    free(lines->samples);
-    lines->samples = sorted;
     return 0;
 }
 
@@ -418,14 +430,12 @@ static size_t lines_shown(size_t lines, size_t total, size_t budget)
     return budget / THIN_LEAST;
 }
 
-static int finish_rows(struct summary_builder *builder, struct summary *summary)
+static int finish_rows(const struct summary_builder *builder, struct lines *rows,
+                       struct summary *summary)
 {
-    struct lines *rows = &builder->rows;
     double *scratch;
     size_t most, end;
 
-    if (sort_samples(rows))
-        return -1;
     scratch = scratch_for(rows);
     if (!scratch)
         return -1;
@@ -498,10 +508,11 @@ static void sum_figure(struct summary_figure *figure, const struct sample *sampl
     figure->max = scratch[n - 1];
 }
 
-static int make_figure(const struct summary_builder *builder, const struct line *line,
-                       size_t most, double *scratch, struct summary_figure *figure)
+static int make_figure(const struct summary_builder *builder, const struct lines *lines,
+                       const struct line *line, size_t most, double *scratch,
+                       struct summary_figure *figure)
 {
-    const struct sample *samples = builder->figures.samples + line->first_sample;
+    const struct sample *samples = lines->samples + line->first_sample;
     size_t *kept = malloc((most + line->n_samples) * sizeof(*kept));
     struct thin_line thin = {sample_value, NULL, samples, line->n_samples};
 
@@ -515,6 +526,7 @@ static int make_figure(const struct summary_builder *builder, const struct line 
     figure->rank = line->key.rank;
     figure->key = json_incref(builder->texts[line->key.key]);
     figure->skipped = line->point.skipped;
+    figure->latest = line->point.latest;
     sum_figure(figure, samples, line->n_samples, scratch);
     figure->n_values = thin_choose(&thin, most, kept);
     for (size_t i = 0; i < figure->n_values; i++) {
@@ -538,15 +550,13 @@ static void drop_empty(struct lines *lines)
     lines->n = n;
 }
 
-static int finish_figures(struct summary_builder *builder, struct summary *summary)
+static int finish_figures(const struct summary_builder *builder, struct lines *lines,
+                          struct summary *summary)
 {
-    struct lines *lines = &builder->figures;
     double *scratch;
     size_t most;
     int result = 0;
 
-    if (sort_samples(lines))
-        return -1;
     drop_empty(lines);
     summary->figures_total = lines->n;
     most = lines_shown(lines->n, lines->n_samples, builder->query.points);
@@ -565,23 +575,28 @@ static int finish_figures(struct summary_builder *builder, struct summary *summa
         size_t share =
             thin_share(line->n_samples, lines->n_samples, most, builder->query.points);
 
-        result = make_figure(builder, line, share, scratch,
+        result = make_figure(builder, lines, line, share, scratch,
                              &summary->figures[summary->n_figures++]);
     }
     free(scratch);
     return result;
 }
 
-struct summary *summary_builder_finish(struct summary_builder *builder)
+struct summary *summary_builder_finish(const struct summary_builder *builder)
 {
     struct summary *summary = calloc(1, sizeof(*summary));
+    struct lines rows = {NULL}, figures = {NULL};
 
     if (!summary)
         return NULL;
     summary->results = builder->results;
-    if (finish_rows(builder, summary) || finish_figures(builder, summary)) {
+    if (copy_sorted(&builder->rows, &rows) || finish_rows(builder, &rows, summary) ||
+        copy_sorted(&builder->figures, &figures) ||
+        finish_figures(builder, &figures, summary)) {
         summary_destroy(summary);
-        return NULL;
+        summary = NULL;
     }
+    lines_release(&rows);
+    lines_release(&figures);
     return summary;
 }

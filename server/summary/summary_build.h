@@ -19,8 +19,14 @@ void summary_builder_destroy(struct summary_builder *builder);
 int summary_builder_add(struct summary_builder *builder,
                         const struct result_record *record);
 
-/* Series, points and figures; messages, recent and last_event are the caller's. NULL when
- * memory is out. */
-struct summary *summary_builder_finish(struct summary_builder *builder);
+/* From here on these stand for the query and texts that it was made with, of which they
+ * are a continuation: cases and texts may have been added. */
+void summary_builder_renew(struct summary_builder *builder,
+                           const struct summary_query *query, json_t *const *texts,
+                           size_t n_texts);
+
+/* Series, points and figures of the records so far; messages, recent and last_event are
+ * the caller's. NULL when memory is out. */
+struct summary *summary_builder_finish(const struct summary_builder *builder);
 
 #endif

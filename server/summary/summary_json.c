@@ -119,10 +119,30 @@ static int put_point(struct buf *out, const struct summary_point *point)
     return buf_append_str(out, "}");
 }
 
-static int put_series(struct buf *out, const struct summary_series *series)
+bool summary_series_changed(const struct summary_series *series, int64_t since)
 {
-    int result = 0;
+    for (size_t i = 0; i < series->n_points; i++)
+        if (series->points[i].latest > since)
+            return true;
+    return false;
+}
 
+static int put_points(struct buf *out, const struct summary_series *series, int64_t since)
+{
+    const char *comma = "";
+
+    for (size_t i = 0; i < series->n_points; i++) {
+        if (series->points[i].latest <= since)
+            continue;
+        if (buf_append_str(out, comma) || put_point(out, &series->points[i]))
+            return -1;
+        comma = ",";
+    }
+    return 0;
+}
+
+static int put_series(struct buf *out, const struct summary_series *series, int64_t since)
+{
     buf_printf(out, "{\"combination\":%d", series->combination);
     put_optional(out, "case", series->case_no);
     put_optional(out, "cycle", series->cycle);
@@ -132,12 +152,7 @@ static int put_series(struct buf *out, const struct summary_series *series)
                series->skipped);
     put_optional(out, "wrong", series->wrong);
     buf_printf(out, ",\"points_total\":%zu,\"points\":[", series->points_total);
-    for (size_t i = 0; i < series->n_points && !result; i++) {
-        if (i > 0)
-            buf_append_str(out, ",");
-        result = put_point(out, &series->points[i]);
-    }
-    return result || buf_append_str(out, "]}") ? -1 : 0;
+    return put_points(out, series, since) || buf_append_str(out, "]}") ? -1 : 0;
 }
 
 static int put_value(struct buf *out, const struct summary_value *value, bool has_x)
@@ -176,25 +191,31 @@ static int put_figure(struct buf *out, const struct summary_figure *figure)
     return result || buf_append_str(out, "]}") ? -1 : 0;
 }
 
-int summary_json_write(const struct summary *summary, struct buf *out)
+int summary_json_write(const struct summary *summary, int64_t since, struct buf *out)
 {
+    const char *comma = "";
     int result = 0;
 
     buf_printf(out, "\"last_event\":%" PRId64 ",\"results\":%" PRIu64 ",\"series\":[",
                summary->last_event, summary->results);
     for (size_t i = 0; i < summary->n_series && !result; i++) {
-        if (i > 0)
-            buf_append_str(out, ",\n");
-        result = put_series(out, &summary->series[i]);
+        if (!summary_series_changed(&summary->series[i], since))
+            continue;
+        buf_append_str(out, comma);
+        result = put_series(out, &summary->series[i], since);
+        comma = ",\n";
     }
     buf_printf(out,
                "],\"series_total\":%zu,\"points\":%zu,\"points_total\":%zu,"
                "\"figures\":[",
                summary->series_total, summary->points, summary->points_total);
+    comma = "";
     for (size_t i = 0; i < summary->n_figures && !result; i++) {
-        if (i > 0)
-            buf_append_str(out, ",\n");
+        if (summary->figures[i].latest <= since)
+            continue;
+        buf_append_str(out, comma);
         result = put_figure(out, &summary->figures[i]);
+        comma = ",\n";
     }
     buf_printf(out, "],\"figures_total\":%zu,\"messages\":", summary->figures_total);
     if (buf_append_str(out, summary->messages ? summary->messages : "[]") ||

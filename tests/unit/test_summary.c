@@ -1,6 +1,8 @@
 /* test_summary.c - a summary says what all of a run's results say, up to one event */
 #include <sqlite3.h>
 
+#include "server/store/store_results.h"
+#include "server/store/store_work.h"
 #include "server/summary/result_record.h"
 #include "server/summary/summary.h"
 #include "server/summary/summary_build.h"
@@ -211,7 +213,7 @@ static json_t *point_of(const json_t *rows)
     assert_int_equal(summary->points, 1);
     buf_init(&out, 65536);
     buf_append_str(&out, "{");
-    assert_int_equal(summary_json_write(summary, &out), 0);
+    assert_int_equal(summary_json_write(summary, 0, &out), 0);
     buf_append_str(&out, "}");
     document = json_loads(out.data, 0, NULL);
     point = json_array_get(
@@ -550,4 +552,108 @@ TEST_WITH(fixture_setup, fixture_teardown, deleted_run_can_come_again)
     assert_int_equal(summary->results, 1);
     assert_int_equal(summary->series[0].points[0].size, 9);
     summary_destroy(summary);
+}
+
+/* ---- Read again and again ---- */
+
+/* Behind what was read before, and behind what a case measured that began anew. */
+struct again {
+    struct fixture *fixture;
+    struct summary_reader *reader;
+    struct summary_case cases[3];
+    size_t n_cases;
+    char *text, *whole; /* of what is new, and of all */
+    int64_t since;
+    int calls;
+};
+
+static char *json_since(const struct summary *summary, int64_t since)
+{
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    assert_int_equal(summary_json_write(summary, since, &out), 0);
+    return buf_detach(&out, NULL);
+}
+
+static int read_again(sqlite3 *db, void *arg, struct error *err)
+{
+    struct again *again = arg;
+    struct summary_query query = {.run = "run1",
+                                  .up_to = INT64_MAX,
+                                  .points = SUMMARY_POINTS_DEFAULT,
+                                  .cases = again->cases,
+                                  .n_cases = again->n_cases};
+    struct summary *kept = summary_reader_read(again->reader, db, &query, err);
+    struct summary *whole = summary_read(db, &query, err);
+    char *text = json_since(kept, 0);
+
+    again->text = json_since(kept, again->since);
+    again->whole = json_since(whole, 0);
+    assert_string_equal(text, again->whole);
+    again->since = kept->last_event;
+    free(text);
+    summary_destroy(kept);
+    summary_destroy(whole);
+    return 0;
+}
+
+static void on_again(void *arg, const struct error *err)
+{
+    assert_null(err);
+    ((struct again *)arg)->calls++;
+}
+
+/* Store a row of each, sum up, and see what is said to be new. */
+static void check_again(struct again *again, const struct row *rows, size_t n,
+                        const char *has, const char *lacks)
+{
+    struct store_write *write = store_write_create();
+    int calls = again->calls;
+
+    for (size_t i = 0; i < n; i++)
+        add_row(write, &rows[i]);
+    add_figure(write, 0, 0, 1.5 * (double)n, (int)n);
+    store_it(again->fixture, write);
+    store_do(again->fixture->store, read_again, on_again, again);
+    while (again->calls == calls)
+        uv_run(&again->fixture->loop, UV_RUN_ONCE);
+    if (!strstr(again->text, has) || (lacks && strstr(again->text, lacks)))
+        fail_msg("%s, but not %s: %s", has, lacks ? lacks : "", again->text);
+    free(again->text);
+    free(again->whole);
+}
+
+TEST_WITH(fixture_setup, fixture_teardown, what_is_read_on_is_as_what_is_read_at_once)
+{
+    struct fixture *fixture = *state;
+    struct again again = {.fixture = fixture,
+                          .reader = summary_reader_create(),
+                          .cases = {{0, 1}, {1, 0}, {2, 0}},
+                          .n_cases = 2};
+    const struct row first[] = {{.cycle = -1, .size = 8, .time_us = 10},
+                                {.cycle = -1, .size = 16, .time_us = 20},
+                                {.cycle = -1, .size = 32, .skipped = "too large"}};
+    const struct row second[] = {{.cycle = -1, .size = 16, .time_us = 30},
+                                 {.cycle = -1, .size = 32, .time_us = 40},
+                                 {.case_no = 1, .cycle = -1, .size = 8, .time_us = 50}};
+    const struct row third[] = {
+        {.case_no = 2, .series = 1, .cycle = -1, .size = 64, .time_us = 60}};
+    struct store_write *write = write_of_run("run1", "running", 5);
+
+    store_it(fixture, write);
+    check_again(&again, first, 3, "\"size\":8", NULL);
+    check_again(&again, second, 3, "\"size\":16", "\"size\":64");
+    again.cases[1].attempt = 1;
+    again.n_cases = 3;
+    check_again(&again, third, 1, "\"size\":64", "\"size\":16");
+    /* The first case begins anew. */
+    write = store_write_create();
+    store_write_disown(write, "run1", 0);
+    store_it(fixture, write);
+    again.cases[0].attempt = 2;
+    check_again(&again,
+                (struct row[]){{.attempt = 2, .cycle = -1, .size = 8, .time_us = 70}}, 1,
+                "\"size\":8", "\"size\":16");
+    summary_reader_destroy(again.reader);
 }

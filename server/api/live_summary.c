@@ -1,0 +1,340 @@
+/* live_summary.c - the summary of a run while clients listen */
+#include "server/api/live_summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "server/api/summary_answer.h"
+#include "server/store/run_listed.h"
+#include "server/store/store_results.h"
+#include "server/store/store_work.h"
+#include "server/summary/summary_json.h"
+
+#define INTERVAL_MS 500
+#define REST_FACTOR 9 /* of the time that a summary takes: it is a tenth of a thread */
+#define TEXT_MAX ((size_t)256 << 20)
+
+struct summary_listener {
+    LIST_ENTRY(summary_listener) entry;
+    struct live_summary *live;
+    live_summary_text *take; /* NULL: it has left */
+    void *arg;
+    bool has_all; /* but for what has changed since the latest summary */
+};
+
+struct live_summary {
+    LIST_ENTRY(live_summary) entry;
+    struct api *api;
+    char run[ID_RUN_LENGTH + 1];
+    LIST_HEAD(, summary_listener) listeners;
+    struct scheduler_watch *watch;
+    struct summary_reader *reader;
+    uv_timer_t timer;
+    int64_t next_ns;  /* no summary is begun before */
+    int64_t since;    /* the last event of the latest one */
+    bool is_over;     /* the run has ended, and all of it is stored */
+    bool has_changed; /* since a summary was begun */
+    bool is_busy;     /* a summary is being made */
+    bool is_telling;  /* listeners get one, and may leave meanwhile */
+};
+
+/* A summary that is made on the store's thread. */
+struct making {
+    struct live_summary *live;
+    json_t *doc; /* of the run, as the scheduler has it; NULL: the store knows */
+    char *brief; /* and as lists show it */
+    bool wants_all, wants_changes, is_last;
+    struct buf all, changes;
+    int64_t since, last_event, began_ns;
+};
+
+static void begin(struct live_summary *live);
+
+static void on_timer(uv_timer_t *timer)
+{
+    begin(timer->data);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct live_summary *live = handle->data;
+
+    summary_reader_destroy(live->reader);
+    free(live);
+}
+
+/* Forget who has left; in the end everything. */
+static void sweep(struct live_summary *live)
+{
+    struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;
+
+    for (; listener; listener = next) {
+        next = LIST_NEXT(listener, entry);
+        if (listener->take)
+            continue;
+        LIST_REMOVE(listener, entry);
+        free(listener);
+    }
+    if (!LIST_EMPTY(&live->listeners) || live->is_busy)
+        return;
+    LIST_REMOVE(live, entry);
+    scheduler_unwatch(live->watch);
+    uv_close((uv_handle_t *)&live->timer, on_timer_closed);
+}
+
+/* ---- When ---- */
+
+static void schedule(struct live_summary *live)
+{
+    int64_t wait_ns = live->next_ns - clock_monotonic_ns();
+    uint64_t wait_ms = wait_ns > 0 && !live->is_over ? (uint64_t)(wait_ns / 1000000) : 0;
+
+    if (!live->is_busy && (live->is_over || !uv_is_active((uv_handle_t *)&live->timer)))
+        uv_timer_start(&live->timer, on_timer, wait_ms, 0);
+}
+
+static void on_event(void *arg, const struct store_event *event)
+{
+    struct live_summary *live = arg;
+
+    live->is_over = !event;
+    live->has_changed = true;
+    schedule(live);
+}
+
+static void rest(struct live_summary *live, int64_t took_ns)
+{
+    int64_t wait_ns = REST_FACTOR * took_ns;
+
+    if (wait_ns < INTERVAL_MS * INT64_C(1000000))
+        wait_ns = INTERVAL_MS * INT64_C(1000000);
+    live->next_ns = clock_monotonic_ns() + wait_ns;
+}
+
+/* ---- On the store's thread ---- */
+
+/* The combinations that have changed series or figures, as summary_answer has them. */
+static json_t *combinations_of(const struct summary *summary, int64_t since,
+                               const json_t *doc)
+{
+    json_t *all = summary_combinations(doc), *some = json_array(), *one;
+    size_t n = json_array_size(all), i;
+    bool *is_named = memory_zeroed(n + 1, sizeof(*is_named), "a summary");
+
+    for (size_t k = 0; k < summary->n_series; k++)
+        if (summary_series_changed(&summary->series[k], since) &&
+            (size_t)summary->series[k].combination < n)
+            is_named[summary->series[k].combination] = true;
+    for (size_t k = 0; k < summary->n_figures; k++)
+        if (summary->figures[k].latest > since &&
+            (size_t)summary->figures[k].combination < n)
+            is_named[summary->figures[k].combination] = true;
+    json_array_foreach (all, i, one)
+        if (is_named[i])
+            json_array_append(some, one);
+    json_decref(all);
+    free(is_named);
+    return some;
+}
+
+/* An event's data is a line; within strings JSON has no line breaks. */
+static void join_lines(struct buf *text, size_t from)
+{
+    for (size_t i = from; i < text->len; i++)
+        if (text->data[i] == '\n')
+            text->data[i] = ' ';
+}
+
+static int put_text(const struct making *making, const struct summary *summary,
+                    int64_t since, struct buf *out)
+{
+    json_t *combinations = combinations_of(summary, since, making->doc);
+    size_t begin;
+    int result;
+
+    buf_append_str(out, "event: summary\ndata: ");
+    begin = out->len;
+    buf_append_str(out, since == 0 ? "{\"whole\":true,\"run\":" : "{\"run\":");
+    buf_append_str(out, making->brief);
+    buf_append_str(out, ",\"combinations\":");
+    json_append(combinations, out);
+    buf_append_str(out, ",");
+    result = summary_json_write(summary, since, out);
+    join_lines(out, begin);
+    json_decref(combinations);
+    return result || buf_append_str(out, "}\n\n") ? -1 : 0;
+}
+
+/* listed: taken. */
+static char *brief_text(json_t *listed)
+{
+    char *text = json_text(listed);
+
+    if (!text)
+        memory_out("a summary");
+    json_decref(listed);
+    return text;
+}
+
+static int make(sqlite3 *db, void *arg, struct error *err)
+{
+    struct making *making = arg;
+    struct summary_query query = {.run = making->live->run,
+                                  .up_to = INT64_MAX,
+                                  .points = SUMMARY_POINTS_DEFAULT,
+                                  .by = SUMMARY_BY_COMBINATION};
+    struct summary_case *cases;
+    struct summary *summary;
+    int result = 0;
+
+    if (!making->doc) {
+        making->doc = store_get_run(db, making->live->run, err);
+        if (!making->doc)
+            return -1;
+        making->brief = brief_text(run_listed(making->doc));
+    }
+    query.cases = cases = summary_cases(making->doc, &query.n_cases);
+    summary = summary_reader_read(making->live->reader, db, &query, err);
+    free(cases);
+    if (!summary)
+        return -1;
+    making->last_event = summary->last_event;
+    if (making->wants_all)
+        result |= put_text(making, summary, 0, &making->all);
+    if (making->wants_changes)
+        result |= put_text(making, summary, making->since, &making->changes);
+    summary_destroy(summary);
+    return result ? error_set(err, ERROR_LIMIT, "the summary is too long") : 0;
+}
+
+/* ---- On the loop ---- */
+
+static void making_free(struct making *making)
+{
+    json_decref(making->doc);
+    free(making->brief);
+    buf_release(&making->all);
+    buf_release(&making->changes);
+    free(making);
+}
+
+/* In the end everybody gets all: of a long series the points that are kept may differ. */
+static void tell(struct live_summary *live, const struct making *making, bool is_failed)
+{
+    bool is_last = making->is_last;
+    struct summary_listener *listener;
+
+    live->is_telling = true;
+    LIST_FOREACH (listener, &live->listeners, entry) {
+        bool wants_all = is_last || !listener->has_all;
+        const struct buf *text = wants_all ? &making->all : &making->changes;
+        /* One that came while the summary was made waits for the next one. */
+        bool is_made = !is_failed && text->len > 0;
+
+        if (!listener->take || (!is_made && !is_last))
+            continue;
+        listener->has_all = listener->take(listener->arg, is_made ? text : NULL, is_last);
+        if (is_last)
+            listener->take = NULL;
+        else
+            live->has_changed = live->has_changed || !listener->has_all;
+    }
+    live->is_telling = false;
+}
+
+static void on_made(void *arg, const struct error *err)
+{
+    struct making *making = arg;
+    struct live_summary *live = making->live;
+
+    live->is_busy = false;
+    if (err)
+        log_warn("run %s: can't sum up its results: %s", live->run, err->text);
+    else
+        live->since = making->last_event;
+    rest(live, clock_monotonic_ns() - making->began_ns);
+    tell(live, making, err != NULL);
+    if (live->has_changed || (live->is_over && !making->is_last))
+        schedule(live);
+    making_free(making);
+    sweep(live);
+}
+
+static void begin(struct live_summary *live)
+{
+    struct making *making = memory_zeroed(1, sizeof(*making), "a summary");
+    const struct summary_listener *listener;
+
+    uv_timer_stop(&live->timer);
+    making->live = live;
+    making->began_ns = clock_monotonic_ns();
+    making->is_last = live->is_over;
+    making->since = live->since;
+    buf_init(&making->all, TEXT_MAX);
+    buf_init(&making->changes, TEXT_MAX);
+    if (!live->is_over) {
+        making->doc = scheduler_run_outline(live->api->scheduler, live->run);
+        /* Parts of it belong to the loop, so that it is text here. */
+        if (making->doc)
+            making->brief =
+                brief_text(scheduler_run_listed(live->api->scheduler, live->run));
+    }
+    LIST_FOREACH (listener, &live->listeners, entry) {
+        making->wants_all = making->wants_all || !listener->has_all || live->is_over;
+        making->wants_changes = making->wants_changes || listener->has_all;
+    }
+    live->has_changed = false;
+    live->is_busy = true;
+    store_do(live->api->store, make, on_made, making);
+}
+
+/* ---- Who listens ---- */
+
+static struct live_summary *find(struct api *api, const char *run)
+{
+    struct live_summary *live;
+
+    LIST_FOREACH (live, &api->live_summaries, entry)
+        if (strcmp(live->run, run) == 0 && !live->is_over)
+            return live;
+    live = memory_zeroed(1, sizeof(*live), "a summary");
+    live->api = api;
+    snprintf(live->run, sizeof(live->run), "%s", run);
+    live->reader = summary_reader_create();
+    live->watch = scheduler_watch_run(api->scheduler, live->run, on_event, live);
+    live->is_over = !live->watch;
+    uv_timer_init(api->loop, &live->timer);
+    live->timer.data = live;
+    LIST_INSERT_HEAD(&api->live_summaries, live, entry);
+    return live;
+}
+
+struct summary_listener *live_summary_listen(struct api *api, const char *run,
+                                             live_summary_text *take, void *arg)
+{
+    struct summary_listener *listener = memory_zeroed(1, sizeof(*listener), "a listener");
+
+    listener->live = find(api, run);
+    listener->take = take;
+    listener->arg = arg;
+    LIST_INSERT_HEAD(&listener->live->listeners, listener, entry);
+    listener->live->has_changed = true;
+    schedule(listener->live);
+    return listener;
+}
+
+void live_summary_leave(struct summary_listener *listener)
+{
+    if (!listener)
+        return;
+    listener->take = NULL;
+    if (!listener->live->is_telling)
+        sweep(listener->live);
+}
