@@ -19,8 +19,7 @@ enum row_type {
     ROW_REDOP,
     ROW_NUMBERS, /* an array */
     ROW_ERRORS,  /* an array of {"rank","index","expected","got"} */
-    ROW_CHOICE,  /* {"algo","proto","channels","by","expected_us","ranks_differ",
-                  * "unrequested"} */
+    ROW_CHOICE,  /* {"algo","proto","channels","by","ranks_differ","unrequested"} */
     ROW_LABELS,  /* an object of strings, numbers and booleans */
     ROW_TRAFFIC  /* an object; in CSV its share */
 };

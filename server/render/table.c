@@ -219,8 +219,6 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_printf(out, " %s", proto);
     if (channels > 0)
         buf_printf(out, " %lld channel%s", (long long)channels, channels == 1 ? "" : "s");
-    if (strcmp(json_get_str(choice, "by", ""), "table") == 0)
-        buf_append_str(out, ", PREDICTED");
     if (json_get_bool(choice, "ranks_differ", false))
         buf_append_str(out, ", RANKS DIFFER");
     if (json_get_bool(choice, "unrequested", false))

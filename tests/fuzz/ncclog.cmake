@@ -1,5 +1,4 @@
 fuzz_test(ncclog rb_common)
 fuzz_test(ras rb_agent)
 if(TARGET rb_worker_nccl)
-    fuzz_test(nccl_tuning rb_worker_nccl)
 endif()

@@ -156,7 +156,6 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     *out = comm;
     ras_begin(comm);
     profiler_begin(comm);
-    chooser_begin();
     say_ways(rank, n);
     dump_topology(rank);
     return NCCL_RESULT_SUCCESS;
@@ -275,8 +274,6 @@ int ncclGroupEnd(void)
     for (size_t i = 0; i < group.n; i++)
         connect_peers(&group.first[i]);
     profiler_launch(group.first, group.n);
-    for (size_t i = 0; i < group.n; i++)
-        chooser_log(&group.first[i]);
     for (size_t i = 0; !result && i < group.n; i++)
         if (group.first[i].kind != OPERATION_POINT_TO_POINT)
             result = enqueue(&group.first[i], group.streams[i]);
@@ -285,31 +282,6 @@ int ncclGroupEnd(void)
     free(group.streams);
     group = (struct group){0};
     return result;
-}
-
-static void drop_group(void)
-{
-    submitted -= (long)group.n;
-    for (size_t i = 0; i < group.n; i++)
-        free(group.first[i].transfers);
-    free(group.first);
-    free(group.streams);
-    group = (struct group){0};
-}
-
-/* What was called since the start is looked at, and dropped (2.22 on). */
-int ncclGroupSimulateEnd(struct nccl_sim_info *info)
-{
-    int version;
-
-    ncclGetVersion(&version);
-    if (group.depth != 1 || group.n == 0 || info->magic != NCCL_SIM_INFO_MAGIC ||
-        info->size != sizeof(*info))
-        return emulated_fail(NCCL_RESULT_USAGE, "emulated: nothing to simulate");
-    if (version >= 22200)
-        info->estimated_us = chooser_take(group.first).time_us;
-    drop_group();
-    return version < 22200 ? NCCL_RESULT_USAGE : NCCL_RESULT_SUCCESS;
 }
 
 static bool has_operation(const struct operation *operation)

@@ -28,8 +28,6 @@ int ncclCommAbort(nccl_comm comm);
 int ncclCommGetAsyncError(nccl_comm comm, int *result);
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
-int ncclGroupSimulateEnd(struct nccl_sim_info *info);
-void ncclResetDebugInit(void);
 int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
                              nccl_comm comm);
 int ncclRedOpDestroy(int op, nccl_comm comm);

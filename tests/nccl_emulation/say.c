@@ -11,7 +11,6 @@
 
 #include "tests/nccl_emulation/nccl.h"
 #include "tests/nccl_emulation/settings.h"
-#include "tests/nccl_emulation/table.h"
 
 void say(const char *format, ...)
 {
@@ -92,14 +91,9 @@ void say_ways(int rank, int n)
 {
     const char *local = getenv("LOCAL_WORLD_SIZE");
     int per_node = local && atoi(local) > 0 ? atoi(local) : 1;
-    int version;
 
-    ncclGetVersion(&version);
-    if (version < 22000)
-        table_say(rank, n);
-    else
-        say("1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, "
-            "1 p2p channels per peer");
+    say("1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, "
+        "1 p2p channels per peer");
     say("comm 0x1 rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", rank,
         n, (n + per_node - 1) / per_node, n < per_node ? n : per_node, rank % per_node);
     if (n > 1) {

@@ -36,7 +36,6 @@
  *   slow_links=K      the K-th look at what links carried takes 3 s
  *   slow_link         GPU 0's link is narrow, in the topology
  *   algo=N            NCCL's number of the algorithm (by the size)
- *   tuner             a plugin decides, of 2.19
  *   symmetric         symmetric kernels, where buffers are registered
  *   scribble=INDEX    that element of a buffer that nothing is received into is spoiled
  *   wrong=INDEX       that element of each result is spoiled

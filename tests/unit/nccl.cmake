@@ -1,6 +1,6 @@
 if(TARGET rb_worker_nccl)
     unit_tests(nccl LIBS rb_worker_nccl TESTS
-        nccl_identity nccl_interface nccl_lib nccl_profiler nccl_releases nccl_table shared_object)
+        nccl_identity nccl_interface nccl_lib nccl_profiler nccl_releases shared_object)
     find_program(RINGBENCH_PTXAS ptxas HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin)
     set(ptxas "${RINGBENCH_PTXAS}")
     if(NOT RINGBENCH_PTXAS)

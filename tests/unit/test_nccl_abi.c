@@ -140,15 +140,9 @@ NCCL(1, int, mem_free, ncclMemFree, void *);
 NCCL(4, int, register_buffer, ncclCommRegister, nccl_comm, void *, size_t, void **);
 NCCL(2, int, deregister_buffer, ncclCommDeregister, nccl_comm, void *);
 #endif
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
-NCCL(1, int, group_simulate_end, ncclGroupSimulateEnd, struct nccl_sim_info *);
-#endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 23, 0)
 NCCL(6, int, init_rank_scalable, ncclCommInitRankScalable, nccl_comm *, int, int, int,
      struct nccl_id *, struct nccl_config *);
-#endif
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 24, 0)
-NCCL(0, void, reset_debug, ncclResetDebugInit, void);
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
 NCCL(5, int, register_window, ncclCommWindowRegister, nccl_comm, void *, size_t,
@@ -291,16 +285,5 @@ TEST(the_newer_config_is_that_of_the_header)
     PLACE(nccl_config, graph_usage_mode, ncclConfig_t, graphUsageMode);
     PLACE(nccl_config, max_p2p_peers, ncclConfig_t, maxP2pPeers);
     PLACE(nccl_config, graph_stream_ordering, ncclConfig_t, graphStreamOrdering);
-#endif
-}
-
-TEST(what_is_simulated_is_that_of_the_header)
-{
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
-    ncclSimInfo_t theirs = NCCL_SIM_INFO_INITIALIZER;
-
-    assert_int_equal(theirs.magic, NCCL_SIM_INFO_MAGIC);
-    assert_int_equal(sizeof(struct nccl_sim_info), sizeof(theirs));
-    PLACE(nccl_sim_info, estimated_us, ncclSimInfo_t, estimatedTime);
 #endif
 }

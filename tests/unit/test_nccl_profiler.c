@@ -1,7 +1,6 @@
 /* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That NCCL finds
  * the plugin is for tests/integration/nccl_choice.test.mjs. */
 #include "agent/worker/nccl/nccl_profiler.h"
-#include "agent/worker/nccl/nccl_tuning.h"
 #include "tests/unit/test.h"
 
 enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, PROXY = 8, COLLECTIVE_CALL = 512 };
@@ -44,7 +43,6 @@ TEST_WITH(set_up, tear_down, asks_for_events_only_while_it_watches)
 {
     struct choice choice = {.channels = 7};
 
-    assert_true(nccl_profiler_is_used());
     assert_int_equal(mask, 0);
     nccl_profiler_watch();
     assert_int_equal(mask, COLLECTIVE | TRANSFER);
@@ -95,57 +93,21 @@ TEST_WITH(set_up, tear_down, the_widest_transfer_counts)
 TEST_WITH(set_up, tear_down, a_communicator_that_ended_is_not_asked)
 {
     plugin->finalize(context);
-    assert_false(nccl_profiler_is_used());
     mask = 9;
     nccl_profiler_watch();
     assert_int_equal(mask, 9);
 }
 
-static void check_line(const char *text, const char *algo, const char *proto,
-                       int channels)
+TEST(ranks_are_compared_with_each_other)
 {
-    struct choice choice = {.channels = -1};
-    char line[256];
-
-    snprintf(line, sizeof(line), "[2026-01-01 10:00:00] h:1:2 [0] NCCL INFO %s\n", text);
-    assert_int_equal(nccl_tuning_parse(line, &choice), *algo != '\0');
-    assert_string_equal(choice.algo, algo);
-    assert_string_equal(choice.proto, proto);
-    assert_int_equal(choice.channels, channels);
-}
-
-/* Of NCCL 2.20, 2.23, 2.24, 2.27, 2.28 and 2.29. */
-TEST(the_log_is_read_as_each_version_writes_it)
-{
-    check_line("1024 Bytes -> Algo 1 proto 2 time 12.300000", "RING", "SIMPLE", 0);
-    check_line("AllGather: 1024 Bytes -> Algo 6 proto 0 time 12.3", "PAT", "LL", 0);
-    check_line("AllReduce: 8 Bytes -> Algo NVLS_TREE proto LL128 channel{Lo..Hi}={2..17}",
-               "NVLS_TREE", "LL128", 16);
-    check_line("AllReduce [Symmetric]: 8 Bytes -> Kernel AllReduce_AGxLLMC_R nchannels 4 "
-               "nthreads 512",
-               "SYMMETRIC", "AGxLLMC_R", 4);
-    check_line(
-        "ReduceScatter [Symmetric]: 8 Bytes -> Kernel ReduceScatter_LD nchannels 1 "
-        "nthreads 64 nWorks 3",
-        "SYMMETRIC", "LD", 1);
-    check_line("AllGather [Copy Engine]: 8 Bytes -> cudaMemcpyBatchAsync", "COPY_ENGINE",
-               "", 0);
-    check_line("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM", "", "", -1);
-    check_line("8 Bytes -> Algo 77 proto 1 time 1", "", "", -1);
-    check_line("8 Bytes -> Algo RING proto LL channel{Lo..Hi}={9..2}", "", "", -1);
-}
-
-TEST(ranks_are_held_against_each_other)
-{
-    struct choice ring = {.algo = "RING", .proto = "LL", .by = "log", .channels = 4};
-    struct choice tree = ring, none = {.expected_us = 3}, all = {.algo = ""};
+    struct choice ring = {.algo = "RING", .proto = "LL", .channels = 4};
+    struct choice tree = ring, none = {.algo = ""}, all = {.algo = ""};
 
     assert_null(choice_json(&all));
     choice_add(&all, &none);
     choice_add(&all, &ring);
     choice_add(&all, &none);
     assert_string_equal(all.algo, "RING");
-    assert_true(all.expected_us > 2);
     assert_false(all.ranks_differ);
     tree.channels = 8;
     choice_add(&all, &tree);

@@ -36,8 +36,8 @@ export function lineLabel(row, variant = '', /** @type {number[] | null} */ memb
 
 /* "TREE, LL128": how calls were done, of a row's `nccl`; '' where that is not known. */
 export function wayOf(choice) {
-  const { algo, proto, by, ranks_differ: differ, unrequested } = choice ?? {};
-  const notes = [by === 'table' && 'predicted', differ && 'ranks differ', unrequested && 'not requested'];
+  const { algo, proto, ranks_differ: differ, unrequested } = choice ?? {};
+  const notes = [differ && 'ranks differ', unrequested && 'not requested'];
   return [algo, proto, ...notes].filter(Boolean).join(', ');
 }
 

@@ -14,9 +14,6 @@ static bool is_other(const struct choice *a, const struct choice *b)
 
 void choice_add(struct choice *choice, const struct choice *other)
 {
-    float expected_us =
-        choice->expected_us > 0 ? choice->expected_us : other->expected_us;
-
     if (!*choice->algo) {
         *choice = *other;
     } else if (*other->algo) {
@@ -25,7 +22,6 @@ void choice_add(struct choice *choice, const struct choice *other)
         if (other->channels > choice->channels)
             choice->channels = other->channels;
     }
-    choice->expected_us = expected_us;
 }
 
 /* a is not terminated. */
@@ -83,19 +79,15 @@ json_t *choice_json(const struct choice *choice)
 {
     json_t *out;
 
-    if (!*choice->algo && !(choice->expected_us > 0))
+    if (!*choice->algo)
         return NULL;
-    out = json_object();
-    if (*choice->algo)
-        json_object_set_new(out, "algo", json_string(choice->algo));
+    out = json_pack("{s:s}", "algo", choice->algo);
     if (*choice->proto)
         json_object_set_new(out, "proto", json_string(choice->proto));
     if (choice->channels)
         json_object_set_new(out, "channels", json_integer(choice->channels));
     if (*choice->by)
         json_object_set_new(out, "by", json_string(choice->by));
-    if (choice->expected_us > 0)
-        json_object_set_new(out, "expected_us", json_real((double)choice->expected_us));
     if (choice->ranks_differ)
         json_object_set_new(out, "ranks_differ", json_true());
     if (choice->is_unrequested)

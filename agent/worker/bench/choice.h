@@ -11,13 +11,11 @@
 /* Texts are NCCL's own names. Zeroed it says nothing. */
 struct choice {
     char algo[16];       /* "RING"; sends and receives are "P2P"; "": not known */
-    char proto[24];      /* "LL128"; of symmetric kernels which one; "": has none */
-    char by[12];         /* who said so: "profiler", "log", "model"; "table": it is what
-                          * NCCL will have done, by what it chooses by */
+    char proto[24];      /* "LL128"; "": it has none */
+    char by[12];         /* its source: NCCL's "profiler", or the simulation's "model" */
     bool ranks_differ;   /* they should not */
     bool is_unrequested; /* NCCL_ALGO or NCCL_PROTO asks for another */
     int channels;        /* 0: not known */
-    float expected_us;   /* how long the library expects a call to take; 0: not known */
 };
 
 /* Take up what another rank says. What ranks send and receive may go over different
@@ -30,8 +28,8 @@ void choice_add(struct choice *choice, const struct choice *other);
 bool choice_is_requested(const char *setting, enum collective_kind kind,
                          const char *name);
 
-/* {"algo","proto","channels","by","expected_us","ranks_differ","unrequested"} of what is
- * known; NULL where that is nothing. */
+/* {"algo","proto","channels","by","ranks_differ","unrequested"}, without what is not
+ * known; NULL without an algorithm. */
 json_t *choice_json(const struct choice *choice);
 
 #endif

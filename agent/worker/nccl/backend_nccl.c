@@ -131,8 +131,7 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
     identity->is_emulated = comm->cuda.is_emulated || comm->nccl.is_emulated;
 }
 
-static int compare_identities(struct backend_comm *comm, const struct backend_env *env,
-                              struct error *err)
+static int compare_identities(struct backend_comm *comm, struct error *err)
 {
     int n = comm->mesh->world_size;
     struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
@@ -146,8 +145,6 @@ static int compare_identities(struct backend_comm *comm, const struct backend_en
     if (!status) {
         nccl_identity_older(all, n, CUDA_CAPABILITY_OF_FP8, comm->without_fp8,
                             sizeof(comm->without_fp8));
-        nccl_identity_extent(all, backend_env_is_split(env) ? env->members : NULL,
-                             comm->world_size, &comm->hosts, &comm->capability);
         comm->sharers = nccl_identity_sharers(all, n, comm->mesh->rank);
         nccl_identity_remark(all, n, remark, sizeof(remark));
         if (*remark && comm->mesh->rank == 0)
@@ -169,18 +166,13 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     struct nccl_ids_ranks ranks = {scope, comm->rank, comm->world_size, comm->n_ids};
     if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err))
         return -1;
-    if (comm->rank == 0 && comm->nccl.version < NCCL_WITH_CHOICES)
-        nccl_tuning_hear(&comm->tuning, &comm->table);
-    int status = nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
-    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, NULL);
-    return status;
+    return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
 static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
         return;
-    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, NULL);
     nccl_guard_stop(&comm->guard);
     bool is_stuck = comm->init != NULL;
     if (is_stuck || comm->comm) {
@@ -231,7 +223,6 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
     comm->options = env->file->spec->nccl;
-    comm->is_batched = env->file->spec->agg_iters > 1;
     comm->is_ring = env->file->spec->n_collectives == 1 &&
                     env->file->spec->collectives[0] == COLLECTIVE_SENDRECV;
     comm->mesh = mesh_create(&config, err);
@@ -250,7 +241,7 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
                          comm->give_up_ns, err))
         return -1;
     identify(comm, env);
-    if (compare_identities(comm, env, err) ||
+    if (compare_identities(comm, err) ||
         reach_check(comm->mesh, comm->identity.node, &env->ear, err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
@@ -303,15 +294,16 @@ static json_t *nccl_details(struct backend_comm *comm)
         "gpu_memory", comm_describe_memory(comm, false));
 }
 
-/* What came of it, which rank 0 knows: NCCL gives windows also where it has no symmetric
- * kernels. */
+/* The registration that rank 0 got. NCCL gives windows also where it has no symmetric
+ * kernels; then its profiler names an algorithm for each row. */
 static const char *registration(const struct backend_comm *comm)
 {
     enum nccl_registration asked = comm->options.registration;
 
     if (comm->mesh->rank != 0)
         return NULL;
-    if (asked != NCCL_REGISTRATION_SYMMETRIC || comm->symmetric_rows > 0)
+    if (asked != NCCL_REGISTRATION_SYMMETRIC || !comm->has_plain_row ||
+        comm->has_untold_row)
         return nccl_registration_name(asked);
     log_warn("registration symmetric: NCCL gave windows, and ran no symmetric kernel");
     return "windows";
@@ -431,7 +423,7 @@ static void load(struct backend *backend)
             backend->dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
     }
     /* Failures need NCCL's warnings, and rows the algorithm that NCCL chose. */
-    nccl_setting_log(nccl.version);
+    nccl_setting_log();
     nccl_setting_offer("NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN");
 }
 

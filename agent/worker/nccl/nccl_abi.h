@@ -13,8 +13,6 @@
 
 #define NCCL_ABI_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_OLDEST NCCL_ABI_VERSION(2, 18, 0)
-/* Before, it tells of no call what it took. */
-#define NCCL_WITH_CHOICES NCCL_ABI_VERSION(2, 20, 0)
 #define NCCL_WITH_FP8 NCCL_ABI_VERSION(2, 24, 0)
 /* Until then NCCL refuses fp8 on older GPUs in all collectives that are calls of its own,
  * from then on in those that reduce (taskAppend in its src/enqueue.cc). */
@@ -97,15 +95,6 @@ struct nccl_config {
 };
 
 #define NCCL_CONFIG_BYTES offsetof(struct nccl_config, graph_usage_mode)
-
-/* ncclSimInfo_t of 2.22. */
-#define NCCL_SIM_INFO_MAGIC 0x74685283u
-struct nccl_sim_info {
-    size_t size;
-    unsigned magic;
-    unsigned version;
-    float estimated_us;
-};
 
 typedef struct ncclComm *nccl_comm;
 typedef struct ncclWindow_vidmem *nccl_window;

@@ -13,8 +13,6 @@
 #include "agent/worker/nccl/nccl_identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
-#include "agent/worker/nccl/nccl_table.h"
-#include "agent/worker/nccl/nccl_tuning.h"
 #include "common/spec/run_spec.h"
 
 struct nccl_init; /* see nccl_init.h */
@@ -85,11 +83,9 @@ struct backend_comm {
     struct nccl_backlog backlog;
     struct nccl_graph graph;
     struct nccl_laps laps;
-    struct nccl_tuning tuning;
-    struct nccl_table table; /* of versions that tell of no call what they took */
-    bool is_batched;         /* several calls go as one */
-    int hosts, capability;   /* of the communicator, with the oldest GPU's */
-    long symmetric_rows;     /* whose calls ran symmetric kernels, as far as it is told */
+    bool has_plain_row;  /* the profiler named an algorithm for a row's calls */
+    bool has_untold_row; /* NCCL told nothing of a row's calls; symmetric kernels are such
+                          */
     struct nccl_guard guard;
     struct nccl_memory memory;
     struct gpu_clock clock;

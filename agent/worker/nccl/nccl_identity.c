@@ -236,26 +236,6 @@ void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
     }
 }
 
-static bool is_same_host(const struct nccl_identity *a, const struct nccl_identity *b)
-{
-    return strcmp(a->node, b->node) == 0 && strcmp(a->nccl_hostid, b->nccl_hostid) == 0;
-}
-
-void nccl_identity_extent(const struct nccl_identity *all, const int *ranks, int n,
-                          int *hosts, int *capability)
-{
-    *hosts = 0;
-    *capability = all[ranks ? ranks[0] : 0].capability;
-    for (int i = 0; i < n; i++) {
-        const struct nccl_identity *one = &all[ranks ? ranks[i] : i];
-        int before = 0;
-        while (before < i && !is_same_host(&all[ranks ? ranks[before] : before], one))
-            before++;
-        *hosts += before == i;
-        *capability = one->capability < *capability ? one->capability : *capability;
-    }
-}
-
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank)
 {
     int sharers = 0;

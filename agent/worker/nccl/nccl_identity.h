@@ -34,11 +34,6 @@ void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
 void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
                          char *text, size_t size);
 
-/* Of those n ranks (NULL: the first n) on how many hosts they are to NCCL, and the oldest
- * GPU's capability. */
-void nccl_identity_extent(const struct nccl_identity *all, const int *ranks, int n,
-                          int *hosts, int *capability);
-
 /* How many ranks use the GPU that `rank` does. */
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank);
 

@@ -45,8 +45,6 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(recv, "ncclRecv"),
     OPTIONAL(mem_alloc, "ncclMemAlloc"),
     OPTIONAL(mem_free, "ncclMemFree"),
-    OPTIONAL(group_simulate_end, "ncclGroupSimulateEnd"),
-    OPTIONAL(reset_debug, "ncclResetDebugInit"),
     OPTIONAL(init_rank_scalable, "ncclCommInitRankScalable"),
     OPTIONAL(register_buffer, "ncclCommRegister"),
     OPTIONAL(deregister_buffer, "ncclCommDeregister"),

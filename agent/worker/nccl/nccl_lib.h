@@ -32,8 +32,6 @@ struct nccl_functions {
     /* NULL in older libraries: since 2.19, 2.22, 2.23, 2.24, 2.27 and 2.28. */
     int (*mem_alloc)(void **, size_t);
     int (*mem_free)(void *);
-    int (*group_simulate_end)(struct nccl_sim_info *);
-    void (*reset_debug)(void);
     int (*init_rank_scalable)(nccl_comm *, int, int, int, struct nccl_id *,
                               struct nccl_config *);
     int (*register_buffer)(nccl_comm, void *, size_t, void **);

@@ -170,11 +170,6 @@ PLUGIN(3);
 PLUGIN(4);
 PLUGIN(5);
 
-bool nccl_profiler_is_used(void)
-{
-    return plugin.mask != NULL;
-}
-
 static void set_mask(int mask)
 {
     if (plugin.mask)

@@ -8,8 +8,6 @@
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 #define RINGBENCH_WORKER_NCCL_NCCL_PROFILER_H
 
-#include <stdbool.h>
-
 #include "agent/worker/bench/choice.h"
 
 /* What NCCL finds: five functions and a name. */
@@ -24,10 +22,6 @@ struct nccl_profiler {
 };
 extern const struct nccl_profiler ncclProfiler_v1, ncclProfiler_v2, ncclProfiler_v3,
     ncclProfiler_v4, ncclProfiler_v5;
-
-/* Whether a communicator has taken the plugin: an older library, or another plugin that
- * the administrator wants, and none has. */
-bool nccl_profiler_is_used(void);
 
 void nccl_profiler_watch(void);
 /* What the calls since then were; out stays as it is where NCCL told nothing. */

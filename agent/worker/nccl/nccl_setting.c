@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "agent/worker/nccl/nccl_abi.h"
 #include "common/ncclog/nccl_conf.h"
 
 const char *nccl_setting(const char *name, char *value, size_t size)
@@ -24,13 +23,12 @@ int nccl_setting_offer(const char *name, const char *value)
     return nccl_setting(name, now, sizeof(now)) ? 0 : setenv(name, value, 1);
 }
 
-int nccl_setting_log(int version)
+int nccl_setting_log(void)
 {
     char value[32];
-    const char *parts = version < NCCL_WITH_CHOICES ? "INIT,BOOTSTRAP,ENV,NET,TUNING"
-                                                    : "INIT,BOOTSTRAP,ENV,NET";
 
     return nccl_setting("NCCL_DEBUG", value, sizeof(value))
                ? 0
-               : setenv("NCCL_DEBUG", "INFO", 1) || setenv("NCCL_DEBUG_SUBSYS", parts, 0);
+               : setenv("NCCL_DEBUG", "INFO", 1) ||
+                     setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET", 0);
 }

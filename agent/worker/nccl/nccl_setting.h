@@ -8,11 +8,10 @@
 /* The value, in the environment or copied to `value`; NULL: nowhere. */
 const char *nccl_setting(const char *name, char *value, size_t size);
 
-/* Where nobody chose what NCCL logs, have it say how it connects, which it does then and
- * never per call; the agent reads it. Of versions that tell of no call what they took,
- * what they choose by, too. Before NCCL is used, and while no other thread reads the
- * environment. Not 0: memory is out. */
-int nccl_setting_log(int version);
+/* If nobody chose what NCCL logs, have it log how it connects, which it does once and
+ * never per call; the agent reads it. Before NCCL is used, and while no other thread
+ * reads the environment. Not 0: memory is out. */
+int nccl_setting_log(void);
 
 /* The same of another: where nobody chose it, it is this. */
 int nccl_setting_offer(const char *name, const char *value);

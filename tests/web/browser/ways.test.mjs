@@ -57,7 +57,7 @@ const choices = (row, repeat) =>
   row.size <= 64
     ? { algo: 'TREE', proto: 'LL', by: 'profiler' }
     : row.size <= 4096 && repeat === 0
-      ? { algo: 'RING', proto: 'LL128', by: 'table' }
+      ? { algo: 'RING', proto: 'LL128', by: 'profiler', ranks_differ: true }
       : { algo: 'RING', proto: 'SIMPLE', by: 'profiler' };
 
 function withChoices(run) {
@@ -112,7 +112,7 @@ for (const width of [1280, 400]) {
       const { server, page, open } = await setUp(t, { width, scheme });
       server.add(withChoices(runOf({ sizes: [8, 64, 512, 4096, 65536], repeats: 2 })));
       await open(path);
-      const mixed = '1 × RING, LL128, predicted; 1 × RING, SIMPLE';
+      const mixed = '1 × RING, LL128, ranks differ; 1 × RING, SIMPLE';
       const head = page.locator('details.run-verdict', { hasText: 'goes by sockets over ib0' });
       await head.locator('summary').click();
       assert.deepEqual(
@@ -261,7 +261,7 @@ test('of a run that is drawn from a summary all of it is there', LIMIT, async (t
   }));
   server.add(withChoices(runOf({ sizes, repeats: 2 }, later)));
   await open(path);
-  const mixed = '1 × RING, LL128, predicted; 1 × RING, SIMPLE';
+  const mixed = '1 × RING, LL128, ranks differ; 1 × RING, SIMPLE';
   const strip = page.getByRole('img', {
     name: `: TREE, LL from 8; ${mixed} from 72; RING, SIMPLE from 4104`,
   });

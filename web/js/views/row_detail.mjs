@@ -146,7 +146,6 @@ function facts(row) {
     ['enqueueing a call', row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)],
     ['algorithm, protocol', wayOf(row.nccl) || null],
     ['channels', row.nccl?.channels ? String(row.nccl.channels) : null],
-    ['NCCL expected', row.nccl?.expected_us ? formatTime(row.nccl.expected_us) : null],
     ['timed calls', row.iters === undefined ? null : String(row.iters)],
     ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)],
   ].filter(([, value]) => value !== null);
