@@ -40,7 +40,6 @@ struct server {
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct scheduler *scheduler;
-    struct value_keeper *keeper;
     struct retention *retention;
     struct secrets secrets;
     struct api api;
@@ -55,7 +54,6 @@ static void close_store(void *arg)
     if (server->jobs)
         jobs_close(server->jobs);
     server->jobs = NULL;
-    value_keeper_close(server->keeper);
     retention_close(server->retention);
     if (server->store)
         store_close(server->store, NULL, NULL);
@@ -288,12 +286,9 @@ static int start_core(struct server *server, struct error *err)
     server->scheduler = scheduler_create(&server->loop, &scheduler, err);
     if (!server->scheduler || scheduler_recover(server->scheduler, err))
         return -1;
-    server->keeper = value_keeper_create(&server->loop, server->store);
     server->retention = retention_create(&server->loop, server->store, config->keep_runs,
                                          config->keep_days);
-    return server->keeper && server->retention
-               ? 0
-               : error_set(err, ERROR_MEMORY, "out of memory");
+    return server->retention ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
 }
 
 static bool is_job_token(void *arg, const char *token)
@@ -332,7 +327,6 @@ static int start_http(struct server *server, struct error *err)
     server->api.loop = &server->loop;
     server->api.store = server->store;
     server->api.scheduler = server->scheduler;
-    server->api.keeper = server->keeper;
     server->api.rendezvous = server->rendezvous;
     server->api.jobs = server->jobs;
     server->api.allow_faults = config->allow_faults;

@@ -9,8 +9,8 @@
 #include "server/analysis/compare.h"
 
 struct compare_run {
-    const json_t *doc;                /* as GET shows it */
-    const struct case_values *values; /* of its completed cases at least */
+    json_t *doc;                /* as GET shows it */
+    struct case_values *values; /* of its completed cases at least */
 };
 
 /* What a side asks for: runs, or cases of them. */

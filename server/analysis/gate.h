@@ -22,7 +22,8 @@ struct gate_run {
     const char *not_compared;
     /* The same for the cases that measured it again; or NULL, and why it can't be. */
     const json_t *again;
-    json_t *lasting; /* as base_check.h has it; or NULL */
+    json_t *lasting; /* {"accepted": run or null, "changes": as of lasting_changes.h}, or
+                        NULL */
     const char *not_again;
 };
 

@@ -9,7 +9,6 @@
 #include "server/http/http.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/scheduler.h"
-#include "server/runs/value_keeper.h"
 #include "server/store/store.h"
 
 struct edit;
@@ -23,7 +22,6 @@ struct api {
     uv_loop_t *loop;
     struct store *store;
     struct scheduler *scheduler;
-    struct value_keeper *keeper;
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct http_server *http; /* set after http_server_create */

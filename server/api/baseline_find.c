@@ -42,6 +42,6 @@ void baseline_find(struct api *api, const struct store_base_query *query,
     finding->query.run = finding->run;
     finding->found = found;
     finding->arg = arg;
-    value_keeper_ensure(api->keeper, query->base ? query->base : finding->run, on_ready,
-                        finding);
+    scheduler_await_values(api->scheduler, query->base ? query->base : finding->run,
+                           on_ready, finding);
 }

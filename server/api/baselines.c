@@ -233,7 +233,7 @@ static void accept_found(struct api *api, struct http_request *request, json_t *
     peer_address_text(request, act->peer);
     act->parked = parked_create(api, request);
     if (act->parked)
-        value_keeper_ensure(api->keeper, act->run, on_values, act);
+        scheduler_await_values(api->scheduler, act->run, on_values, act);
     else
         free(act);
 }

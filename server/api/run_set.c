@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/runs/case_values_read.h"
+#include "server/runs/measured_run.h"
 
 #define COMPARISONS_MAX 2 /* one of a million results takes 650 MB for a moment */
-
-static void read_next(struct run_set *set);
 
 bool run_set_may(const struct api *api, struct http_request *request)
 {
@@ -34,30 +32,49 @@ size_t run_set_add(struct run_set *set, const char *id, size_t len)
 
 void run_set_release(struct run_set *set)
 {
-    for (size_t i = 0; i < set->n; i++) {
-        json_decref(set->parts[i].doc);
-        case_values_destroy(set->parts[i].values);
-    }
+    for (size_t i = 0; i < set->n; i++)
+        measured_run_release(&set->runs[i]);
     set->n = 0;
 }
 
-static void on_values(void *arg, const struct error *err, struct case_values *values,
-                      json_t *of_run)
+/* On a thread of the store. */
+static int read_all(sqlite3 *db, void *arg, struct error *err)
 {
     struct run_set *set = arg;
-    struct run_set_part *part = &set->parts[set->at];
 
-    (void)of_run;
-    if (err) {
-        set->done(set->arg, err);
-        return;
+    for (size_t i = 0; i < set->n; i++) {
+        const char *id = set->parts[i].id;
+
+        if (measured_run_read(db, id, &set->runs[i], err) == 0)
+            continue;
+        if (err->code == ERROR_NOT_FOUND)
+            error_set(err, ERROR_NOT_FOUND, "there is no run %s", id);
+        return -1;
     }
-    part->values = values;
-    set->runs[set->at++] = (struct compare_run){part->doc, part->values};
-    read_next(set);
+    return 0;
 }
 
-/* All that its document counts is in the store now. */
+static void on_all_read(void *arg, const struct error *err)
+{
+    struct run_set *set = arg;
+
+    set->done(set->arg, err);
+}
+
+static void on_settled(void *arg, const struct error *err);
+
+/* Until all that the documents of active runs count is in the store. */
+static void settle_next(struct run_set *set)
+{
+    while (set->n_settled < set->n && !set->runs[set->n_settled].doc)
+        set->n_settled++;
+    if (set->n_settled == set->n)
+        store_do(set->api->store, read_all, on_all_read, set);
+    else
+        scheduler_settle(set->api->scheduler, set->parts[set->n_settled++].id, on_settled,
+                         set);
+}
+
 static void on_settled(void *arg, const struct error *err)
 {
     struct run_set *set = arg;
@@ -65,44 +82,7 @@ static void on_settled(void *arg, const struct error *err)
     if (err)
         set->done(set->arg, err);
     else
-        case_values_read(set->api->loop, set->api->store, set->parts[set->at].doc, false,
-                         on_values, set);
-}
-
-static void on_run(void *arg, const struct error *err, json_t *doc)
-{
-    struct run_set *set = arg;
-    struct run_set_part *part = &set->parts[set->at];
-    struct error none;
-
-    if (err) {
-        error_set(&none, ERROR_NOT_FOUND, "there is no run %s", part->id);
-        set->done(set->arg, err->code == ERROR_NOT_FOUND ? &none : err);
-        json_decref(doc);
-        return;
-    }
-    part->doc = json_deep_copy(doc);
-    json_decref(doc);
-    if (part->doc)
-        scheduler_settle(set->api->scheduler, part->id, on_settled, set);
-    else
-        set->done(set->arg, &(struct error){ERROR_MEMORY, "out of memory"});
-}
-
-static void read_next(struct run_set *set)
-{
-    struct run_set_part *part = &set->parts[set->at];
-    json_t *doc;
-
-    if (set->at == set->n) {
-        set->done(set->arg, NULL);
-        return;
-    }
-    doc = scheduler_run_json(set->api->scheduler, part->id);
-    if (doc)
-        on_run(set, NULL, doc);
-    else
-        store_read_run(set->api->store, part->id, on_run, set);
+        settle_next(set);
 }
 
 void run_set_read(struct run_set *set, struct api *api, run_set_done *done, void *arg)
@@ -110,5 +90,11 @@ void run_set_read(struct run_set *set, struct api *api, run_set_done *done, void
     set->api = api;
     set->done = done;
     set->arg = arg;
-    read_next(set);
+    for (size_t i = 0; i < set->n; i++) {
+        json_t *doc = scheduler_run_json(api->scheduler, set->parts[i].id);
+
+        set->runs[i].doc = json_deep_copy(doc); /* another thread gets it */
+        json_decref(doc);
+    }
+    settle_next(set);
 }

@@ -1,5 +1,4 @@
-/* run_set.h - several runs with what each of their cases has measured, read one after the
- * other. On the loop. */
+/* run_set.h - several runs with what each of their cases has measured */
 #ifndef RINGBENCH_SERVER_API_RUN_SET_H
 #define RINGBENCH_SERVER_API_RUN_SET_H
 
@@ -9,17 +8,16 @@
 
 #define RUN_SET_MAX 128
 
-/* Runs once, perhaps at once; err: of the run that could not be read, else NULL. */
+/* Runs once, on the loop, perhaps at once; err: of the run that could not be read, else
+ * NULL. */
 typedef void run_set_done(void *arg, const struct error *err);
 
 struct run_set {
     struct run_set_part {
         char id[ID_RUN_LENGTH + 1];
-        json_t *doc; /* shared with nobody */
-        struct case_values *values;
     } parts[RUN_SET_MAX];
-    struct compare_run runs[RUN_SET_MAX]; /* the same, once read */
-    size_t n, at;                         /* the one that is read */
+    struct compare_run runs[RUN_SET_MAX]; /* the same, once read; shared with nobody */
+    size_t n, n_settled;
     struct api *api;
     run_set_done *done;
     void *arg;

@@ -264,7 +264,7 @@ void api_trends(struct http_request *request, void *arg)
     if (!asking->parked)
         free(asking);
     else if (run)
-        value_keeper_ensure(api->keeper, run, ask, asking);
+        scheduler_await_values(api->scheduler, run, ask, asking);
     else
         ask(asking, NULL);
 }

@@ -9,6 +9,7 @@
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
 #include "server/runs/emit.h"
+#include "server/runs/judge_queue.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -304,6 +305,12 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
         verdict = preflight_nodes(nodes, n, &use, true);
     free(nodes);
     return verdict;
+}
+
+void scheduler_await_values(struct scheduler *scheduler, const char *run,
+                            values_ready *ready, void *arg)
+{
+    judge_queue_await(scheduler->judge_queue, run, ready, arg);
 }
 
 const struct last_checks *scheduler_checks(const struct scheduler *scheduler)

@@ -13,9 +13,9 @@
 #include "server/nodes/node.h"
 #include "server/plan/follow_up.h"
 #include "server/runs/active_run.h"
-#include "server/runs/base_check.h"
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
+#include "server/runs/judge_queue.h"
 #include "server/runs/run.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
@@ -111,78 +111,29 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 
 /* ---- Its checks ---- */
 
-/* A run that is over, and what is known of it. */
-struct ending {
-    struct active_run *active;
-    enum run_state state;
-    char *reason;
-    json_t *doc;
-    struct summary *summary; /* once read, or NULL */
-};
-
-static void ending_free(struct ending *ending)
-{
-    json_decref(ending->doc);
-    summary_destroy(ending->summary);
-    free(ending->reason);
-    free(ending);
-}
-
-static bool asks_checks(const struct run_spec *spec)
-{
-    return spec->baseline.given || json_object_size(spec->thresholds) > 0;
-}
-
-/* base: what came of the comparison with its baseline; NULL: that was not tried.
- * not_again: why it can't be measured again, or NULL. */
-static json_t *judge(const struct ending *ending, const struct base_answer *base,
-                     const char *not_again)
-{
-    struct gate_run run = {.doc = ending->doc,
-                           .state = run_state_name(ending->state),
-                           .reason = ending->reason,
-                           .summary = ending->summary,
-                           .compared = base ? base->document : NULL,
-                           .against = base ? base->against : NULL,
-                           .not_compared = base ? base->why : NULL,
-                           .again = base ? base->again : NULL,
-                           .lasting = base ? base->lasting : NULL,
-                           .not_again = not_again};
-    json_t *verdict;
-
-    verdict = gate_judge(&run);
-    if (!verdict)
-        memory_out("a run's verdict");
-    return verdict;
-}
-
-/* ---- Once more ---- */
-
-/* Why the run can't be measured again; NULL: it can. */
-static const char *not_again(const struct active_run *active, char *text, size_t size)
+/* Why the run can't be measured again; "": it can. */
+static void explain_not_again(const struct active_run *active, char *text, size_t size)
 {
     const struct run *run = active->run;
     struct clock_time now = scheduler_now(active->scheduler);
     int64_t taken_ns = (now.wall_ms - run->started_ms) * INT64_C(1000000);
 
+    text[0] = '\0';
     if (run_plan_confirms(run)) {
         const char *reason = run->cases[run->n_cases - 1].reason;
 
         snprintf(text, size, "%.200s", reason ? reason : "its cases did not complete");
-        return text;
-    }
-    for (size_t i = 0; i < run->pool.n; i++) {
-        const struct node *node =
-            node_find(&active->scheduler->nodes, run->pool.items[i].name);
-
-        if (!node || node->state != NODE_ALIVE) {
-            snprintf(text, size, "node %.200s is not there", run->pool.items[i].name);
-            return text;
-        }
+        return;
     }
     if (active->deadline_ns && now.monotonic_ns + taken_ns > active->deadline_ns)
-        return "the run's timeout_s leaves no time for it";
-    return NULL;
+        snprintf(text, size, "the run's timeout_s leaves no time for it");
+    for (size_t i = 0; i < run->pool.n; i++) {
+        const char *name = run->pool.items[i].name;
+        const struct node *node = node_find(&active->scheduler->nodes, name);
+
+        if (!node || node->state != NODE_ALIVE)
+            snprintf(text, size, "node %.200s is not there", name);
+    }
 }
 
 static void measure_again(struct active_run *active)
@@ -193,114 +144,82 @@ static void measure_again(struct active_run *active)
     scheduler_wake(active->scheduler);
 }
 
-static void finish(void *arg, const struct base_answer *base)
+/* A server that stops leaves the run as it is: the next one judges it. */
+static bool on_judged(void *arg, const struct error *err, json_t *verdict)
 {
-    struct ending *ending = arg;
-    struct active_run *active = ending->active;
+    struct active_run *active = arg;
     struct scheduler *scheduler = active->scheduler;
-    json_t *verdict = NULL;
-    char text[256];
+    bool has_ended = !err && !gate_wants_again(verdict);
 
-    /* A server that stops leaves the run as it is: the next one judges it. */
-    if (!scheduler->is_closing)
-        verdict = judge(ending, base, NULL);
-    if (verdict && gate_wants_again(verdict)) {
-        const char *why = not_again(active, text, sizeof(text));
-
-        json_decref(verdict);
-        verdict = why ? judge(ending, base, why) : NULL;
-        if (!why)
-            measure_again(active);
-    }
-    if (verdict)
-        tell_end(active, ending->state, ending->reason, verdict);
-    ending_free(ending);
+    if (has_ended)
+        tell_end(active, RUN_COMPLETED, NULL, json_incref(verdict));
+    else if (!err)
+        measure_again(active);
     active_run_unref(active);
     scheduler_release(scheduler);
+    return has_ended;
 }
 
-static void compare_with_base(struct ending *ending)
-{
-    struct scheduler *scheduler = ending->active->scheduler;
-    const struct run_spec *spec = ending->active->run->spec;
-    struct store_base_query query = {.last = (int)spec->baseline.last,
-                                     .likeness = spec->baseline.like};
-    /* Shared with no other thread. */
-    json_t *doc = json_deep_copy(ending->doc);
-
-    json_object_set_new(doc, "state", json_string(run_state_name(ending->state)));
-    base_check_start(scheduler->loop, scheduler->config.store, doc, &query, finish,
-                     ending);
-}
-
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
-{
-    struct ending *ending = arg;
-    const struct active_run *active = ending->active;
-
-    if (err && err->code == ERROR_MEMORY)
-        memory_out("a run's results");
-    if (err)
-        log_warn("run %s: can't read its results to judge them: %s", active->run->id,
-                 err->text);
-    ending->summary = summary;
-    if (active->run->spec->baseline.given && !active->scheduler->is_closing)
-        compare_with_base(ending);
-    else
-        finish(ending, NULL);
-}
-
+/* All of its results are on disk, and so are the ends of the runs before it. */
 static void on_durable(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
-    struct ending *ending = arg;
-    struct scheduler *scheduler = ending->active->scheduler;
-    static const struct summary_query query = {
-        .up_to = INT64_MAX, .points = SIZE_MAX, .by = SUMMARY_BY_COMBINATION};
+    static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
+    struct active_run *active = arg;
+    const struct run_spec *spec = active->run->spec;
+    struct judgement judgement = {
+        .base = {.last = (int)spec->baseline.last, .likeness = spec->baseline.like}};
+    json_t *doc;
 
     (void)events, (void)n_events;
-    if (err || scheduler->is_closing)
-        finish(ending, NULL);
-    else
-        store_read_summary(scheduler->config.store, ending->doc, &query, on_summary,
-                           ending);
+    if (err || active->scheduler->is_closing) {
+        on_judged(active, &stopping, NULL);
+        return;
+    }
+    doc = run_to_json(active->run, RUN_WHOLE);
+    judgement.doc = json_deep_copy(doc); /* shared with no other thread */
+    json_decref(doc);
+    json_object_set_new(judgement.doc, "state",
+                        json_string(run_state_name(RUN_COMPLETED)));
+    explain_not_again(active, judgement.not_again, sizeof(judgement.not_again));
+    judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
-/* All results are on disk when a write of nothing that is queued behind them is. */
-static void await_results(struct ending *ending)
+/* A write of nothing is done when those before it are. */
+static void judge_later(struct active_run *active)
 {
-    struct active_run *active = ending->active;
-
     active->is_judged = true;
     active->pending++;
     scheduler_hold(active->scheduler);
     store_submit(active->scheduler->config.store, store_write_create(), true, on_durable,
-                 ending);
+                 active);
+}
+
+/* The verdict of a run that did not complete: no results are needed for that. */
+static json_t *judge_unfinished(const struct active_run *active, enum run_state state,
+                                const char *reason)
+{
+    json_t *doc = run_to_json(active->run, RUN_STORED);
+    const struct gate_run run = {
+        .doc = doc, .state = run_state_name(state), .reason = reason};
+    json_t *verdict = gate_judge(&run);
+
+    json_decref(doc);
+    if (!verdict)
+        memory_out("a run's verdict");
+    return verdict;
 }
 
 static void end_now(struct active_run *active, enum run_state state, const char *reason)
 {
-    struct ending *ending;
-    json_t *doc;
+    const struct run_spec *spec = active->run->spec;
 
-    if (!asks_checks(active->run->spec)) {
+    if (!spec->baseline.given && json_object_size(spec->thresholds) == 0)
         tell_end(active, state, reason, NULL);
-        return;
-    }
-    doc = run_to_json(active->run, RUN_WHOLE);
-    ending = doc ? calloc(1, sizeof(*ending)) : NULL;
-    if (!ending)
-        memory_out("a run's checks");
-    ending->active = active;
-    ending->state = state;
-    ending->reason = reason ? strdup(reason) : NULL;
-    ending->doc = doc;
-    if (gate_needs_results(json_object_get(doc, "spec"), run_state_name(state))) {
-        await_results(ending);
-        return;
-    }
-    tell_end(active, state, reason, judge(ending, NULL, NULL));
-    ending_free(ending);
+    else if (state == RUN_COMPLETED)
+        judge_later(active);
+    else
+        tell_end(active, state, reason, judge_unfinished(active, state, reason));
 }
 
 /* ---- Its job ---- */

@@ -19,6 +19,7 @@
 #include "server/runs/active_run.h"
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
+#include "server/runs/judge_queue.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/node_log.h"
@@ -480,6 +481,7 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     }
     scheduler->loop = loop;
     scheduler->config = *config;
+    scheduler->judge_queue = judge_queue_create(config->store);
     if (config->advertise) {
         scheduler->advertise = strdup(config->advertise);
         scheduler->config.advertise = scheduler->advertise;
@@ -525,6 +527,7 @@ void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), voi
 {
     close_stores(scheduler);
     scheduler->is_closing = true;
+    judge_queue_close(scheduler->judge_queue);
     scheduler->closed = closed;
     scheduler->closed_arg = arg;
     for (size_t i = 0; i < scheduler->nodes.count; i++)

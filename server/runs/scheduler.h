@@ -159,6 +159,13 @@ void scheduler_counters(const struct scheduler *scheduler,
 /* What the checks of the latest runs came to; borrowed, changes. */
 const struct last_checks *scheduler_checks(const struct scheduler *scheduler);
 
+/* Call `ready` when the run's values (store_trends.h) are there, if it has ended and has
+ * any, and so are those of all runs that ended before this call since the start. err:
+ * this run's values could not be made. */
+typedef void values_ready(void *arg, const struct error *err);
+void scheduler_await_values(struct scheduler *scheduler, const char *run,
+                            values_ready *ready, void *arg);
+
 /* ---- Agents (docs/agent-protocol.md) ---- */
 
 /* Who asks: the request's numeric address, the agent's secret (may be NULL), and the size

@@ -14,6 +14,7 @@
 
 struct active_run;
 struct history;
+struct judge_queue;
 
 struct scheduler {
     uv_loop_t *loop;
@@ -37,6 +38,7 @@ struct scheduler {
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
     struct scheduler_counters counters;
     struct history *history;
+    struct judge_queue *judge_queue;
     struct last_checks checks;
 };
 

@@ -100,16 +100,17 @@ void store_read_baselines(struct store *store, const struct store_baselines_quer
  * runs like these from before the run: they say how runs scatter. A run whose gate failed
  * counts only where it was accepted. The run's own values must not be due.
  *
- * With has_series there is also "series": [{"figure", "runs": [[run, value]...]}]: for
- * each of the run's series the latest completed runs up to it, oldest first, at most
- * STORE_SERIES_RUNS. */
+ * With `values`, those of a completed run that are not stored yet, there is also
+ * "series":
+ * [{"figure", "runs": [[run, value]...]}]: for each of the run's series the latest
+ * completed runs up to it, oldest first, at most STORE_SERIES_RUNS. */
 #define STORE_HISTORY 20
 #define STORE_SERIES_RUNS 400
 struct store_base_query {
     const char *run;
     const char *base; /* a run: this one, with its history; NULL: as above */
     int last;
-    bool has_series;
+    json_t *values; /* of the run, as store_write_values takes them, borrowed; or NULL */
     enum run_likeness likeness; /* of the last runs; a baseline has its own */
 };
 void store_read_base(struct store *store, const struct store_base_query *query,

@@ -57,9 +57,17 @@ static const char SQL_BASELINES[] =
                      " AND (b.accepted_ms, b.id) < (:before_ms, :before_id)"
                      " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT :limit + 1";
 
+/* The run's series: as they are stored, or as they are given. */
+#define ID_OF(MEMBER)                                                                    \
+    "(SELECT id FROM texts WHERE text = json_extract(value, '$." MEMBER "'))"
+#define MINE                                                                             \
+    "(SELECT like_nodes, like_hardware FROM run_values WHERE run = :run UNION ALL"       \
+    " SELECT " ID_OF("like_nodes") ", " ID_OF(                                           \
+        "like_hardware") " FROM json_each(:values))"
+
 #define SHARES(COLUMN)                                                                   \
-    "EXISTS (SELECT 1 FROM run_values AS mine CROSS JOIN run_values AS its"              \
-    " WHERE mine.run = :run AND its.run = b.run AND its." COLUMN " = mine." COLUMN ")"
+    "EXISTS (SELECT 1 FROM " MINE " AS mine CROSS JOIN run_values AS its"                \
+    " WHERE its.run = b.run AND its." COLUMN " = mine." COLUMN ")"
 
 static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     " WHERE b.removed_ms IS NULL AND b.run <> :run"
@@ -84,8 +92,7 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
 #define SQL_LAST(COLUMN)                                                                 \
     "SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                    \
     " json_extract(pair.value, '$[1]') AS run"                                           \
-    " FROM (SELECT DISTINCT " COLUMN " AS series FROM run_values WHERE run = :run)"      \
-    "  AS mine,"                                                                         \
+    " FROM (SELECT DISTINCT " COLUMN " AS series FROM " MINE ") AS mine,"                \
     " json_each((SELECT json_group_array(json_array(created_ms, run)) FROM"              \
     "  (SELECT created_ms, run FROM run_values AS v WHERE v." COLUMN " = mine.series"    \
     "   AND (v.created_ms, v.run) < " LATER                                              \
@@ -95,20 +102,23 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair"                   \
     " ORDER BY 1 DESC, 2 DESC LIMIT :last"
 
-/* The run's series, each with its latest runs, oldest first. */
+/* The given series, each with its latest runs, oldest first, and its own value. */
 #define SQL_SERIES(COLUMN)                                                               \
-    "SELECT figures.text, (SELECT json_group_array(json_array(run, value)) FROM"         \
+    "SELECT mine.figure, (SELECT json_group_array(json_array(run, value)) FROM"          \
     "  (SELECT run, value FROM"                                                          \
     "   (SELECT run, value, created_ms FROM run_values AS v"                             \
-    "    WHERE v." COLUMN " = mine.series AND v.figure = mine.figure AND v.value > 0"    \
-    "    AND v.is_whole AND (v.created_ms, v.run) <= (mine.created_ms, :run)"            \
-    "    ORDER BY v.created_ms DESC, v.run DESC LIMIT 400)"                              \
-    "   ORDER BY created_ms, run))"                                                      \
-    " FROM (SELECT DISTINCT figure, " COLUMN " AS series, created_ms FROM run_values"    \
-    "  WHERE run = :run) AS mine CROSS JOIN texts AS figures ON figures.id = "           \
-    "mine.figure"
+    "    WHERE v." COLUMN " = mine.series AND v.figure ="                                \
+    "     (SELECT id FROM texts WHERE text = mine.figure) AND v.value > 0"               \
+    "    AND v.is_whole AND (v.created_ms, v.run) <"                                     \
+    "     (SELECT created_ms, id FROM runs WHERE id = :run)"                             \
+    "    ORDER BY v.created_ms DESC, v.run DESC LIMIT 399)"                              \
+    "   ORDER BY created_ms, run)), mine.value"                                          \
+    " FROM (SELECT json_extract(value, '$.figure') AS figure,"                           \
+    "  json_extract(value, '$.value') AS value, " ID_OF(                                 \
+        COLUMN) " AS series"                                                             \
+                "  FROM json_each(:values)) AS mine"
 
-_Static_assert(STORE_SERIES_RUNS == 400, "as SQL_SERIES has it");
+_Static_assert(STORE_SERIES_RUNS == 399 + 1, "as SQL_SERIES has it");
 
 struct by_likeness {
     const char *nodes, *hardware;
@@ -350,9 +360,12 @@ static void take_history(struct store_read *read, sqlite3_stmt *stmt)
 
 static void take_series(struct store_read *read, sqlite3_stmt *stmt)
 {
+    json_t *runs = store_sql_json(stmt, 1, NULL);
+
+    json_array_append_new(runs, json_pack("[O, f]", json_object_get(read->params, "run"),
+                                          sqlite3_column_double(stmt, 2)));
     read_append(read, "series",
-                json_pack("{s:s, s:o}", "figure", store_sql_text(stmt, 0), "runs",
-                          store_sql_json(stmt, 1, NULL)));
+                json_pack("{s:s, s:o}", "figure", store_sql_text(stmt, 0), "runs", runs));
 }
 
 /* Completed runs like `run`, from `since` (or NULL) on and from before `before`. */
@@ -361,8 +374,11 @@ static void read_last(sqlite3 *db, struct store_read *read, const char *likeness
                       json_int_t last,
                       void take(struct store_read *read, sqlite3_stmt *stmt))
 {
-    json_t *params = json_pack("{s:s, s:s, s:s?, s:I}", "run", run, "before", before,
-                               "since", since, "last", last);
+    json_t *values = strcmp(run, json_get_str(read->params, "run", "")) == 0
+                         ? json_object_get(read->params, "values")
+                         : NULL;
+    json_t *params = json_pack("{s:s, s:s, s:s?, s:I, s:O?}", "run", run, "before",
+                               before, "since", since, "last", last, "values", values);
 
     read_each_row(db, read, sql_by(&sql_last, likeness), params, take);
     json_decref(params);
@@ -402,7 +418,7 @@ static void answer_base(sqlite3 *db, struct store_read *read)
         base = json_get_str(baseline, "run", NULL);
         likeness = json_get_str(baseline, "like", likeness);
     }
-    if (json_get_bool(read->params, "has_series", false)) {
+    if (json_is_array(json_object_get(read->params, "values"))) {
         json_object_set_new(read->result, "series", json_array());
         read_each_row(db, read, sql_by(&sql_series, likeness), read->params, take_series);
     }
@@ -416,9 +432,10 @@ static void answer_base(sqlite3 *db, struct store_read *read)
 
 static json_t *base_params(const struct store_base_query *query)
 {
-    return json_pack("{s:s, s:s?, s:b, s:i, s:s}", "run", query->run, "base", query->base,
-                     "has_series", (int)query->has_series, "last", query->last,
-                     "likeness", run_likeness_names[query->likeness]);
+    return json_pack("{s:s, s:s?, s:O?, s:i, s:s}", "run", query->run, "base",
+                     query->base, "values", json_object_get(query->values, "values"),
+                     "last", query->last, "likeness",
+                     run_likeness_names[query->likeness]);
 }
 
 json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,

@@ -15,7 +15,7 @@ static json_t *answer_to(const char *text)
          {.size = 64 << 20, .time_us = 640, .low_us = 600, .high_us = 700}}};
     json_t *key = json_pack("{s:s, s:b}", "collective", "all_reduce", "in_place", 0);
     struct case_series series[3];
-    const struct case_values values = {.series = series, .n = 3};
+    struct case_values values = {.series = series, .n = 3};
     json_t *run = json_loads(
         "{\"id\": \"r\", \"nodes\": [{\"name\": \"a\", \"ranks\": 4},"
         " {\"name\": \"b\", \"ranks\": 4}], \"cases\": [{\"state\": \"completed\"},"

@@ -1,78 +1,20 @@
-/* test_run_end.c - runs that asked for checks and end when memory is out: the process
- * ends, and no verdict is made of it */
+/* test_run_end.c - the end of runs that asked for checks */
 #include "tests/unit/scheduler_fixture.h"
 
-#include <sys/wait.h>
-
-#include "server/analysis/gate.h"
 #include "server/runs/run.h"
+#include "common/base/clock.h"
 #include "tests/unit/test.h"
 
 EACH_FIXTURE(setup, teardown);
 
-/* What fails at the end of the run. */
-static enum { NOTHING, DOCUMENT, ENDING, JUDGEMENT } failing;
-static bool calloc_fails;
-
-json_t *__wrap_run_to_json(const struct run *run, enum run_form form);
-json_t *__real_run_to_json(const struct run *run, enum run_form form);
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_calloc(size_t n, size_t size);
-json_t *__wrap_gate_judge(const struct gate_run *run);
-json_t *__real_gate_judge(const struct gate_run *run);
-
-/* What asks for the whole document allocates next what it needs to judge it. */
-json_t *__wrap_run_to_json(const struct run *run, enum run_form form)
+static const json_t *checks_of(const json_t *doc)
 {
-    if (form == RUN_WHOLE && failing == DOCUMENT)
-        return NULL;
-    calloc_fails = form == RUN_WHOLE && failing == ENDING;
-    return __real_run_to_json(run, form);
+    const json_t *evidence = json_object_get(json_object_get(doc, "verdict"), "evidence");
+
+    return json_object_get(evidence, "checks");
 }
 
-void *__wrap_calloc(size_t n, size_t size)
-{
-    if (!calloc_fails)
-        return __real_calloc(n, size);
-    calloc_fails = false;
-    return NULL;
-}
-
-json_t *__wrap_gate_judge(const struct gate_run *run)
-{
-    return failing == JUDGEMENT ? NULL : __real_gate_judge(run);
-}
-
-static const json_t *end(struct world *world, const char *run, json_t **doc)
-{
-    struct error err;
-
-    assert_int_equal(scheduler_cancel(world->scheduler, run, &err), 0);
-    *doc = await_end(world, run);
-    assert_string_equal(json_get_str(*doc, "state", ""), "cancelled");
-    return json_object_get(*doc, "verdict");
-}
-
-/* In a process of its own, which ends then. */
-static void assert_process_ends(struct world *world, const char *run)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        uv_loop_fork(&world->loop);
-        scheduler_cancel(world->scheduler, run, NULL);
-        for (int i = 0; i < 100; i++)
-            live_on(world);
-        _exit(99); /* it went on */
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
-}
-
-TEST(no_verdict_is_made_of_a_lack_of_memory)
+TEST(a_run_that_did_not_complete_has_no_pass)
 {
     static const char *const specs[] = {
         "{\"thresholds\":{\"right\":{\"figure\":\"wrong\"}}}",
@@ -80,31 +22,80 @@ TEST(no_verdict_is_made_of_a_lack_of_memory)
 
     for (size_t i = 0; i < 2; i++) {
         char run[16];
+        struct error err;
         json_t *doc;
-        const json_t *verdict;
 
         submit(*state, specs[i], run);
-        for (failing = DOCUMENT; failing <= JUDGEMENT; failing++)
-            assert_process_ends(*state, run);
-        failing = NOTHING;
-        verdict = end(*state, run, &doc);
-        assert_string_equal(json_get_str(verdict, "answer", ""), "not_evaluated");
-        assert_int_equal(json_array_size(json_object_get(
-                             json_object_get(verdict, "evidence"), "checks")),
-                         2);
+        assert_int_equal(scheduler_cancel(((struct world *)*state)->scheduler, run, &err),
+                         0);
+        doc = await_end(*state, run);
+        assert_string_equal(json_get_str(doc, "state", ""), "cancelled");
+        assert_string_equal(json_get_str(json_object_get(doc, "verdict"), "answer", ""),
+                            "not_evaluated");
+        assert_int_equal(json_array_size(checks_of(doc)), 2);
         json_decref(doc);
     }
 }
 
-TEST(what_asked_for_none_ends_without)
-{
-    for (failing = NOTHING; failing <= JUDGEMENT; failing++) {
-        char run[16];
-        json_t *doc;
+/* ---- What a gate compares with ---- */
 
-        submit(*state, "{}", run);
-        assert_null(end(*state, run, &doc));
-        json_decref(doc);
+#define LIKE                                                                             \
+    "{\"nodes\":{\"count\":1},\"backend\":\"host\",\"collectives\":[\"all_reduce\"],"    \
+    "\"dtypes\":[\"float32\"],\"sizes\":[8],\"iters\":1,\"check\":0"
+#define ROW                                                                              \
+    "\"row\":0,\"series\":0,\"collective\":\"all_reduce\",\"dtype\":\"float32\","        \
+    "\"redop\":\"sum\",\"root\":-1,\"in_place\":0,\"size\":8,\"time_us\":4.0,"           \
+    "\"algbw_gbs\":1.0,\"busbw_gbs\":1.0"
+#define LAST 24
+
+/* Until its rank has yet to end. */
+static void measure(struct agent *agent, const char *spec, char run[16])
+{
+    submit(agent->world, spec, run);
+    agent_await(agent, "start");
+    agent_join(agent, run, 1, 0);
+    agent_say(agent, run, 1, "result", ",\"rank\":0," ROW);
+}
+
+/* Runs like that one, which end together. */
+static void store_others_like(struct world *world, json_t *doc)
+{
+    struct store_write *write = store_write_create();
+    json_t *row = json_loads("{\"case\":0,\"attempt\":1," ROW "}", 0, NULL);
+    int64_t created_ms = clock_parse_ms(json_get_str(doc, "created", ""));
+    char id[16];
+
+    assert_non_null(row);
+    for (int i = 0; i < LAST; i++) {
+        snprintf(id, sizeof(id), "0other%02d", i);
+        json_object_set_new(doc, "id", json_string(id));
+        store_write_run(write, id, "completed", "", created_ms, NULL, doc);
+        store_write_case(write, id, 0,
+                         json_text(json_array_get(json_object_get(doc, "cases"), 0)));
+        store_write_event(write, id, created_ms, "result", row);
     }
-    failing = NOTHING;
+    json_decref(row);
+    store_submit(world->store, write, false, NULL, NULL);
+}
+
+TEST(a_gate_compares_with_each_run_that_ended_before)
+{
+    struct agent agent;
+    char run[16];
+    json_t *doc;
+
+    agent_start(&agent, *state, "a");
+    measure(&agent, LIKE "}", run);
+    agent_finish(&agent, run, 1, 0);
+    doc = await_end(*state, run);
+    measure(&agent, LIKE ",\"baseline\":{\"last\":24}}", run);
+    store_others_like(*state, doc);
+    json_decref(doc);
+    agent_finish(&agent, run, 1, 0);
+    doc = await_end(*state, run);
+    assert_int_equal(
+        json_array_size(json_object_get(json_array_get(checks_of(doc), 1), "against")),
+        LAST);
+    json_decref(doc);
+    release_agent(&agent);
 }

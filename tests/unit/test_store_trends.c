@@ -342,15 +342,20 @@ static void assert_base(struct fixture *fixture, struct store_base_query query,
     json_decref(heard.result);
 }
 
-/* Runs up to the one that is asked about, of its own series alone. */
-TEST(base_has_the_series_of_a_run)
+/* Of a run whose values are not stored yet: runs of its own series, and itself. */
+TEST(base_has_the_series_of_given_values)
 {
     struct fixture *fixture = *state;
-    const struct store_base_query query = {.run = "r004", .last = 2, .has_series = true};
+    struct store_base_query query = {.run = "r004", .last = 2};
     struct heard heard = {0};
     const json_t *series, *runs;
+    char ids[32] = "";
 
-    add_history(fixture, 6);
+    add_history(fixture, 4);
+    add_run(fixture, "r004", "running", 104);
+    add_run(fixture, "r005", "completed", 105);
+    add_values(fixture, "r005", values_of(5, 105, "{\"like\":1}"));
+    query.values = values_of(4, 104, "{\"like\":1}");
     add_run(fixture, "s001", "completed", 103);
     add_values(fixture, "s001", values_of(1, 103, "{\"like\":2}"));
     store_read_base(fixture->store, &query, on_read, &heard);
@@ -368,6 +373,9 @@ TEST(base_has_the_series_of_a_run)
         assert_string_equal(json_string_value(json_array_get(run, 0)), id);
         assert_int_equal((int)json_number_value(json_array_get(run, 1)), i + 1);
     }
+    put_ids(json_object_get(heard.result, "runs"), ids, sizeof(ids));
+    assert_string_equal(ids, "r003 r002 ");
+    json_decref(query.values);
     json_decref(heard.result);
 }
 

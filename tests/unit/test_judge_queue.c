@@ -1,27 +1,13 @@
-/* test_value_keeper.c - runs that ended get their values, also those of an older server
+/* test_judge_queue.c - runs that ended get their values, also those of an older server
  */
 #include "tests/unit/store_fixture.h"
 
 #include "common/base/json_util.h"
-#include "server/runs/value_keeper.h"
+#include "server/runs/judge_queue.h"
 #include "server/store/store_trends.h"
 #include "tests/unit/test.h"
 
 EACH_FIXTURE(fixture_setup, fixture_teardown);
-
-static size_t failures_left; /* of memory for the cases of a run */
-
-struct summary_case *__wrap_summary_cases(const json_t *run, size_t *n);
-struct summary_case *__real_summary_cases(const json_t *run, size_t *n);
-
-struct summary_case *__wrap_summary_cases(const json_t *run, size_t *n)
-{
-    if (failures_left == 0)
-        return __real_summary_cases(run, n);
-    failures_left--;
-    *n = 0;
-    return NULL;
-}
 
 /* A run of three cases on node a, of which the last failed. */
 static json_t *doc_of(const char *id, const char *state)
@@ -82,7 +68,7 @@ static void on_ready(void *arg, const struct error *err)
 }
 
 /* The points of the latency band, once the run has its values. */
-static json_t *points_after(struct fixture *fixture, struct value_keeper *keeper,
+static json_t *points_after(struct fixture *fixture, struct judge_queue *queue,
                             const char *run)
 {
     const struct store_trends_query query = {.figure = "all_reduce float32 latency",
@@ -90,7 +76,7 @@ static json_t *points_after(struct fixture *fixture, struct value_keeper *keeper
     struct heard ready = {0}, heard = {0};
     json_t *points;
 
-    value_keeper_ensure(keeper, run, on_ready, &ready);
+    judge_queue_await(queue, run, on_ready, &ready);
     wait_for(fixture, &ready, 1);
     assert_int_equal(ready.err.code, ERROR_NONE);
     store_read_trends(fixture->store, &query, on_read, &heard);
@@ -119,23 +105,23 @@ static void assert_value(const json_t *points, size_t i, const char *run)
 TEST(older_runs_and_those_that_end_get_values)
 {
     struct fixture *fixture = *state;
-    struct value_keeper *keeper;
+    struct judge_queue *queue;
     json_t *points;
 
     add_run(fixture, "run1", "failed");
-    keeper = value_keeper_create(&fixture->loop, fixture->store);
-    points = points_after(fixture, keeper, "run1");
+    queue = judge_queue_create(fixture->store);
+    points = points_after(fixture, queue, "run1");
     assert_int_equal(json_array_size(points), 1);
     assert_value(points, 0, "run1");
     json_decref(points);
     add_run(fixture, "run2", "completed");
     add_run(fixture, "run3", "running");
-    points = points_after(fixture, keeper, "run2");
+    points = points_after(fixture, queue, "run2");
     assert_int_equal(json_array_size(points), 2);
     assert_value(points, 0, "run2");
     assert_value(points, 1, "run1");
     json_decref(points);
-    value_keeper_close(keeper);
+    judge_queue_close(queue);
 }
 
 /* A comparison right after the last of many imports finds them all. */
@@ -143,7 +129,7 @@ TEST(who_asks_for_one_run_finds_all_that_ended_before)
 {
     enum { N = 8 };
     struct fixture *fixture = *state;
-    struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+    struct judge_queue *queue = judge_queue_create(fixture->store);
     struct store_write *write = store_write_create();
     char id[] = "run0";
     json_t *points;
@@ -153,10 +139,10 @@ TEST(who_asks_for_one_run_finds_all_that_ended_before)
         write_run(write, id, "completed");
     }
     store_it(fixture, write);
-    points = points_after(fixture, keeper, id);
+    points = points_after(fixture, queue, id);
     assert_int_equal(json_array_size(points), N);
     json_decref(points);
-    value_keeper_close(keeper);
+    judge_queue_close(queue);
 }
 
 static size_t count_points(struct fixture *fixture)
@@ -176,7 +162,7 @@ static size_t count_points(struct fixture *fixture)
 TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
 {
     struct fixture *fixture = *state;
-    struct value_keeper *keeper;
+    struct judge_queue *queue;
 
     add_run(fixture, "run1", "completed");
     add_run(fixture, "run2", "completed");
@@ -184,33 +170,13 @@ TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
     /* The database reads columns out of it, and so takes no other than JSON. */
     change_database(fixture,
                     "UPDATE runs SET doc = '{\"a\": 1, \"a\": 2}' WHERE id = 'run3'");
-    keeper = value_keeper_create(&fixture->loop, fixture->store);
+    queue = judge_queue_create(fixture->store);
     while (count_points(fixture) < 2) /* or the test's limit */
         ;
     add_run(fixture, "run4", "completed");
     while (count_points(fixture) < 3)
         ;
-    value_keeper_close(keeper);
-}
-
-/* The first to try is the one that nobody waits for. */
-TEST(values_are_not_made_without_the_cases)
-{
-    struct fixture *fixture = *state;
-    struct store_write *write = store_write_create();
-    struct value_keeper *keeper;
-    json_t *points;
-
-    add_run(fixture, "run1", "completed");
-    add_row(write, "run1", 0, 2, false, 400.0); /* of an attempt that does not count */
-    store_it(fixture, write);
-    failures_left = 1;
-    keeper = value_keeper_create(&fixture->loop, fixture->store);
-    points = points_after(fixture, keeper, "run1");
-    assert_int_equal(failures_left, 0);
-    assert_value(points, 0, "run1");
-    json_decref(points);
-    value_keeper_close(keeper);
+    judge_queue_close(queue);
 }
 
 /* Whatever it is at: nothing is left behind, and who waits is told what came of it. */
@@ -221,15 +187,15 @@ TEST(keeper_can_be_closed_at_any_time)
 
     add_run(fixture, "run1", "completed");
     for (int turns = 0; !is_over; turns++) {
-        struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+        struct judge_queue *queue = judge_queue_create(fixture->store);
         struct heard ready = {0}, second = {0};
 
-        value_keeper_ensure(keeper, "run1", on_ready, &ready);
-        value_keeper_ensure(keeper, "none", on_ready, &second);
+        judge_queue_await(queue, "run1", on_ready, &ready);
+        judge_queue_await(queue, "none", on_ready, &second);
         for (int i = 0; i < turns && !second.calls; i++)
             uv_run(&fixture->loop, UV_RUN_ONCE);
         is_over = second.calls;
-        value_keeper_close(keeper);
+        judge_queue_close(queue);
         wait_for(fixture, &ready, 1);
         wait_for(fixture, &second, 1);
         if (count_points(fixture) == 0)
@@ -242,14 +208,14 @@ TEST(keeper_can_be_closed_at_any_time)
 TEST(who_waits_for_the_run_under_way_hears_of_a_close)
 {
     struct fixture *fixture = *state;
-    struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+    struct judge_queue *queue = judge_queue_create(fixture->store);
     struct heard first = {0}, second = {0};
 
-    value_keeper_ensure(keeper, "none", on_ready, &first);
+    judge_queue_await(queue, "none", on_ready, &first);
     wait_for(fixture, &first, 1);
     assert_int_equal(first.err.code, ERROR_NONE);
-    value_keeper_ensure(keeper, "none", on_ready, &second);
-    value_keeper_close(keeper);
+    judge_queue_await(queue, "none", on_ready, &second);
+    judge_queue_close(queue);
     wait_for(fixture, &second, 1);
     assert_int_equal(second.err.code, ERROR_UNAVAILABLE);
 }

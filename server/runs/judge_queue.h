@@ -1,0 +1,34 @@
+/* judge_queue.h - runs that are judged (judge.h), one after the other in the order in
+ * which they ended, so that each finds the values of those before it. In the background
+ * the same is done for runs that a crash or an older server left without values, the
+ * newest first. On the loop. */
+#ifndef RINGBENCH_SERVER_RUNS_JUDGE_QUEUE_H
+#define RINGBENCH_SERVER_RUNS_JUDGE_QUEUE_H
+
+#include "server/runs/judge.h"
+#include "server/runs/scheduler.h"
+#include "server/store/store.h"
+
+struct judge_queue;
+
+/* Begins with what is due. The store is borrowed; the ends of its runs are the queue's.
+ */
+struct judge_queue *judge_queue_create(struct store *store);
+
+/* Stop, before the store is closed; it frees itself once nothing is under way. Callbacks
+ * get ERROR_UNAVAILABLE. NULL is fine. */
+void judge_queue_close(struct judge_queue *queue);
+
+/* Called once. verdict: borrowed, NULL with err. Returns whether the run has ended by
+ * it: then its values are stored behind what was submitted by now. */
+typedef bool run_judged(void *arg, const struct error *err, json_t *verdict);
+
+/* Judge a run that has a document. judgement: copied, what it owns is taken. */
+void judge_queue_add(struct judge_queue *queue, const struct judgement *judgement,
+                     run_judged *judged, void *arg);
+
+/* As scheduler_await_values. */
+void judge_queue_await(struct judge_queue *queue, const char *run, values_ready *ready,
+                       void *arg);
+
+#endif
