@@ -11,10 +11,11 @@
 #include "common/base/utf8.h"
 #include "server/analysis/compare_sentence.h"
 #include "server/analysis/differences.h"
+#include "server/finding/finding.h"
 
 #define SENTENCE_MAX 8192
 #define HEAD_NAME_MAX 80
-#define UNLIKE_MAX 3 /* told in front of the sentence */
+#define TEXT_MAX 8192
 
 static json_t *number(double value)
 {
@@ -33,28 +34,30 @@ static void put_change(json_t *out, const struct compare_change *change)
     json_object_set_new(out, "p", number(change->p));
 }
 
-/* What a part of a sentence says, as a string. */
-typedef int put_words(const struct compare *compare, const struct compare_band *band,
-                      struct buf *out);
-
-static json_t *words(put_words *put, const struct compare *compare,
-                     const struct compare_band *band)
+static json_t *text_json(struct buf *out)
 {
-    json_t *text = NULL;
-    struct buf out;
+    json_t *text = json_string(out->data ? out->data : "");
 
-    buf_init(&out, SENTENCE_MAX);
-    if (put(compare, band, &out) == 0)
-        text = json_stringn(out.len ? out.data : "", out.len);
-    buf_release(&out);
+    buf_release(out);
     return text ? text : json_string("");
 }
 
-static int put_series(const struct compare *compare, const struct compare_band *band,
-                      struct buf *out)
+static json_t *series_json(const struct compare_band *band)
 {
-    (void)compare;
-    return compare_series_name(band, out);
+    struct buf out;
+
+    buf_init(&out, TEXT_MAX);
+    compare_put_series(band, &out);
+    return text_json(&out);
+}
+
+static json_t *why_json(const struct compare *compare, const struct compare_band *band)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_MAX);
+    compare_put_why(compare, band, &out);
+    return text_json(&out);
 }
 
 static json_t *states_json(const struct compare_band *band)
@@ -84,10 +87,10 @@ static json_t *stretches_json(const struct compare_band *band)
 static json_t *band_json(const struct compare *compare, const struct compare_band *band)
 {
     json_t *out = json_pack("{s:o, s:O, s:s?, s:s, s:b, s:I}", "series",
-                            words(put_series, compare, band), "about", band->about,
-                            "band", band->band == BANDS ? NULL : band_names[band->band],
-                            "figure", band->figure, "higher_is_better",
-                            band->higher_is_better, "sizes", (json_int_t)band->sizes);
+                            series_json(band), "about", band->about, "band",
+                            band->band == BANDS ? NULL : band_names[band->band], "figure",
+                            band->figure, "higher_is_better", band->higher_is_better,
+                            "sizes", (json_int_t)band->sizes);
 
     if (!out)
         return NULL;
@@ -96,7 +99,7 @@ static json_t *band_json(const struct compare *compare, const struct compare_ban
     json_object_set_new(out, "stretches", stretches_json(band));
     json_object_set_new(out, "answer", json_string(verdict_answer_name(band->answer)));
     json_object_set_new(out, "reason", json_string(compare_reason_name(band->reason)));
-    json_object_set_new(out, "why", words(compare_why, compare, band));
+    json_object_set_new(out, "why", why_json(compare, band));
     json_object_set_new(out, "states", states_json(band));
     json_object_set_new(out, "repeats_needed",
                         band->repeats_needed
@@ -125,7 +128,7 @@ static json_t *size_json(const struct compare *compare, const struct compare_siz
 
     if (!out)
         return NULL;
-    json_object_set_new(out, "series", words(put_series, compare, band));
+    json_object_set_new(out, "series", series_json(band));
     json_object_set_new(out, "size",
                         size->size < 0 ? json_null() : json_integer(size->size));
     json_object_set_new(out, "figure", json_string(band->figure));
@@ -285,25 +288,17 @@ static json_t *warnings_json(const struct compare *compare,
 
 /* ---- The whole ---- */
 
-/* In what the sides are not alike stands in front, since who reads nothing else should
- * know it. */
-static int put_unlike(const json_t *differences, struct buf *out)
+/* In what the sides are not alike: it stands in front of the sentence, for those who read
+ * nothing else. */
+static json_t *unlike_json(const json_t *differences)
 {
-    size_t n = 0, i;
-    json_t *one;
+    json_t *out = json_array(), *one;
+    size_t i;
 
-    json_array_foreach (differences, i, one) {
-        if (json_get_bool(one, "alike", true))
-            continue;
-        if (n++ >= UNLIKE_MAX)
-            continue;
-        if (buf_printf(out, "%s%s", n == 1 ? "not alike in " : ", ",
-                       json_get_str(one, "what", "?")))
-            return -1;
-    }
-    if (n > UNLIKE_MAX && buf_printf(out, " and %zu more", n - UNLIKE_MAX))
-        return -1;
-    return n > 0 ? buf_append_str(out, ": ") : 0;
+    json_array_foreach (differences, i, one)
+        if (!json_get_bool(one, "alike", true))
+            json_array_append(out, json_object_get(one, "what"));
+    return out;
 }
 
 /* The run of all cases of a side, or NULL. */
@@ -334,34 +329,35 @@ static void name_head(const struct compare_side *base, const struct compare_side
 }
 
 static json_t *verdict_of(const struct compare *compare,
-                          const struct compare_names *names, json_t *evidence)
+                          const struct compare_names *names,
+                          const struct compare_side *base,
+                          const struct compare_side *head)
 {
-    json_t *verdict = NULL;
+    static const enum message_id said[VERDICT_ANSWERS] = {
+        [VERDICT_BETTER] = MESSAGE_HEAD_BETTER,
+        [VERDICT_WORSE] = MESSAGE_HEAD_WORSE,
+        [VERDICT_SAME] = MESSAGE_SIDES_SAME,
+        [VERDICT_MIXED] = MESSAGE_SIDES_MIXED,
+        [VERDICT_NOT_ENOUGH_DATA] = MESSAGE_SIDES_OPEN,
+    };
+    json_t *differences = differences_json(base, head);
+    struct finding finding = finding_begin();
     struct buf out;
 
     buf_init(&out, SENTENCE_MAX);
-    if (put_unlike(json_object_get(evidence, "differences"), &out) == 0 &&
-        compare_sentence(compare, names, &out) == 0 && buf_append(&out, "", 1) == 0)
-        verdict = verdict_json(VERDICT_COMPARE, compare->answer, out.data, NULL,
-                               json_incref(evidence));
-    buf_release(&out);
-    json_decref(evidence);
-    return verdict;
-}
-
-static json_t *evidence_of(const struct compare *compare, const struct compare_side *base,
-                           const struct compare_side *head)
-{
-    json_t *differences = differences_json(base, head);
-    json_t *warnings = warnings_json(compare, base, head, differences);
-
-    return json_pack(
-        "{s:b, s:s, s:f, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, s:o}", "paired",
-        compare->is_paired, "unit", compare->by_run ? "run" : "case", "margin",
-        compare->margin, "cases", "base", (json_int_t)compare->n_base, "head",
+    compare_put_sentence(compare, names, &out);
+    finding_put(
+        &finding, "{s:b, s:s, s:f, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o}",
+        "paired", (int)compare->is_paired, "unit", compare->by_run ? "run" : "case",
+        "margin", compare->margin, "cases", "base", (json_int_t)compare->n_base, "head",
         (json_int_t)compare->n_head, "runs", "base", (json_int_t)compare->base_runs,
         "head", (json_int_t)compare->head_runs, "history", (json_int_t)compare->history,
-        "bands", bands_json(compare), "warnings", warnings, "differences", differences);
+        "bands", bands_json(compare), "warnings",
+        warnings_json(compare, base, head, differences), "differences", differences,
+        "$unlike", unlike_json(differences));
+    finding_set_text(&finding, "$sentence", out.data);
+    buf_release(&out);
+    return finding_end(&finding, said[compare->answer], NULL);
 }
 
 /* ---- The sides ---- */
@@ -519,10 +515,10 @@ json_t *compare_json(const struct compare_question *question, struct error *err)
     if (*right)
         names.setting_head = right;
     out = json_pack("{s:o, s:o, s:o, s:o, s:I, s:I}", "verdict",
-                    verdict_of(compare, &names, evidence_of(compare, base, head)), "base",
-                    side_json(base), "head", side_json(head), "sizes",
-                    sizes_json(compare), "sizes_total", (json_int_t)compare->sizes_total,
-                    "sizes_left_out", (json_int_t)compare->sizes_left_out);
+                    verdict_of(compare, &names, base, head), "base", side_json(base),
+                    "head", side_json(head), "sizes", sizes_json(compare), "sizes_total",
+                    (json_int_t)compare->sizes_total, "sizes_left_out",
+                    (json_int_t)compare->sizes_left_out);
     compare_destroy(compare);
     if (!out)
         error_set(err, ERROR_MEMORY, "out of memory");

@@ -12,15 +12,15 @@ struct compare_names {
 };
 
 /* "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each); no difference of 2 % or
- * more up to 16K". -1 when `out` is full. */
-int compare_sentence(const struct compare *compare, const struct compare_names *names,
-                     struct buf *out);
+ * more up to 16K" */
+void compare_put_sentence(const struct compare *compare,
+                          const struct compare_names *names, struct buf *out);
 
 /* What the band is of: "all_reduce float32 sum", or a metric and its labels. */
-int compare_series_name(const struct compare_band *band, struct buf *out);
+void compare_put_series(const struct compare_band *band, struct buf *out);
 
 /* Why a band has no verdict: "two states 3.1x apart in both"; "" where it has one. */
-int compare_why(const struct compare *compare, const struct compare_band *band,
-                struct buf *out);
+void compare_put_why(const struct compare *compare, const struct compare_band *band,
+                     struct buf *out);
 
 #endif

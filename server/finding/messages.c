@@ -14,6 +14,7 @@
 #define NONE_SLOW                                                                        \
     "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
     "[{$has_met_all?}|; a link that no group depends on would not show]" GAPS
+#define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
 
 const struct message messages[MESSAGES] = {
     [MESSAGE_RANK_LATE] =
@@ -84,4 +85,9 @@ const struct message messages[MESSAGES] = {
         {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
          "not enough data: {nodes_measured} of {nodes} nodes were measured, and {$least} "
          "at least are needed to tell a node from a link"},
+    [MESSAGE_HEAD_BETTER] = {VERDICT_COMPARE, VERDICT_BETTER, COMPARED},
+    [MESSAGE_HEAD_WORSE] = {VERDICT_COMPARE, VERDICT_WORSE, COMPARED},
+    [MESSAGE_SIDES_SAME] = {VERDICT_COMPARE, VERDICT_SAME, COMPARED},
+    [MESSAGE_SIDES_MIXED] = {VERDICT_COMPARE, VERDICT_MIXED, COMPARED},
+    [MESSAGE_SIDES_OPEN] = {VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, COMPARED},
 };

@@ -57,7 +57,7 @@ static void require_sentence(const struct compare *compare, const char *wanted)
     struct buf out;
 
     buf_init(&out, 10000);
-    assert_int_equal(compare_sentence(compare, &names, &out), 0);
+    compare_put_sentence(compare, &names, &out);
     buf_append(&out, "", 1);
     assert_string_equal(out.data, wanted);
     buf_release(&out);
@@ -143,7 +143,7 @@ TEST(noise_is_not_enough_data_and_says_how_much_would_be)
     assert_int_equal(band->reason, COMPARE_NOISE);
     assert_in_range(band->repeats_needed, 30, 200);
     buf_init(&out, 1000);
-    assert_int_equal(compare_why(compare, band, &out), 0);
+    compare_put_why(compare, band, &out);
     buf_append(&out, "", 1);
     assert_non_null(strstr(out.data, "repeats would resolve 2 %"));
     buf_release(&out);
