@@ -216,7 +216,7 @@ static int first_frame(const struct answer *answer)
     return 0;
 }
 
-static void tell_frames(const struct answer *answer, struct symbols *symbols)
+static void tell_frames(const struct answer *answer)
 {
     int first = first_frame(answer);
 
@@ -227,7 +227,7 @@ static void tell_frames(const struct answer *answer, struct symbols *symbols)
         struct symbol symbol;
         char name[112];
 
-        symbols_find(symbols, (uintptr_t)answer->frames[i] - back, &symbol);
+        symbol_find((uintptr_t)answer->frames[i] - back, &symbol);
         snprintf(name, sizeof(name), "%s+0x%zx", symbol.name,
                  (size_t)(symbol.into + back));
         say("  #%d %s (%s+0x%zx)", i - first, symbol.name[0] ? name : "?", symbol.module,
@@ -235,14 +235,14 @@ static void tell_frames(const struct answer *answer, struct symbols *symbols)
     }
 }
 
-static void tell_thread(struct answer *answer, const char *name, struct symbols *symbols)
+static void tell_thread(struct answer *answer, const char *name)
 {
     int tid = atomic_load(&answer->tid), asked = ANSWER_ASKED;
     char where[64];
 
     say("thread %d (%s), state %c", tid, name, state_of(tid));
     if (atomic_load(&answer->state) == ANSWER_HERE) {
-        tell_frames(answer, symbols);
+        tell_frames(answer);
         atomic_store(&answer->state, ANSWER_NONE);
         return;
     }
@@ -271,7 +271,6 @@ static enum thread_rank rank_of(int tid, char *name, size_t size)
 
 static void tell_all(void)
 {
-    struct symbols symbols = {0};
     size_t threads = ask_all(), told = 0;
 
     await_answers();
@@ -283,7 +282,7 @@ static void tell_all(void)
 
             if (atomic_load(&answer->state) != ANSWER_NONE &&
                 (int)rank_of(atomic_load(&answer->tid), name, sizeof(name)) == rank) {
-                tell_thread(answer, name, &symbols);
+                tell_thread(answer, name);
                 told++;
             }
         }
@@ -291,7 +290,6 @@ static void tell_all(void)
     if (threads > told)
         say("%zu more threads are left out", threads - told);
     say("end");
-    symbols_release(&symbols);
 }
 
 static void *serve(void *arg)

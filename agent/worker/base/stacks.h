@@ -4,7 +4,8 @@
  * takes no signal. It asks all others at once by a real-time signal, whose handler keeps
  * the addresses of the thread's frames; their names are looked up afterwards, out of the
  * handler. Neither allocates memory nor takes the dynamic linker's lock, which a thread
- * that is stuck may hold. What is printed, the thread that says most first:
+ * that is stuck may hold. Exported functions have names; others are "?". What is printed,
+ * the thread that says most first:
  *
  *     stack: 3 threads of process 4711
  *     stack: thread 4711 (main), state S

@@ -1,61 +1,65 @@
-/* symbols.c - names for addresses, from ELF's symbol tables */
+/* symbols.c - which exported function an address belongs to, and which file */
 #include "agent/worker/base/symbols.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-void symbols_release(struct symbols *symbols)
+/* What a module's dynamic section points to. */
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+    size_t n, names_bytes;
+};
+
+struct search {
+    uintptr_t address;
+    struct symbol *symbol;
+};
+
+/* How many symbols a DT_GNU_HASH table covers: the last chain ends with the last one. */
+static size_t count_symbols(const uint32_t *hash)
 {
-    if (symbols->len) {
-        /* munmap wants what mmap gave. */
-        munmap((void *)(uintptr_t)symbols->file, symbols->len);
-    }
-    memset(symbols, 0, sizeof(*symbols));
+    uint32_t n_buckets = hash[0], first = hash[1], bloom_words = hash[2], last = 0;
+    const uint32_t *buckets = hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+    const uint32_t *chains = buckets + n_buckets;
+
+    for (uint32_t i = 0; i < n_buckets; i++)
+        last = buckets[i] > last ? buckets[i] : last;
+    if (last < first)
+        return first;
+    while (!(chains[last - first] & 1))
+        last++;
+    return (size_t)last + 1;
 }
 
-static void open_file(struct symbols *symbols, const struct link_map *map)
+/* The linker replaces offsets by addresses, but not in all modules. */
+static const void *place(const struct dl_phdr_info *info, ElfW(Addr) at)
 {
-    int fd = open(*map->l_name ? map->l_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    struct stat stat;
-
-    symbols_release(symbols);
-    symbols->module = map;
-    if (fd < 0)
-        return;
-    if (fstat(fd, &stat) == 0 && stat.st_size >= (off_t)sizeof(ElfW(Ehdr))) {
-        void *file = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-        if (file != MAP_FAILED) {
-            symbols->file = file;
-            symbols->len = (size_t)stat.st_size;
-        }
-    }
-    close(fd);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    return (const void *)(at < info->dlpi_addr ? at + info->dlpi_addr : at);
 }
 
-static bool fits(const struct symbols *symbols, uint64_t offset, uint64_t len)
+static struct tables tables_of(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
 {
-    return offset % 8 == 0 && offset <= symbols->len && len <= symbols->len - offset;
-}
+    struct tables tables = {.n = 0};
 
-/* The file's sections; 0 where it has none. */
-static size_t sections_of(const struct symbols *symbols, const ElfW(Shdr) * *sections)
-{
-    const ElfW(Ehdr) *head = (const void *)symbols->file;
-
-    if (!symbols->len || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        !fits(symbols, head->e_shoff, head->e_shnum * sizeof(ElfW(Shdr))))
-        return 0;
-    *sections = (const void *)(symbols->file + head->e_shoff);
-    return head->e_shnum;
+    for (const ElfW(Dyn) *entry = place(info, part->p_vaddr); entry->d_tag != DT_NULL;
+         entry++)
+        if (entry->d_tag == DT_SYMTAB)
+            tables.symbols = place(info, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_STRTAB)
+            tables.names = place(info, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_STRSZ)
+            tables.names_bytes = entry->d_un.d_val;
+        else if (entry->d_tag == DT_GNU_HASH)
+            tables.n = count_symbols(place(info, entry->d_un.d_ptr));
+        else if (entry->d_tag == DT_HASH && tables.n == 0)
+            tables.n = ((const uint32_t *)place(info, entry->d_un.d_ptr))[1];
+    return tables;
 }
 
 static bool covers(const ElfW(Sym) * entry, uintptr_t offset)
@@ -64,77 +68,64 @@ static bool covers(const ElfW(Sym) * entry, uintptr_t offset)
            offset >= entry->st_value && offset - entry->st_value < entry->st_size;
 }
 
-/* Of a function's names the one without underscores is what its callers write. */
-static void find_in_table(const struct symbols *symbols, const ElfW(Shdr) * table,
-                          const ElfW(Shdr) * strings, struct symbol *symbol)
+/* If a function has several names, its callers use the one without underscores. */
+static void find_name(const struct tables *tables, struct symbol *symbol)
 {
-    const ElfW(Sym) *entries = (const void *)(symbols->file + table->sh_offset);
-    const char *names = (const char *)symbols->file + strings->sh_offset;
+    for (size_t i = 0; tables->symbols && tables->names && i < tables->n; i++) {
+        const ElfW(Sym) *entry = &tables->symbols[i];
+        const char *name = tables->names + entry->st_name;
 
-    for (size_t i = 0; i < table->sh_size / sizeof(*entries); i++) {
-        if (!covers(&entries[i], symbol->offset) ||
-            entries[i].st_name >= strings->sh_size)
-            continue;
-        const char *name = names + entries[i].st_name;
-        size_t len = strnlen(name, strings->sh_size - entries[i].st_name);
-
-        if (symbol->name[0] == '\0' || (symbol->name[0] == '_' && *name != '_')) {
-            snprintf(symbol->name, sizeof(symbol->name), "%.*s",
-                     (int)(len < sizeof(symbol->name) ? len : sizeof(symbol->name)),
-                     name);
-            symbol->into = symbol->offset - entries[i].st_value;
+        if (entry->st_name < tables->names_bytes && covers(entry, symbol->offset) &&
+            (symbol->name[0] == '\0' || (symbol->name[0] == '_' && *name != '_'))) {
+            snprintf(symbol->name, sizeof(symbol->name), "%s", name);
+            symbol->into = symbol->offset - entry->st_value;
         }
     }
 }
 
-static void find_by_type(const struct symbols *symbols, unsigned type,
-                         struct symbol *symbol)
+static const char *file_name(const char *path)
 {
-    const ElfW(Shdr) *sections = NULL;
-    size_t n = sections_of(symbols, &sections);
+    const char *slash = strrchr(path, '/');
 
-    for (size_t i = 0; i < n; i++) {
-        const ElfW(Shdr) *table = &sections[i];
-
-        if (table->sh_type != type || table->sh_link >= n)
-            continue;
-        const ElfW(Shdr) *strings = &sections[table->sh_link];
-
-        if (fits(symbols, table->sh_offset, table->sh_size) &&
-            strings->sh_offset <= symbols->len &&
-            strings->sh_size <= symbols->len - strings->sh_offset)
-            find_in_table(symbols, table, strings, symbol);
-    }
-}
-
-static const char *file_name(const struct link_map *map)
-{
-    const char *slash = strrchr(map->l_name, '/');
-
-    if (!*map->l_name)
+    if (!*path)
         return program_invocation_short_name;
-    return slash ? slash + 1 : map->l_name;
+    return slash ? slash + 1 : path;
 }
 
-void symbols_find(struct symbols *symbols, uintptr_t address, struct symbol *symbol)
+static int search_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct dl_find_object found;
+    const struct search *search = arg;
+    struct symbol *symbol = search->symbol;
+    uintptr_t offset = search->address - info->dlpi_addr;
+    const ElfW(Phdr) *dynamic = NULL;
+    bool is_here = false;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_DYNAMIC)
+            dynamic = part;
+        is_here = is_here || (part->p_type == PT_LOAD && offset >= part->p_vaddr &&
+                              offset - part->p_vaddr < part->p_memsz);
+    }
+    if (!is_here)
+        return 0;
+    snprintf(symbol->module, sizeof(symbol->module), "%s", file_name(info->dlpi_name));
+    symbol->offset = offset;
+    if (dynamic) {
+        struct tables tables = tables_of(info, dynamic);
+        find_name(&tables, symbol);
+    }
+    return 1;
+}
+
+void symbol_find(uintptr_t address, struct symbol *symbol)
+{
+    struct search search = {address, symbol};
 
     memset(symbol, 0, sizeof(*symbol));
-    /* An address is all that there is. */
-    if (_dl_find_object((void *)address,
-                        &found)) { /* NOLINT(performance-no-int-to-ptr) */
-        snprintf(symbol->module, sizeof(symbol->module), "?");
-        symbol->offset = address;
-        return;
-    }
-    const struct link_map *map = found.dlfo_link_map;
-
-    snprintf(symbol->module, sizeof(symbol->module), "%s", file_name(map));
-    symbol->offset = address - map->l_addr;
-    if (symbols->module != map)
-        open_file(symbols, map);
-    find_by_type(symbols, SHT_SYMTAB, symbol);
-    if (!symbol->name[0])
-        find_by_type(symbols, SHT_DYNSYM, symbol);
+    snprintf(symbol->module, sizeof(symbol->module), "?");
+    symbol->offset = address;
+    dl_iterate_phdr(search_module, &search);
 }
