@@ -99,3 +99,47 @@ TEST(a_gate_compares_with_each_run_that_ended_before)
     json_decref(doc);
     release_agent(&agent);
 }
+
+static size_t count_ends(struct world *world, const char *run)
+{
+    struct reading reading = {0};
+    size_t n = 0;
+
+    store_read_events(world->store, run, 0, "state", 1000, on_events, &reading);
+    await(world, &reading.has_come);
+    for (size_t i = 0; i < json_array_size(reading.result); i++) {
+        const json_t *event = json_array_get(reading.result, i);
+
+        n += strcmp(json_get_str(event, "state", ""), "completed") == 0;
+    }
+    json_decref(reading.result);
+    return n;
+}
+
+/* Whatever the judgement is at when the server stops: the run ends once, and judged. */
+TEST(a_server_that_stops_leaves_a_judgement_to_the_next)
+{
+    struct world *world = *state;
+    bool has_ended = false;
+
+    for (int turns = 0; !has_ended; turns++) {
+        struct agent agent;
+        char run[16];
+        json_t *doc;
+
+        agent_start(&agent, world, "a");
+        measure(&agent, LIKE ",\"baseline\":{\"last\":5}}", run);
+        agent_finish(&agent, run, 1, 0);
+        for (int i = 0; i < turns; i++)
+            live_on(world);
+        has_ended = !scheduler_run_is_active(world->scheduler, run);
+        close_world(world);
+        open_world(world);
+        doc = await_end(world, run);
+        assert_string_equal(json_get_str(doc, "state", ""), "completed");
+        assert_int_equal(json_array_size(checks_of(doc)), 2);
+        assert_int_equal(count_ends(world, run), 1);
+        json_decref(doc);
+        release_agent(&agent);
+    }
+}
