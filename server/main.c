@@ -288,7 +288,7 @@ static int start_core(struct server *server, struct error *err)
         return -1;
     server->retention = retention_create(&server->loop, server->store, config->keep_runs,
                                          config->keep_days);
-    return server->retention ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
 }
 
 static bool is_job_token(void *arg, const char *token)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 static void check_release(struct last_check *check)
 {
@@ -30,32 +31,23 @@ static size_t place_of(struct last_checks *checks, const struct last_check *chec
     return i;
 }
 
-static void note(struct last_checks *checks, struct last_check *check)
-{
-    size_t at;
-
-    if (!check->run_name || !check->check || !check->answer) {
-        check_release(check);
-        return;
-    }
-    at = place_of(checks, check);
-    memmove(checks->items + 1, checks->items, at * sizeof(*checks->items));
-    checks->items[0] = *check;
-}
-
 void last_checks_note(struct last_checks *checks, const char *run_name, int64_t time_ms,
                       const json_t *verdict)
 {
     const json_t *list = json_object_get(json_object_get(verdict, "evidence"), "checks");
+    json_t *item;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *item = json_array_get(list, i);
-        struct last_check check = {.run_name = strdup(run_name),
-                                   .check = strdup(json_get_str(item, "check", "")),
-                                   .answer = strdup(json_get_str(item, "answer", "")),
-                                   .time_ms = time_ms};
+    json_array_foreach (list, i, item) {
+        struct last_check check = {
+            .run_name = memory_text(run_name, "a check"),
+            .check = memory_text(json_get_str(item, "check", ""), "a check"),
+            .answer = memory_text(json_get_str(item, "answer", ""), "a check"),
+            .time_ms = time_ms};
+        size_t at = place_of(checks, &check);
 
-        note(checks, &check);
+        memmove(checks->items + 1, checks->items, at * sizeof(*checks->items));
+        checks->items[0] = check;
     }
 }
 

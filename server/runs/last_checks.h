@@ -20,8 +20,7 @@ struct last_checks {
     size_t n;
 };
 
-/* Take in the verdict of a run that has ended. Checks for which memory is out are left
- * out. */
+/* Take in the verdict of a run that has ended. */
 void last_checks_note(struct last_checks *checks, const char *run_name, int64_t time_ms,
                       const json_t *verdict);
 void last_checks_release(struct last_checks *checks);

@@ -6,32 +6,28 @@
 
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 #define LOOK_MS 60000
 #define DAY_MS INT64_C(86400000)
-#define AT_ONCE 100 /* that are asked for */
 
 struct retention {
     struct store *store;
     uv_timer_t timer;
     int64_t keep_runs, keep_days;
     bool is_busy, is_closing, is_timer_closed;
-    json_t *runs;           /* ids that are to go */
-    size_t next, n_deleted; /* since the last rest */
-    size_t n_before;        /* when these were asked for */
+    size_t n_deleted; /* since the last rest */
 };
 
-static void look(struct retention *retention);
+static void delete_next(struct retention *retention);
 
 static void free_if_done(struct retention *retention)
 {
-    if (retention->is_closing && retention->is_timer_closed && !retention->is_busy) {
-        json_decref(retention->runs);
+    if (retention->is_timer_closed && !retention->is_busy)
         free(retention);
-    }
 }
 
-/* Until the next look. */
+/* Until the next minute. */
 static void rest(struct retention *retention, const struct error *err)
 {
     if (err && !retention->is_closing)
@@ -43,9 +39,6 @@ static void rest(struct retention *retention, const struct error *err)
     free_if_done(retention);
 }
 
-static void delete_next(struct retention *retention);
-
-/* Who has become a baseline, or is deleted, since the look is none of ours. */
 static void on_deleted(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
@@ -54,53 +47,35 @@ static void on_deleted(void *arg, const struct error *err,
     (void)events;
     (void)n_events;
     retention->n_deleted += !err;
-    if (retention->is_closing ||
-        (err && err->code != ERROR_CONFLICT && err->code != ERROR_NOT_FOUND))
+    if (err || retention->is_closing)
         rest(retention, err);
     else
         delete_next(retention);
-}
-
-static void delete_next(struct retention *retention)
-{
-    const char *run =
-        json_string_value(json_array_get(retention->runs, retention->next++));
-    struct store_write *write;
-
-    if (!run && retention->n_deleted > retention->n_before) {
-        look(retention);
-        return;
-    }
-    write = run ? store_write_create() : NULL;
-    if (!write) {
-        rest(retention, NULL);
-        return;
-    }
-    store_write_delete(write, run);
-    store_submit(retention->store, write, false, on_deleted, retention);
 }
 
 static void on_old(void *arg, const struct error *err, json_t *old)
 {
     struct retention *retention = arg;
+    const char *run = json_string_value(json_array_get(json_object_get(old, "runs"), 0));
+    struct store_write *write;
 
-    json_decref(retention->runs);
-    retention->runs = json_incref(json_object_get(old, "runs"));
-    retention->next = 0;
-    retention->n_before = retention->n_deleted;
-    json_decref(old);
-    if (err || retention->is_closing || json_array_size(retention->runs) == 0)
+    if (err || retention->is_closing || !run) {
         rest(retention, err);
-    else
-        delete_next(retention);
+    } else {
+        write = store_write_create();
+        store_write_delete(write, run);
+        store_submit(retention->store, write, false, on_deleted, retention);
+    }
+    json_decref(old);
 }
 
-static void look(struct retention *retention)
+/* The oldest that has to go. */
+static void delete_next(struct retention *retention)
 {
     int64_t before_ms =
         retention->keep_days > 0 ? clock_wall_ms() - retention->keep_days * DAY_MS : 0;
 
-    store_read_old(retention->store, retention->keep_runs, before_ms, AT_ONCE, on_old,
+    store_read_old(retention->store, retention->keep_runs, before_ms, 1, on_old,
                    retention);
 }
 
@@ -111,16 +86,14 @@ static void on_timer(uv_timer_t *timer)
     if (retention->is_busy)
         return;
     retention->is_busy = true;
-    look(retention);
+    delete_next(retention);
 }
 
 struct retention *retention_create(uv_loop_t *loop, struct store *store,
                                    int64_t keep_runs, int64_t keep_days)
 {
-    struct retention *retention = calloc(1, sizeof(*retention));
+    struct retention *retention = memory_zeroed(1, sizeof(*retention), "the retention");
 
-    if (!retention)
-        return NULL;
     retention->store = store;
     retention->keep_runs = keep_runs;
     retention->keep_days = keep_days;

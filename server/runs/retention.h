@@ -12,7 +12,7 @@
 struct retention;
 
 /* Look at once, and each minute. keep_runs, keep_days: 0 is no limit. loop and store are
- * borrowed. NULL when memory is out. */
+ * borrowed. */
 struct retention *retention_create(uv_loop_t *loop, struct store *store,
                                    int64_t keep_runs, int64_t keep_days);
 

@@ -111,7 +111,7 @@ static void place(struct active_run *active, const struct placement *placement)
     if (verdict)
         json_object_set_new(body, "ceiling", verdict);
     emit(active, "placed", body, NULL);
-    snapshots_keep(active, placement);
+    snapshots_keep(active);
 }
 
 /* Tell, once per change, why a run is not running yet. */

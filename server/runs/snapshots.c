@@ -1,10 +1,9 @@
 /* snapshots.c - what a run's nodes said of themselves when it was placed */
 #include "server/runs/snapshots.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "common/base/memory.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
@@ -16,20 +15,11 @@
 #define WRITE_TEXTS 8
 #define WRITE_NODES 256
 
+/* A run's nodes on their way to the disk. */
 struct snapshots {
-    struct scheduler *scheduler; /* held */
-    char run[ID_RUN_LENGTH + 1];
-    char **names;
-    size_t n, next;
+    struct active_run *active; /* referred to by its `pending` */
+    size_t next;               /* of its nodes */
 };
-
-static void snapshots_free(struct snapshots *snapshots)
-{
-    for (size_t i = 0; i < snapshots->n; i++)
-        free(snapshots->names[i]);
-    free(snapshots->names);
-    free(snapshots);
-}
 
 /* Whether its text had to be made. */
 static bool keep(struct store_write *write, const char *run, struct node *node)
@@ -44,7 +34,9 @@ static bool keep(struct store_write *write, const char *run, struct node *node)
                                         .case_no = STORE_NO_CASE,
                                         .text = text};
 
-    if (is_known || (text && digest_text(text, node->kept) == 0))
+    if (!is_known && !text)
+        memory_out("an inventory");
+    if (is_known || digest_text(text, node->kept) == 0)
         store_write_artifact(write, &item);
     free(text);
     return !is_known;
@@ -55,54 +47,45 @@ static void on_written(void *arg, const struct error *err,
 
 static void write_some(struct snapshots *snapshots)
 {
+    const struct run *run = snapshots->active->run;
+    struct scheduler *scheduler = snapshots->active->scheduler;
+    size_t end = snapshots->next + WRITE_NODES, texts = 0;
     struct store_write *write = store_write_create();
-    size_t texts = 0;
 
-    for (size_t k = 0; write && k < WRITE_NODES && texts < WRITE_TEXTS; k++) {
-        struct node *node;
+    while (snapshots->next < run->pool.n && snapshots->next < end &&
+           texts < WRITE_TEXTS) {
+        const char *name = run->pool.items[snapshots->next++].name;
+        struct node *node = node_find(&scheduler->nodes, name);
 
-        if (snapshots->next == snapshots->n)
-            break;
-        node =
-            node_find(&snapshots->scheduler->nodes, snapshots->names[snapshots->next++]);
-        texts += node && keep(write, snapshots->run, node);
+        texts += node && keep(write, run->id, node);
     }
-    store_submit(snapshots->scheduler->config.store, write, true, on_written, snapshots);
+    store_submit(scheduler->config.store, write, true, on_written, snapshots);
 }
 
-/* A run that was deleted meanwhile has no row. */
 static void on_written(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
     struct snapshots *snapshots = arg;
-    struct scheduler *scheduler = snapshots->scheduler;
+    struct active_run *active = snapshots->active;
+    struct scheduler *scheduler = active->scheduler;
 
     (void)events;
     (void)n_events;
-    if (!err && snapshots->next < snapshots->n) {
+    if (!err && snapshots->next < active->run->pool.n) {
         write_some(snapshots);
         return;
     }
-    snapshots_free(snapshots);
+    free(snapshots);
+    active_run_unref(active);
     scheduler_release(scheduler);
 }
 
-void snapshots_keep(const struct active_run *active, const struct placement *placement)
+void snapshots_keep(struct active_run *active)
 {
-    struct snapshots *snapshots = calloc(1, sizeof(*snapshots));
-    char **names = calloc(placement->n_nodes + 1, sizeof(char *));
+    struct snapshots *snapshots = memory_zeroed(1, sizeof(*snapshots), "an inventory");
 
-    if (!snapshots || !names) {
-        free(snapshots);
-        free(names);
-        return;
-    }
-    snapshots->names = names;
-    snapshots->scheduler = active->scheduler;
-    snprintf(snapshots->run, sizeof(snapshots->run), "%s", active->run->id);
-    while (snapshots->n < placement->n_nodes &&
-           (names[snapshots->n] = strdup(placement->nodes[snapshots->n]->name)))
-        snapshots->n++;
+    snapshots->active = active;
+    active->pending++;
     scheduler_hold(active->scheduler);
     write_some(snapshots);
 }

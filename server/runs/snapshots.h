@@ -3,10 +3,9 @@
 #ifndef RINGBENCH_SERVER_RUNS_SNAPSHOTS_H
 #define RINGBENCH_SERVER_RUNS_SNAPSHOTS_H
 
-#include "server/nodes/placement.h"
-
 struct active_run;
 
-void snapshots_keep(const struct active_run *active, const struct placement *placement);
+/* The run is placed. */
+void snapshots_keep(struct active_run *active);
 
 #endif
