@@ -1,5 +1,13 @@
 # debian_files.cmake - run by cpack on what it is about to pack: what a Debian package has
 # besides the installed files
+# COMMAND_ERROR_IS_FATAL needs CMake 3.19.
+macro(execute_or_fail)
+    execute_process(${ARGV} RESULT_VARIABLE result)
+    if(result)
+        message(FATAL_ERROR "${ARGV}: ${result}")
+    endif()
+endmacro()
+
 foreach(tool dpkg-shlibdeps file)
     find_program(found_${tool} ${tool})
     if(NOT found_${tool})
@@ -13,11 +21,10 @@ set(root ${CPACK_TEMPORARY_DIRECTORY})
 # The workers keep the names of their functions, which their stacks are told with.
 foreach(program server/usr/bin/ringbench-server server/usr/bin/ringbench-sim
         agent/usr/bin/ringbench-agent agent/usr/bin/ringbench-reaper)
-    execute_process(COMMAND ${CPACK_RINGBENCH_STRIP} ${root}/${program} COMMAND_ERROR_IS_FATAL ANY)
+    execute_or_fail(COMMAND ${CPACK_RINGBENCH_STRIP} ${root}/${program})
 endforeach()
 file(GLOB workers ${root}/agent/usr/bin/ringbench-worker-*)
-execute_process(COMMAND ${CPACK_RINGBENCH_STRIP} --strip-debug ${workers}
-    COMMAND_ERROR_IS_FATAL ANY)
+execute_or_fail(COMMAND ${CPACK_RINGBENCH_STRIP} --strip-debug ${workers})
 
 file(COPY ${source}/deploy/debian/lintian-overrides DESTINATION ${root}/agent/usr/share/lintian/overrides)
 file(RENAME ${root}/agent/usr/share/lintian/overrides/lintian-overrides
@@ -44,14 +51,13 @@ foreach(part server agent)
     file(WRITE ${doc}/changelog "ringbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
         "  * Built from its sources.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
     file(GLOB pages ${root}/${part}/usr/share/man/man1/*.1)
-    execute_process(COMMAND gzip -9nf ${doc}/changelog ${pages} COMMAND_ERROR_IS_FATAL ANY)
+    execute_or_fail(COMMAND gzip -9nf ${doc}/changelog ${pages})
 endforeach()
 
 # Whatever the umask here is.
-execute_process(COMMAND chmod -R u=rwX,go=rX ${root} COMMAND_ERROR_IS_FATAL ANY)
+execute_or_fail(COMMAND chmod -R u=rwX,go=rX ${root})
 
 # The same sources make the same package.
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
-    execute_process(COMMAND find ${root} -exec touch -h -d @$ENV{SOURCE_DATE_EPOCH} {} +
-        COMMAND_ERROR_IS_FATAL ANY)
+    execute_or_fail(COMMAND find ${root} -exec touch -h -d @$ENV{SOURCE_DATE_EPOCH} {} +)
 endif()

@@ -84,11 +84,10 @@ static int set_text(char **field, const char *text, struct error *err)
 static int check_url(CURLU *url, const char *text, char **scheme, char **host,
                      struct error *err)
 {
-    CURLUcode code = curl_url_set(url, CURLUPART_URL, text, 0);
-
-    if (code)
-        return error_set(err, ERROR_INVALID, "--server: '%.200s' is not a URL: %s", text,
-                         curl_url_strerror(code));
+    if (curl_url_set(url, CURLUPART_URL, text, 0))
+        return error_set(err, ERROR_INVALID,
+                         "--server: '%.200s' is not a URL such as http://HOST:PORT",
+                         text);
     if (curl_url_get(url, CURLUPART_SCHEME, scheme, 0) ||
         curl_url_get(url, CURLUPART_HOST, host, 0))
         return error_set(err, ERROR_INVALID, "--server: '%.200s' names no host", text);

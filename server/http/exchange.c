@@ -292,13 +292,10 @@ static bool is_encoded(const struct exchange *exchange)
 static bool refuse_doubtful_head(struct http_request *request)
 {
     struct exchange *exchange = request->exchange;
-    bool is_chunked;
     struct error err;
 
-    if (head_check(exchange->mhd, &exchange->line, &is_chunked, &err) == 0) {
-        exchange->is_last = is_chunked && head_library_is_lenient();
+    if (head_check(exchange->mhd, &exchange->line, &exchange->is_last, &err) == 0)
         return false;
-    }
     exchange->is_last = true;
     reply_refuse(request, 400, "%s", err.text);
     return true;

@@ -1,6 +1,7 @@
 /* head.c - heads of requests that another server could read differently */
 #include "server/http/head.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +15,7 @@ struct walk {
 
 /* Versions before 1.0 take a bare LF for the end of a line, NUL for the end of a value,
  * and lines that go on. All that is left to see of it is where they put the parts. */
-bool head_library_is_lenient(void)
+static bool library_is_lenient(void)
 {
     return strncmp(MHD_get_version(), "0.", 2) == 0;
 }
@@ -66,28 +67,37 @@ static enum MHD_Result see_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Whether the parts of the head follow each other with nothing but what belongs there. */
-static bool is_whole(struct MHD_Connection *mhd, const struct head_line *line,
-                     const struct walk *walk)
+/* Where the head ends, with its last line end. NULL before version 0.9.74, in which the
+ * size is not that of the head, but wraps below 0. */
+static const char *end_of(struct MHD_Connection *mhd, const struct head_line *line)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
-    return line->uri == line->method + strlen(line->method) + 1 &&
-           line->version == line->uri_end + 1 && !walk->is_torn &&
-           (!info || line->method + info->header_size == walk->next + strlen("\r\n"));
+    return info && info->header_size < SIZE_MAX / 2 ? line->method + info->header_size
+                                                    : NULL;
 }
 
-int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_chunked,
+/* Whether the parts of the head follow each other with nothing but what belongs there. */
+static bool is_whole(const struct head_line *line, const struct walk *walk,
+                     const char *end)
+{
+    return line->uri == line->method + strlen(line->method) + 1 &&
+           line->version == line->uri_end + 1 && !walk->is_torn &&
+           (!end || end == walk->next + strlen("\r\n"));
+}
+
+int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_last,
                struct error *err)
 {
-    bool is_lenient = head_library_is_lenient();
+    bool is_lenient = library_is_lenient();
+    const char *end = end_of(mhd, line);
     struct walk walk = {.next = NULL};
 
     if (is_lenient)
         walk.next = line->version + strlen(line->version) + strlen("\r\n");
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, see_header, &walk);
-    *is_chunked = walk.codings > 0;
+    *is_last = is_lenient && (walk.codings > 0 || !end);
     if (walk.bad_name)
         return error_set(err, ERROR_INVALID, "the name of a header is not a token");
     if (walk.bad_value)
@@ -102,7 +112,7 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
     if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
         return error_set(err, ERROR_INVALID,
                          "the only Transfer-Encoding taken is chunked");
-    if (is_lenient && !is_whole(mhd, line, &walk))
+    if (is_lenient && !is_whole(line, &walk, end))
         return error_set(
             err, ERROR_INVALID,
             "each line of a request ends with CR and LF, has no NUL and does "

@@ -15,11 +15,10 @@ struct head_line {
 };
 
 /* -1 with the reason (ERROR_INVALID) when it is to be refused and the connection closed.
- * *is_chunked: the body comes in chunks. */
-int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_chunked,
+ * *is_last: so it is after the answer, because the library does not say for sure where
+ * the request ends: in some versions it takes a bare LF after the size of a chunk, or
+ * after the last header. */
+int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_last,
                struct error *err);
-
-/* Whether the library takes a bare LF after the size of a chunk, which we can't see. */
-bool head_library_is_lenient(void);
 
 #endif

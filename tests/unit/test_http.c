@@ -426,8 +426,9 @@ TEST_WITH(start_open, stop, refuses_heads_that_can_be_read_in_two_ways)
         reply_release(&reply);
         client_send_bytes(fd, heads[i].text, heads[i].len);
         client_read(fd, false, &reply);
-        /* libmicrohttpd 1.0 hangs up on a NUL in the target. */
-        if (reply.status != 400 && (reply.status != 0 || head_library_is_lenient()))
+        /* libmicrohttpd itself hangs up on some: 0.9.72 on a length that is no number,
+         * 1.0 on a NUL in the target. */
+        if (reply.status != 400 && reply.status != 0)
             fail_msg("%s: %d", heads[i].text, reply.status);
         reply_release(&reply);
         client_send(fd, GET_OK "\r\n");

@@ -1,6 +1,6 @@
 # cmake -D SOURCE=DIR -P layers.cmake: no file includes what stands above its own folder.
 # Of each line, a folder may include those to its left; first what all of them may.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.18)
 set(all common/base common/spec common/result common/ncclog)
 set(lines
     "server/http,server/rendezvous,server/finding,server/summary,server/store,server/analysis,server/plan,server/import,server/nodes,server/launch,server/runs,server/render,server/api,server"

@@ -1,6 +1,6 @@
 # cmake -D SOURCE=DIR -P named_files.cmake: each file of ours that the docs name in `backticks`,
 # or a source in a comment, is there: by its whole path, or by the end of it.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.18)
 set(roots "agent|bench|common|server|web|tests|scripts|deploy|cmake|docs|\\.ci")
 set(not_ours cuda_runtime_api.h nvml.h src/include/device.h plugins/tuner/example/plugin.c
     drivers/infiniband/hw/mlx5/mad.c noun.c noun.h test_noun.c)
