@@ -51,19 +51,16 @@ static json_t *cases_json(int64_t now)
     return cases;
 }
 
-/* As if the last case were still running. */
-static void cut_off(json_t *run, json_t *cases)
+/* As if the run had not ended. */
+static void cut_off(json_t *run)
 {
     json_t *spec = json_pack("{s:{s:[s,s,s,s,s]}, s:i, s:s}", "matrix",
                              "NCCL_MIN_NCHANNELS", "0", "1", "2", "3", "4", "repeats",
                              CASES / ENVIRONMENTS, "order", "sequential");
-    json_t *last = json_array_get(cases, CASES - 1);
 
     json_object_set_new(run, "spec", spec);
     json_object_set_new(run, "state", json_string("running"));
     json_object_set_new(run, "ended", json_null());
-    json_object_set_new(last, "state", json_string("running"));
-    json_object_set_new(last, "ended", json_null());
 }
 
 static json_t *run_json(const char *id, long results, bool is_program, int64_t now)
@@ -146,6 +143,32 @@ static void add_event(struct store_write *write, const char *id, int64_t time,
     json_decref(body);
 }
 
+static void add_case(struct store_write *write, const char *id, int64_t time, long number,
+                     const char *state)
+{
+    add_event(
+        write, id, time, "case",
+        json_pack("{s:i, s:i, s:s}", "case", (int)number, "attempt", 1, "state", state));
+}
+
+/* A case begins, and the one before has ended. */
+static void add_turn(struct store_write *write, const char *id, int64_t time, long number)
+{
+    if (number > 0)
+        add_case(write, id, time, number - 1, "completed");
+    add_case(write, id, time, number, "rendezvous");
+    add_case(write, id, time, number, "running");
+}
+
+static void add_start(struct store_write *write, const char *id, int64_t time)
+{
+    add_event(write, id, time, "placed",
+              json_pack("{s:s, s:[{s:s, s:i}]}", "backend", "host", "nodes", "name",
+                        "node-1", "ranks", RANKS));
+    add_event(write, id, time, "state",
+              json_pack("{s:s, s:n}", "state", "rendezvous", "reason"));
+}
+
 static void add_log(struct store_write *write, const char *id, int64_t time, long number)
 {
     static char text[LOG_BYTES];
@@ -177,20 +200,24 @@ static void fill(struct store *store, uv_loop_t *loop, const char *id, long resu
     json_t *cases = cases_json(now);
 
     if (is_cut)
-        cut_off(doc, cases);
+        cut_off(doc);
+    else
+        json_object_set(doc, "cases", cases);
     for (long i = 0; i < per_case * CASES;) {
         struct store_write *write = store_write_create();
 
         if (i == 0) {
             store_write_run(write, id, is_cut ? "running" : "completed", "large", now,
                             NULL, doc);
-            for (size_t k = 0; k < CASES; k++)
-                store_write_case(write, id, k, json_text(json_array_get(cases, k)));
+            add_start(write, id, now);
             add_event(write, id, now, "state",
                       json_pack("{s:s, s:n}", "state", "running", "reason"));
         }
-        for (long end = i + BATCH; i < end && i < per_case * CASES; i++)
+        for (long end = i + BATCH; i < end && i < per_case * CASES; i++) {
+            if (i % per_case == 0)
+                add_turn(write, id, now + i, i / per_case);
             add(write, id, now + i, kind, i, per_case);
+        }
         if (i == per_case * CASES && !is_cut)
             add_event(write, id, now + i, "state",
                       json_pack("{s:s, s:n}", "state", "completed", "reason"));

@@ -127,19 +127,16 @@ static void on_written(void *arg, const struct error *err,
 static void write_edit(struct edit *edit, const json_t *event)
 {
     struct store_write *write = store_write_create();
-    json_t *editable = run_editable(edit->run), *stored;
+    json_t *editable = run_editable(edit->run);
 
     json_object_update_new(edit->run,
                            run_edit_apply(editable, json_object_get(event, "after")));
     json_decref(editable);
-    stored = json_copy(edit->run);
-    json_object_set_new(stored, "cases", json_array()); /* they have rows of their own */
     store_write_event(write, edit->id, clock_wall_ms(), "edit", event);
-    store_write_run(write, edit->id, json_get_str(stored, "state", ""),
-                    json_get_str(stored, "name", ""),
-                    clock_parse_ms(json_get_str(stored, "created", NULL)),
-                    json_object_get(stored, "labels"), stored);
-    json_decref(stored);
+    store_write_run(write, edit->id, json_get_str(edit->run, "state", ""),
+                    json_get_str(edit->run, "name", ""),
+                    clock_parse_ms(json_get_str(edit->run, "created", NULL)),
+                    json_object_get(edit->run, "labels"), edit->run);
     store_submit(edit->parked->api->store, write, false, on_written, edit);
 }
 

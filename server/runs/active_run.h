@@ -27,6 +27,7 @@ struct active_run {
     int64_t waits_until_ms; /* for missing nodes, by the wall clock; 0: not now */
     int64_t deadline_ns;    /* of the whole run, once started */
     int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
+    size_t n_over;          /* cases, the first of the run, that have ended */
     size_t lost;            /* of the run's nodes, when its latest round was planned */
     bool has_job;           /* it needs none to wait for, or that one runs */
     bool is_cancelling;

@@ -666,13 +666,10 @@ static void perform_rank(struct action *action)
     }
 }
 
-void action_apply(const struct action *action, struct store_write *write)
+void action_apply(const struct action *action)
 {
-    if (!action->type)
-        return;
-    run_apply(action->active->run, action->time_ms, action->type, action->body);
-    if (strcmp(action->type, "triad") == 0)
-        emit_run(write, action->active);
+    if (action->type)
+        run_fold(action->active->run, action->time_ms, action->type, action->body);
 }
 
 void action_perform(struct action *action, const struct node *node)

@@ -61,9 +61,8 @@ bool action_join(struct action *first, struct action *action);
  * is no event. -1 when memory is out. */
 int action_write(struct action *action, struct store_write *write);
 
-/* Let the run's model take the event. The write of its batch, which is queued next, gets
- * the run's row where no other event would write what changed. */
-void action_apply(const struct action *action, struct store_write *write);
+/* Let the run's model take the event. */
+void action_apply(const struct action *action);
 
 /* Then the case, what the line means to it. */
 void action_perform(struct action *action, const struct node *node);

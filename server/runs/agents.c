@@ -500,10 +500,10 @@ static int write_batch(struct batch *batch, struct store_write *write, struct er
 
 /* What follows from the lines may be events too, which come behind all of these: so the
  * models know all of these first. */
-static void apply_all(struct batch *batch, struct store_write *write)
+static void apply_all(struct batch *batch)
 {
     for (size_t i = 0; i < batch->n_actions; i++)
-        action_apply(&batch->actions[i], write);
+        action_apply(&batch->actions[i]);
 }
 
 static void perform_all(struct batch *batch)
@@ -582,7 +582,7 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     scheduler->n_batches++;
     scheduler_hold(scheduler);
     node->taken = batch->last_seq;
-    apply_all(batch, write);
+    apply_all(batch);
     store_submit(scheduler->config.store, write, true, on_batch_written, batch);
     perform_all(batch);
     scheduler_wake(scheduler);

@@ -40,14 +40,11 @@ static void on_written(void *arg, const struct error *err,
     scheduler_release(scheduler);
 }
 
-/* The run's row follows its states, not each of its events: of cases, which have rows of
- * their own, a run may have ten thousand, and as many nodes. A message of the server's
- * own is rare, and brings the time that the run has taken up to date. */
-static bool changes_row(const struct run *run, const char *type)
+/* Lists find a run by its state and its nodes. */
+static bool changes_row(const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
-           strcmp(type, "plan") == 0 || strcmp(type, "edit") == 0 ||
-           (strcmp(type, "message") == 0 && run->started_ms);
+           strcmp(type, "edit") == 0;
 }
 
 /* What an earlier attempt measured is not of the run that goes on. */
@@ -60,83 +57,16 @@ static int disown_results(struct store_write *write, const struct run *run,
     return store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
 }
 
-/* How long the run has been under way by the clock that nobody sets, as of when. */
-static json_t *elapsed_json(const struct active_run *active, struct clock_time now)
+int emit_run(struct store_write *write, const struct run *run)
 {
-    int64_t left_ns = active->deadline_ns - now.monotonic_ns;
-    int64_t ran_ms = active->run->spec->timeout_s * 1000 - left_ns / 1000000;
+    json_t *doc = run_to_json(run, run_has_ended(run) ? RUN_WHOLE : RUN_STORED);
+    int result = doc ? store_write_run(write, run->id, run_state_name(run->state),
+                                       run->spec->name, run->created_ms,
+                                       json_object_get(run->editable, "labels"), doc)
+                     : -1;
 
-    return json_pack("{s:I, s:I}", "ran_ms", (json_int_t)ran_ms, "at_ms",
-                     (json_int_t)now.wall_ms);
-}
-
-int emit_run(struct store_write *write, const struct active_run *active)
-{
-    const struct run *run = active->run;
-    struct clock_time now = scheduler_now(active->scheduler);
-    json_t *doc = run_to_json(run, RUN_STORED);
-    int result;
-
-    if (active->deadline_ns && !run_has_ended(run))
-        json_object_set_new(doc, "elapsed", elapsed_json(active, now));
-    result = doc ? store_write_run(write, run->id, run_state_name(run->state),
-                                   run->spec->name, run->created_ms,
-                                   json_object_get(run->editable, "labels"), doc)
-                 : -1;
     json_decref(doc);
     return result;
-}
-
-static int write_case(struct store_write *write, struct run *run, size_t i)
-{
-    struct run_case *c = &run->cases[i];
-    char *text;
-
-    if (c->is_stored)
-        return 0;
-    c->is_stored = true;
-    text = run_case_text(run, i);
-    if (text && case_has_ended(c) && !c->text && run->spec->pattern != PATTERN_ALL)
-        c->text = strdup(text);
-    return store_write_case(write, run->id, i, text);
-}
-
-static void settle(struct run *run, size_t begun)
-{
-    while (run->n_settled < begun && run->cases[run->n_settled].is_stored &&
-           case_has_ended(&run->cases[run->n_settled]))
-        run->n_settled++;
-}
-
-int emit_cases(struct store_write *write, struct run *run)
-{
-    size_t n = run_begun_cases(run);
-    int result = 0;
-
-    for (size_t i = run->n_settled; i < n && !result; i++)
-        result = write_case(write, run, i);
-    settle(run, n);
-    return result;
-}
-
-/* An event `case` is of one of them. */
-static int write_rows(struct store_write *write, const struct active_run *active,
-                      const char *type, const json_t *body)
-{
-    struct run *run = active->run;
-    size_t n = run_begun_cases(run), i = (size_t)json_get_int(body, "case", -1);
-
-    if (strcmp(type, "case") == 0 && i < n) {
-        int result = write_case(write, run, i);
-
-        settle(run, n);
-        return result;
-    }
-    if (!changes_row(run, type))
-        return 0;
-    if (emit_run(write, active))
-        return -1;
-    return strcmp(type, "message") == 0 ? 0 : emit_cases(write, run);
 }
 
 static int fill_write(struct store_write *write, const struct active_run *active,
@@ -145,7 +75,7 @@ static int fill_write(struct store_write *write, const struct active_run *active
     if (store_write_event(write, active->run->id, now.wall_ms, type, body) ||
         disown_results(write, active->run, type, body))
         return -1;
-    return write_rows(write, active, type, body);
+    return changes_row(type) ? emit_run(write, active->run) : 0;
 }
 
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then)
@@ -156,7 +86,7 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
 
     /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
      */
-    run_apply(active->run, now.wall_ms, type, body);
+    run_fold(active->run, now.wall_ms, type, body);
     if (!write || !emission || fill_write(write, active, now, type, body)) {
         log_error("run %s: out of memory for an event '%s'", active->run->id, type);
         json_decref(body);
@@ -222,14 +152,25 @@ void emit_case_end(struct active_run *active, size_t index, int attempt,
     emit(active, "case", body, NULL);
 }
 
+/* How long the run has been under way by the clock that nobody sets. */
+static int64_t ran_ms(const struct active_run *active)
+{
+    int64_t left_ns = active->deadline_ns - scheduler_now(active->scheduler).monotonic_ns;
+
+    return active->run->spec->timeout_s * 1000 - left_ns / 1000000;
+}
+
 void emit_message(struct active_run *active, const char *level, const char *format, ...)
 {
     char text[1024];
+    json_t *body;
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    emit(active, "message",
-         json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text)), NULL);
+    body = json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text));
+    if (active->run->started_ms)
+        json_object_set_new(body, "ran_ms", json_integer((json_int_t)ran_ms(active)));
+    emit(active, "message", body, NULL);
 }

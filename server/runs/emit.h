@@ -20,12 +20,9 @@ struct store_write;
 typedef void emitted(struct active_run *active, int case_no);
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
 
-/* Write the run's row. -1 when the write is spoilt. */
-int emit_run(struct store_write *write, const struct active_run *active);
+/* Write the run's row: with its cases once it has ended. -1 when the write is spoilt. */
+int emit_run(struct store_write *write, const struct run *run);
 
-/* Write the cases that changed since they were last written, mostly one: a run may have a
- * thousand, with a thousand ranks each. -1 when the write is spoilt. */
-int emit_cases(struct store_write *write, struct run *run);
 void emit_state(struct active_run *active, enum run_state state, const char *reason);
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then);
@@ -39,6 +36,8 @@ struct case_end {
 };
 void emit_case_end(struct active_run *active, size_t index, int attempt,
                    const struct case_end *end);
+
+/* With how long the run has been under way, for the server that takes it up. */
 void emit_message(struct active_run *active, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

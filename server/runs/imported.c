@@ -8,7 +8,6 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
-#include "server/runs/emit.h"
 #include "server/runs/run.h"
 #include "server/store/store.h"
 
@@ -196,7 +195,7 @@ static int put(struct writer *writer, const char *type, json_t *body)
     int result = -1;
 
     if (body) {
-        run_apply(run, writer->what->time_ms, type, body);
+        run_fold(run, writer->what->time_ms, type, body);
         result =
             store_write_event(writer->write, run->id, writer->what->time_ms, type, body);
     }
@@ -460,10 +459,10 @@ json_t *imported_write(struct store_write *write, const struct imported *what,
     if (write_row(write, writer->run, doc) || put_events(writer))
         goto out;
     json_decref(doc);
-    doc = run_to_json(writer->run, RUN_STORED);
+    doc = run_to_json(writer->run, RUN_WHOLE);
     if (doc)
         json_object_set_new(doc, "imported", about(what));
-    if (!write_row(write, writer->run, doc) && !emit_cases(write, writer->run))
+    if (!write_row(write, writer->run, doc))
         goto done;
 out:
     json_decref(doc);

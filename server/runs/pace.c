@@ -1,10 +1,11 @@
 /* pace.c - how long the rows of a run take, and so how long the rest of it will */
 #include "server/runs/pace.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 void pace_init(struct pace *pace)
 {
@@ -14,16 +15,10 @@ void pace_init(struct pace *pace)
 
 struct pace *pace_create(void)
 {
-    struct pace *pace = malloc(sizeof(*pace));
+    struct pace *pace = memory_zeroed(1, sizeof(*pace), "the pace of a run");
 
-    if (pace)
-        pace_init(pace);
+    pace_init(pace);
     return pace;
-}
-
-void pace_skip(struct pace *pace, int64_t time_ms)
-{
-    pace->last_ms = time_ms;
 }
 
 void pace_case_begins(struct pace *pace, int64_t time_ms)
@@ -44,19 +39,16 @@ void pace_case_ends(struct pace *pace, int64_t time_ms, bool is_completed)
 
 static int bucket_of(double bytes)
 {
-    int bucket = 0;
+    int bucket = bytes >= 2.0 ? ilogb(bytes) : 0;
 
-    while (bytes >= 2.0 && bucket < PACE_BUCKETS - 1) {
-        bytes /= 2.0;
-        bucket++;
-    }
-    return bucket;
+    return bucket < PACE_BUCKETS ? bucket : PACE_BUCKETS - 1;
 }
 
-void pace_result(struct pace *pace, int64_t time_ms, const json_t *body)
+void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_t size,
+                 int64_t row)
 {
-    int kind = collective_lookup(json_get_str(body, "collective", ""));
-    double bytes = (double)json_get_int(body, "size", 0);
+    int kind = collective_lookup(json_get_str(about, "collective", ""));
+    double bytes = (double)size;
     struct pace_bucket *bucket;
 
     if (kind < 0 || !pace->case_ms)
@@ -71,7 +63,7 @@ void pace_result(struct pace *pace, int64_t time_ms, const json_t *body)
         pace->startups++;
     }
     pace->last_ms = time_ms;
-    pace->last_row = json_get_int(body, "row", pace->last_row + 1);
+    pace->last_row = row < 0 ? pace->last_row + 1 : row;
 }
 
 /* ---- What a row is likely to take ---- */

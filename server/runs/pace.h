@@ -34,18 +34,16 @@ struct pace {
 
 void pace_init(struct pace *pace);
 
-/* NULL when memory is out; free() it. */
+/* To be freed. */
 struct pace *pace_create(void);
 
 /* A case begins its rendezvous, or has ended. */
 void pace_case_begins(struct pace *pace, int64_t time_ms);
 void pace_case_ends(struct pace *pace, int64_t time_ms, bool is_completed);
 
-/* Rows up to that time were not seen: the next one is measured from there. */
-void pace_skip(struct pace *pace, int64_t time_ms);
-
-/* The body of a `result` event. */
-void pace_result(struct pace *pace, int64_t time_ms, const json_t *body);
+/* A row. about: has its "collective". row: its number within the case; -1: the next. */
+void pace_result(struct pace *pace, int64_t time_ms, const json_t *about, int64_t size,
+                 int64_t row);
 
 /* The seconds that are likely to be left at now_ms; negative: nobody can say. plan: of a
  * case's rows, or NULL for a program. cases_ahead: beyond the one under way. *basis: the

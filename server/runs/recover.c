@@ -1,4 +1,5 @@
 /* recover.c - runs that were under way when the server last stopped */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -10,7 +11,7 @@
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/live_case.h"
-#include "server/runs/recall.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
@@ -36,53 +37,82 @@ static void resume_cases(struct active_run *active)
     }
 }
 
-/* An event `nccl` or `ranks`. */
-static void on_ways(void *arg, int64_t time_ms, const char *type, const json_t *body)
-{
-    int case_no = (int)json_get_int(body, "case", -1);
-    int attempt = (int)json_get_int(body, "attempt", -1);
-    int rank = (int)json_get_int(body, "rank", -1);
-    struct live_case *live = active_run_live(arg, case_no);
-    json_t *log = json_object_get(body, "log");
+/* ---- Its log ---- */
 
-    (void)time_ms, (void)type;
-    if (!live || !live_case_is(live, case_no, attempt))
+/* A run that is made again from its log. */
+struct replay {
+    struct run *run;
+    json_t *told; /* by number of each case under way: the events that tell of its ways */
+};
+
+/* Ranks tell of their ways once, and a case under way puts them together. */
+static void keep_told(struct replay *replay, const char *type, const json_t *body)
+{
+    char key[24];
+
+    snprintf(key, sizeof(key), "%lld", (long long)json_get_int(body, "case", -1));
+    if (strcmp(type, "case") == 0 &&
+        strcmp(json_get_str(body, "state", ""), case_state_name(CASE_RUNNING)) != 0)
+        json_object_del(replay->told, key);
+    if (!json_object_get(body, "log") && !json_object_get(body, "each"))
         return;
-    if (log)
-        live_case_nccl(live, rank, log);
-    else
-        case_transport_take_each(live, -1, body);
+    if (!json_object_get(replay->told, key))
+        json_object_set_new(replay->told, key, json_array());
+    json_array_append(json_object_get(replay->told, key), (json_t *)(uintptr_t)body);
 }
 
-/* A rank's ways are told once, so that what is known of them is in the store alone. */
-static int recall_ways(struct active_run *active, struct store_recall *recall,
-                       struct error *err)
+static void on_event(void *arg, int64_t time_ms, const char *type, const json_t *body)
 {
-    const struct run *run = active->run;
-    struct store_said said = {run->id, case_transport_is_host(run) ? "ranks" : "nccl",
-                              run->spec->pattern != PATTERN_ALL};
+    struct replay *replay = arg;
 
-    return LIST_EMPTY(&active->live)
-               ? 0
-               : store_recall_said(recall, &said, on_ways, active, err);
+    run_fold(replay->run, time_ms, type, body);
+    keep_told(replay, type, body);
+}
+
+static void on_result(void *arg, const struct result_record *record, const json_t *key,
+                      const json_t *body)
+{
+    struct replay *replay = arg;
+
+    run_fold_result(replay->run, record, key, body);
+}
+
+static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
+
+static void tell_again(struct active_run *active, const json_t *told)
+{
+    const json_t *body;
+    struct live_case *live;
+    char key[24];
+    size_t i;
+
+    LIST_FOREACH (live, &active->live, entry) {
+        snprintf(key, sizeof(key), "%zu", live->index);
+        json_array_foreach (json_object_get(told, key), i, body) {
+            json_t *log = json_object_get(body, "log");
+
+            if (log)
+                live_case_nccl(live, (int)json_get_int(body, "rank", -1), log);
+            else
+                case_transport_take_each(live, -1, body);
+        }
+    }
 }
 
 /* Time that passed while no server ran does not count, whatever the clock says of it:
  * what is known is how long the run had taken when it was last seen. */
-static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found,
-                           int64_t now_ns)
+static int64_t deadline_ns(const struct run *run, int64_t head_ms, int64_t now_ns)
 {
-    const json_t *elapsed = json_object_get(found->doc, "elapsed");
-    int64_t at_ms = json_get_int(elapsed, "at_ms", run->started_ms);
-    int64_t since_ms = found->head_ms > at_ms ? found->head_ms - at_ms : 0;
+    int64_t since_ms = head_ms > run->ran_at_ms ? head_ms - run->ran_at_ms : 0;
     int64_t left_ms = run->spec->timeout_s * INT64_C(1000);
-    int64_t ran_ms = json_get_int(elapsed, "ran_ms", 0);
+    int64_t ran_ms = run->ran_ms > 0 ? run->ran_ms : 0;
 
-    ran_ms = ran_ms > 0 ? ran_ms : 0;
     left_ms -= ran_ms < left_ms ? ran_ms : left_ms;
     left_ms -= since_ms < left_ms ? since_ms : left_ms;
     return now_ns + left_ms * INT64_C(1000000);
 }
+
+/* ---- All of them ---- */
 
 /* What an earlier server accepted and this one does not: its run ends here, and can be
  * deleted as any other. */
@@ -99,7 +129,6 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     log_warn("%s", reason);
     json_object_update(ended, body);
     json_object_set_new(ended, "ended", json_string(clock_format_ms(now_ms, text)));
-    json_object_set_new(ended, "cases", json_array()); /* they stay as they are */
     if (write && body && ended) {
         store_write_run(write, id, state, json_get_str(doc, "name", ""),
                         clock_parse_ms(json_get_str(doc, "created", NULL)),
@@ -111,35 +140,32 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     store_submit(scheduler->config.store, write, true, NULL, NULL);
 }
 
-static int take_up(void *arg, struct store_recall *recall,
-                   const struct store_unfinished *found, struct error *err)
+static int take_up(void *arg, struct store_recall *recall, const struct store_run *found,
+                   struct error *err)
 {
     struct scheduler *scheduler = arg;
-    struct run *run = run_restore(found->doc, err);
+    struct replay replay = {run_create_again(found->doc, err), json_object()};
     struct active_run *active;
+    int result = 0;
 
-    if (!run && err->code == ERROR_INVALID) {
+    if (!replay.run) {
         give_up(scheduler, found->doc, err->text);
-        return 0;
+    } else if (store_recall_log(recall, replay.run->id, &replayer, &replay, err)) {
+        run_destroy(replay.run);
+        result = -1;
+    } else {
+        active = active_run_add(scheduler, replay.run);
+        active->head = found->head;
+        if (replay.run->started_ms) {
+            active->deadline_ns = deadline_ns(replay.run, found->head_ms,
+                                              scheduler_now(scheduler).monotonic_ns);
+            emit_message(active, "warn", "the server restarted");
+            resume_cases(active);
+            tell_again(active, replay.told);
+        }
     }
-    if (!run)
-        return -1;
-    if (run->pool.n > 0 && recall_results(run, recall, err)) {
-        run_destroy(run);
-        return -1;
-    }
-    active = active_run_add(scheduler, run);
-    if (!active) {
-        run_destroy(run);
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    }
-    active->head = found->head;
-    if (!run->started_ms)
-        return 0; /* waits on, as if nothing had been */
-    active->deadline_ns = deadline_ns(run, found, scheduler_now(scheduler).monotonic_ns);
-    emit_message(active, "warn", "the server restarted");
-    resume_cases(active);
-    return recall_ways(active, recall, err);
+    json_decref(replay.told);
+    return result;
 }
 
 /* What earlier runs took, the oldest first. */
@@ -181,7 +207,7 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
     scheduler->recovering_until_ns = scheduler_now(scheduler).monotonic_ns +
                                      scaled_s_to_ns(scheduler->config.lease_s) +
                                      scaled_s_to_ns(10);
-    if (store_recall_unfinished(scheduler->config.store, take_up, scheduler, err))
+    if (store_recall_runs(scheduler->config.store, false, take_up, scheduler, err))
         return -1;
     if (scheduler->n_runs > 0)
         log_info("took up %zu unfinished runs", scheduler->n_runs);

@@ -210,13 +210,13 @@ static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
         conclude(active, run->n_cases ? NULL : "none of its nodes is left");
 }
 
-static size_t first_open(const struct run *run)
+static size_t first_open(struct active_run *active)
 {
-    size_t i = run->n_settled;
+    const struct run *run = active->run;
 
-    while (i < run->n_cases && case_has_ended(&run->cases[i]))
-        i++;
-    return i;
+    while (active->n_over < run->n_cases && case_has_ended(&run->cases[active->n_over]))
+        active->n_over++;
+    return active->n_over;
 }
 
 /* Why the run must come to its end, if it has no time left. */
@@ -251,7 +251,7 @@ void rounds_tick(struct active_run *active, int64_t now_ns)
     }
     if (active_run_is_over(active))
         return;
-    first = first_open(active->run);
+    first = first_open(active);
     if (first < active->run->n_cases && !active->is_cancelling)
         start_round(active, first, now_ns);
     else if (LIST_EMPTY(&active->live))

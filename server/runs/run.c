@@ -99,6 +99,21 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     return run;
 }
 
+struct run *run_create_again(const json_t *doc, struct error *err)
+{
+    const char *id = json_get_str(doc, "id", "");
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(json_object_get(doc, "spec"), &problems);
+    problems_release(&problems);
+    if (spec)
+        return run_create(id, spec, clock_parse_ms(json_get_str(doc, "created", NULL)));
+    error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more", id);
+    return NULL;
+}
+
 int run_open_cases(struct run *run)
 {
     if (!run->cases)
@@ -205,7 +220,7 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
-static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
+static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
 {
     int state = lookup(run_states, RUN_STATE_COUNT, json_get_str(body, "state", NULL));
 
@@ -214,7 +229,7 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
     run->state = (enum run_state)state;
     replace_text(&run->reason, json_get_str(body, "reason", NULL));
     if (state == RUN_RENDEZVOUS && !run->started_ms)
-        run->started_ms = time_ms;
+        run->started_ms = run->ran_at_ms = time_ms;
     if (!run_has_ended(run))
         return;
     run->ended_ms = time_ms;
@@ -244,26 +259,24 @@ static void form_groups(struct run *run)
     free(ranks);
 }
 
-/* Neither its row nor its text says what it is from here on. */
-static void forget_written(struct run_case *c)
+static void forget_text(struct run_case *c)
 {
-    c->is_stored = false;
     free(c->text);
     c->text = NULL;
 }
 
-static void apply_placed(struct run *run, const json_t *body)
+static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
 {
     const json_t *nodes = json_object_get(body, "nodes");
     size_t count = json_array_size(nodes);
     int rank = 0;
 
+    (void)time_ms;
     if (run_open_cases(run))
         return;
-    run->n_settled = 0;
     for (size_t i = 0; i < run->n_cases; i++) {
         release_ranks(run, &run->cases[i]);
-        forget_written(&run->cases[i]);
+        forget_text(&run->cases[i]);
     }
     release_nodes(run);
     run->pool.items = calloc(count ? count : 1, sizeof(*run->pool.items));
@@ -292,16 +305,17 @@ static void apply_placed(struct run *run, const json_t *body)
 }
 
 /* The case that an event is about to change. */
-static struct run_case *case_of(struct run *run, const json_t *body)
+static struct run_case *case_at(struct run *run, int64_t index)
 {
-    int64_t index = json_get_int(body, "case", -1);
-
     if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
         return NULL;
-    forget_written(&run->cases[index]);
-    if ((size_t)index < run->n_settled)
-        run->n_settled = (size_t)index;
+    forget_text(&run->cases[index]);
     return &run->cases[index];
+}
+
+static struct run_case *case_of(struct run *run, const json_t *body)
+{
+    return case_at(run, json_get_int(body, "case", -1));
 }
 
 static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
@@ -338,7 +352,7 @@ static void note_unreached(struct run *run, const json_t *verdict)
     run->preflight = joined;
 }
 
-static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
+static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
     int state = lookup(case_states, CASE_STATE_COUNT, json_get_str(body, "state", NULL));
@@ -379,23 +393,26 @@ static void set_rank(const struct run *run, struct run_case *c, int64_t rank,
     replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
 }
 
-static void apply_rank(struct run *run, const json_t *body)
+static void fold_rank(struct run *run, int64_t time_ms, const json_t *body)
 {
+    (void)time_ms;
     set_rank(run, case_of(run, body), json_get_int(body, "rank", -1), body);
 }
 
 /* Ranks of one node that have reached a state. */
-static void apply_ranks(struct run *run, const json_t *body)
+static void fold_ranks(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
     const json_t *ranks = json_object_get(body, "ranks"), *rank;
     size_t i;
 
+    (void)time_ms;
     json_array_foreach (ranks, i, rank)
         set_rank(run, c, json_integer_value(rank), body);
 }
 
-void run_note_wrong(struct run_case *c, const json_t *body)
+/* Where the first wrong element of its case was. */
+static void note_wrong(struct run_case *c, const json_t *body)
 {
     const json_t *first = json_array_get(json_object_get(body, "errors"), 0);
     char text[256];
@@ -413,37 +430,39 @@ void run_note_wrong(struct run_case *c, const json_t *body)
     c->first_wrong_rank = (int)json_get_int(first, "rank", -1);
 }
 
-void run_count(struct run *run, const struct run_result *result)
+static void count(struct run *run, struct run_case *c, const struct result_record *record,
+                  const json_t *about)
 {
-    struct run_case *c = &run->cases[result->case_no];
+    bool has_pattern = run->spec->pattern != PATTERN_ALL;
+    size_t index = (size_t)(c - run->cases);
+    struct certainty certainty;
 
     run->rows_done++;
-    if (result->is_skipped) {
+    if (record->is_skipped) {
         run->rows_skipped++;
         return;
     }
-    if (json_get_bool(result->about, "emulated", false))
+    if (json_get_bool(about, "emulated", false))
         run->is_emulated = true;
-    if (json_object_get(result->about, "metric")) {
-        if (run->spec->pattern == PATTERN_ALL)
-            run_metrics_add(&run->metrics, result->about, result->value, result->rank);
+    if (record->is_figure) {
+        if (!has_pattern)
+            run_metrics_add(&run->metrics, about, record->value, record->rank);
         return;
     }
-    noise_add(&run->noise, &result->certainty, run->spec->noise_limit);
-    if (run->spec->pattern != PATTERN_ALL)
-        headline_add(&c->headline, result->about, result->size, result->busbw_gbs,
-                     &result->certainty);
-    else if (run_matrix_combination(run->spec, result->case_no) == 0)
-        headline_add(&run->headline, result->about, result->size, result->busbw_gbs,
-                     &result->certainty);
-    if (result->wrong > 0) {
-        run->wrong += (uint64_t)result->wrong;
-        c->wrong += (uint64_t)result->wrong;
+    certainty = result_record_certainty(record);
+    noise_add(&run->noise, &certainty, run->spec->noise_limit);
+    if (has_pattern)
+        headline_add(&c->headline, about, record->size, record->busbw_gbs, &certainty);
+    else if (run_matrix_combination(run->spec, index) == 0)
+        headline_add(&run->headline, about, record->size, record->busbw_gbs, &certainty);
+    if (record->wrong > 0) {
+        run->wrong += (uint64_t)record->wrong;
+        c->wrong += (uint64_t)record->wrong;
     }
-    if (c == run->cases && run->spec->pattern == PATTERN_ALL &&
-        json_get_int(result->about, "series", -1) == 0 && result->is_first_cycle)
+    if (index == 0 && !has_pattern && json_get_int(about, "series", -1) == 0 &&
+        record->cycle <= 0)
         json_array_append_new(
-            run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
+            run->curve, json_pack("[I, f]", (json_int_t)record->size, record->busbw_gbs));
 }
 
 static const char *node_of_rank(const void *arg, int rank)
@@ -454,7 +473,8 @@ static const char *node_of_rank(const void *arg, int rank)
     return node ? node->name : NULL;
 }
 
-void run_note_row(struct run *run, const json_t *row)
+/* For what the times of its ranks and the ports of its nodes say. */
+static void note_row(struct run *run, const json_t *row)
 {
     carried_note(&run->carried, row);
     if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
@@ -472,79 +492,101 @@ json_t *run_lateness(const struct run *run, const char *slow)
     return run->late ? lateness_verdict(run->late, slow) : NULL;
 }
 
-static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
+void run_fold_result(struct run *run, const struct result_record *record,
+                     const json_t *about, const json_t *body)
 {
-    struct run_case *c = case_of(run, body);
-    struct run_result result = {
-        .size = json_get_int(body, "size", 0),
-        .wrong = json_get_int(body, "wrong", 0),
-        .busbw_gbs = json_get_num(body, "busbw_gbs", 0.0),
-        .value = json_get_num(body, "value", 0.0),
-        .rank = (int)json_get_int(body, "rank", -1),
-        .is_skipped = json_object_get(body, "skipped") != NULL,
-        .is_first_cycle = json_get_int(body, "cycle", 0) == 0,
-        .certainty = result_certainty(body),
-        .about = body,
-    };
+    struct run_case *c = case_at(run, record->case_no);
 
     if (!c)
         return;
-    result.case_no = (size_t)(c - run->cases);
     if (run->pace && run->spec->pattern == PATTERN_ALL)
-        pace_result(run->pace, time_ms, body);
-    run_count(run, &result);
-    run_note_row(run, body);
-    if (!result.is_skipped && result.wrong > 0)
-        run_note_wrong(c, body);
+        pace_result(run->pace, record->time_ms, about, record->size, record->row);
+    count(run, c, record, about);
+    if (!body)
+        return;
+    note_row(run, body);
+    if (record->wrong > 0)
+        note_wrong(c, body);
 }
 
-static void apply_conditions(struct run *run, const json_t *body)
+static void fold_result(struct run *run, int64_t time_ms, const json_t *body)
+{
+    struct result_record record;
+
+    if (!json_object_get(body, "case"))
+        return;
+    result_record_figures(body, &record);
+    record.time_ms = time_ms;
+    run_fold_result(run, &record, body, record.has_more ? body : NULL);
+}
+
+static void fold_conditions(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
 
+    (void)time_ms;
     if (c)
-        run_conditions_apply(run, c, body);
+        run_conditions_take(run, c, body);
 }
 
 /* Of several cases the one counts that found the memory at its best. */
-static void apply_triad(struct run *run, const json_t *body)
+static void fold_triad(struct run *run, int64_t time_ms, const json_t *body)
 {
     json_t *ceiling = json_object_get(body, "ceiling");
 
+    (void)time_ms;
     if (memory_ceiling_is_better(ceiling, run->ceiling)) {
         json_decref(run->ceiling);
         run->ceiling = json_incref(ceiling);
     }
 }
 
-static void apply_edit(struct run *run, const json_t *body)
+static void fold_edit(struct run *run, int64_t time_ms, const json_t *body)
 {
     json_t *edited = run_edit_apply(run->editable, json_object_get(body, "after"));
 
+    (void)time_ms;
     json_decref(run->editable);
     run->editable = edited;
 }
 
-void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
+static void fold_plan(struct run *run, int64_t time_ms, const json_t *body)
 {
-    if (strcmp(type, "state") == 0)
-        apply_state(run, time_ms, body);
-    else if (strcmp(type, "placed") == 0)
-        apply_placed(run, body);
-    else if (strcmp(type, "plan") == 0)
-        run_plan_apply(run, body);
-    else if (strcmp(type, "case") == 0)
-        apply_case(run, time_ms, body);
-    else if (strcmp(type, "rank") == 0)
-        apply_rank(run, body);
-    else if (strcmp(type, "ranks") == 0)
-        apply_ranks(run, body);
-    else if (strcmp(type, "conditions") == 0)
-        apply_conditions(run, body);
-    else if (strcmp(type, "result") == 0)
-        apply_result(run, time_ms, body);
-    else if (strcmp(type, "triad") == 0)
-        apply_triad(run, body);
-    else if (strcmp(type, "edit") == 0)
-        apply_edit(run, body);
+    (void)time_ms;
+    run_plan_take(run, body);
+}
+
+/* How long the run had been under way by the clock that nobody sets. */
+static void fold_message(struct run *run, int64_t time_ms, const json_t *body)
+{
+    const json_t *ran = json_object_get(body, "ran_ms");
+
+    if (!json_is_integer(ran))
+        return;
+    run->ran_ms = json_integer_value(ran);
+    run->ran_at_ms = time_ms;
+}
+
+void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *body)
+{
+    static const struct {
+        const char *type;
+        void (*fold)(struct run *run, int64_t time_ms, const json_t *body);
+    } folds[] = {
+        {"state", fold_state},
+        {"placed", fold_placed},
+        {"plan", fold_plan},
+        {"case", fold_case},
+        {"rank", fold_rank},
+        {"ranks", fold_ranks},
+        {"result", fold_result},
+        {"triad", fold_triad},
+        {"conditions", fold_conditions},
+        {"message", fold_message},
+        {"edit", fold_edit},
+    };
+
+    for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++)
+        if (strcmp(type, folds[i].type) == 0)
+            folds[i].fold(run, time_ms, body);
 }

@@ -15,6 +15,7 @@
 #include "server/analysis/carried.h"
 #include "server/runs/pace.h"
 #include "server/runs/run_metrics.h"
+#include "server/summary/result_record.h"
 
 enum run_state {
     RUN_QUEUED,
@@ -87,7 +88,6 @@ struct run_case {
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
-    bool is_stored;     /* as it is now: nothing changed it since */
     char *text;         /* run_case_text of one that has ended, or NULL */
 };
 
@@ -97,6 +97,7 @@ struct run {
     json_t
         *editable; /* its labels and notes (run_edit.h), which the spec does not follow */
     int64_t created_ms, started_ms, ended_ms;
+    int64_t ran_ms, ran_at_ms; /* how long it had run, as of when, by its log */
     enum run_state state;
     char *reason;
     char *backend;              /* once placed */
@@ -108,7 +109,6 @@ struct run {
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;         /* with a pattern: those of the rounds so far */
     size_t n_live;          /* that have begun and not ended */
-    size_t n_settled;       /* so many, the first, have ended and are stored so */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     struct noise noise;
@@ -129,38 +129,25 @@ struct run {
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
 void run_destroy(struct run *run);
 
-/* The model of a run that has not ended from its stored document, without what its
- * results add up to and what was said of the ranks since. NULL with err. */
-struct run *run_restore(const json_t *doc, struct error *err);
+/* The run of a stored document, as it was created. NULL with err (ERROR_INVALID) when its
+ * spec is not valid any more. */
+struct run *run_create_again(const json_t *doc, struct error *err);
 
-/* Let an event change the model. Unknown types change nothing. */
-void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body);
+/* Let an event change the model: nothing else does. Unknown types change nothing. */
+void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *body);
+
+/* The same for an event `result` that is known by its record. about: what
+ * result_record_read calls its key, or its body. body: NULL if the record says all. */
+void run_fold_result(struct run *run, const struct result_record *record,
+                     const json_t *about, const json_t *body);
 
 /* Before a case is written or its state asked for: thousands of waiting runs of a
  * thousand cases need no memory for each. -1 when memory is out. */
 int run_open_cases(struct run *run);
 
-/* What a result adds to the run, whether it just came or is known by its record. */
-struct run_result {
-    size_t case_no;
-    int64_t size, wrong; /* wrong: 0 also where it was not checked */
-    double busbw_gbs, value;
-    int rank;
-    bool is_skipped, is_first_cycle;
-    struct certainty certainty;
-    const json_t *about; /* "series", or "metric", "unit", "higher_is_better" */
-};
-void run_count(struct run *run, const struct run_result *result);
-
-/* A row with wrong elements: the first of its case is the one that is told. */
-void run_note_wrong(struct run_case *c, const json_t *row);
-
 /* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
  * asks for. */
 size_t run_case_turn(const struct run *run, size_t index);
-
-/* A row, for what the times of its ranks and the ports of its nodes say. */
-void run_note_row(struct run *run, const json_t *row);
 
 /* Whether a rank comes late, or a transfer is slow; slow: what says so of the run, or
  * NULL. A new verdict; NULL where no row can tell it. */
@@ -173,7 +160,7 @@ enum run_form {
     RUN_WHOLE,   /* as docs/api.md shows it */
     RUN_OUTLINE, /* with no more of its cases than what tells them apart */
     RUN_BRIEF,   /* without spec and cases */
-    RUN_STORED   /* for the database: without its cases, which have rows of their own */
+    RUN_STORED   /* for the database before it has ended: without its cases */
 };
 
 /* A new reference. */

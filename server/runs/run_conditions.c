@@ -7,7 +7,7 @@
 #include "common/base/json_util.h"
 #include "server/runs/run_nodes.h"
 
-void run_conditions_apply(const struct run *run, struct run_case *c, const json_t *body)
+void run_conditions_take(const struct run *run, struct run_case *c, const json_t *body)
 {
     const struct run_nodes on = run_case_nodes(run, c);
     const struct run_node *node = run_nodes_find(&on, json_get_str(body, "node", ""));
@@ -38,13 +38,6 @@ json_t *run_conditions_json(const struct run *run, const struct run_case *c)
             json_array_append_new(array, json_loads(text, 0, NULL));
     }
     return array;
-}
-
-void run_conditions_restore(const struct run *run, struct run_case *c,
-                            const json_t *conditions)
-{
-    for (size_t i = 0; i < json_array_size(conditions); i++)
-        run_conditions_apply(run, c, json_array_get(conditions, i));
 }
 
 void run_conditions_release(const struct run *run, struct run_case *c)

@@ -8,15 +8,11 @@
 #include "server/runs/run.h"
 
 /* Keep what an event says of its node, in place of what an earlier one said. */
-void run_conditions_apply(const struct run *run, struct run_case *c, const json_t *body);
+void run_conditions_take(const struct run *run, struct run_case *c, const json_t *body);
 
 /* Of the nodes that have said something, in the case's order; a new reference, NULL: none
  * has. */
 json_t *run_conditions_json(const struct run *run, const struct run_case *c);
-
-/* What run_conditions_json gave. */
-void run_conditions_restore(const struct run *run, struct run_case *c,
-                            const json_t *conditions);
 
 void run_conditions_release(const struct run *run, struct run_case *c);
 

@@ -61,7 +61,7 @@ static void add_case(struct run *run, const json_t *about, const json_t *names)
     run->cases[run->n_cases++] = c;
 }
 
-void run_plan_apply(struct run *run, const json_t *body)
+void run_plan_take(struct run *run, const json_t *body)
 {
     const json_t *cases = json_object_get(body, "cases");
 
@@ -72,12 +72,6 @@ void run_plan_apply(struct run *run, const json_t *body)
         if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
             add_case(run, body, json_object_get(c, "nodes"));
     }
-}
-
-void run_plan_restore(struct run *run, const json_t *c)
-{
-    if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
-        add_case(run, c, json_object_get(c, "nodes"));
 }
 
 json_t *run_plan_again(const struct run *run)

@@ -11,10 +11,7 @@
 #include "server/runs/run.h"
 
 /* Take the event: its cases are the run's next. */
-void run_plan_apply(struct run *run, const json_t *body);
-
-/* The same of a case's document. */
-void run_plan_restore(struct run *run, const json_t *c);
+void run_plan_take(struct run *run, const json_t *body);
 
 /* The body of the event for the next round, when all cases have ended; is_lost: of each
  * of the run's nodes. NULL: there is none. A new reference. */

@@ -30,7 +30,9 @@
     COLUMN(time_low_us, double)                                                          \
     COLUMN(time_high_us, double)                                                         \
     COLUMN(algbw_gbs, double)                                                            \
-    COLUMN(busbw_gbs, double)
+    COLUMN(busbw_gbs, double)                                                            \
+    COLUMN(time_ms, int64)                                                               \
+    COLUMN(has_more, int)
 
 #define RESULT_TYPE_int "INTEGER"
 #define RESULT_TYPE_int64 "INTEGER"

@@ -467,9 +467,9 @@ void store_submit_read(struct store *store, struct store_read *read)
 
 /* ---- At start ---- */
 
-static const char SQL_COMPLETED[] =
-    "SELECT doc FROM runs WHERE state = 'completed' AND length(doc) < 262144"
-    " ORDER BY created_ms DESC, id DESC LIMIT ?1";
+static const char SQL_COMPLETED[] = "SELECT json_remove(doc, '$.cases') FROM runs"
+                                    " WHERE state = 'completed' AND length(doc) < 1048576"
+                                    " ORDER BY created_ms DESC, id DESC LIMIT ?1";
 static const char SQL_VERDICTS[] =
     "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
     " 'verdict', json_extract(doc, '$.verdict')) FROM (SELECT name, doc FROM runs"
@@ -477,10 +477,10 @@ static const char SQL_VERDICTS[] =
     " ORDER BY created_ms DESC, id DESC LIMIT ?1)"
     " WHERE json_extract(doc, '$.verdict') IS NOT NULL";
 
-int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
-                            struct error *err)
+int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
+                      void *arg, struct error *err)
 {
-    return store_recall_from(store->path, take, arg, err);
+    return store_recall_from(store->path, has_ended, take, arg, err);
 }
 
 json_t *store_load_completed(struct store *store, int limit, struct error *err)

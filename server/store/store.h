@@ -47,16 +47,11 @@ struct store_write *store_write_create(void);
 /* Drop a write that will not be submitted. NULL is fine. */
 void store_write_destroy(struct store_write *write);
 
-/* Insert or replace a run's row. doc: the run's JSON as GET shows it, but for its cases,
- * where it has none (borrowed). Lists show of it what run_listed.h says. */
+/* Insert or replace a run's row. doc: the run's JSON as GET shows it (borrowed), without
+ * its cases as long as it has not ended. Lists show of it what run_listed.h says. */
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc);
-
-/* Insert or replace a case of a run's document. doc: its JSON, stolen. Of a run that has
- * no row: ERROR_NOT_FOUND. */
-int store_write_case(struct store_write *write, const char *run, size_t case_no,
-                     char *doc);
 
 /* Append an event; its id is assigned at commit, counting from 1 per run. body: the
  * event's JSON without id, time and type (borrowed). An event or log line of a run that
@@ -217,44 +212,33 @@ void store_read_node(struct store *store, const char *node, store_read_done *don
 
 /* ---- At start, before the loop runs: these block. ---- */
 
-/* A run whose state is not final. doc: borrowed, of this one run. */
-struct store_unfinished {
+/* A run. doc: borrowed; without its cases if it has not ended. */
+struct store_run {
     const json_t *doc;
     int64_t head, head_ms; /* its latest event: id and time; 0: none */
 };
 
 struct store_recall;
 
-/* Call `take` for each run whose state is not final, oldest first, until it returns
- * other than 0, having said why: then -1. Memory does not grow with their number, nor
- * with that of their events. */
-typedef int store_unfinished_taker(void *arg, struct store_recall *recall,
-                                   const struct store_unfinished *run, struct error *err);
-int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
-                            struct error *err);
+/* Call `take` for each run whose state is not final, or has_ended: for each run, oldest
+ * first, until it returns other than 0, having said why: then -1. Memory does not grow
+ * with their number, nor with that of their events. */
+typedef int store_run_taker(void *arg, struct store_recall *recall,
+                            const struct store_run *run, struct error *err);
+int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
+                      void *arg, struct error *err);
 
-/* Within such a call: the run's results, in the order of their events; key: see
- * result_record_read. */
-typedef void store_result_taker(void *arg, const struct result_record *record,
-                                const json_t *key);
-int store_recall_results(struct store_recall *recall, const char *run,
-                         store_result_taker *take, void *arg, struct error *err);
-
-/* What was said of the ranks since the latest case began, or its round, where the run has
- * rounds, by events of these types; the results from event `from` on, at most limit of
- * them.
- */
-struct store_said {
-    const char *run, *types; /* "rank ranks" */
-    bool has_rounds;
+/* Within such a call: the run's log, in the order of its events. A result comes as its
+ * record (key: see result_record_read), with its body only if it has more than that.
+ * Results that were disowned are left out, and those of a case that was gathering its
+ * ranks when the server stopped: it starts anew. */
+struct store_log_taker {
+    void (*event)(void *arg, int64_t time_ms, const char *type, const json_t *body);
+    void (*result)(void *arg, const struct result_record *record, const json_t *key,
+                   const json_t *body);
 };
-
-typedef void store_event_taker(void *arg, int64_t time_ms, const char *type,
-                               const json_t *body);
-int store_recall_said(struct store_recall *recall, const struct store_said *said,
-                      store_event_taker *take, void *arg, struct error *err);
-int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,
-                      int limit, store_event_taker *take, void *arg, struct error *err);
+int store_recall_log(struct store_recall *recall, const char *run,
+                     const struct store_log_taker *taker, void *arg, struct error *err);
 
 /* Docs of the latest runs that completed, newest first, at most limit, leaving out huge
  * ones. A new array. */

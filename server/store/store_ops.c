@@ -27,9 +27,6 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
          "INSERT OR IGNORE INTO run_nodes (run, node)"
          " SELECT :run, json_extract(value, '$.name') FROM json_each(:nodes)"
          " WHERE json_extract(value, '$.name') IS NOT NULL"},
-    [STORE_OP_CASE] = {"INSERT INTO run_cases (run, case_no, doc)"
-                       " VALUES (:run, :case_no, :doc)"
-                       " ON CONFLICT (run, case_no) DO UPDATE SET doc = :doc"},
     [STORE_OP_LOG] = {"INSERT INTO logs (run, seq, time_ms, case_no, rank, stream, text)"
                       " VALUES (:run,"
                       " (SELECT coalesce(max(seq), 0) + 1 FROM logs WHERE run = :run),"

@@ -7,7 +7,6 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
-#include "server/store/run_doc.h"
 #include "server/store/store_read.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
@@ -83,7 +82,7 @@ void store_do(struct store *store, store_work *work, store_worked *worked, void 
 
 static void take_run(struct store_read *read, sqlite3_stmt *stmt)
 {
-    read->result = run_doc_read(stmt, 0, &read->err);
+    read->result = store_sql_json(stmt, 0, &read->err);
     read->is_failed = !read->result;
 }
 

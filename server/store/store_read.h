@@ -87,7 +87,8 @@ void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
 
 /* What a statement selects that asks for events. A disowned one was a result, and is one
  * in the log. */
-#define EVENT_ROW "id, time_ms, iif(type = 'disowned', 'result', type), body, samples"
+#define EVENT_ROW                                                                        \
+    "id, events.time_ms, iif(type = 'disowned', 'result', type), body, samples"
 
 /* The event of such a row; its texts are the statement's, until that is stepped.
  * ERROR_INTERNAL when its body is none. */

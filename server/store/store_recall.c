@@ -1,122 +1,211 @@
-/* store_recall.c - what a server that starts takes up of the runs that have not ended */
+/* store_recall.c - runs and their logs, for a server that starts */
 #include "server/store/store_recall.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 
-#include "server/store/run_doc.h"
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 
-enum { SQL_RUNS, SQL_SAID, SQL_ROWS, SQL_COUNT };
+enum { SQL_RUN, SQL_EVENTS, SQL_GATHERING, SQL_BODY, SQL_COUNT };
 
-/* Quotes within a text of JSON are escaped, so that the pattern finds the state alone. */
+static const char SQL_IDS[] =
+    "SELECT id FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
+    " ORDER BY created_ms, id";
+
 static const char *const statements[SQL_COUNT] = {
-    [SQL_RUNS] = "SELECT doc, coalesce((SELECT max(id) FROM events WHERE run = runs.id),"
-                 " 0), coalesce((SELECT time_ms FROM events WHERE run = runs.id"
-                 " ORDER BY id DESC LIMIT 1), 0) FROM runs"
-                 " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
-                 " ORDER BY created_ms, id",
-    [SQL_SAID] = ("SELECT time_ms, body, type FROM events INDEXED BY events_but_results"
-                  " WHERE run = ?1 AND type <> 'result' AND id >"
-                  " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
-                  "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
-                  "  ORDER BY id DESC LIMIT 1)"
-                  " AND instr(' ' || ?4 || ' ', ' ' || type || ' ') ORDER BY id"),
-    [SQL_ROWS] = "SELECT time_ms, body, type FROM events WHERE run = ?1"
-                 " AND type = 'result' AND id >= ?2 ORDER BY id LIMIT ?3",
+    [SQL_RUN] = "SELECT doc, coalesce((SELECT max(id) FROM events WHERE run = ?1), 0),"
+                " coalesce((SELECT time_ms FROM events WHERE run = ?1"
+                "  ORDER BY id DESC LIMIT 1), 0) FROM runs WHERE id = ?1",
+    [SQL_EVENTS] = "SELECT id, time_ms, type, body FROM events"
+                   " INDEXED BY events_but_results WHERE run = ?1 AND type <> 'result'"
+                   " AND type <> 'disowned' ORDER BY id",
+    [SQL_GATHERING] = "SELECT number FROM (SELECT json_extract(body, '$.case') AS number,"
+                      " json_extract(body, '$.state') AS state, max(id) FROM events"
+                      " INDEXED BY events_but_results WHERE run = ?1 AND type <> 'result'"
+                      " AND type = 'case' AND json_valid(body) GROUP BY number)"
+                      " WHERE state = 'rendezvous' ORDER BY number",
+    [SQL_BODY] = "SELECT body FROM events WHERE run = ?1 AND id = ?2",
 };
 
+/* A connection that reads results has no other statement open. */
 struct store_recall {
-    sqlite3 *db;
+    sqlite3 *db, *of_results;
     sqlite3_stmt *stmts[SQL_COUNT];
 };
 
-static int take_runs(struct store_recall *recall, store_unfinished_taker *take, void *arg,
-                     struct error *err)
+/* ---- A log ---- */
+
+/* A log on its way to who takes it. */
+struct passing {
+    struct store_recall *recall;
+    const char *run;
+    const struct store_log_taker *taker;
+    void *arg;
+    int rc;         /* of the statement that reads events; SQLITE_ROW: at the next one */
+    int *gathering; /* numbers of the cases that start anew, rising */
+    size_t n_gathering;
+};
+
+static void pass_event(struct passing *passing)
 {
-    sqlite3_stmt *stmt = recall->stmts[SQL_RUNS];
-    int rc, taken = 0;
+    sqlite3_stmt *stmt = passing->recall->stmts[SQL_EVENTS];
+    json_t *body = store_sql_json(stmt, 3, NULL);
 
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *doc = run_doc_read(stmt, 0, err);
-        struct store_unfinished run = {.doc = doc,
-                                       .head = sqlite3_column_int64(stmt, 1),
-                                       .head_ms = sqlite3_column_int64(stmt, 2)};
-
-        if (!doc) {
-            err->code = ERROR_IO;
-            return error_prefix(err, "the document of a run that has not ended");
-        }
-        taken = take(arg, recall, &run, err);
-        json_decref(doc);
-        if (taken)
-            return -1;
-    }
-    return rc == SQLITE_DONE ? 0 : store_sql_error(err, recall->db, "cannot read");
+    if (body)
+        passing->taker->event(passing->arg, sqlite3_column_int64(stmt, 1),
+                              store_sql_text(stmt, 2), body);
+    json_decref(body);
+    passing->rc = sqlite3_step(stmt);
 }
 
-static int take_events(struct store_recall *recall, int which, store_event_taker *take,
-                       void *arg, struct error *err)
+static void pass_events_before(struct passing *passing, int64_t id)
 {
-    sqlite3_stmt *stmt = recall->stmts[which];
+    while (passing->rc == SQLITE_ROW &&
+           sqlite3_column_int64(passing->recall->stmts[SQL_EVENTS], 0) < id)
+        pass_event(passing);
+}
+
+static json_t *body_of(const struct passing *passing, int64_t id)
+{
+    sqlite3_stmt *stmt = passing->recall->stmts[SQL_BODY];
+    json_t *body = NULL;
+
+    store_sql_bind_text(stmt, 1, passing->run);
+    sqlite3_bind_int64(stmt, 2, id);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        body = store_sql_json(stmt, 0, NULL);
+    sqlite3_reset(stmt);
+    return body;
+}
+
+static bool is_gathering(const struct passing *passing, int case_no)
+{
+    for (size_t i = 0; i < passing->n_gathering; i++)
+        if (passing->gathering[i] == case_no)
+            return true;
+    return false;
+}
+
+static void pass_result(void *arg, const struct result_record *record, const json_t *key)
+{
+    struct passing *passing = arg;
+    json_t *body;
+
+    if (is_gathering(passing, record->case_no))
+        return;
+    pass_events_before(passing, record->event);
+    body = record->has_more ? body_of(passing, record->event) : NULL;
+    passing->taker->result(passing->arg, record, key, body);
+    json_decref(body);
+}
+
+static int find_gathering(struct passing *passing)
+{
+    sqlite3_stmt *stmt = passing->recall->stmts[SQL_GATHERING];
     int rc;
 
+    store_sql_bind_text(stmt, 1, passing->run);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *body = store_sql_json(stmt, 1, NULL);
+        size_t n = ++passing->n_gathering;
 
-        if (body)
-            take(arg, sqlite3_column_int64(stmt, 0),
-                 (const char *)sqlite3_column_text(stmt, 2), body);
-        json_decref(body);
+        passing->gathering = realloc(passing->gathering, n * sizeof(int));
+        if (!passing->gathering)
+            memory_out("the log of a run");
+        passing->gathering[n - 1] = sqlite3_column_int(stmt, 0);
     }
-    if (rc != SQLITE_DONE)
-        store_sql_error(err, recall->db, "cannot read");
     sqlite3_reset(stmt);
-    return rc == SQLITE_DONE ? 0 : -1;
+    return rc;
 }
 
-int store_recall_said(struct store_recall *recall, const struct store_said *said,
-                      store_event_taker *take, void *arg, struct error *err)
+int store_recall_log(struct store_recall *recall, const char *run,
+                     const struct store_log_taker *taker, void *arg, struct error *err)
 {
-    sqlite3_stmt *stmt = recall->stmts[SQL_SAID];
+    struct passing passing = {.recall = recall, .run = run, .taker = taker, .arg = arg};
+    sqlite3_stmt *stmt = recall->stmts[SQL_EVENTS];
+    int result = 0;
 
-    store_sql_bind_text(stmt, 1, said->run);
-    store_sql_bind_text(stmt, 2, said->has_rounds ? "plan" : "case");
-    store_sql_bind_text(stmt, 3, said->has_rounds ? "%" : "%\"state\":\"rendezvous\"%");
-    store_sql_bind_text(stmt, 4, said->types);
-    return take_events(recall, SQL_SAID, take, arg, err);
+    passing.rc = find_gathering(&passing);
+    if (passing.rc == SQLITE_DONE) {
+        store_sql_bind_text(stmt, 1, run);
+        passing.rc = sqlite3_step(stmt);
+        result = records_each(recall->of_results, run, pass_result, &passing, err);
+        pass_events_before(&passing, INT64_MAX);
+    }
+    if (!result && passing.rc != SQLITE_DONE)
+        result = store_sql_error(err, recall->db, "cannot read");
+    sqlite3_reset(stmt);
+    free(passing.gathering);
+    return result;
 }
 
-int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,
-                      int limit, store_event_taker *take, void *arg, struct error *err)
+/* ---- Runs ---- */
+
+static int add_id(void *arg, sqlite3_stmt *stmt)
 {
-    sqlite3_stmt *stmt = recall->stmts[SQL_ROWS];
-
-    store_sql_bind_text(stmt, 1, run);
-    sqlite3_bind_int64(stmt, 2, from);
-    sqlite3_bind_int(stmt, 3, limit);
-    return take_events(recall, SQL_ROWS, take, arg, err);
+    return json_array_append_new(arg, json_string(store_sql_text(stmt, 0)));
 }
 
-int store_recall_results(struct store_recall *recall, const char *run,
-                         store_result_taker *take, void *arg, struct error *err)
+static int take_run(struct store_recall *recall, const char *id, store_run_taker *take,
+                    void *arg, struct error *err)
 {
-    return records_each(recall->db, run, take, arg, err);
+    sqlite3_stmt *stmt = recall->stmts[SQL_RUN];
+    struct store_run run = {.doc = NULL};
+    json_t *doc = NULL;
+    int taken;
+
+    store_sql_bind_text(stmt, 1, id);
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        doc = store_sql_json(stmt, 0, err);
+        run = (struct store_run){doc, sqlite3_column_int64(stmt, 1),
+                                 sqlite3_column_int64(stmt, 2)};
+    } else {
+        store_sql_error(err, recall->db, "cannot read");
+    }
+    sqlite3_reset(stmt);
+    if (!doc) {
+        err->code = ERROR_IO;
+        return error_prefix(err, "the document of run %s", id);
+    }
+    taken = take(arg, recall, &run, err);
+    json_decref(doc);
+    return taken ? -1 : 0;
 }
 
-int store_recall_from(const char *path, store_unfinished_taker *take, void *arg,
+static int take_runs(struct store_recall *recall, bool has_ended, store_run_taker *take,
+                     void *arg, struct error *err)
+{
+    json_t *params = json_pack("{s:b}", "has_ended", has_ended), *ids = json_array();
+    int result = store_sql_each(recall->db, SQL_IDS, params, add_id, ids, err);
+    const json_t *id;
+    size_t i;
+
+    json_array_foreach (ids, i, id)
+        if (!result)
+            result = take_run(recall, json_string_value(id), take, arg, err);
+    json_decref(params);
+    json_decref(ids);
+    return result;
+}
+
+int store_recall_from(const char *path, bool has_ended, store_run_taker *take, void *arg,
                       struct error *err)
 {
     struct store_recall recall = {.db = NULL};
     int result;
 
-    if (store_sql_open(path, &recall.db, err) < 0)
-        return -1;
-    result = store_sql_prepare(recall.db, statements, SQL_COUNT, recall.stmts, err);
+    result = store_sql_open(path, &recall.db, err);
     if (!result)
-        result = take_runs(&recall, take, arg, err);
+        result = store_sql_open(path, &recall.of_results, err);
+    if (!result)
+        result = store_sql_prepare(recall.db, statements, SQL_COUNT, recall.stmts, err);
+    if (!result)
+        result = take_runs(&recall, has_ended, take, arg, err);
     store_sql_finalize(recall.stmts, SQL_COUNT);
     sqlite3_close(recall.db);
+    sqlite3_close(recall.of_results);
     return result;
 }
 

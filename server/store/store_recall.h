@@ -1,12 +1,12 @@
-/* store_recall.h - what a server that starts takes up of the runs that have not ended;
+/* store_recall.h - runs and their logs, for a server that starts;
  * see store.h */
 #ifndef RINGBENCH_SERVER_STORE_STORE_RECALL_H
 #define RINGBENCH_SERVER_STORE_STORE_RECALL_H
 
 #include "server/store/store.h"
 
-/* store_recall_unfinished, of the database at path. */
-int store_recall_from(const char *path, store_unfinished_taker *take, void *arg,
+/* store_recall_runs, of the database at path. */
+int store_recall_from(const char *path, bool has_ended, store_run_taker *take, void *arg,
                       struct error *err);
 
 /* The documents that a statement selects, at most limit (?1) of them: a new array. */

@@ -63,7 +63,7 @@ struct reading {
     union {
         struct summary_builder *builder;
         struct {
-            store_result_taker *take;
+            record_passer *take;
             void *arg;
         } each;
     } to;
@@ -144,7 +144,7 @@ static int pass_on(struct reading *reading, const struct result_record *record)
     return 0;
 }
 
-int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
+int records_each(sqlite3 *db, const char *run, record_passer *take, void *arg,
                  struct error *err)
 {
     struct reading reading = {

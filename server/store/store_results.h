@@ -26,7 +26,9 @@ struct summary *summary_reader_read(struct summary_reader *reader, sqlite3 *db,
 struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err);
 
 /* Every result of a run, in the order of events. */
-int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
+typedef void record_passer(void *arg, const struct result_record *record,
+                           const json_t *key);
+int records_each(sqlite3 *db, const char *run, record_passer *take, void *arg,
                  struct error *err);
 
 #endif

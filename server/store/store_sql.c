@@ -65,16 +65,12 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " created_ms INTEGER NOT NULL);"                                                     \
     "CREATE INDEX idempotency_by_run ON idempotency (run);"
 
-/* A case is written when it changes, and not with each change of its run. For samples see
- * event_samples.h. `results` has what summaries need of the events that count as results,
- * `result_texts` the texts that their `key` and `choice` stand for: see result_record.h.
- * -1 in cycle, row, rank, choice and wrong: none. */
+/* For samples see event_samples.h. `results` has what summaries and a run's own sums need
+ * of the events that count as results, `result_texts` the texts that their `key` and
+ * `choice` stand for: see result_record.h. -1 in cycle, row, rank, choice and wrong:
+ * none.
+ */
 #define SQL_EVENTS                                                                       \
-    "CREATE TABLE run_cases ("                                                           \
-    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
-    " case_no INTEGER NOT NULL,"                                                         \
-    " doc TEXT NOT NULL,"                                                                \
-    " PRIMARY KEY (run, case_no));"                                                      \
     "CREATE TABLE events ("                                                              \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " id INTEGER NOT NULL,"                                                              \
@@ -195,28 +191,31 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
 
 /* Answers of the verdicts on a run: each member of its document that has a kind and an
  * answer, and each verdict on the transports of its cases. */
-#define SQL_REPLACE_ANSWERS(run, case_no, source)                                        \
-    " BEGIN DELETE FROM run_answers WHERE run = " run " AND case_no = " case_no ";"      \
-    "INSERT INTO run_answers SELECT DISTINCT * FROM (SELECT " run ", " case_no ","       \
-    " CASE type WHEN 'object' THEN json_extract(value, '$.kind') END AS kind,"           \
-    " CASE type WHEN 'object' THEN json_extract(value, '$.answer') END AS answer"        \
-    " FROM " source ") WHERE kind IS NOT NULL AND answer IS NOT NULL; END;"
-#define SQL_ANSWERS_OF_RUN SQL_REPLACE_ANSWERS("NEW.id", "-1", "json_each(NEW.doc)")
-#define SQL_ANSWERS_OF_CASE                                                              \
-    SQL_REPLACE_ANSWERS("NEW.run", "NEW.case_no",                                        \
-                        "json_each(NEW.doc, '$.transports.verdicts')")
+#define SQL_VERDICT(each)                                                                \
+    " CASE " each ".type WHEN 'object' THEN json_extract(" each ".value, '$.kind') END"  \
+    " AS kind,"                                                                          \
+    " CASE " each ".type WHEN 'object' THEN"                                             \
+    "  json_extract(" each ".value, '$.answer') END AS answer "
+#define SQL_REPLACE_ANSWERS                                                              \
+    " BEGIN DELETE FROM run_answers WHERE run = NEW.id;"                                 \
+    "INSERT INTO run_answers SELECT DISTINCT NEW.id, kind, answer FROM"                  \
+    " (SELECT" SQL_VERDICT(                                                              \
+        "member") "FROM json_each(NEW.doc) AS member"                                    \
+                  "  UNION SELECT" SQL_VERDICT(                                          \
+                      "verdict") "  FROM json_each(NEW.doc, '$.cases') AS item,"         \
+                                 "  json_each(CASE item.type WHEN 'object' THEN "        \
+                                 "item.value ELSE '{}' END,"                             \
+                                 "   '$.transports.verdicts') AS verdict)"               \
+                                 " WHERE kind IS NOT NULL AND answer IS NOT NULL; END;"
 #define SQL_ANSWERS                                                                      \
     "CREATE TABLE run_answers ("                                                         \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
-    " case_no INTEGER NOT NULL," /* -1: of the run */                                    \
     " kind TEXT NOT NULL,"                                                               \
     " answer TEXT NOT NULL,"                                                             \
-    " PRIMARY KEY (run, case_no, kind, answer)) WITHOUT ROWID;"                          \
+    " PRIMARY KEY (run, kind, answer)) WITHOUT ROWID;"                                   \
     "CREATE INDEX run_answers_by_answer ON run_answers (answer, kind, run);"             \
-    "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_ANSWERS_OF_RUN                   \
-    "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_ANSWERS_OF_RUN          \
-    "CREATE TRIGGER case_added AFTER INSERT ON run_cases" SQL_ANSWERS_OF_CASE            \
-    "CREATE TRIGGER case_changed AFTER UPDATE OF doc ON run_cases" SQL_ANSWERS_OF_CASE
+    "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_REPLACE_ANSWERS                  \
+    "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_REPLACE_ANSWERS
 
 static const char SQL_SCHEMA[] = SQL_RUNS SQL_EVENTS SQL_RESULTS SQL_LOGS SQL_NODES
     SQL_JOBS SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;

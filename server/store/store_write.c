@@ -105,14 +105,6 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                                              : json_null()));
 }
 
-int store_write_case(struct store_write *write, const char *run, size_t case_no,
-                     char *doc)
-{
-    return add(write, STORE_OP_CASE,
-               json_pack("{s:s, s:I, s:o}", "run", run, "case_no", (json_int_t)case_no,
-                         "doc", take_text(doc)));
-}
-
 /* A result's samples beside its text, and its record. */
 static void add_result(struct store_op *op, const json_t *body)
 {
@@ -121,6 +113,7 @@ static void add_result(struct store_op *op, const json_t *body)
     op->event.body = json_text(rest);
     op->record = memory_zeroed(1, sizeof(*op->record), "a write");
     result_record_read(body, op->record, &op->key, &op->choice);
+    op->record->time_ms = op->event.time_ms;
     json_decref(rest);
 }
 

@@ -9,7 +9,6 @@
 
 enum store_op_kind {
     STORE_OP_RUN,
-    STORE_OP_CASE,
     STORE_OP_EVENT,
     STORE_OP_LOG,
     STORE_OP_ACK,

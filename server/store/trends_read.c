@@ -5,7 +5,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/store/run_doc.h"
 #include "server/store/store_read.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
@@ -162,7 +161,7 @@ static json_t *column_time(sqlite3_stmt *stmt, int column)
 static void take_due(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_decref(read->result);
-    read->result = run_doc_read(stmt, 0, &read->err);
+    read->result = store_sql_json(stmt, 0, &read->err);
     if (!read->result)
         read->is_failed = true;
 }

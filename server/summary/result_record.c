@@ -2,7 +2,6 @@
 #include "server/summary/result_record.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
@@ -57,16 +56,12 @@ struct certainty result_certainty(const json_t *body)
     return result_record_certainty(&record);
 }
 
-static json_t *row_key(const json_t *body, struct result_record *record)
+static void read_row(const json_t *body, struct result_record *record)
 {
-    json_t *key = common_fields(body, IN_KEY);
-
     record->size = json_get_int(body, "size", 0);
-    if (json_object_get(body, "skipped")) {
-        record->is_skipped = true;
-        record->wrong = -1;
-        return key;
-    }
+    record->is_skipped = json_object_get(body, "skipped") != NULL;
+    if (record->is_skipped)
+        return;
     record->time_us = json_get_num(body, "time_us", 0.0);
     record->time_min_us = json_get_num(body, "time_min_us", record->time_us);
     record->time_max_us = json_get_num(body, "time_max_us", record->time_us);
@@ -74,7 +69,6 @@ static json_t *row_key(const json_t *body, struct result_record *record)
     record->busbw_gbs = json_get_num(body, "busbw_gbs", 0.0);
     record->wrong = json_get_int(body, "wrong", -1);
     read_interval(body, record);
-    return key;
 }
 
 /* The label that a figure is drawn over. */
@@ -91,23 +85,29 @@ static const char *x_label(const json_t *labels)
     return NULL;
 }
 
-static json_t *figure_key(const json_t *body, struct result_record *record)
+static void read_figure(const json_t *body, struct result_record *record)
+{
+    const json_t *labels = json_object_get(body, "labels");
+    const char *x = x_label(labels);
+
+    record->is_figure = true;
+    record->is_skipped = json_object_get(body, "skipped") != NULL;
+    record->rank = (int)json_get_int(body, "rank", -1);
+    record->value = json_get_num(body, "value", 0.0);
+    record->x = x ? json_get_num(labels, x, 0.0) : 0.0;
+}
+
+static json_t *figure_key(const json_t *body)
 {
     json_t *labels = json_object_get(body, "labels"), *texts = json_object();
-    const char *x = x_label(labels), *name;
     json_t *key = common_fields(body, IN_FIGURE_KEY), *value;
+    const char *x = x_label(labels), *name;
 
     json_object_foreach (labels, name, value)
         if (!json_is_number(value))
             json_object_set(texts, name, value);
     json_object_set_new(key, "x", x ? json_string(x) : json_null());
     json_object_set_new(key, "labels", texts);
-    record->is_figure = true;
-    record->is_skipped = json_object_get(body, "skipped");
-    record->wrong = -1;
-    record->rank = (int)json_get_int(body, "rank", -1);
-    record->value = json_get_num(body, "value", 0.0);
-    record->x = x ? json_get_num(labels, x, 0.0) : 0.0;
     return key;
 }
 
@@ -126,21 +126,34 @@ static char *choice_text(const json_t *choice)
     return text;
 }
 
+void result_record_figures(const json_t *body, struct result_record *record)
+{
+    *record = (struct result_record){
+        .case_no = (int)json_get_int(body, "case", 0),
+        .attempt = (int)json_get_int(body, "attempt", 0),
+        .cycle = (int)json_get_int(body, "cycle", -1),
+        .row = (int)json_get_int(body, "row", -1),
+        .rank = -1,
+        .choice = -1,
+        .wrong = -1,
+        .has_more = json_object_get(body, "traffic") ||
+                    json_object_get(body, "late_us") ||
+                    json_get_int(body, "wrong", 0) > 0,
+    };
+    if (json_object_get(body, "metric"))
+        read_figure(body, record);
+    else
+        read_row(body, record);
+}
+
 void result_record_read(const json_t *body, struct result_record *record, char **key,
                         char **choice)
 {
     json_t *fields;
 
-    memset(record, 0, sizeof(*record));
-    record->case_no = (int)json_get_int(body, "case", 0);
-    record->attempt = (int)json_get_int(body, "attempt", 0);
-    record->cycle = (int)json_get_int(body, "cycle", -1);
-    record->row = (int)json_get_int(body, "row", -1);
-    record->rank = -1;
-    record->choice = -1;
-    fields = json_object_get(body, "metric") ? figure_key(body, record)
-                                             : row_key(body, record);
-    *key = fields ? json_text(fields) : NULL;
+    result_record_figures(body, record);
+    fields = record->is_figure ? figure_key(body) : common_fields(body, IN_KEY);
+    *key = json_text(fields);
     *choice = choice_text(json_object_get(body, "nccl"));
     json_decref(fields);
 }

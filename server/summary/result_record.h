@@ -10,6 +10,7 @@
 
 struct result_record {
     int64_t event; /* id, once stored */
+    int64_t time_ms;
     int case_no, attempt;
     int cycle, row, rank; /* -1: has none */
     int key;              /* number of the text that says which series it is of */
@@ -17,6 +18,7 @@ struct result_record {
     bool is_figure;  /* of a program or the control series: value, x and rank count */
     bool is_skipped; /* it has a reason in place of times or a value */
     bool is_noisy;   /* its time is not known as well as asked */
+    bool has_more;   /* its event tells of ports, of late ranks or of wrong elements */
     int64_t size;    /* bytes; 0 of a figure */
     double time_us, time_min_us, time_max_us;
     double time_low_us, time_high_us; /* the interval of its time; 0 and 0: it has none */
@@ -29,10 +31,13 @@ struct result_record {
 struct certainty result_record_certainty(const struct result_record *record);
 struct certainty result_certainty(const json_t *body);
 
-/* Fill *record, but for event, key and choice, from the body of a `result` event
- * (borrowed). *key: JSON of what the result's series has in common (see summary.h), NULL
- * when memory is out; *choice: of its `nccl` what may be the same in many rows, NULL when
- * that does not say how. The caller frees both. */
+/* Fill *record, but for event, time_ms, key and choice, from the body of a `result` event
+ * (borrowed). */
+void result_record_figures(const json_t *body, struct result_record *record);
+
+/* The same, and *key: JSON of what the result's series has in common (see summary.h),
+ * *choice: of its `nccl` what may be the same in many rows, NULL when that does not say
+ * how. The caller frees both. */
 void result_record_read(const json_t *body, struct result_record *record, char **key,
                         char **choice);
 

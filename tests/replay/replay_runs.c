@@ -2,8 +2,10 @@
  *
  * usage: replay_runs DIR, where no server uses DIR/ringbench.db
  *
- * A run that has ended is compared as it is stored, one that has not as a server that
- * starts would take it up. Prints where they differ; exits 1 when any does. */
+ * The texts of its events are folded one by one. They must add up to what a server that
+ * starts makes of the same log, which reads results from a table of their own, and if the
+ * run has ended, to the document that is stored. Prints where they differ; exits 1 when
+ * any does. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,17 +17,12 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "server/runs/recall.h"
 #include "server/runs/run.h"
 #include "server/store/store.h"
 
-#define RUNS_PER_PAGE 100
 #define EVENTS_PER_PAGE 10000
 #define DIFFERENCES_SHOWN 5
 #define TEXT_SHOWN 300
-
-/* How long the run has taken, for the next start of a server: depends on the time. */
-static const char elapsed[] = "elapsed";
 
 /* The imported text sets these members; no event of the log repeats them. */
 static const char *const of_imports[] = {"imported", "rows_total"};
@@ -33,7 +30,6 @@ static const char *const of_imports[] = {"imported", "rows_total"};
 struct world {
     uv_loop_t loop;
     struct store *store;
-    json_t *taken_up; /* documents of unfinished runs by id */
     int n_runs, n_different;
 };
 
@@ -47,19 +43,8 @@ static void die(const char *what, const struct error *err)
 
 struct answer {
     bool has_come;
-    json_t *json;
     struct store_events *events;
 };
-
-static void on_json(void *arg, const struct error *err, json_t *result)
-{
-    struct answer *answer = arg;
-
-    if (err)
-        die("can't read", err);
-    answer->json = result;
-    answer->has_come = true;
-}
 
 static void on_events(void *arg, const struct error *err, struct store_events *events)
 {
@@ -94,22 +79,22 @@ static json_t *document(const struct run *run)
     return stored;
 }
 
-static int take_up(void *arg, struct store_recall *recall,
-                   const struct store_unfinished *found, struct error *err)
-{
-    struct world *world = arg;
-    struct run *run = run_restore(found->doc, err);
+/* ---- As a server takes it up ---- */
 
-    if (!run && err->code == ERROR_INVALID)
-        return 0; /* a server would end it */
-    if (!run || (run->pool.n > 0 && recall_results(run, recall, err)))
-        die("can't take up a run", err);
-    json_object_set_new(world->taken_up, run->id, document(run));
-    run_destroy(run);
-    return 0;
+static void on_event(void *arg, int64_t time_ms, const char *type, const json_t *body)
+{
+    run_fold(arg, time_ms, type, body);
 }
 
-/* ---- The log ---- */
+static void on_result(void *arg, const struct result_record *record, const json_t *key,
+                      const json_t *body)
+{
+    run_fold_result(arg, record, key, body);
+}
+
+static const struct store_log_taker taker = {.event = on_event, .result = on_result};
+
+/* ---- The texts of its log ---- */
 
 /* Rows of an attempt that was given up count in no sum. */
 static bool is_given_up(const json_t *shown, const char *type, const json_t *body)
@@ -136,7 +121,7 @@ static void apply(struct run *run, const json_t *shown, const struct store_event
     for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
         json_object_del(body, added[i]);
     if (!is_given_up(shown, event->type, body))
-        run_apply(run, event->time_ms, event->type, body);
+        run_fold(run, event->time_ms, event->type, body);
     json_decref(body);
     buf_release(&text);
 }
@@ -160,7 +145,7 @@ static void apply_log(struct world *world, struct run *run, const json_t *shown)
     } while (n > 0);
 }
 
-/* Cases that have not begun are not stored. */
+/* Cases that have not begun need not be shown. */
 static void drop_waiting(json_t *doc, const struct run *run)
 {
     json_t *cases = json_object_get(doc, "cases");
@@ -172,7 +157,7 @@ static void drop_waiting(json_t *doc, const struct run *run)
 /* ---- Comparing ---- */
 
 struct comparison {
-    const char *run;
+    const char *run, *what;
     int n; /* differences */
 };
 
@@ -183,8 +168,9 @@ static void tell(struct comparison *comparison, const char *pointer, const json_
     char *b = replayed ? json_dumps(replayed, JSON_ENCODE_ANY) : NULL;
 
     if (++comparison->n <= DIFFERENCES_SHOWN)
-        fprintf(stderr, "run %s: %s is %.*s, but its log says %.*s\n", comparison->run,
-                pointer, TEXT_SHOWN, a ? a : "absent", TEXT_SHOWN, b ? b : "absent");
+        fprintf(stderr, "run %s, %s: %s is %.*s, but its log says %.*s\n",
+                comparison->run, comparison->what, pointer, TEXT_SHOWN, a ? a : "absent",
+                TEXT_SHOWN, b ? b : "absent");
     free(a);
     free(b);
 }
@@ -235,86 +221,68 @@ static void compare(struct comparison *comparison, const char *pointer, json_t *
     }
 }
 
-static void drop_keys(json_t *a, json_t *b, const char *const *keys, size_t n)
+static void drop_of_imports(json_t *doc)
 {
-    for (size_t i = 0; i < n; i++) {
-        json_object_del(a, keys[i]);
-        json_object_del(b, keys[i]);
-    }
+    for (size_t i = 0; i < sizeof(of_imports) / sizeof(of_imports[0]); i++)
+        json_object_del(doc, of_imports[i]);
 }
 
-static void check(struct world *world, json_t *shown)
+/* `what` is shown, and the log says `replayed`. */
+static int compare_run(const char *what, const struct run *run, json_t *shown,
+                       json_t *replayed)
 {
-    const char *id = json_get_str(shown, "id", "");
-    struct comparison comparison = {.run = id};
-    struct problems problems;
-    struct run_spec *spec;
-    struct run *run;
-    json_t *replayed;
+    struct comparison comparison = {.run = run->id, .what = what};
 
-    problems_init(&problems);
-    spec = run_spec_parse(json_object_get(shown, "spec"), &problems);
-    problems_release(&problems);
-    if (!spec)
-        return;
-    run = run_create(id, spec, clock_parse_ms(json_get_str(shown, "created", NULL)));
-    apply_log(world, run, shown);
-    replayed = document(run);
-    drop_waiting(replayed, run);
     drop_waiting(shown, run);
-    json_object_del(shown, elapsed);
     if (json_object_get(shown, "imported"))
-        drop_keys(shown, replayed, of_imports,
-                  sizeof(of_imports) / sizeof(of_imports[0]));
+        drop_of_imports(shown);
     compare(&comparison, "", shown, replayed);
     if (comparison.n > DIFFERENCES_SHOWN)
-        fprintf(stderr, "run %s: %d more differences\n", id,
+        fprintf(stderr, "run %s, %s: %d more differences\n", run->id, what,
                 comparison.n - DIFFERENCES_SHOWN);
-    world->n_different += comparison.n > 0;
-    world->n_runs++;
-    json_decref(replayed);
-    run_destroy(run);
+    return comparison.n;
 }
 
-static void check_run(struct world *world, const char *id)
+static int check(void *arg, struct store_recall *recall, const struct store_run *found,
+                 struct error *err)
 {
-    json_t *taken_up = json_object_get(world->taken_up, id);
-    struct answer answer = {.has_come = false};
+    struct world *world = arg;
+    struct run *taken_up = run_create_again(found->doc, err);
+    struct run *run = taken_up ? run_create_again(found->doc, err) : NULL;
+    json_t *stored = json_deep_copy(found->doc), *loaded, *replayed;
+    bool is_import = json_object_get(stored, "imported") != NULL;
+    int n = 0;
 
-    if (taken_up) {
-        check(world, taken_up);
-        return;
+    if (!run) { /* a server would end it */
+        json_decref(stored);
+        return 0;
     }
-    store_read_run(world->store, id, on_json, &answer);
-    await(world, &answer.has_come);
-    check(world, answer.json);
-    json_decref(answer.json);
-}
-
-static void check_all(struct world *world)
-{
-    struct store_runs_query query = {.limit = RUNS_PER_PAGE};
-    json_t *page = NULL;
-
-    do {
-        struct answer answer = {.has_come = false};
-        json_t *runs;
-
-        query.cursor = json_get_str(page, "next", NULL);
-        store_read_runs(world->store, &query, on_json, &answer);
-        await(world, &answer.has_come);
-        json_decref(page);
-        page = answer.json;
-        runs = json_object_get(page, "runs");
-        for (size_t i = 0; i < json_array_size(runs); i++)
-            check_run(world, json_get_str(json_array_get(runs, i), "id", ""));
-    } while (json_get_str(page, "next", NULL));
-    json_decref(page);
+    if (store_recall_log(recall, run->id, &taker, taken_up, err))
+        die("can't take up a run", err);
+    loaded = document(taken_up);
+    apply_log(world, run, run_has_ended(taken_up) ? stored : loaded);
+    replayed = document(run);
+    drop_waiting(replayed, run);
+    if (is_import)
+        drop_of_imports(replayed);
+    if (is_import)
+        drop_of_imports(loaded);
+    n += compare_run("taken up", run, loaded, replayed);
+    if (run_has_ended(run))
+        n += compare_run("stored", run, stored, replayed);
+    world->n_different += n > 0;
+    world->n_runs++;
+    json_decref(loaded);
+    json_decref(replayed);
+    json_decref(stored);
+    run_destroy(taken_up);
+    run_destroy(run);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct world world = {.taken_up = json_object()};
+    struct world world = {.n_runs = 0};
     bool is_closed = false;
     struct error err;
 
@@ -327,14 +295,12 @@ int main(int argc, char **argv)
     world.store = store_open(&world.loop, argv[1], &err);
     if (!world.store)
         die(argv[1], &err);
-    if (store_recall_unfinished(world.store, take_up, &world, &err))
+    if (store_recall_runs(world.store, true, check, &world, &err))
         die(argv[1], &err);
-    check_all(&world);
     store_close(world.store, on_closed, &is_closed);
     await(&world, &is_closed);
     uv_run(&world.loop, UV_RUN_DEFAULT);
     uv_loop_close(&world.loop);
-    json_decref(world.taken_up);
     printf("%d of %d runs differ from their log\n", world.n_different, world.n_runs);
     return world.n_different > 0;
 }

@@ -151,17 +151,6 @@ static inline struct store_write *write_of_run(const char *id, const char *state
     return write;
 }
 
-/* Of a document that has them in it, as GET shows it. */
-static inline void add_cases(struct store_write *write, const char *run,
-                             const json_t *doc)
-{
-    const json_t *cases = json_object_get(doc, "cases");
-
-    for (size_t i = 0; i < json_array_size(cases); i++)
-        assert_int_equal(
-            store_write_case(write, run, i, json_text(json_array_get(cases, i))), 0);
-}
-
 static inline void add_event(struct store_write *write, const char *run, int number)
 {
     json_t *body = json_pack("{s:i}", "number", number);

@@ -41,14 +41,13 @@ static int64_t play(struct pace *pace, size_t from, size_t end, int64_t now)
 {
     for (size_t row = from; row < end; row++) {
         struct series_row at;
-        json_t *body;
+        json_t *about;
 
         assert_true(series_row_at(&plan, row, &at));
-        body = json_pack("{s:s, s:I, s:i}", "collective", collective_name(at.collective),
-                         "size", (json_int_t)at.size, "row", (int)row);
+        about = json_pack("{s:s}", "collective", collective_name(at.collective));
         now += row_ms(row);
-        pace_result(pace, now, body);
-        json_decref(body);
+        pace_result(pace, now, about, (int64_t)at.size, (int64_t)row);
+        json_decref(about);
     }
     return now;
 }

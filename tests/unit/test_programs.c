@@ -193,7 +193,7 @@ TEST(figures_add_up)
             json_pack("{s:i, s:s, s:f, s:s, s:b, s:i}", "case", 0, "metric", "m", "value",
                       values[i], "unit", "s", "higher_is_better", 0, "rank", i % 2);
 
-        run_apply(run, 2000, "result", body);
+        run_fold(run, 2000, "result", body);
         json_decref(body);
     }
     json = run_to_json(run, RUN_BRIEF);

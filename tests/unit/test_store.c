@@ -31,45 +31,6 @@ TEST(run_is_replaced_without_losing_its_events)
     json_decref(events);
 }
 
-static void put_case(struct fixture *fixture, size_t number, const char *state)
-{
-    struct store_write *write = store_write_create();
-    json_t *doc = json_pack("{s:i, s:s}", "case", (int)number, "state", state);
-
-    store_write_case(write, "run1", number, json_text(doc));
-    json_decref(doc);
-    store_it(fixture, write);
-}
-
-static void assert_run(struct fixture *fixture, const char *wanted)
-{
-    struct heard heard = {0};
-    char *text;
-
-    store_read_run(fixture->store, "run1", on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    text = json_dumps(heard.result, JSON_COMPACT);
-    assert_string_equal(text, wanted);
-    free(text);
-    json_decref(heard.result);
-}
-
-TEST(a_run_has_its_cases_as_they_were_last_written)
-{
-    struct fixture *fixture = *state;
-    struct store_write *write = store_write_create();
-    json_t *doc = json_pack("{s:s, s:[], s:i}", "id", "run1", "cases", "rows_done", 7);
-
-    store_write_run(write, "run1", "running", "", 5, NULL, doc);
-    json_decref(doc);
-    store_it(fixture, write);
-    put_case(fixture, 10, "running");
-    put_case(fixture, 2, "running");
-    put_case(fixture, 2, "failed");
-    assert_run(fixture, "{\"id\":\"run1\",\"cases\":[{\"case\":2,\"state\":\"failed\"},"
-                        "{\"case\":10,\"state\":\"running\"}],\"rows_done\":7}");
-}
-
 TEST(missing_run_is_not_found)
 {
     struct fixture *fixture = *state;
@@ -589,8 +550,8 @@ TEST(bad_cursor_is_refused)
     }
 }
 
-static int note_unfinished(void *arg, struct store_recall *recall,
-                           const struct store_unfinished *run, struct error *err)
+static int note_run(void *arg, struct store_recall *recall, const struct store_run *run,
+                    struct error *err)
 {
     char *names = arg;
 
@@ -606,7 +567,7 @@ TEST(restart_finds_unfinished_runs_oldest_first)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("old", "running", 1);
-    char names[100] = "";
+    char names[100] = "", all[100] = "";
     struct error err;
 
     add_event(write, "old", 1);
@@ -616,9 +577,74 @@ TEST(restart_finds_unfinished_runs_oldest_first)
     store_it(fixture, write_of_run("mid", "completed", 5));
     fixture_close(fixture);
     fixture_open(fixture);
-    assert_int_equal(
-        store_recall_unfinished(fixture->store, note_unfinished, names, &err), 0);
+    assert_int_equal(store_recall_runs(fixture->store, false, note_run, names, &err), 0);
     assert_string_equal(names, "old:2:1002 new:0:0 ");
+    assert_int_equal(store_recall_runs(fixture->store, true, note_run, all, &err), 0);
+    assert_string_equal(all, "old:2:1002 mid:0:0 new:0:0 ");
+}
+
+/* ---- A log ---- */
+
+static void note_event(void *arg, int64_t time_ms, const char *type, const json_t *body)
+{
+    buf_printf(arg, "%s %lld case %lld\n", type, (long long)time_ms,
+               (long long)json_get_int(body, "case", -1));
+}
+
+static void note_result(void *arg, const struct result_record *record, const json_t *key,
+                        const json_t *body)
+{
+    buf_printf(arg, "%s %lld case %d row %d%s\n", json_get_str(key, "collective", "?"),
+               (long long)record->time_ms, record->case_no, record->row,
+               json_object_get(body, "errors") ? ", its text" : "");
+}
+
+static int note_log(void *arg, struct store_recall *recall, const struct store_run *run,
+                    struct error *err)
+{
+    static const struct store_log_taker taker = {note_event, note_result};
+
+    return store_recall_log(recall, json_get_str(run->doc, "id", ""), &taker, arg, err);
+}
+
+static void put(struct store_write *write, int64_t time_ms, const char *type,
+                const char *text)
+{
+    json_t *body = json_loads(text, 0, NULL);
+
+    store_write_event(write, "run1", time_ms, type, body);
+    json_decref(body);
+}
+
+TEST(a_log_comes_in_order_without_results_that_do_not_count)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 1);
+    struct error err;
+    struct buf out;
+
+    put(write, 1, "case", "{\"case\":0,\"state\":\"rendezvous\"}");
+    put(write, 2, "result", "{\"case\":0,\"row\":0,\"collective\":\"given_up\"}");
+    store_write_disown(write, "run1", 0);
+    put(write, 3, "case", "{\"case\":0,\"state\":\"running\"}");
+    put(write, 4, "result", "{\"case\":0,\"row\":0,\"collective\":\"broadcast\"}");
+    put(write, 5, "ranks", "{\"case\":0,\"ranks\":[0]}");
+    put(write, 6, "result",
+        "{\"case\":0,\"row\":1,\"collective\":\"gather\",\"wrong\":1,\"errors\":[]}");
+    put(write, 7, "case", "{\"case\":1,\"state\":\"rendezvous\"}");
+    put(write, 8, "result", "{\"case\":1,\"row\":0,\"collective\":\"gathering\"}");
+    put(write, 9, "message", "{\"text\":\"x\"}");
+    store_it(fixture, write);
+    buf_init(&out, 1 << 16);
+    assert_int_equal(store_recall_runs(fixture->store, false, note_log, &out, &err), 0);
+    assert_string_equal(out.data, "case 1 case 0\n"
+                                  "case 3 case 0\n"
+                                  "broadcast 4 case 0 row 0\n"
+                                  "ranks 5 case 0\n"
+                                  "gather 6 case 0 row 1, its text\n"
+                                  "case 7 case 1\n"
+                                  "message 9 case -1\n");
+    buf_release(&out);
 }
 
 TEST(closing_finishes_writes_and_fails_later_ones)
