@@ -37,7 +37,7 @@ static bool lasts(const double *levels, size_t k, size_t n)
 {
     struct level_split split;
 
-    return lasting_find(levels, k + n, k, margin, &split) == 1;
+    return lasting_find(levels, k + n, k, margin, &split);
 }
 
 static double reports_a_year(size_t k, double deviation, double correlation)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/bands.h"
 
 #define POINTS_MAX ((size_t)32 << 20) /* more than a summary can have */
@@ -50,11 +51,9 @@ static char *identity_of(const json_t *key)
     return text;
 }
 
-static int take_rows(const struct summary_series *from, struct case_series *to)
+static void take_rows(const struct summary_series *from, struct case_series *to)
 {
-    to->points = malloc((from->n_points + 1) * sizeof(*to->points));
-    if (!to->points)
-        return -1;
+    to->points = memory_zeroed(from->n_points + 1, sizeof(*to->points), "a case's rows");
     assert(from->n_points == from->points_total);
     for (size_t i = 0; i < from->n_points; i++) {
         const struct summary_point *point = &from->points[i];
@@ -72,7 +71,6 @@ static int take_rows(const struct summary_series *from, struct case_series *to)
     to->case_no = from->case_no;
     to->key = json_incref(from->key);
     to->identity = identity_of(to->key);
-    return to->identity ? 0 : -1;
 }
 
 static int compare_values(const void *a, const void *b)
@@ -112,25 +110,24 @@ static void take_values(struct summary_value *values, size_t n, bool has_sizes,
     }
 }
 
-static int take_figure(const struct summary_figure *from, struct case_series *to)
+static void take_figure(const struct summary_figure *from, struct case_series *to)
 {
     const char *x = json_get_str(from->key, "x", NULL);
-    struct summary_value *values = malloc((from->n_values + 1) * sizeof(*values));
+    struct summary_value *values =
+        memory_zeroed(from->n_values + 1, sizeof(*values), "a case's figures");
 
     to->is_figure = true;
     to->case_no = from->case_no;
     to->key = json_copy(from->key);
     if (from->rank >= 0)
         json_object_set_new(to->key, "rank", json_integer(from->rank));
-    to->points = malloc((from->n_values + 1) * sizeof(*to->points));
-    to->identity = to->key ? identity_of(to->key) : NULL;
-    if (values && to->points) {
-        if (from->n_values > 0)
-            memcpy(values, from->values, from->n_values * sizeof(*values));
-        take_values(values, from->n_values, x && strcmp(x, "size") == 0, to);
-    }
+    to->points =
+        memory_zeroed(from->n_values + 1, sizeof(*to->points), "a case's figures");
+    to->identity = identity_of(to->key);
+    if (from->n_values > 0)
+        memcpy(values, from->values, from->n_values * sizeof(*values));
+    take_values(values, from->n_values, x && strcmp(x, "size") == 0, to);
     free(values);
-    return values && to->points && to->identity ? 0 : -1;
 }
 
 static int compare_series(const void *a, const void *b)
@@ -144,24 +141,14 @@ static int compare_series(const void *a, const void *b)
 
 struct case_values *case_values_create(const struct summary *summary)
 {
-    struct case_values *values = calloc(1, sizeof(*values));
-    size_t most = summary->n_series + summary->n_figures;
-    int result = 0;
+    struct case_values *values = memory_zeroed(1, sizeof(*values), "the values of cases");
 
-    if (values)
-        values->series = calloc(most + 1, sizeof(*values->series));
-    if (!values || !values->series) {
-        case_values_destroy(values);
-        return NULL;
-    }
-    for (size_t i = 0; i < summary->n_series && !result; i++)
-        result = take_rows(&summary->series[i], &values->series[values->n++]);
-    for (size_t i = 0; i < summary->n_figures && !result; i++)
-        result = take_figure(&summary->figures[i], &values->series[values->n++]);
-    if (result) {
-        case_values_destroy(values);
-        return NULL;
-    }
+    values->series = memory_zeroed(summary->n_series + summary->n_figures + 1,
+                                   sizeof(*values->series), "the values of cases");
+    for (size_t i = 0; i < summary->n_series; i++)
+        take_rows(&summary->series[i], &values->series[values->n++]);
+    for (size_t i = 0; i < summary->n_figures; i++)
+        take_figure(&summary->figures[i], &values->series[values->n++]);
     qsort(values->series, values->n, sizeof(*values->series), compare_series);
     return values;
 }

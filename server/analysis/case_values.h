@@ -41,7 +41,7 @@ struct case_values {
  * caller's. */
 void case_values_query(struct summary_query *query);
 
-/* From a summary by case that left nothing out. NULL when memory is out. */
+/* From a summary by case that left nothing out. */
 struct case_values *case_values_create(const struct summary *summary);
 void case_values_destroy(struct case_values *values);
 

@@ -120,8 +120,7 @@ int change_points_find(const double *levels, size_t n, double margin,
 {
     struct search search = {.margin = margin, .found = found, .p = 1.0};
 
-    if (level_series_init(&search.series, levels, n))
-        return -1;
+    level_series_init(&search.series, levels, n);
     search_all(&search);
     settle(&search);
     describe(&search);

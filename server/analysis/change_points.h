@@ -25,8 +25,7 @@ struct change_point {
 
 /* Find the changes by more than the margin (a logarithm) in levels[0..n), logarithms in
  * the order of time. Fills found[], oldest first, and *p, of no change in the whole
- * series. Returns their number, 0 for fewer than CHANGE_POINTS_LEVELS_MIN levels; -1 when
- * memory is out. */
+ * series. Returns their number, 0 for fewer than CHANGE_POINTS_LEVELS_MIN levels. */
 int change_points_find(const double *levels, size_t n, double margin,
                        struct change_point found[CHANGE_POINTS_MAX], double *p);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/compare_judge.h"
 
 /* What is added up per band: a value per case, those of base first. */
@@ -22,7 +23,6 @@ struct walk {
     struct sums *sums;                 /* by band */
     size_t n_cases;                    /* of base and head */
     size_t n_all;                      /* and of the history */
-    bool has_more_bands;               /* than may be */
     const struct case_series **series; /* by case, the same one */
     size_t *at;                        /* by case: index of the point */
     double *values;                    /* by case, of one size */
@@ -77,39 +77,29 @@ static json_t *about_of(const struct case_series *series)
     return about;
 }
 
-static int add_sums(struct walk *walk)
+static void add_sums(struct walk *walk)
 {
     struct sums *sums = &walk->sums[walk->out->n_bands];
 
-    sums->logs = calloc(walk->n_all, sizeof(double));
-    sums->plain = calloc(walk->n_all, sizeof(double));
-    return sums->logs && sums->plain ? 0 : -1;
+    *sums = (struct sums){
+        .logs = memory_zeroed(walk->n_all, sizeof(double), "a comparison"),
+        .plain = memory_zeroed(walk->n_all, sizeof(double), "a comparison"),
+    };
 }
 
-static int grow_bands(struct walk *walk)
+static void grow_bands(struct walk *walk)
 {
     struct compare *out = walk->out;
-    size_t wanted = out->bands_capacity ? out->bands_capacity * 2 : 16;
-    struct compare_band *bands;
-    struct sums *sums;
+    size_t capacity = out->bands_capacity;
 
-    if (out->n_bands < out->bands_capacity)
-        return 0;
-    bands = realloc(out->bands, wanted * sizeof(*bands));
-    if (!bands)
-        return -1;
-    out->bands = bands;
-    sums = realloc(walk->sums, wanted * sizeof(*sums));
-    if (!sums)
-        return -1;
-    memset(sums + out->bands_capacity, 0, (wanted - out->bands_capacity) * sizeof(*sums));
-    walk->sums = sums;
-    out->bands_capacity = wanted;
-    return 0;
+    out->bands = memory_grown(out->bands, out->n_bands, &out->bands_capacity,
+                              sizeof(*out->bands), "the bands of a comparison");
+    walk->sums = memory_grown(walk->sums, out->n_bands, &capacity, sizeof(*walk->sums),
+                              "the bands of a comparison");
 }
 
-/* The band of one size of a series (about), made if it is new; SIZE_MAX: no memory, or
- * there may be no more. */
+/* The band of one size of a series (about), made if it is new; SIZE_MAX: there may be no
+ * more. */
 static size_t band_at(struct walk *walk, const struct case_series *series, json_t *about,
                       int64_t size)
 {
@@ -120,9 +110,10 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
     for (size_t i = out->n_bands; i-- > 0;)
         if (out->bands[i].band == band && json_equal(out->bands[i].about, about))
             return i;
-    walk->has_more_bands = out->n_bands == COMPARE_BANDS_MAX;
-    if (walk->has_more_bands || grow_bands(walk) || add_sums(walk))
+    if (out->n_bands == COMPARE_BANDS_MAX)
         return SIZE_MAX;
+    grow_bands(walk);
+    add_sums(walk);
     made = &out->bands[out->n_bands];
     *made = (struct compare_band){.about = json_incref(about), .band = band};
     if (series->is_figure) {
@@ -181,8 +172,9 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
         (struct compare_size){.series = walk->series[0], .band = number, .size = size};
     for (size_t i = 0; i < walk->n_all && !is_linear; i++)
         walk->values[i] = walk->values[i] > 0 ? log(walk->values[i]) : (double)NAN;
-    return compare_judge_change(walk->sides, walk->values, is_linear, &told->change,
-                                &told->effect);
+    compare_judge_change(walk->sides, walk->values, is_linear, &told->change,
+                         &told->effect);
+    return 0;
 }
 
 static int take_series(struct walk *walk, const struct case_series *first)
@@ -191,7 +183,7 @@ static int take_series(struct walk *walk, const struct case_series *first)
     json_t *about = about_of(first);
     bool is_everywhere = true;
     int64_t size;
-    int result = about ? 0 : -1;
+    int result = 0;
 
     for (size_t i = 0; i < walk->n_all; i++) {
         const struct compare_lot *lot = lot_of(walk->sides, i);
@@ -239,30 +231,29 @@ static const double *band_values(const struct walk *walk, size_t i)
     return values;
 }
 
-static int judge_all(struct walk *walk)
+static void judge_all(struct walk *walk)
 {
     struct compare *out = walk->out;
 
     for (size_t i = 0; i < out->n_bands; i++)
-        if (compare_judge_band(walk->sides, band_values(walk, i), &out->bands[i]))
-            return -1;
-    return compare_judge_all(out);
+        compare_judge_band(walk->sides, band_values(walk, i), &out->bands[i]);
+    compare_judge_all(out);
 }
 
-static int walk_init(struct walk *walk)
+static void walk_init(struct walk *walk)
 {
     size_t n = walk->n_all + 1;
 
-    walk->series = calloc(n, sizeof(struct case_series *));
-    walk->at = calloc(n, sizeof(*walk->at));
-    walk->values = calloc(n, sizeof(*walk->values));
-    walk->out->sizes = calloc(COMPARE_SIZES_MAX, sizeof(*walk->out->sizes));
-    return walk->series && walk->at && walk->values && walk->out->sizes ? 0 : -1;
+    walk->series = memory_zeroed(n, sizeof(struct case_series *), "a comparison");
+    walk->at = memory_zeroed(n, sizeof(*walk->at), "a comparison");
+    walk->values = memory_zeroed(n, sizeof(*walk->values), "a comparison");
+    walk->out->sizes =
+        memory_zeroed(COMPARE_SIZES_MAX, sizeof(*walk->out->sizes), "a comparison");
 }
 
 static void walk_release(struct walk *walk)
 {
-    for (size_t i = 0; walk->sums && i < walk->out->bands_capacity; i++) {
+    for (size_t i = 0; i < walk->out->n_bands; i++) {
         free(walk->sums[i].logs);
         free(walk->sums[i].plain);
     }
@@ -272,25 +263,10 @@ static void walk_release(struct walk *walk)
     free(walk->values);
 }
 
-/* A label with a value of its own in each line would be a band in each, and none of them
- * could say anything. */
-static void tell(const struct walk *walk, struct error *err)
-{
-    if (walk->has_more_bands)
-        error_set(err, ERROR_INVALID,
-                  "there are more than %d bands to compare, and each set of labels of a "
-                  "metric is one: a label should have few values, or be a number",
-                  COMPARE_BANDS_MAX);
-    else
-        error_set(err, ERROR_MEMORY, "out of memory");
-}
-
 static struct compare *result_create(const struct compare_sides *sides)
 {
-    struct compare *out = calloc(1, sizeof(*out));
+    struct compare *out = memory_zeroed(1, sizeof(*out), "a comparison");
 
-    if (!out)
-        return NULL;
     out->n_base = sides->n_base;
     out->n_head = sides->n_head;
     out->is_paired = sides->is_paired;
@@ -303,6 +279,8 @@ static struct compare *result_create(const struct compare_sides *sides)
     return out;
 }
 
+/* A label with a value of its own in each line would be a band in each, and none of them
+ * could say anything. */
 struct compare *compare_create(const struct compare_sides *sides, struct error *err)
 {
     struct compare *out = result_create(sides);
@@ -310,18 +288,21 @@ struct compare *compare_create(const struct compare_sides *sides, struct error *
                         .out = out,
                         .n_cases = sides->n_base + sides->n_head,
                         .n_all = sides->n_base + sides->n_head + sides->n_history};
-    int result = out ? walk_init(&walk) : -1;
+    int result = 0;
 
     assert(!sides->is_paired || (sides->n_base == sides->n_head && !sides->by_run));
-    if (!result && sides->n_base > 0 && sides->n_head > 0)
+    walk_init(&walk);
+    if (sides->n_base > 0 && sides->n_head > 0)
         result = take_all(&walk);
     if (!result)
-        result = judge_all(&walk);
+        judge_all(&walk);
     walk_release(&walk);
-    if (result) {
-        tell(&walk, err);
-        compare_destroy(out);
-        return NULL;
-    }
-    return out;
+    if (result == 0)
+        return out;
+    error_set(err, ERROR_INVALID,
+              "there are more than %d bands to compare, and each set of labels of a "
+              "metric is one: a label should have few values, or be a number",
+              COMPARE_BANDS_MAX);
+    compare_destroy(out);
+    return NULL;
 }

@@ -110,8 +110,8 @@ struct compare {
     enum verdict_answer answer; /* of all bands: what must not be overlooked first */
 };
 
-/* NULL with err when there would be more than COMPARE_BANDS_MAX bands (ERROR_INVALID), or
- * memory is out. The sides' values must stay as long as the result. */
+/* NULL with err when there would be more than COMPARE_BANDS_MAX bands (ERROR_INVALID).
+ * The sides' values must stay as long as the result. */
 struct compare *compare_create(const struct compare_sides *sides, struct error *err);
 void compare_destroy(struct compare *compare);
 

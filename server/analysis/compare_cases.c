@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/likeness.h"
 
 void compare_side_release(struct compare_side *side)
@@ -14,7 +15,7 @@ void compare_side_release(struct compare_side *side)
         json_decref(side->cases[i].env);
     free(side->cases);
     side->cases = NULL;
-    side->n = 0;
+    side->n = side->capacity = 0;
 }
 
 /* ---- Choosing ---- */
@@ -54,31 +55,25 @@ static bool is_chosen(const struct compare_side *side, const struct compare_run 
     return false;
 }
 
-static int choose_case(struct compare_side *side, const struct compare_run *run,
-                       int case_no, const json_t *wanted, struct error *err)
+static void choose_case(struct compare_side *side, const struct compare_run *run,
+                        int case_no, const json_t *wanted)
 {
     const json_t *doc =
         json_array_get(json_object_get(run->doc, "cases"), (size_t)case_no);
     json_t *env = env_of(run->doc, doc);
-    struct compare_choice *more;
 
     if (!has_env(env, wanted) || is_chosen(side, run, case_no)) {
         json_decref(env);
-        return 0;
+        return;
     }
     if (strcmp(json_get_str(doc, "state", ""), "completed") != 0) {
         json_decref(env);
         side->unfinished++;
-        return 0;
+        return;
     }
-    more = realloc(side->cases, (side->n + 1) * sizeof(*more));
-    if (!more) {
-        json_decref(env);
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    }
-    side->cases = more;
+    side->cases = memory_grown(side->cases, side->n, &side->capacity,
+                               sizeof(*side->cases), "the cases of a comparison");
     side->cases[side->n++] = (struct compare_choice){run, doc, case_no, env};
-    return 0;
 }
 
 int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
@@ -92,8 +87,7 @@ int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
         return error_set(err, ERROR_NOT_FOUND, "run %s has no case %d, only 0 to %d",
                          json_get_str(ask->run->doc, "id", "?"), ask->case_no, n - 1);
     for (int i = first; i < end; i++)
-        if (choose_case(side, ask->run, i, env, err))
-            return -1;
+        choose_case(side, ask->run, i, env);
     return 0;
 }
 
@@ -251,7 +245,7 @@ static bool is_constant(const struct compare_side *side, const char *name)
 }
 
 /* What the cases of a pair have in common: the repeat, and the variables that are not
- * what tells the sides apart. NULL when memory is out. */
+ * what tells the sides apart. */
 static char *pair_key(const struct compare_choice *one, const struct compare_side *base,
                       const struct compare_side *head)
 {
@@ -283,7 +277,7 @@ static bool are_of_one_run(const struct compare_side *base,
                   "interleaved") == 0;
 }
 
-/* {key: index}; NULL when two cases have the same key, or memory is out. */
+/* {key: index}; NULL when two cases have the same key. */
 static json_t *index_of(const struct compare_side *side, const struct compare_side *base,
                         const struct compare_side *head)
 {
@@ -292,11 +286,11 @@ static json_t *index_of(const struct compare_side *side, const struct compare_si
     for (size_t i = 0; index && i < side->n; i++) {
         char *key = pair_key(&side->cases[i], base, head);
 
-        if (!key || json_object_get(index, key) ||
-            json_object_set_new(index, key, json_integer((json_int_t)i))) {
+        if (json_object_get(index, key)) {
             json_decref(index);
             index = NULL;
         }
+        json_object_set_new(index, key, json_integer((json_int_t)i));
         free(key);
     }
     return index;
@@ -321,29 +315,29 @@ static bool match(struct compare_side *base, struct compare_side *head,
                   const json_t *of_base, const json_t *of_head)
 {
     size_t most = base->n + head->n, n = 0;
-    size_t *left = malloc(most * sizeof(*left)), *right = malloc(most * sizeof(*right));
-    struct compare_choice *scratch = malloc(most * sizeof(*scratch));
-    bool is_paired = false;
+    size_t *left = memory_zeroed(most, sizeof(*left), "pairs of cases");
+    size_t *right = memory_zeroed(most, sizeof(*right), "pairs of cases");
+    struct compare_choice *scratch =
+        memory_zeroed(most, sizeof(*scratch), "pairs of cases");
     const char *key;
     json_t *at;
 
     json_object_foreach ((json_t *)(uintptr_t)of_base, key, at) {
         const json_t *other = json_object_get(of_head, key);
 
-        if (!other || !left || !right)
+        if (!other)
             continue;
         left[n] = (size_t)json_integer_value(at);
         right[n++] = (size_t)json_integer_value(other);
     }
-    if (n > 0 && scratch) {
+    if (n > 0) {
         arrange(base, scratch, left, n);
         arrange(head, scratch, right, n);
-        is_paired = true;
     }
     free(left);
     free(right);
     free(scratch);
-    return is_paired;
+    return n > 0;
 }
 
 bool compare_sides_pair(struct compare_side *base, struct compare_side *head)
@@ -364,9 +358,10 @@ bool compare_sides_pair(struct compare_side *base, struct compare_side *head)
 
 struct compare_lot *compare_side_lots(const struct compare_side *side)
 {
-    struct compare_lot *lots = malloc((side->n + 1) * sizeof(*lots));
+    struct compare_lot *lots =
+        memory_zeroed(side->n + 1, sizeof(*lots), "the cases of a comparison");
 
-    for (size_t i = 0; lots && i < side->n; i++)
+    for (size_t i = 0; i < side->n; i++)
         lots[i] =
             (struct compare_lot){side->cases[i].run->values, side->cases[i].case_no};
     return lots;

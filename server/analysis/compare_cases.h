@@ -28,7 +28,7 @@ struct compare_side {
         int case_no;
         json_t *env; /* its variables, those of the run too: null where it unsets one */
     } * cases;
-    size_t n;
+    size_t n, capacity;
     size_t unfinished; /* cases that were asked for and did not complete */
     size_t unpaired;   /* that have no partner on the other side */
 };
@@ -62,7 +62,7 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
  * a repeat together, leaving out those that have no partner, and return true. */
 bool compare_sides_pair(struct compare_side *base, struct compare_side *head);
 
-/* The lots of a side, to be freed; NULL when memory is out. */
+/* The lots of a side, to be freed. */
 struct compare_lot *compare_side_lots(const struct compare_side *side);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/utf8.h"
 #include "server/analysis/compare_sentence.h"
 #include "server/analysis/differences.h"
@@ -403,30 +404,25 @@ static struct compare *compare_runs(const struct compare_question *question,
     const struct compare_side *base = question->base, *head = question->head;
     const struct compare_side *history = base->n > 0 ? question->history : NULL;
     size_t n = base->n + head->n + (history ? history->n : 0);
-    struct compare_lot *lots = malloc((n + 1) * sizeof(*lots));
+    struct compare_lot *lots = memory_zeroed(n + 1, sizeof(*lots), "a comparison");
     struct compare_sides sides = {.base = lots,
+                                  .head = lots + base->n,
                                   .n_base = base->n,
                                   .n_head = head->n,
                                   .by_run = true,
-                                  .margin = question->margin};
-    struct compare *compare = NULL;
+                                  .margin = question->margin,
+                                  .history = lots + base->n + head->n};
+    struct compare_lot *past = lots + base->n + head->n;
+    struct compare *compare;
 
-    if (lots) {
-        put_runs(base, NULL, false, lots);
-        sides.head = lots + base->n;
-        put_runs(head, NULL, false, lots + base->n);
-        sides.history = lots + base->n + head->n;
-        if (history) {
-            struct compare_lot *past = lots + base->n + head->n;
-
-            sides.n_before = put_runs(history, base, false, past);
-            sides.n_history =
-                sides.n_before + put_runs(history, base, true, past + sides.n_before);
-        }
-        compare = compare_create(&sides, err);
-    } else {
-        error_set(err, ERROR_MEMORY, "out of memory");
+    put_runs(base, NULL, false, lots);
+    put_runs(head, NULL, false, lots + base->n);
+    if (history) {
+        sides.n_before = put_runs(history, base, false, past);
+        sides.n_history =
+            sides.n_before + put_runs(history, base, true, past + sides.n_before);
     }
+    compare = compare_create(&sides, err);
     free(lots);
     return compare;
 }
@@ -437,24 +433,19 @@ static struct compare *compare_of(const struct compare_question *question,
     struct compare_side *base = question->base, *head = question->head;
     bool is_paired = compare_sides_pair(base, head);
     struct compare_lot *left, *right;
-    struct compare *compare = NULL;
+    struct compare *compare;
 
     if (!share_a_run(base, head))
         return compare_runs(question, err);
     left = compare_side_lots(base);
     right = compare_side_lots(head);
-    if (left && right) {
-        const struct compare_sides sides = {.base = left,
-                                            .head = right,
-                                            .n_base = base->n,
-                                            .n_head = head->n,
-                                            .is_paired = is_paired,
-                                            .margin = question->margin};
-
-        compare = compare_create(&sides, err);
-    } else {
-        error_set(err, ERROR_MEMORY, "out of memory");
-    }
+    compare = compare_create(&(struct compare_sides){.base = left,
+                                                     .head = right,
+                                                     .n_base = base->n,
+                                                     .n_head = head->n,
+                                                     .is_paired = is_paired,
+                                                     .margin = question->margin},
+                             err);
     free(left);
     free(right);
     return compare;
@@ -520,7 +511,5 @@ json_t *compare_json(const struct compare_question *question, struct error *err)
                     (json_int_t)compare->sizes_total, "sizes_left_out",
                     (json_int_t)compare->sizes_left_out);
     compare_destroy(compare);
-    if (!out)
-        error_set(err, ERROR_MEMORY, "out of memory");
     return out;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/result/noise.h"
+#include "common/base/memory.h"
 #include "server/analysis/change_points.h"
 #include "server/analysis/level.h"
 
@@ -32,47 +33,45 @@ static int compare_pairs(const void *a, const void *b)
 
 /* The mean of base over those pairs that the trimmed mean of the differences keeps, so
  * that base, head and the change between them agree. */
-static int test_pairs(const double *base, const double *head, size_t n,
-                      struct stats_effect *effect)
+static void test_pairs(const double *base, const double *head, size_t n,
+                       struct stats_effect *effect)
 {
-    struct pair *pairs = malloc(n * sizeof(*pairs));
-    double *differences = malloc(n * sizeof(*differences)), sum = 0;
-    int result = pairs && differences ? 0 : -1;
+    struct pair *pairs = memory_zeroed(n, sizeof(*pairs), "a comparison");
+    double *differences = memory_zeroed(n, sizeof(*differences), "a comparison");
+    double sum = 0;
 
-    for (size_t i = 0; !result && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         differences[i] = head[i] - base[i];
         pairs[i] = (struct pair){base[i], differences[i]};
     }
-    if (!result) {
-        stats_paired(differences, n, effect);
-        qsort(pairs, n, sizeof(*pairs), compare_pairs);
-        for (size_t i = effect->trimmed; i < n - effect->trimmed; i++)
-            sum += pairs[i].base;
-        effect->base = sum / (double)(n - 2 * effect->trimmed);
-        effect->head = effect->base + effect->estimate;
-    }
+    stats_paired(differences, n, effect);
+    qsort(pairs, n, sizeof(*pairs), compare_pairs);
+    for (size_t i = effect->trimmed; i < n - effect->trimmed; i++)
+        sum += pairs[i].base;
+    effect->base = sum / (double)(n - 2 * effect->trimmed);
+    effect->head = effect->base + effect->estimate;
     free(pairs);
     free(differences);
-    return result;
 }
 
-static int test_cases(const struct compare_sides *sides, double *values,
-                      struct stats_effect *effect)
+static void test_cases(const struct compare_sides *sides, double *values,
+                       struct stats_effect *effect)
 {
     size_t n = sides->n_base, m = sides->n_head;
     double *head = values + n;
 
-    if (n >= 2 && m >= 2 && sides->is_paired)
-        return test_pairs(values, head, n, effect);
+    if (n >= 2 && m >= 2 && sides->is_paired) {
+        test_pairs(values, head, n, effect);
+        return;
+    }
     if (n >= 2 && m >= 2) {
         stats_separate(values, n, head, m, effect);
-        return 0;
+        return;
     }
     *effect = (struct stats_effect){
         .base = stats_mean(values, n), .head = stats_mean(head, m), .error = (double)NAN};
     effect->estimate = effect->head - effect->base;
     stats_conclude(effect);
-    return 0;
 }
 
 /* ---- By run ---- */
@@ -121,16 +120,15 @@ static void reverse(double *levels, size_t n)
 }
 
 /* The newest runs come first in base and in both parts of the history. */
-static int read_levels(const struct compare_sides *sides, double *values,
-                       struct run_levels *out)
+static void read_levels(const struct compare_sides *sides, double *values,
+                        struct run_levels *out)
 {
     size_t n = sides->n_base, m = sides->n_head, before = sides->n_before;
     double *past = values + n + m,
-           *levels = malloc((n + m + sides->n_history + 1) * sizeof(*levels));
+           *levels = memory_zeroed(n + m + sides->n_history + 1, sizeof(*levels),
+                                   "a comparison");
 
     *out = (struct run_levels){.levels = levels};
-    if (!levels)
-        return -1;
     if (sides->n_history > before)
         out->since = take_levels(sides->history + before, past + before,
                                  sides->n_history - before, levels);
@@ -140,14 +138,13 @@ static int read_levels(const struct compare_sides *sides, double *values,
     reverse(levels, out->since + out->base + out->before);
     out->head = take_levels(sides->head, values + n, m,
                             levels + out->since + out->base + out->before);
-    return 0;
 }
 
 /* The scatter of runs around the level that they had at the time. A lasting change is no
  * scatter: runs before it and after it are separate groups, as are those before base,
  * and head. Base has one mean and is not divided. */
-static int scatter_of(const struct run_levels *runs, double margin, bool is_linear,
-                      struct level_scatter *scatter)
+static struct level_scatter scatter_of(const struct run_levels *runs, double margin,
+                                       bool is_linear)
 {
     struct change_point changes[CHANGE_POINTS_MAX];
     struct level_group groups[CHANGE_POINTS_MAX + 3];
@@ -157,8 +154,6 @@ static int scatter_of(const struct run_levels *runs, double margin, bool is_line
 
     if (!is_linear)
         n_changes = change_points_find(runs->levels, end, log1p(margin), changes, &p);
-    if (n_changes < 0)
-        return -1;
     for (int i = 0; i <= n_changes; i++) {
         size_t to = i < n_changes ? changes[i].split.at : end;
 
@@ -172,28 +167,23 @@ static int scatter_of(const struct run_levels *runs, double margin, bool is_line
         }
     }
     groups[n++] = (struct level_group){runs->levels + end, runs->head};
-    *scatter = level_scatter(groups, n);
-    return 0;
+    return level_scatter(groups, n);
 }
 
-static int test_runs(const struct compare_sides *sides, double *values, bool is_linear,
-                     struct stats_effect *effect)
+static void test_runs(const struct compare_sides *sides, double *values, bool is_linear,
+                      struct stats_effect *effect)
 {
     struct level_scatter scatter;
     struct run_levels runs;
-    int result = read_levels(sides, values, &runs);
+    const double *base;
 
-    if (!result)
-        result = scatter_of(&runs, sides->margin, is_linear, &scatter);
-    if (!result) {
-        const double *base = runs.levels + runs.before;
-
-        level_effect(&(struct level_group){base, runs.base},
-                     &(struct level_group){base + runs.base + runs.since, runs.head},
-                     &scatter, effect);
-    }
+    read_levels(sides, values, &runs);
+    scatter = scatter_of(&runs, sides->margin, is_linear);
+    base = runs.levels + runs.before;
+    level_effect(&(struct level_group){base, runs.base},
+                 &(struct level_group){base + runs.base + runs.since, runs.head},
+                 &scatter, effect);
     free(runs.levels);
-    return result;
 }
 
 /* ---- A change ---- */
@@ -208,29 +198,25 @@ static void put_interval(double confidence, bool is_linear,
     out->high = part_of(high, effect->base, is_linear);
 }
 
-int compare_judge_change(const struct compare_sides *sides, const double *values,
-                         bool is_linear, struct compare_change *out,
-                         struct stats_effect *effect)
+void compare_judge_change(const struct compare_sides *sides, const double *values,
+                          bool is_linear, struct compare_change *out,
+                          struct stats_effect *effect)
 {
     size_t n = sides->n_base + sides->n_head + sides->n_history;
-    double *copy = malloc(n * sizeof(*copy));
-    int result = -1;
+    double *copy = memory_zeroed(n, sizeof(*copy), "a comparison");
 
-    if (copy) {
-        memcpy(copy, values, n * sizeof(*copy));
-        result = sides->by_run ? test_runs(sides, copy, is_linear, effect)
-                               : test_cases(sides, copy, effect);
-    }
+    memcpy(copy, values, n * sizeof(*copy));
+    if (sides->by_run)
+        test_runs(sides, copy, is_linear, effect);
+    else
+        test_cases(sides, copy, effect);
     free(copy);
-    if (result)
-        return -1;
     *out = (struct compare_change){.base = is_linear ? effect->base : exp(effect->base),
                                    .head = is_linear ? effect->head : exp(effect->head),
                                    .change =
                                        part_of(effect->estimate, effect->base, is_linear),
                                    .p = effect->p};
     put_interval(COMPARE_CONFIDENCE, is_linear, effect, out);
-    return 0;
 }
 
 /* ---- Two states ---- */
@@ -301,15 +287,14 @@ static size_t needed(const struct compare *compare, const struct compare_band *b
     return half > 0 ? stats_repeats(&band->effect, n, half, confidence_of(compare)) : 0;
 }
 
-int compare_judge_band(const struct compare_sides *sides, const double *values,
-                       struct compare_band *band)
+void compare_judge_band(const struct compare_sides *sides, const double *values,
+                        struct compare_band *band)
 {
     size_t n = sides->n_base + sides->n_head;
 
-    if (compare_judge_change(sides, values, band->is_linear, &band->change,
-                             &band->effect) ||
-        (!band->is_linear && !sides->by_run && states_find(values, n, &band->states)))
-        return -1;
+    compare_judge_change(sides, values, band->is_linear, &band->change, &band->effect);
+    if (!band->is_linear && !sides->by_run)
+        states_find(values, n, &band->states);
     band->answer = VERDICT_NOT_ENOUGH_DATA;
     band->reason = COMPARE_NOISE;
     band->usual = (double)NAN;
@@ -323,7 +308,6 @@ int compare_judge_band(const struct compare_sides *sides, const double *values,
     } else if (states_matter(sides, values, band->effect.trimmed, band)) {
         band->reason = COMPARE_STATES;
     }
-    return 0;
 }
 
 /* Of a mean of 0 nothing is a part, and nothing that a double can't hold is one. */
@@ -366,7 +350,7 @@ static enum verdict_answer answer_by_run(const struct compare_band *band, double
     return direction_of(band);
 }
 
-static int answer_band(struct compare *compare, size_t number)
+static void answer_band(struct compare *compare, size_t number)
 {
     struct compare_band *band = &compare->bands[number];
     double low, high;
@@ -375,7 +359,7 @@ static int answer_band(struct compare *compare, size_t number)
     if (band->reason == COMPARE_NOISE && !compare->by_run)
         band->repeats_needed = needed(compare, band);
     if (!can_judge(band))
-        return 0;
+        return;
     if (compare->by_run) {
         stats_interval(&band->effect, confidence_of(compare), &low, &high);
         band->usual = part_of((high - low) / 2, band->effect.base, band->is_linear);
@@ -383,11 +367,9 @@ static int answer_band(struct compare *compare, size_t number)
     } else {
         band->answer = answer_by_case(band, compare->margin);
     }
-    if (compare_judge_sizes(compare, number))
-        return -1;
+    compare_judge_sizes(compare, number);
     if (band->answer != VERDICT_NOT_ENOUGH_DATA)
         band->reason = COMPARE_CLEAR;
-    return 0;
 }
 
 static bool has_answer(const struct compare *compare, enum verdict_answer answer)
@@ -411,11 +393,9 @@ static enum verdict_answer answer_of_all(const struct compare *compare)
     return VERDICT_NOT_ENOUGH_DATA;
 }
 
-int compare_judge_all(struct compare *compare)
+void compare_judge_all(struct compare *compare)
 {
     for (size_t i = 0; i < compare->n_bands; i++)
-        if (answer_band(compare, i))
-            return -1;
+        answer_band(compare, i);
     compare->answer = answer_of_all(compare);
-    return 0;
 }

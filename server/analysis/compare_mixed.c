@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "server/analysis/compare_judge.h"
 #include "server/analysis/level.h"
 
@@ -71,14 +72,12 @@ static void find_stretches(struct compare_band *band, const struct sure *sure, s
     }
 }
 
-int compare_judge_sizes(struct compare *compare, size_t number)
+void compare_judge_sizes(struct compare *compare, size_t number)
 {
     struct compare_band *band = &compare->bands[number];
     size_t n = count_sizes(compare, number), found = 0, faster = 0;
-    struct sure *sure = n > 0 ? malloc(n * sizeof(*sure)) : NULL;
+    struct sure *sure = memory_zeroed(n + 1, sizeof(*sure), "a comparison");
 
-    if (n > 0 && !sure)
-        return -1;
     for (size_t i = 0; i < compare->n_sizes; i++) {
         const struct compare_size *size = &compare->sizes[i];
         bool is_better = (size->change.change > 0) == band->higher_is_better;
@@ -95,5 +94,4 @@ int compare_judge_sizes(struct compare *compare, size_t number)
         band->answer = VERDICT_MIXED;
     }
     free(sure);
-    return 0;
 }

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "server/analysis/culprit_model.h"
 
-int culprit_deviations(const struct culprit_fleet *fleet, double *deviations, double *cut)
+void culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
+                        double *cut)
 {
     struct culprit_model model;
-    int result = culprit_model_init(&model, fleet);
 
-    if (result == 0)
-        memcpy(deviations, model.deviations, fleet->n_groups * sizeof(*deviations));
+    culprit_model_init(&model, fleet);
+    memcpy(deviations, model.deviations, fleet->n_groups * sizeof(*deviations));
     *cut = culprit_cut(&model, 1, culprit_errors(CULPRIT_SUSPICION, model.n_ran));
     culprit_model_release(&model);
-    return result;
 }
 
 /* ---- What is to be measured ---- */
@@ -152,30 +152,21 @@ static bool is_hopeless(const struct culprit_model *model)
     return 2 * n > model->fleet->n_nodes;
 }
 
-int culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs,
-                    size_t *n)
+size_t culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs)
 {
     struct culprit_model model;
     struct plan plan = {.model = &model};
-    int result = -1;
 
-    if (culprit_model_init(&model, fleet) || culprit_find_suspects(&model))
-        goto out;
-    plan.good = calloc(fleet->n_nodes + 1, sizeof(*plan.good));
-    plan.pairs =
-        calloc(2 * model.n_suspects * CULPRIT_CONFIRM_MIN + 1, sizeof(*plan.pairs));
-    if (!plan.good || !plan.pairs)
-        goto out;
+    culprit_model_init(&model, fleet);
+    culprit_find_suspects(&model);
+    plan.good = memory_zeroed(fleet->n_nodes + 1, sizeof(*plan.good), "good nodes");
+    plan.pairs = memory_zeroed(2 * model.n_suspects * CULPRIT_CONFIRM_MIN + 1,
+                               sizeof(*plan.pairs), "pairs to measure");
     find_good(&plan);
     for (size_t i = 0; i < CULPRIT_CONFIRM_MIN && !is_hopeless(&model); i++)
         add_round(&plan, i);
-    *pairs = plan.pairs;
-    *n = plan.n;
-    plan.pairs = NULL;
-    result = 0;
-out:
     free(plan.good);
-    free(plan.pairs);
     culprit_model_release(&model);
-    return result;
+    *pairs = plan.pairs;
+    return plan.n;
 }

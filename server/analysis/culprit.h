@@ -42,17 +42,16 @@ struct culprit_pair {
 };
 
 /* How far each group is from those of about its size, as a logarithm, and below what one
- * is slow. NAN: did not run. -1 when memory is out, as for the next. */
-int culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
-                       double *cut);
+ * is slow. NAN: did not run. */
+void culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
+                        double *cut);
 
 /* The pairs to measure before the verdict, in this order, as many at once as have no node
  * in common: each suspect with nodes that are known to be good, and beside each of them
  * good ones with each other. To be asked again when these have run (or failed) and stand
  * among the groups with `confirms`; it ends with no pairs, after 9 for each suspect at
- * most. To be freed. */
-int culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs,
-                    size_t *n);
+ * most. Returns how many there are; the array is to be freed. */
+size_t culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs);
 
 /* The verdict of kind `culprit`. A new object; NULL when memory is out. */
 json_t *culprit_verdict(const struct culprit_fleet *fleet);

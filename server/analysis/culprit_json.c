@@ -279,15 +279,13 @@ static enum message_id say(const struct culprit_model *model, struct finding *fi
 
 json_t *culprit_verdict(const struct culprit_fleet *fleet)
 {
+    struct finding finding = finding_begin();
     struct culprit_model model;
-    json_t *verdict = NULL;
+    enum message_id message;
 
-    if (!culprit_model_init(&model, fleet) && !culprit_find_suspects(&model)) {
-        struct finding finding = finding_begin();
-        enum message_id message = say(&model, &finding);
-
-        verdict = finding_end(&finding, message, fleet->mark);
-    }
+    culprit_model_init(&model, fleet);
+    culprit_find_suspects(&model);
+    message = say(&model, &finding);
     culprit_model_release(&model);
-    return verdict;
+    return finding_end(&finding, message, fleet->mark);
 }

@@ -7,6 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/states.h"
 
@@ -46,7 +47,7 @@ static size_t gather(struct culprit_model *model, size_t size, bool with_confirm
 
 /* Where figures come in two states, a quarter of them or more in the upper, that is what
  * a healthy group does: a slow rack of two makes more than half of all pairs slow. */
-static int find_middle(const double *sorted, size_t n, double *middle)
+static double find_middle(const double *sorted, size_t n)
 {
     double few[STATES_VALUES];
     size_t n_few = n < STATES_VALUES ? n : STATES_VALUES, from = 0;
@@ -54,30 +55,27 @@ static int find_middle(const double *sorted, size_t n, double *middle)
 
     for (size_t i = 0; i < n_few; i++)
         few[i] = sorted[i * n / n_few];
-    if (states_find(few, n_few, &states))
-        return -1;
+    states_find(few, n_few, &states);
     if (states.found && 4 * states.upper >= n_few)
         while (from + 1 < n && sorted[from] < states.split)
             from++;
-    *middle = median_of_sorted(sorted + from, n - from);
-    return 0;
+    return median_of_sorted(sorted + from, n - from);
 }
 
 /* Of few groups the best counts, and what larger ones reach: fewer nodes do no worse. */
-static int set_reference(struct culprit_model *model, size_t size, double larger)
+static void set_reference(struct culprit_model *model, size_t size, double larger)
 {
     size_t n = gather(model, size, false);
 
     if (n < ENOUGH_FIRST)
         n = gather(model, size, true);
     if (n >= ENOUGH)
-        return find_middle(model->scratch, n, &model->references[size]);
-    if (n > 0)
+        model->references[size] = find_middle(model->scratch, n);
+    else if (n > 0)
         model->references[size] = fmax(model->scratch[n - 1], larger);
-    return 0;
 }
 
-static int set_references(struct culprit_model *model)
+static void set_references(struct culprit_model *model)
 {
     const struct culprit_fleet *fleet = model->fleet;
     double larger = (double)NAN;
@@ -90,11 +88,9 @@ static int set_references(struct culprit_model *model)
     for (size_t size = fleet->n_nodes; size > 1; size--) {
         if (isnan(model->references[size]))
             continue;
-        if (set_reference(model, size, larger))
-            return -1;
+        set_reference(model, size, larger);
         larger = model->references[size];
     }
-    return 0;
 }
 
 /* Faults and disturbances make slower and not faster, so that what is above its reference
@@ -170,31 +166,32 @@ void culprit_set_key(struct culprit_model *model, const char *key)
 
 /* ---- Together ---- */
 
-int culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet)
+static void *array(size_t n, size_t size)
+{
+    return memory_zeroed(n, size, "the search for culprits");
+}
+
+void culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet)
 {
     size_t members = 0, n = fleet->n_nodes, n_groups = fleet->n_groups;
 
     *model = (struct culprit_model){.fleet = fleet};
     for (size_t i = 0; i < n_groups; i++)
         members += fleet->groups[i].n;
-    model->references = calloc(n + 1, sizeof(*model->references));
-    model->deviations = calloc(n_groups + 1, sizeof(*model->deviations));
-    model->scratch = calloc(n_groups + n + 1, sizeof(*model->scratch));
-    model->racks = calloc(n + 1, sizeof(*model->racks));
-    model->firsts = calloc(n + 1, sizeof(*model->firsts));
-    model->starts = calloc(n + 2, sizeof(*model->starts));
-    model->lists = calloc(members + 1, sizeof(*model->lists));
-    model->is_suspect = calloc(n + 1, sizeof(*model->is_suspect));
-    model->is_normal = calloc(n + 1, sizeof(*model->is_normal));
-    model->users = calloc(n_groups + 1, sizeof(*model->users));
-    model->is_again = calloc(n_groups + 1, sizeof(*model->is_again));
-    if (!model->references || !model->deviations || !model->scratch || !model->racks ||
-        !model->firsts || !model->starts || !model->lists || !model->is_suspect ||
-        !model->is_normal || !model->users || !model->is_again || set_references(model))
-        return -1;
+    model->references = array(n + 1, sizeof(*model->references));
+    model->deviations = array(n_groups + 1, sizeof(*model->deviations));
+    model->scratch = array(n_groups + n + 1, sizeof(*model->scratch));
+    model->racks = array(n + 1, sizeof(*model->racks));
+    model->firsts = array(n + 1, sizeof(*model->firsts));
+    model->starts = array(n + 2, sizeof(*model->starts));
+    model->lists = array(members + 1, sizeof(*model->lists));
+    model->is_suspect = array(n + 1, sizeof(*model->is_suspect));
+    model->is_normal = array(n + 1, sizeof(*model->is_normal));
+    model->users = array(n_groups + 1, sizeof(*model->users));
+    model->is_again = array(n_groups + 1, sizeof(*model->is_again));
+    set_references(model);
     set_deviations(model);
     set_lists(model);
-    return 0;
 }
 
 void culprit_model_release(struct culprit_model *model)

@@ -63,9 +63,9 @@ struct culprit_model {
     size_t n_measured;     /* nodes */
 };
 
-/* Without suspects. -1 when memory is out; to be released in either case. */
-int culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet);
-int culprit_find_suspects(struct culprit_model *model);
+/* Without suspects; to be released. */
+void culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet);
+void culprit_find_suspects(struct culprit_model *model);
 void culprit_model_release(struct culprit_model *model);
 
 /* How many standard errors the worst of so many is off by chance, with that probability.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
@@ -58,18 +59,10 @@ static void use_groups(struct culprit_model *model, const struct suspect *suspec
     }
 }
 
-static int add_suspect(struct culprit_model *model, const struct suspect *suspect)
+static void add_suspect(struct culprit_model *model, const struct suspect *suspect)
 {
-    if (model->n_suspects == model->capacity) {
-        size_t capacity = 2 * model->capacity + 8;
-        struct suspect *grown =
-            realloc(model->suspects, capacity * sizeof(*model->suspects));
-
-        if (!grown)
-            return -1;
-        model->suspects = grown;
-        model->capacity = capacity;
-    }
+    model->suspects = memory_grown(model->suspects, model->n_suspects, &model->capacity,
+                                   sizeof(*model->suspects), "suspects");
     model->suspects[model->n_suspects++] = *suspect;
     use_groups(model, suspect);
     for (size_t i = 0; i < model->fleet->n_nodes; i++)
@@ -80,7 +73,6 @@ static int add_suspect(struct culprit_model *model, const struct suspect *suspec
                        (suspect->is_boundary &&
                         model->racks[i] == model->racks[suspect->b])))
             model->is_suspect[i] = true;
-    return 0;
 }
 
 static void drop_open(struct culprit_model *model)
@@ -245,40 +237,38 @@ static bool find_rack(struct culprit_model *model, struct suspect *out)
 }
 
 /* Of a key that has no racks that explain anything none are looked at. */
-static int find_racks_of(struct culprit_model *model, const char *key)
+static bool find_racks_of(struct culprit_model *model, const char *key)
 {
     struct suspect suspect;
     size_t n = model->n_suspects;
 
     culprit_set_key(model, key);
     if (model->n_racks < 2 || model->n_racks == model->fleet->n_nodes)
-        return 0;
+        return false;
     while (find_rack(model, &suspect))
-        if (add_suspect(model, &suspect))
-            return -1;
+        add_suspect(model, &suspect);
     return model->n_suspects > n;
 }
 
-static int find_racks(struct culprit_model *model)
+static void find_racks(struct culprit_model *model)
 {
     const struct culprit_fleet *fleet = model->fleet;
     json_t *tried = json_object(), *value;
     const char *key;
-    int result = 0;
+    bool has_found = false;
 
-    for (size_t i = 0; i < fleet->n_nodes && result == 0; i++)
+    for (size_t i = 0; i < fleet->n_nodes && !has_found; i++)
         json_object_foreach ((json_t *)(uintptr_t)fleet->nodes[i].labels, key, value) {
             if (json_object_get(tried, key))
                 continue;
             json_object_set_new(tried, key, json_true());
-            result = find_racks_of(model, key);
-            if (result != 0)
+            has_found = find_racks_of(model, key);
+            if (has_found)
                 break;
         }
     json_decref(tried);
-    if (result == 0)
+    if (!has_found)
         culprit_set_key(model, NULL);
-    return result < 0 ? -1 : 0;
 }
 
 /* ---- Nodes ---- */
@@ -341,20 +331,17 @@ static bool was_always_slow(struct culprit_model *model, size_t node)
     return all > 0 && slow == all;
 }
 
-static int find_nodes(struct culprit_model *model)
+static void find_nodes(struct culprit_model *model)
 {
     struct suspect suspect;
 
     while (find_node(model, &suspect))
-        if (add_suspect(model, &suspect))
-            return -1;
+        add_suspect(model, &suspect);
     for (size_t i = 0; i < model->fleet->n_nodes; i++) {
         suspect = (struct suspect){.kind = SUSPECT_NODE, .a = i, .b = i};
-        if (was_always_slow(model, i) && !is_listed(model, &suspect) &&
-            add_suspect(model, &suspect))
-            return -1;
+        if (was_always_slow(model, i) && !is_listed(model, &suspect))
+            add_suspect(model, &suspect);
     }
-    return 0;
 }
 
 /* ---- Links ---- */
@@ -399,7 +386,7 @@ static bool find_link(struct culprit_model *model, bool is_surely, double least,
 }
 
 /* Slow pairs that are many are no faults of links: a disturbed machine has such. */
-static int find_links(struct culprit_model *model, bool is_surely)
+static void find_links(struct culprit_model *model, bool is_surely)
 {
     size_t before = model->n_suspects, slow = 0;
     double cut = culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_pairs));
@@ -408,12 +395,10 @@ static int find_links(struct culprit_model *model, bool is_surely)
     for (size_t i = 0; i < model->fleet->n_groups; i++)
         slow += is_looked_at(model, i) && model->deviations[i] < cut;
     if (slow > CULPRIT_LINKS_MAX)
-        return 0;
+        return;
     while (model->n_suspects - before < CULPRIT_LINKS_MAX &&
            find_link(model, is_surely, cut, &suspect))
-        if (add_suspect(model, &suspect))
-            return -1;
-    return 0;
+        add_suspect(model, &suspect);
 }
 
 /* ---- What speaks for and against them ---- */
@@ -574,14 +559,13 @@ static bool are_same(const struct culprit_group *x, const struct culprit_group *
 }
 
 /* Of a group that was measured twice what came later counts. */
-static int drop_repeated(struct culprit_model *model)
+static void drop_repeated(struct culprit_model *model)
 {
     const struct culprit_group *groups = model->fleet->groups, **order;
     size_t n = 0;
 
-    order = calloc(model->fleet->n_groups + 1, sizeof(const struct culprit_group *));
-    if (!order)
-        return -1;
+    order = memory_zeroed(model->fleet->n_groups + 1,
+                          sizeof(const struct culprit_group *), "groups in order");
     for (size_t i = 0; i < model->fleet->n_groups; i++)
         if (groups[i].n > 2)
             order[n++] = &groups[i];
@@ -592,23 +576,22 @@ static int drop_repeated(struct culprit_model *model)
             model->is_again[order[i] - groups] = true;
         }
     free(order);
-    return 0;
 }
 
-int culprit_find_suspects(struct culprit_model *model)
+void culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
-    if (drop_repeated(model))
-        return -1;
+    drop_repeated(model);
     /* What one that is cleared explained is open again. */
     do {
         before = cleared;
         cleared = 0;
         drop_open(model);
-        if (find_racks(model) || find_links(model, true) || find_nodes(model) ||
-            find_links(model, false))
-            return -1;
+        find_racks(model);
+        find_links(model, true);
+        find_nodes(model);
+        find_links(model, false);
         for (size_t i = 0; i < model->n_suspects; i++) {
             if (model->suspects[i].state != SUSPECT_CLEARED)
                 judge(model, &model->suspects[i]);
@@ -616,5 +599,4 @@ int culprit_find_suspects(struct culprit_model *model)
         }
     } while (cleared > before);
     count_free(model);
-    return 0;
 }

@@ -1,8 +1,8 @@
 /* lasting.c - whether a series left its reference for good */
 #include "server/analysis/lasting.h"
 
-int lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
-                 struct level_split *split)
+bool lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
+                  struct level_split *split)
 {
     struct level_series series;
     const struct level_split_query query = {
@@ -14,9 +14,8 @@ int lasting_find(const double *levels, size_t n, size_t n_reference, double marg
     };
 
     if (n_reference < LEVEL_RUNS_MIN || n < n_reference + LASTING_NIGHTS_MIN)
-        return 0;
-    if (level_series_init(&series, levels, n))
-        return -1;
+        return false;
+    level_series_init(&series, levels, n);
     level_split_find(&query, split);
     level_series_release(&series);
     return split->p <= LASTING_LEVEL;

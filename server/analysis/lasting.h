@@ -6,6 +6,7 @@
 #ifndef RINGBENCH_SERVER_ANALYSIS_LASTING_H
 #define RINGBENCH_SERVER_ANALYSIS_LASTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "server/analysis/level_split.h"
@@ -17,9 +18,9 @@
  * them, at least LEVEL_RUNS_MIN, are taken as normal. Changes within +-margin (a
  * logarithm) count as none.
  *
- * Returns 1 and fills *split if the level changed with a later run and stayed changed, 0
- * if not, or if there are too few runs; -1 when memory is out. */
-int lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
-                 struct level_split *split);
+ * Returns whether the level changed with a later run and stayed changed, and fills
+ * *split. If there are too few runs, it did not. */
+bool lasting_find(const double *levels, size_t n, size_t n_reference, double margin,
+                  struct level_split *split);
 
 #endif

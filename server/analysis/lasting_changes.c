@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/bands.h"
 #include "server/analysis/lasting.h"
 
@@ -64,26 +65,23 @@ static void insert_by_size(json_t *changes, json_t *change)
     json_array_insert_new(changes, i, change);
 }
 
-/* level: of error, for this series. -1 when memory is out. */
-static int look_at(const json_t *one, const char *reference, double margin, double level,
-                   json_t *changes)
+/* level: of error, for this series. */
+static void look_at(const json_t *one, const char *reference, double margin, double level,
+                    json_t *changes)
 {
     const json_t *runs = json_object_get(one, "runs");
     size_t first = place_of(runs, reference), n = json_array_size(runs) - first;
-    double *levels = calloc(n + 1, sizeof(*levels));
+    double *levels = memory_zeroed(n + 1, sizeof(*levels), "levels");
     struct level_split split;
-    int found;
+    bool has_left;
 
-    if (!levels)
-        return -1;
     for (size_t i = 0; i < n; i++)
         levels[i] = log(value_at(runs, first + i));
-    found = lasting_find(levels, n, LEVEL_RUNS_MIN, log1p(margin), &split);
+    has_left = lasting_find(levels, n, LEVEL_RUNS_MIN, log1p(margin), &split);
     free(levels);
-    if (found > 0 && split.p <= level)
+    if (has_left && split.p <= level)
         insert_by_size(changes,
                        change_json(json_get_str(one, "figure", ""), runs, first, &split));
-    return found < 0 ? -1 : 0;
 }
 
 json_t *lasting_changes(const json_t *series, const char *reference, double margin)
@@ -92,11 +90,8 @@ json_t *lasting_changes(const json_t *series, const char *reference, double marg
     json_t *changes = json_array();
 
     for (size_t i = 0; i < n; i++)
-        if (look_at(json_array_get(series, i), reference, margin,
-                    LASTING_LEVEL / (double)n, changes)) {
-            json_decref(changes);
-            return NULL;
-        }
+        look_at(json_array_get(series, i), reference, margin, LASTING_LEVEL / (double)n,
+                changes);
     return changes;
 }
 

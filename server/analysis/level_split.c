@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
@@ -49,18 +50,14 @@ static double without_outlier(const double *levels, size_t n, size_t i, double s
     return fmin(fmax(levels[i], low), high);
 }
 
-int level_series_init(struct level_series *series, const double *levels, size_t n)
+void level_series_init(struct level_series *series, const double *levels, size_t n)
 {
-    double *scratch = calloc(n + 1, sizeof(*scratch));
-    struct level_sums *sums = calloc(n + 1, sizeof(*sums));
-    double scatter = n > 1 && scratch ? typical_scatter(levels, n, scratch) : 0.0;
+    double *scratch = memory_zeroed(n + 1, sizeof(*scratch), "levels");
+    struct level_sums *sums = memory_zeroed(n + 1, sizeof(*sums), "levels");
+    double scatter = n > 1 ? typical_scatter(levels, n, scratch) : 0.0;
 
     free(scratch);
     *series = (struct level_series){sums, n > 0 ? levels[0] : 0.0, n};
-    if (!scratch || !sums) {
-        level_series_release(series);
-        return -1;
-    }
     for (size_t i = 0; i < n; i++) {
         double level = without_outlier(levels, n, i, scatter) - levels[0];
         double step1 = i > 0 ? level - sums[i - 1].level : 0.0;
@@ -72,7 +69,6 @@ int level_series_init(struct level_series *series, const double *levels, size_t 
         sums[i + 1].squares1 = sums[i].squares1 + step1 * step1;
         sums[i + 1].squares2 = sums[i].squares2 + step2 * step2;
     }
-    return 0;
 }
 
 void level_series_release(struct level_series *series)

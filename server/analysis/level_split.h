@@ -33,8 +33,8 @@ struct level_series {
     size_t n;
 };
 
-/* The levels in the order of time. Returns -1 when memory is out. */
-int level_series_init(struct level_series *series, const double *levels, size_t n);
+/* The levels in the order of time. */
+void level_series_init(struct level_series *series, const double *levels, size_t n);
 void level_series_release(struct level_series *series);
 
 /* The scatter within parts of a series; zero for none. */

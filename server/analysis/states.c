@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
@@ -36,17 +37,15 @@ static size_t best_split(const double *sorted, size_t n, double *least)
     return best;
 }
 
-int states_find(const double *values, size_t n, struct states *out)
+void states_find(const double *values, size_t n, struct states *out)
 {
     double *sorted, squares, gap;
     size_t k;
 
     *out = (struct states){0};
     if (n < LEAST_VALUES)
-        return 0;
-    sorted = malloc(n * sizeof(*sorted));
-    if (!sorted)
-        return -1;
+        return;
+    sorted = memory_zeroed(n, sizeof(*sorted), "a median of states");
     memcpy(sorted, values, n * sizeof(*sorted));
     order_stat_sort(sorted, n);
     k = best_split(sorted, n, &squares);
@@ -59,5 +58,4 @@ int states_find(const double *values, size_t n, struct states *out)
         out->upper = n - k;
     }
     free(sorted);
-    return 0;
 }

@@ -15,7 +15,7 @@ struct states {
 
 /* Of logarithms. The two groups are those with the least squares within; they count as
  * states if the gap between them is at least a tenth, and four times the deviation
- * within. -1 when memory is out. */
-int states_find(const double *values, size_t n, struct states *out);
+ * within. */
+void states_find(const double *values, size_t n, struct states *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/change_points.h"
 #include "server/finding/verdict.h"
 #include "server/store/store_trends.h"
@@ -135,9 +136,9 @@ static bool is_better(const struct trend *trend, double change)
 }
 
 /* point: the change, or NULL where there is none; evidence: taken. */
-static int add_verdict(const struct trend *trend, const struct history *history,
-                       const struct change_point *point, enum verdict_answer answer,
-                       const struct buf *sentence, json_t *evidence)
+static void add_verdict(const struct trend *trend, const struct history *history,
+                        const struct change_point *point, enum verdict_answer answer,
+                        const struct buf *sentence, json_t *evidence)
 {
     bool is_judged = history->n >= CHANGE_POINTS_LEVELS_MIN;
     json_t *verdict = verdict_json(VERDICT_CHANGE, answer,
@@ -148,7 +149,7 @@ static int add_verdict(const struct trend *trend, const struct history *history,
         clock_format_ms(
             json_integer_value(cell(history->rows[point->split.at], AT_CREATED)),
             created);
-    return json_array_append_new(
+    json_array_append_new(
         trend->out,
         json_pack("{s:I, s:s?, s:s?, s:o, s:o, s:o}", "series", history->series, "run",
                   point ? run_at(history, point->split.at) : NULL, "created",
@@ -180,11 +181,10 @@ static void put_doubtful(const struct trend *trend, const struct history *histor
                run_at(history, split->at));
 }
 
-static int add_unchanged(const struct trend *trend, const struct history *history)
+static void add_unchanged(const struct trend *trend, const struct history *history)
 {
     enum verdict_answer answer = VERDICT_NONE;
     struct buf sentence;
-    int result;
 
     buf_init(&sentence, SENTENCE_MAX);
     if (history->n < CHANGE_POINTS_LEVELS_MIN) {
@@ -196,10 +196,9 @@ static int add_unchanged(const struct trend *trend, const struct history *histor
     } else {
         buf_printf(&sentence, "no change found in %zu runs", history->n);
     }
-    result = add_verdict(trend, history, NULL, answer, &sentence,
-                         json_pack("{s:I}", "runs", (json_int_t)history->n));
+    add_verdict(trend, history, NULL, answer, &sentence,
+                json_pack("{s:I}", "runs", (json_int_t)history->n));
     buf_release(&sentence);
-    return result;
 }
 
 static json_t *side_json(double level, size_t runs)
@@ -244,14 +243,13 @@ static void put_change(const struct trend *trend, const struct history *history,
 }
 
 /* Versions are named only if they changed where the change can have come. */
-static int add_change(const struct trend *trend, const struct history *history,
-                      const struct change_point *point)
+static void add_change(const struct trend *trend, const struct history *history,
+                       const struct change_point *point)
 {
     const struct level_split *split = &point->split;
     json_t *versions = differing_versions(trend, history->rows[split->earliest - 1],
                                           history->rows[split->latest]);
     struct buf sentence;
-    int result;
 
     buf_init(&sentence, SENTENCE_MAX);
     put_change(trend, history, point, &sentence);
@@ -259,23 +257,21 @@ static int add_change(const struct trend *trend, const struct history *history,
         buf_printf(&sentence, "; it began with one of the runs %s to %s",
                    run_at(history, split->earliest), run_at(history, split->latest));
     put_versions(versions, &sentence);
-    result = add_verdict(trend, history, point,
-                         is_better(trend, split->change) ? VERDICT_BETTER : VERDICT_WORSE,
-                         &sentence, evidence_json(history, point, versions));
+    add_verdict(trend, history, point,
+                is_better(trend, split->change) ? VERDICT_BETTER : VERDICT_WORSE,
+                &sentence, evidence_json(history, point, versions));
     json_decref(versions);
     buf_release(&sentence);
-    return result;
 }
 
-static int add_verdicts(const struct trend *trend, const struct history *history)
+static void add_verdicts(const struct trend *trend, const struct history *history)
 {
-    int result = 0;
+    bool is_certain = history->n_found > 0 && history->p <= trend->p_max;
 
-    if (history->n_found == 0 || history->p > trend->p_max)
-        return add_unchanged(trend, history);
-    for (int i = history->n_found - 1; i >= 0 && !result; i--)
-        result = add_change(trend, history, &history->found[i]);
-    return result;
+    if (!is_certain)
+        add_unchanged(trend, history);
+    for (int i = history->n_found - 1; i >= 0 && is_certain; i--)
+        add_change(trend, history, &history->found[i]);
 }
 
 /* ---- The series of a page ---- */
@@ -304,14 +300,14 @@ static size_t gather(struct history *history, const json_t *window)
     return history->n;
 }
 
-static int find_changes(struct history *history, double margin)
+static void find_changes(struct history *history, double margin)
 {
     history->n_found = change_points_find(history->levels, history->n, margin,
                                           history->found, &history->p);
-    return history->n_found < 0 ? -1 : 0;
 }
 
-static int read_histories(struct trend *trend, const json_t *points, const json_t *window)
+static void read_histories(struct trend *trend, const json_t *points,
+                           const json_t *window)
 {
     size_t used = 0;
 
@@ -326,25 +322,20 @@ static int read_histories(struct trend *trend, const json_t *points, const json_
         history->rows = trend->rows + used;
         history->levels = trend->levels + used;
         used += gather(history, window);
-        if (find_changes(history, trend->margin))
-            return -1;
+        find_changes(history, trend->margin);
     }
-    return 0;
 }
 
 /* A page with many series shows some change by chance. */
-static int control_false_discoveries(struct trend *trend)
+static void control_false_discoveries(struct trend *trend)
 {
-    double *p = calloc(trend->n + 1, sizeof(*p));
+    double *p = memory_zeroed(trend->n + 1, sizeof(*p), "a trend");
 
-    if (!p)
-        return -1;
     for (size_t i = 0; i < trend->n; i++)
         if (trend->histories[i].n >= CHANGE_POINTS_LEVELS_MIN)
             p[trend->n_judged++] = trend->histories[i].p;
     trend->p_max = stats_discoveries(p, trend->n_judged, trend->level);
     free(p);
-    return 0;
 }
 
 static void mark_points(json_t *points, const json_t *verdicts)
@@ -365,30 +356,22 @@ static void mark_points(json_t *points, const json_t *verdicts)
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin,
                        size_t requests)
 {
-    json_t *points = json_object_get(answer, "points");
-    struct trend *trend = calloc(1, sizeof(*trend));
-    struct history *histories = calloc(json_array_size(points) + 1, sizeof(*histories));
-    json_t *out = json_array();
-    int result = trend && histories && out ? 0 : -1;
+    json_t *points = json_object_get(answer, "points"), *out = json_array();
+    struct trend *trend = memory_zeroed(1, sizeof(*trend), "a trend");
 
-    if (!result) {
-        *trend = (struct trend){.figure = figure,
-                                .margin = log1p(margin),
-                                .level = CHANGE_POINTS_LEVEL / (double)requests,
-                                .histories = histories,
-                                .out = out};
-        trend->texts = json_object_get(answer, "texts");
-        result = read_histories(trend, points, json_object_get(answer, "window")) ||
-                 control_false_discoveries(trend);
-        for (size_t i = 0; i < trend->n && !result; i++)
-            result = add_verdicts(trend, &trend->histories[i]);
-    }
-    free(histories);
+    *trend = (struct trend){.figure = figure,
+                            .margin = log1p(margin),
+                            .level = CHANGE_POINTS_LEVEL / (double)requests,
+                            .out = out};
+    trend->histories =
+        memory_zeroed(json_array_size(points) + 1, sizeof(*trend->histories), "a trend");
+    trend->texts = json_object_get(answer, "texts");
+    read_histories(trend, points, json_object_get(answer, "window"));
+    control_false_discoveries(trend);
+    for (size_t i = 0; i < trend->n; i++)
+        add_verdicts(trend, &trend->histories[i]);
+    free(trend->histories);
     free(trend);
-    if (result) {
-        json_decref(out);
-        return NULL;
-    }
     mark_points(points, out);
     return out;
 }

@@ -132,15 +132,13 @@ static void learn_group(struct bisection *b, const struct culprit_group *group,
 }
 
 /* Groups of one round have no node in common: they can be taken in turn. */
-static int learn(struct bisection *b)
+static void learn(struct bisection *b)
 {
     const struct culprit_fleet *fleet = &b->pool->fleet;
 
-    if (culprit_deviations(fleet, b->deviations, &b->cut))
-        return -1;
+    culprit_deviations(fleet, b->deviations, &b->cut);
     for (size_t i = 0; i < fleet->n_groups; i++)
         learn_group(b, &fleet->groups[i], b->deviations[i], is_slow_yet(b, i));
-    return 0;
 }
 
 /* ---- The next groups ---- */
@@ -327,8 +325,7 @@ static int look_between(struct bisection *b, int number, size_t *nodes)
 
 static int next_round(struct bisection *b, size_t round, size_t *nodes)
 {
-    if (learn(b))
-        return -1;
+    learn(b);
     add_group(b, round, nodes, members(b, UNKNOWN, nodes));
     for (int set = 0; set < b->n_sets; set++) {
         size_t n = members(b, set, nodes), half = n / 2;

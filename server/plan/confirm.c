@@ -59,8 +59,7 @@ int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
         struct culprit_pair *pairs;
 
         fleet.n_groups = known(pool, round - left);
-        if (culprit_confirm(&fleet, &pairs, &n))
-            return -1;
+        n = culprit_confirm(&fleet, &pairs);
         take(pairs, n, &left, out);
         free(pairs);
     }

@@ -15,7 +15,7 @@ static double levels[K_MAX + YEAR];
 
 static bool lasts(size_t k, size_t n, struct level_split *split)
 {
-    return lasting_find(levels, k + n, k, log1p(COMPARE_SAME), split) == 1;
+    return lasting_find(levels, k + n, k, log1p(COMPARE_SAME), split);
 }
 
 /* Nights until the first report of a step and a drift, or 0: none in 30. */
@@ -114,7 +114,7 @@ TEST(change_within_the_margin_counts_as_none)
     for (size_t i = 0; i < 40; i++)
         levels[i] = i < 10 ? 0.0 : log(0.985);
     assert_false(lasts(10, 30, &split));
-    assert_int_equal(lasting_find(levels, 40, 10, 0.01, &split), 1);
+    assert_true(lasting_find(levels, 40, 10, 0.01, &split));
     assert_int_equal(split.at, 10);
     assert_true(fabs(split.change - log(0.985)) < 1e-9);
 }

@@ -12,7 +12,7 @@ TEST(states_of_a_hypervisor_are_found)
 
     for (size_t i = 0; i < 10; i++)
         logs[i] = log(us[i]);
-    assert_int_equal(states_find(logs, 10, &states), 0);
+    states_find(logs, 10, &states);
     assert_true(states.found);
     assert_int_equal(states.upper, 4);
     assert_true(exp(states.split) > 0.14 && exp(states.split) < 0.41);
@@ -24,7 +24,7 @@ TEST(one_value_that_stands_out_is_a_state)
     const double logs[] = {0.01, -0.012, 0.004, 0.7, -0.001, 0.008};
     struct states states;
 
-    assert_int_equal(states_find(logs, 6, &states), 0);
+    states_find(logs, 6, &states);
     assert_true(states.found);
     assert_int_equal(states.upper, 1);
 }
@@ -49,11 +49,11 @@ TEST(noise_is_no_states)
 
         for (size_t i = 0; i < 10; i++)
             values[i] = normal(&seed);
-        assert_int_equal(states_find(values, 10, &states), 0);
+        states_find(values, 10, &states);
         large += states.found;
         for (size_t i = 0; i < 10; i++)
             values[i] *= 0.01;
-        assert_int_equal(states_find(values, 10, &states), 0);
+        states_find(values, 10, &states);
         small += states.found;
     }
     assert_int_equal(small, 0);
@@ -65,6 +65,6 @@ TEST(few_values_show_no_states)
     const double logs[] = {0, 1, 0, 1, 0};
     struct states states;
 
-    assert_int_equal(states_find(logs, 5, &states), 0);
+    states_find(logs, 5, &states);
     assert_false(states.found);
 }
