@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/spec_field.h"
 
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
@@ -125,8 +126,10 @@ char *likeness_text(const struct likeness *of, enum run_likeness by)
                             settings_json(spec), "env", env_json(spec, of->env), "series",
                             series_json(of->key), "band", band_names[of->band], "sizes",
                             sizes_json(of));
-    char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 
+    if (!text)
+        memory_out("a run's likeness");
     json_decref(all);
     return text;
 }

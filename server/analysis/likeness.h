@@ -33,7 +33,7 @@ struct likeness {
 };
 
 /* All that must be the same, as the text of a JSON object; two values are alike when
- * their texts are equal. The caller frees it; NULL when memory is out. */
+ * their texts are equal. The caller frees it. */
 char *likeness_text(const struct likeness *of, enum run_likeness by);
 
 #endif

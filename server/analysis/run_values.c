@@ -9,12 +9,13 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "common/spec/bands.h"
 #include "server/analysis/likeness.h"
 
-#define NODES_MAX ((size_t)1 << 20)
 #define LEVEL 0.95
+#define WHAT "a run's values" /* where memory is out */
 
 /* ---- What is said of the run as a whole ---- */
 
@@ -26,25 +27,17 @@ static int compare_texts(const void *a, const void *b)
 char *run_values_nodes(const json_t *names)
 {
     size_t n = json_array_size(names);
-    const char **sorted = calloc(n + 1, sizeof(*sorted));
+    const char **sorted = memory_zeroed(n + 1, sizeof(*sorted), WHAT);
     struct buf out;
-    char *text = NULL;
-    int result = sorted ? 0 : -1;
 
-    buf_init(&out, NODES_MAX);
-    for (size_t i = 0; !result && i < n; i++) {
+    buf_init(&out, SIZE_MAX / 2);
+    for (size_t i = 0; i < n; i++)
         sorted[i] = json_string_value(json_array_get(names, i));
-        result = sorted[i] ? 0 : -1;
-    }
-    if (!result)
-        qsort(sorted, n, sizeof(*sorted), compare_texts);
-    for (size_t i = 0; !result && i < n; i++)
-        result = buf_printf(&out, "%s%s", i > 0 ? "," : "", sorted[i]);
-    if (!result)
-        text = buf_detach(&out, NULL);
-    buf_release(&out);
+    qsort(sorted, n, sizeof(*sorted), compare_texts);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%s", i > 0 ? "," : "", sorted[i]);
     free(sorted);
-    return text;
+    return buf_detach(&out, NULL);
 }
 
 static json_t *node_names(const json_t *run)
@@ -69,14 +62,14 @@ static void add_version(json_t *versions, const char *name, const char *version)
 }
 
 /* What ran there: {"ringbench": "1.0", "nccl": "2.27.3"}; where the machines differ,
- * "2.27.3, 2.26.2". A new object; NULL when memory is out. */
+ * "2.27.3, 2.26.2". A new object. */
 static json_t *versions_json(const json_t *run)
 {
     const json_t *machines = json_object_get(run, "machines");
     json_t *versions = json_object(), *value;
     const char *name;
 
-    for (size_t i = 0; versions && i < json_array_size(machines); i++) {
+    for (size_t i = 0; i < json_array_size(machines); i++) {
         json_t *its = json_object_get(json_array_get(machines, i), "versions");
 
         json_object_foreach (its, name, value)
@@ -143,24 +136,23 @@ static json_t *statistics_json(double *values, size_t n)
     out = json_pack("{s:I, s:f, s:f, s:f, s:n, s:n}", "cases", (json_int_t)n, "value",
                     median_of_sorted(values, n), "least", values[0], "most",
                     values[n - 1], "low", "high");
-    if (out && order_stat_interval(values, n, LEVEL, &low, &high)) {
+    if (order_stat_interval(values, n, LEVEL, &low, &high)) {
         json_object_set_new(out, "low", json_real(low));
         json_object_set_new(out, "high", json_real(high));
     }
     return out;
 }
 
-static int set_likeness(json_t *value, const char *name, const struct likeness *of,
-                        enum run_likeness by)
+static void set_likeness(json_t *value, const char *name, const struct likeness *of,
+                         enum run_likeness by)
 {
     char *text = likeness_text(of, by);
-    int result = text ? json_object_set_new(value, name, json_string(text)) : -1;
 
+    json_object_set_new(value, name, json_string(text));
     free(text);
-    return result;
 }
 
-static int add_band(struct lot *lot, enum band band)
+static void add_band(struct lot *lot, enum band band)
 {
     const json_t *key = lot->series[0]->key;
     struct likeness of = {lot->run, lot->env, key, band, lot->sizes, 0};
@@ -169,17 +161,14 @@ static int add_band(struct lot *lot, enum band band)
 
     of.n_sizes = take_band(lot, band);
     if (of.n_sizes == 0)
-        return 0;
+        return;
     value = statistics_json(lot->means, lot->n_cases);
     likeness_figure(json_get_str(key, "collective", "?"), json_get_str(key, "dtype", "?"),
                     json_get_bool(key, "in_place", false), band, figure);
     json_object_set_new(value, "figure", json_string(figure));
-    if (!value || set_likeness(value, "like_nodes", &of, LIKE_NODES) ||
-        set_likeness(value, "like_hardware", &of, LIKE_HARDWARE)) {
-        json_decref(value);
-        return -1;
-    }
-    return json_array_append_new(lot->out, value);
+    set_likeness(value, "like_nodes", &of, LIKE_NODES);
+    set_likeness(value, "like_hardware", &of, LIKE_HARDWARE);
+    json_array_append_new(lot->out, value);
 }
 
 /* A series that not every case has says nothing of their scatter, and is left out. */
@@ -196,40 +185,32 @@ static bool find_everywhere(struct lot *lot, const char *identity)
     return true;
 }
 
-static int add_series(struct lot *lot, const struct case_series *first)
+static void add_series(struct lot *lot, const struct case_series *first)
 {
-    int result;
-
     if (first->is_figure || !find_everywhere(lot, first->identity))
-        return 0;
-    lot->sizes = malloc((first->n_points + 1) * sizeof(*lot->sizes));
-    result = lot->sizes ? 0 : -1;
-    for (int band = 0; band < BANDS && !result; band++)
-        result = add_band(lot, (enum band)band);
+        return;
+    lot->sizes = memory_zeroed(first->n_points + 1, sizeof(*lot->sizes), WHAT);
+    for (int band = 0; band < BANDS; band++)
+        add_band(lot, (enum band)band);
     free(lot->sizes);
-    return result;
 }
 
-static int add_lot(struct lot *lot)
+static void add_lot(struct lot *lot)
 {
     const struct case_series *list;
-    int result = 0;
     size_t n;
 
     if (lot->n_cases == 0)
-        return 0;
-    lot->series = calloc(lot->n_cases, sizeof(*lot->series));
-    lot->at = calloc(lot->n_cases, sizeof(*lot->at));
-    lot->means = calloc(lot->n_cases, sizeof(*lot->means));
+        return;
+    lot->series = memory_zeroed(lot->n_cases, sizeof(*lot->series), WHAT);
+    lot->at = memory_zeroed(lot->n_cases, sizeof(*lot->at), WHAT);
+    lot->means = memory_zeroed(lot->n_cases, sizeof(*lot->means), WHAT);
     list = case_values_of(lot->values, lot->cases[0], &n);
-    if (!lot->series || !lot->at || !lot->means)
-        result = -1;
-    for (size_t i = 0; i < n && !result; i++)
-        result = add_series(lot, &list[i]);
+    for (size_t i = 0; i < n; i++)
+        add_series(lot, &list[i]);
     free(lot->means);
     free(lot->at);
     free(lot->series);
-    return result;
 }
 
 /* ---- The run ---- */
@@ -241,61 +222,58 @@ static bool has_completed(const json_t *run, size_t i)
     return strcmp(json_get_str(c, "state", ""), "completed") == 0;
 }
 
-static int add_combination(const json_t *run, const struct case_values *values,
-                           const struct summary_case *cases, size_t n, size_t first,
-                           json_t *out)
+static void add_combination(const json_t *run, const struct case_values *values,
+                            const struct summary_case *cases, size_t n, size_t first,
+                            json_t *out)
 {
-    int *chosen = calloc(n + 1, sizeof(*chosen));
+    int *chosen = memory_zeroed(n + 1, sizeof(*chosen), WHAT);
     struct lot lot = {.run = run, .values = values, .cases = chosen, .out = out};
-    int result = -1;
 
-    for (size_t i = first; chosen && i < n; i++)
+    for (size_t i = first; i < n; i++)
         if (cases[i].combination == cases[first].combination && has_completed(run, i))
             chosen[lot.n_cases++] = (int)i;
     lot.env =
         json_object_get(json_array_get(json_object_get(run, "cases"), first), "env");
-    if (chosen)
-        result = add_lot(&lot);
+    add_lot(&lot);
     free(chosen);
-    return result;
 }
 
-static int add_all(const json_t *run, const struct case_values *values, json_t *out)
+static json_t *values_json(const json_t *run, const struct case_values *values)
 {
     size_t n = 0;
     struct summary_case *cases = summary_cases(run, &n);
-    int next = 0, result = cases ? 0 : -1;
+    json_t *out = json_array();
+    int next = 0;
 
-    /* Groups of its nodes are not the run: no other could be held against them. */
+    /* Groups of its nodes are not the run: no other could be compared with them. */
     if (json_object_get(json_array_get(json_object_get(run, "cases"), 0), "nodes"))
         n = 0;
 
     /* Combinations are numbered in the order of their first cases. */
-    for (size_t i = 0; i < n && !result; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (cases[i].combination == next) {
-            result = add_combination(run, values, cases, n, i, out);
+            add_combination(run, values, cases, n, i, out);
             next++;
         }
     }
     free(cases);
-    return result;
+    return out;
 }
 
 json_t *run_values_json(const json_t *run, const struct case_values *values)
 {
     json_t *names = node_names(run), *versions = versions_json(run);
-    char *nodes = run_values_nodes(names), *text = versions ? json_text(versions) : NULL;
-    json_t *list = json_array(), *out = NULL;
+    char *nodes = run_values_nodes(names), *text = json_text(versions);
+    bool is_whole = strcmp(json_get_str(run, "state", ""), "completed") == 0;
+    json_t *out = json_pack(
+        "{s:I, s:b, s:s, s:s, s:I, s:s, s:o}", "created_ms",
+        (json_int_t)clock_parse_ms(json_get_str(run, "created", NULL)), "is_whole",
+        (int)is_whole, "nodes", nodes, "backend", json_get_str(run, "backend", ""),
+        "world_size", (json_int_t)json_get_int(run, "world_size", 0), "versions", text,
+        "values", values_json(run, values));
 
-    if (nodes && text && list && !add_all(run, values, list))
-        out = json_pack("{s:I, s:b, s:s, s:s, s:I, s:s, s:O}", "created_ms",
-                        (json_int_t)clock_parse_ms(json_get_str(run, "created", NULL)),
-                        "is_whole",
-                        strcmp(json_get_str(run, "state", ""), "completed") == 0, "nodes",
-                        nodes, "backend", json_get_str(run, "backend", ""), "world_size",
-                        (json_int_t)json_get_int(run, "world_size", 0), "versions", text,
-                        "values", list);
-    json_decref(list);
+    if (!out)
+        memory_out(WHAT);
     json_decref(versions);
     json_decref(names);
     free(nodes);

@@ -9,12 +9,11 @@
 
 /* The values of a run that has ended, as store_write_values takes them. run: its document
  * (docs/api.md). Of a case counts what completed; its value in a band is the geometric
- * mean over the sizes that all cases with the same variables have. A new object; NULL
- * when memory is out. */
+ * mean over the sizes that all cases with the same variables have. A new object. */
 json_t *run_values_json(const json_t *run, const struct case_values *values);
 
 /* The nodes as the values name them: sorted, joined by commas. names: an array of
- * strings. The caller frees it; NULL when memory is out. */
+ * strings. The caller frees it. */
 char *run_values_nodes(const json_t *names);
 
 #endif

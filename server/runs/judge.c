@@ -211,8 +211,6 @@ int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
         result = measured_run_read(db, "", &run, err);
     if (run.values) {
         judgement->values = run_values_json(run.doc, run.values);
-        if (!judgement->values)
-            memory_out("a run's values");
         snprintf(judgement->run, sizeof(judgement->run), "%s",
                  json_get_str(run.doc, "id", ""));
     }

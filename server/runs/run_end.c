@@ -239,7 +239,7 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
         return;
     }
     active->is_judged = true;
-    active->failed_reason = strdup(reason ? reason : "");
+    active->failed_reason = memory_text(reason ? reason : "", "a run's end");
     active->asks_until_ns = scheduler_now(active->scheduler).monotonic_ns + ASK_JOB_NS;
 }
 
@@ -252,7 +252,7 @@ void run_end_tick(struct active_run *active, int64_t now_ns)
     if (may_answer && now_ns < active->asks_until_ns)
         return;
     if (text[0] && asprintf(&reason, "%s; %s", active->failed_reason, text) < 0)
-        reason = NULL;
+        memory_out("a run's end");
     active->is_judged = false;
     active->asks_until_ns = 0;
     end_now(active, RUN_FAILED, reason ? reason : active->failed_reason);

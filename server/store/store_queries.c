@@ -167,8 +167,6 @@ struct summary *store_get_summary(sqlite3 *db, const json_t *run,
     struct summary_case *cases = summary_cases(run, &full.n_cases);
     struct summary *summary;
 
-    if (!cases)
-        memory_out("a summary");
     full.run = json_get_str(run, "id", "");
     full.cases = cases;
     summary = summary_read(db, &full, err);
@@ -192,8 +190,6 @@ void store_read_summary(struct store *store, const json_t *run,
     read->is_long = true;
     read->summary_query = *query;
     read->cases = summary_cases(run, &read->summary_query.n_cases);
-    if (!read->cases)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
     read->summary_query.run = json_get_str(read->params, "run", "");
     read->summary_query.cases = read->cases;
     store_submit_read(store, read);

@@ -169,7 +169,7 @@ static int sum_up(struct reading *reading, const struct result_record *record)
     if (!summary_builder_add(reading->to.builder, record))
         return 0;
     return error_set(reading->err, ERROR_UNAVAILABLE,
-                     "memory is out, or the run has more results than can be summed up");
+                     "the run has more results than can be summed up");
 }
 
 /* What was read of a run's results, to go on from. */
@@ -236,8 +236,6 @@ static int take_in(struct summary_reader *reader, struct reading *reading,
 {
     if (!reader->builder)
         reader->builder = summary_builder_create(query, reading->texts, reading->n_texts);
-    if (!reader->builder)
-        memory_out("a summary");
     keep_cases(reader, query);
     summary_builder_renew(reader->builder, query, reading->texts, reading->n_texts);
     reading->take = sum_up;
@@ -349,8 +347,6 @@ static struct summary *read_on(struct summary_reader *reader, struct reading *re
     if (take_in(reader, reading, query))
         return NULL;
     summary = summary_builder_finish(reader->builder);
-    if (!summary)
-        memory_out("a summary");
     summary->last_event = head;
     if (!query->is_bare && add_texts(reading, summary)) {
         summary_destroy(summary);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 static void release_point(struct summary_point *point)
 {
@@ -38,20 +39,19 @@ void summary_destroy(struct summary *summary)
 }
 
 /* The number of a case's variables and nodes, where it has its own; new ones get the
- * next. -1 when memory is out. */
+ * next. */
 static int combination_of(json_t *known, const json_t *c)
 {
     json_t *key =
         json_pack("[O?, O?]", json_object_get(c, "env"), json_object_get(c, "nodes"));
-    char *text = key ? json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    const char *name = text ? text : "";
-    json_t *number = json_object_get(known, name);
+    char *text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
+    json_t *number = text ? json_object_get(known, text) : NULL;
     int result = (int)json_object_size(known);
 
     if (number)
         result = (int)json_integer_value(number);
-    else if (json_object_set_new_nocheck(known, name, json_integer(result)))
-        result = -1;
+    else if (!text || json_object_set_new_nocheck(known, text, json_integer(result)))
+        memory_out("a summary");
     free(text);
     json_decref(key);
     return result;
@@ -61,20 +61,16 @@ struct summary_case *summary_cases(const json_t *run, size_t *n)
 {
     const json_t *list = json_object_get(run, "cases");
     size_t count = json_array_size(list);
-    struct summary_case *cases = calloc(count + 1, sizeof(*cases));
+    struct summary_case *cases = memory_zeroed(count + 1, sizeof(*cases), "a summary");
     json_t *known = json_object();
 
-    for (size_t i = 0; cases && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(list, i);
 
         cases[i].combination = combination_of(known, item);
         cases[i].attempt = (int)json_get_int(item, "attempt", 0);
-        if (cases[i].combination < 0) {
-            free(cases);
-            cases = NULL;
-        }
     }
     json_decref(known);
-    *n = cases ? count : 0;
+    *n = count;
     return cases;
 }

@@ -130,7 +130,7 @@ struct summary_query {
 void summary_destroy(struct summary *summary);
 
 /* The cases of a run's document, numbered by combination of environment and nodes in the
- * order of first appearance: *n of them, to be freed; NULL when memory is out. */
+ * order of first appearance: *n of them, to be freed. */
 struct summary_case *summary_cases(const json_t *run, size_t *n);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "server/summary/summary_index.h"
 #include "server/summary/thin.h"
@@ -13,6 +14,8 @@
 /* Beyond these a summary would take the memory of the whole server. */
 #define LINES_MAX ((size_t)4 << 20)
 #define SAMPLES_MAX ((size_t)32 << 20)
+
+#define WHAT "a summary" /* where memory is out */
 
 /* One measured row, or one figure, of line number `line`. */
 struct sample {
@@ -56,19 +59,13 @@ static void lines_release(struct lines *lines)
 struct summary_builder *summary_builder_create(const struct summary_query *query,
                                                json_t *const *texts, size_t n_texts)
 {
-    struct summary_builder *builder = calloc(1, sizeof(*builder));
+    struct summary_builder *builder = memory_zeroed(1, sizeof(*builder), WHAT);
 
-    if (!builder)
-        return NULL;
     builder->query = *query;
     builder->texts = texts;
     builder->n_texts = n_texts;
     builder->rows.index = summary_index_create();
     builder->figures.index = summary_index_create();
-    if (!builder->rows.index || !builder->figures.index) {
-        summary_builder_destroy(builder);
-        return NULL;
-    }
     return builder;
 }
 
@@ -92,22 +89,7 @@ void summary_builder_renew(struct summary_builder *builder,
 
 /* ---- Taking records ---- */
 
-static int grow(void **items, size_t n, size_t *capacity, size_t size)
-{
-    size_t wanted = *capacity ? *capacity * 2 : 256;
-    void *more;
-
-    if (n < *capacity)
-        return 0;
-    more = realloc(*items, wanted * size);
-    if (!more)
-        return -1;
-    *items = more;
-    *capacity = wanted;
-    return 0;
-}
-
-/* The line of a key, made if it is new; NULL when memory is out. */
+/* The line of a key, made if it is new; NULL beyond LINES_MAX. */
 static struct line *line_of(struct lines *lines, const struct summary_line_key *key)
 {
     const struct summary_keys keys = {lines->items, sizeof(*lines->items), lines->n};
@@ -116,9 +98,10 @@ static struct line *line_of(struct lines *lines, const struct summary_line_key *
 
     if (number < lines->n)
         return &lines->items[number];
-    if (number == SIZE_MAX || number == LINES_MAX ||
-        grow((void **)&lines->items, lines->n, &lines->capacity, sizeof(*lines->items)))
+    if (number == LINES_MAX)
         return NULL;
+    lines->items = memory_grown(lines->items, lines->n, &lines->capacity,
+                                sizeof(*lines->items), WHAT);
     line = &lines->items[lines->n++];
     memset(line, 0, sizeof(*line));
     line->key = *key;
@@ -131,10 +114,11 @@ static int add_sample(struct lines *lines, struct line *line, double first, doub
 {
     struct sample *sample;
 
-    if (lines->n_samples == SAMPLES_MAX ||
-        grow((void **)&lines->samples, lines->n_samples, &lines->samples_capacity,
-             sizeof(*lines->samples)))
+    if (lines->n_samples == SAMPLES_MAX)
         return -1;
+    lines->samples =
+        memory_grown(lines->samples, lines->n_samples, &lines->samples_capacity,
+                     sizeof(*lines->samples), WHAT);
     sample = &lines->samples[lines->n_samples++];
     sample->line = (uint32_t)(line - lines->items);
     sample->first = first;
@@ -257,15 +241,13 @@ int summary_builder_add(struct summary_builder *builder,
 /* ---- Sums ---- */
 
 /* A copy of lines whose samples stand together, in the order in which they came. */
-static int copy_sorted(const struct lines *lines, struct lines *copy)
+static void copy_sorted(const struct lines *lines, struct lines *copy)
 {
     size_t at = 0;
 
     *copy = (struct lines){.n = lines->n, .n_samples = lines->n_samples};
-    copy->items = malloc((lines->n + 1) * sizeof(*copy->items));
-    copy->samples = malloc((lines->n_samples + 1) * sizeof(*copy->samples));
-    if (!copy->items || !copy->samples)
-        return -1;
+    copy->items = memory_zeroed(lines->n + 1, sizeof(*copy->items), WHAT);
+    copy->samples = memory_zeroed(lines->n_samples + 1, sizeof(*copy->samples), WHAT);
     for (size_t i = 0; i < lines->n; i++) {
         copy->items[i] = lines->items[i];
         copy->items[i].first_sample = at;
@@ -277,7 +259,6 @@ static int copy_sorted(const struct lines *lines, struct lines *copy)
 
         copy->samples[line->first_sample + line->n_samples++] = lines->samples[i];
     }
-    return 0;
 }
 
 /* Of as many values as any line has. */
@@ -288,7 +269,7 @@ static double *scratch_for(const struct lines *lines)
     for (size_t i = 0; i < lines->n; i++)
         if (lines->items[i].n_samples > most)
             most = lines->items[i].n_samples;
-    return malloc(most * sizeof(double));
+    return memory_zeroed(most, sizeof(double), WHAT);
 }
 
 /* Sort, and say what is in the middle and at the ends. */
@@ -382,18 +363,13 @@ static void sum_series(struct summary_series *series, const struct summary_point
 }
 
 /* The series of lines first.. (n of them), thinned to `most`. */
-static int make_series(const struct summary_builder *builder, const struct line *first,
-                       size_t n, size_t most, struct summary_series *series)
+static void make_series(const struct summary_builder *builder, const struct line *first,
+                        size_t n, size_t most, struct summary_series *series)
 {
-    struct summary_point *points = malloc(n * sizeof(*points));
-    size_t *kept = malloc((most > n ? most : n) * sizeof(*kept));
+    struct summary_point *points = memory_zeroed(n, sizeof(*points), WHAT);
+    size_t *kept = memory_zeroed(most > n ? most : n, sizeof(*kept), WHAT);
     struct thin_line line = {point_value, point_alarm, points, n};
 
-    if (!points || !kept) {
-        free(points);
-        free(kept);
-        return -1;
-    }
     for (size_t i = 0; i < n; i++)
         points[i] = first[i].point;
     series->combination = first->key.combination;
@@ -410,7 +386,6 @@ static int make_series(const struct summary_builder *builder, const struct line 
     }
     series->points = points;
     free(kept);
-    return 0;
 }
 
 static size_t count_series(const struct lines *lines)
@@ -430,15 +405,12 @@ static size_t lines_shown(size_t lines, size_t total, size_t budget)
     return budget / THIN_LEAST;
 }
 
-static int finish_rows(const struct summary_builder *builder, struct lines *rows,
-                       struct summary *summary)
+static void finish_rows(const struct summary_builder *builder, struct lines *rows,
+                        struct summary *summary)
 {
-    double *scratch;
+    double *scratch = scratch_for(rows);
     size_t most, end;
 
-    scratch = scratch_for(rows);
-    if (!scratch)
-        return -1;
     for (size_t i = 0; i < rows->n; i++)
         sum_point(rows, &rows->items[i], scratch);
     free(scratch);
@@ -447,23 +419,18 @@ static int finish_rows(const struct summary_builder *builder, struct lines *rows
     summary->series_total = count_series(rows);
     summary->points_total = rows->n;
     most = lines_shown(summary->series_total, rows->n, builder->query.points);
-    summary->series = calloc(most + 1, sizeof(*summary->series));
-    if (!summary->series)
-        return -1;
+    summary->series = memory_zeroed(most + 1, sizeof(*summary->series), WHAT);
     for (size_t i = 0; i < rows->n && summary->n_series < most; i = end) {
         struct summary_series *series = &summary->series[summary->n_series];
 
         for (end = i + 1; end < rows->n; end++)
             if (compare_series(&rows->items[i].key, &rows->items[end].key))
                 break;
-        if (make_series(builder, &rows->items[i], end - i,
-                        thin_share(end - i, rows->n, most, builder->query.points),
-                        series))
-            return -1;
+        make_series(builder, &rows->items[i], end - i,
+                    thin_share(end - i, rows->n, most, builder->query.points), series);
         summary->n_series++;
         summary->points += series->n_points;
     }
-    return 0;
 }
 
 /* ---- Figures ---- */
@@ -508,19 +475,15 @@ static void sum_figure(struct summary_figure *figure, const struct sample *sampl
     figure->max = scratch[n - 1];
 }
 
-static int make_figure(const struct summary_builder *builder, const struct lines *lines,
-                       const struct line *line, size_t most, double *scratch,
-                       struct summary_figure *figure)
+static void make_figure(const struct summary_builder *builder, const struct lines *lines,
+                        const struct line *line, size_t most, double *scratch,
+                        struct summary_figure *figure)
 {
     const struct sample *samples = lines->samples + line->first_sample;
-    size_t *kept = malloc((most + line->n_samples) * sizeof(*kept));
+    size_t *kept = memory_zeroed(most + line->n_samples, sizeof(*kept), WHAT);
     struct thin_line thin = {sample_value, NULL, samples, line->n_samples};
 
-    figure->values = malloc((most + 1) * sizeof(*figure->values));
-    if (!kept || !figure->values) {
-        free(kept);
-        return -1;
-    }
+    figure->values = memory_zeroed(most + 1, sizeof(*figure->values), WHAT);
     figure->combination = line->key.combination;
     figure->case_no = line->key.case_no;
     figure->rank = line->key.rank;
@@ -536,7 +499,6 @@ static int make_figure(const struct summary_builder *builder, const struct lines
             (struct summary_value){kept[i], sample->first, sample->second};
     }
     free(kept);
-    return 0;
 }
 
 /* A figure that never had a value has no place of its own to be missing at. */
@@ -550,52 +512,42 @@ static void drop_empty(struct lines *lines)
     lines->n = n;
 }
 
-static int finish_figures(const struct summary_builder *builder, struct lines *lines,
-                          struct summary *summary)
+static void finish_figures(const struct summary_builder *builder, struct lines *lines,
+                           struct summary *summary)
 {
     double *scratch;
     size_t most;
-    int result = 0;
 
     drop_empty(lines);
     summary->figures_total = lines->n;
     most = lines_shown(lines->n, lines->n_samples, builder->query.points);
-    summary->figures = calloc(most + 1, sizeof(*summary->figures));
+    summary->figures = memory_zeroed(most + 1, sizeof(*summary->figures), WHAT);
     scratch = scratch_for(lines);
-    if (!summary->figures || !scratch) {
-        free(scratch);
-        return -1;
-    }
     if (lines->n > 0) {
         qsort(lines->items, lines->n, sizeof(*lines->items), compare_ranks);
         qsort(lines->items, most, sizeof(*lines->items), compare_figures);
     }
-    for (size_t i = 0; i < most && !result; i++) {
+    for (size_t i = 0; i < most; i++) {
         const struct line *line = &lines->items[i];
         size_t share =
             thin_share(line->n_samples, lines->n_samples, most, builder->query.points);
 
-        result = make_figure(builder, lines, line, share, scratch,
-                             &summary->figures[summary->n_figures++]);
+        make_figure(builder, lines, line, share, scratch,
+                    &summary->figures[summary->n_figures++]);
     }
     free(scratch);
-    return result;
 }
 
 struct summary *summary_builder_finish(const struct summary_builder *builder)
 {
-    struct summary *summary = calloc(1, sizeof(*summary));
-    struct lines rows = {NULL}, figures = {NULL};
+    struct summary *summary = memory_zeroed(1, sizeof(*summary), WHAT);
+    struct lines rows, figures;
 
-    if (!summary)
-        return NULL;
     summary->results = builder->results;
-    if (copy_sorted(&builder->rows, &rows) || finish_rows(builder, &rows, summary) ||
-        copy_sorted(&builder->figures, &figures) ||
-        finish_figures(builder, &figures, summary)) {
-        summary_destroy(summary);
-        summary = NULL;
-    }
+    copy_sorted(&builder->rows, &rows);
+    finish_rows(builder, &rows, summary);
+    copy_sorted(&builder->figures, &figures);
+    finish_figures(builder, &figures, summary);
     lines_release(&rows);
     lines_release(&figures);
     return summary;

@@ -9,13 +9,13 @@
 struct summary_builder;
 
 /* query and texts (parsed, by number; borrowed, to be there until the end) say what
- * records mean. NULL when memory is out. */
+ * records mean. */
 struct summary_builder *summary_builder_create(const struct summary_query *query,
                                                json_t *const *texts, size_t n_texts);
 void summary_builder_destroy(struct summary_builder *builder);
 
-/* -1 when memory is out, or so many records and points would take too much of it. Records
- * of an earlier attempt, or with a key that is not there, are left out. */
+/* -1 when there are too many records or points. Records of an earlier attempt, or with a
+ * key that is not there, are left out. */
 int summary_builder_add(struct summary_builder *builder,
                         const struct result_record *record);
 
@@ -26,7 +26,7 @@ void summary_builder_renew(struct summary_builder *builder,
                            size_t n_texts);
 
 /* Series, points and figures of the records so far; messages, recent and last_event are
- * the caller's. NULL when memory is out. */
+ * the caller's. */
 struct summary *summary_builder_finish(const struct summary_builder *builder);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 #define SLOTS_AT_FIRST 1024 /* a power of two */
 
 struct slot {
@@ -21,16 +23,10 @@ struct summary_index {
 
 struct summary_index *summary_index_create(void)
 {
-    struct summary_index *index = calloc(1, sizeof(*index));
+    struct summary_index *index = memory_zeroed(1, sizeof(*index), "a summary");
 
-    if (!index)
-        return NULL;
     index->n_slots = SLOTS_AT_FIRST;
-    index->slots = calloc(index->n_slots, sizeof(*index->slots));
-    if (!index->slots) {
-        free(index);
-        return NULL;
-    }
+    index->slots = memory_zeroed(index->n_slots, sizeof(*index->slots), "a summary");
     return index;
 }
 
@@ -71,20 +67,17 @@ static void put(struct slot *slots, size_t n, struct slot slot)
     slots[at] = slot;
 }
 
-static int grow(struct summary_index *index)
+static void grow(struct summary_index *index)
 {
     size_t n = index->n_slots * 2;
-    struct slot *slots = calloc(n, sizeof(*slots));
+    struct slot *slots = memory_zeroed(n, sizeof(*slots), "a summary");
 
-    if (!slots)
-        return -1;
     for (size_t i = 0; i < index->n_slots; i++)
         if (index->slots[i].number)
             put(slots, n, index->slots[i]);
     free(index->slots);
     index->slots = slots;
     index->n_slots = n;
-    return 0;
 }
 
 size_t summary_index_find(struct summary_index *index, const struct summary_keys *keys,
@@ -104,8 +97,8 @@ size_t summary_index_find(struct summary_index *index, const struct summary_keys
             return number;
         }
     }
-    if (keys->n >= UINT32_MAX - 1 || (index->used * 2 >= index->n_slots && grow(index)))
-        return SIZE_MAX;
+    if (index->used * 2 >= index->n_slots)
+        grow(index);
     put(index->slots, index->n_slots, wanted);
     index->used++;
     index->guess = keys->n + 1;

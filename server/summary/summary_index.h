@@ -24,8 +24,8 @@ struct summary_keys {
 struct summary_index *summary_index_create(void);
 void summary_index_destroy(struct summary_index *index);
 
-/* The number of the item that has the key; keys->n after noting it for the item that the
- * caller adds next. SIZE_MAX when memory is out. */
+/* The number of the item that has the key; keys->n, at most UINT32_MAX - 1, after noting
+ * it for the item that the caller adds next. */
 size_t summary_index_find(struct summary_index *index, const struct summary_keys *keys,
                           const struct summary_line_key *key);
 
