@@ -18,8 +18,8 @@ static struct worker_group group;
 static struct {
     json_t *first[RANKS], *done[RANKS];
     int64_t done_ns[RANKS];
-    json_t *results; /* array */
-    int progress[RANKS];
+    json_t *results;                            /* array */
+    bool has_progress[RANKS], has_all_progress; /* since the last result */
     bool is_running; /* some rank reports that it has begun operations */
 } seen;
 
@@ -39,6 +39,20 @@ static void write_case(const char *members)
     case_write(json);
 }
 
+static bool have_all_progress(void)
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        if (!seen.has_progress[rank])
+            return false;
+    return true;
+}
+
+static void forget_progress(void)
+{
+    memset(seen.has_progress, 0, sizeof(seen.has_progress));
+    seen.has_all_progress = false;
+}
+
 static void note(void *arg, int rank, const char *line, size_t len)
 {
     json_t *event = json_parse(line, len, NULL);
@@ -55,8 +69,10 @@ static void note(void *arg, int rank, const char *line, size_t len)
     } else if (strcmp(type, "result") == 0) {
         assert_int_equal(rank, 0);
         json_array_append(seen.results, event);
+        forget_progress();
     } else if (strcmp(type, "progress") == 0) {
-        seen.progress[rank]++;
+        seen.has_progress[rank] = true;
+        seen.has_all_progress = have_all_progress();
         seen.is_running = seen.is_running || json_get_int(event, "op", 0) > 0;
     }
     json_decref(event);
@@ -218,24 +234,17 @@ static void stop_all(void)
         assert_int_equal(worker_group_signal(&group, rank, SIGTERM), 0);
 }
 
-/* A rank that has reported progress handles signals. */
-static bool all_have_begun(void)
-{
-    for (int rank = 0; rank < RANKS; rank++)
-        if (seen.progress[rank] == 0)
-            return false;
-    return true;
-}
-
-/* A SIGTERM ends what hangs, with the same word from every rank. */
-static void check_stop(const char *members, int per_host)
+/* A SIGTERM ends what hangs after so many results, with the same word from every rank.
+ * One that has reported progress handles signals. */
+static void check_stop(const char *members, int per_host, size_t results)
 {
     write_case(members);
     start(per_host);
-    while (!all_have_begun()) {
-        bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, note, NULL), 1);
-    }
+    do {
+        forget_progress();
+        assert_int_equal(
+            worker_group_read(&group, QUIET_MS, &seen.has_all_progress, note, NULL), 1);
+    } while (json_array_size(seen.results) < results);
     int64_t stopped_ns = clock_monotonic_ns();
     stop_all();
     read_to_end();
@@ -248,8 +257,8 @@ static void check_stop(const char *members, int per_host)
 
 TEST(a_stop_ends_a_running_case)
 {
-    check_stop("\"sizes\":[1000000],\"iters\":1000000", 0);
-    check_stop("\"sizes\":[1000000],\"iters\":1000000", 2);
+    check_stop("\"sizes\":[1000000],\"iters\":1000000", 0, 0);
+    check_stop("\"sizes\":[1000000],\"iters\":1000000", 2, 0);
 }
 
 TEST(a_stop_ends_a_hang)
@@ -257,14 +266,14 @@ TEST(a_stop_ends_a_hang)
     static const char hang[] = "\"sizes\":[8,1000000],\"iters\":10,"
                                "\"fault\":{\"kind\":\"hang\",\"rank\":3,\"row\":1}";
 
-    check_stop(hang, 0);
-    check_stop(hang, 1);
+    check_stop(hang, 0, 1);
+    check_stop(hang, 1, 1);
 }
 
 TEST(a_stop_ends_the_wait_for_a_rank_that_never_joins)
 {
     check_stop("\"sizes\":[8],\"iters\":10,\"fault\":{\"kind\":\"no_join\",\"rank\":1}",
-               0);
+               0, 0);
 }
 
 static volatile sig_atomic_t signals_here;
