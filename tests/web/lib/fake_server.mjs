@@ -134,8 +134,7 @@ export class FakeServer {
 
   /* The run document, from its events as the page itself reads them. */
   describe(run, full = false) {
-    const state = newRunState();
-    applyEvents(state, run.events);
+    const state = stateOf(run);
     const rows = currentRows(state);
     const out = rows.filter((row) => !row.in_place && row.series === 0 && !row.skipped);
     const document = {
@@ -327,8 +326,7 @@ export class FakeServer {
   }
 
   pageOf(run, params) {
-    const state = newRunState();
-    applyEvents(state, run.events);
+    const state = stateOf(run);
     const rows = currentRows(state).filter(
       (row) => row.size === Number(params.get('size')) && row.series === Number(params.get('series')),
     );
@@ -337,8 +335,7 @@ export class FakeServer {
 
   /* As docs/api.md has it, of runs without a matrix. */
   summarise(run) {
-    const state = newRunState();
-    applyEvents(state, run.events);
+    const state = stateOf(run);
     const series = [...bookOf(state).lines.values()].map((line) => {
       const [first] = line.points[0].rows;
       const points = line.points.map(summaryPoint);
@@ -409,10 +406,18 @@ function headlineOf(state) {
 const currentRows = (state) =>
   state.rowList.filter((row) => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
 
-const casesOf = (state) =>
+/* A run's events as the page reads them: those that have come since the last time. */
+function stateOf(run) {
+  run.read ??= { state: newRunState(), count: 0 };
+  applyEvents(run.read.state, run.events.slice(run.read.count));
+  run.read.count = run.events.length;
+  return run.read.state;
+}
+
+const casesOf = (state, headlines = headlineOfCases(state)) =>
   [...state.cases.values()].map(({ ranks, env, conditions, ...found }) => ({
     ...found,
-    headline: headlineOfCases(state).get(found.case) ?? null,
+    headline: headlines.get(found.case) ?? null,
     conditions: [...conditions.values()],
     ranks: [...ranks.values()].map(({ rank, state: now, reason }) => ({
       ranks: [rank, rank],
