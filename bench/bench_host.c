@@ -1,7 +1,7 @@
 /* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
  *
  * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS
- * (loop.h), BENCH_SOCKETS and BENCH_THREADS (host.sockets and host.threads of a run),
+ * (loop.h), BENCH_SOCKETS (host.sockets of a run),
  * BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
  * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
  * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
@@ -173,8 +173,7 @@ static int run_rank(struct rank *self, const char *port)
 
     struct run_spec spec = {.host.transport = getenv("BENCH_UCX") ? HOST_TRANSPORT_UCX
                                                                   : HOST_TRANSPORT_TCP,
-                            .host.sockets = number("BENCH_SOCKETS"),
-                            .host.threads = number("BENCH_THREADS")};
+                            .host.sockets = number("BENCH_SOCKETS")};
     struct case_file file = {.spec = &spec};
 
     env.file = &file;

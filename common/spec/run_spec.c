@@ -158,11 +158,9 @@ static const struct spec_field host_table[] = {
     {"transport", "\"auto\"", 0, SPEC_CHOICE(host.transport, transports)},
     {"sockets", "\"auto\"", 0,
      SPEC_WORD_OR_INTEGER(host.sockets, auto_word, 1, HOST_SOCKETS_MAX)},
-    {"threads", "\"auto\"", 0,
-     SPEC_WORD_OR_INTEGER(host.threads, auto_word, 1, HOST_THREADS_MAX)},
 };
 
-static const struct spec_fields host_fields = {host_table, 3, "an object"};
+static const struct spec_fields host_fields = {host_table, 2, "an object"};
 
 /* What one backend is asked for. Not its defaults: other runs are no concern of it. */
 static void parse_asked(const struct spec_field *field, json_t *value,

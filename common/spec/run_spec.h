@@ -48,13 +48,11 @@ extern const char *const run_file_names[];
 enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UCX };
 
 #define HOST_SOCKETS_MAX 8
-#define HOST_THREADS_MAX 9 /* one per socket, and the rank's own */
 
 struct host_options {
     json_t *given; /* object: the members as given */
     enum host_transport transport;
     long sockets; /* per peer on another host; 0: as its link's speed has it */
-    long threads; /* that move bytes between hosts, with the rank's own; 0: by sockets */
 };
 
 /* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */

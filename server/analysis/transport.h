@@ -54,7 +54,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
                     const json_t *log);
 
 /* {"by","nodes":[NAME],"ways":[{"kind","via","name","gdr","pxn","channels","sockets",
- * "threads","text","between","pairs":[[a,b]],"n_pairs","inside"}],"networks","version",
+ * "text","between","pairs":[[a,b]],"n_pairs","inside"}],"networks","version",
  * "channels","connected","init_s","settings","unread","late_warnings","verdicts"}, as
  * docs/api.md has it. A new object; NULL when there are no logs, or memory is out. */
 json_t *transport_fold(struct transport *t, const struct transport_input *input);

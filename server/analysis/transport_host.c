@@ -40,8 +40,6 @@ json_t *transport_host_text(const json_t *way)
 {
     const char *via = json_get_str(way, "via", ""), *kind = json_get_str(way, "kind", "");
     const char *name = json_get_str(way, "name", ""), *what = transport_kind_text(kind);
-    long threads = (long)json_get_int(way, "threads", 1);
-    char beside[40] = "";
 
     if (strcmp(via, "shm") == 0)
         return json_string(what);
@@ -53,10 +51,8 @@ json_t *transport_host_text(const json_t *way)
                    : json_sprintf("%s %.90s, UCX %.60s", what, name, via + 4);
     if (strcmp(via, "tcp") != 0)
         return NULL;
-    if (threads > 1)
-        snprintf(beside, sizeof(beside), ", %ld threads", threads);
-    return json_sprintf("%s %.90s, %ld per pair of ranks%s", what, name[0] ? name : "?",
-                        (long)json_get_int(way, "sockets", 1), beside);
+    return json_sprintf("%s %.90s, %ld per pair of ranks", what, name[0] ? name : "?",
+                        (long)json_get_int(way, "sockets", 1));
 }
 
 bool transport_host_leaves(const json_t *way)

@@ -10,7 +10,7 @@
  * Static. */
 const char *transport_host_kind(const struct transport_node *node, const json_t *way);
 
-/* "sockets over Ethernet eth0, 4 per pair of ranks, 3 threads": of a way with its kind. A
+/* "sockets over Ethernet eth0, 4 per pair of ranks": of a way with its kind. A
  * new string; NULL: it is one of NCCL's. */
 json_t *transport_host_text(const json_t *way);
 

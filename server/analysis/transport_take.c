@@ -232,7 +232,6 @@ static void take_way(struct transport *t, struct transport_said *said,
     raise(t->ways[at].json, "channels", json_get_int(way, "channels", 0));
     raise(t->ways[at].json, "p2p_channels", json_get_int(way, "p2p_channels", 0));
     raise(t->ways[at].json, "sockets", json_get_int(way, "sockets", 0));
-    raise(t->ways[at].json, "threads", json_get_int(way, "threads", 0));
     if (owner != log && !json_object_get(owner, "comm"))
         return;
     if (owner != log || !is_placed) {

@@ -24,7 +24,6 @@ const tcp = {
   via: 'tcp',
   name: 'lo',
   sockets: 1,
-  threads: 1,
 };
 
 // Ways without the text that says the same.
@@ -65,13 +64,9 @@ test('sockets and shared memory are in the results, as text too, and after a res
   assert.deepEqual([one.by, one.nodes, one.ways], ['host', ['node-1', 'node-2'], [tcp, inside]]);
   assertOk(one, one.texts[0]);
   assert.match(one.texts[0], /\blo\b.*\b1\b/);
-  const several = await carried(server, { host: { transport: 'tcp', sockets: 3, threads: 2 } });
-  const helped = {
-    ...tcp,
-    sockets: 3,
-    threads: 2,
-  };
-  assert.deepEqual(several.ways, [helped, inside]);
+  const several = await carried(server, { host: { transport: 'tcp', sockets: 3 } });
+  const threeSockets = { ...tcp, sockets: 3 };
+  assert.deepEqual(several.ways, [threeSockets, inside]);
   const split = await carried(server, { split: { by: 'mod', value: 2 } });
   assert.deepEqual(split.ways, [tcp]);
   const shm = await carried(server, { split: 'node' });
@@ -86,7 +81,7 @@ test('sockets and shared memory are in the results, as text too, and after a res
   );
   await server.killHard();
   const again = await server.startAgain();
-  assert.deepEqual(facts((await again.getRun(several.id)).cases[0].transports.ways), [helped, inside]);
+  assert.deepEqual(facts((await again.getRun(several.id)).cases[0].transports.ways), [threeSockets, inside]);
 });
 
 test("UCX's transports and devices are", limit, async (t) => {

@@ -610,25 +610,23 @@ describe('runs', { concurrency: 4 }, () => {
     assert.match(detail, /auto, tcp, ucx/);
   });
 
-  const helped = { host: { transport: 'tcp', sockets: 3, threads: 2 } };
+  const threeSockets = { host: { transport: 'tcp', sockets: 3 } };
 
-  test('over several sockets with a helper, where a rank that dies is noticed as soon', limit, async (t) => {
+  test('over several sockets, where a rank that dies is noticed as soon', limit, async (t) => {
     const { server, agents } = await startHosts(t, faulty);
-    /* In place, blocks that others are sent are received into by another thread: nothing that is
-     * checked, but a race. */
-    const { sockets, threads } = await worksOver(server, 'tcp', { ...helped, in_place: false });
-    assert.deepEqual([sockets, threads], [3, 2]);
+    const { sockets } = await worksOver(server, 'tcp', threeSockets);
+    assert.equal(sockets, 3);
     await worksOver(server, 'tcp', {
       host: { transport: 'tcp', sockets: 8 },
       collectives: ['all_reduce'],
       sizes: ['3M', '9M'],
     });
     await worksOver(server, 'tcp', {
-      ...helped,
+      ...threeSockets,
       split: { by: 'mod', value: 2 },
       collectives: ['all_reduce'],
     });
-    await noticesDeath(server, agents, helped);
+    await noticesDeath(server, agents, threeSockets);
     const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });
     const [{ pointer, detail }, ...others] = assertProblem(wrong, 422).errors;
     assert.deepEqual([pointer, others], ['/host/sockets', []]);

@@ -15,10 +15,10 @@ static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
     "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"sizes\":%s,"
-    "\"root\":%d,\"in_place\":%s,\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
+    "\"root\":%d,\"in_place\":\"both\",\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":%d,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
     "\"traffic\":{\"spread\":%g},\"unalign\":%d,"
-    "\"host\":{\"sockets\":%d,\"threads\":%d}}";
+    "\"host\":{\"sockets\":%d}}";
 
 static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
                                       "\"broadcast\",\"reduce\",\"alltoall\","
@@ -39,8 +39,7 @@ struct setup {
     const char *split; /* JSON; NULL: none */
     double spread;
     int unalign;
-    int sockets, threads; /* 0: one. With helpers out of place: what sends and receives in
-                             one place at once (method.md) is a race then */
+    int sockets; /* 0: one */
 };
 
 static struct case_file *make_case(const struct setup *setup)
@@ -49,10 +48,9 @@ static struct case_file *make_case(const struct setup *setup)
     struct error err = {0};
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
-             setup->sizes, setup->root, setup->threads > 1 ? "false" : "\"both\"",
-             !is_counting, setup->timing, setup->split ? setup->split : "\"none\"",
-             setup->spread, setup->unalign, setup->sockets ? setup->sockets : 1,
-             setup->threads ? setup->threads : 1);
+             setup->sizes, setup->root, !is_counting, setup->timing,
+             setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign,
+             setup->sockets ? setup->sockets : 1);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
     json_decref(json);
@@ -261,8 +259,7 @@ static struct tally run_setup(const struct setup *setup)
 static void run_types(int n, int per_host, const char *dtypes)
 {
     struct setup setup = {
-        n, per_host, dtypes, "[1000,40000,200008]", "throughput", n - 1, NULL, 1,
-        0, 0,        0};
+        n, per_host, dtypes, "[1000,40000,200008]", "throughput", n - 1, NULL, 1, 0, 0};
     struct tally tally = run_setup(&setup);
 
     assert_true(tally.checked > tally.rows / 2);
@@ -306,10 +303,9 @@ TEST(ranks_over_sockets)
     run_all(8, 1);
 }
 
-/* Without helpers, with fewer of them than sockets, and with one per socket. */
-TEST(ranks_over_several_sockets_with_helpers)
+TEST(ranks_over_several_sockets)
 {
-    static const int kinds[][3] = {{2, 4, 1}, {3, 3, 2}, {4, 2, 3}};
+    static const int kinds[][2] = {{2, 4}, {3, 3}, {4, 2}};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct setup setup = {.n = kinds[i][0],
@@ -318,8 +314,7 @@ TEST(ranks_over_several_sockets_with_helpers)
                               .sizes = "[1000,200008,1500016]",
                               .timing = "throughput",
                               .spread = 1,
-                              .sockets = kinds[i][1],
-                              .threads = kinds[i][2]};
+                              .sockets = kinds[i][1]};
         struct tally tally = run_setup(&setup);
         assert_true(tally.checked > tally.rows / 2);
         setup.n = 4;
@@ -345,7 +340,7 @@ TEST(hosts_of_unequal_size)
 TEST(every_root_in_turn)
 {
     struct setup setup = {
-        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0, 0, 0};
+        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0, 0};
 
     run_setup(&setup);
     setup.per_host = 0;
@@ -355,7 +350,7 @@ TEST(every_root_in_turn)
 TEST(large_buffers_go_past_the_caches)
 {
     struct setup setup = {
-        4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0, 0, 0};
+        4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0, 0};
 
     run_setup(&setup);
     setup.per_host = 2;
@@ -365,8 +360,7 @@ TEST(large_buffers_go_past_the_caches)
 
 TEST(isolated_timing_keeps_every_sample)
 {
-    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0,
-                          0, 0};
+    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0, 0};
 
     struct tally tally = run_setup(&setup);
     assert_int_equal(tally.samples, 2 * (tally.rows - tally.skipped));
@@ -393,8 +387,7 @@ TEST(unaligned_buffers_are_right)
 
 TEST(what_rounds_to_nothing_is_skipped)
 {
-    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0,
-                          0, 0};
+    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0, 0};
 
     struct tally tally = run_setup(&setup);
     /* all_gather, reduce_scatter (6 reductions), alltoall, gather, scatter, hypercube,
@@ -405,9 +398,9 @@ TEST(what_rounds_to_nothing_is_skipped)
 /* Times of each group's own ranks, data of each group's own. */
 static void run_split(int n, int per_host, const char *split, const int *sizes)
 {
-    struct setup setup = {
-        n, per_host, "[\"float32\"]", "[64,4096,200008]", "isolated", 0, split, 0.25, 0,
-        0, 0};
+    struct setup setup = {n,          per_host, "[\"float32\"]", "[64,4096,200008]",
+                          "isolated", 0,        split,           0.25,
+                          0,          0};
     struct tally tally = run_setup(&setup);
     size_t groups = 0;
 
@@ -430,8 +423,7 @@ TEST(groups_of_ranks_work_at_once)
 TEST(traffic_is_as_spread)
 {
     struct setup setup = {
-        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0,
-        0, 0};
+        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0, 0};
 
     run_setup(&setup);
     setup.per_host = 1;
@@ -442,7 +434,7 @@ TEST(traffic_is_as_spread)
 TEST(timed_loops_allocate_nothing)
 {
     struct setup setup = {
-        4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL, 1, 0, 0, 0};
+        4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL, 1, 0, 0};
 
     is_counting = true;
     for (setup.per_host = 0; setup.per_host <= 2; setup.per_host++) {
@@ -451,7 +443,6 @@ TEST(timed_loops_allocate_nothing)
         setup.timing = "isolated";
         run_setup(&setup);
         setup.sockets = 2;
-        setup.threads = 2;
     }
     is_counting = false;
 }

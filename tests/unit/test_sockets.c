@@ -1,4 +1,4 @@
-/* test_sockets.c - several sockets per peer, and helpers, between real processes */
+/* test_sockets.c - several sockets per peer, between real processes */
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -131,11 +131,7 @@ static int exchange_all(struct rank *self)
 TEST(bytes_arrive_spread_over_all_sockets)
 {
     static const struct host_options kinds[] = {
-        {.sockets = 4, .threads = 1},
-        {.sockets = 1, .threads = 2},
-        {.sockets = 2, .threads = 3},
-        {.sockets = 3, .threads = 2},
-        {.sockets = HOST_SOCKETS_MAX, .threads = HOST_THREADS_MAX}};
+        {.sockets = 1}, {.sockets = 2}, {.sockets = 3}, {.sockets = HOST_SOCKETS_MAX}};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct host_options asked[3] = {kinds[i], kinds[i], kinds[i]};
@@ -146,15 +142,13 @@ TEST(bytes_arrive_spread_over_all_sockets)
 
 static int has_two_sockets(struct rank *self)
 {
-    return sockets_count(self->sockets) != 2 ||
-           sockets_threads(self->sockets) != self->asked.threads || exchange_all(self);
+    return sockets_count(self->sockets) != 2 || exchange_all(self);
 }
 
 TEST(ranks_agree_on_the_least)
 {
-    static const struct host_options asked[] = {{.sockets = 4, .threads = 1},
-                                                {.sockets = 2, .threads = 3},
-                                                {.sockets = 8, .threads = 2}};
+    static const struct host_options asked[] = {
+        {.sockets = 4}, {.sockets = 2}, {.sockets = 8}};
 
     run_ranks(3, asked, has_two_sockets, -1);
 }
@@ -165,7 +159,7 @@ static int has_the_meshs_own(struct rank *self)
     return self->sockets != NULL || self->mesh->data != self->mesh->endpoints;
 }
 
-TEST(an_unknown_speed_means_one_socket_and_no_helper)
+TEST(an_unknown_speed_means_one_socket)
 {
     static const struct host_options asked[2] = {{.sockets = 0}, {.sockets = 0}};
 
@@ -195,16 +189,12 @@ static int notice_death(struct rank *self)
 
 TEST(the_death_of_a_peer_is_noticed)
 {
-    static const struct host_options kinds[] = {{.sockets = 4, .threads = 1},
-                                                {.sockets = 4, .threads = 3}};
+    static const struct host_options asked[2] = {{.sockets = 4}, {.sockets = 4}};
 
-    for (size_t i = 0; i < 2; i++) {
-        struct host_options asked[2] = {kinds[i], kinds[i]};
-        run_ranks(2, asked, notice_death, 1);
-    }
+    run_ranks(2, asked, notice_death, 1);
 }
 
-TEST(numbers_follow_the_link_and_the_cpus)
+TEST(the_number_follows_the_link)
 {
     assert_int_equal(sockets_for_speed(-1), 1);
     assert_int_equal(sockets_for_speed(0), 1);
@@ -212,10 +202,4 @@ TEST(numbers_follow_the_link_and_the_cpus)
     assert_int_equal(sockets_for_speed(25000), 1);
     assert_int_equal(sockets_for_speed(100000), 4);
     assert_int_equal(sockets_for_speed(800000), HOST_SOCKETS_MAX);
-    assert_int_equal(sockets_threads_for(1, 64), 1);
-    assert_int_equal(sockets_threads_for(4, 1), 1);
-    assert_int_equal(sockets_threads_for(4, 0), 1); /* unknown */
-    assert_int_equal(sockets_threads_for(4, 3), 3);
-    assert_int_equal(sockets_threads_for(4, 64), 5);
-    assert_int_equal(sockets_threads_for(HOST_SOCKETS_MAX, 64), HOST_THREADS_MAX);
 }

@@ -353,22 +353,20 @@ TEST(settings_without_effect_are_told)
 #define MLX5                                                                             \
     "{\"name\":\"mlx5_0\",\"port\":1,\"state\":\"active\",\"link_layer\":\"ethernet\"}"
 #define ETH0 "{\"net\":[{\"name\":\"eth0\",\"kind\":\"ethernet\"}],\"rdma\":["
-#define ETH0_TO(to, more)                                                                \
-    "{\"via\":\"tcp\",\"name\":\"eth0\",\"to\":\"" to                                    \
-    "\",\"sockets\":4,\"threads\":" more "}"
+#define ETH0_TO(to) "{\"via\":\"tcp\",\"name\":\"eth0\",\"to\":\"" to "\",\"sockets\":4}"
 
 static const struct host_options as_it_comes = {.transport = HOST_TRANSPORT_AUTO};
 
 TEST(hosts_say_what_carries_their_bytes)
 {
     static const struct example examples[] = {
-        {.logs = {HOST("0", ETH0_TO("1-2", "1")), HOST("1", ETH0_TO("0,2", "3")),
-                  HOST("2", ETH0_TO("0-1", "1"))},
+        {.logs = {HOST("0", ETH0_TO("1-2")), HOST("1", ETH0_TO("0,2")),
+                  HOST("2", ETH0_TO("0-1"))},
          .inventories = {ETH0 "]}", ETH0 "]}", ETH0 "]}"},
-         .ways = "sockets over Ethernet eth0, 4 per pair of ranks, 3 threads "
+         .ways = "sockets over Ethernet eth0, 4 per pair of ranks "
                  "[[0,1],[0,2],[1,2]]",
          .verdicts = {"ways: ranks go by sockets over Ethernet eth0, 4 per pair of "
-                      "ranks, 3 threads"}},
+                      "ranks"}},
         {.logs = {HOST("0", "{\"via\":\"ucx/rc_mlx5\",\"name\":\"mlx5_0\",\"to\":\"1\"},"
                             "{\"via\":\"shm\",\"to\":\"2\"}"),
                   HOST("1",
@@ -391,7 +389,7 @@ TEST(sockets_beside_rdma_are_found_unless_asked_for)
 {
     static const struct host_options asked = {.transport = HOST_TRANSPORT_TCP};
     struct example example = {
-        .logs = {HOST("0", ETH0_TO("1", "1")), HOST("1", ETH0_TO("0", "1"))},
+        .logs = {HOST("0", ETH0_TO("1")), HOST("1", ETH0_TO("0"))},
         .inventories = {ETH0 MLX5 "]}", ETH0 MLX5 "]}"},
         .ways = "sockets over Ethernet eth0, 4 per pair of ranks [[0,1]]",
         .verdicts = {"no_rdma: eth0, mlx5_0 node-1, node-2"}};

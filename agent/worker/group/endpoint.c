@@ -45,11 +45,10 @@ static void tcp_close(struct endpoint *endpoint)
     endpoint->fd = -1;
 }
 
-json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found *last)
+json_t *endpoint_tcp_ways(int fd, int sockets, struct attempt_found *last)
 {
     const char *name = attempt_interface_again(fd, last);
-    json_t *way = json_pack("{s:s, s:i, s:i}", "via", "tcp", "sockets", sockets,
-                            "threads", threads);
+    json_t *way = json_pack("{s:s, s:i}", "via", "tcp", "sockets", sockets);
 
     if (name[0])
         json_object_set_new(way, "name", json_string(name));
@@ -58,7 +57,7 @@ json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found
 
 static json_t *tcp_ways(const struct endpoint *endpoint, struct attempt_found *last)
 {
-    return endpoint_tcp_ways(endpoint->fd, 1, 1, last);
+    return endpoint_tcp_ways(endpoint->fd, 1, last);
 }
 
 static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close,

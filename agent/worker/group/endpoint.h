@@ -42,7 +42,7 @@ void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *ou
 void endpoint_close(struct endpoint *endpoint);
 
 /* `ways` of a peer that is reached over so many sockets as `fd` is one of. */
-json_t *endpoint_tcp_ways(int fd, int sockets, int threads, struct attempt_found *last);
+json_t *endpoint_tcp_ways(int fd, int sockets, struct attempt_found *last);
 
 /* Send small messages at once, and probe a connection that is idle for 10 s. */
 void endpoint_tune_socket(int fd);

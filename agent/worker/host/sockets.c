@@ -1,5 +1,4 @@
-/* sockets.c - several sockets per peer of another host, and threads that move their bytes
- */
+/* sockets.c - several sockets per peer of another host */
 #include "agent/worker/host/sockets.h"
 
 #include <errno.h>
@@ -8,24 +7,16 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "agent/worker/base/affinity.h"
 #include "agent/worker/group/join.h"
-#include "agent/worker/host/host_comm.h"
-#include "agent/worker/host/mover.h"
-#include "common/base/this_machine.h"
 
 #define MBITS_PER_SOCKET 25000
-#define SPINS_ALONE 2000 /* of a helper with a core of its own */
-#define SPINS_CROWDED 2
 #define KEY_MAX 64
 
 /* One direction of what goes to or comes from a peer. */
 struct stripe {
     bool is_send;
-    uint64_t at;    /* bytes that the caller knows to be through */
-    uint64_t given; /* and that there are jobs for */
+    uint64_t at; /* bytes that have gone through */
     uint64_t bytes[HOST_SOCKETS_MAX];
-    struct mover_job jobs[HOST_SOCKETS_MAX];
 };
 
 struct peer {
@@ -36,10 +27,9 @@ struct peer {
 
 struct sockets {
     struct mesh *mesh;
-    int count, helpers;
+    int count;          /* per peer */
     struct peer *peers; /* by rank, as the endpoints */
     struct endpoint *endpoints;
-    struct mover *movers[HOST_THREADS_MAX];
 };
 
 /* ---- Moving ---- */
@@ -56,14 +46,8 @@ static size_t to_chunk_end(uint64_t at, size_t len)
     return len < left ? len : left;
 }
 
-static void count(struct stripe *stripe, int lane, size_t n)
-{
-    stripe->at += n;
-    stripe->bytes[lane] += n;
-}
-
-/* Without helpers. */
-static ssize_t move_own(struct peer *peer, struct stripe *stripe, char *data, size_t len)
+/* As far as it goes without waiting. */
+static ssize_t move(struct peer *peer, struct stripe *stripe, char *data, size_t len)
 {
     size_t done = 0, part, n = 0;
 
@@ -77,74 +61,17 @@ static ssize_t move_own(struct peer *peer, struct stripe *stripe, char *data, si
         if (moved < 0)
             return -1;
         n = (size_t)moved;
-        count(stripe, at, n);
+        stripe->at += n;
+        stripe->bytes[at] += n;
         done += n;
     } while (done < len && n == part);
-    stripe->given = stripe->at;
     return (ssize_t)done;
 }
 
-/* Bytes at the front that helpers have moved; -1 with errno. */
-static ssize_t collect(struct peer *peer, struct stripe *stripe)
-{
-    size_t done = 0;
-
-    while (stripe->at < stripe->given) {
-        int at = lane_of(peer->sockets, stripe->at);
-        struct mover_job *job = &stripe->jobs[at];
-        int state = atomic_load(&job->state);
-        if (state == MOVER_FAILED) {
-            errno = job->errnum;
-            return -1;
-        }
-        if (state != MOVER_DONE)
-            break;
-        atomic_store(&job->state, MOVER_IDLE);
-        count(stripe, at, job->len);
-        done += job->len;
-    }
-    return (ssize_t)done;
-}
-
-/* What is offered again begins with the same bytes, in the same place. */
-static ssize_t move_helped(struct peer *peer, struct stripe *stripe, char *data,
-                           size_t len)
-{
-    const struct sockets *sockets = peer->sockets;
-    uint64_t start = stripe->at;
-    ssize_t done = collect(peer, stripe);
-
-    while (done >= 0 && stripe->given - start < len) {
-        size_t from = (size_t)(stripe->given - start);
-        int at = lane_of(sockets, stripe->given);
-        struct mover_job *job = &stripe->jobs[at];
-        if (atomic_load(&job->state) != MOVER_IDLE)
-            break;
-        job->endpoint = &peer->lanes[at];
-        job->is_send = stripe->is_send;
-        job->data = data + from;
-        job->len = to_chunk_end(stripe->given, len - from);
-        stripe->given += job->len;
-        mover_give(sockets->movers[at % sockets->helpers], job);
-    }
-    return done;
-}
-
-/* What is small is not worth waking a helper for. */
-static ssize_t move(struct peer *peer, struct stripe *stripe, char *data, size_t len)
-{
-    bool is_idle = stripe->given == stripe->at;
-
-    return peer->sockets->helpers == 0 || (is_idle && len <= HOST_SMALL_BYTES)
-               ? move_own(peer, stripe, data, len)
-               : move_helped(peer, stripe, data, len);
-}
-
-/* Without helpers one can sleep on the socket whose turn it is. */
+/* The socket whose turn it is, to sleep on. */
 static int fd_of(const struct peer *peer, const struct stripe *stripe)
 {
-    return peer->sockets->helpers ? -1
-                                  : peer->lanes[lane_of(peer->sockets, stripe->at)].fd;
+    return peer->lanes[lane_of(peer->sockets, stripe->at)].fd;
 }
 
 static ssize_t sockets_send(struct endpoint *endpoint, const void *data, size_t len)
@@ -174,8 +101,7 @@ static json_t *sockets_ways(const struct endpoint *endpoint, struct attempt_foun
 {
     const struct peer *peer = endpoint->own;
 
-    return endpoint_tcp_ways(peer->lanes[0].fd, sockets_count(peer->sockets),
-                             sockets_threads(peer->sockets), last);
+    return endpoint_tcp_ways(peer->lanes[0].fd, sockets_count(peer->sockets), last);
 }
 
 static const struct transport transport_sockets = {"tcp", sockets_send, sockets_recv,
@@ -188,13 +114,6 @@ int sockets_for_speed(long mbits)
     long n = mbits / MBITS_PER_SOCKET;
 
     return n < 1 ? 1 : n < HOST_SOCKETS_MAX ? (int)n : HOST_SOCKETS_MAX;
-}
-
-int sockets_threads_for(int sockets, int cpus)
-{
-    int helpers = sockets < cpus - 1 ? sockets : cpus - 1;
-
-    return sockets == 1 || helpers < 1 ? 1 : 1 + helpers;
 }
 
 /* Of the interface that leads to the first remote peer, in Mb/s; 0: unknown. */
@@ -213,11 +132,6 @@ static long link_mbits(const struct mesh *mesh)
     if (file)
         fclose(file);
     return mbits;
-}
-
-static int own_cpus(const struct mesh *mesh)
-{
-    return this_machine_cpus_count() / (affinity_is_given() ? 1 : mesh->machine_ranks);
 }
 
 /* The least number that any rank wants. */
@@ -337,25 +251,6 @@ static int make_room(struct sockets *sockets, struct error *err)
     return 0;
 }
 
-static int start_helpers(struct sockets *sockets, struct error *err)
-{
-    struct mesh *mesh = sockets->mesh;
-    size_t jobs = 2 * (size_t)mesh->world_size * (size_t)sockets->count;
-    unsigned spins = own_cpus(mesh) > sockets->helpers ? SPINS_ALONE : SPINS_CROWDED;
-    char name[16];
-
-    /* Nor does this thread keep the core that a helper needs. */
-    if (sockets->helpers && mesh->watch.spins > spins)
-        mesh->watch.spins = spins;
-    for (int i = 0; i < sockets->helpers; i++) {
-        snprintf(name, sizeof(name), "sockets %d", i);
-        sockets->movers[i] = mover_create(name, jobs, spins, err);
-        if (!sockets->movers[i])
-            return -1;
-    }
-    return 0;
-}
-
 static int open_all(struct sockets *sockets, const struct mesh_config *config,
                     struct error *err)
 {
@@ -364,7 +259,7 @@ static int open_all(struct sockets *sockets, const struct mesh_config *config,
     for (int at = 1; at < sockets->count; at++)
         if (add_lane(sockets, config, at, err))
             return -1;
-    return start_helpers(sockets, err);
+    return 0;
 }
 
 int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
@@ -379,16 +274,13 @@ int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
         return 0;
     if (agree(mesh, want, &sockets_per_peer, err))
         return -1;
-    int threads = asked->threads ? (int)asked->threads
-                                 : sockets_threads_for(sockets_per_peer, own_cpus(mesh));
-    if (sockets_per_peer == 1 && threads == 1)
+    if (sockets_per_peer == 1)
         return 0;
     struct sockets *sockets = calloc(1, sizeof(*sockets));
     if (!sockets)
         return error_set(err, ERROR_MEMORY, "sockets: out of memory");
     sockets->mesh = mesh;
     sockets->count = sockets_per_peer;
-    sockets->helpers = threads - 1;
     if (open_all(sockets, config, err)) {
         sockets_destroy(sockets);
         return -1;
@@ -403,8 +295,6 @@ void sockets_destroy(struct sockets *sockets)
     if (!sockets)
         return;
     sockets->mesh->data = sockets->mesh->endpoints;
-    for (int i = 0; i < sockets->helpers; i++)
-        mover_destroy(sockets->movers[i]);
     for (int rank = 0; sockets->peers && rank < sockets->mesh->world_size; rank++)
         for (int at = 1; at < sockets->count; at++)
             endpoint_close(&sockets->peers[rank].lanes[at]);
@@ -416,11 +306,6 @@ void sockets_destroy(struct sockets *sockets)
 int sockets_count(const struct sockets *sockets)
 {
     return sockets ? sockets->count : 1;
-}
-
-int sockets_threads(const struct sockets *sockets)
-{
-    return sockets ? 1 + sockets->helpers : 1;
 }
 
 uint64_t sockets_bytes(const struct sockets *sockets, int rank, int at, bool is_send)

@@ -1,10 +1,9 @@
-/* sockets.h - several sockets per peer of another host, and threads that move their bytes
+/* sockets.h - several sockets per peer of another host
  *
  * What goes to a peer is cut into chunks that take its sockets in turn, so that both ends
  * know where each is without a word about it. The mesh's own socket is the first of them,
  * and what the mesh watches: it tells that a peer is gone as soon as without the others.
- * One thread, the communicator's; its helpers touch nothing but what it gives them. After
- * NCCL's NCCL_NSOCKS_PERTHREAD and NCCL_SOCKET_NTHREADS (its documentation of them). */
+ * The communicator's thread alone uses them. */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
 
@@ -18,8 +17,8 @@
 struct sockets;
 
 /* Collective. *out: with the mesh's data endpoints replaced, or NULL where one socket per
- * peer and no helper do. asked: how many of each, 0 as the link's speed has it: the least
- * that any rank comes to. `config` is the mesh's own. */
+ * peer is enough. asked: how many, 0 by the link's speed: the least number that any rank
+ * comes to. `config` is the mesh's own. */
 int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
                     const struct host_options *asked, struct sockets **out,
                     struct error *err);
@@ -27,15 +26,11 @@ int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
 /* Whatever has not gone through is dropped. NULL is fine. */
 void sockets_destroy(struct sockets *sockets);
 
-int sockets_count(const struct sockets *sockets);   /* per peer; NULL: 1 */
-int sockets_threads(const struct sockets *sockets); /* with the rank's own; NULL: 1 */
+int sockets_count(const struct sockets *sockets); /* per peer; NULL: 1 */
 /* Bytes that have gone through one of them, to or from the peer. */
 uint64_t sockets_bytes(const struct sockets *sockets, int rank, int at, bool is_send);
 
 /* One per 25 Gb/s, at most HOST_SOCKETS_MAX; 1 where the speed is unknown (0). */
 int sockets_for_speed(long mbits);
-/* One helper per socket beside the rank's own thread, as far as there are CPUs for them;
- * none for one socket. */
-int sockets_threads_for(int sockets, int cpus);
 
 #endif
