@@ -2,7 +2,7 @@
 #include "server/store/result_row.h"
 
 #define BIND(name, type) sqlite3_bind_##type(stmt, index++, record->name);
-#define READ(name, type) record.name = sqlite3_value_##type(*values++);
+#define READ(name, type) record->name = sqlite3_value_##type(*values++);
 
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record)
 {
@@ -11,10 +11,30 @@ void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record)
     RESULT_COLUMNS(BIND)
 }
 
+static sqlite3_value **read_common(struct result_record *record, sqlite3_value **values)
+{
+    RESULT_COMMON_COLUMNS(READ)
+    return values;
+}
+
+static void read_figure(struct result_record *record, sqlite3_value **values)
+{
+    RESULT_FIGURE_COLUMNS(READ)
+}
+
+static void read_times(struct result_record *record, sqlite3_value **values)
+{
+    RESULT_TIME_COLUMNS(READ)
+}
+
 struct result_record result_row_read(sqlite3_value **values)
 {
-    struct result_record record;
+    struct result_record record = {.event = 0};
 
-    RESULT_COLUMNS(READ)
+    values = read_common(&record, values + 1); /* the first is there for its comma */
+    if (record.is_figure)
+        read_figure(&record, values);
+    else
+        read_times(&record, values);
     return record;
 }

@@ -7,9 +7,11 @@
 
 #include "server/summary/result_record.h"
 
-/* The columns after `run`: members of the record, and their types. */
-#define RESULT_COLUMNS(COLUMN)                                                           \
+/* The columns after `run`: members of the record, and their types. Some have a value in
+ * rows of figures alone, others in all but these. */
+#define RESULT_COMMON_COLUMNS(COLUMN)                                                    \
     COLUMN(event, int64)                                                                 \
+    COLUMN(time_ms, int64)                                                               \
     COLUMN(case_no, int)                                                                 \
     COLUMN(attempt, int)                                                                 \
     COLUMN(cycle, int)                                                                   \
@@ -20,19 +22,24 @@
     COLUMN(is_figure, int)                                                               \
     COLUMN(is_skipped, int)                                                              \
     COLUMN(is_noisy, int)                                                                \
+    COLUMN(has_more, int)                                                                \
     COLUMN(size, int64)                                                                  \
-    COLUMN(wrong, int64)                                                                 \
+    COLUMN(wrong, int64)
+#define RESULT_FIGURE_COLUMNS(COLUMN)                                                    \
     COLUMN(value, double)                                                                \
-    COLUMN(x, double)                                                                    \
+    COLUMN(x, double)
+#define RESULT_TIME_COLUMNS(COLUMN)                                                      \
     COLUMN(time_us, double)                                                              \
     COLUMN(time_min_us, double)                                                          \
     COLUMN(time_max_us, double)                                                          \
     COLUMN(time_low_us, double)                                                          \
     COLUMN(time_high_us, double)                                                         \
     COLUMN(algbw_gbs, double)                                                            \
-    COLUMN(busbw_gbs, double)                                                            \
-    COLUMN(time_ms, int64)                                                               \
-    COLUMN(has_more, int)
+    COLUMN(busbw_gbs, double)
+#define RESULT_COLUMNS(COLUMN)                                                           \
+    RESULT_COMMON_COLUMNS(COLUMN)                                                        \
+    RESULT_FIGURE_COLUMNS(COLUMN)                                                        \
+    RESULT_TIME_COLUMNS(COLUMN)
 
 #define RESULT_TYPE_int "INTEGER"
 #define RESULT_TYPE_int64 "INTEGER"
@@ -50,7 +57,17 @@
 /* Bind the record to the parameters from the second on; the run is the first. */
 void result_row_bind(sqlite3_stmt *stmt, const struct result_record *record);
 
-/* The record of these columns' values. */
+/* For SQL: call the function (a literal) for the record of a row. Reading a column takes
+ * as long as all else that is done with it, so the function gets none that has no value.
+ */
+#define RESULT_CALL(function)                                                            \
+    "CASE WHEN is_figure THEN " function RESULT_COMMON_NAMES RESULT_FIGURE_NAMES ")"     \
+    " ELSE " function RESULT_COMMON_NAMES RESULT_TIME_NAMES ") END"
+#define RESULT_COMMON_NAMES "(0" RESULT_COMMON_COLUMNS(RESULT_NAME)
+#define RESULT_FIGURE_NAMES RESULT_FIGURE_COLUMNS(RESULT_NAME)
+#define RESULT_TIME_NAMES RESULT_TIME_COLUMNS(RESULT_NAME)
+
+/* The record of such a call's arguments. */
 struct result_record result_row_read(sqlite3_value **values);
 
 #endif

@@ -22,9 +22,10 @@ static const char SQL_TEXTS[] =
     " ORDER BY number";
 /* The function gets each result, by the order of the key. It gets the values as they are:
  * for a million rows, asking for each column of each row takes longer than the rest. */
-static const char SQL_RESULTS[] = "SELECT take_result(run" RESULT_NAMES ") FROM results"
-                                  " WHERE run = :run AND event > :after"
-                                  " AND event <= :head ORDER BY event";
+static const char SQL_RESULTS[] =
+    "SELECT " RESULT_CALL("take_result") " FROM results"
+                                         " WHERE run = :run AND event > :after AND event "
+                                         "<= :head ORDER BY event";
 static const char SQL_HEAD[] =
     "SELECT min(coalesce(max(id), 0), :head) FROM events WHERE run = :run";
 static const char SQL_REASON[] = "SELECT json_extract(body, '$.skipped') FROM events"
@@ -113,7 +114,7 @@ static void reading_end(struct reading *reading)
 static void on_result(sqlite3_context *context, int n, sqlite3_value **values)
 {
     struct reading *reading = sqlite3_user_data(context);
-    const struct result_record record = result_row_read(values + 1);
+    const struct result_record record = result_row_read(values);
 
     (void)n;
     reading->taken = reading->take(reading, &record);
