@@ -15,7 +15,6 @@
 #include "server/api/params.h"
 #include "server/launch/jobs.h"
 #include "server/rendezvous/tcpstore_wire.h"
-#include "server/runs/last_checks.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -99,13 +98,12 @@ static void put_label(struct buf *out, const char *name, const char *value)
     buf_append_str(out, "\"");
 }
 
-static void put_check_labels(struct buf *out, const char *name,
-                             const struct last_check *check)
+static void put_check_labels(struct buf *out, const char *name, const json_t *check)
 {
     buf_printf(out, "%s{", name);
-    put_label(out, "run_name", check->run_name);
+    put_label(out, "run_name", json_get_str(check, "run_name", ""));
     buf_append_str(out, ",");
-    put_label(out, "check", check->check);
+    put_label(out, "check", json_get_str(check, "check", ""));
 }
 
 /* A set of states: one of the answers of a check is 1. */
@@ -113,24 +111,26 @@ static void put_checks(const struct api *api, struct buf *out)
 {
     static const enum verdict_answer answers[] = {VERDICT_PASS, VERDICT_FAIL,
                                                   VERDICT_NOT_EVALUATED};
-    const struct last_checks *checks = scheduler_checks(api->scheduler);
+    const json_t *checks = scheduler_checks(api->scheduler);
+    json_t *check;
+    size_t i;
 
     family(out, "ringbench_check", "gauge",
            "1 for the last answer of a check of the runs of that name, else 0.");
-    for (size_t i = 0; i < checks->n; i++) {
+    json_array_foreach (checks, i, check) {
         for (size_t k = 0; k < sizeof(answers) / sizeof(answers[0]); k++) {
             const char *answer = verdict_answer_name(answers[k]);
 
-            put_check_labels(out, "ringbench_check", &checks->items[i]);
+            put_check_labels(out, "ringbench_check", check);
             buf_printf(out, ",answer=\"%s\"} %d\n", answer,
-                       strcmp(checks->items[i].answer, answer) == 0);
+                       strcmp(json_get_str(check, "answer", ""), answer) == 0);
         }
     }
     family(out, "ringbench_check_time_seconds", "gauge",
            "When that answer was given, in seconds since 1970.");
-    for (size_t i = 0; i < checks->n; i++) {
-        put_check_labels(out, "ringbench_check_time_seconds", &checks->items[i]);
-        buf_printf(out, "} %.3f\n", (double)checks->items[i].time_ms / 1e3);
+    json_array_foreach (checks, i, check) {
+        put_check_labels(out, "ringbench_check_time_seconds", check);
+        buf_printf(out, "} %.3f\n", json_get_num(check, "time_ms", 0.0) / 1e3);
     }
 }
 

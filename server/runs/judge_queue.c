@@ -27,7 +27,6 @@ struct judge_queue {
     STAILQ_HEAD(, job) jobs; /* in the order in which they came */
     struct job *job;         /* the one under way, or NULL */
     bool has_more;           /* runs may be due that are not among them */
-    bool has_new;            /* a run has ended since the job under way began */
     size_t skip;             /* so many of the newest that are due failed */
     bool is_closing;
 };
@@ -53,10 +52,9 @@ static void finish(struct job *job, const struct error *err)
     queue->job = NULL;
     if (err && !queue->is_closing)
         log_warn("the values of a run cannot be made: %s", err->text);
-    /* What fails is tried again when the next run ends; older ones do not wait for it. */
-    if (queue->has_new)
-        queue->skip = 0;
-    else if (err && job->is_spare && ++queue->skip > SKIP_MAX)
+    /* Older runs do not wait for one that fails, which is tried again when the next run
+     * ends. */
+    if (err && job->is_spare && ++queue->skip > SKIP_MAX)
         queue->has_more = false;
     job_finish(job, err);
     if (queue->is_closing)
@@ -130,7 +128,6 @@ static void start_next(struct judge_queue *queue)
         job->judgement.skip = queue->skip;
     }
     queue->job = job;
-    queue->has_new = false;
     store_do(queue->store, work, on_judged, job);
 }
 
@@ -144,9 +141,8 @@ static void on_run_ended(void *arg, const char *run)
 {
     struct judge_queue *queue = arg;
 
-    queue->has_more = queue->has_new = true;
-    if (!queue->job)
-        queue->skip = 0;
+    queue->has_more = true;
+    queue->skip = 0;
     add(queue, job_create(queue, run));
 }
 

@@ -10,19 +10,9 @@
  * users' own, and who collects metrics pays for each. */
 #define LAST_CHECKS_MAX 200
 
-struct last_check {
-    char *run_name, *check, *answer;
-    int64_t time_ms; /* of the answer */
-};
-
-struct last_checks {
-    struct last_check items[LAST_CHECKS_MAX]; /* the latest first */
-    size_t n;
-};
-
-/* Take in the verdict of a run that has ended. */
-void last_checks_note(struct last_checks *checks, const char *run_name, int64_t time_ms,
+/* Take in the verdict of a run that has ended. checks: [{"run_name","check","answer",
+ * "time_ms"}], the latest first. */
+void last_checks_note(json_t *checks, const char *run_name, int64_t time_ms,
                       const json_t *verdict);
-void last_checks_release(struct last_checks *checks);
 
 #endif

@@ -10,6 +10,7 @@
 #include "server/runs/case_transport.h"
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
+#include "server/runs/last_checks.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -191,7 +192,7 @@ static int load_checks(struct scheduler *scheduler, struct error *err)
     for (size_t i = json_array_size(runs); i > 0; i--) {
         const json_t *run = json_array_get(runs, i - 1);
 
-        last_checks_note(&scheduler->checks, json_get_str(run, "name", ""),
+        last_checks_note(scheduler->checks, json_get_str(run, "name", ""),
                          clock_parse_ms(json_get_str(run, "ended", NULL)),
                          json_object_get(run, "verdict"));
     }

@@ -313,9 +313,9 @@ void scheduler_await_values(struct scheduler *scheduler, const char *run,
     judge_queue_await(scheduler->judge_queue, run, ready, arg);
 }
 
-const struct last_checks *scheduler_checks(const struct scheduler *scheduler)
+const json_t *scheduler_checks(const struct scheduler *scheduler)
 {
-    return &scheduler->checks;
+    return scheduler->checks;
 }
 
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *out)

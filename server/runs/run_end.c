@@ -16,6 +16,7 @@
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
+#include "server/runs/last_checks.h"
 #include "server/runs/run.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
@@ -39,32 +40,18 @@ static void dismiss_nodes(struct active_run *active)
 
 /* A run that has a reason to look for a slow node keeps its job for a while: only on the
  * same nodes can its follow-up find it. */
-static void hold_job(struct active_run *active)
+static void hold_job(struct active_run *active, const json_t *doc)
 {
     const struct run *run = active->run;
     struct jobs *jobs = active->scheduler->config.jobs;
-    json_t *doc, *follow_up;
+    json_t *follow_up;
 
     if (!jobs || !run->spec->launch.name || run->state == RUN_CANCELLED)
         return;
-    doc = run_to_json(run, RUN_STORED);
     follow_up = follow_up_of(doc);
     if (json_is_string(json_object_get(follow_up, "why")))
         jobs_hold(jobs, run->spec->nodes.group);
     json_decref(follow_up);
-    json_decref(doc);
-}
-
-/* What it took says something of the next ones. */
-static void remember(const struct active_run *active)
-{
-    json_t *doc = NULL;
-
-    if (active->run->state == RUN_COMPLETED)
-        doc = run_to_json(active->run, RUN_STORED);
-    if (doc)
-        history_add(active->scheduler->history, doc);
-    json_decref(doc);
 }
 
 static void count(struct scheduler_counters *counters, enum run_state state)
@@ -81,31 +68,26 @@ static void count(struct scheduler_counters *counters, enum run_state state)
 static void tell_end(struct active_run *active, enum run_state state, const char *reason,
                      json_t *verdict)
 {
-    json_t *body = json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
-                             json_clean_string(reason));
     const char *slow = json_get_str(gate_failed(verdict), "sentence", NULL);
-    json_t *lateness = run_lateness(active->run, slow);
-    json_t *culprit = run_plan_verdict(active->run);
-    json_t *traffic =
-        carried_verdict(&active->run->carried,
-                        verdict_mark(active->run->backend, active->run->is_emulated));
+    const char *mark = verdict_mark(active->run->backend, active->run->is_emulated);
+    json_t *body = json_pack(
+        "{s:s, s:o?, s:o*, s:o*, s:o*, s:o*}", "state", run_state_name(state), "reason",
+        json_clean_string(reason), "verdict", verdict, "lateness",
+        run_lateness(active->run, slow), "culprit", run_plan_verdict(active->run),
+        "traffic", carried_verdict(&active->run->carried, mark));
+    json_t *doc;
 
-    if (verdict)
-        json_object_set_new(body, "verdict", verdict);
-    if (lateness)
-        json_object_set_new(body, "lateness", lateness);
-    if (culprit)
-        json_object_set_new(body, "culprit", culprit);
-    if (traffic)
-        json_object_set_new(body, "traffic", traffic);
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");
     emit(active, "state", body, NULL);
-    last_checks_note(&active->scheduler->checks, active->run->spec->name,
+    last_checks_note(active->scheduler->checks, active->run->spec->name,
                      active->run->ended_ms, active->run->verdict);
-    remember(active);
-    hold_job(active);
+    doc = run_to_json(active->run, RUN_STORED);
+    if (state == RUN_COMPLETED)
+        history_add(active->scheduler->history, doc); /* what it took */
+    hold_job(active, doc);
+    json_decref(doc);
     dismiss_nodes(active);
 }
 

@@ -482,6 +482,7 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->loop = loop;
     scheduler->config = *config;
     scheduler->judge_queue = judge_queue_create(config->store);
+    scheduler->checks = json_array();
     if (config->advertise) {
         scheduler->advertise = strdup(config->advertise);
         scheduler->config.advertise = scheduler->advertise;

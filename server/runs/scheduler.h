@@ -19,7 +19,6 @@
 #include "server/store/store.h"
 
 struct jobs;
-struct last_checks;
 struct scheduler;
 
 struct scheduler_config {
@@ -156,8 +155,8 @@ struct scheduler_counters {
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);
 
-/* What the checks of the latest runs came to; borrowed, changes. */
-const struct last_checks *scheduler_checks(const struct scheduler *scheduler);
+/* What the checks of the latest runs came to (last_checks.h); borrowed, changes. */
+const json_t *scheduler_checks(const struct scheduler *scheduler);
 
 /* Call `ready` when the run's values (store_trends.h) are there, if it has ended and has
  * any, and so are those of all runs that ended before this call since the start. err:

@@ -15,7 +15,7 @@ static void scheduler_free(struct scheduler *scheduler)
     free(scheduler->runs);
     node_registry_release(&scheduler->nodes);
     history_destroy(scheduler->history);
-    last_checks_release(&scheduler->checks);
+    json_decref(scheduler->checks);
     free(scheduler->advertise);
     free(scheduler);
 }

@@ -9,7 +9,6 @@
 #include <uv.h>
 
 #include "server/nodes/node.h"
-#include "server/runs/last_checks.h"
 #include "server/runs/scheduler.h"
 
 struct active_run;
@@ -39,7 +38,7 @@ struct scheduler {
     struct scheduler_counters counters;
     struct history *history;
     struct judge_queue *judge_queue;
-    struct last_checks checks;
+    json_t *checks; /* last_checks.h */
 };
 
 /* The scheduler outlives every write that will call it back, also after its close. */
