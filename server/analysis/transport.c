@@ -1,5 +1,4 @@
 /* transport.c - by which ways a case's bytes went, by pair of nodes */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +6,12 @@
 #include "common/base/buf.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/ncclog.h"
 #include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/transport_state.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define COMMS_MAX 16384
 #define COMMS_SHOWN 64
@@ -92,45 +92,29 @@ static void put_between(const struct fold *fold, json_t *way, size_t n, size_t i
     buf_release(&text);
 }
 
-static bool has_bit(const uint64_t *bits, size_t at)
+static void put_pairs(const struct fold *fold, json_t *out, int way)
 {
-    return (bits[at / 64] >> (at % 64)) & 1;
-}
-
-static json_t *pairs_json(const struct fold *fold, const uint64_t *pairs)
-{
-    size_t n = fold->input->n_nodes;
+    size_t n = fold->input->n_nodes, between = 0, inside = 0;
     json_t *list = json_array();
 
-    assert(n > 0);
-    for (size_t bit = 0; bit < n * n && json_array_size(list) < TRANSPORT_PAIRS_MAX;
-         bit++) {
-        json_t *pair;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = transport_next(fold->t, way, a, a); b < n;
+             b = transport_next(fold->t, way, a, b + 1)) {
+            json_t *pair;
 
-        if (pairs[bit / 64] == 0)
-            bit |= 63;
-        if (bit >= n * n || !has_bit(pairs, bit))
-            continue;
-        pair = json_array();
-        json_array_append(pair, json_array_get(fold->places, bit / n));
-        json_array_append(pair, json_array_get(fold->places, bit % n));
-        json_array_append_new(list, pair);
-    }
-    return list;
-}
-
-static void put_pairs(const struct fold *fold, json_t *way, const uint64_t *pairs)
-{
-    size_t n = fold->input->n_nodes, all = 0, inside = 0;
-
-    for (size_t i = 0; i < (n * n + 63) / 64; i++)
-        all += (size_t)__builtin_popcountll(pairs[i]);
-    for (size_t i = 0; i < n; i++)
-        inside += has_bit(pairs, i * n + i);
-    json_object_set_new(way, "pairs", pairs_json(fold, pairs));
-    json_object_set_new(way, "n_pairs", json_integer((json_int_t)(all - inside)));
-    json_object_set_new(way, "inside", json_integer((json_int_t)inside));
-    put_between(fold, way, all - inside, inside);
+            between += a != b;
+            inside += a == b;
+            if (json_array_size(list) == TRANSPORT_PAIRS_MAX)
+                continue;
+            pair = json_array();
+            json_array_append(pair, json_array_get(fold->places, a));
+            json_array_append(pair, json_array_get(fold->places, b));
+            json_array_append_new(list, pair);
+        }
+    json_object_set_new(out, "pairs", list);
+    json_object_set_new(out, "n_pairs", json_integer((json_int_t)between));
+    json_object_set_new(out, "inside", json_integer((json_int_t)inside));
+    put_between(fold, out, between, inside);
 }
 
 static void put_ways(struct fold *fold)
@@ -138,12 +122,10 @@ static void put_ways(struct fold *fold)
     const struct transport *t = fold->t;
 
     for (size_t i = 0; i < t->way_keys.n; i++) {
-        json_t *way = t->ways[i].pairs ? json_copy(t->ways[i].json) : NULL;
+        json_t *way = json_copy(t->ways[i].json);
 
-        if (!way)
-            continue;
         put_text(way);
-        put_pairs(fold, way, t->ways[i].pairs);
+        put_pairs(fold, way, (int)i);
         json_array_append_new(fold->ways, way);
     }
 }
@@ -249,10 +231,11 @@ static bool is_new(bool *is_heard, int value)
 static void put_facts(const struct fold *fold, json_t *out)
 {
     const struct transport *t = fold->t;
-    bool *is_heard = calloc(t->facts.texts.n + 1, sizeof(*is_heard));
+    bool *is_heard =
+        memory_zeroed(t->facts.texts.n + 1, sizeof(*is_heard), "what processes say");
     double init_s = -1.0;
 
-    for (size_t i = 0; is_heard && i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_said *said = &t->said[fold->order[i]];
 
         if (is_new(is_heard, said->facts))
@@ -278,11 +261,12 @@ static void put_lines(const struct fold *fold, json_t *out, const char *key,
                       const struct transport_lines *(*of)(const struct transport_said *))
 {
     const struct transport *t = fold->t;
-    bool *is_heard = calloc(t->lines.texts.n + 1, sizeof(*is_heard));
+    bool *is_heard =
+        memory_zeroed(t->lines.texts.n + 1, sizeof(*is_heard), "what processes say");
     json_t *first = json_array();
     int64_t n = 0;
 
-    for (size_t i = 0; is_heard && i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_lines *lines = of(&t->said[fold->order[i]]);
         const json_t *some = is_new(is_heard, lines->first)
                                  ? json_array_get(t->lines.all, (size_t)lines->first)
@@ -302,10 +286,10 @@ static void put_lines(const struct fold *fold, json_t *out, const char *key,
 /* How many of its ranks were heard, and on how many nodes. */
 static json_t *comm_json(const struct fold *fold, const struct transport_comm *comm)
 {
-    bool *has = calloc(fold->input->n_nodes, sizeof(*has));
+    bool *has = memory_zeroed(fold->input->n_nodes, sizeof(*has), "the nodes of ranks");
     int64_t heard = 0, nodes = 0;
 
-    for (size_t i = 0; has && i < comm->n; i++) {
+    for (size_t i = 0; i < comm->n; i++) {
         int node = comm->node_of[i];
 
         if (node < 0)
@@ -385,11 +369,6 @@ static json_t *sorted_ways(const json_t *ways)
     return out;
 }
 
-static const char *by_of(const struct transport *t)
-{
-    return t->host ? "host" : "nccl";
-}
-
 static json_t *fold_ordered(struct fold *fold)
 {
     json_t *out;
@@ -397,9 +376,9 @@ static json_t *fold_ordered(struct fold *fold)
     place_ranks(fold);
     place_peers(fold);
     put_ways(fold);
-    out = json_pack("{s:s, s:o, s:o, s:[], s:[], s:{}}", "by", by_of(fold->t), "nodes",
-                    names_of(fold->input), "ways", sorted_ways(fold->ways), "networks",
-                    "connected", "settings");
+    out = json_pack("{s:s, s:o, s:o, s:[], s:[], s:{}}", "by",
+                    fold->t->host ? "host" : "nccl", "nodes", names_of(fold->input),
+                    "ways", sorted_ways(fold->ways), "networks", "connected", "settings");
     put_facts(fold, out);
     put_lines(fold, out, "unread", unread_of);
     put_lines(fold, out, "late_warnings", late_of);
@@ -411,70 +390,41 @@ static json_t *fold_ordered(struct fold *fold)
 }
 
 /* No ways, and one verdict that says why. */
-static json_t *without_ways(const struct transport_input *input, const char *by,
-                            const char *about, const char *sentence)
-{
-    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", about, "nodes", "log");
-
-    return json_pack("{s:s, s:[], s:[], s:[], s:[], s:{}, s:[o]}", "by", by, "nodes",
-                     "ways", "networks", "connected", "settings", "verdicts",
-                     verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA, sentence,
-                                  input->mark, evidence));
-}
-
-/* Pairs take the square of the nodes in bits, for each way. */
-static json_t *too_many_nodes(const struct transport *t,
-                              const struct transport_input *input)
-{
-    char sentence[120];
-
-    snprintf(sentence, sizeof(sentence),
-             "the ways of %zu nodes are not put together, those of %d at most",
-             input->n_nodes, TRANSPORT_NODES_MAX);
-    return without_ways(input, by_of(t), "ways", sentence);
-}
-
 json_t *transport_unheard(const struct transport_input *input, bool is_program)
 {
-    const char *level = json_get_str(input->env, "NCCL_DEBUG", NULL);
-    const char *file = json_get_str(input->env, "NCCL_DEBUG_FILE", NULL);
-    char sentence[400];
+    struct finding finding = finding_begin();
 
-    if (file)
-        snprintf(sentence, sizeof(sentence),
-                 "nothing was heard of NCCL's log: NCCL_DEBUG_FILE=%.200s was set", file);
-    else if (level)
-        snprintf(sentence, sizeof(sentence),
-                 "nothing was heard of NCCL's log: NCCL_DEBUG=%.200s was set", level);
-    else
-        snprintf(sentence, sizeof(sentence), "nothing was heard of NCCL's log: %s",
-                 is_program ? "the program does not use NCCL, or has its log elsewhere"
-                            : "settings of the nodes have it elsewhere");
-    return without_ways(input, "nccl", "unheard", sentence);
+    finding_put(&finding, "{s:s, s:[], s:[], s:O*, s:O*, s:b}", "about", "unheard",
+                "nodes", "log", "$file", json_object_get(input->env, "NCCL_DEBUG_FILE"),
+                "$level", json_object_get(input->env, "NCCL_DEBUG"), "$is_program",
+                (int)is_program);
+    return json_pack("{s:s, s:[], s:[], s:[], s:[], s:{}, s:[o]}", "by", "nccl", "nodes",
+                     "ways", "networks", "connected", "settings", "verdicts",
+                     finding_end(&finding, MESSAGE_WAYS_UNHEARD, input->mark));
 }
 
-static json_t *fold_said(struct transport *t, const struct transport_input *input)
+json_t *transport_fold(struct transport *t, const struct transport_input *input)
 {
-    size_t n = t->keys.n;
-    struct fold fold = {.t = t,
-                        .input = input,
-                        .order = calloc(n + 1, sizeof(*fold.order)),
-                        .ways = json_array(),
-                        .places = json_array(),
-                        .comms = calloc(t->ids.n + 1, sizeof(*fold.comms)),
-                        .comm_of = calloc(t->ids.n + 1, sizeof(*fold.comm_of))};
-    json_t *out = NULL;
+    size_t n = t ? t->keys.n : 0;
+    struct fold fold = {.t = t, .input = input};
+    json_t *out;
 
+    if (!t || !t->has_logs)
+        return NULL;
+    fold.order = memory_zeroed(n + 1, sizeof(*fold.order), "the ways of a case");
+    fold.comms = memory_zeroed(t->ids.n + 1, sizeof(*fold.comms), "the ways of a case");
+    fold.comm_of =
+        memory_zeroed(t->ids.n + 1, sizeof(*fold.comm_of), "the ways of a case");
+    fold.ways = json_array();
+    fold.places = json_array();
     for (size_t i = 0; i < input->n_nodes; i++) {
         transport_see_ports(t, (int)i, input->nodes[i].inventory);
         json_array_append_new(fold.places, json_integer((json_int_t)i));
     }
-    for (size_t i = 0; fold.order && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         fold.order[i] = i;
-    if (fold.order && fold.comms && fold.comm_of) {
-        qsort_r(fold.order, n, sizeof(*fold.order), compare_said, t->said);
-        out = fold_ordered(&fold);
-    }
+    qsort_r(fold.order, n, sizeof(*fold.order), compare_said, t->said);
+    out = fold_ordered(&fold);
     for (size_t i = 0; i < fold.n_comms; i++)
         transport_comm_release(&fold.comms[i]);
     json_decref(fold.ways);
@@ -483,11 +433,4 @@ static json_t *fold_said(struct transport *t, const struct transport_input *inpu
     free(fold.comms);
     free(fold.comm_of);
     return out;
-}
-
-json_t *transport_fold(struct transport *t, const struct transport_input *input)
-{
-    if (!t || !t->has_logs)
-        return NULL;
-    return t->said ? fold_said(t, input) : too_many_nodes(t, input);
 }

@@ -11,7 +11,6 @@
 
 #define TRANSPORT_PAIRS_MAX 4096 /* of nodes that are listed, by way */
 #define TRANSPORT_WAYS_MAX 128
-#define TRANSPORT_NODES_MAX 2048 /* of more a verdict says so */
 
 struct transport_node {
     const char *name;
@@ -37,7 +36,7 @@ struct transport_speaker {
 struct transport;
 
 /* max: processes that are heard. host: of the host backend, as asked, borrowed; NULL:
- * NCCL's. NULL: memory is out. */
+ * NCCL's. */
 struct transport *transport_create(size_t n_nodes, size_t max,
                                    const struct host_options *host);
 void transport_destroy(struct transport *t);
@@ -56,7 +55,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
 /* {"by","nodes":[NAME],"ways":[{"kind","via","name","gdr","pxn","channels","sockets",
  * "text","between","pairs":[[a,b]],"n_pairs","inside"}],"networks","version",
  * "channels","connected","init_s","settings","unread","late_warnings","verdicts"}, as
- * docs/api.md has it. A new object; NULL when there are no logs, or memory is out. */
+ * docs/api.md has it. A new object; NULL when there are no logs. */
 json_t *transport_fold(struct transport *t, const struct transport_input *input);
 
 /* The same where no rank said anything, and why that may be. is_program: the ranks are a

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/transport_findings.h"
 
 #define VALUE_MAX 200
@@ -18,14 +19,13 @@ struct column {
     size_t n;
 };
 
-static bool column_init(struct column *column, size_t n)
+static void column_init(struct column *column, size_t n)
 {
     memset(column, 0, sizeof(*column));
-    column->value_of = malloc((n + 1) * sizeof(*column->value_of));
+    column->value_of = memory_zeroed(n + 1, sizeof(*column->value_of), "a finding");
     column->n = n;
-    for (size_t i = 0; column->value_of && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         column->value_of[i] = TRANSPORT_NONE;
-    return column->value_of != NULL;
 }
 
 static void column_release(struct column *column)
@@ -78,7 +78,7 @@ static void compare_two(struct findings *findings, const struct column *column,
 {
     int seen[2], n = 0;
     char text[TRANSPORT_WHAT_MAX];
-    struct finding *one;
+    struct transport_finding *one;
 
     for (size_t i = 0; i < column->n && n < 3; i++)
         if (column->value_of[i] != TRANSPORT_NONE && n++ < 2)
@@ -121,8 +121,7 @@ static void compare_fact(struct findings *findings, const char *key, const char 
     const struct transport *t = findings->t;
     struct column column;
 
-    if (!column_init(&column, t->n_nodes))
-        return;
+    column_init(&column, t->n_nodes);
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
         const char *value = json_get_str(transport_facts_of(t, said), key, NULL);
@@ -164,8 +163,7 @@ static void compare_setting(struct findings *findings, const char *name)
     struct column column;
     bool has_absent = false;
 
-    if (!column_init(&column, t->n_nodes))
-        return;
+    column_init(&column, t->n_nodes);
     for (size_t i = 0; i < t->keys.n; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
         const json_t *settings = json_object_get(transport_facts_of(t, said), "settings");
@@ -277,8 +275,7 @@ static void compare_hcas(struct findings *findings)
     size_t n_compared = 0;
     struct column column;
 
-    if (!column_init(&column, t->n_nodes))
-        return;
+    column_init(&column, t->n_nodes);
     for (size_t i = 0; i < t->n_nodes; i++) {
         const json_t *hcas = hcas_of(t, (int)i);
         char count[64];

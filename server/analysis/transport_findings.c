@@ -5,23 +5,23 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/transport_host.h"
 
-struct finding *transport_new_finding(struct findings *findings, json_t *what)
+struct transport_finding *transport_new_finding(struct findings *findings, json_t *what)
 {
-    struct finding *one = &findings->all[findings->n];
+    struct transport_finding *one = &findings->all[findings->n];
 
     if (findings->n == TRANSPORT_FINDINGS_MAX)
         return NULL;
-    one->nodes = calloc(findings->t->n_nodes + 1, sizeof(*one->nodes));
-    if (!one->nodes)
-        return NULL;
+    one->nodes =
+        memory_zeroed(findings->t->n_nodes + 1, sizeof(*one->nodes), "a finding");
     one->what = json_incref(what);
     findings->n++;
     return one;
 }
 
-void transport_finding_node(struct finding *one, int node)
+void transport_finding_node(struct transport_finding *one, int node)
 {
     size_t n = one ? one->n_nodes : 0;
 
@@ -33,7 +33,7 @@ void transport_finding_node(struct finding *one, int node)
     one->nodes[one->n_nodes++] = node;
 }
 
-void transport_finding_line(struct finding *one, int line)
+void transport_finding_line(struct transport_finding *one, int line)
 {
     bool has_it = line == TRANSPORT_NONE || one->n_lines == TRANSPORT_LINES_QUOTED;
 
@@ -43,12 +43,22 @@ void transport_finding_line(struct finding *one, int line)
         one->lines[one->n_lines++] = line;
 }
 
-struct finding *transport_finding_of(struct findings *findings, const char *about,
-                                     const char *text)
+json_t *transport_lines_json(const struct transport *t,
+                             const struct transport_finding *one)
+{
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < one->n_lines; i++)
+        json_array_append_new(out, json_clean_string(t->texts.at[one->lines[i]]));
+    return out;
+}
+
+struct transport_finding *transport_finding_of(struct findings *findings,
+                                               const char *about, const char *text)
 {
     json_t *what =
         json_pack("{s:s, s:o}", "about", about, "text", json_clean_string(text));
-    struct finding *one = NULL;
+    struct transport_finding *one = NULL;
 
     for (size_t i = 0; !one && i < findings->n; i++)
         if (json_equal(findings->all[i].what, what))

@@ -9,10 +9,11 @@
 #define TRANSPORT_LINES_QUOTED 4
 #define TRANSPORT_NODES_NAMED 4
 #define TRANSPORT_WHAT_MAX 600
+#define TRANSPORT_NAME_MAX 200
 #define TRANSPORT_FINDINGS_MAX 64
 
 /* A sentence, with the nodes that it holds for, in their order. */
-struct finding {
+struct transport_finding {
     json_t *what;
     int *nodes;
     size_t n_nodes;
@@ -27,19 +28,19 @@ struct findings {
     const struct transport_comm *comms;
     size_t n_comms;
     const json_t *names; /* of the nodes */
-    struct finding all[TRANSPORT_FINDINGS_MAX];
+    struct transport_finding all[TRANSPORT_FINDINGS_MAX];
     size_t n;
     int *place_of;  /* by t->whats, from 1; 0: not found yet */
     bool *receives; /* by GPUDirect, by node */
 };
 
-/* NULL: there are too many, or memory is out. */
-struct finding *transport_new_finding(struct findings *findings, json_t *what);
+/* NULL: there are too many. */
+struct transport_finding *transport_new_finding(struct findings *findings, json_t *what);
 
 /* Of what no single process said; one that is there already is that. NULL: there are too
- * many, or memory is out. */
-struct finding *transport_finding_of(struct findings *findings, const char *about,
-                                     const char *text);
+ * many. */
+struct transport_finding *transport_finding_of(struct findings *findings,
+                                               const char *about, const char *text);
 
 /* What a process said of itself (transport_take.c, take_facts); NULL: nothing. */
 const json_t *transport_facts_of(const struct transport *t,
@@ -49,8 +50,12 @@ const json_t *transport_facts_of(const struct transport *t,
 bool transport_is_network(const struct transport *t, const json_t *way);
 
 /* Each node once. NULL is fine. */
-void transport_finding_node(struct finding *one, int node);
-void transport_finding_line(struct finding *one, int line);
+void transport_finding_node(struct transport_finding *one, int node);
+void transport_finding_line(struct transport_finding *one, int line);
+
+/* The lines of the log that a finding quotes. A new array. */
+json_t *transport_lines_json(const struct transport *t,
+                             const struct transport_finding *one);
 
 /* Nodes whose settings, HCAs, versions or interfaces are not as most others', and those
  * that use one HCA of several. */
@@ -63,11 +68,11 @@ bool transport_lacks_hca(const struct transport *t, int node, int other,
 /* Ranks of which nothing is there while the others of their communicator wait. */
 void transport_absent(struct findings *findings);
 
-/* The version of NCCL whose log is not judged, NULL where it is; to be freed. */
-char *transport_foreign(const struct findings *findings);
+/* The version of NCCL whose log is not judged; false where it is. */
+bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_MAX]);
 
 /* Where there is no finding: by which ways, or that they are not known. foreign: as
- * above. */
+ * above, or NULL. */
 json_t *transport_ways_verdict(const struct findings *findings, const json_t *folded,
                                const char *foreign);
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/ncclog.h"
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_kind.h"
@@ -26,14 +27,11 @@ struct look {
 static void add_found(struct look *look, const char *line, json_t *what)
 {
     struct transport_said *said = look->said;
-    struct transport_found *found =
-        said->n_found < FOUND_MAX
-            ? realloc(said->found, (said->n_found + 1) * sizeof(*found))
-            : NULL;
 
-    if (found) {
-        said->found = found;
-        found[said->n_found++] = (struct transport_found){
+    if (said->n_found < FOUND_MAX) {
+        said->found = memory_grown(said->found, said->n_found, &said->found_capacity,
+                                   sizeof(*said->found), "what a process found");
+        said->found[said->n_found++] = (struct transport_found){
             .what = transport_value_of(&look->t->whats, what),
             .line = line ? transport_text_of(&look->t->texts, line) : TRANSPORT_NONE,
             .unless_receives = look->only_sends};

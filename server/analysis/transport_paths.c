@@ -6,8 +6,9 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/transport_findings.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 /* Whose log is known in full. */
 #define MINOR_FROM 18
@@ -26,12 +27,12 @@ static bool is_foreign(const json_t *facts)
     return json_object_get(facts, "dialect") != NULL;
 }
 
-char *transport_foreign(const struct findings *findings)
+bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_MAX])
 {
     const struct transport *t = findings->t;
     const json_t *found = NULL;
-    const char *library, *version;
-    char *name;
+    const char *version;
+    bool is_rccl;
 
     for (size_t i = 0; i < t->keys.n; i++) {
         const json_t *facts = transport_facts_of(t, &t->said[findings->order[i]]);
@@ -39,17 +40,15 @@ char *transport_foreign(const struct findings *findings)
         if (is_foreign(facts) && (!found || !json_object_get(found, "version")))
             found = facts;
     }
-    if (!found)
-        return NULL;
-    library = strcmp(json_get_str(found, "dialect", ""), "rccl") == 0 ? "RCCL" : "NCCL";
+    is_rccl = strcmp(json_get_str(found, "dialect", ""), "rccl") == 0;
     version = json_get_str(found, "version", NULL);
-    name = malloc(200);
-    if (name && version)
-        snprintf(name, 200, "%s %.150s", library, version);
-    else if (name)
-        snprintf(name, 200,
-                 strcmp(library, "RCCL") == 0 ? "RCCL" : "a version of NCCL before 2.18");
-    return name;
+    if (version)
+        snprintf(out, TRANSPORT_NAME_MAX, "%s %.150s", is_rccl ? "RCCL" : "NCCL",
+                 version);
+    else
+        snprintf(out, TRANSPORT_NAME_MAX,
+                 is_rccl ? "RCCL" : "a version of NCCL before 2.18");
+    return found != NULL;
 }
 
 /* ---- who was not there ---- */
@@ -75,19 +74,20 @@ static void list_ranks(const struct transport_comm *comm, bool is_there, char *o
 }
 
 /* Nodes that have fewer ranks in the log than they say. */
-static void name_short_nodes(const struct findings *findings, struct finding *one,
+static void name_short_nodes(const struct findings *findings,
+                             struct transport_finding *one,
                              const struct transport_comm *comm)
 {
     const struct transport *t = findings->t;
-    int64_t *wanted = calloc(t->n_nodes + 1, sizeof(*wanted));
+    int64_t *wanted = memory_zeroed(t->n_nodes + 1, sizeof(*wanted), "a finding");
 
-    for (size_t i = 0; wanted && i < t->keys.n; i++)
+    for (size_t i = 0; i < t->keys.n; i++)
         if (t->said[i].local_ranks > wanted[t->said[i].node])
             wanted[t->said[i].node] = t->said[i].local_ranks;
-    for (size_t i = 0; wanted && i < comm->n; i++)
+    for (size_t i = 0; i < comm->n; i++)
         if (comm->node_of[i] >= 0)
             wanted[comm->node_of[i]]--;
-    for (size_t i = 0; wanted && i < t->n_nodes; i++)
+    for (size_t i = 0; i < t->n_nodes; i++)
         if (wanted[i] > 0)
             transport_finding_node(one, (int)i);
     free(wanted);
@@ -127,109 +127,87 @@ void transport_absent(struct findings *findings)
 /* The first node without a known way to another; -1: all have one. */
 static int unconnected_node(const struct transport *t)
 {
-    size_t n = t->n_nodes;
+    bool *has_way = memory_zeroed(t->n_nodes + 1, sizeof(*has_way), "a finding");
     int first = -1;
 
-    for (size_t a = 0; a < n && n > 1 && first < 0; a++) {
-        bool has_way = false;
-
-        for (size_t i = 0; i < t->way_keys.n && !has_way; i++)
-            for (size_t b = 0; t->ways[i].pairs && b < n && !has_way; b++) {
-                size_t bit = a < b ? a * n + b : b * n + a;
-
-                has_way = a != b && ((t->ways[i].pairs[bit / 64] >> (bit % 64)) & 1);
-            }
-        if (!has_way)
-            first = (int)a;
-    }
+    for (size_t i = 0; i < t->way_keys.n; i++)
+        for (size_t a = 0; a < t->n_nodes; a++)
+            for (size_t b = transport_next(t, (int)i, a, a + 1); b < t->n_nodes;
+                 b = transport_next(t, (int)i, a, b + 1))
+                has_way[a] = has_way[b] = true;
+    for (size_t i = 0; i < t->n_nodes && t->n_nodes > 1 && first < 0; i++)
+        if (!has_way[i])
+            first = (int)i;
+    free(has_way);
     return first;
 }
 
-/* The ways between nodes, else those inside of them. */
-static size_t put_ways(const struct findings *findings, const json_t *folded,
-                       const char *who, struct buf *sentence)
+/* The ways between nodes, else those inside of them. Some of them as one text:
+ * "InfiniBand mlx5_0; shared memory". */
+static json_t *ways_text(const struct findings *findings, const json_t *folded)
 {
     const json_t *ways = json_object_get(folded, "ways");
     const struct transport *t = findings->t;
     bool crosses = false;
+    struct buf out;
+    json_t *text;
     size_t n = 0;
 
+    buf_init(&out, 8192);
     for (size_t i = 0; i < json_array_size(ways); i++)
         crosses = crosses || transport_is_network(t, json_array_get(ways, i));
     for (size_t i = 0; i < json_array_size(ways); i++) {
         const json_t *way = json_array_get(ways, i);
 
-        if (crosses && !transport_is_network(t, way))
-            continue;
-        if (n++ < TRANSPORT_NODES_NAMED)
-            buf_printf(sentence, "%s%s%s", n > 1 ? "; " : who, n > 1 ? "" : " by ",
-                       json_get_str(way, "text", ""));
+        if ((!crosses || transport_is_network(t, way)) && n++ < TRANSPORT_NODES_NAMED)
+            buf_printf(&out, "%s%s", n > 1 ? "; " : "", json_get_str(way, "text", ""));
     }
-    return n;
+    text = json_clean_string(out.data);
+    buf_release(&out);
+    return text;
 }
 
 /* Why there is no more than sockets, as the log says it. */
-static json_t *say_why(const struct findings *findings, struct buf *sentence)
+static json_t *why_json(const struct findings *findings)
 {
     const struct transport *t = findings->t;
-    struct finding why = {.n_lines = 0};
-    json_t *out = json_array();
+    struct transport_finding why = {.n_lines = 0};
 
     for (size_t i = 0; i < t->keys.n; i++)
         transport_finding_line(&why, t->said[findings->order[i]].why);
-    if (why.n_lines > 0)
-        buf_printf(sentence, " (%.200s)", t->texts.at[why.lines[0]]);
-    for (size_t i = 0; i < why.n_lines; i++)
-        json_array_append_new(out, json_clean_string(t->texts.at[why.lines[i]]));
-    return out;
-}
-
-static void put_unread(const json_t *folded, struct buf *sentence)
-{
-    int64_t n = json_get_int(json_object_get(folded, "unread"), "lines", 0);
-
-    if (n > 0)
-        buf_printf(sentence, " (%lld line%s of it not understood)", (long long)n,
-                   n == 1 ? "" : "s");
+    return transport_lines_json(t, &why);
 }
 
 json_t *transport_ways_verdict(const struct findings *findings, const json_t *folded,
                                const char *foreign)
 {
     const struct transport *t = findings->t;
-    int lone = t->host ? -1 : unconnected_node(t);
-    const char *about = "ways";
-    json_t *evidence, *lines, *nodes = json_array(), *verdict;
-    struct buf sentence;
-    size_t n;
+    int lone = t->host || foreign ? -1 : unconnected_node(t);
+    int64_t unread = json_get_int(json_object_get(folded, "unread"), "lines", 0);
+    json_t *ways = ways_text(findings, folded), *lines = why_json(findings);
+    struct finding finding = finding_begin();
+    char why[201];
 
-    buf_init(&sentence, 8192);
-    n = put_ways(findings, folded,
-                 t->host                                       ? "ranks go"
-                 : foreign && strncmp(foreign, "RCCL", 4) == 0 ? "RCCL goes"
-                                                               : "NCCL goes",
-                 &sentence);
-    lines = say_why(findings, &sentence);
-    if (foreign) {
-        about = "version";
-        buf_printf(&sentence, "%s%s is not judged, as NCCL 2.%d to 2.%d are",
-                   n ? "; " : "", foreign, MINOR_FROM, MINOR_TO);
-    } else if (n == 0) {
-        buf_append_str(&sentence, "NCCL's log says nothing of its ways");
-        put_unread(folded, &sentence);
-    } else if (lone >= 0) {
-        json_t *name = json_array_get(findings->names, (size_t)lone);
-
-        json_array_append(nodes, name);
-        buf_printf(&sentence, "; no way between %s and another node is known",
-                   json_string_value(name));
-        put_unread(folded, &sentence);
-    }
-    evidence = json_pack("{s:s, s:o, s:o}", "about", about, "nodes", nodes, "log", lines);
-    verdict = verdict_json(
-        VERDICT_TRANSPORT,
-        n == 0 || foreign || lone >= 0 ? VERDICT_NOT_ENOUGH_DATA : VERDICT_OK,
-        sentence.data ? sentence.data : about, findings->input->mark, evidence);
-    buf_release(&sentence);
-    return verdict;
+    if (!ways || lone < 0)
+        finding_put(&finding, "{s:s, s:[]}", "about", foreign ? "version" : "ways",
+                    "nodes");
+    else
+        finding_put(&finding, "{s:s, s:[O], s:O}", "about", "ways", "nodes",
+                    json_array_get(findings->names, (size_t)lone), "$lone",
+                    json_array_get(findings->names, (size_t)lone));
+    finding_put(&finding, "{s:O, s:s, s:s*, s:i, s:i, s:b, s:o*}", "log", lines, "$who",
+                t->host                                       ? "ranks go"
+                : foreign && strncmp(foreign, "RCCL", 4) == 0 ? "RCCL goes"
+                                                              : "NCCL goes",
+                "$foreign", foreign, "$from", MINOR_FROM, "$to", MINOR_TO, "$is_silent",
+                !ways, "$unread", unread > 0 ? json_integer(unread) : NULL);
+    finding_set(&finding, "$ways", json_incref(ways));
+    snprintf(why, sizeof(why), "%s",
+             json_array_size(lines) ? json_string_value(json_array_get(lines, 0)) : "");
+    finding_set_text(&finding, "$why", why);
+    json_decref(lines);
+    json_decref(ways);
+    return finding_end(
+        &finding, !ways || foreign || lone >= 0 ? MESSAGE_WAYS_UNKNOWN : MESSAGE_WAYS,
+        findings->input->mark);
 }

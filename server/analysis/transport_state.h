@@ -66,7 +66,7 @@ struct transport_said {
     struct transport_member *members;
     struct transport_peers *peers;
     struct transport_found *found;
-    size_t n_members, n_peers, n_found;
+    size_t n_members, n_peers, n_found, found_capacity;
     size_t n_first;   /* of these, before who goes another way than most */
     int network, why; /* of t->texts; TRANSPORT_NONE */
     bool by_sockets, receives;
@@ -83,7 +83,7 @@ struct transport_said {
 
 struct transport_way {
     json_t *json;    /* without its texts and pairs */
-    uint64_t *pairs; /* a bit each, of the lower node's row */
+    uint64_t **rows; /* by the lower node of a pair: a bit for each node; NULL: no pair */
 };
 
 struct transport {
@@ -91,7 +91,7 @@ struct transport {
     const struct host_options *host; /* NULL: NCCL's */
     bool has_logs;
     struct transport_texts keys; /* of processes, in the order of: */
-    struct transport_said *said; /* NULL: there are too many nodes */
+    struct transport_said *said;
     struct transport_comm world; /* the case's own ranks, where they are known */
     struct transport_texts texts, ids, way_keys;
     /* whats: {"about","text"} as verdicts have it; with "hca", between "text" and "rest"
@@ -101,6 +101,10 @@ struct transport {
     int **node_ports; /* by node, ended by TRANSPORT_NONE; NULL: not looked at */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
 };
+
+/* The first node from `from` on to which the way goes from node a, a lower one or the
+ * same; n_nodes: none. */
+size_t transport_next(const struct transport *t, int way, size_t a, size_t from);
 
 void transport_add_pairs(struct transport *t, int way, int node,
                          const struct transport_comm *comm, const char *peers);

@@ -5,6 +5,7 @@
 
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/ncclog.h"
 #include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
@@ -20,13 +21,12 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
         return;
     if ((size_t)rank >= comm->n) {
         size_t n = 2 * ((size_t)rank + 1);
-        int *node_of = realloc(comm->node_of, n * sizeof(*node_of));
 
-        if (!node_of)
-            return;
+        comm->node_of = realloc(comm->node_of, n * sizeof(*comm->node_of));
+        if (!comm->node_of)
+            memory_out("the ranks of a communicator");
         for (size_t i = comm->n; i < n; i++)
-            node_of[i] = -1;
-        comm->node_of = node_of;
+            comm->node_of[i] = -1;
         comm->n = n;
     }
     comm->node_of[rank] = node;
@@ -39,9 +39,10 @@ void transport_comm_finish(struct transport_comm *comm)
 
     if (comm->n == 0)
         return;
-    comm->block_of = calloc(comm->n, sizeof(*comm->block_of));
-    comm->block_nodes = calloc(comm->n, sizeof(*comm->block_nodes));
-    for (size_t i = 0; comm->block_of && comm->block_nodes && i < comm->n; i++) {
+    comm->block_of = memory_zeroed(comm->n, sizeof(*comm->block_of), "ranks of nodes");
+    comm->block_nodes =
+        memory_zeroed(comm->n, sizeof(*comm->block_nodes), "ranks of nodes");
+    for (size_t i = 0; i < comm->n; i++) {
         if (i == 0 || comm->node_of[i] != comm->node_of[i - 1])
             comm->block_nodes[n++] = comm->node_of[i];
         comm->block_of[i] = n - 1;
@@ -82,7 +83,7 @@ static void add_member(struct transport *t, struct transport_said *said,
     member->rank = json_get_int(about, "rank", -1);
     member->ranks = json_get_int(about, "ranks", 0);
     member->init = init_of(about);
-    said->n_members += member->comm != TRANSPORT_NONE;
+    said->n_members++;
 }
 
 static void take_members(struct transport *t, struct transport_said *said,
@@ -91,9 +92,7 @@ static void take_members(struct transport *t, struct transport_said *said,
     const json_t *others = json_object_get(log, "others");
     size_t n = json_array_size(others);
 
-    said->members = calloc(n + 1, sizeof(*said->members));
-    if (!said->members)
-        return;
+    said->members = memory_zeroed(n + 1, sizeof(*said->members), "communicators");
     add_member(t, said, log);
     for (size_t i = 0; i < n; i++)
         /* One that its processes don't name has nobody's ranks. */
@@ -143,8 +142,7 @@ static json_t *new_way(const char *kind, const json_t *way)
     return out;
 }
 
-/* Its place; a new one where there is none. TRANSPORT_NONE: too many, or memory is out.
- */
+/* Its place; a new one where there is none. TRANSPORT_NONE: too many. */
 static int find_way(struct transport *t, const struct transport_node *node,
                     const json_t *way)
 {
@@ -156,21 +154,44 @@ static int find_way(struct transport *t, const struct transport_node *node,
     if (t->way_keys.n == TRANSPORT_WAYS_MAX && !json_object_get(t->way_keys.places, key))
         return TRANSPORT_NONE;
     place = transport_text_of(&t->way_keys, key);
-    if (place != TRANSPORT_NONE && !t->ways[place].json) {
+    if (!t->ways[place].json) {
         t->ways[place].json = new_way(kind, way);
-        t->ways[place].pairs =
-            calloc((t->n_nodes * t->n_nodes + 63) / 64, sizeof(uint64_t));
+        t->ways[place].rows =
+            memory_zeroed(t->n_nodes, sizeof(uint64_t *), "pairs of nodes");
     }
-    return place != TRANSPORT_NONE && t->ways[place].pairs ? place : TRANSPORT_NONE;
+    return place;
+}
+
+size_t transport_next(const struct transport *t, int way, size_t a, size_t from)
+{
+    const uint64_t *row = t->ways[way].rows[a];
+
+    for (size_t b = from; row && b < t->n_nodes; b++) {
+        uint64_t rest = row[b / 64] >> (b % 64);
+
+        if (rest & 1)
+            return b;
+        if (rest == 0)
+            b |= 63;
+    }
+    return t->n_nodes;
+}
+
+static void add_pair(struct transport *t, struct transport_way *way, size_t low,
+                     size_t high)
+{
+    if (!way->rows[low])
+        way->rows[low] =
+            memory_zeroed(t->n_nodes / 64 + 1, sizeof(uint64_t), "pairs of nodes");
+    way->rows[low][high / 64] |= UINT64_C(1) << (high % 64);
 }
 
 void transport_add_pairs(struct transport *t, int way, int node,
                          const struct transport_comm *comm, const char *peers)
 {
-    uint64_t *pairs = t->ways[way].pairs;
     unsigned first, last, next = 0;
 
-    if (!comm->block_of || !comm->block_nodes)
+    if (!comm->block_of)
         return;
     /* They rise: who repeats them is heard once. */
     while (cpu_list_next(&peers, &first, &last) && first >= next && first < comm->n) {
@@ -179,12 +200,10 @@ void transport_add_pairs(struct transport *t, int way, int node,
         next = last + 1;
         for (unsigned block = comm->block_of[first]; block <= end; block++) {
             int other = comm->block_nodes[block];
-            size_t low = (size_t)(other < node ? other : node);
-            size_t high = (size_t)(other < node ? node : other);
-            size_t bit = low * t->n_nodes + high;
 
             if (other >= 0)
-                pairs[bit / 64] |= UINT64_C(1) << (bit % 64);
+                add_pair(t, &t->ways[way], (size_t)(other < node ? other : node),
+                         (size_t)(other < node ? node : other));
         }
     }
 }
@@ -207,8 +226,8 @@ static void add_peers(struct transport *t, struct transport_said *said, int way,
         transport_add_pairs(t, way, said->node, &t->world, ranks);
         return;
     }
-    *peers = (struct transport_peers){way, comm, strdup(ranks)};
-    said->n_peers += peers->ranks != NULL;
+    *peers = (struct transport_peers){way, comm, memory_text(ranks, "peers of a rank")};
+    said->n_peers++;
 }
 
 /* Whose way it is: the log's own, or another that the way names by its place. */
@@ -234,11 +253,8 @@ static void take_way(struct transport *t, struct transport_said *said,
     raise(t->ways[at].json, "sockets", json_get_int(way, "sockets", 0));
     if (owner != log && !json_object_get(owner, "comm"))
         return;
-    if (owner != log || !is_placed) {
+    if (owner != log || !is_placed)
         comm = transport_text_of(&t->ids, json_get_str(owner, "comm", ""));
-        if (comm == TRANSPORT_NONE)
-            return;
-    }
     add_peers(t, said, at, comm, json_get_str(way, "to", NULL));
     add_peers(t, said, at, comm, json_get_str(way, "from", NULL));
 }
@@ -253,8 +269,8 @@ static void take_ways(struct transport *t, struct transport_said *said,
                      json_get_int(log, "ranks", 0) == t->world.ranks &&
                      json_get_int(log, "rank", -1) == speaker->rank;
 
-    said->peers = calloc(2 * n + 1, sizeof(*said->peers));
-    for (size_t i = 0; said->peers && i < n; i++)
+    said->peers = memory_zeroed(2 * n + 1, sizeof(*said->peers), "peers of a rank");
+    for (size_t i = 0; i < n; i++)
         take_way(t, said, &node, is_placed, log, json_array_get(ways, i));
 }
 
@@ -307,16 +323,15 @@ void transport_see_ports(struct transport *t, int node, const json_t *inventory)
 
     if (t->node_ports[node] || !inventory)
         return;
-    places = calloc(n + 1, sizeof(*places));
-    for (size_t i = 0; places && i < n; i++) {
+    places = memory_zeroed(n + 1, sizeof(*places), "the ports of a node");
+    for (size_t i = 0; i < n; i++) {
         json_t *value = port_value(json_array_get(ports, i));
 
         places[kept] = transport_value_of(&t->ports, value);
         kept += places[kept] != TRANSPORT_NONE;
         json_decref(value);
     }
-    if (places)
-        places[kept] = TRANSPORT_NONE;
+    places[kept] = TRANSPORT_NONE;
     t->node_ports[node] = places;
 }
 
@@ -337,16 +352,12 @@ said_of(struct transport *t, const struct transport_speaker *speaker, const json
 {
     struct transport_said *said;
     char key[48];
-    int place;
 
     snprintf(key, sizeof(key), "%d.%lld", speaker->rank,
              (long long)json_get_int(log, "pid", 0));
     if (t->keys.n == t->max && !json_object_get(t->keys.places, key))
         return NULL;
-    place = transport_text_of(&t->keys, key);
-    if (place == TRANSPORT_NONE)
-        return NULL;
-    said = &t->said[place];
+    said = &t->said[transport_text_of(&t->keys, key)];
     release_said(said);
     *said = (struct transport_said){.node = speaker->node,
                                     .rank = json_get_int(log, "rank", 0)};
@@ -359,7 +370,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
     struct transport_said *said;
 
     t->has_logs = true;
-    if (!t->said || speaker->node < 0 || (size_t)speaker->node >= t->n_nodes)
+    if (speaker->node < 0 || (size_t)speaker->node >= t->n_nodes)
         return;
     if (t->world.n > 0 && !t->world.block_of)
         transport_comm_finish(&t->world);
@@ -378,34 +389,30 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
 struct transport *transport_create(size_t n_nodes, size_t max,
                                    const struct host_options *host)
 {
-    struct transport *t = calloc(1, sizeof(*t));
+    struct transport *t = memory_zeroed(1, sizeof(*t), "the ways of a case");
 
-    if (!t)
-        return NULL;
     t->n_nodes = n_nodes;
     t->max = max;
     t->host = host;
-    if (n_nodes > TRANSPORT_NODES_MAX)
-        return t;
-    t->said = calloc(max + 1, sizeof(*t->said));
-    t->node_ports = calloc(n_nodes + 1, sizeof(*t->node_ports));
-    if (t->said && t->node_ports)
-        return t;
-    transport_destroy(t);
-    return NULL;
+    t->said = memory_zeroed(max + 1, sizeof(*t->said), "the ways of a case");
+    t->node_ports =
+        memory_zeroed(n_nodes + 1, sizeof(*t->node_ports), "the ways of a case");
+    return t;
 }
 
 void transport_destroy(struct transport *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; t->said && i < t->keys.n; i++)
+    for (size_t i = 0; i < t->keys.n; i++)
         release_said(&t->said[i]);
-    for (size_t i = 0; t->node_ports && i < t->n_nodes; i++)
+    for (size_t i = 0; i < t->n_nodes; i++)
         free(t->node_ports[i]);
-    for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++) {
+    for (size_t i = 0; i < t->way_keys.n; i++) {
         json_decref(t->ways[i].json);
-        free(t->ways[i].pairs);
+        for (size_t node = 0; node < t->n_nodes; node++)
+            free(t->ways[i].rows[node]);
+        free(t->ways[i].rows);
     }
     free(t->said);
     free(t->node_ports);

@@ -4,29 +4,25 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 #define VALUES_MAX 1024
 
 int transport_text_of(struct transport_texts *texts, const char *text)
 {
     int64_t place = json_get_int(texts->places, text, -1);
-    const char **at;
 
     if (place >= 0)
         return (int)place;
     if (!texts->places)
         texts->places = json_object();
-    at = texts->n & (texts->n - 1)
-             ? texts->at
-             : realloc(texts->at, (texts->n ? 2 * texts->n : 1) * sizeof(*at));
-    if (!at)
-        return TRANSPORT_NONE;
-    texts->at = at;
+    texts->at = memory_grown(texts->at, texts->n, &texts->capacity, sizeof(*texts->at),
+                             "what processes say");
     /* Cut texts may end within a character. */
     if (json_object_set_new_nocheck(texts->places, text,
                                     json_integer((json_int_t)texts->n)))
-        return TRANSPORT_NONE;
-    at[texts->n] = json_object_iter_key(json_object_iter_at(texts->places, text));
+        memory_out("what processes say");
+    texts->at[texts->n] = json_object_iter_key(json_object_iter_at(texts->places, text));
     return (int)texts->n++;
 }
 

@@ -11,10 +11,10 @@
 struct transport_texts {
     json_t *places;
     const char **at;
-    size_t n;
+    size_t n, capacity;
 };
 
-/* The number of a text, which is copied if it is new; TRANSPORT_NONE: memory is out. */
+/* The number of a text, which is copied if it is new. */
 int transport_text_of(struct transport_texts *texts, const char *text);
 void transport_texts_release(struct transport_texts *texts);
 

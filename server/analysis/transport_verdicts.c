@@ -7,9 +7,10 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/nccl_hca.h"
 #include "server/analysis/transport_findings.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 /* Whether the HCA that a finding is of lacks on a node: a channel over it has nobody at
  * its other end, which is not this node's fault. */
@@ -82,9 +83,9 @@ static void explain_hca(const struct transport *t, const char *hca, const char *
                         char *out, size_t size)
 {
     size_t n = t->ports.texts.n;
-    bool *is_none = calloc(n + 1, sizeof(*is_none));
+    bool *is_none = memory_zeroed(n + 1, sizeof(*is_none), "ports of nodes");
 
-    for (size_t i = 0; is_none && !out[0] && i < t->n_nodes; i++)
+    for (size_t i = 0; !out[0] && i < t->n_nodes; i++)
         for (const int *at = t->node_ports[i]; at && !out[0] && *at != TRANSPORT_NONE;
              at++)
             if (!is_none[*at])
@@ -119,13 +120,13 @@ static void port_key(const json_t *port, char *out, size_t size)
 static json_t *count_active(const struct transport *t)
 {
     size_t n = t->ports.texts.n;
-    int64_t *counts = calloc(n + 1, sizeof(*counts));
+    int64_t *counts = memory_zeroed(n + 1, sizeof(*counts), "ports of nodes");
     json_t *by_name = json_object();
 
-    for (size_t i = 0; counts && i < t->n_nodes; i++)
+    for (size_t i = 0; i < t->n_nodes; i++)
         for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++)
             counts[*at]++;
-    for (size_t i = 0; counts && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const json_t *port = port_at(t, (int)i);
         char key[80];
 
@@ -143,10 +144,10 @@ static json_t *count_active(const struct transport *t)
 static bool *ports_missed(const struct transport *t, const char *hca)
 {
     size_t n = t->ports.texts.n;
-    bool *is_missed = calloc(n + 1, sizeof(*is_missed));
+    bool *is_missed = memory_zeroed(n + 1, sizeof(*is_missed), "ports of nodes");
     json_t *counts = count_active(t);
 
-    for (size_t i = 0; is_missed && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const json_t *port = port_at(t, (int)i);
         char key[80];
 
@@ -166,10 +167,11 @@ static void check_ports(struct findings *findings, const json_t *folded)
     const struct transport *t = findings->t;
     const char *hca = json_get_str(json_object_get(folded, "settings"), "NCCL_IB_HCA",
                                    json_get_str(findings->input->env, "NCCL_IB_HCA", ""));
-    struct finding **down = calloc(t->ports.texts.n + 1, sizeof(struct finding *));
+    struct transport_finding **down = memory_zeroed(
+        t->ports.texts.n + 1, sizeof(struct transport_finding *), "ports of nodes");
     bool *is_missed = ports_missed(t, hca);
 
-    for (size_t i = 0; down && is_missed && i < t->n_nodes; i++)
+    for (size_t i = 0; i < t->n_nodes; i++)
         for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++) {
             char text[100];
 
@@ -293,65 +295,36 @@ static void look(struct findings *findings, const json_t *folded)
 
 /* ---- as verdicts ---- */
 
-/* " on node-1, node-2 and 3 more": nothing where it is of no node. */
-static json_t *name_nodes(const struct findings *findings, const struct finding *one,
-                          struct buf *out)
+static json_t *names_json(const struct findings *findings,
+                          const struct transport_finding *one)
 {
-    size_t n = one->n_nodes;
     json_t *names = json_array();
 
-    for (size_t i = 0; i < n; i++) {
-        json_t *name = json_array_get(findings->names, (size_t)one->nodes[i]);
-
-        if (i < TRANSPORT_NODES_NAMED)
-            buf_printf(out, "%s%s", i == 0 ? "" : ", ", json_string_value(name));
-        json_array_append(names, name);
-    }
-    if (n > TRANSPORT_NODES_NAMED)
-        buf_printf(out, " and %zu more", n - TRANSPORT_NODES_NAMED);
+    for (size_t i = 0; i < one->n_nodes; i++)
+        json_array_append(names, json_array_get(findings->names, (size_t)one->nodes[i]));
     return names;
 }
 
-static json_t *lines_json(const struct findings *findings, const int *lines, size_t n)
-{
-    json_t *out = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(out, json_clean_string(findings->t->texts.at[lines[i]]));
-    return out;
-}
-
-static json_t *finding_verdict(const struct findings *findings, const struct finding *one)
+static json_t *finding_verdict(const struct findings *findings,
+                               const struct transport_finding *one)
 {
     const char *about = json_get_str(one->what, "about", "");
-    struct buf nodes, what, sentence;
-    json_t *names, *verdict;
+    struct finding finding = finding_begin();
+    struct buf what;
 
-    buf_init(&nodes, 4096);
     buf_init(&what, 4096);
-    buf_init(&sentence, 8192);
     tell_what(findings->t, one->what, &what);
-    names = name_nodes(findings, one, &nodes);
-    if (strcmp(about, "odd_node") == 0)
-        buf_printf(&sentence, "%s %s %s", nodes.data ? nodes.data : "",
-                   one->n_nodes == 1 ? "goes" : "go", what.data ? what.data : "");
-    else
-        buf_printf(&sentence, "%s%s%s", what.data ? what.data : "",
-                   nodes.len ? " on " : "", nodes.data ? nodes.data : "");
-    verdict =
-        verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING,
-                     sentence.data ? sentence.data : about, findings->input->mark,
-                     json_pack("{s:s, s:o, s:o}", "about", about, "nodes", names, "log",
-                               lines_json(findings, one->lines, one->n_lines)));
-    buf_release(&nodes);
+    finding_put(&finding, "{s:s, s:o, s:o, s:b}", "about", about, "nodes",
+                names_json(findings, one), "log", transport_lines_json(findings->t, one),
+                "$is_odd", strcmp(about, "odd_node") == 0);
+    finding_set_text(&finding, "$what", what.data ? what.data : "");
     buf_release(&what);
-    buf_release(&sentence);
-    return verdict;
+    return finding_end(&finding, MESSAGE_WAY_FINDING, findings->input->mark);
 }
 
 /* Causes come first, and last what follows from something else; else as they were found.
  */
-static int order_of(const struct finding *one)
+static int order_of(const struct transport_finding *one)
 {
     const char *about = json_get_str(one->what, "about", "");
 
@@ -365,9 +338,10 @@ static int order_of(const struct finding *one)
 
 static void fill(struct findings *findings, const json_t *folded, json_t *verdicts)
 {
-    char *foreign = findings->t->host ? NULL : transport_foreign(findings);
+    char foreign[TRANSPORT_NAME_MAX];
+    bool is_foreign = !findings->t->host && transport_foreign(findings, foreign);
 
-    if (!foreign)
+    if (!is_foreign)
         look(findings, folded);
     for (int order = 0; order < 3; order++)
         for (size_t i = 0; i < findings->n; i++)
@@ -375,20 +349,18 @@ static void fill(struct findings *findings, const json_t *folded, json_t *verdic
                 json_array_append_new(verdicts,
                                       finding_verdict(findings, &findings->all[i]));
     if (json_array_size(verdicts) == 0)
-        json_array_append_new(verdicts,
-                              transport_ways_verdict(findings, folded, foreign));
-    free(foreign);
+        json_array_append_new(
+            verdicts,
+            transport_ways_verdict(findings, folded, is_foreign ? foreign : NULL));
 }
 
 json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded)
 {
-    struct findings *findings = calloc(1, sizeof(*findings));
+    struct findings *findings = memory_zeroed(1, sizeof(*findings), "findings");
     json_t *verdicts = json_array();
 
-    if (!findings)
-        return verdicts;
     *findings = (struct findings){
         .t = t,
         .input = input,
@@ -396,10 +368,11 @@ json_t *transport_verdicts(const struct transport *t, const struct transport_inp
         .comms = comms,
         .n_comms = n_comms,
         .names = json_object_get(folded, "nodes"),
-        .place_of = calloc(t->whats.texts.n + 1, sizeof(*findings->place_of)),
-        .receives = calloc(t->n_nodes + 1, sizeof(*findings->receives))};
-    if (findings->place_of && findings->receives)
-        fill(findings, folded, verdicts);
+        .place_of =
+            memory_zeroed(t->whats.texts.n + 1, sizeof(*findings->place_of), "findings"),
+        .receives =
+            memory_zeroed(t->n_nodes + 1, sizeof(*findings->receives), "findings")};
+    fill(findings, folded, verdicts);
     for (size_t i = 0; i < findings->n; i++) {
         json_decref(findings->all[i].what);
         free(findings->all[i].nodes);

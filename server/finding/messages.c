@@ -15,6 +15,7 @@
     "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
     "[{$has_met_all?}|; a link that no group depends on would not show]" GAPS
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
+#define UNREAD "[ ({$unread} line{$unread:/s} of it not understood)]"
 
 const struct message messages[MESSAGES] = {
     [MESSAGE_RANK_LATE] =
@@ -90,4 +91,19 @@ const struct message messages[MESSAGES] = {
     [MESSAGE_SIDES_SAME] = {VERDICT_COMPARE, VERDICT_SAME, COMPARED},
     [MESSAGE_SIDES_MIXED] = {VERDICT_COMPARE, VERDICT_MIXED, COMPARED},
     [MESSAGE_SIDES_OPEN] = {VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, COMPARED},
+    [MESSAGE_WAY_FINDING] = {VERDICT_TRANSPORT, VERDICT_FINDING,
+                             "[{$is_odd?}{nodes:names 4} {nodes:goes/go} "
+                             "{$what}|{$what}[ on {nodes:names 4}]]"},
+    [MESSAGE_WAYS] = {VERDICT_TRANSPORT, VERDICT_OK, "[{$who} by {$ways}][ ({$why})]"},
+    [MESSAGE_WAYS_UNKNOWN] =
+        {VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA,
+         "[{$who} by {$ways}][ ({$why})][[{$ways?}; ]{$foreign} is not judged, as NCCL "
+         "2.{$from} to 2.{$to} are|{$is_silent?}NCCL's log says nothing of its "
+         "ways" UNREAD "|; no way between {$lone} and another node is known" UNREAD "]"},
+    [MESSAGE_WAYS_UNHEARD] =
+        {VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA,
+         "nothing was heard of NCCL's log: [NCCL_DEBUG_FILE={$file} was "
+         "set|NCCL_DEBUG={$level} was set|{$is_program?}the program does not use NCCL, "
+         "or "
+         "has its log elsewhere|settings of the nodes have it elsewhere]"},
 };

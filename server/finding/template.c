@@ -127,6 +127,13 @@ static void put_names(const struct rendering *rendering, const json_t *list,
         buf_printf(rendering->out, " and %zu more", total - (n < most ? n : most));
 }
 
+/* Of a list, how many it has. */
+static double number_of(const json_t *value)
+{
+    return json_is_array(value) ? (double)json_array_size(value)
+                                : json_number_value(value);
+}
+
 static void put_member(const struct rendering *rendering, const json_t *value,
                        const char *form)
 {
@@ -136,7 +143,7 @@ static void put_member(const struct rendering *rendering, const json_t *value,
 
     if (strncmp(form, "names", 5) == 0)
         put_names(rendering, value, form);
-    else if (slash && json_number_value(value) == 1)
+    else if (slash && number_of(value) == 1)
         buf_append(rendering->out, form, (size_t)(slash - form));
     else if (slash)
         buf_append_str(rendering->out, slash + 1);

@@ -5,15 +5,13 @@
  *   {n}                a text; an integer; a real number with four digits
  *   {x:.1f} {x:.4g}    a real number with so many digits, as printf writes it
  *   {x:.0%} {x:%}      a share in per cent; without digits, one digit below 10 %
- *   {n:rank/ranks}     the first word for 1, else the second
- *   {list:names 3}     at most so many texts, as in "a, b, c and 4 more"; "names 3 of n":
- *                      there are n, and the list has only the first of them
- *   {n:bytes} {n:size} "1.5 GiB"; "1536M"
- *   {x:us}             "1.25 us", "13 us"
- *   {name?}            nothing: a condition for the group that it stands in
- * [this|that] is the first of its parts whose members are all there. A part without
- * members always is. A member is not there if it is absent, null or empty; as a condition
- * also if it is false or 0.
+ *   {n:rank/ranks}     the first word for 1, else the second; also by the length of a
+ * list {list:names 3}     at most so many texts, as in "a, b, c and 4 more"; "names 3 of
+ * n": there are n, and the list has only the first of them {n:bytes} {n:size} "1.5 GiB";
+ * "1536M" {x:us}             "1.25 us", "13 us" {name?}            nothing: a condition
+ * for the group that it stands in [this|that] is the first of its parts whose members are
+ * all there. A part without members always is. A member is not there if it is absent,
+ * null or empty; as a condition also if it is false or 0.
  */
 #ifndef RINGBENCH_SERVER_FINDING_TEMPLATE_H
 #define RINGBENCH_SERVER_FINDING_TEMPLATE_H
