@@ -6,17 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/bind/neighbours.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/this_machine.h"
 
-#define LIST "/proc/net/unix"
+#define MACHINE_MAX 128
 
 struct binder {
     hwloc_topology_t topology; /* NULL: there is none */
-    char machine[NEIGHBOURS_MACHINE_MAX];
-    int presence; /* a descriptor, or -1 */
+    char machine[MACHINE_MAX];
 };
 
 /* ---- start ---- */
@@ -63,21 +61,26 @@ static hwloc_cpuset_t read_allowed(void)
     return cpus;
 }
 
+/* The boot id, which is the same in all containers of a machine. Tests say another. */
+static void name_machine(char text[MACHINE_MAX])
+{
+    const char *override = getenv("RINGBENCH_MACHINE");
+
+    if (override && override[0])
+        snprintf(text, MACHINE_MAX, "%s", override);
+    else
+        this_machine_boot_id(text, MACHINE_MAX);
+}
+
 struct binder *binder_create(void)
 {
     struct binder *binder = calloc(1, sizeof(*binder));
-    hwloc_cpuset_t allowed = read_allowed();
 
-    if (binder && allowed) {
-        look_around(binder);
-        neighbours_machine(binder->machine);
-        binder->presence = neighbours_announce(binder->machine, allowed);
-        hwloc_bitmap_free(allowed);
-        return binder;
-    }
-    hwloc_bitmap_free(allowed);
-    free(binder);
-    return NULL;
+    if (!binder)
+        return NULL;
+    look_around(binder);
+    name_machine(binder->machine);
+    return binder;
 }
 
 void binder_destroy(struct binder *binder)
@@ -86,8 +89,6 @@ void binder_destroy(struct binder *binder)
         return;
     if (binder->topology)
         hwloc_topology_destroy(binder->topology);
-    if (binder->presence >= 0)
-        close(binder->presence);
     free(binder);
 }
 
@@ -114,28 +115,16 @@ static bool numbers_gpus(const struct command *command)
             json_object_get(command->env, "CUDA_DEVICE_ORDER"));
 }
 
-size_t binder_agents(const struct binder *binder, const struct command *command)
-{
-    hwloc_cpuset_t allowed = read_allowed();
-    size_t seen = allowed ? neighbours_count(LIST, binder->machine, allowed) : 0;
-    size_t told = (size_t)command->agents_here;
-
-    hwloc_bitmap_free(allowed);
-    return seen > told ? seen : told;
-}
-
 /* Other agents would give the same cores: each counts from the first that it may use. */
 static void find_obstacle(const struct binder *binder, const struct command *command,
                           size_t n_live, char obstacle[BIND_REASON_MAX])
 {
-    size_t agents = binder_agents(binder, command);
-
     obstacle[0] = '\0';
     if (!binder->topology)
         snprintf(obstacle, BIND_REASON_MAX, "hwloc finds no topology here");
-    else if (agents > 1)
-        snprintf(obstacle, BIND_REASON_MAX, "%zu agents share this machine's CPUs",
-                 agents);
+    else if (command->agents_here > 1)
+        snprintf(obstacle, BIND_REASON_MAX, "%d agents share this machine's CPUs",
+                 command->agents_here);
     else if (n_live > 0)
         snprintf(obstacle, BIND_REASON_MAX, "another case runs on this node");
     else if (numbers_gpus(command))

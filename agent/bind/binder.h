@@ -1,5 +1,5 @@
 /* binder.h - what an agent knows to bind ranks by: this host's topology, the CPUs that it
- * was given, its GPUs, and who else is here */
+ * was given, and its GPUs */
 #ifndef RINGBENCH_AGENT_BIND_BINDER_H
 #define RINGBENCH_AGENT_BIND_BINDER_H
 
@@ -11,16 +11,13 @@
 
 struct binder;
 
-/* Looks at the topology, which takes milliseconds, and announces this agent to others on
- * the machine. NULL when memory is out; where there is no topology, plans say so. */
+/* Looks at the topology, which takes milliseconds. NULL when memory is out; where there
+ * is no topology, plans say so. */
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 
 /* Add `machine` and `cpus` (those that this agent may use, as "0-3") to an inventory. */
 void binder_describe(const struct binder *binder, json_t *inventory);
-
-/* Agents of this machine that may use the same CPUs, this one included. */
-size_t binder_agents(const struct binder *binder, const struct command *command);
 
 /* Plan for the ranks of a start command. inventory: where the backends' devices are;
  * n_live: the other cases that run here. As bind_plan_make. */

@@ -450,7 +450,7 @@ static int settle_conditions(struct live_case *c, const struct command *command,
     const struct supervisor_params *params = &c->supervisor->params;
     bool is_program = json_is_object(json_object_get(command->spec, "program"));
     size_t n_live = supervisor_live(c->supervisor) - 1;
-    bool is_alone = n_live == 0 && binder_agents(params->binder, command) <= 1;
+    bool is_alone = n_live == 0 && command->agents_here <= 1;
 
     if (!is_program &&
         binder_plan(params->binder, command, params->inventory, n_live, &c->plan, err))

@@ -1,5 +1,5 @@
 unit_tests(agent LIBS rb_agent TESTS
-    agent_config agent_neighbours backoff bind_plan capture case_input command env_known
+    agent_config backoff bind_plan capture case_input command env_known
     env_policy event_line inherit inventory leftovers lines log_pipe machine_sample
     node_trees outbox probe process process_state ras spool stack_quote)
 add_dependencies(units_agent ringbench-reaper)
