@@ -8,7 +8,7 @@
 
 #include "common/base/buf.h"
 
-/* series: as store_read_base has them, the run itself last; reference: the run that was
+/* series: as store_get_base has them, the run itself last; reference: the run that was
  * accepted as a baseline, or NULL. A series' reference is the LEVEL_RUNS_MIN runs from
  * this one on, or its oldest ones. margin: a part, 0.02 is 2 %. All series share
  * LASTING_LEVEL.

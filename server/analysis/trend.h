@@ -17,7 +17,7 @@ struct trend_figure {
  * reference. */
 json_t *trend_figure_json(const struct trend_figure *figure);
 
-/* What each series on a page did, from an answer of store_read_trends (points, window,
+/* What each series on a page did, from an answer of store_get_trends (points, window,
  * texts; borrowed): [{"series","run","created","change","p","verdict"}], newest
  * first. Changes within the margin (a part, 0.02 is 2 %) count as none. A series without
  * a change has null for run, created and change; its p is null if it has too few runs.

@@ -9,6 +9,7 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/peer_address.h"
+#include "server/api/route_params.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/node.h"
 
@@ -113,12 +114,9 @@ void api_agent_commands(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
     struct poll *poll;
-    int64_t after = 0;
-    bool is_spool_full = false;
+    struct commands_params params;
 
-    if (!params_type(request, "application/json") ||
-        !params_integer(request, "after", 0, INT64_MAX, &after) ||
-        !params_flag(request, "spool_full", &is_spool_full))
+    if (!params_read(request, &commands_route, &params))
         return;
     poll = calloc(1, sizeof(*poll));
     if (!poll) {
@@ -131,8 +129,8 @@ void api_agent_commands(struct http_request *request, void *arg)
              http_request_param(request, "agent"));
     /* Before the poll, which may be over at once. */
     http_request_park(request, on_poll_gone, poll);
-    if (scheduler_poll(api->scheduler, poll->agent, agent_key(request), after,
-                       is_spool_full, on_commands, poll, &err)) {
+    if (scheduler_poll(api->scheduler, poll->agent, agent_key(request), params.after,
+                       params.is_spool_full, on_commands, poll, &err)) {
         free(poll);
         http_request_park(request, NULL, NULL);
         http_reply_error(request, &err);

@@ -31,9 +31,7 @@ struct api {
     int64_t started_ms;
     uv_process_t demo; /* plays nodes while it is_playing */
     bool is_playing;
-    unsigned reports;               /* being written */
-    unsigned comparisons;           /* being made */
-    unsigned imports;               /* being read */
+    unsigned heavy_tasks;           /* under way */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
     LIST_HEAD(, live_summary) live_summaries; /* of runs that clients listen to */
     struct edit *edits; /* of runs in the store, the first under way; starts NULL */

@@ -5,135 +5,97 @@
 #include "common/base/json_util.h"
 #include "server/analysis/json_differences.h"
 #include "server/api/handlers.h"
-#include "server/api/lookup.h"
-#include "server/api/params.h"
-#include "server/api/parked.h"
+#include "server/api/task.h"
 #include "server/store/store_artifacts.h"
 
-#define LIMIT_DEFAULT 1000
-#define LIMIT_MAX 10000
-
-static void on_list(void *arg, const struct error *err, json_t *result)
+static int answer_list(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct http_request *request = parked_take(arg);
+    const struct artifacts_params *params = &task->params.artifacts;
+    json_t *list =
+        store_get_artifacts(db, http_request_param(task->request, "id"), params->name,
+                            params->after, (int)params->limit, err);
 
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        http_reply_json(request, 200, json_incref(result));
-    json_decref(result);
-}
-
-static void list(struct api *api, struct http_request *request, json_t *run)
-{
-    int64_t limit = LIMIT_DEFAULT, after = 0;
-    struct parked *parked;
-
-    if (!params_type(request, "application/json") ||
-        !params_integer(request, "limit", 1, LIMIT_MAX, &limit) ||
-        !params_integer(request, "after", 0, INT32_MAX, &after))
-        return;
-    parked = parked_create(api, request);
-    if (parked)
-        store_read_artifacts(api->store, json_get_str(run, "id", ""),
-                             http_request_query(request, "name"), after, (int)limit,
-                             on_list, parked);
+    return list ? task_json(task, list) : -1;
 }
 
 void api_run_artifacts(struct http_request *request, void *arg)
 {
-    lookup_id(arg, request, http_request_param(request, "id"), list);
+    task_start(arg, request, &artifacts_route, TASK_OUTLINE, STORE_KEYED, answer_list);
 }
 
-/* The first of the texts that were asked for, or else the request is answered. */
-static const char *take_text(struct http_request *request, const struct error *err,
-                             const json_t *texts)
+/* The text is shown as such, whatever a browser would make of it. */
+static int answer_text(sqlite3 *db, struct task *task, struct error *err)
 {
-    if (request && err)
-        http_reply_error(request, err);
-    return request && !err ? json_get_str(json_array_get(texts, 0), "text", "") : NULL;
-}
+    const struct store_artifact_key key = {
+        .run = http_request_param(task->request, "id"),
+        .digest = http_request_param(task->request, "digest")};
+    json_t *texts = store_get_texts(db, &key, 1, err);
 
-/* What a node sent is shown as text, whatever a browser would make of it. */
-static void on_text(void *arg, const struct error *err, json_t *texts)
-{
-    struct http_request *request = parked_take(arg);
-    const char *text = take_text(request, err, texts);
-
-    if (text)
-        http_reply_text(request, 200, "text/plain; charset=utf-8", text, strlen(text));
+    if (!texts)
+        return -1;
+    buf_append_str(&task->out, json_get_str(json_array_get(texts, 0), "text", ""));
     json_decref(texts);
-}
-
-static void ask(struct api *api, struct http_request *request, const char *type,
-                const struct store_artifact_key *keys, size_t n, store_read_done *done)
-{
-    struct parked *parked =
-        params_type(request, type) ? parked_create(api, request) : NULL;
-
-    if (parked)
-        store_read_texts(api->store, keys, n, done, parked);
+    return 0;
 }
 
 void api_run_artifact(struct http_request *request, void *arg)
 {
-    const struct store_artifact_key key = {.run = http_request_param(request, "id"),
-                                           .digest =
-                                               http_request_param(request, "digest")};
-
-    ask(arg, request, "text/plain", &key, 1, on_text);
+    task_start(arg, request, &artifact_route, TASK_NO_RUN, STORE_KEYED, answer_text);
 }
 
-static void on_inventory(void *arg, const struct error *err, json_t *texts)
+/* The place'th text as JSON; a new reference. */
+static json_t *inventory_of(const json_t *texts, size_t place)
 {
-    struct http_request *request = parked_take(arg);
-    const char *text = take_text(request, err, texts);
+    return json_loads(json_get_str(json_array_get(texts, place), "text", ""), 0, NULL);
+}
 
-    if (text)
-        http_reply_json(request, 200, json_loads(text, 0, NULL));
+static int answer_inventory(sqlite3 *db, struct task *task, struct error *err)
+{
+    const struct store_artifact_key key = {.run = http_request_param(task->request, "id"),
+                                           .node =
+                                               http_request_param(task->request, "name"),
+                                           .name = STORE_INVENTORY};
+    json_t *texts = store_get_texts(db, &key, 1, err);
+    int result = texts ? task_json(task, inventory_of(texts, 0)) : -1;
+
     json_decref(texts);
+    return result;
 }
 
 void api_run_inventory(struct http_request *request, void *arg)
 {
-    const struct store_artifact_key key = {.run = http_request_param(request, "id"),
-                                           .node = http_request_param(request, "name"),
-                                           .name = STORE_INVENTORY};
-
-    ask(arg, request, "application/json", &key, 1, on_inventory);
+    task_start(arg, request, NULL, TASK_NO_RUN, STORE_KEYED, answer_inventory);
 }
 
-static void on_both(void *arg, const struct error *err, json_t *texts)
+static int answer_differences(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct http_request *request = parked_take(arg);
-    const char *text = take_text(request, err, texts);
-    json_t *base, *head;
+    const struct differences_params *params = &task->params.differences;
+    const char *run = http_request_param(task->request, "id");
+    const char *node = http_request_param(task->request, "name");
+    const struct store_artifact_key keys[] = {
+        {.run = run, .node = node, .name = STORE_INVENTORY},
+        {.run = params->base ? params->base : run,
+         .node = params->base_node ? params->base_node : node,
+         .name = STORE_INVENTORY}};
+    json_t *texts, *base, *head;
 
-    if (text) {
-        head = json_loads(text, 0, NULL);
-        base = json_loads(json_get_str(json_array_get(texts, 1), "text", ""), 0, NULL);
-        http_reply_json(request, 200,
-                        json_pack("{s:o?}", "differences", json_differences(base, head)));
-        json_decref(base);
-        json_decref(head);
-    }
+    if (!params->base && !params->base_node)
+        return task_refuse(task, 422, err,
+                           "say which to compare with: base=RUN, base_node=NODE or both");
+    texts = store_get_texts(db, keys, 2, err);
+    if (!texts)
+        return -1;
+    head = inventory_of(texts, 0);
+    base = inventory_of(texts, 1);
     json_decref(texts);
+    task_json(task, json_pack("{s:o?}", "differences", json_differences(base, head)));
+    json_decref(base);
+    json_decref(head);
+    return 0;
 }
 
 void api_run_node_differences(struct http_request *request, void *arg)
 {
-    const char *base = http_request_query(request, "base");
-    const char *node = http_request_query(request, "base_node");
-    const struct store_artifact_key head = {.run = http_request_param(request, "id"),
-                                            .node = http_request_param(request, "name"),
-                                            .name = STORE_INVENTORY};
-    const struct store_artifact_key keys[] = {
-        head, {base ? base : head.run, NULL, node ? node : head.node, STORE_INVENTORY}};
-
-    if (base || node)
-        ask(arg, request, "application/json", keys, 2, on_both);
-    else if (params_type(request, "application/json"))
-        http_reply_problem(request, 422, NULL,
-                           "say what it is held against: base=RUN, base_node=NODE or "
-                           "both");
+    task_start(arg, request, &differences_route, TASK_NO_RUN, STORE_KEYED,
+               answer_differences);
 }

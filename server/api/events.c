@@ -3,50 +3,47 @@
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
-
-static const struct params_format formats[] = {
-    {"sse", "text/event-stream", EVENT_FORM_SSE},
-    {"ndjson", "application/x-ndjson", EVENT_FORM_NDJSON},
-    {"text", "text/plain", EVENT_FORM_TEXT},
-    {NULL, NULL, 0},
-};
+#include "server/api/route_params.h"
 
 /* ?after= wins over Last-Event-ID, which a browser sends by itself. */
-static bool read_after(struct http_request *request, int64_t *after)
+static bool read_params(struct http_request *request, struct events_params *params)
 {
     const char *last = http_request_header(request, "Last-Event-ID");
 
-    *after = 0;
-    if (last && !http_request_query(request, "after") &&
-        params_parse_integer(last, 0, INT64_MAX, after)) {
-        http_reply_problem(request, 400, NULL,
-                           "Last-Event-ID must be the id of an event: a whole number");
+    if (!params_read(request, &events_route, params))
         return false;
-    }
-    return params_integer(request, "after", 0, INT64_MAX, after);
+    if (params->after >= 0)
+        return true;
+    params->after = 0;
+    if (!last || params_parse_integer(last, 0, INT64_MAX, &params->after) == 0)
+        return true;
+    http_reply_problem(request, 400, NULL,
+                       "Last-Event-ID must be the id of an event: a whole number");
+    return false;
 }
 
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
-    struct follow_options options = {.status = 200, .is_endless = true};
-    int form;
+    struct events_params params;
 
-    if (!params_format(request, formats, &form) || !read_after(request, &options.after) ||
-        !params_flag(request, "follow", &options.is_endless) ||
-        !params_flag(request, "summary", &options.wants_summary))
-        return;
-    options.form = (enum event_form)form;
-    follow_start(api, request, run, &options);
+    if (read_params(request, &params))
+        follow_start(
+            api, request, run,
+            &(struct follow_options){.status = 200,
+                                     .form = (enum event_form)params.format->value,
+                                     .after = params.after,
+                                     .is_endless = params.is_endless,
+                                     .wants_summary = params.wants_summary});
 }
 
 void api_run_events(struct http_request *request, void *arg)
 {
     const char *id = http_request_param(request, "id");
-    int form;
+    struct events_params params;
 
-    if (!params_format(request, formats, &form))
+    if (!read_params(request, &params))
         return;
-    if (form == EVENT_FORM_TEXT)
+    if (params.format->value == EVENT_FORM_TEXT)
         lookup_outline(arg, request, id, found);
     else
         lookup_id(arg, request, id, found);

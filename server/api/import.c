@@ -7,54 +7,18 @@
 #include "common/base/clean_text.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/spec/collective.h"
+#include "common/base/memory.h"
 #include "server/api/handlers.h"
-#include "server/api/params.h"
-#include "server/api/parked.h"
+#include "server/api/task.h"
 #include "server/import/encoding.h"
 #include "server/import/import.h"
 #include "server/import/nccl_log.h"
 #include "server/render/transport_text.h"
 #include "server/runs/imported.h"
 
-#define TEXT_MAX ((size_t)1 << 20)
 #define TEXT_LINES_MAX 100 /* runs that the text tells of */
-#define IMPORTS_MAX 2      /* files that are read at once, each beside the loop */
 
-enum { FORM_JSON, FORM_TEXT };
-
-static const struct params_format formats[] = {
-    [FORM_JSON] = {"json", "application/json", FORM_JSON},
-    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
-};
-
-/* A file that another thread reads, which takes a second where it is large. */
-struct reading {
-    uv_work_t work;
-    struct api *api;
-    struct parked *parked;
-    char *text;
-    size_t len;
-    struct import import; /* read, if is_read; else err says why not */
-    bool is_read;
-    struct error err;
-    json_t *transports; /* of NCCL's log in it, or NULL */
-};
-
-static void reading_free(struct reading *reading)
-{
-    import_release(&reading->import);
-    json_decref(reading->transports);
-    free(reading->text);
-    free(reading);
-}
-
-/* An answer on its way. */
-struct import_wait {
-    struct parked *parked;
-    json_t *answer;
-};
+/* ---- The answer ---- */
 
 static void put_run(const json_t *run, struct buf *out)
 {
@@ -102,57 +66,39 @@ static void put_unread(const json_t *answer, struct buf *out)
                    json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
 }
 
-static void reply_text(struct http_request *request, int status, const json_t *answer)
+static void put_text(const json_t *answer, struct buf *out)
 {
     const json_t *runs = json_object_get(answer, "runs"), *run;
-    struct buf out;
+    const char *failure = json_get_str(answer, "failure", NULL);
     size_t i;
 
-    buf_init(&out, TEXT_MAX);
     json_array_foreach (runs, i, run)
         if (i < TEXT_LINES_MAX)
-            put_run(run, &out);
+            put_run(run, out);
     if (json_array_size(runs) > TEXT_LINES_MAX)
-        buf_printf(&out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
-    if (json_object_get(answer, "failure")) {
-        const char *failure = json_get_str(answer, "failure", "");
-
-        buf_append_str(&out, "# failed: ");
-        clean_text_show(&out, failure, strlen(failure));
-        buf_append_str(&out, "\n");
+        buf_printf(out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
+    if (failure) {
+        buf_append_str(out, "# failed: ");
+        clean_text_show(out, failure, strlen(failure));
+        buf_append_str(out, "\n");
     }
-    transport_text(json_object_get(answer, "transports"), &out);
-    put_unread(answer, &out);
-    params_reply(request, status, &formats[FORM_TEXT], &out);
-    buf_release(&out);
+    transport_text(json_object_get(answer, "transports"), out);
+    put_unread(answer, out);
 }
 
-/* 201: runs were made; 200: there was NCCL's log alone. */
-static void reply(struct http_request *request, int status, json_t *answer)
+static json_t *answer_of(const struct import *import, json_t *transports)
 {
-    int form;
+    json_t *answer = json_pack("{s:[], s:I, s:I, s:O, s:O*}", "runs", "rows",
+                               (json_int_t)import->n_rows, "unread_total",
+                               (json_int_t)import->n_unread, "unread", import->unread,
+                               "transports", transports);
 
-    if (params_format(request, formats, &form) && form == FORM_TEXT)
-        reply_text(request, status, answer);
-    else
-        http_reply_json(request, status, json_incref(answer));
+    if (import->failure[0])
+        json_object_set_new(answer, "failure", json_clean_string(import->failure));
+    return answer;
 }
 
-static void on_stored(void *arg, const struct error *err,
-                      const struct store_event *events, size_t n_events)
-{
-    struct import_wait *wait = arg;
-    struct http_request *request = parked_take(wait->parked);
-
-    (void)events;
-    (void)n_events;
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        reply(request, 201, wait->answer);
-    json_decref(wait->answer);
-    free(wait);
-}
+/* ---- The runs ---- */
 
 /* As lists show it. */
 static void add_run(json_t *answer, json_t *doc)
@@ -167,9 +113,10 @@ static void add_run(json_t *answer, json_t *doc)
 static int write_runs(struct store_write *write, const struct import *import,
                       struct imported *what, json_t *answer, struct error *err)
 {
-    const struct import_table **alike = calloc(import->n_tables, sizeof(*alike));
-    bool *is_done = calloc(import->n_tables, sizeof(*is_done));
-    int result = alike && is_done ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+    const struct import_table **alike =
+        memory_zeroed(import->n_tables + 1, sizeof(*alike), "an import");
+    bool *is_done = memory_zeroed(import->n_tables + 1, sizeof(*is_done), "an import");
+    int result = 0;
 
     for (size_t i = 0; i < import->n_tables && !result; i++) {
         json_t *doc;
@@ -195,204 +142,122 @@ static int write_runs(struct store_write *write, const struct import *import,
     return result;
 }
 
-/* ---- What the request says besides ---- */
-
-static void add_label(void *arg, const char *value)
+/* A new reference. */
+static json_t *labels_json(const struct param_texts *labels)
 {
-    const char *equals = strchr(value, '=');
-    json_t **labels = arg;
+    json_t *object = json_object();
 
-    if (!equals || equals == value) {
-        json_decref(*labels);
-        *labels = NULL;
-    }
-    if (*labels)
-        json_object_setn_new(*labels, value, (size_t)(equals - value),
+    for (size_t i = 0; i < labels->n; i++) {
+        const char *equals = strchr(labels->at[i], '=');
+
+        json_object_setn_new(object, labels->at[i], (size_t)(equals - labels->at[i]),
                              json_string(equals + 1));
+    }
+    return object;
 }
 
-static bool read_hints(struct http_request *request, struct import_hints *hints)
+/* The runs of what was read go into a write of the task, and into its answer. */
+static int make_runs(struct task *task, const struct import *import, json_t *answer,
+                     struct error *err)
 {
-    const char *name = http_request_query(request, "collective");
-    int64_t ranks = 0;
+    const struct import_params *params = &task->params.import;
+    const char *file = params->file ? params->file : "";
+    json_t *labels = labels_json(&params->labels);
+    struct imported what = {.transports = json_object_get(answer, "transports"),
+                            .file = file,
+                            .name = params->name ? params->name : file,
+                            .time_ms =
+                                params->time_ms > 0 ? params->time_ms : clock_wall_ms(),
+                            .labels = labels};
+    int result;
 
-    hints->collective = name ? collective_lookup(name) : -1;
-    if (name && hints->collective < 0) {
-        http_reply_problem(request, 422, NULL,
-                           "the parameter collective must be one of those that "
-                           "/api/v1/collectives names, such as all_reduce");
-        return false;
-    }
-    if (!params_integer(request, "ranks", 1, IMPORT_RANKS_MAX, &ranks))
-        return false;
-    hints->ranks = (int)ranks;
-    return true;
-}
-
-/* False after an answer. labels: a new reference. */
-static bool read_params(struct http_request *request, struct imported *what,
-                        json_t **labels)
-{
-    const char *name = http_request_query(request, "name");
-    const char *file = http_request_query(request, "file");
-    const char *time = http_request_query(request, "time");
-
-    what->file = file ? file : "";
-    what->name = name ? name : what->file;
-    what->time_ms = time ? clock_parse_ms(time) : clock_wall_ms();
-    if (what->time_ms <= 0 || what->time_ms > clock_wall_ms() + 1000) {
-        http_reply_problem(request, 422, NULL,
-                           "the parameter time must be when it was measured, as "
-                           "2026-01-31T23:59:59.000Z");
-        return false;
-    }
-    *labels = json_object();
-    http_request_query_each(request, "label", add_label, labels);
-    if (!*labels)
-        http_reply_problem(request, 422, NULL, "the parameter label must be KEY=VALUE");
-    what->labels = *labels;
-    return *labels != NULL;
+    task->status = 201;
+    task->write = store_write_create();
+    result = write_runs(task->write, import, &what, answer, err);
+    json_decref(labels);
+    return result;
 }
 
 /* ---- The request ---- */
 
-static void store_runs(struct api *api, struct http_request *request,
-                       struct store_write *write, json_t *answer)
-{
-    struct import_wait *wait = calloc(1, sizeof(*wait));
+struct file {
+    char *text;
+    size_t len;
+};
 
-    if (!wait)
-        http_reply_problem(request, 503, NULL, "out of memory");
-    else
-        wait->parked = parked_create(api, request);
-    if (!wait || !wait->parked) {
-        store_write_destroy(write);
-        free(wait);
-        return;
-    }
-    wait->answer = json_incref(answer);
-    store_submit(api->store, write, false, on_stored, wait);
+static void file_free(void *arg)
+{
+    struct file *file = arg;
+
+    free(file->text);
+    free(file);
 }
 
-static json_t *answer_of(const struct import *import, json_t *transports)
+static int answer_file(struct task *task, struct import *import, bool is_read,
+                       json_t *transports, struct error *err)
 {
-    json_t *answer =
-        json_pack("{s:[], s:I, s:I, s:O}", "runs", "rows", (json_int_t)import->n_rows,
-                  "unread_total", (json_int_t)import->n_unread, "unread", import->unread);
+    const struct import_params *params = &task->params.import;
+    const struct import_hints hints = {.collective = params->collective,
+                                       .ranks = (int)params->ranks};
+    bool is_log_alone =
+        !is_read && import->n_tables == 0 && import->n_unread == 0 && transports;
+    json_t *answer;
+    int result = 0;
 
-    if (answer && transports)
-        json_object_set(answer, "transports", transports);
-    if (answer && import->failure[0])
-        json_object_set_new(answer, "failure", json_clean_string(import->failure));
-    return answer;
-}
-
-static void take(struct api *api, struct http_request *request, struct import *import,
-                 struct imported *what)
-{
-    struct store_write *write = store_write_create();
-    json_t *answer = answer_of(import, what->transports);
-    struct error err;
-
-    if (write && answer && !write_runs(write, import, what, answer, &err)) {
-        store_runs(api, request, write, answer);
-    } else {
-        if (!write || !answer)
-            error_set(&err, ERROR_MEMORY, "out of memory");
-        store_write_destroy(write);
-        http_reply_error(request, &err);
-    }
+    if (!is_log_alone && (!is_read || import_settle(import, &hints, err)))
+        return -1;
+    answer = answer_of(import, transports);
+    if (!is_log_alone)
+        result = make_runs(task, import, answer, err);
+    if (result == 0 && params->format->value == FORM_JSON)
+        task_json(task, json_incref(answer));
+    else if (result == 0)
+        put_text(answer, &task->out);
     json_decref(answer);
+    return result;
 }
 
-static void answer(struct reading *reading, struct http_request *request)
+static int read_file(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct import *import = &reading->import;
-    struct imported what = {.transports = reading->transports};
-    struct import_hints hints;
-    json_t *labels = NULL, *doc;
-    struct error err = reading->err;
+    struct file *file = task->own;
+    struct import import = {.n_tables = 0};
+    json_t *transports;
+    bool is_read;
+    int result;
 
-    if (!read_hints(request, &hints) || !read_params(request, &what, &labels)) {
-        json_decref(labels);
-        return;
-    }
-    if (!reading->is_read && import->n_tables == 0 && import->n_unread == 0 &&
-        what.transports) {
-        doc = answer_of(import, what.transports);
-        reply(request, 200, doc);
-        json_decref(doc);
-    } else if (!reading->is_read || import_settle(import, &hints, &err)) {
-        http_reply_error(request, &err);
-    } else {
-        take(reading->api, request, import, &what);
-    }
-    json_decref(labels);
-}
-
-static void on_read(uv_work_t *work, int status)
-{
-    struct reading *reading = work->data;
-    struct http_request *request = parked_take(reading->parked);
-
-    reading->api->imports--;
-    if (request && status)
-        http_reply_problem(request, 503, NULL, "the server stops");
-    else if (request)
-        answer(reading, request);
-    reading_free(reading);
-}
-
-static void do_read(uv_work_t *work)
-{
-    struct reading *reading = work->data;
-
-    if (import_decode(&reading->text, &reading->len, &reading->err))
-        return;
-    reading->transports = nccl_log_read(reading->text, reading->len);
-    reading->is_read =
-        import_read(reading->text, reading->len, &reading->import, &reading->err) == 0;
-}
-
-static void begin(struct api *api, struct http_request *request)
-{
-    struct reading *reading = calloc(1, sizeof(*reading));
-
-    if (reading)
-        reading->text = http_request_take_body(request, &reading->len);
-    if (!reading || !reading->text) {
-        free(reading);
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return;
-    }
-    reading->api = api;
-    reading->parked = parked_create(api, request);
-    if (!reading->parked) {
-        reading_free(reading);
-        return;
-    }
-    reading->work.data = reading;
-    api->imports++;
-    uv_queue_work(api->loop, &reading->work, do_read, on_read);
+    (void)db;
+    if (import_decode(&file->text, &file->len, err))
+        return -1;
+    transports = nccl_log_read(file->text, file->len);
+    is_read = import_read(file->text, file->len, &import, err) == 0;
+    result = answer_file(task, &import, is_read, transports, err);
+    import_release(&import);
+    json_decref(transports);
+    return result;
 }
 
 void api_import(struct http_request *request, void *arg)
 {
-    struct api *api = arg;
-    struct imported what = {.n_tables = 0};
-    struct import_hints hints;
-    json_t *labels = NULL;
-    bool is_asked;
-    int form;
+    struct task *task = task_create(arg, request, &import_route);
+    struct file *file;
 
-    is_asked = params_format(request, formats, &form) && read_hints(request, &hints) &&
-               read_params(request, &what, &labels) && api_can_keep(api, request);
-    json_decref(labels);
-    if (is_asked && api->imports >= IMPORTS_MAX) {
-        http_reply_header(request, "Retry-After", "2");
-        http_reply_problem(request, 503, NULL,
-                           "%d files are being read, which is the most", IMPORTS_MAX);
-    } else if (is_asked) {
-        begin(api, request);
+    if (!task)
+        return;
+    if (task->params.import.time_ms > clock_wall_ms() + 1000) {
+        http_reply_problem(request, 422, NULL,
+                           "the parameter time must not be in the future");
+        task_free(task);
+        return;
     }
+    if (!api_can_keep(arg, request)) {
+        task_free(task);
+        return;
+    }
+    file = memory_zeroed(1, sizeof(*file), "a file");
+    file->text = http_request_take_body(request, &file->len);
+    if (!file->text)
+        memory_out("a file");
+    task->own = file;
+    task->release = file_free;
+    task_run(task, TASK_NO_RUN, STORE_HEAVY, read_file);
 }

@@ -8,18 +8,21 @@
 void api_launcher_list(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
+    struct format_params params;
 
-    if (lists_can_reply(request))
-        lists_reply(request, LIST_LAUNCHERS,
+    if (params_read(request, &launchers_route, &params))
+        lists_reply(request, LIST_LAUNCHERS, params.format,
                     json_pack("{s:o}", "launchers", jobs_launchers_json(api->jobs)));
 }
 
 void api_job_list(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
+    struct format_params params;
 
-    if (lists_can_reply(request))
-        lists_reply(request, LIST_JOBS, json_pack("{s:o}", "jobs", jobs_json(api->jobs)));
+    if (params_read(request, &jobs_route, &params))
+        lists_reply(request, LIST_JOBS, params.format,
+                    json_pack("{s:o}", "jobs", jobs_json(api->jobs)));
 }
 
 static void reply_job(const struct api *api, struct http_request *request, int status)

@@ -6,14 +6,6 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 
-enum form { FORM_JSON, FORM_TEXT };
-
-static const struct params_format formats[] = {
-    [FORM_JSON] = {"json", "application/json", FORM_JSON},
-    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
-};
-
 static const struct column run_columns[] = {
     {"ID", "id", NULL, COLUMN_TEXT},
     {"STATE", "state", NULL, COLUMN_TEXT},
@@ -114,50 +106,43 @@ static const struct {
     [LIST_JOBS] = {"jobs", job_columns},
 };
 
-bool lists_can_reply(struct http_request *request)
-{
-    int form;
-
-    return params_format(request, formats, &form);
-}
-
-bool lists_want_json(struct http_request *request)
-{
-    int form;
-
-    return params_format(request, formats, &form) && form == FORM_JSON;
-}
-
 int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
                  struct buf *out)
 {
     return columns_append(lists[list].columns, items, layout, out);
 }
 
-void lists_reply(struct http_request *request, enum list list, json_t *document)
+int lists_write(enum list list, const json_t *document,
+                const struct params_format *format, struct buf *out, struct error *err)
 {
+    const json_t *items = json_object_get(document, lists[list].key);
     const char *next = json_get_str(document, "next", NULL);
     struct columns_layout layout = {0};
-    struct buf out;
-    int form;
+    int result;
 
-    if (!params_format(request, formats, &form)) {
-        json_decref(document);
-        return;
-    }
-    if (form == FORM_JSON || !document) {
-        http_reply_json(request, 200, document);
-        return;
-    }
+    if (format->value == FORM_JSON)
+        result = json_line_append(document, out);
+    else
+        result = lists_append(list, items, &layout, out);
+    if (result)
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the list is too long for text: take JSON");
+    if (next && format->value != FORM_JSON)
+        buf_printf(out, "# there is more: cursor=%s\n", next);
+    return 0;
+}
+
+void lists_reply(struct http_request *request, enum list list,
+                 const struct params_format *format, json_t *document)
+{
+    struct error err;
+    struct buf out;
+
     buf_init(&out, TEXT_MAX);
-    if (lists_append(list, json_object_get(document, lists[list].key), &layout, &out))
-        http_reply_problem(request, 503, NULL,
-                           "the list is too long for text: take JSON");
-    else {
-        if (next)
-            buf_printf(&out, "# there is more: cursor=%s\n", next);
-        params_reply(request, 200, &formats[FORM_TEXT], &out);
-    }
+    if (lists_write(list, document, format, &out, &err))
+        http_reply_error(request, &err);
+    else
+        params_reply(request, 200, format, &out);
     buf_release(&out);
     json_decref(document);
 }

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "server/api/route_params.h"
 #include "server/http/http.h"
 #include "server/render/columns.h"
 
@@ -17,19 +18,18 @@ enum list {
     LIST_JOBS
 };
 
-/* Whether the request wants a form that lists have; else it is answered. */
-bool lists_can_reply(struct http_request *request);
-
-/* Whether it wants JSON. */
-bool lists_want_json(struct http_request *request);
-
 /* Append items of the list as text, behind those that the layout has seen. -1 when `out`
  * is full. */
 int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
                  struct buf *out);
 
-/* Answer with {KEY: items, "next": cursor} (takes the document) in the form that the
- * request wants; `next` is what some lists have. */
-void lists_reply(struct http_request *request, enum list list, json_t *document);
+/* Append {KEY: items, "next": cursor} in that format; `next` is what some lists have. -1
+ * with err when `out` is full. */
+int lists_write(enum list list, const json_t *document,
+                const struct params_format *format, struct buf *out, struct error *err);
+
+/* Answer with it (takes the document). */
+void lists_reply(struct http_request *request, enum list list,
+                 const struct params_format *format, json_t *document);
 
 #endif

@@ -2,41 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/clean_text.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/handlers.h"
-#include "server/api/lookup.h"
-#include "server/api/params.h"
-#include "server/api/parked.h"
-
-#define LIMIT_DEFAULT 1000
-#define LIMIT_MAX 10000
-#define TEXT_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB and an entry */
-
-enum logs_form { LOGS_JSON, LOGS_TEXT };
-
-static const struct params_format formats[] = {
-    [LOGS_JSON] = {"json", "application/json", LOGS_JSON},
-    [LOGS_TEXT] = {"text", "text/plain", LOGS_TEXT},
-    {NULL, NULL, 0},
-};
-
-struct logs_query {
-    int64_t case_no, rank, limit, after;
-    int form;
-};
-
-static bool read_query(struct http_request *request, struct logs_query *query)
-{
-    *query = (struct logs_query){.case_no = -1, .rank = -1, .limit = LIMIT_DEFAULT};
-    return params_format(request, formats, &query->form) &&
-           params_integer(request, "case", 0, INT32_MAX, &query->case_no) &&
-           params_integer(request, "rank", 0, INT32_MAX, &query->rank) &&
-           params_integer(request, "limit", 1, LIMIT_MAX, &query->limit) &&
-           params_integer(request, "after", 0, INT64_MAX, &query->after);
-}
+#include "server/api/task.h"
 
 /* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
  * ASCII are shown as question marks. */
@@ -47,9 +18,7 @@ static json_t *log_text(const char *text, size_t len)
 
     if (value)
         return value;
-    ascii = malloc(len + 1);
-    if (!ascii)
-        return NULL;
+    ascii = memory_zeroed(len + 1, 1, "a line of output");
     for (size_t i = 0; i < len; i++)
         ascii[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
     value = json_stringn(ascii, len);
@@ -61,19 +30,14 @@ static json_t *log_text(const char *text, size_t len)
 static int put_json(const struct store_log *log, struct buf *out)
 {
     char time[CLOCK_TEXT_MAX];
-    json_t *text = log_text(log->text, log->len);
-    json_t *line =
-        text
-            ? json_pack("{s:I, s:s, s:i, s:i, s:s, s:o}", "seq", (json_int_t)log->seq,
-                        "time", clock_format_ms(log->time_ms, time), "case", log->case_no,
-                        "rank", log->rank, "stream", log->stream, "text", text)
-            : NULL;
-    char *written = line ? json_text(line) : NULL;
+    json_t *line = json_pack(
+        "{s:I, s:s, s:i, s:i, s:s, s:o}", "seq", (json_int_t)log->seq, "time",
+        clock_format_ms(log->time_ms, time), "case", log->case_no, "rank", log->rank,
+        "stream", log->stream, "text", log_text(log->text, log->len));
     int result = -1;
 
-    if (written && (out->len == 0 || !buf_append_str(out, ",\n")))
-        result = buf_append_str(out, written);
-    free(written);
+    if (out->len == 0 || !buf_append_str(out, ",\n"))
+        result = json_append(line, out);
     json_decref(line);
     return result;
 }
@@ -108,83 +72,54 @@ static int put_rank(const struct store_log *log, struct buf *out)
     return put_lines(log, true, out);
 }
 
-static store_log_put *put_of(const struct logs_query *query)
-{
-    if (query->form == LOGS_JSON)
-        return put_json;
-    return query->rank >= 0 ? put_rank : put_all;
-}
-
-static void reply_page(struct http_request *request, enum logs_form form,
-                       const char *text, size_t len, int64_t next)
-{
-    struct buf out;
-
-    buf_init(&out, TEXT_BYTES_MAX);
-    buf_append_str(&out, form == LOGS_JSON ? "{\"lines\":[" : "");
-    buf_append(&out, text, len);
-    if (form == LOGS_JSON && next > 0)
-        buf_printf(&out, "],\"next\":%lld}\n", (long long)next);
-    else if (form == LOGS_JSON)
-        buf_append_str(&out, "],\"next\":null}\n");
-    else if (next > 0)
-        buf_printf(&out, "# there is more: after=%lld\n", (long long)next);
-    params_reply(request, 200, &formats[form], &out);
-    buf_release(&out);
-}
-
-static void on_logs(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
-{
-    struct http_request *request = parked_take(arg);
-    struct logs_query query;
-
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request && read_query(request, &query))
-        reply_page(request, (enum logs_form)query.form, text, len, next);
-}
-
 /* Whether the run has, or may come to have, the rank and the case that were asked for. */
-static bool check_exists(struct http_request *request, const json_t *run,
-                         const struct logs_query *query)
+static int check_exists(struct task *task, struct error *err)
 {
-    int64_t ranks = json_get_int(run, "world_size", 0);
-    int64_t cases = (int64_t)json_array_size(json_object_get(run, "cases"));
+    const struct logs_params *params = &task->params.logs;
+    long long ranks = json_get_int(task->run, "world_size", 0);
+    long long cases = (long long)json_array_size(json_object_get(task->run, "cases"));
 
-    if (ranks > 0 && query->rank >= ranks)
-        http_reply_problem(request, 400, NULL,
-                           "the run has no rank %lld: the last is %lld",
-                           (long long)query->rank, (long long)ranks - 1);
-    else if (cases > 0 && query->case_no >= cases)
-        http_reply_problem(request, 400, NULL,
-                           "the run has no case %lld: the last is %lld",
-                           (long long)query->case_no, (long long)cases - 1);
-    else
-        return true;
-    return false;
+    if (ranks > 0 && params->rank >= ranks)
+        return task_refuse(task, 400, err, "the run has no rank %lld: the last is %lld",
+                           (long long)params->rank, ranks - 1);
+    if (cases > 0 && params->case_no >= cases)
+        return task_refuse(task, 400, err, "the run has no case %lld: the last is %lld",
+                           (long long)params->case_no, cases - 1);
+    return 0;
 }
 
-static void found(struct api *api, struct http_request *request, json_t *run)
+static int answer(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct logs_query query;
-    struct parked *parked;
+    const struct logs_params *params = &task->params.logs;
+    bool is_json = params->format->value == FORM_JSON;
+    const struct store_logs_query query = {
+        .run = http_request_param(task->request, "id"),
+        .case_no = (int)params->case_no,
+        .rank = (int)params->rank,
+        .after = params->after,
+        .limit = (int)params->limit,
+        .put = is_json             ? put_json
+               : params->rank >= 0 ? put_rank
+                                   : put_all,
+    };
+    struct buf lines;
+    int64_t next;
 
-    if (!read_query(request, &query) || !check_exists(request, run, &query))
-        return;
-    parked = parked_create(api, request);
-    if (parked)
-        store_read_logs(api->store,
-                        &(struct store_logs_query){.run = json_get_str(run, "id", ""),
-                                                   .case_no = (int)query.case_no,
-                                                   .rank = (int)query.rank,
-                                                   .after = query.after,
-                                                   .limit = (int)query.limit,
-                                                   .put = put_of(&query)},
-                        on_logs, parked);
+    if (check_exists(task, err) || store_get_logs(db, &query, &lines, &next, err))
+        return -1;
+    buf_append_str(&task->out, is_json ? "{\"lines\":[" : "");
+    buf_append(&task->out, lines.data, lines.len);
+    if (is_json && next > 0)
+        buf_printf(&task->out, "],\"next\":%lld}\n", (long long)next);
+    else if (is_json)
+        buf_append_str(&task->out, "],\"next\":null}\n");
+    else if (next > 0)
+        buf_printf(&task->out, "# there is more: after=%lld\n", (long long)next);
+    buf_release(&lines);
+    return 0;
 }
 
 void api_run_logs(struct http_request *request, void *arg)
 {
-    lookup_outline(arg, request, http_request_param(request, "id"), found);
+    task_start(arg, request, &logs_route, TASK_OUTLINE, STORE_LONG, answer);
 }

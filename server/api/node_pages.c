@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/lists.h"
 
 #define PAGE_BYTES ((size_t)128 << 10) /* a ms or so to make */
@@ -92,13 +93,8 @@ static void on_drained(void *data)
 static void stream_pages(struct http_request *request, const struct node_pages *form,
                          json_t *nodes)
 {
-    struct node_pages *pages = malloc(sizeof(*pages));
+    struct node_pages *pages = memory_zeroed(1, sizeof(*pages), "a list");
 
-    if (!pages) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        json_decref(nodes);
-        return;
-    }
     *pages = *form;
     pages->stream = http_stream_begin(
         request, 200, form->is_text ? "text/plain; charset=utf-8" : "application/json",
@@ -116,16 +112,19 @@ static void stream_pages(struct http_request *request, const struct node_pages *
 }
 
 void node_pages_reply(struct http_request *request, const struct api *api,
-                      bool has_inventory)
+                      const struct nodes_params *params)
 {
-    struct node_pages form = {.api = api, .is_text = !lists_want_json(request)};
+    bool is_text = params->format->value == FORM_TEXT;
+    const struct node_pages form = {.api = api,
+                                    .is_text = is_text,
+                                    .has_inventory = params->has_inventory && !is_text};
     bool is_more = false;
     json_t *nodes;
 
-    form.has_inventory = has_inventory && !form.is_text;
     nodes = next_page(&form, &is_more);
     if (is_more)
         stream_pages(request, &form, nodes);
     else
-        lists_reply(request, LIST_NODES, json_pack("{s:o}", "nodes", nodes));
+        lists_reply(request, LIST_NODES, params->format,
+                    json_pack("{s:o}", "nodes", nodes));
 }

@@ -30,19 +30,21 @@ static void put_parameter(void *arg, const char *value)
     put_encoded(&link->out, value);
 }
 
-void page_link_next(struct http_request *request, const char *name, const char *value,
-                    const char *const *kept)
+void page_link_next(struct task *task, const char *name, const char *value)
 {
     struct link link = {.name = name};
 
     buf_init(&link.out, LINK_MAX);
     buf_append_str(&link.out, "<");
     put_parameter(&link, value);
-    for (; *kept; kept++) {
-        link.name = *kept;
-        http_request_query_each(request, *kept, put_parameter, &link);
+    for (size_t i = 0; i < task->route->n; i++) {
+        link.name = task->route->list[i].name;
+        if (strcmp(link.name, name) != 0)
+            http_request_query_each(task->request, link.name, put_parameter, &link);
     }
+    link.name = "format";
+    http_request_query_each(task->request, link.name, put_parameter, &link);
     if (buf_append_str(&link.out, ">; rel=\"next\"") == 0)
-        http_reply_header(request, "Link", link.out.data);
+        task_header(task, "Link", link.out.data);
     buf_release(&link.out);
 }

@@ -2,12 +2,10 @@
 #ifndef RINGBENCH_SERVER_API_PAGE_LINK_H
 #define RINGBENCH_SERVER_API_PAGE_LINK_H
 
-#include "server/http/http.h"
+#include "server/api/task.h"
 
 /* Add a Link header with rel="next": this resource with parameter `name` set to `value`,
- * and those of `kept` (NULL-terminated) that the request has, as they are and as often.
- */
-void page_link_next(struct http_request *request, const char *name, const char *value,
-                    const char *const *kept);
+ * and the route's other parameters that the request has, as they are and as often. */
+void page_link_next(struct task *task, const char *name, const char *value);
 
 #endif

@@ -17,8 +17,17 @@ enum param_kind {
     PARAM_TEXT,    /* const char *, NULL if absent */
     PARAM_LINE,    /* const char *, of 1 to max bytes without line breaks; required */
     PARAM_TIME,    /* int64_t, milliseconds; 0 if absent */
-    PARAM_TEXTS,   /* repeatable: the handler reads it; of `choices` if there are any */
-    PARAM_LABELS   /* likewise, KEY=VALUE */
+    /* Repeatable, at most max times, a struct param_texts. With a max of 0 the handler
+     * reads them itself. */
+    PARAM_TEXTS, /* of `choices`, if there are any */
+    PARAM_LABELS /* KEY=VALUE */
+};
+
+#define PARAM_TEXTS_MAX 32
+
+struct param_texts {
+    const char *at[PARAM_TEXTS_MAX];
+    size_t n;
 };
 
 struct param {

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/spec/run_spec.h"
+
+#define CHOICES_MAX ((size_t)1024)
+#define PARAMS_FORMATS_MAX 8
 
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
 {
@@ -26,77 +29,219 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
     return 0;
 }
 
-bool params_integer(struct http_request *request, const char *name, int64_t min,
-                    int64_t max, int64_t *value)
+static bool refuse(struct http_request *request, int status, const struct param *param,
+                   const char *must_be)
 {
-    const char *text = http_request_query(request, name);
-
-    if (!text || params_parse_integer(text, min, max, value) == 0)
-        return true;
-    http_reply_problem(request, 400, NULL,
-                       "the parameter %s must be a whole number from %lld to %lld", name,
-                       (long long)min, (long long)max);
+    http_reply_problem(request, status, NULL, "the parameter %s must be %s", param->name,
+                       must_be);
     return false;
 }
 
-bool params_real(struct http_request *request, const char *name, double min, double max,
-                 double *value)
+static bool read_integer(struct http_request *request, const struct param *param,
+                         const char *text, int64_t *value)
 {
-    const char *text = http_request_query(request, name);
-    char *end = NULL;
-    double number = text ? strtod(text, &end) : *value;
+    char must_be[80];
 
-    if (!text || (end != text && !*end && number >= min && number <= max)) {
+    *value = param->absent;
+    if (!text || params_parse_integer(text, param->min, param->max, value) == 0)
+        return true;
+    snprintf(must_be, sizeof(must_be), "a whole number from %lld to %lld",
+             (long long)param->min, (long long)param->max);
+    return refuse(request, 400, param, must_be);
+}
+
+static bool read_real(struct http_request *request, const struct param *param,
+                      const char *text, double *value)
+{
+    char must_be[80], *end = NULL;
+    double number = text ? strtod(text, &end) : 0;
+
+    if (!text ||
+        (end != text && !*end && number >= param->least && number <= param->most)) {
         *value = number;
         return true;
     }
-    http_reply_problem(request, 400, NULL,
-                       "the parameter %s must be a number from %g to %g", name, min, max);
+    snprintf(must_be, sizeof(must_be), "a number from %g to %g", param->least,
+             param->most);
+    return refuse(request, 400, param, must_be);
+}
+
+static bool read_flag(struct http_request *request, const struct param *param,
+                      const char *text, bool *value)
+{
+    *value = strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
+    if (*value || strcmp(text, "0") == 0 || strcmp(text, "false") == 0)
+        return true;
+    return refuse(request, 400, param, "0 or 1");
+}
+
+/* The place of the text among the parameter's words; -1: it is none of them, which
+ * must_be lists then. */
+static int find_word(const struct param *param, const char *text, struct buf *must_be)
+{
+    const char *word;
+
+    buf_append_str(must_be, "one of ");
+    for (int i = 0;
+         (word = param->names ? param->names->count > i ? param->names->name(i) : NULL
+                              : param->choices[i]);
+         i++) {
+        if (strcmp(word, text) == 0)
+            return i;
+        buf_printf(must_be, "%s%s", i ? ", " : "", word);
+    }
+    return -1;
+}
+
+static bool read_choice(struct http_request *request, const struct param *param,
+                        const char *text, int *value)
+{
+    struct buf must_be;
+    int found = (int)param->absent;
+
+    buf_init(&must_be, CHOICES_MAX);
+    if (text)
+        found = find_word(param, text, &must_be);
+    if (text && found < 0) {
+        buf_printf(&must_be, ", not %.60s", text);
+        refuse(request, 422, param, must_be.data);
+    }
+    buf_release(&must_be);
+    *value = found;
+    return !text || found >= 0;
+}
+
+bool params_is_line(const char *text, size_t max)
+{
+    size_t len = text ? strlen(text) : 0;
+
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < ' ')
+            return false;
+    return len > 0 && len <= max;
+}
+
+static bool read_line(struct http_request *request, const struct param *param,
+                      const char *text, const char **value)
+{
+    char must_be[80];
+
+    *value = text;
+    if (params_is_line(text, (size_t)param->max))
+        return true;
+    snprintf(must_be, sizeof(must_be), "a text of 1 to %lld bytes without line breaks",
+             (long long)param->max);
+    return refuse(request, 422, param, must_be);
+}
+
+static bool read_time(struct http_request *request, const struct param *param,
+                      const char *text, int64_t *ms)
+{
+    size_t len = text ? strlen(text) : 0;
+
+    *ms = len > 0 && text[len - 1] == 'Z' ? clock_parse_ms(text) : 0;
+    if (!text || *ms > 0)
+        return true;
+    return refuse(request, 422, param, "a time as 2026-01-31T23:59:59.000Z");
+}
+
+struct texts_reading {
+    const struct param *param;
+    struct param_texts *texts;
+    const char *bad; /* NULL: none is */
+};
+
+static void take_text(void *arg, const char *text)
+{
+    struct texts_reading *reading = arg;
+    const struct param *param = reading->param;
+    bool is_good = reading->texts->n < (size_t)param->max;
+
+    if (param->kind == PARAM_LABELS)
+        is_good &= text[0] != '=' && strchr(text, '=');
+    for (size_t i = 0; param->choices && is_good; i++) {
+        is_good = param->choices[i] != NULL;
+        if (is_good && strcmp(param->choices[i], text) == 0)
+            break;
+    }
+    if (is_good)
+        reading->texts->at[reading->texts->n++] = text;
+    else
+        reading->bad = text;
+}
+
+static bool read_texts(struct http_request *request, const struct param *param,
+                       struct param_texts *texts)
+{
+    struct texts_reading reading = {param, texts, NULL};
+    struct buf must_be;
+
+    texts->n = 0;
+    http_request_query_each(request, param->name, take_text, &reading);
+    if (!reading.bad)
+        return true;
+    buf_init(&must_be, CHOICES_MAX);
+    if (param->kind == PARAM_LABELS)
+        buf_append_str(&must_be, "KEY=VALUE");
+    else if (param->choices)
+        find_word(param, "", &must_be);
+    else
+        buf_append_str(&must_be, "a text");
+    buf_printf(&must_be, ", at most %d times, not %.60s", (int)param->max, reading.bad);
+    refuse(request, 422, param, must_be.data);
+    buf_release(&must_be);
     return false;
 }
 
-bool params_flag(struct http_request *request, const char *name, bool *value)
+static bool read_param(struct http_request *request, const struct param *param,
+                       void *value)
 {
-    const char *text = http_request_query(request, name);
+    const char *text = http_request_query(request, param->name);
 
     if (!text)
+        text = param->usual;
+    switch (param->kind) {
+    case PARAM_INTEGER:
+        return read_integer(request, param, text, value);
+    case PARAM_REAL:
+        return read_real(request, param, text, value);
+    case PARAM_FLAG:
+        return read_flag(request, param, text, value);
+    case PARAM_CHOICE:
+        return read_choice(request, param, text, value);
+    case PARAM_TEXT:
+        *(const char **)value = text;
         return true;
-    if (strcmp(text, "1") == 0 || strcmp(text, "true") == 0) {
-        *value = true;
-        return true;
+    case PARAM_LINE:
+        return read_line(request, param, text, value);
+    case PARAM_TIME:
+        return read_time(request, param, text, value);
+    case PARAM_TEXTS:
+    case PARAM_LABELS:
+        return param->max == 0 || read_texts(request, param, value);
     }
-    if (strcmp(text, "0") == 0 || strcmp(text, "false") == 0) {
-        *value = false;
-        return true;
-    }
-    http_reply_problem(request, 400, NULL, "the parameter %s must be 0 or 1", name);
-    return false;
+    return true;
 }
 
-bool params_likeness(struct http_request *request, enum run_likeness *likeness)
+bool params_read(struct http_request *request, const struct route_params *route,
+                 void *into)
 {
-    const char *text = http_request_query(request, "like");
+    const struct params_format *format;
 
-    for (int i = 0; text && run_likeness_names[i]; i++) {
-        if (strcmp(run_likeness_names[i], text) == 0) {
-            *likeness = (enum run_likeness)i;
-            return true;
-        }
-    }
-    if (text)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter like must be nodes or hardware");
-    return !text;
-}
-
-bool params_base(struct http_request *request, struct store_base_query *base)
-{
-    int64_t last = 0;
-
-    if (!params_integer(request, "last", 0, RUN_SPEC_LAST_MAX, &last) ||
-        !params_likeness(request, &base->likeness))
+    if (!route)
+        return params_type(request, "application/json");
+    if (route->type && !params_type(request, route->type))
         return false;
-    base->last = (int)last;
+    if (route->formats) {
+        format = params_format(request, route->formats);
+        if (!format)
+            return false;
+        *(const struct params_format **)(void *)((char *)into + route->format_offset) =
+            format;
+    }
+    for (size_t i = 0; i < route->n; i++)
+        if (!read_param(request, &route->list[i], (char *)into + route->list[i].offset))
+            return false;
     return true;
 }
 
@@ -123,22 +268,19 @@ static void list_choices(const struct params_format *formats, bool as_types, cha
                                 as_types ? formats->type : formats->name);
 }
 
-static bool format_by_name(struct http_request *request,
-                           const struct params_format *formats, const char *name,
-                           int *value)
+static const struct params_format *format_by_name(struct http_request *request,
+                                                  const struct params_format *formats,
+                                                  const char *name)
 {
     char choices[256];
 
-    for (const struct params_format *f = formats; f->name; f++) {
-        if (strcmp(f->name, name) == 0) {
-            *value = f->value;
-            return true;
-        }
-    }
+    for (const struct params_format *f = formats; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
     list_choices(formats, false, choices, sizeof(choices));
     http_reply_problem(request, 422, NULL, "the parameter format must be one of %s",
                        choices);
-    return false;
+    return NULL;
 }
 
 bool params_type(struct http_request *request, const char *type)
@@ -151,8 +293,8 @@ bool params_type(struct http_request *request, const char *type)
     return false;
 }
 
-bool params_format(struct http_request *request, const struct params_format *formats,
-                   int *value)
+const struct params_format *params_format(struct http_request *request,
+                                          const struct params_format *formats)
 {
     const char *name = http_request_query(request, "format");
     const char *types[PARAMS_FORMATS_MAX + 1] = {NULL};
@@ -160,17 +302,15 @@ bool params_format(struct http_request *request, const struct params_format *for
     int chosen;
 
     if (name)
-        return format_by_name(request, formats, name, value);
+        return format_by_name(request, formats, name);
     for (size_t i = 0; i < PARAMS_FORMATS_MAX && formats[i].name; i++)
         types[i] = formats[i].type;
     chosen = http_request_accepts(request, types);
-    if (chosen >= 0) {
-        *value = formats[chosen].value;
-        return true;
-    }
+    if (chosen >= 0)
+        return &formats[chosen];
     list_choices(formats, true, choices, sizeof(choices));
     http_reply_problem(request, 406, NULL, "this resource comes as %s", choices);
-    return false;
+    return NULL;
 }
 
 void params_reply(struct http_request *request, int status,

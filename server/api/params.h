@@ -1,5 +1,5 @@
-/* params.h - query parameters, the body and the choice of a format. Each call returns
- * false after it has answered the request with a problem document. */
+/* params.h - query parameters, the body and the choice of a format. Calls that get a
+ * request return false or NULL after they have answered it with a problem document. */
 #ifndef RINGBENCH_SERVER_API_PARAMS_H
 #define RINGBENCH_SERVER_API_PARAMS_H
 
@@ -10,33 +10,26 @@
 #include "common/base/buf.h"
 #include "server/api/param.h"
 #include "server/http/http.h"
-#include "server/store/store_trends.h"
 
-/* Parse a whole decimal number within min..max; -1 if it is none. Pure. */
+/* Whether a text has 1 to max bytes that one line shows. */
+bool params_is_line(const char *text, size_t max);
+
+/* Parse a whole decimal number within min..max; -1 if it is none. */
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* *value stays as it is when the parameter is absent. A bad one is a 400. */
-bool params_integer(struct http_request *request, const char *name, int64_t min,
-                    int64_t max, int64_t *value);
-bool params_real(struct http_request *request, const char *name, double min, double max,
-                 double *value);
-bool params_flag(struct http_request *request, const char *name, bool *value);
-
-/* The parameter `like`, "nodes" or "hardware": what runs that are alike have in common.
- */
-bool params_likeness(struct http_request *request, enum run_likeness *likeness);
-/* That and `last`: what to hold a run against, without the run. */
-bool params_base(struct http_request *request, struct store_base_query *base);
+/* Read the parameters of a route into the struct of its handler: zeroed, or as the table
+ * says where they are absent. NULL: the answer is JSON, without parameters. A bad number
+ * or flag is a 400, another bad value a 422. */
+bool params_read(struct http_request *request, const struct route_params *route,
+                 void *into);
 
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *params_body(struct http_request *request);
 
-#define PARAMS_FORMATS_MAX 8
-
 /* Choose by ?format= (422 if unknown), else by Accept (406), else the first. The table
- * ends with a NULL name. */
-bool params_format(struct http_request *request, const struct params_format *formats,
-                   int *value);
+ * ends with a NULL name. NULL after an answer. */
+const struct params_format *params_format(struct http_request *request,
+                                          const struct params_format *formats);
 
 /* Answer with what was written in a format of the table; text is UTF-8. */
 void params_reply(struct http_request *request, int status,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/memory.h"
+
 static void on_gone(void *data)
 {
     struct parked *parked = data;
@@ -12,12 +14,8 @@ static void on_gone(void *data)
 
 struct parked *parked_create(struct api *api, struct http_request *request)
 {
-    struct parked *parked = calloc(1, sizeof(*parked));
+    struct parked *parked = memory_zeroed(1, sizeof(*parked), "a request");
 
-    if (!parked) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return NULL;
-    }
     parked->api = api;
     parked->request = request;
     http_request_park(request, on_gone, parked);

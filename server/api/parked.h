@@ -9,7 +9,7 @@ struct parked {
     struct http_request *request; /* NULL once the client has left */
 };
 
-/* Park the request. NULL after a 503 was answered, when memory is out. */
+/* Park the request. */
 struct parked *parked_create(struct api *api, struct http_request *request);
 
 /* End the wait: frees `parked` and returns the request, which must now be answered, or

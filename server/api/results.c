@@ -1,51 +1,121 @@
-/* results.c - a run's result rows */
+/* results.c - a run's result rows: all as a stream, a page of them, or as the file of
+ * NCCL's example tuner plugin */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "server/api/follow.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
-#include "server/api/params.h"
-#include "server/api/rows_page.h"
-#include "server/api/tuner.h"
+#include "server/api/page_link.h"
+#include "server/api/task.h"
+#include "server/render/tuner_csv.h"
+#include "server/store/store_work.h"
 
-#define TUNER_FORM (-1)
+#define PAGE_ROWS 500
 
-static const struct params_format formats[] = {
-    {"json", "application/json", ROWS_FORM_JSON},
-    {"ndjson", "application/x-ndjson", ROWS_FORM_NDJSON},
-    {"csv", "text/csv", ROWS_FORM_CSV},
-    {"text", "text/plain", ROWS_FORM_TEXT},
-    {"tuner", TUNER_TYPE, TUNER_FORM},
-    {NULL, NULL, 0},
-};
+/* ---- The file for NCCL's tuner plugin ---- */
+
+static int answer_tuner(sqlite3 *db, struct task *task, struct error *err)
+{
+    static const struct summary_query query = {
+        .up_to = INT64_MAX, .points = SUMMARY_POINTS_MAX, .is_bare = true};
+    struct summary *summary = store_get_summary(db, task->run, &query, err);
+    int result = -1;
+
+    if (!summary)
+        return -1;
+    result = tuner_csv(task->run, summary, (long)task->params.results.channels,
+                       &task->out, err);
+    task->status = result && err->code == ERROR_INVALID ? 422 : task->status;
+    summary_destroy(summary);
+    return result;
+}
+
+/* ---- A page ---- */
+
+/* Whether the request has one of a page's parameters. */
+static bool is_page_asked(const struct results_params *params)
+{
+    return params->limit >= 0 || params->after >= 0 || params->case_no >= 0 ||
+           params->series >= 0 || params->group >= 0 || params->size >= 0 ||
+           params->row >= 0 || params->rank >= 0 || params->metric;
+}
+
+static struct event_writer *create_writer(const struct results_params *params,
+                                          const json_t *run)
+{
+    struct event_writer *writer =
+        event_writer_create((enum event_form)params->format->value, run, "", NULL);
+
+    if (params->has_samples)
+        event_writer_want_samples(writer);
+    if (params->has_ranks)
+        event_writer_want_ranks(writer);
+    return writer;
+}
+
+static int answer_page(sqlite3 *db, struct task *task, struct error *err)
+{
+    const struct results_params *params = &task->params.results;
+    const struct store_rows_query query = {
+        .run = http_request_param(task->request, "id"),
+        .after = params->after < 0 ? 0 : params->after,
+        .limit = params->limit < 0 ? PAGE_ROWS : (int)params->limit,
+        .case_no = params->case_no,
+        .series = params->series,
+        .group = params->group,
+        .row = params->row,
+        .rank = params->rank,
+        .size = params->size,
+        .metric = params->metric};
+    struct store_events *rows = store_get_rows(db, &query, err);
+    struct event_writer *writer;
+    char next[24];
+    int result = 0;
+
+    if (!rows)
+        return -1;
+    task->type = event_form_content_type((enum event_form)params->format->value);
+    writer = create_writer(params, task->run);
+    event_writer_begin(writer, &task->out);
+    for (size_t i = 0; i < rows->n && result == 0; i++)
+        result = event_writer_event(writer, &rows->list[i], &task->out);
+    event_writer_end_page(writer, rows->next, &task->out);
+    if (rows->next > 0) {
+        snprintf(next, sizeof(next), "%" PRId64, rows->next);
+        page_link_next(task, "after", next);
+    }
+    event_writer_destroy(writer);
+    store_events_destroy(rows);
+    return result ? error_set(err, ERROR_INTERNAL, "a row cannot be read") : 0;
+}
+
+/* ---- All ---- */
 
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
-    struct follow_options options = {.status = 200};
-    int form;
+    struct results_params params;
 
-    if (!params_format(request, formats, &form) ||
-        !params_flag(request, "samples", &options.wants_samples) ||
-        !params_flag(request, "ranks", &options.wants_ranks))
-        return;
-    if (form == TUNER_FORM) {
-        lookup_settle(api, request, run, tuner_reply);
-        return;
-    }
-    options.form = (enum event_form)form;
-    if (rows_page_is_asked(request))
-        rows_page_reply(api, request, run, &options);
-    else
-        follow_start(api, request, run, &options);
+    if (params_read(request, &results_route, &params))
+        follow_start(
+            api, request, run,
+            &(struct follow_options){.status = 200,
+                                     .form = (enum event_form)params.format->value,
+                                     .wants_samples = params.has_samples,
+                                     .wants_ranks = params.has_ranks});
 }
 
 void api_run_results(struct http_request *request, void *arg)
 {
-    const char *id = http_request_param(request, "id");
-    int form;
+    struct results_params params;
 
-    if (!params_format(request, formats, &form))
+    if (!params_read(request, &results_route, &params))
         return;
-    if (form == TUNER_FORM)
-        lookup_run(arg, request, id, found);
+    if (params.format->value == FORM_TUNER)
+        task_start(arg, request, &results_route, TASK_SETTLED_RUN, STORE_LONG,
+                   answer_tuner);
+    else if (is_page_asked(&params))
+        task_start(arg, request, &results_route, TASK_OUTLINE, STORE_LONG, answer_page);
     else
-        lookup_outline(arg, request, id, found);
+        lookup_outline(arg, request, http_request_param(request, "id"), found);
 }

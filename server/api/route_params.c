@@ -20,6 +20,10 @@
 #define LINE(type, member, bytes)                                                        \
     .kind = PARAM_LINE, .offset = offsetof(struct type, member), .max = (bytes),         \
     .is_required = true
+#define TEXTS(type, member, most)                                                        \
+    .kind = PARAM_TEXTS, .offset = offsetof(struct type, member), .max = (most)
+#define LABELS(type, member, most)                                                       \
+    .kind = PARAM_LABELS, .offset = offsetof(struct type, member), .max = (most)
 #define TIME(type, member) .kind = PARAM_TIME, .offset = offsetof(struct type, member)
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -50,8 +54,8 @@ static const char *const orders[] = {"desc", "asc", NULL};
 
 /* clang-format off */
 static const struct param run_list[] = {
-    {"state", "any of these", .kind = PARAM_TEXTS, .choices = states},
-    {"label", "KEY=VALUE; all must match", .kind = PARAM_LABELS},
+    {"state", "any of these", TEXTS(run_list_params, states, 8), .choices = states},
+    {"label", "KEY=VALUE; all must match", LABELS(run_list_params, labels, RUN_LIST_LABELS_MAX)},
     {"q", "part of the id, the name or the notes", TEXT(run_list_params, text)},
     {"node", "a node that took part", TEXT(run_list_params, node)},
     {"suspect", "a node that the run's verdicts name", TEXT(run_list_params, suspect)},
@@ -60,7 +64,7 @@ static const struct param run_list[] = {
     {"verdict",
      "an answer of a verdict on the run, such as fail, slow_node or late_rank, or KIND:ANSWER, such as "
      "preflight:finding; any of these. Kinds: gate, culprit, lateness, hang, transport, preflight, ceiling, traffic",
-     .kind = PARAM_TEXTS},
+     TEXTS(run_list_params, answers, PARAM_TEXTS_MAX)},
     {"since", "created then or later; UTC, with Z", TIME(run_list_params, since_ms)},
     {"until", "created before; UTC, with Z", TIME(run_list_params, until_ms)},
     {"sort", "duration: those that began and have ended; figure: those that have a headline figure, by its number",
@@ -76,7 +80,7 @@ static const struct param import_list[] = {
     {"ranks", "where the file does not say how many, or lists less", INTEGER(import_params, ranks, 1, IMPORT_RANKS_MAX)},
     {"name", "of the runs; without it that of the file", TEXT(import_params, name)},
     {"file", "the file's name, which the events have", TEXT(import_params, file)},
-    {"label", "KEY=VALUE; may repeat", .kind = PARAM_LABELS},
+    {"label", "KEY=VALUE; may repeat", LABELS(import_params, labels, PARAM_TEXTS_MAX)},
     {"time", "when it was measured; without it now", TIME(import_params, time_ms)},
 };
 
@@ -254,6 +258,9 @@ const struct route_params
     artifacts_route = {"GET", RUN "/artifacts", JSON_ONLY, LIST(artifacts)},
     differences_route = {"GET", RUN "/nodes/{name}/differences", JSON_ONLY, LIST(differences)},
     topology_route = {"GET", RUN "/topology", JSON_ONLY, LIST(topology)},
+    run_delete_route = {"DELETE", RUN, .n = 0},
+    artifact_route = {"GET", RUN "/artifacts/{digest}", .type = "text/plain"},
+    report_route = {"GET", RUN "/report.html", .type = "text/html"},
     logs_route = {"GET", RUN "/logs", FORMATS(logs_params, json_or_text), LIST(logs)},
     compare_route = {"GET", "/api/v1/compare", FORMATS(compare_params, compare_formats), LIST(compare),
                      .format_help = "overrides Accept"},

@@ -25,7 +25,13 @@ struct format_params {
 extern const struct route_params preflight_route, node_preflight_route, programs_route,
     launchers_route, jobs_route, rendezvous_route, budget_route;
 
+/* Without parameters, and of another type than JSON. */
+extern const struct route_params run_delete_route, artifact_route, report_route;
+
+#define RUN_LIST_LABELS_MAX 16
+
 struct run_list_params {
+    struct param_texts states, labels, answers;
     const struct params_format *format;
     const char *text, *node, *suspect, *cursor;
     int64_t since_ms, until_ms, limit;
@@ -39,7 +45,8 @@ struct import_params {
     const struct params_format *format;
     const char *name, *file;
     int64_t ranks, time_ms; /* 0: not given */
-    int collective;         /* -1: not given */
+    struct param_texts labels;
+    int collective; /* -1: not given */
 };
 extern const struct route_params import_route;
 

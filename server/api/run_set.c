@@ -7,44 +7,37 @@
 
 #include "server/runs/measured_run.h"
 
-#define COMPARISONS_MAX 2 /* one of a million results takes 650 MB for a moment */
-
-bool run_set_may(const struct api *api, struct http_request *request)
+void run_set_give(struct task *task, const char *id, size_t len)
 {
-    if (api->comparisons < COMPARISONS_MAX)
-        return true;
-    http_reply_header(request, "Retry-After", "1");
-    http_reply_problem(request, 503, NULL,
-                       "%d comparisons are being made, which is the most",
-                       COMPARISONS_MAX);
-    return false;
+    char text[ID_RUN_LENGTH + 1];
+    json_t *run;
+
+    snprintf(text, sizeof(text), "%.*s", (int)len, id);
+    run = scheduler_run_json(task->api->scheduler, text);
+    if (!task->given)
+        task->given = json_object();
+    if (run)
+        json_object_set_new(task->given, text, json_deep_copy(run));
+    json_decref(run);
 }
 
 size_t run_set_add(struct run_set *set, const char *id, size_t len)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (strlen(set->parts[i].id) == len && strncmp(set->parts[i].id, id, len) == 0)
+        if (strlen(set->ids[i]) == len && strncmp(set->ids[i], id, len) == 0)
             return i;
     assert(set->n < RUN_SET_MAX);
-    snprintf(set->parts[set->n].id, sizeof(set->parts->id), "%.*s", (int)len, id);
+    snprintf(set->ids[set->n], sizeof(set->ids[0]), "%.*s", (int)len, id);
     return set->n++;
 }
 
-void run_set_release(struct run_set *set)
+int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
+                 struct error *err)
 {
-    for (size_t i = 0; i < set->n; i++)
-        measured_run_release(&set->runs[i]);
-    set->n = 0;
-}
-
-/* On a thread of the store. */
-static int read_all(sqlite3 *db, void *arg, struct error *err)
-{
-    struct run_set *set = arg;
-
     for (size_t i = 0; i < set->n; i++) {
-        const char *id = set->parts[i].id;
+        const char *id = set->ids[i];
 
+        set->runs[i].doc = json_incref(json_object_get(task->given, id));
         if (measured_run_read(db, id, &set->runs[i], err) == 0)
             continue;
         if (err->code == ERROR_NOT_FOUND)
@@ -54,47 +47,9 @@ static int read_all(sqlite3 *db, void *arg, struct error *err)
     return 0;
 }
 
-static void on_all_read(void *arg, const struct error *err)
+void run_set_release(struct run_set *set)
 {
-    struct run_set *set = arg;
-
-    set->done(set->arg, err);
-}
-
-static void on_settled(void *arg, const struct error *err);
-
-/* Until all that the documents of active runs count is in the store. */
-static void settle_next(struct run_set *set)
-{
-    while (set->n_settled < set->n && !set->runs[set->n_settled].doc)
-        set->n_settled++;
-    if (set->n_settled == set->n)
-        store_do(set->api->store, read_all, on_all_read, set);
-    else
-        scheduler_settle(set->api->scheduler, set->parts[set->n_settled++].id, on_settled,
-                         set);
-}
-
-static void on_settled(void *arg, const struct error *err)
-{
-    struct run_set *set = arg;
-
-    if (err)
-        set->done(set->arg, err);
-    else
-        settle_next(set);
-}
-
-void run_set_read(struct run_set *set, struct api *api, run_set_done *done, void *arg)
-{
-    set->api = api;
-    set->done = done;
-    set->arg = arg;
-    for (size_t i = 0; i < set->n; i++) {
-        json_t *doc = scheduler_run_json(api->scheduler, set->parts[i].id);
-
-        set->runs[i].doc = json_deep_copy(doc); /* another thread gets it */
-        json_decref(doc);
-    }
-    settle_next(set);
+    for (size_t i = 0; i < set->n; i++)
+        measured_run_release(&set->runs[i]);
+    set->n = 0;
 }

@@ -4,35 +4,27 @@
 
 #include "common/base/ids.h"
 #include "server/analysis/compare_cases.h"
-#include "server/api/api.h"
+#include "server/api/task.h"
 
 #define RUN_SET_MAX 128
 
-/* Runs once, on the loop, perhaps at once; err: of the run that could not be read, else
- * NULL. */
-typedef void run_set_done(void *arg, const struct error *err);
-
 struct run_set {
-    struct run_set_part {
-        char id[ID_RUN_LENGTH + 1];
-    } parts[RUN_SET_MAX];
-    struct compare_run runs[RUN_SET_MAX]; /* the same, once read; shared with nobody */
-    size_t n, n_settled;
-    struct api *api;
-    run_set_done *done;
-    void *arg;
+    char ids[RUN_SET_MAX][ID_RUN_LENGTH + 2]; /* a longer one is no run's */
+    struct compare_run runs[RUN_SET_MAX];
+    size_t n;
 };
 
-/* Whether another set may be read: api->comparisons says how many are. Answers 503 if
- * not. */
-bool run_set_may(const struct api *api, struct http_request *request);
+/* On the loop: have the task get the document of a run that has not ended. For
+ * TASK_SETTLED_RUNS. */
+void run_set_give(struct task *task, const char *id, size_t len);
 
 /* The index of the run with this id, which is in the set once however often it is named;
- * there is room for RUN_SET_MAX, and ids are cut. */
+ * there is room for RUN_SET_MAX. */
 size_t run_set_add(struct run_set *set, const char *id, size_t len);
 
-/* Read all: the set stays where it is until `done`, and is not released before. */
-void run_set_read(struct run_set *set, struct api *api, run_set_done *done, void *arg);
+/* For the work of a task: read all. The caller releases the set in any case. */
+int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
+                 struct error *err);
 void run_set_release(struct run_set *set);
 
 #endif

@@ -1,94 +1,17 @@
 /* runs.c - the list of runs, one run, its end and its removal */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
-#include "server/api/lookup.h"
-#include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/api/task.h"
 #include "server/plan/follow_up.h"
 
-#define LIST_LIMIT_DEFAULT 50
-#define LIST_LIMIT_MAX 500
-#define LIST_LABELS_MAX 16
-#define LIST_ANSWERS_MAX 32
 #define LIST_BYTES_MAX ((size_t)256 << 20)
-
-static const char *const states[] = {"queued",     "launching", "waiting_for_nodes",
-                                     "rendezvous", "running",   "completed",
-                                     "failed",     "cancelled", NULL};
-
-#define STATES_MAX (sizeof(states) / sizeof(states[0]))
-
-/* By enum store_runs_sort. */
-static const char *const sorts[] = {"created", "duration", "figure", NULL};
-static const char *const orders[] = {"desc", "asc", NULL};
-
-/* The list's filters as they are gathered. */
-struct filters {
-    const char *states[STATES_MAX];
-    size_t n_states;
-    char *labels[LIST_LABELS_MAX]; /* copies, cut at the equals sign */
-    const char *values[LIST_LABELS_MAX];
-    size_t n_labels;
-    const char *answers[LIST_ANSWERS_MAX];
-    size_t n_answers;
-    const char *bad_state, *bad_label, *bad_answer;
-};
-
-static void add_state(void *arg, const char *value)
-{
-    struct filters *filters = arg;
-
-    for (size_t i = 0; states[i]; i++) {
-        if (strcmp(states[i], value) == 0) {
-            if (filters->n_states < STATES_MAX)
-                filters->states[filters->n_states++] = states[i];
-            return;
-        }
-    }
-    filters->bad_state = value;
-}
-
-static void add_answer(void *arg, const char *value)
-{
-    struct filters *filters = arg;
-
-    if (verdict_answer_is_kept(value) && filters->n_answers < LIST_ANSWERS_MAX)
-        filters->answers[filters->n_answers++] = value;
-    else
-        filters->bad_answer = value;
-}
-
-static void add_label(void *arg, const char *value)
-{
-    struct filters *filters = arg;
-    char *copy = NULL, *equals = NULL;
-
-    if (filters->n_labels < LIST_LABELS_MAX)
-        copy = strdup(value);
-    if (copy)
-        equals = strchr(copy, '=');
-    if (!equals || equals == copy) {
-        free(copy);
-        filters->bad_label = value;
-        return;
-    }
-    *equals = '\0';
-    filters->values[filters->n_labels] = equals + 1;
-    filters->labels[filters->n_labels++] = copy;
-}
-
-static void release_filters(struct filters *filters)
-{
-    for (size_t i = 0; i < filters->n_labels; i++)
-        free(filters->labels[i]);
-}
 
 /* A run that goes on has moved since its text was stored. */
 static int append_item(const struct api *api, const json_t *item, struct buf *out)
@@ -120,8 +43,14 @@ static int list_text(const struct api *api, const json_t *result, struct buf *ou
     return buf_append_str(out, "}\n");
 }
 
-static void reply_list(const struct api *api, struct http_request *request,
-                       const json_t *result)
+/* A list that waits for the store. */
+struct listing {
+    struct parked *parked;
+    const struct params_format *format;
+};
+
+static void reply_list(const struct listing *listing, const struct api *api,
+                       struct http_request *request, const json_t *result)
 {
     struct buf out;
 
@@ -129,142 +58,98 @@ static void reply_list(const struct api *api, struct http_request *request,
     if (list_text(api, result, &out))
         http_reply_problem(request, 503, NULL,
                            "the list is too long: ask for fewer runs");
-    else if (lists_want_json(request))
-        http_reply_text(request, 200, "application/json", out.data, out.len);
+    else if (listing->format->value == FORM_JSON)
+        params_reply(request, 200, listing->format, &out);
     else
-        lists_reply(request, LIST_RUNS, json_parse(out.data, out.len, NULL));
+        lists_reply(request, LIST_RUNS, listing->format,
+                    json_parse(out.data, out.len, NULL));
     buf_release(&out);
 }
 
 static void on_list(void *arg, const struct error *err, json_t *result)
 {
-    struct parked *parked = arg;
-    struct api *api = parked->api;
-    struct http_request *request = parked_take(parked);
+    struct listing *listing = arg;
+    struct api *api = listing->parked->api;
+    struct http_request *request = parked_take(listing->parked);
 
     if (request && err)
         http_reply_error(request, err);
     else if (request)
-        reply_list(api, request, result);
+        reply_list(listing, api, request, result);
     json_decref(result);
+    free(listing);
 }
 
-static bool read_filters(struct http_request *request, struct filters *filters)
+static bool are_answers(struct http_request *request, const struct param_texts *answers)
 {
-    http_request_query_each(request, "state", add_state, filters);
-    http_request_query_each(request, "label", add_label, filters);
-    http_request_query_each(request, "verdict", add_answer, filters);
-    if (filters->bad_state)
-        http_reply_problem(
-            request, 422, NULL,
-            "the parameter state must be queued, launching, "
-            "waiting_for_nodes, rendezvous, running, completed, failed or cancelled");
-    else if (filters->bad_label)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter label must be KEY=VALUE, at most %d of them",
-                           LIST_LABELS_MAX);
-    else if (filters->bad_answer)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter verdict must be an answer of a verdict on runs "
-                           "or KIND:ANSWER, such as fail, slow_node or "
-                           "preflight:finding, at most %d of them; not %.60s",
-                           LIST_ANSWERS_MAX, filters->bad_answer);
-    return !filters->bad_state && !filters->bad_label && !filters->bad_answer;
-}
-
-/* *value becomes the place of the parameter's word in `words`; false after an answer. */
-static bool read_word(struct http_request *request, const char *name,
-                      const char *const *words, int *value)
-{
-    const char *text = http_request_query(request, name);
-    char choices[100] = "";
-
-    *value = 0;
-    for (int i = 0; text && words[i]; i++) {
-        size_t len = strlen(choices);
-
-        if (strcmp(words[i], text) == 0) {
-            *value = i;
-            return true;
+    for (size_t i = 0; i < answers->n; i++)
+        if (!verdict_answer_is_kept(answers->at[i])) {
+            http_reply_problem(request, 422, NULL,
+                               "the parameter verdict must be an answer of a verdict on "
+                               "runs or KIND:ANSWER, such as fail, slow_node or "
+                               "preflight:finding, not %.60s",
+                               answers->at[i]);
+            return false;
         }
-        snprintf(choices + len, sizeof(choices) - len, "%s%s", i ? ", " : "", words[i]);
-    }
-    if (text)
-        http_reply_problem(request, 422, NULL, "the parameter %s must be one of %s", name,
-                           choices);
-    return !text;
-}
-
-static bool read_time(struct http_request *request, const char *name, int64_t *ms)
-{
-    const char *text = http_request_query(request, name);
-    size_t len = text ? strlen(text) : 0;
-
-    if (!text)
-        return true;
-    *ms = len > 0 && text[len - 1] == 'Z' ? clock_parse_ms(text) : 0;
-    if (*ms <= 0)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter %s must be a time as 2026-01-31T23:59:59.000Z",
-                           name);
-    return *ms > 0;
-}
-
-/* False after an answer. */
-static bool read_query(struct http_request *request, struct store_runs_query *query)
-{
-    int64_t limit = LIST_LIMIT_DEFAULT;
-    int sort, order;
-
-    if (!lists_can_reply(request) ||
-        !params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit) ||
-        !params_flag(request, "total", &query->has_total) ||
-        !params_flag(request, "judged", &query->is_judged) ||
-        !read_word(request, "sort", sorts, &sort) ||
-        !read_word(request, "order", orders, &order) ||
-        !read_time(request, "since", &query->since_ms) ||
-        !read_time(request, "until", &query->until_ms))
-        return false;
-    query->sort = (enum store_runs_sort)sort;
-    query->is_rising = order == 1;
-    query->text = http_request_query(request, "q");
-    query->node = http_request_query(request, "node");
-    query->suspect = http_request_query(request, "suspect");
-    query->cursor = http_request_query(request, "cursor");
-    query->limit = (int)limit;
     return true;
+}
+
+static void read_list(struct api *api, struct http_request *request,
+                      const struct run_list_params *params)
+{
+    char *keys[RUN_LIST_LABELS_MAX];
+    const char *values[RUN_LIST_LABELS_MAX];
+    const struct store_runs_query query = {.sort = params->sort,
+                                           .is_rising = params->order == 1,
+                                           .has_total = params->has_total,
+                                           .since_ms = params->since_ms,
+                                           .until_ms = params->until_ms,
+                                           .states = params->states.at,
+                                           .n_states = params->states.n,
+                                           .answers = params->answers.at,
+                                           .n_answers = params->answers.n,
+                                           .label_keys = (const char *const *)keys,
+                                           .label_values = values,
+                                           .n_labels = params->labels.n,
+                                           .node = params->node,
+                                           .suspect = params->suspect,
+                                           .is_judged = params->is_judged,
+                                           .text = params->text,
+                                           .cursor = params->cursor,
+                                           .limit = (int)params->limit};
+    struct listing *listing = memory_zeroed(1, sizeof(*listing), "a list");
+
+    for (size_t i = 0; i < params->labels.n; i++) {
+        const char *label = params->labels.at[i], *equals = strchr(label, '=');
+
+        keys[i] = memory_text(label, "a label");
+        keys[i][equals - label] = '\0';
+        values[i] = equals + 1;
+    }
+    listing->parked = parked_create(api, request);
+    listing->format = params->format;
+    store_read_runs(api->store, &query, on_list, listing);
+    for (size_t i = 0; i < params->labels.n; i++)
+        free(keys[i]);
 }
 
 void api_run_list(struct http_request *request, void *arg)
 {
-    struct api *api = arg;
-    struct filters filters = {.n_states = 0};
-    struct store_runs_query query = {.has_total = false};
-    struct parked *parked;
+    struct run_list_params params;
 
-    if (read_query(request, &query) && read_filters(request, &filters)) {
-        parked = parked_create(api, request);
-        query.states = filters.states;
-        query.n_states = filters.n_states;
-        query.answers = filters.answers;
-        query.n_answers = filters.n_answers;
-        query.label_keys = (const char *const *)filters.labels;
-        query.label_values = filters.values;
-        query.n_labels = filters.n_labels;
-        if (parked)
-            store_read_runs(api->store, &query, on_list, parked);
-    }
-    release_filters(&filters);
+    if (params_read(request, &run_list_route, &params) &&
+        are_answers(request, &params.answers))
+        read_list(arg, request, &params);
 }
 
-static void show(struct api *api, struct http_request *request, json_t *run)
+static int show(sqlite3 *db, struct task *task, struct error *err)
 {
-    json_t *follow_up = follow_up_of(run);
+    json_t *follow_up = follow_up_of(task->run);
 
-    (void)api;
+    (void)db, (void)err;
     if (follow_up)
-        json_object_set_new(run, "follow_up", follow_up);
-    http_reply_json(request, 200, json_incref(run));
+        json_object_set_new(task->run, "follow_up", follow_up);
+    return task_json(task, json_incref(task->run));
 }
 
 /* A page asks every few seconds for one that goes on. */
@@ -281,14 +166,15 @@ void api_run_get(struct http_request *request, void *arg)
     if (text)
         http_reply_text(request, 200, "application/json", text, len);
     else
-        lookup_run(arg, request, id, show);
+        task_start(arg, request, NULL, TASK_RUN, STORE_KEYED, show);
     free(text);
 }
 
-static void show_cancelled(struct api *api, struct http_request *request, json_t *run)
+static int show_cancelled(sqlite3 *db, struct task *task, struct error *err)
 {
-    (void)api;
-    http_reply_json(request, 202, json_incref(run));
+    (void)db, (void)err;
+    task->status = 202;
+    return task_json(task, json_incref(task->run));
 }
 
 /* A run that has ended already needs no more: asking twice is no mistake. */
@@ -303,48 +189,27 @@ void api_run_cancel(struct http_request *request, void *arg)
     if (scheduler_cancel(api->scheduler, id, &err) && err.code != ERROR_NOT_FOUND)
         http_reply_error(request, &err);
     else
-        lookup_run(api, request, id, show_cancelled);
+        task_start(api, request, NULL, TASK_RUN, STORE_KEYED, show_cancelled);
 }
 
-static void on_deleted(void *arg, const struct error *err,
-                       const struct store_event *events, size_t n_events)
+static int delete_run(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct http_request *request = parked_take(arg);
-
-    (void)events;
-    (void)n_events;
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        http_reply_empty(request, 204);
-}
-
-static void delete_found(struct api *api, struct http_request *request, json_t *run)
-{
-    static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
-    const char *id = http_request_param(request, "id");
-    struct store_write *write;
-    struct parked *parked;
-
-    (void)run;
-    if (scheduler_run_is_active(api->scheduler, id)) {
-        http_reply_problem(request, 409, NULL,
-                           "run %s has not ended; cancel it before deleting it", id);
-        return;
-    }
-    parked = parked_create(api, request);
-    if (!parked)
-        return;
-    write = store_write_create();
-    if (!write) {
-        parked_fail(parked, &out_of_memory);
-        return;
-    }
-    store_write_delete(write, id); /* a failure fails the submission, which answers */
-    store_submit(api->store, write, false, on_deleted, parked);
+    (void)db, (void)err;
+    task->write = store_write_create();
+    store_write_delete(task->write, task->run_id);
+    task->status = 204;
+    return 0;
 }
 
 void api_run_delete(struct http_request *request, void *arg)
 {
-    lookup_id(arg, request, http_request_param(request, "id"), delete_found);
+    const struct api *api = arg;
+    const char *id = http_request_param(request, "id");
+
+    if (scheduler_run_is_active(api->scheduler, id))
+        http_reply_problem(request, 409, NULL,
+                           "run %s has not ended; cancel it before deleting it", id);
+    else
+        task_start(arg, request, &run_delete_route, TASK_OUTLINE, STORE_KEYED,
+                   delete_run);
 }

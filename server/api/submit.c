@@ -42,17 +42,17 @@ static void answer(struct api *api, struct http_request *request, json_t *run, i
 {
     struct follow_options options = {.status = status, .is_endless = true};
     char location[128];
-    int form = -1;
+    const struct params_format *format = params_format(request, answers);
 
-    if (!params_format(request, answers, &form))
+    if (!format)
         return;
     snprintf(location, sizeof(location), "/api/v1/runs/%s", json_get_str(run, "id", ""));
     http_reply_header(request, "Location", location);
-    if (form < 0) {
+    if (format->value < 0) {
         http_reply_json(request, status, json_incref(run));
         return;
     }
-    options.form = (enum event_form)form;
+    options.form = (enum event_form)format->value;
     follow_start(api, request, run, &options);
 }
 
@@ -243,9 +243,8 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
 void api_run_submit(struct http_request *request, void *arg)
 {
     json_t *body;
-    int form;
 
-    if (!params_format(request, answers, &form))
+    if (!params_format(request, answers))
         return;
     body = spec_request_body(request);
     if (body)
@@ -271,8 +270,6 @@ static void submit_follow_up(struct api *api, struct http_request *request, json
 
 void api_run_follow_up(struct http_request *request, void *arg)
 {
-    int form;
-
-    if (params_format(request, answers, &form))
+    if (params_format(request, answers))
         lookup_run(arg, request, http_request_param(request, "id"), submit_follow_up);
 }

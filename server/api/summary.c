@@ -2,36 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/handlers.h"
-#include "server/api/lookup.h"
-#include "server/api/params.h"
-#include "server/api/parked.h"
 #include "server/api/summary_answer.h"
-
-#define TEXT_MAX ((size_t)512 << 20)
-
-/* A request that waits for the store. */
-struct wait {
-    struct parked *parked;
-    json_t *run;
-};
-
-static void wait_free(struct wait *wait)
-{
-    json_decref(wait->run);
-    free(wait);
-}
+#include "server/api/task.h"
+#include "server/store/store_work.h"
 
 json_t *summary_combinations(const json_t *run)
 {
     const json_t *described = json_object_get(run, "cases");
     size_t n_cases;
     struct summary_case *cases = summary_cases(run, &n_cases);
-    json_t *list = cases ? json_array() : NULL;
+    json_t *list = json_array();
 
-    for (size_t i = 0; list && i < n_cases; i++) {
+    if (!cases)
+        memory_out("a summary");
+    for (size_t i = 0; i < n_cases; i++) {
         size_t number = (size_t)cases[i].combination;
         const json_t *c = json_array_get(described, i);
 
@@ -67,94 +54,21 @@ int summary_answer_write(const json_t *run, const struct summary *summary,
     return result;
 }
 
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
+static int answer(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct wait *wait = arg;
-    struct http_request *request = parked_take(wait->parked);
-    struct buf out;
+    const struct summary_query query = {.up_to = task->head,
+                                        .points = (size_t)task->params.summary.points,
+                                        .by = task->params.summary.by};
+    struct summary *summary = store_get_summary(db, task->run, &query, err);
+    int result = summary ? summary_answer_write(task->run, summary, &task->out) : 0;
 
-    buf_init(&out, TEXT_MAX);
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request && summary_answer_write(wait->run, summary, &out))
-        http_reply_problem(request, 503, NULL, "out of memory");
-    else if (request)
-        http_reply_text(request, 200, "application/json", out.data, out.len);
-    buf_release(&out);
+    if (result)
+        task_too_large(err);
     summary_destroy(summary);
-    wait_free(wait);
-}
-
-static bool read_by(struct http_request *request, enum summary_by *by)
-{
-    static const char *const names[] = {
-        [SUMMARY_BY_COMBINATION] = "combination",
-        [SUMMARY_BY_CASE] = "case",
-        [SUMMARY_BY_CYCLE] = "cycle",
-    };
-    const char *text = http_request_query(request, "by");
-
-    *by = SUMMARY_BY_COMBINATION;
-    if (!text)
-        return true;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], text) == 0) {
-            *by = (enum summary_by)i;
-            return true;
-        }
-    }
-    http_reply_problem(request, 422, NULL,
-                       "the parameter by must be one of combination, case, cycle");
-    return false;
-}
-
-static struct wait *wait_create(struct api *api, struct http_request *request,
-                                json_t *run)
-{
-    struct wait *wait = calloc(1, sizeof(*wait));
-
-    if (!wait) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return NULL;
-    }
-    wait->run = json_incref(run);
-    wait->parked = parked_create(api, request);
-    if (!wait->parked) {
-        wait_free(wait);
-        return NULL;
-    }
-    return wait;
-}
-
-/* The document of a run under way shows events that are still to be published: the
- * summary ends with these. */
-static void settled(struct api *api, struct http_request *request, json_t *run)
-{
-    struct summary_query query = {0};
-    int64_t points = SUMMARY_POINTS_DEFAULT;
-    struct wait *wait;
-
-    if (!params_integer(request, "points", SUMMARY_POINTS_MIN, SUMMARY_POINTS_MAX,
-                        &points) ||
-        !read_by(request, &query.by))
-        return;
-    wait = wait_create(api, request, run);
-    if (!wait)
-        return;
-    query.points = (size_t)points;
-    query.up_to = scheduler_head(api->scheduler, json_get_str(run, "id", ""));
-    if (query.up_to == 0)
-        query.up_to = INT64_MAX;
-    store_read_summary(api->store, run, &query, on_summary, wait);
-}
-
-static void found(struct api *api, struct http_request *request, json_t *run)
-{
-    lookup_settle(api, request, run, settled);
+    return summary && result == 0 ? 0 : -1;
 }
 
 void api_run_summary(struct http_request *request, void *arg)
 {
-    if (params_type(request, "application/json"))
-        lookup_run(arg, request, http_request_param(request, "id"), found);
+    task_start(arg, request, &summary_route, TASK_SETTLED_RUN, STORE_LONG, answer);
 }

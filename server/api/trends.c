@@ -3,81 +3,13 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/spec/collective.h"
-#include "server/analysis/compare.h"
 #include "server/analysis/likeness.h"
 #include "server/analysis/run_values.h"
 #include "server/analysis/trend.h"
 #include "server/api/handlers.h"
 #include "server/api/page_link.h"
-#include "server/api/params.h"
-#include "server/api/parked.h"
+#include "server/api/task.h"
 #include "server/render/trend_text.h"
-
-#define LIMIT_DEFAULT 100
-#define LIMIT_MAX 500
-#define REQUESTS_MAX 1000
-#define TEXT_MAX ((size_t)64 << 20)
-
-enum form { FORM_JSON, FORM_NDJSON, FORM_CSV, FORM_TEXT };
-
-static const struct params_format formats[] = {
-    [FORM_JSON] = {"json", "application/json", FORM_JSON},
-    [FORM_NDJSON] = {"ndjson", "application/x-ndjson", FORM_NDJSON},
-    [FORM_CSV] = {"csv", "text/csv", FORM_CSV},
-    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
-};
-
-/* A request that waits for the store, and then for the answer to be made: on another
- * thread, which has what the store gave for itself. A long page takes a tenth of a
- * second. */
-struct asking {
-    uv_work_t work;
-    struct parked *parked;
-    struct trend_figure figure; /* its names are static */
-    struct store_trends_query query;
-    double margin_percent;
-    int64_t requests; /* that are shown together */
-    int form;
-    json_t *answer; /* the store's */
-    struct buf out;
-    char *next; /* cursor of the next page, or NULL */
-    bool is_failed;
-};
-
-/* ---- The question ---- */
-
-/* A name of a table of ours; *number as it is where the parameter is absent. */
-static bool read_name(struct http_request *request, const char *name,
-                      int (*lookup)(const char *), int *number)
-{
-    const char *text = http_request_query(request, name);
-    int found = text ? lookup(text) : *number;
-
-    if (found >= 0) {
-        *number = found;
-        return true;
-    }
-    http_reply_problem(request, 422, NULL, "the parameter %s: there is no %s %s", name,
-                       name, text);
-    return false;
-}
-
-static bool read_figure(struct http_request *request, struct trend_figure *figure)
-{
-    int collective = COLLECTIVE_ALL_REDUCE, dtype = DTYPE_FLOAT32, band = BAND_BANDWIDTH;
-
-    if (!read_name(request, "collective", collective_lookup, &collective) ||
-        !read_name(request, "dtype", dtype_lookup, &dtype) ||
-        !read_name(request, "band", band_lookup, &band) ||
-        !params_flag(request, "in_place", &figure->in_place))
-        return false;
-    figure->collective = collective_name((enum collective_kind)collective);
-    figure->dtype = dtype_name((enum dtype)dtype);
-    figure->band = (enum band)band;
-    return true;
-}
 
 /* Names as they were given, separated by commas or by repeating the parameter. */
 static void add_names(void *arg, const char *value)
@@ -93,7 +25,7 @@ static void add_names(void *arg, const char *value)
     }
 }
 
-/* NULL: any nodes, or memory is out. To be freed. */
+/* NULL: any nodes. To be freed. */
 static char *read_nodes(struct http_request *request)
 {
     json_t *names = json_array();
@@ -106,8 +38,6 @@ static char *read_nodes(struct http_request *request)
     return nodes;
 }
 
-/* ---- The answer ---- */
-
 static int put_lines(const json_t *answer, struct buf *out)
 {
     const json_t *points = json_object_get(answer, "points");
@@ -118,153 +48,74 @@ static int put_lines(const json_t *answer, struct buf *out)
     return result;
 }
 
-static int (*const writers[])(const json_t *answer, struct buf *out) = {
-    [FORM_JSON] = json_line_append,
-    [FORM_NDJSON] = put_lines,
-    [FORM_CSV] = trend_csv_write,
-    [FORM_TEXT] = trend_text_write,
-};
-
-/* What the store knows becomes what is shown; -1 when memory is out. */
-static int finish_answer(json_t *answer, const struct asking *asking)
+/* What the store knows becomes what is shown. */
+static void finish_page(json_t *page, const struct trend_figure *figure,
+                        const struct trends_params *params)
 {
-    json_t *changes = trend_verdicts(
-        answer, &asking->figure, asking->margin_percent / 100, (size_t)asking->requests);
-    size_t examined = json_array_size(json_object_get(answer, "window"));
+    size_t examined = json_array_size(json_object_get(page, "window"));
 
-    if (!changes)
-        return -1;
-    json_object_set_new(answer, "changes", changes);
-    json_object_set_new(answer, "figure", trend_figure_json(&asking->figure));
-    json_object_set_new(answer, "examined", json_integer((json_int_t)examined));
-    json_object_del(answer, "window");
-    json_object_del(answer, "texts");
-    return 0;
+    json_object_set_new(page, "changes",
+                        trend_verdicts(page, figure, params->margin_percent / 100,
+                                       (size_t)params->requests));
+    json_object_set_new(page, "figure", trend_figure_json(figure));
+    json_object_set_new(page, "examined", json_integer((json_int_t)examined));
+    json_object_del(page, "window");
+    json_object_del(page, "texts");
 }
 
-static void asking_free(struct asking *asking)
+static json_t *read_page(sqlite3 *db, struct task *task,
+                         const struct trend_figure *figure, struct error *err)
 {
-    json_decref(asking->answer);
-    buf_release(&asking->out);
-    free(asking->next);
-    free(asking);
-}
+    const struct trends_params *params = &task->params.trends;
+    char name[LIKENESS_FIGURE_SIZE], *nodes = read_nodes(task->request);
+    struct store_trends_query query = {.figure = name,
+                                       .nodes = nodes,
+                                       .backend = params->backend,
+                                       .like = params->run,
+                                       .likeness = params->likeness,
+                                       .world_size = (int)params->ranks,
+                                       .cursor = params->cursor,
+                                       .limit = (int)params->limit};
+    json_t *page;
 
-static void make_answer(uv_work_t *work)
-{
-    struct asking *asking = work->data;
-    const char *next = json_get_str(asking->answer, "next", NULL);
-
-    asking->next = next ? strdup(next) : NULL;
-    asking->is_failed = (next && !asking->next) ||
-                        finish_answer(asking->answer, asking) ||
-                        writers[asking->form](asking->answer, &asking->out);
-    json_decref(asking->answer);
-    asking->answer = NULL;
-}
-
-static void reply(struct http_request *request, const struct asking *asking)
-{
-    static const char *const kept[] = {
-        "collective", "dtype", "band",  "in_place",       "nodes",    "run",    "like",
-        "backend",    "ranks", "limit", "margin_percent", "requests", "format", NULL};
-
-    if (asking->next)
-        page_link_next(request, "cursor", asking->next, kept);
-    params_reply(request, 200, &formats[asking->form], &asking->out);
-}
-
-static void on_answer(uv_work_t *work, int status)
-{
-    struct asking *asking = work->data;
-    struct http_request *request = parked_take(asking->parked);
-
-    if (request && (status || asking->is_failed))
-        http_reply_problem(request, 503, NULL,
-                           status ? "the server stops" : "out of memory");
-    else if (request)
-        reply(request, asking);
-    asking_free(asking);
-}
-
-static void on_trends(void *arg, const struct error *err, json_t *answer)
-{
-    static const struct error gone = {ERROR_UNAVAILABLE, "the client is gone"};
-    struct asking *asking = arg;
-
-    asking->answer = answer;
-    if (err || !asking->parked->request) {
-        parked_fail(asking->parked, err ? err : &gone);
-        asking_free(asking);
-        return;
-    }
-    asking->work.data = asking;
-    uv_queue_work(asking->parked->api->loop, &asking->work, make_answer, on_answer);
-}
-
-/* What the request asks for goes to the store, once the run that others are to be like
- * has its values. */
-static void ask(void *arg, const struct error *err)
-{
-    struct asking *asking = arg;
-    struct http_request *request = asking->parked->request;
-    char figure[LIKENESS_FIGURE_SIZE], *nodes;
-
-    if (err || !request) {
-        on_trends(asking, err, NULL);
-        return;
-    }
-    nodes = read_nodes(request);
-    likeness_figure(asking->figure.collective, asking->figure.dtype,
-                    asking->figure.in_place, asking->figure.band, figure);
-    asking->query.figure = figure;
-    asking->query.nodes = nodes;
-    asking->query.backend = http_request_query(request, "backend");
-    asking->query.like = http_request_query(request, "run");
-    asking->query.cursor = http_request_query(request, "cursor");
-    store_read_trends(asking->parked->api->store, &asking->query, on_trends, asking);
+    likeness_figure(figure->collective, figure->dtype, figure->in_place, figure->band,
+                    name);
+    page = store_get_trends(db, &query, err);
     free(nodes);
+    return page;
 }
 
-static bool read_question(struct http_request *request, struct asking *asking)
+static int answer(sqlite3 *db, struct task *task, struct error *err)
 {
-    int64_t limit = LIMIT_DEFAULT, ranks = 0;
+    static int (*const writers[])(const json_t *page, struct buf *out) = {
+        [FORM_JSON] = json_line_append,
+        [FORM_NDJSON] = put_lines,
+        [FORM_CSV] = trend_csv_write,
+        [FORM_TEXT] = trend_text_write,
+    };
+    const struct trends_params *params = &task->params.trends;
+    const struct trend_figure figure = {collective_name(params->collective),
+                                        dtype_name(params->dtype), params->is_in_place,
+                                        params->band};
+    json_t *page = read_page(db, task, &figure, err);
+    int result;
 
-    if (!params_format(request, formats, &asking->form) ||
-        !read_figure(request, &asking->figure) ||
-        !params_integer(request, "limit", 1, LIMIT_MAX, &limit) ||
-        !params_integer(request, "ranks", 1, INT32_MAX, &ranks) ||
-        !params_real(request, "margin_percent", 0.01, 100, &asking->margin_percent) ||
-        !params_integer(request, "requests", 1, REQUESTS_MAX, &asking->requests) ||
-        !params_likeness(request, &asking->query.likeness))
-        return false;
-    asking->query.limit = (int)limit;
-    asking->query.world_size = (int)ranks;
-    return true;
+    if (!page)
+        return -1;
+    if (json_is_string(json_object_get(page, "next")))
+        page_link_next(task, "cursor", json_get_str(page, "next", ""));
+    finish_page(page, &figure, params);
+    result = writers[params->format->value](page, &task->out);
+    json_decref(page);
+    return result ? task_too_large(err) : 0;
 }
 
 void api_trends(struct http_request *request, void *arg)
 {
-    struct api *api = arg;
-    struct asking question = {
-        .form = FORM_JSON, .margin_percent = 100 * COMPARE_SAME, .requests = 1};
-    struct asking *asking;
-    const char *run = http_request_query(request, "run");
+    struct task *task = task_create(arg, request, &trends_route);
 
-    if (!read_question(request, &question))
+    if (!task)
         return;
-    asking = malloc(sizeof(*asking));
-    if (!asking) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return;
-    }
-    *asking = question;
-    buf_init(&asking->out, TEXT_MAX);
-    asking->parked = parked_create(api, request);
-    if (!asking->parked)
-        free(asking);
-    else if (run)
-        scheduler_await_values(api->scheduler, run, ask, asking);
-    else
-        ask(asking, NULL);
+    task->values_of = task->params.trends.run;
+    task_run(task, TASK_NO_RUN, STORE_LONG, answer);
 }

@@ -4,32 +4,14 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/gate.h"
 #include "server/api/handlers.h"
-#include "server/api/lookup.h"
-#include "server/api/params.h"
+#include "server/api/task.h"
 #include "server/render/verdict_text.h"
 
-#define TEXT_MAX ((size_t)1 << 20)
-#define WAIT_MAX_S 86400
-
-enum form { FORM_JSON, FORM_TEXT };
-
-static const struct params_format formats[] = {
-    [FORM_JSON] = {"json", "application/json", FORM_JSON},
-    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
-};
-
-/* ---- The answer ---- */
-
-static bool has_ended(const json_t *run)
-{
-    return json_is_string(json_object_get(run, "ended"));
-}
-
-/* Of a run that asked for no checks none is kept. A new reference, NULL while it goes on.
- */
+/* The verdict that was kept, or that of a run that asked for no checks. A new reference;
+ * NULL while it goes on. */
 static json_t *verdict_of(const json_t *run)
 {
     json_t *kept = json_object_get(run, "verdict");
@@ -37,55 +19,41 @@ static json_t *verdict_of(const json_t *run)
                                      .state = json_get_str(run, "state", ""),
                                      .reason = json_get_str(run, "reason", NULL)};
 
-    if (!has_ended(run))
+    if (!json_is_string(json_object_get(run, "ended")))
         return NULL;
     return kept ? json_incref(kept) : gate_judge(&unasked);
 }
 
-static void reply_text(struct http_request *request, int status, const json_t *run,
-                       json_t *verdict)
+static int answer(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct buf out;
-
-    buf_init(&out, TEXT_MAX);
-    if (!verdict)
-        buf_printf(&out, "not ended: the run is %s\n", json_get_str(run, "state", "?"));
-    if (verdict && verdict_text_append(verdict, &out))
-        http_reply_problem(request, 503, NULL, "out of memory");
-    else
-        params_reply(request, status, &formats[FORM_TEXT], &out);
-    buf_release(&out);
-}
-
-static void answer(struct api *api, struct http_request *request, json_t *run)
-{
+    const json_t *run = task->run;
     json_t *verdict = verdict_of(run);
-    int status = has_ended(run) ? 200 : 202;
-    int form;
+    int result = 0;
 
-    (void)api;
-    if (!params_format(request, formats, &form))
-        goto out;
-    if (has_ended(run) && !verdict) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        goto out;
-    }
+    (void)db;
+    task->status = verdict ? 200 : 202;
     if (verdict)
-        http_reply_header(request, "Ringbench-Verdict",
-                          json_get_str(verdict, "answer", ""));
-    if (form == FORM_TEXT)
-        reply_text(request, status, run, verdict);
-    else
-        http_reply_json(request, status,
-                        json_pack("{s:O, s:O, s:b, s:O?, s:O*, s:O*, s:O*}", "run",
+        task_header(task, "Ringbench-Verdict", json_get_str(verdict, "answer", ""));
+    if (task->params.verdict.format->value == FORM_JSON)
+        task_json(task, json_pack("{s:O, s:O, s:b, s:O?, s:O*, s:O*, s:O*}", "run",
                                   json_object_get(run, "id"), "state",
                                   json_object_get(run, "state"), "asked",
                                   gate_is_asked(json_object_get(run, "spec")), "verdict",
                                   verdict, "lateness", json_object_get(run, "lateness"),
                                   "hang", json_object_get(run, "hang"), "traffic",
                                   json_object_get(run, "traffic")));
-out:
+    else if (verdict)
+        result = verdict_text_append(verdict, &task->out);
+    else
+        buf_printf(&task->out, "not ended: the run is %s\n",
+                   json_get_str(run, "state", "?"));
     json_decref(verdict);
+    return result ? task_too_large(err) : 0;
+}
+
+static void start_answer(struct api *api, struct http_request *request)
+{
+    task_start(api, request, &verdict_route, TASK_RUN, STORE_KEYED, answer);
 }
 
 /* ---- Waiting for the run's end ---- */
@@ -95,7 +63,6 @@ struct wait {
     struct http_request *request;
     struct scheduler_watch *watch;
     uv_timer_t timer;
-    char run[64];
 };
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -118,10 +85,11 @@ static void on_gone(void *data)
 static void end_wait(struct wait *wait)
 {
     struct http_request *request = wait->request;
+    struct api *api = wait->api;
 
     leave(wait);
     http_request_park(request, NULL, NULL);
-    lookup_run(wait->api, request, wait->run, answer);
+    start_answer(api, request);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -135,20 +103,15 @@ static void on_event(void *arg, const struct store_event *event)
         end_wait(arg);
 }
 
-static void begin_wait(struct api *api, struct http_request *request, json_t *run,
-                       int64_t seconds)
+static void begin_wait(struct api *api, struct http_request *request, int64_t seconds)
 {
-    struct wait *wait = calloc(1, sizeof(*wait));
+    const char *id = http_request_param(request, "id");
+    struct wait *wait = memory_zeroed(1, sizeof(*wait), "a request");
 
-    if (!wait) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return;
-    }
-    snprintf(wait->run, sizeof(wait->run), "%s", json_get_str(run, "id", ""));
-    wait->watch = scheduler_watch_run(api->scheduler, wait->run, on_event, wait);
+    wait->watch = scheduler_watch_run(api->scheduler, id, on_event, wait);
     if (!wait->watch) {
         free(wait);
-        answer(api, request, run);
+        start_answer(api, request);
         return;
     }
     wait->api = api;
@@ -159,22 +122,16 @@ static void begin_wait(struct api *api, struct http_request *request, json_t *ru
     http_request_park(request, on_gone, wait);
 }
 
-static void found(struct api *api, struct http_request *request, json_t *run)
-{
-    int64_t seconds = 0;
-
-    if (!params_integer(request, "wait", 0, WAIT_MAX_S, &seconds))
-        return;
-    if (seconds > 0 && !has_ended(run))
-        begin_wait(api, request, run, seconds);
-    else
-        answer(api, request, run);
-}
-
 void api_run_verdict(struct http_request *request, void *arg)
 {
-    int form;
+    const struct api *api = arg;
+    const char *id = http_request_param(request, "id");
+    struct verdict_params params;
 
-    if (params_format(request, formats, &form))
-        lookup_run(arg, request, http_request_param(request, "id"), found);
+    if (!params_read(request, &verdict_route, &params))
+        return;
+    if (params.wait_s > 0 && scheduler_run_is_active(api->scheduler, id))
+        begin_wait(arg, request, params.wait_s);
+    else
+        start_answer(arg, request);
 }

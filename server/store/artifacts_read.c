@@ -78,17 +78,17 @@ static void answer_texts(sqlite3 *db, struct store_read *read)
     }
 }
 
-void store_read_artifacts(struct store *store, const char *run, const char *name,
-                          int64_t after, int limit, store_read_done *done, void *arg)
+json_t *store_get_artifacts(sqlite3 *db, const char *run, const char *name, int64_t after,
+                            int limit, struct error *err)
 {
-    store_ask(store, answer_list,
-              json_pack("{s:s, s:s?, s:I, s:i}", "run", run, "name", name, "after",
-                        (json_int_t)after, "limit", limit),
-              done, arg);
+    return store_answer(db, answer_list,
+                        json_pack("{s:s, s:s?, s:I, s:i}", "run", run, "name", name,
+                                  "after", (json_int_t)after, "limit", limit),
+                        err);
 }
 
-void store_read_texts(struct store *store, const struct store_artifact_key *keys,
-                      size_t n, store_read_done *done, void *arg)
+json_t *store_get_texts(sqlite3 *db, const struct store_artifact_key *keys, size_t n,
+                        struct error *err)
 {
     json_t *list = json_array();
 
@@ -96,14 +96,14 @@ void store_read_texts(struct store *store, const struct store_artifact_key *keys
         json_array_append_new(
             list, json_pack("{s:s, s:s?, s:s?, s:s?}", "run", keys[i].run, "digest",
                             keys[i].digest, "node", keys[i].node, "name", keys[i].name));
-    store_ask(store, answer_texts, json_pack("{s:o}", "keys", list), done, arg);
+    return store_answer(db, answer_texts, json_pack("{s:o}", "keys", list), err);
 }
 
-void store_read_case_texts(struct store *store, const char *run, const char *name,
-                           int64_t case_no, store_read_done *done, void *arg)
+json_t *store_get_case_texts(sqlite3 *db, const char *run, const char *name,
+                             int64_t case_no, struct error *err)
 {
-    store_ask(store, answer_texts,
-              json_pack("{s:s, s:s, s:I, s:i}", "run", run, "name", name, "case",
-                        (json_int_t)case_no, "most", STORE_TEXTS_BYTES),
-              done, arg);
+    return store_answer(db, answer_texts,
+                        json_pack("{s:s, s:s, s:I, s:i}", "run", run, "name", name,
+                                  "case", (json_int_t)case_no, "most", STORE_TEXTS_BYTES),
+                        err);
 }

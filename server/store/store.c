@@ -53,8 +53,7 @@ struct store {
     sqlite3 *db; /* for what is looked up on this thread */
     sqlite3_stmt *lookups[SQL_COUNT];
     struct store_writer *writer;
-    struct store_reader *reader;
-    struct store_reader *analyst; /* of what may take long: nothing else waits for it */
+    struct store_reader *readers[STORE_THREADS];
     struct store_write_list written; /* whose callers are to be told */
     struct store_read_list answered; /* whose answers are to be handed over */
     struct error trouble;            /* the writer's */
@@ -219,6 +218,20 @@ static int start_handles(struct store *store, uv_loop_t *loop, struct error *err
     return 0;
 }
 
+static void stop_threads(struct store *store)
+{
+    store_writer_stop(store->writer);
+    for (int i = 0; i < STORE_THREADS && store->readers[i]; i++)
+        store_reader_stop(store->readers[i]);
+}
+
+static void destroy_threads(struct store *store)
+{
+    store_writer_destroy(store->writer);
+    for (int i = 0; i < STORE_THREADS; i++)
+        store_reader_destroy(store->readers[i]);
+}
+
 /* The last part of opening, once there are handles: failing now takes a turn of the loop.
  */
 static int start_threads(struct store *store, sqlite3 *db, struct error *err)
@@ -226,17 +239,15 @@ static int start_threads(struct store *store, sqlite3 *db, struct error *err)
     store->writer = store_writer_create(db, &store->wake, err);
     if (!store->writer)
         return -1;
-    store->reader = store_reader_create(store->path, &store->wake, err);
-    if (store->reader)
-        store->analyst = store_reader_create(store->path, &store->wake, err);
-    if (store->analyst)
-        return 0;
-    if (store->reader)
-        store_reader_stop(store->reader);
-    store_reader_destroy(store->reader);
-    store_writer_stop(store->writer);
-    store_writer_destroy(store->writer);
-    return -1;
+    for (int i = 0; i < STORE_THREADS; i++) {
+        store->readers[i] = store_reader_create(store->path, &store->wake, err);
+        if (!store->readers[i]) {
+            stop_threads(store);
+            destroy_threads(store);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* Inventories of runs that are no more: while the server runs a node may still have one
@@ -338,13 +349,6 @@ static void finish_read(struct store *store, struct store_read *read)
         read->events_done(read->arg, err, err ? NULL : read->events);
         if (!err)
             read->events = NULL;
-    } else if (read->logs_done) {
-        read->logs_done(read->arg, err, !err && read->text.data ? read->text.data : "",
-                        err ? 0 : read->text.len, read->next);
-    } else if (read->summary_done) {
-        read->summary_done(read->arg, err, err ? NULL : read->summary);
-        if (!err)
-            read->summary = NULL;
     } else if (read->worked) {
         read->worked(read->arg, err);
     } else {
@@ -388,11 +392,12 @@ static bool finish_reads(struct store *store, size_t most, size_t most_bytes)
 static void on_wake(uv_async_t *wake)
 {
     struct store *store = wake->data;
-    bool writer_ended =
+    bool have_ended =
         store_writer_collect(store->writer, &store->written, &store->trouble);
-    bool reader_ended = store_reader_collect(store->reader, &store->answered);
-    bool analyst_ended = store_reader_collect(store->analyst, &store->answered);
     bool told, answered; /* all of them */
+
+    for (int i = 0; i < STORE_THREADS; i++)
+        have_ended &= store_reader_collect(store->readers[i], &store->answered);
 
     told = finish_writes(store, WRITTEN_PER_TURN);
     answered = finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN);
@@ -400,12 +405,9 @@ static void on_wake(uv_async_t *wake)
         uv_async_send(wake);
         return;
     }
-    if (!writer_ended || !reader_ended || !analyst_ended ||
-        uv_is_closing((uv_handle_t *)&store->wake))
+    if (!have_ended || uv_is_closing((uv_handle_t *)&store->wake))
         return;
-    store_writer_destroy(store->writer);
-    store_reader_destroy(store->reader);
-    store_reader_destroy(store->analyst);
+    destroy_threads(store);
     close_handles(store);
 }
 
@@ -414,9 +416,7 @@ void store_close(struct store *store, void (*closed)(void *arg), void *arg)
     store->closed = closed;
     store->closed_arg = arg;
     store->is_closing = true;
-    store_writer_stop(store->writer);
-    store_reader_stop(store->reader);
-    store_reader_stop(store->analyst);
+    stop_threads(store);
 }
 
 const char *store_trouble(const struct store *store)
@@ -461,7 +461,7 @@ void store_submit_read(struct store *store, struct store_read *read)
         STAILQ_INSERT_TAIL(&store->answered, read, entry);
         uv_async_send(&store->wake);
     } else {
-        store_reader_submit(read->is_long ? store->analyst : store->reader, read);
+        store_reader_submit(store->readers[read->thread], read);
     }
 }
 

@@ -1,7 +1,7 @@
 /* store.h - the runs on disk: SQLite in WAL mode behind one writer thread with group
- * commit (synchronous FULL) and two reader threads: one for what is read by key, one for
- * summaries and pages of results, which may take long. Calls come from the loop's thread
- * and never block; callbacks run on it. */
+ * commit (synchronous FULL) and three reader threads: for what is read by key, for
+ * summaries and pages, which may take long, and for what compares several runs. Calls
+ * come from the loop's thread and never block; callbacks run on it. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_H
 #define RINGBENCH_SERVER_STORE_STORE_H
 
@@ -175,10 +175,6 @@ struct store_rows_query {
     const char *metric;
 };
 
-/* A page of a run's results, which says where the next one begins. */
-void store_read_rows(struct store *store, const struct store_rows_query *query,
-                     store_events_done *done, void *arg);
-
 /* What a rank printed, as it was read from it: one or more lines. */
 struct store_log {
     int64_t seq, time_ms;
@@ -197,18 +193,6 @@ struct store_logs_query {
     int limit;
     store_log_put *put;
 };
-
-/* A page of what a run's ranks printed, as `put` wrote it (borrowed, valid during the
- * call). Ends early past 1 MiB. next: the `after` of the next page, 0 when there is none.
- */
-typedef void store_logs_done(void *arg, const struct error *err, const char *text,
-                             size_t len, int64_t next);
-void store_read_logs(struct store *store, const struct store_logs_query *query,
-                     store_logs_done *done, void *arg);
-
-/* [{"time","state","detail"}], newest first, of a node. */
-void store_read_node(struct store *store, const char *node, store_read_done *done,
-                     void *arg);
 
 /* ---- At start, before the loop runs: these block. ---- */
 
@@ -262,12 +246,5 @@ int store_acked(struct store *store, const char *boot_id, int64_t *seq,
  * bytes) and the hash (STORE_BODY_HASH_MAX + 1). False when there is none, or it can't be
  * read: then a write with the key fails. */
 bool store_idempotency(struct store *store, const char *key, char *run, char *body_hash);
-
-/* Asynchronous, on a thread of its own: a long one holds up no other read. run: its
- * document, which says what the query's run and cases are; it and the query are only read
- * now. summary: given away (summary_destroy), NULL with err on failure. */
-typedef void summary_done(void *arg, const struct error *err, struct summary *summary);
-void store_read_summary(struct store *store, const json_t *run,
-                        const struct summary_query *query, summary_done *done, void *arg);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef RINGBENCH_SERVER_STORE_STORE_ARTIFACTS_H
 #define RINGBENCH_SERVER_STORE_STORE_ARTIFACTS_H
 
+#include <sqlite3.h>
+
 #include "server/store/store.h"
 
 #define STORE_INVENTORY "inventory.json"
@@ -21,8 +23,8 @@ int store_write_artifact(struct store_write *write, const struct store_artifact 
 
 /* {"artifacts": [{"case","node","name","bytes","digest"}], "next": or null}: in the order
  * of case, node and name, `limit` behind the first `after`. name: NULL = all. */
-void store_read_artifacts(struct store *store, const char *run, const char *name,
-                          int64_t after, int limit, store_read_done *done, void *arg);
+json_t *store_get_artifacts(sqlite3 *db, const char *run, const char *name, int64_t after,
+                            int limit, struct error *err);
 
 /* Of a run: the one of that digest, or of that node and name. */
 struct store_artifact_key {
@@ -30,14 +32,14 @@ struct store_artifact_key {
 };
 
 /* [{"node","text"}], of each key; ERROR_NOT_FOUND when there is none of one. */
-void store_read_texts(struct store *store, const struct store_artifact_key *keys,
-                      size_t n, store_read_done *done, void *arg);
+json_t *store_get_texts(sqlite3 *db, const struct store_artifact_key *keys, size_t n,
+                        struct error *err);
 
 #define STORE_TEXTS_BYTES (64 << 20)
 
 /* [{"node","text","case"}]: of each node the one of that name, of a case or (-1) of the
  * first in which it sent any, up to STORE_TEXTS_BYTES. */
-void store_read_case_texts(struct store *store, const char *run, const char *name,
-                           int64_t case_no, store_read_done *done, void *arg);
+json_t *store_get_case_texts(sqlite3 *db, const char *run, const char *name,
+                             int64_t case_no, struct error *err);
 
 #endif

@@ -51,6 +51,15 @@ static void begin_page(struct store_read *read, const char *cursor)
     json_object_set_new(read->params, "before_id", json_string(id));
 }
 
+json_t *store_answer_page(sqlite3 *db, store_read_answer *answer, json_t *params,
+                          const char *cursor, struct error *err)
+{
+    struct store_read *read = store_read_create(answer, params, NULL);
+
+    begin_page(read, cursor);
+    return store_read_finish(db, read, err);
+}
+
 void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
                     const char *cursor, store_read_done *done, void *arg)
 {
@@ -70,11 +79,17 @@ static void answer_work(sqlite3 *db, struct store_read *read)
 
 void store_do(struct store *store, store_work *work, store_worked *worked, void *arg)
 {
+    store_do_on(store, STORE_LONG, work, worked, arg);
+}
+
+void store_do_on(struct store *store, enum store_thread thread, store_work *work,
+                 store_worked *worked, void *arg)
+{
     struct store_read *read = store_read_create(answer_work, json_object(), arg);
 
     read->work = work;
     read->worked = worked;
-    read->is_long = true;
+    read->thread = thread;
     store_submit_read(store, read);
 }
 
@@ -126,25 +141,40 @@ static void answer_events(sqlite3 *db, struct store_read *read)
     read_each_row(db, read, SQL_EVENTS, read->params, take_event);
 }
 
+static json_t *events_params(const char *run, int64_t after, const char *type, int limit)
+{
+    return json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after", (json_int_t)after,
+                     "type", type, "limit", limit);
+}
+
+struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
+                                      int limit, struct error *err)
+{
+    struct store_read *read =
+        store_read_create(answer_events, events_params(run, after, NULL, limit), NULL);
+    struct store_events *events;
+
+    answer_events(db, read);
+    *err = read->err;
+    events = read->is_failed ? NULL : read->events;
+    if (events)
+        read->events = NULL;
+    store_read_destroy(read);
+    return events;
+}
+
 void store_read_events(struct store *store, const char *run, int64_t after,
                        const char *type, int limit, store_events_done *done, void *arg)
 {
-    json_t *params = json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after",
-                               (json_int_t)after, "type", type, "limit", limit);
-    struct store_read *read = store_read_create(answer_events, params, arg);
+    struct store_read *read =
+        store_read_create(answer_events, events_params(run, after, type, limit), arg);
 
     read->events_done = done;
     store_submit_read(store, read);
 }
 
-static void answer_rows(sqlite3 *db, struct store_read *read)
-{
-    read->events = rows_read(db, read->params, &read->err);
-    read->is_failed = !read->events;
-}
-
-void store_read_rows(struct store *store, const struct store_rows_query *query,
-                     store_events_done *done, void *arg)
+struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
+                                    struct error *err)
 {
     json_t *params =
         json_pack("{s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s?}", "run",
@@ -153,11 +183,10 @@ void store_read_rows(struct store *store, const struct store_rows_query *query,
                   "group", (json_int_t)query->group, "row", (json_int_t)query->row,
                   "rank", (json_int_t)query->rank, "size", (json_int_t)query->size,
                   "metric", query->metric);
-    struct store_read *read = store_read_create(answer_rows, params, arg);
+    struct store_events *rows = rows_read(db, params, err);
 
-    read->events_done = done;
-    read->is_long = true;
-    store_submit_read(store, read);
+    json_decref(params);
+    return rows;
 }
 
 struct summary *store_get_summary(sqlite3 *db, const json_t *run,
@@ -174,27 +203,6 @@ struct summary *store_get_summary(sqlite3 *db, const json_t *run,
     return summary;
 }
 
-static void answer_summary(sqlite3 *db, struct store_read *read)
-{
-    read->summary = summary_read(db, &read->summary_query, &read->err);
-    read->is_failed = !read->summary;
-}
-
-void store_read_summary(struct store *store, const json_t *run,
-                        const struct summary_query *query, summary_done *done, void *arg)
-{
-    json_t *params = json_pack("{s:s}", "run", json_get_str(run, "id", ""));
-    struct store_read *read = store_read_create(answer_summary, params, arg);
-
-    read->summary_done = done;
-    read->is_long = true;
-    read->summary_query = *query;
-    read->cases = summary_cases(run, &read->summary_query.n_cases);
-    read->summary_query.run = json_get_str(read->params, "run", "");
-    read->summary_query.cases = read->cases;
-    store_submit_read(store, read);
-}
-
 /* ---- What its ranks printed ---- */
 
 static const char SQL_LOGS[] =
@@ -202,9 +210,18 @@ static const char SQL_LOGS[] =
     " WHERE run = :run AND seq > :after AND (:case < 0 OR case_no = :case)"
     " AND (:rank < 0 OR rank = :rank) ORDER BY seq LIMIT :limit";
 
+struct log_page {
+    const struct store_logs_query *query;
+    struct buf *out;
+    int count;
+    int64_t next;
+    struct error *err;
+};
+
 /* A full page is followed by another, which may turn out to be empty. */
-static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
+static int take_log_row(void *arg, sqlite3_stmt *stmt)
 {
+    struct log_page *page = arg;
     const struct store_log log = {
         .seq = sqlite3_column_int64(stmt, 0),
         .time_ms = sqlite3_column_int64(stmt, 1),
@@ -215,28 +232,25 @@ static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
         .len = (size_t)sqlite3_column_bytes(stmt, 5),
     };
 
-    if (read->put_log(&log, &read->text))
-        store_read_fail(read, ERROR_LIMIT, "an entry is too long");
-    if (++read->count == (size_t)read->limit || read->text.len >= TEXT_SOFT_MAX)
-        read->next = log.seq;
+    if (page->query->put(&log, page->out))
+        return error_set(page->err, ERROR_LIMIT, "an entry is too long");
+    if (++page->count == page->query->limit || page->out->len >= TEXT_SOFT_MAX)
+        page->next = log.seq;
+    return page->next > 0;
 }
 
-static void answer_logs(sqlite3 *db, struct store_read *read)
+int store_get_logs(sqlite3 *db, const struct store_logs_query *query, struct buf *out,
+                   int64_t *next, struct error *err)
 {
-    read_each_row(db, read, SQL_LOGS, read->params, take_log_row);
-}
-
-void store_read_logs(struct store *store, const struct store_logs_query *query,
-                     store_logs_done *done, void *arg)
-{
+    struct log_page page = {.query = query, .out = out, .err = err};
     json_t *params = json_pack("{s:s, s:I, s:i, s:i, s:i}", "run", query->run, "after",
                                (json_int_t)query->after, "case", query->case_no, "rank",
                                query->rank, "limit", query->limit);
-    struct store_read *read = store_read_create(answer_logs, params, arg);
+    int rc = store_sql_each(db, SQL_LOGS, params, take_log_row, &page, err);
 
-    read->logs_done = done;
-    read->put_log = query->put;
-    store_submit_read(store, read);
+    *next = page.next;
+    json_decref(params);
+    return rc < 0 ? -1 : 0;
 }
 
 /* ---- A node ---- */
@@ -261,8 +275,7 @@ static void answer_node(sqlite3 *db, struct store_read *read)
                   read->params, take_node_row);
 }
 
-void store_read_node(struct store *store, const char *node, store_read_done *done,
-                     void *arg)
+json_t *store_get_node(sqlite3 *db, const char *node, struct error *err)
 {
-    store_ask(store, answer_node, json_pack("{s:s}", "node", node), done, arg);
+    return store_answer(db, answer_node, json_pack("{s:s}", "node", node), err);
 }

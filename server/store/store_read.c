@@ -8,8 +8,6 @@
 #include "common/base/memory.h"
 #include "server/store/store_sql.h"
 
-#define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
-
 struct store_read *store_read_create(store_read_answer *answer, json_t *params, void *arg)
 {
     struct store_read *read = memory_zeroed(1, sizeof(*read), "a query");
@@ -20,7 +18,6 @@ struct store_read *store_read_create(store_read_answer *answer, json_t *params, 
     read->params = params;
     read->limit = (int)json_get_int(params, "limit", -1);
     read->arg = arg;
-    buf_init(&read->text, TEXT_MAX);
     return read;
 }
 
@@ -28,12 +25,9 @@ void store_read_destroy(struct store_read *read)
 {
     if (!read)
         return;
-    free(read->cases);
-    summary_destroy(read->summary);
     json_decref(read->result);
     store_events_destroy(read->events);
     json_decref(read->params);
-    buf_release(&read->text);
     free(read);
 }
 
@@ -48,11 +42,15 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
 json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
                      struct error *err)
 {
-    struct store_read *read = store_read_create(answer, params, NULL);
+    return store_read_finish(db, store_read_create(answer, params, NULL), err);
+}
+
+json_t *store_read_finish(sqlite3 *db, struct store_read *read, struct error *err)
+{
     json_t *result;
 
     if (!read->is_failed)
-        answer(db, read);
+        read->answer(db, read);
     result = read->is_failed ? NULL : json_incref(read->result);
     *err = read->err;
     store_read_destroy(read);
@@ -61,7 +59,7 @@ json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
 
 size_t store_read_bytes(const struct store_read *read)
 {
-    return read->text.len + (read->events ? read->events->bytes : 0);
+    return read->events ? read->events->bytes : 0;
 }
 
 bool store_read_ends_page(struct store_read *read)

@@ -11,7 +11,7 @@
 #include "server/summary/summary.h"
 
 #define STORE_CURSOR_ID_MAX 64
-#define TEXT_SOFT_MAX ((size_t)1 << 20) /* of texts and events in an answer */
+#define TEXT_SOFT_MAX ((size_t)1 << 20) /* bytes of texts or events in an answer */
 
 struct store_read;
 
@@ -21,19 +21,13 @@ typedef void store_read_answer(sqlite3 *db, struct store_read *read);
 struct store_read {
     STAILQ_ENTRY(store_read) entry;
     store_read_answer *answer;
-    bool is_long;                       /* it may take more than milliseconds */
-    json_t *params;                     /* of its statements, by name */
-    struct summary_query summary_query; /* run and cases are owned */
-    struct summary_case *cases;
-    store_log_put *put_log;
+    enum store_thread thread;
+    json_t *params; /* of its statements, by name */
 
     bool is_failed;
     struct error err;
     json_t *result; /* or: */
     struct store_events *events;
-    struct buf text;
-    struct summary *summary;
-    int64_t next; /* of text */
 
     int limit;       /* rows of a page, -1: all */
     size_t count;    /* of rows so far */
@@ -42,8 +36,6 @@ struct store_read {
 
     store_read_done *done; /* or: */
     store_events_done *events_done;
-    store_logs_done *logs_done;
-    summary_done *summary_done;
     store_work *work;
     store_worked *worked;
     void *arg;
@@ -66,7 +58,9 @@ void store_ask(struct store *store, store_read_answer *answer, json_t *params,
 /* Ask for one page of a list, newest first, of at most the parameter `limit` rows. The
  * page starts after `cursor`, or with the newest row if that is NULL; the statement gets
  * the position as before_ms, before_id and, if it has one, before_like. A malformed
- * cursor fails the read with ERROR_INVALID. */
+ * cursor fails the read with ERROR_INVALID. store_answer_page answers at once. */
+json_t *store_answer_page(sqlite3 *db, store_read_answer *answer, json_t *params,
+                          const char *cursor, struct error *err);
 void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
                     const char *cursor, store_read_done *done, void *arg);
 
@@ -75,12 +69,15 @@ void store_ask_page(struct store *store, store_read_answer *answer, json_t *para
 json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
                      struct error *err);
 
+/* Answer this read, and free it. */
+json_t *store_read_finish(sqlite3 *db, struct store_read *read, struct error *err);
+
 /* Whether the page is full: then the row is of the next one, and page_ms and page_id, of
  * the last row of this one, say where that begins. */
 bool store_read_ends_page(struct store_read *read);
 
-/* Call `take` for each row of a statement, until the read has failed or has 1 MiB of text
- * or events. */
+/* Call `take` for each row of a statement, until the read has failed or has 1 MiB of
+ * events. */
 typedef void read_row_taker(struct store_read *read, sqlite3_stmt *stmt);
 void read_each_row(sqlite3 *db, struct store_read *read, const char *sql,
                    const json_t *params, read_row_taker *take);
@@ -97,7 +94,7 @@ int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *
 /* Append to a list of the answer, or (NULL) to the answer (item: taken). */
 void read_append(struct store_read *read, const char *list, json_t *item);
 
-/* Of text and events that are the answer. */
+/* Of events that are the answer. */
 size_t store_read_bytes(const struct store_read *read);
 
 /* store.c: hand a question to the thread that answers its kind; what failed already is

@@ -8,6 +8,7 @@
 #define RINGBENCH_SERVER_STORE_STORE_TRENDS_H
 
 #include <jansson.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,8 +26,7 @@ int store_write_values(struct store_write *write, const char *run, const json_t 
 
 /* A run whose values are due, if `run` is NULL the newest but for `skip` of them: its
  * document, or null. */
-void store_read_due(struct store *store, const char *run, size_t skip,
-                    store_read_done *done, void *arg);
+json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err);
 
 /* Have the values of all runs made anew; store_open does so when values were made in
  * another way (STORE_VALUES_VERSION). */
@@ -57,8 +57,8 @@ struct store_trends_query {
  * {number: text} of its versions}. like and versions of points are JSON, series is the
  * number of the likeness. ERROR_INVALID for a bad cursor, ERROR_NOT_FOUND when `like` has
  * no values. */
-void store_read_trends(struct store *store, const struct store_trends_query *query,
-                       store_read_done *done, void *arg);
+json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
+                         struct error *err);
 
 /* ---- Baselines ---- */
 
@@ -90,8 +90,8 @@ struct store_baselines_query {
 
 /* {"baselines":[{"id","run","name","like":"nodes"|"hardware","by","why","from","accepted",
  * "removed":null|{"by","why","from","time"}}], newest first, "next"}. */
-void store_read_baselines(struct store *store, const struct store_baselines_query *query,
-                          store_read_done *done, void *arg);
+json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *query,
+                            struct error *err);
 
 /* What a run is compared with: {"baseline": as above or null, "runs": [ids], "history":
  * [ids]}, newest first. With `last` 0 that is the newest baseline that the run is like in
@@ -113,7 +113,7 @@ struct store_base_query {
     json_t *values; /* of the run, as store_write_values takes them, borrowed; or NULL */
     enum run_likeness likeness; /* of the last runs; a baseline has its own */
 };
-void store_read_base(struct store *store, const struct store_base_query *query,
-                     store_read_done *done, void *arg);
+json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
+                       struct error *err);
 
 #endif

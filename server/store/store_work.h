@@ -1,5 +1,5 @@
-/* store_work.h - functions of the store's callers on its thread of long reads, and what
- * they read there */
+/* store_work.h - functions of the store's callers on its threads of reads, and what they
+ * read there */
 #ifndef RINGBENCH_SERVER_STORE_STORE_WORK_H
 #define RINGBENCH_SERVER_STORE_STORE_WORK_H
 
@@ -15,18 +15,37 @@ typedef int store_work(sqlite3 *db, void *arg, struct error *err);
  * the store closes. */
 typedef void store_worked(void *arg, const struct error *err);
 
-/* Call `work` on the thread, behind what was asked of it before, then `worked`. */
+/* By what is read or computed: something by its key, the rows of a run, several runs. */
+enum store_thread { STORE_KEYED, STORE_LONG, STORE_HEAVY, STORE_THREADS };
+
+/* Call `work` on the thread of long reads, or on that one, behind what was asked of it
+ * before, then `worked`. */
 void store_do(struct store *store, store_work *work, store_worked *worked, void *arg);
+void store_do_on(struct store *store, enum store_thread thread, store_work *work,
+                 store_worked *worked, void *arg);
 
 /* ---- Within such a call: a new object or summary, or NULL with err. ---- */
 
-/* As store_read_run, store_read_due and store_read_base. */
+/* As store_read_run. */
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err);
-json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err);
-json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
-                       struct error *err);
 
-/* As store_read_summary; run: the run's document. */
+/* A page of a run's results, which says where the next one begins. */
+struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
+                                    struct error *err);
+
+/* As store_read_events, of any type. */
+struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
+                                      int limit, struct error *err);
+
+/* Append a page of what a run's ranks printed, as the query's `put` writes it. Ends early
+ * past 1 MiB. next: the `after` of the next page, 0 when there is none. */
+int store_get_logs(sqlite3 *db, const struct store_logs_query *query, struct buf *out,
+                   int64_t *next, struct error *err);
+
+/* [{"time","state","detail"}], newest first, of a node. */
+json_t *store_get_node(sqlite3 *db, const char *node, struct error *err);
+
+/* run: its document, which says what the query's run and cases are. */
 struct summary *store_get_summary(sqlite3 *db, const json_t *run,
                                   const struct summary_query *query, struct error *err);
 

@@ -184,12 +184,6 @@ json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *e
     return store_answer(db, answer_due, due_params(run, skip), err);
 }
 
-void store_read_due(struct store *store, const char *run, size_t skip,
-                    store_read_done *done, void *arg)
-{
-    store_ask(store, answer_due, due_params(run, skip), done, arg);
-}
-
 /* ---- Trends ---- */
 
 static void take_point(struct store_read *read, sqlite3_stmt *stmt)
@@ -283,8 +277,8 @@ static void answer_trends(sqlite3 *db, struct store_read *read)
     read_texts(db, read);
 }
 
-void store_read_trends(struct store *store, const struct store_trends_query *query,
-                       store_read_done *done, void *arg)
+json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
+                         struct error *err)
 {
     json_t *params =
         json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:i, s:i, s:i}", "figure", query->figure,
@@ -292,7 +286,7 @@ void store_read_trends(struct store *store, const struct store_trends_query *que
                   "likeness", run_likeness_names[query->likeness], "world_size",
                   query->world_size, "limit", query->limit, "before_like", 0);
 
-    store_ask_page(store, answer_trends, params, query->cursor, done, arg);
+    return store_answer_page(db, answer_trends, params, query->cursor, err);
 }
 
 /* ---- Baselines ---- */
@@ -328,14 +322,14 @@ static void answer_baselines(sqlite3 *db, struct store_read *read)
     read_each_row(db, read, SQL_BASELINES, read->params, take_baseline);
 }
 
-void store_read_baselines(struct store *store, const struct store_baselines_query *query,
-                          store_read_done *done, void *arg)
+json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *query,
+                            struct error *err)
 {
     json_t *params =
         json_pack("{s:s?, s:s?, s:b, s:i}", "id", query->id, "run", query->run,
                   "has_removed", (int)query->has_removed, "limit", query->limit);
 
-    store_ask_page(store, answer_baselines, params, query->cursor, done, arg);
+    return store_answer_page(db, answer_baselines, params, query->cursor, err);
 }
 
 /* ---- What a run is compared with ---- */
@@ -441,10 +435,4 @@ json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
                        struct error *err)
 {
     return store_answer(db, answer_base, base_params(query), err);
-}
-
-void store_read_base(struct store *store, const struct store_base_query *query,
-                     store_read_done *done, void *arg)
-{
-    store_ask(store, answer_base, base_params(query), done, arg);
 }

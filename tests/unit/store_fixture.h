@@ -7,6 +7,8 @@
 
 #include "common/base/json_util.h"
 #include "server/store/store.h"
+#include "server/store/store_sql.h"
+#include "server/store/store_work.h"
 #include "tests/unit/event_fixture.h"
 #include "tests/unit/test.h"
 
@@ -33,14 +35,25 @@ static inline void change_database(const struct fixture *fixture, const char *sq
     sqlite3_close(db);
 }
 
+/* A connection to the database, as the store's threads of reads have it. */
+static inline sqlite3 *fixture_reader(const struct fixture *fixture)
+{
+    struct error err;
+    char path[128];
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    if (store_sql_open(path, &db, &err))
+        fail_msg("%s", err.text);
+    return db;
+}
+
 /* What a callback heard. */
 struct heard {
     int calls;
     struct error err;
     json_t *result;
     struct store_events *page;
-    char *text; /* of logs, and where the next page of them begins */
-    int64_t next;
     int64_t ids[64];
     size_t n_ids;
     int *order; /* takes the number of the call among all that share it */
@@ -131,6 +144,15 @@ static inline void on_page(void *arg, const struct error *err, struct store_even
         heard->err = *err;
     store_events_destroy(heard->page);
     heard->page = page;
+}
+
+static inline void on_worked(void *arg, const struct error *err)
+{
+    struct heard *heard = arg;
+
+    heard->calls++;
+    if (err)
+        heard->err = *err;
 }
 
 static inline void wait_for(struct fixture *fixture, const struct heard *heard, int calls)

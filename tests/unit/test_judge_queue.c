@@ -64,23 +64,31 @@ static void on_ready(void *arg, const struct error *err)
     on_written(arg, err, NULL, 0);
 }
 
-/* The points of the latency band, once the run has its values. */
-static json_t *points_after(struct fixture *fixture, struct judge_queue *queue,
-                            const char *run)
+/* The points of the latency band; a new reference. */
+static json_t *points_now(struct fixture *fixture)
 {
     const struct store_trends_query query = {.figure = "all_reduce float32 latency",
                                              .limit = 10};
-    struct heard ready = {0}, heard = {0};
-    json_t *points;
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *found = store_get_trends(db, &query, &err);
+    json_t *points = json_incref(json_object_get(found, "points"));
+
+    json_decref(found);
+    sqlite3_close(db);
+    return points;
+}
+
+/* The same once the run has its values. */
+static json_t *points_after(struct fixture *fixture, struct judge_queue *queue,
+                            const char *run)
+{
+    struct heard ready = {0};
 
     judge_queue_await(queue, run, on_ready, &ready);
     wait_for(fixture, &ready, 1);
     assert_int_equal(ready.err.code, ERROR_NONE);
-    store_read_trends(fixture->store, &query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    points = json_incref(json_object_get(heard.result, "points"));
-    json_decref(heard.result);
-    return points;
+    return points_now(fixture);
 }
 
 static void assert_value(const json_t *points, size_t i, const char *run)
@@ -144,15 +152,10 @@ TEST(who_asks_for_one_run_finds_all_that_ended_before)
 
 static size_t count_points(struct fixture *fixture)
 {
-    const struct store_trends_query query = {.figure = "all_reduce float32 latency",
-                                             .limit = 10};
-    struct heard heard = {0};
-    size_t n;
+    json_t *points = points_now(fixture);
+    size_t n = json_array_size(points);
 
-    store_read_trends(fixture->store, &query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    n = json_array_size(json_object_get(heard.result, "points"));
-    json_decref(heard.result);
+    json_decref(points);
     return n;
 }
 
@@ -169,10 +172,10 @@ TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
                     "UPDATE runs SET doc = '{\"a\": 1, \"a\": 2}' WHERE id = 'run3'");
     queue = judge_queue_create(fixture->store);
     while (count_points(fixture) < 2) /* or the test's limit */
-        ;
+        uv_run(&fixture->loop, UV_RUN_ONCE);
     add_run(fixture, "run4", "completed");
     while (count_points(fixture) < 3)
-        ;
+        uv_run(&fixture->loop, UV_RUN_ONCE);
     judge_queue_close(queue);
 }
 

@@ -175,19 +175,21 @@ static const json_t *case_at(const json_t *doc, size_t i)
 static size_t rows_in_answers(struct fixture *fixture)
 {
     struct store_rows_query query = {ANY_ROW, .run = "run1", .limit = 1000};
-    struct heard paged = {0}, all = {0};
+    sqlite3 *db = fixture_reader(fixture);
+    struct heard all = {0};
+    struct error err;
+    struct store_events *page = store_get_rows(db, &query, &err);
     size_t n;
 
-    store_read_rows(fixture->store, &query, on_page, &paged);
-    wait_for(fixture, &paged, 1);
+    sqlite3_close(db);
+    assert_non_null(page);
     store_read_events(fixture->store, "run1", 0, "result", 1000, on_page, &all);
     wait_for(fixture, &all, 1);
-    assert_int_equal(paged.err.code, ERROR_NONE);
-    n = paged.page->n;
+    n = page->n;
     assert_int_equal(all.page->n, n);
     for (size_t i = 0; i < n; i++)
-        assert_string_equal(paged.page->list[i].body, all.page->list[i].body);
-    store_events_destroy(paged.page);
+        assert_string_equal(page->list[i].body, all.page->list[i].body);
+    store_events_destroy(page);
     store_events_destroy(all.page);
     return n;
 }

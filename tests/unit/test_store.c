@@ -216,40 +216,36 @@ static int put_log(const struct store_log *log, struct buf *out)
                       log->rank, log->stream, (int)log->len, log->text);
 }
 
-static void on_logs(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
-{
-    struct heard *heard = arg;
+struct log_page {
+    char *text; /* to be freed */
+    int64_t next;
+};
 
-    assert_null(err);
-    heard->calls++;
-    free(heard->text);
-    heard->text = strndup(text, len);
-    heard->next = next;
-}
-
-/* Leaves the page's text and where the next one begins. */
 static void read_logs(struct fixture *fixture, int case_no, int rank, int64_t after,
-                      int limit, struct heard *heard)
+                      int limit, struct log_page *page)
 {
-    int calls = heard->calls + 1;
+    const struct store_logs_query query = {.run = "run1",
+                                           .case_no = case_no,
+                                           .rank = rank,
+                                           .after = after,
+                                           .limit = limit,
+                                           .put = put_log};
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    struct buf text;
 
-    store_read_logs(fixture->store,
-                    &(struct store_logs_query){.run = "run1",
-                                               .case_no = case_no,
-                                               .rank = rank,
-                                               .after = after,
-                                               .limit = limit,
-                                               .put = put_log},
-                    on_logs, heard);
-    wait_for(fixture, heard, calls);
+    buf_init(&text, SIZE_MAX);
+    assert_int_equal(store_get_logs(db, &query, &text, &page->next, &err), 0);
+    sqlite3_close(db);
+    free(page->text);
+    page->text = buf_detach(&text, NULL);
 }
 
 TEST(deleted_run_leaves_nothing)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "failed", 1);
-    struct heard heard = {0};
+    struct log_page page = {0};
     char run[13], hash[65];
     json_t *events;
 
@@ -264,9 +260,9 @@ TEST(deleted_run_leaves_nothing)
     events = events_of(fixture, "run1");
     assert_int_equal(json_array_size(events), 0);
     json_decref(events);
-    read_logs(fixture, -1, -1, 0, 10, &heard);
-    assert_string_equal(heard.text, "");
-    free(heard.text);
+    read_logs(fixture, -1, -1, 0, 10, &page);
+    assert_string_equal(page.text, "");
+    free(page.text);
     assert_false(store_idempotency(fixture->store, "key", run, hash));
     fixture_close(fixture);
     fixture_open(fixture);
@@ -277,21 +273,21 @@ TEST(logs_filter_by_case_and_rank)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 1);
-    struct heard heard = {0};
+    struct log_page page = {0};
 
     store_write_log(write, "run1", 1, 0, 0, "stdout", "a", 1);
     store_write_log(write, "run1", 2, 0, 1, "stderr", "b\n", 2);
     store_write_log(write, "run1", 3, 1, 1, "stdout", "\xff raw", 5);
     store_it(fixture, write);
-    read_logs(fixture, -1, 1, 0, 10, &heard);
-    assert_string_equal(heard.text, "2 0 1 stderr b\n;3 1 1 stdout \xff raw;");
-    assert_int_equal(heard.next, 0);
-    read_logs(fixture, 1, 1, 2, 10, &heard);
-    assert_string_equal(heard.text, "3 1 1 stdout \xff raw;");
-    read_logs(fixture, -1, -1, 0, 1, &heard);
-    assert_string_equal(heard.text, "1 0 0 stdout a;");
-    assert_int_equal(heard.next, 1);
-    free(heard.text);
+    read_logs(fixture, -1, 1, 0, 10, &page);
+    assert_string_equal(page.text, "2 0 1 stderr b\n;3 1 1 stdout \xff raw;");
+    assert_int_equal(page.next, 0);
+    read_logs(fixture, 1, 1, 2, 10, &page);
+    assert_string_equal(page.text, "3 1 1 stdout \xff raw;");
+    read_logs(fixture, -1, -1, 0, 1, &page);
+    assert_string_equal(page.text, "1 0 0 stdout a;");
+    assert_int_equal(page.next, 1);
+    free(page.text);
 }
 
 /* However many entries were asked for. */
@@ -300,18 +296,18 @@ TEST(a_page_of_logs_is_bounded_in_bytes)
     static char text[100000];
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 1);
-    struct heard heard = {0};
+    struct log_page page = {0};
 
     memset(text, 'x', sizeof(text));
     for (int i = 0; i < 30; i++)
         store_write_log(write, "run1", i, 0, 0, "stdout", text, sizeof(text));
     store_it(fixture, write);
     for (int pages = 1; pages <= 3; pages++) {
-        read_logs(fixture, -1, -1, heard.next, 10000, &heard);
-        assert_true(strlen(heard.text) < (size_t)2 << 20);
-        assert_int_equal(heard.next, pages < 3 ? 11 * pages : 0);
+        read_logs(fixture, -1, -1, page.next, 10000, &page);
+        assert_true(strlen(page.text) < (size_t)2 << 20);
+        assert_int_equal(page.next, pages < 3 ? 11 * pages : 0);
     }
-    free(heard.text);
+    free(page.text);
 }
 
 /* Wait for so many calls; no turn of the loop makes more than `most`. */
@@ -332,21 +328,22 @@ TEST(a_turn_of_the_loop_takes_few_answers)
     static char text[100000];
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 1);
-    struct store_logs_query query = {
-        .run = "run1", .case_no = -1, .rank = -1, .limit = 100, .put = put_log};
+    json_t *body;
     struct heard runs = {0}, pages = {0};
 
-    memset(text, 'x', sizeof(text));
+    memset(text, 'x', sizeof(text) - 1);
+    body = json_pack("{s:s}", "text", text);
     for (int i = 0; i < 11; i++)
-        store_write_log(write, "run1", i, 0, 0, "stdout", text, sizeof(text));
+        assert_int_equal(store_write_event(write, "run1", i, "message", body), 0);
+    json_decref(body);
     store_it(fixture, write);
     for (int i = 0; i < 64; i++)
         store_read_run(fixture->store, "nope", on_read, &runs);
     wait_in_steps(fixture, &runs, 64, 4);
     for (int i = 0; i < 12; i++)
-        store_read_logs(fixture->store, &query, on_logs, &pages);
+        store_read_events(fixture->store, "run1", 0, NULL, 100, on_page, &pages);
     wait_in_steps(fixture, &pages, 12, 1);
-    free(pages.text);
+    store_events_destroy(pages.page);
 }
 
 TEST(a_turn_of_the_loop_tells_of_few_writes)

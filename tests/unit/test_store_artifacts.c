@@ -37,12 +37,28 @@ static int texts(const struct fixture *fixture)
     return n;
 }
 
+/* Artifacts of the run "a". */
+static size_t listed(struct fixture *fixture)
+{
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *list = store_get_artifacts(db, "a", NULL, 0, 10, &err);
+    size_t n = json_array_size(json_object_get(list, "artifacts"));
+
+    assert_non_null(list);
+    json_decref(list);
+    sqlite3_close(db);
+    return n;
+}
+
 TEST(a_text_is_there_once_until_its_last_run_is_deleted)
 {
     struct store_write *first = store_write_create(), *second = store_write_create();
     const struct store_artifact_key key = {.run = "b", .digest = "same"};
     struct fixture *fixture = *state;
-    struct heard heard = {0};
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *found;
 
     add(fixture, "a", "x.xml", "same");
     add(fixture, "b", "x.xml", "same");
@@ -50,17 +66,15 @@ TEST(a_text_is_there_once_until_its_last_run_is_deleted)
     store_write_delete(first, "a");
     store_it(fixture, first);
     assert_int_equal(texts(fixture), 1);
-    store_read_texts(fixture->store, &key, 1, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(heard.err.code, ERROR_NONE);
-    json_decref(heard.result);
-    heard.result = NULL;
+    found = store_get_texts(db, &key, 1, &err);
+    assert_int_equal(json_array_size(found), 1);
+    json_decref(found);
     store_write_delete(second, "b");
     store_it(fixture, second);
     assert_int_equal(texts(fixture), 0);
-    store_read_texts(fixture->store, &key, 1, on_read, &heard);
-    wait_for(fixture, &heard, 2);
-    assert_int_equal(heard.err.code, ERROR_NOT_FOUND);
+    assert_null(store_get_texts(db, &key, 1, &err));
+    assert_int_equal(err.code, ERROR_NOT_FOUND);
+    sqlite3_close(db);
 }
 
 /* Named by its digest, as one that was written before. */
@@ -70,14 +84,10 @@ TEST(a_text_that_is_gone_is_not_named)
     const struct store_artifact item = {
         .run = "a", .node = "n", .name = "x", .digest = "gone"};
     struct fixture *fixture = *state;
-    struct heard heard = {0};
 
     store_write_artifact(write, &item);
     store_it(fixture, write);
-    store_read_artifacts(fixture->store, "a", NULL, 0, 10, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(json_object_get(heard.result, "artifacts")), 0);
-    json_decref(heard.result);
+    assert_int_equal(listed(fixture), 0);
 }
 
 /* Its node may still be there, and names it for its next run. */
@@ -98,13 +108,9 @@ TEST(an_inventory_stays_while_the_server_runs)
 TEST(what_a_case_sends_again_takes_the_place_of_the_first)
 {
     struct fixture *fixture = *state;
-    struct heard heard = {0};
 
     add(fixture, "a", "x.xml", "one");
     add(fixture, "a", "x.xml", "two");
     assert_int_equal(texts(fixture), 1);
-    store_read_artifacts(fixture->store, "a", NULL, 0, 10, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(json_object_get(heard.result, "artifacts")), 1);
-    json_decref(heard.result);
+    assert_int_equal(listed(fixture), 1);
 }

@@ -411,27 +411,28 @@ TEST(damage_that_a_read_meets_is_trouble)
                "is malformed): stop the server, look at the disk, restore a "
                "backup"));
     /* A read that meets none does not mend it. */
-    store_read_node(fixture->store, "node", on_read, &heard);
+    store_read_run(fixture->store, "run1", on_read, &heard);
     wait_for(fixture, &heard, 2);
     assert_non_null(store_trouble(fixture->store));
     json_decref(heard.result);
 }
 
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
+static int summarize(sqlite3 *db, void *arg, struct error *err)
 {
-    struct heard *heard = arg;
+    const struct summary_query query = {.up_to = INT64_MAX, .points = 100};
+    json_t *run = json_pack("{s:s}", "id", "run1");
+    struct summary *summary = store_get_summary(db, run, &query, err);
 
-    assert_null(summary);
-    heard->calls++;
-    heard->err = *err;
+    (void)arg;
+    json_decref(run);
+    summary_destroy(summary);
+    return summary ? 0 : -1;
 }
 
 TEST(damaged_results_are_trouble)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "completed", 1);
-    struct summary_query query = {.up_to = INT64_MAX, .points = 100};
-    json_t *run = json_pack("{s:s}", "id", "run1");
     json_t *row = json_pack("{s:i, s:i, s:i, s:i, s:i}", "case", 0, "attempt", 1, "row",
                             0, "series", 0, "size", 8);
     struct heard heard = {0};
@@ -440,8 +441,7 @@ TEST(damaged_results_are_trouble)
     json_decref(row);
     store_it(fixture, write);
     change_database(fixture, "UPDATE result_texts SET text = 'x'");
-    store_read_summary(fixture->store, run, &query, on_summary, &heard);
-    json_decref(run);
+    store_do(fixture->store, summarize, on_worked, &heard);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_IO);
     assert_non_null(strstr(store_trouble(fixture->store), "results of run run1"));

@@ -25,21 +25,23 @@ static void fill(struct fixture *fixture)
 static size_t read_all(struct fixture *fixture, struct store_rows_query query,
                        size_t *pages, char **first)
 {
-    struct heard heard = {0};
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
     size_t rows = 0;
 
     query.run = "run1";
-    for (*pages = 0; *pages == 0 || heard.page->next > 0; (*pages)++) {
-        query.after = heard.page ? heard.page->next : 0;
-        store_read_rows(fixture->store, &query, on_page, &heard);
-        wait_for(fixture, &heard, heard.calls + 1);
-        assert_int_equal(heard.err.code, ERROR_NONE);
-        assert_true(heard.page->n <= (size_t)query.limit);
-        rows += heard.page->n;
+    for (*pages = 0; *pages == 0 || query.after > 0; (*pages)++) {
+        struct store_events *page = store_get_rows(db, &query, &err);
+
+        assert_non_null(page);
+        assert_true(page->n <= (size_t)query.limit);
+        rows += page->n;
         if (*pages == 0 && first)
-            *first = strdup(heard.page->list[0].body);
+            *first = strdup(page->list[0].body);
+        query.after = page->next;
+        store_events_destroy(page);
     }
-    store_events_destroy(heard.page);
+    sqlite3_close(db);
     return rows;
 }
 
@@ -172,8 +174,10 @@ TEST(history_of_a_node_is_kept_short)
     const int64_t from_ms = INT64_C(4102444800000); /* in 2100: not old enough to go */
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
-    struct heard heard = {0};
     const json_t *first;
+    struct error err;
+    json_t *history;
+    sqlite3 *db;
 
     for (int i = 0; i < STORE_NODE_HISTORY_MAX + 50; i++) {
         store_write_node(write, "n1", from_ms + i, i % 2 ? "lost" : "returned", NULL);
@@ -182,15 +186,16 @@ TEST(history_of_a_node_is_kept_short)
     store_it(fixture, write);
     fixture_close(fixture);
     fixture_open(fixture);
-    store_read_node(fixture->store, "n1", on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(heard.result), STORE_NODE_HISTORY_MAX);
-    first = json_array_get(heard.result, 0);
+    db = fixture_reader(fixture);
+    history = store_get_node(db, "n1", &err);
+    sqlite3_close(db);
+    assert_int_equal(json_array_size(history), STORE_NODE_HISTORY_MAX);
+    first = json_array_get(history, 0);
     assert_string_equal(json_string_value(json_object_get(first, "time")),
                         "2100-01-01T00:00:00.149Z");
     assert_string_equal(json_string_value(json_object_get(first, "state")), "lost");
     assert_true(json_is_null(json_object_get(first, "detail")));
-    json_decref(heard.result);
+    json_decref(history);
 }
 
 static void put_job(struct fixture *fixture, const char *id, int64_t ended_ms,

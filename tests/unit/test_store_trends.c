@@ -51,12 +51,13 @@ static void add_history(struct fixture *fixture, int n)
 
 static json_t *due(struct fixture *fixture, const char *run)
 {
-    struct heard heard = {0};
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *found = store_get_due(db, run, 0, &err);
 
-    store_read_due(fixture->store, run, 0, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(heard.err.code, ERROR_NONE);
-    return heard.result;
+    sqlite3_close(db);
+    assert_non_null(found);
+    return found;
 }
 
 static void assert_due(struct fixture *fixture, const char *run, const char *expected)
@@ -125,12 +126,13 @@ TEST(runs_of_older_servers_are_due)
 static json_t *ask(struct fixture *fixture, const struct store_trends_query *query,
                    enum error_code expected)
 {
-    struct heard heard = {0};
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *found = store_get_trends(db, query, &err);
 
-    store_read_trends(fixture->store, query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(heard.err.code, expected);
-    return heard.result;
+    sqlite3_close(db);
+    assert_int_equal(found ? ERROR_NONE : err.code, expected);
+    return found;
 }
 
 static const struct store_trends_query plain = {.figure = FIGURE, .limit = 3};
@@ -272,16 +274,16 @@ static enum error_code change(struct fixture *fixture, struct store_baseline bas
 static size_t listed(struct fixture *fixture, bool has_removed, json_t **first)
 {
     const struct store_baselines_query query = {.has_removed = has_removed, .limit = 10};
-    struct heard heard = {0};
-    size_t n;
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *found = store_get_baselines(db, &query, &err);
+    const json_t *list = json_object_get(found, "baselines");
+    size_t n = json_array_size(list);
 
-    store_read_baselines(fixture->store, &query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    n = json_array_size(json_object_get(heard.result, "baselines"));
+    sqlite3_close(db);
     if (first)
-        *first =
-            json_incref(json_array_get(json_object_get(heard.result, "baselines"), 0));
-    json_decref(heard.result);
+        *first = json_incref(json_array_get(list, 0));
+    json_decref(found);
     return n;
 }
 
@@ -324,22 +326,31 @@ static void put_ids(const json_t *list, char *out, size_t size)
         snprintf(out + strlen(out), size - strlen(out), "%s ", json_string_value(run));
 }
 
+static json_t *base_of(struct fixture *fixture, const struct store_base_query *query)
+{
+    sqlite3 *db = fixture_reader(fixture);
+    struct error err;
+    json_t *base = store_get_base(db, query, &err);
+
+    sqlite3_close(db);
+    assert_non_null(base);
+    return base;
+}
+
 /* The runs that one is compared with, by their ids in a row, and behind "| " their
  * history. */
 static void assert_base(struct fixture *fixture, struct store_base_query query,
                         const char *expected)
 {
-    struct heard heard = {0};
+    json_t *found = base_of(fixture, &query);
     char ids[200] = "";
 
-    store_read_base(fixture->store, &query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    put_ids(json_object_get(heard.result, "runs"), ids, sizeof(ids));
-    if (json_array_size(json_object_get(heard.result, "history")) > 0)
+    put_ids(json_object_get(found, "runs"), ids, sizeof(ids));
+    if (json_array_size(json_object_get(found, "history")) > 0)
         snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "| ");
-    put_ids(json_object_get(heard.result, "history"), ids, sizeof(ids));
+    put_ids(json_object_get(found, "history"), ids, sizeof(ids));
     assert_string_equal(ids, expected);
-    json_decref(heard.result);
+    json_decref(found);
 }
 
 /* Of a run whose values are not stored yet: runs of its own series, and itself. */
@@ -347,7 +358,7 @@ TEST(base_has_the_series_of_given_values)
 {
     struct fixture *fixture = *state;
     struct store_base_query query = {.run = "r004", .last = 2};
-    struct heard heard = {0};
+    json_t *base;
     const json_t *series, *runs;
     char ids[32] = "";
 
@@ -358,9 +369,8 @@ TEST(base_has_the_series_of_given_values)
     query.values = values_of(4, 104, "{\"like\":1}");
     add_run(fixture, "s001", "completed", 103);
     add_values(fixture, "s001", values_of(1, 103, "{\"like\":2}"));
-    store_read_base(fixture->store, &query, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    series = json_object_get(heard.result, "series");
+    base = base_of(fixture, &query);
+    series = json_object_get(base, "series");
     assert_int_equal(json_array_size(series), 1);
     assert_string_equal(json_get_str(json_array_get(series, 0), "figure", ""), FIGURE);
     runs = json_object_get(json_array_get(series, 0), "runs");
@@ -373,10 +383,10 @@ TEST(base_has_the_series_of_given_values)
         assert_string_equal(json_string_value(json_array_get(run, 0)), id);
         assert_int_equal((int)json_number_value(json_array_get(run, 1)), i + 1);
     }
-    put_ids(json_object_get(heard.result, "runs"), ids, sizeof(ids));
+    put_ids(json_object_get(base, "runs"), ids, sizeof(ids));
     assert_string_equal(ids, "r003 r002 ");
     json_decref(query.values);
-    json_decref(heard.result);
+    json_decref(base);
 }
 
 TEST(run_is_held_against_what_it_is_like)

@@ -55,22 +55,6 @@ static void add_figure(struct store_write *write, int case_no, int rank, double 
     json_decref(body);
 }
 
-struct summed {
-    int calls;
-    struct error err;
-    struct summary *summary;
-};
-
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
-{
-    struct summed *summed = arg;
-
-    summed->calls++;
-    if (err)
-        summed->err = *err;
-    summed->summary = summary;
-}
-
 /* Of a run with the query's cases. */
 static json_t *doc_of(const struct summary_query *query)
 {
@@ -85,20 +69,21 @@ static json_t *doc_of(const struct summary_query *query)
 
 static struct summary *summary_of(struct fixture *fixture, struct summary_query query)
 {
-    struct summed summed = {0};
+    sqlite3 *db = fixture_reader(fixture);
     json_t *doc = doc_of(&query);
+    struct summary *summary;
+    struct error err;
 
     if (query.points == 0)
         query.points = SUMMARY_POINTS_DEFAULT;
     if (query.up_to == 0)
         query.up_to = INT64_MAX;
-    store_read_summary(fixture->store, doc, &query, on_summary, &summed);
+    summary = store_get_summary(db, doc, &query, &err);
     json_decref(doc);
-    while (summed.calls == 0)
-        uv_run(&fixture->loop, UV_RUN_ONCE);
-    if (summed.err.code)
-        fail_msg("summary: %s", summed.err.text);
-    return summed.summary;
+    sqlite3_close(db);
+    if (!summary)
+        fail_msg("summary: %s", err.text);
+    return summary;
 }
 
 #define near(got, want) assert_near(got, want, 1e-9 * (fabs(want) + 1.0))

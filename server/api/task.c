@@ -1,0 +1,266 @@
+/* task.c - a request that one function answers, on a thread of the store */
+#include "server/api/task.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "server/store/store_work.h"
+
+#define ANSWER_BYTES_MAX ((size_t)512 << 20)
+
+struct task *task_create(struct api *api, struct http_request *request,
+                         const struct route_params *route)
+{
+    struct task *task = memory_zeroed(1, sizeof(*task), "a request");
+
+    if (!params_read(request, route, &task->params)) {
+        free(task);
+        return NULL;
+    }
+    task->api = api;
+    task->request = request;
+    task->route = route;
+    task->status = 200;
+    task->type = "application/json";
+    if (route && route->formats)
+        task->type = task->params.any.format->type;
+    else if (route && route->type)
+        task->type = route->type;
+    task->head = INT64_MAX;
+    task->run_id = http_request_param(request, "id");
+    buf_init(&task->out, ANSWER_BYTES_MAX);
+    return task;
+}
+
+void task_free(struct task *task)
+{
+    json_decref(task->run);
+    json_decref(task->headers);
+    buf_release(&task->out);
+    json_decref(task->given);
+    if (task->release)
+        task->release(task->own);
+    else
+        free(task->own);
+    free(task->note);
+    free(task);
+}
+
+static void reply_error(const struct task *task, const struct error *err)
+{
+    if (task->status >= 400)
+        http_reply_problem(task->request, task->status, NULL, "%s", err->text);
+    else
+        http_reply_error(task->request, err);
+}
+
+static void reply(const struct task *task)
+{
+    const char *name;
+    json_t *value;
+    char type[80];
+
+    json_object_foreach (task->headers, name, value)
+        http_reply_header(task->request, name, json_string_value(value));
+    if (task->status == 204) {
+        http_reply_empty(task->request, 204);
+        return;
+    }
+    snprintf(type, sizeof(type), "%s%s", task->type,
+             strncmp(task->type, "text/", 5) == 0 && !strchr(task->type, ';')
+                 ? "; charset=utf-8"
+                 : "");
+    http_reply_text(task->request, task->status, type,
+                    task->out.len ? task->out.data : "", task->out.len);
+}
+
+static void end(struct task *task, const struct error *err)
+{
+    if (task->thread == STORE_HEAVY)
+        task->api->heavy_tasks--;
+    if (err)
+        reply_error(task, err);
+    else
+        reply(task);
+    task_free(task);
+}
+
+static void on_written(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct task *task = arg;
+
+    (void)events, (void)n_events;
+    if (!err && task->note)
+        log_info("%s", task->note);
+    end(task, err);
+}
+
+static void on_worked(void *arg, const struct error *err)
+{
+    struct task *task = arg;
+
+    if (task->write && err)
+        store_write_destroy(task->write);
+    if (task->write && !err)
+        store_submit(task->api->store, task->write, false, on_written, task);
+    else
+        end(task, err);
+}
+
+static bool needs_run(const struct task *task)
+{
+    return task->needs != TASK_NO_RUN && task->needs != TASK_SETTLED_RUNS;
+}
+
+/* On a thread of the store. */
+static int do_work(sqlite3 *db, void *arg, struct error *err)
+{
+    struct task *task = arg;
+
+    if (needs_run(task) && !task->run) {
+        task->run = store_get_run(db, task->run_id, err);
+        if (!task->run && err->code == ERROR_NOT_FOUND)
+            return error_set(err, ERROR_NOT_FOUND, "there is no run %s", task->run_id);
+        if (!task->run)
+            return -1;
+    }
+    return task->work(db, task, err);
+}
+
+static void on_ready(void *arg, const struct error *err)
+{
+    struct task *task = arg;
+    int64_t head = task->run ? scheduler_head(task->api->scheduler, task->run_id) : 0;
+
+    if (head > 0)
+        task->head = head;
+    if (err)
+        end(task, err);
+    else
+        store_do_on(task->api->store, task->thread, do_work, on_worked, task);
+}
+
+/* The document of a run that the scheduler has, or NULL. It goes on to change its own. */
+static json_t *copy_of_run(const struct task *task)
+{
+    const struct scheduler *scheduler = task->api->scheduler;
+    json_t *run = task->needs == TASK_OUTLINE
+                      ? scheduler_run_outline(scheduler, task->run_id)
+                      : scheduler_run_json(scheduler, task->run_id);
+    json_t *copy = json_deep_copy(run);
+
+    json_decref(run);
+    return copy;
+}
+
+static void on_flushed(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    (void)events, (void)n_events;
+    on_ready(arg, err);
+}
+
+/* Until the store has all that the documents show. */
+static void settle(struct task *task)
+{
+    bool is_any = json_object_size(task->given) > 0;
+
+    if (task->needs == TASK_SETTLED_RUN)
+        scheduler_settle(task->api->scheduler, task->run_id, on_ready, task);
+    else if (task->needs == TASK_SETTLED_RUNS && is_any &&
+             store_takes_writes(task->api->store))
+        /* One of nothing: writes are told of in the order in which they were queued. */
+        store_submit(task->api->store, store_write_create(), false, on_flushed, task);
+    else
+        on_ready(task, NULL);
+}
+
+static void on_values(void *arg, const struct error *err)
+{
+    if (err)
+        end(arg, err);
+    else
+        settle(arg);
+}
+
+static bool is_too_many(struct task *task)
+{
+    if (task->api->heavy_tasks < TASK_HEAVY_MAX)
+        return false;
+    http_reply_header(task->request, "Retry-After", "2");
+    http_reply_problem(task->request, 503, NULL,
+                       "%d comparisons, reports and imports are under way, which is the "
+                       "most",
+                       TASK_HEAVY_MAX);
+    task_free(task);
+    return true;
+}
+
+void task_run(struct task *task, enum task_run needs, enum store_thread thread,
+              task_work *work)
+{
+    if (thread == STORE_HEAVY && is_too_many(task))
+        return;
+    if (thread == STORE_HEAVY)
+        task->api->heavy_tasks++;
+    task->needs = needs;
+    task->thread = thread;
+    task->work = work;
+    /* The request stays until the answer, whether its client does or not. */
+    http_request_park(task->request, NULL, NULL);
+    if (needs_run(task))
+        task->run = copy_of_run(task);
+    if (task->values_of)
+        scheduler_await_values(task->api->scheduler, task->values_of, on_values, task);
+    else
+        settle(task);
+}
+
+void task_start(struct api *api, struct http_request *request,
+                const struct route_params *route, enum task_run needs,
+                enum store_thread thread, task_work *work)
+{
+    struct task *task = task_create(api, request, route);
+
+    if (task)
+        task_run(task, needs, thread, work);
+}
+
+int task_json(struct task *task, json_t *json)
+{
+    if (!json || json_line_append(json, &task->out))
+        memory_out("an answer");
+    json_decref(json);
+    task->type = "application/json";
+    return 0;
+}
+
+void task_header(struct task *task, const char *name, const char *value)
+{
+    if (!task->headers)
+        task->headers = json_object();
+    json_object_set_new(task->headers, name, json_string(value));
+}
+
+int task_refuse(struct task *task, int status, struct error *err, const char *format, ...)
+{
+    va_list args;
+
+    err->code = ERROR_INVALID;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    task->status = status;
+    return -1;
+}
+
+int task_too_large(struct error *err)
+{
+    return error_set(err, ERROR_UNAVAILABLE, "the answer is too large");
+}
