@@ -1,87 +1,14 @@
-/* active_run.c - the runs that have not ended: their list, their watchers, and what keeps
- * them and the scheduler alive */
+/* active_run.c - the runs that have not ended: their list, and what keeps them alive */
 #include "server/runs/active_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
+#include "server/runs/run_watches.h"
 #include "server/runs/scheduler_state.h"
-
-struct scheduler_watch {
-    struct active_run *active; /* NULL once the run has gone */
-    struct scheduler_watch *next;
-    scheduler_event *event;
-    void *arg;
-    bool is_dead; /* unwatched while its list is walked */
-    int calls;    /* its callback is running */
-};
-
-/* ---- Watchers ---- */
-
-static void sweep_watches(struct active_run *active)
-{
-    struct scheduler_watch **link = &active->watches;
-
-    while (*link) {
-        struct scheduler_watch *watch = *link;
-
-        if (watch->is_dead && watch->calls == 0) {
-            *link = watch->next;
-            free(watch);
-        } else {
-            link = &watch->next;
-        }
-    }
-}
-
-static void tell_watches(struct active_run *active, const struct store_event *event)
-{
-    for (struct scheduler_watch *watch = active->watches; watch; watch = watch->next) {
-        if (watch->is_dead)
-            continue;
-        watch->calls++;
-        watch->event(watch->arg, event);
-        watch->calls--;
-    }
-    sweep_watches(active);
-}
-
-void active_run_publish(struct active_run *active, const struct store_event *event)
-{
-    active->head = event->id;
-    active->scheduler->counters.events++;
-    tell_watches(active, event);
-}
-
-/* The run is going: what still watches it is on its own. */
-static void detach_watches(struct active_run *active)
-{
-    while (active->watches) {
-        struct scheduler_watch *watch = active->watches;
-
-        active->watches = watch->next;
-        watch->active = NULL;
-        if (watch->is_dead)
-            free(watch);
-    }
-}
-
-void scheduler_unwatch(struct scheduler_watch *watch)
-{
-    if (!watch)
-        return;
-    if (!watch->active) {
-        free(watch);
-        return;
-    }
-    watch->is_dead = true;
-    if (watch->calls == 0)
-        sweep_watches(watch->active);
-}
-
-/* ---- The list ---- */
 
 static bool goes_before(const struct run *a, const struct run *b)
 {
@@ -90,19 +17,16 @@ static bool goes_before(const struct run *a, const struct run *b)
     return a->created_ms < b->created_ms;
 }
 
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run)
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
+                                  int64_t head)
 {
+    struct active_run *active = memory_zeroed(1, sizeof(*active), "a run");
     struct active_run **runs;
-    struct active_run *active = calloc(1, sizeof(*active));
     size_t at = scheduler->n_runs;
 
-    runs = realloc(scheduler->runs, (at + 1) * sizeof(*runs));
-    if (runs)
-        scheduler->runs = runs;
-    if (!runs || !active) {
-        free(active);
-        return NULL;
-    }
+    scheduler->runs = memory_grown(scheduler->runs, at, &scheduler->runs_capacity,
+                                   sizeof(*scheduler->runs), "the runs");
+    runs = scheduler->runs;
     while (at > 0 && goes_before(run, runs[at - 1]->run)) {
         runs[at] = runs[at - 1];
         at--;
@@ -111,6 +35,7 @@ struct active_run *active_run_add(struct scheduler *scheduler, struct run *run)
     scheduler->n_runs++;
     active->scheduler = scheduler;
     active->run = run;
+    active->watches = run_watches_create(head);
     return active;
 }
 
@@ -134,7 +59,7 @@ void active_run_free(struct active_run *active)
                 (scheduler->n_runs - i - 1) * sizeof(scheduler->runs[0]));
         scheduler->n_runs--;
     }
-    detach_watches(active);
+    run_watches_destroy(active->watches);
     while (!LIST_EMPTY(&active->live))
         live_case_free(LIST_FIRST(&active->live));
     run_destroy(active->run);
@@ -164,26 +89,7 @@ void active_run_unref(struct active_run *active)
         return;
     /* Watchers may leave inside the call, but the run must stay until it is over. */
     active->pending++;
-    tell_watches(active, NULL);
+    run_watches_tell(active->watches, NULL);
     active->pending--;
     active_run_free(active);
-}
-
-struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
-                                            scheduler_event *event, void *arg)
-{
-    struct active_run *active = active_run_find(scheduler, run);
-    struct scheduler_watch *watch;
-
-    if (!active)
-        return NULL;
-    watch = calloc(1, sizeof(*watch));
-    if (!watch)
-        return NULL;
-    watch->active = active;
-    watch->event = event;
-    watch->arg = arg;
-    watch->next = active->watches;
-    active->watches = watch;
-    return watch;
 }

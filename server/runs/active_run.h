@@ -1,4 +1,4 @@
-/* active_run.h - the runs that have not ended: their list and their watchers */
+/* active_run.h - the runs that have not ended */
 #ifndef RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H
 #define RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H
 
@@ -8,19 +8,17 @@
 #include <sys/queue.h>
 
 #include "server/runs/run.h"
-#include "server/store/store_event.h"
 
 struct live_case;
+struct run_watches;
 struct scheduler;
-struct scheduler_watch;
 
 /* A run that has not ended, or whose last events are still on their way to the disk. */
 struct active_run {
     struct scheduler *scheduler;
     struct run *run;
     LIST_HEAD(, live_case) live; /* the cases under way, on nodes of their own */
-    struct scheduler_watch *watches;
-    int64_t head;       /* id of the latest published event */
+    struct run_watches *watches;
     size_t pending;     /* writes and batches that still refer to this struct */
     int64_t waiting_ns; /* waited for nodes so far, and since when (0: not now) */
     int64_t waiting_since_ns;
@@ -37,8 +35,9 @@ struct active_run {
     char *failed_reason;   /* then: what is known already */
 };
 
-/* Takes the run; NULL when memory is out, and then does not. */
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
+/* Takes the run. head: the id of its latest event. */
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
+                                  int64_t head);
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
 void active_run_free(struct active_run *active);
 
@@ -50,8 +49,5 @@ bool active_run_is_over(const struct active_run *active);
 
 /* Drop a reference that `pending` counted. */
 void active_run_unref(struct active_run *active);
-
-/* Show a durable event to the run's watchers. */
-void active_run_publish(struct active_run *active, const struct store_event *event);
 
 #endif

@@ -6,16 +6,18 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/spec/spec_value.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
-#include "server/runs/agent_events.h"
+#include "server/runs/agent_lines.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/node_log.h"
 #include "server/runs/run.h"
+#include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
@@ -24,9 +26,9 @@ struct batch {
     struct scheduler *scheduler;
     struct node *node;
     char identity[DIGEST_TEXT_SIZE];
-    struct action *actions;
-    size_t n_actions, capacity;
-    size_t reached[RANK_STATE_COUNT]; /* the latest action that says so of ranks, + 1 */
+    struct agent_line *lines;
+    size_t n_lines, capacity;
+    size_t reached[RANK_STATE_COUNT]; /* the latest line that says so of ranks, + 1 */
     int64_t now_ms, last_seq;
     scheduler_acked *done;
     void *arg;
@@ -169,8 +171,7 @@ static void remember_agent(struct scheduler *scheduler, const struct node *node)
 {
     struct store_write *write = store_write_create();
 
-    if (write)
-        store_write_ack(write, node->identity, node->acked);
+    store_write_ack(write, node->identity, node->acked);
     store_submit(scheduler->config.store, write, false, NULL, NULL);
 }
 
@@ -286,14 +287,11 @@ int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
                              const char *key, const char *reason, struct error *err)
 {
     struct node *node = find_or_error(scheduler, agent, key, err);
-    char *copy = node ? strdup(reason) : NULL;
 
     if (!node)
         return -1;
-    if (!copy)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     free(node->leaving);
-    node->leaving = copy;
+    node->leaving = memory_text(reason, "a node's reason");
     log_info("node %s is leaving: %s", node->name, reason);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct live_case *live;
@@ -326,9 +324,9 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
 
 static void batch_free(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->n_actions; i++)
-        action_release(&batch->actions[i]);
-    free(batch->actions);
+    for (size_t i = 0; i < batch->n_lines; i++)
+        agent_line_release(&batch->lines[i]);
+    free(batch->lines);
     free(batch);
 }
 
@@ -371,26 +369,12 @@ static void on_batch_written(void *arg, const struct error *err,
     /* The node may have been registered anew meanwhile, by the same boot or another. */
     if (batch->last_seq > node->acked && digest_equal(batch->identity, node->identity))
         node->acked = batch->last_seq;
-    for (size_t i = 0; i < batch->n_actions; i++)
-        if (batch->actions[i].type && next < n_events)
-            active_run_publish(batch->actions[i].active, &events[next++]);
+    for (size_t i = 0; i < batch->n_lines; i++)
+        if (batch->lines[i].type && next < n_events)
+            run_log_publish(batch->lines[i].active, &events[next++]);
     batch->done(batch->arg, NULL, batch->last_seq);
     batch_free(batch);
     scheduler_release(scheduler);
-}
-
-static struct action *next_action(struct batch *batch)
-{
-    if (batch->n_actions == batch->capacity) {
-        size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
-        struct action *actions = realloc(batch->actions, capacity * sizeof(*actions));
-
-        if (!actions)
-            return NULL;
-        batch->actions = actions;
-        batch->capacity = capacity;
-    }
-    return &batch->actions[batch->n_actions];
 }
 
 /* The node's clock may be wrong. No event is of the future: how long a run has taken is
@@ -418,43 +402,40 @@ static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
 /* Ranks of a node that reach the same state share one event. An event may be joined only
  * until one with an earlier state follows: otherwise a rank's later state would precede
  * its earlier one. */
-static void join_ranks(struct batch *batch, struct action *action)
+static void join_ranks(struct batch *batch, struct agent_line *line)
 {
-    size_t *at = &batch->reached[action->state];
+    size_t *at = &batch->reached[line->report.state];
 
-    if (*at > 0 && action_join(&batch->actions[*at - 1], action))
+    if (*at > 0 && agent_line_join(&batch->lines[*at - 1], line))
         return;
-    *at = batch->n_actions;
-    for (int later = action->state + 1; later < RANK_STATE_COUNT; later++)
+    *at = batch->n_lines;
+    for (int later = line->report.state + 1; later < RANK_STATE_COUNT; later++)
         batch->reached[later] = 0;
 }
 
 /* Take one line into the batch. */
-static int take_line(struct batch *batch, struct store_write *write, json_t *line,
+static int take_line(struct batch *batch, struct store_write *write, json_t *json,
                      struct error *err)
 {
-    int64_t seq = json_get_int(line, "seq", 0), time_ms;
-    struct action *action;
+    int64_t seq = json_get_int(json, "seq", 0), time_ms;
+    struct agent_line *line;
 
-    note_clock(batch->node, line, batch->now_ms);
-    time_ms = settle_time(line, batch->now_ms);
+    note_clock(batch->node, json, batch->now_ms);
+    time_ms = settle_time(json, batch->now_ms);
     if (seq > 0 && seq <= batch->last_seq)
         return 0;
     if (seq > 0 && seq != batch->last_seq + 1)
         return error_set(err, ERROR_CONFLICT,
                          "event %lld follows %lld: events are missing between them",
                          (long long)seq, (long long)batch->last_seq);
-    action = next_action(batch);
-    if (!action)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    if (action_parse(batch->scheduler, batch->node, line, write, action, err)) {
-        action_release(action);
+    batch->lines = memory_grown(batch->lines, batch->n_lines, &batch->capacity,
+                                sizeof(*batch->lines), "an agent's events");
+    line = &batch->lines[batch->n_lines++];
+    if (agent_line_parse(batch->scheduler, batch->node, json, write, line, err))
         return -1;
-    }
-    action->time_ms = time_ms;
-    batch->n_actions++;
-    if (action->kind == ACTION_RANK)
-        join_ranks(batch, action);
+    line->time_ms = time_ms;
+    if (line->is_of_rank)
+        join_ranks(batch, line);
     if (seq > 0)
         batch->last_seq = seq;
     return 0;
@@ -487,43 +468,19 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
 }
 
 /* All lines are accepted. */
-static int write_batch(struct batch *batch, struct store_write *write, struct error *err)
+static void fold_all(struct batch *batch, struct store_write *write)
 {
-    int result = 0;
-
-    for (size_t i = 0; i < batch->n_actions && !result; i++)
-        result = action_write(&batch->actions[i], write);
-    if (!result && batch->last_seq > batch->node->acked)
-        result = store_write_ack(write, batch->node->identity, batch->last_seq);
-    return result ? error_set(err, ERROR_MEMORY, "out of memory") : 0;
+    for (size_t i = 0; i < batch->n_lines; i++)
+        agent_line_fold(&batch->lines[i], write);
+    store_write_ack(write, batch->node->identity, batch->last_seq);
 }
 
-/* What follows from the lines may be events too, which come behind all of these: so the
- * models know all of these first. */
-static void apply_all(struct batch *batch)
+/* is_stored: false, if only what has no number, which is what passes, came. */
+static void perform_all(struct batch *batch, bool is_stored)
 {
-    for (size_t i = 0; i < batch->n_actions; i++)
-        action_apply(&batch->actions[i]);
-}
-
-static void perform_all(struct batch *batch)
-{
-    for (size_t i = 0; i < batch->n_actions; i++) {
-        struct action *action = &batch->actions[i];
-
-        action_perform(action, batch->node);
-        if (action->kind == ACTION_GONE &&
-            node_vacate(batch->node, action->run, action->case_no, action->attempt))
-            scheduler_wake_queue(batch->scheduler);
-    }
-}
-
-/* Nothing of it is to be stored: only progress has no number. */
-static void perform_progress(struct batch *batch)
-{
-    for (size_t i = 0; i < batch->n_actions; i++)
-        if (batch->actions[i].kind == ACTION_PROGRESS)
-            action_perform(&batch->actions[i], batch->node);
+    for (size_t i = 0; i < batch->n_lines; i++)
+        if (is_stored || agent_line_is_passing(&batch->lines[i]))
+            agent_line_perform(batch->scheduler, &batch->lines[i], batch->node);
 }
 
 /* One batch of a node at a time; none while those of others wait for the disk. */
@@ -536,8 +493,8 @@ static bool is_storing(const struct scheduler *scheduler, const struct node *nod
 void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
                       const char *ndjson, size_t len, scheduler_acked *done, void *arg)
 {
-    struct store_write *write = NULL;
-    struct batch *batch = NULL;
+    struct store_write *write;
+    struct batch *batch;
     struct error err;
     struct node *node = find_or_error(scheduler, agent, key, &err);
 
@@ -550,15 +507,8 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         done(arg, &err, node->acked);
         return;
     }
-    batch = calloc(1, sizeof(*batch));
     write = store_write_create();
-    if (!batch || !write) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        store_write_destroy(write);
-        free(batch);
-        done(arg, &err, node->acked);
-        return;
-    }
+    batch = memory_zeroed(1, sizeof(*batch), "an agent's events");
     batch->scheduler = scheduler;
     batch->node = node;
     memcpy(batch->identity, node->identity, sizeof(batch->identity));
@@ -566,14 +516,14 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     batch->last_seq = node->acked;
     batch->done = done;
     batch->arg = arg;
-    if (take_lines(batch, write, ndjson, len, &err) || write_batch(batch, write, &err)) {
+    if (take_lines(batch, write, ndjson, len, &err)) {
         store_write_destroy(write);
         fail_batch(batch, &err);
         return;
     }
     if (batch->last_seq == node->acked) {
         store_write_destroy(write);
-        perform_progress(batch);
+        perform_all(batch, false);
         done(arg, NULL, node->acked);
         batch_free(batch);
         return;
@@ -582,8 +532,8 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     scheduler->n_batches++;
     scheduler_hold(scheduler);
     node->taken = batch->last_seq;
-    apply_all(batch);
+    fold_all(batch, write);
     store_submit(scheduler->config.store, write, true, on_batch_written, batch);
-    perform_all(batch);
+    perform_all(batch, true);
     scheduler_wake(scheduler);
 }

@@ -14,9 +14,9 @@
 #include "server/runs/case_blame.h"
 #include "server/runs/case_start.h"
 #include "server/runs/case_transport.h"
-#include "server/runs/emit.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
+#include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 
@@ -72,7 +72,7 @@ static void finish(struct live_case *live, enum case_state state, const char *re
     struct case_end end = {state, reason, live->blamed,
                            case_transport_fold(live, state == CASE_COMPLETED)};
 
-    emit_case_end(active, live->index, attempt_of(live), &end);
+    run_log_case_end(active, live->index, attempt_of(live), &end);
     json_decref(end.transports);
     live_case_free(live);
     scheduler_wake(active->scheduler);
@@ -131,7 +131,7 @@ void live_case_start(struct active_run *active, size_t index)
         live_case_free(live);
         if (err.code == ERROR_UNAVAILABLE && !LIST_EMPTY(&active->live))
             return; /* another case of its round has the port that it will get */
-        emit_case(active, index, attempt, CASE_FAILED, err.text, NULL);
+        run_log_case(active, index, attempt, CASE_FAILED, err.text, NULL);
         scheduler_wake(scheduler);
         return;
     }
@@ -139,8 +139,8 @@ void live_case_start(struct active_run *active, size_t index)
         node_occupy(node_at(live, i), run->id, (int)index, attempt, run->spec->share);
     scheduler->counters.cases_started++;
     if (run->state != RUN_RUNNING && !LIST_NEXT(live, entry))
-        emit_state(active, RUN_RENDEZVOUS, NULL);
-    emit_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
+        run_log_state(active, RUN_RENDEZVOUS, NULL);
+    run_log_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
 }
 
 struct live_case *live_case_resume(struct active_run *active, size_t index)
@@ -233,8 +233,8 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
             clear_node(live, i, NULL);
         return;
     }
-    emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
-                 "stopping case %zu: %s", live->index, reason);
+    run_log_message(live->active, state == CASE_CANCELLED ? "info" : "error",
+                    "stopping case %zu: %s", live->index, reason);
     for (size_t i = 0; i < live->on.n; i++)
         send_stop(live, i);
     scheduler_wake(live->active->scheduler);
@@ -265,15 +265,16 @@ static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    emit_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
+    run_log_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
     if (live->active->run->state != RUN_RUNNING)
-        emit_state(live->active, RUN_RUNNING, NULL);
+        run_log_state(live->active, RUN_RUNNING, NULL);
 }
 
-void live_case_rank(struct live_case *live, const struct rank_report *report)
+void live_case_rank(struct live_case *live, const struct case_report *report)
 {
     struct live_rank *rank = &live->ranks[report->rank];
 
+    case_transport_take_each(live, report->rank, report->body);
     live->changed_ns = time_ns(live);
     if (report->state == RANK_FAILED) {
         if (live->failed_first < 0)
@@ -295,24 +296,27 @@ void live_case_rank(struct live_case *live, const struct rank_report *report)
 /* The server's own word on a rank whose worker said nothing. */
 static void fail_rank(struct live_case *live, int rank, const char *reason)
 {
-    struct rank_report report = {
+    struct case_report report = {
         .rank = rank, .state = RANK_FAILED, .reason = reason, .peer = -1};
     const struct run_case *model = model_of(live);
 
     if (model->ranks && model->ranks[rank].state >= RANK_DONE)
         return;
-    emit(live->active, "rank",
-         json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index, "attempt",
-                   attempt_of(live), "rank", rank, "node",
-                   run_nodes_of_rank(&live->on, rank)->name, "state", "failed", "reason",
-                   json_clean_string(reason)),
-         NULL);
+    run_log_append(live->active, "rank",
+                   json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index,
+                             "attempt", attempt_of(live), "rank", rank, "node",
+                             run_nodes_of_rank(&live->on, rank)->name, "state", "failed",
+                             "reason", json_clean_string(reason)),
+                   NULL);
     live_case_rank(live, &report);
 }
 
-void live_case_exited_well(struct live_case *live, int rank)
+void live_case_exited(struct live_case *live, const struct case_report *report)
 {
-    fail_rank(live, rank, "worker exited 0 without finishing");
+    if (report->state == RANK_FAILED)
+        live_case_rank(live, report);
+    else
+        fail_rank(live, report->rank, "worker exited 0 without finishing");
 }
 
 /* The ranks of a node that ended without a word. */
@@ -342,40 +346,43 @@ static void clear_node(struct live_case *live, size_t i, const char *why)
         fail_silent_ranks(live, &live->on.items[i], why);
 }
 
-void live_case_gone(struct live_case *live, const char *name, const char *why)
+void live_case_gone(struct live_case *live, const struct case_report *report)
 {
-    const struct run_node *place = run_nodes_find(&live->on, name);
+    const struct run_node *place = run_nodes_find(&live->on, report->node);
 
     if (place)
-        clear_node(live, (size_t)(place - live->on.items), why);
+        clear_node(live, (size_t)(place - live->on.items), report->reason);
 }
 
-void live_case_refused(struct live_case *live, const char *node, const char *reason)
+void live_case_refused(struct live_case *live, const struct case_report *report)
 {
     json_t *blame = blame_create(BLAME_NODE_REFUSED);
 
-    blame_add(blame, -1, node, reason);
+    blame_add(blame, -1, report->node, report->reason);
     stop_blaming(live, blame);
 }
 
-void live_case_stack(struct live_case *live, int rank, const json_t *event)
+void live_case_stack(struct live_case *live, const struct case_report *report)
 {
-    json_decref(live->ranks[rank].process);
-    live->ranks[rank].process = json_deep_copy(event);
+    json_decref(live->ranks[report->rank].process);
+    live->ranks[report->rank].process = json_incref(report->body);
 }
 
 /* Each node heard of all ranks; who heard of most knows best. */
-void live_case_ras(struct live_case *live, const json_t *says)
+void live_case_ras(struct live_case *live, const struct case_report *report)
 {
-    if (live->ras && json_get_int(says, "seen", 0) <= json_get_int(live->ras, "seen", 0))
+    if (live->ras &&
+        json_get_int(report->body, "seen", 0) <= json_get_int(live->ras, "seen", 0))
         return;
     json_decref(live->ras);
-    live->ras = json_deep_copy(says);
+    live->ras = json_incref(report->body);
 }
 
 /* A rank says it when it has tried; one that got no answer does when it is stopped. */
-void live_case_unreached(struct live_case *live, int rank, json_t *way)
+void live_case_unreached(struct live_case *live, const struct case_report *report)
 {
+    json_t *way = report->body;
+    int rank = report->rank;
     int64_t peer = json_get_int(way, "peer", -1);
     const struct run_node *from = run_nodes_of_rank(&live->on, rank);
     const struct run_node *to = peer < 0 || peer >= live->on.world_size
@@ -396,14 +403,21 @@ void live_case_unreached(struct live_case *live, int rank, json_t *way)
     }
 }
 
-void live_case_nccl(struct live_case *live, int rank, json_t *log)
+void live_case_nccl(struct live_case *live, const struct case_report *report)
 {
-    case_transport_take(live, rank, log);
+    case_transport_take(live, report->rank, json_object_get(report->body, "log"));
 }
 
-void live_case_result(struct live_case *live)
+void live_case_output(struct live_case *live, const struct case_report *report)
 {
+    (void)report;
     live->changed_ns = time_ns(live);
+}
+
+void live_case_result(struct live_case *live, const struct case_report *report)
+{
+    live->active->scheduler->counters.results++;
+    live_case_output(live, report);
 }
 
 /* No worker comes so far, and what is made of it has room. */
@@ -414,8 +428,10 @@ static int64_t count_of(const json_t *event, const char *key)
     return count < 0 ? 0 : count > INT64_MAX >> 8 ? INT64_MAX >> 8 : count;
 }
 
-void live_case_progress(struct live_case *live, int rank, const json_t *event)
+void live_case_progress(struct live_case *live, const struct case_report *report)
 {
+    const json_t *event = report->body;
+    int rank = report->rank;
     struct live_rank *r;
     int64_t op = count_of(event, "op"), done = count_of(event, "done"),
             checked = count_of(event, "checked"), links = count_of(event, "links");
@@ -595,9 +611,9 @@ static void give_up_waiting(struct live_case *live, int64_t now_ns)
         note_lost(live, i, how, &word);
     }
     if (any_alive)
-        emit_message(live->active, "warn",
-                     "some nodes have not said that their workers ended; they stay "
-                     "occupied until they do");
+        run_log_message(live->active, "warn",
+                        "some nodes have not said that their workers ended; they stay "
+                        "occupied until they do");
 }
 
 static void tick_ending(struct live_case *live, int64_t now_ns)

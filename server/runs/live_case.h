@@ -30,43 +30,38 @@ void live_case_tick(struct live_case *live, int64_t now_ns);
 /* Stop it; its end will be `state` with `reason`. */
 void live_case_stop(struct live_case *live, enum case_state state, const char *reason);
 
-/* What agents report, after it is durable and the model knows it. */
-struct rank_report {
-    int rank;
+/* What an agent reports of the case, once the model knows it. */
+struct case_report {
+    const char *node;
+    int rank; /* -1: it is of the node */
     enum rank_state state;
-    const char *reason; /* of a failure */
+    const char *reason; /* of a failure, or NULL */
     int peer;           /* the rank that a failed rank blames, or -1 */
+    json_t *body;       /* of its event, or what else it tells; or NULL */
 };
-void live_case_rank(struct live_case *live, const struct rank_report *report);
+typedef void case_report_taker(struct live_case *live, const struct case_report *report);
 
-/* No worker is left on the node. why: for ranks that ended without a word, or NULL. */
-void live_case_gone(struct live_case *live, const char *node, const char *why);
-void live_case_refused(struct live_case *live, const char *node, const char *reason);
-void live_case_exited_well(struct live_case *live, int rank);
+case_report_taker live_case_rank;   /* a rank has come so far, or failed */
+case_report_taker live_case_exited; /* a process has: with RANK_DONE well */
+case_report_taker live_case_result; /* a row is in */
+case_report_taker live_case_output; /* a program prints */
+case_report_taker live_case_progress;
+case_report_taker live_case_refused; /* the node does not start the case */
+case_report_taker live_case_gone;    /* no worker is left on the node */
+case_report_taker live_case_nccl;    /* what NCCL's log said of a rank */
 
-/* What a rank was doing when its agent asked: event `stack` of docs/agent-protocol.md. */
-void live_case_stack(struct live_case *live, int rank, const json_t *event);
-
-/* What NCCL's RAS said of the case to one of its nodes: `says` of event `ras`. */
-void live_case_ras(struct live_case *live, const json_t *says);
+/* Events `stack`, `ras` of docs/agent-protocol.md: what a rank was doing when its agent
+ * asked, what NCCL's RAS said of the case. */
+case_report_taker live_case_stack, live_case_ras;
 
 /* A rank cannot reach another: event `unreached` of docs/worker-contract.md. */
-void live_case_unreached(struct live_case *live, int rank, json_t *way);
-
-/* What NCCL's log said of a rank: `log` of event `nccl`. */
-void live_case_nccl(struct live_case *live, int rank, json_t *log);
-
-/* A result row is in. */
-void live_case_result(struct live_case *live);
+case_report_taker live_case_unreached;
 
 /* The node's agent is about to leave, workers and all. */
 void live_case_leaving(struct live_case *live, const struct node *node);
 
 /* The node is about to be removed. */
 void live_case_forget(struct live_case *live, const struct node *node);
-
-/* A progress line (not stored). */
-void live_case_progress(struct live_case *live, int rank, const json_t *event);
 
 /* A registration that says which cases the agent has: one that is missing is gone.
  * is_new: of another agent than before. */

@@ -8,12 +8,12 @@
 #include "common/base/time_scale.h"
 #include "server/runs/active_run.h"
 #include "server/runs/case_transport.h"
-#include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/last_checks.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
+#include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
@@ -30,10 +30,11 @@ static void resume_cases(struct active_run *active)
 
         if (c->state == CASE_RUNNING) {
             if (!live_case_resume(active, i))
-                emit_case(active, i, c->attempt, CASE_FAILED, "out of memory", NULL);
+                run_log_case(active, i, c->attempt, CASE_FAILED, "out of memory", NULL);
         } else if (c->state == CASE_RENDEZVOUS) {
-            emit_case(active, i, c->attempt, CASE_QUEUED,
-                      "the server restarted during the rendezvous; starting again", NULL);
+            run_log_case(active, i, c->attempt, CASE_QUEUED,
+                         "the server restarted during the rendezvous; starting again",
+                         NULL);
         }
     }
 }
@@ -93,7 +94,7 @@ static void tell_again(struct active_run *active, const json_t *told)
             json_t *log = json_object_get(body, "log");
 
             if (log)
-                live_case_nccl(live, (int)json_get_int(body, "rank", -1), log);
+                case_transport_take(live, (int)json_get_int(body, "rank", -1), log);
             else
                 case_transport_take_each(live, -1, body);
         }
@@ -155,12 +156,11 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
         run_destroy(replay.run);
         result = -1;
     } else {
-        active = active_run_add(scheduler, replay.run);
-        active->head = found->head;
+        active = active_run_add(scheduler, replay.run, found->head);
         if (replay.run->started_ms) {
             active->deadline_ns = deadline_ns(replay.run, found->head_ms,
                                               scheduler_now(scheduler).monotonic_ns);
-            emit_message(active, "warn", "the server restarted");
+            run_log_message(active, "warn", "the server restarted");
             resume_cases(active);
             tell_again(active, replay.told);
         }

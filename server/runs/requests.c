@@ -3,17 +3,19 @@
 #include <string.h>
 
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/nodes/machine.h"
 #include "server/nodes/node.h"
 #include "server/nodes/preflight_nodes.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
-#include "server/runs/emit.h"
 #include "server/runs/judge_queue.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
+#include "server/runs/run_log.h"
+#include "server/runs/run_watches.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/run_listed.h"
 #include "server/store/store.h"
@@ -33,74 +35,41 @@ static void on_submitted(void *arg, const struct error *err,
                          const struct store_event *events, size_t n_events)
 {
     struct submission *submission = arg;
-    struct active_run *active = NULL;
-    struct error why;
+    struct active_run *active;
 
     if (err) {
-        why = *err;
-    } else {
-        active = active_run_add(submission->scheduler, submission->run);
-        error_set(&why, ERROR_MEMORY, "out of memory");
-    }
-    if (!active) {
         run_destroy(submission->run);
-        submission->done(submission->arg, &why, NULL);
-        scheduler_release(submission->scheduler);
-        free(submission);
-        return;
+        submission->done(submission->arg, err, NULL);
+    } else {
+        active = active_run_add(submission->scheduler, submission->run, 0);
+        for (size_t i = 0; i < n_events; i++)
+            run_log_publish(active, &events[i]);
+        submission->done(submission->arg, NULL, active->run->id);
+        scheduler_wake_queue(submission->scheduler);
     }
-    for (size_t i = 0; i < n_events; i++)
-        active_run_publish(active, &events[i]);
-    submission->done(submission->arg, NULL, active->run->id);
-    scheduler_wake_queue(submission->scheduler);
     scheduler_release(submission->scheduler);
     free(submission);
-}
-
-static int fill_submission(struct store_write *write, const struct run *run,
-                           const char *key, const char *body_hash)
-{
-    json_t *doc = run_to_json(run, RUN_STORED);
-    json_t *event =
-        json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
-    int result = -1;
-
-    if (doc && event &&
-        !store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
-                         run->created_ms, run->spec->labels, doc) &&
-        !store_write_event(write, run->id, run->created_ms, "state", event) &&
-        (!key || !store_write_idempotency(write, key, body_hash, run->id)))
-        result = 0;
-    json_decref(doc);
-    json_decref(event);
-    return result;
 }
 
 void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg)
 {
-    struct submission *submission = calloc(1, sizeof(*submission));
+    struct submission *submission = memory_zeroed(1, sizeof(*submission), "a run");
     struct store_write *write = store_write_create();
     char id[ID_RUN_LENGTH + 1];
     struct run *run;
-    struct error err;
+    json_t *event;
 
     id_run(id);
     run = run_create(id, spec, scheduler_now(scheduler).wall_ms);
-    if (!submission || !write || !run ||
-        fill_submission(write, run, idempotency_key, body_hash)) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        store_write_destroy(write);
-        run_destroy(run);
-        free(submission);
-        done(arg, &err, NULL);
-        return;
-    }
-    submission->scheduler = scheduler;
-    submission->run = run;
-    submission->done = done;
-    submission->arg = arg;
+    event = json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
+    run_log_write_row(write, run);
+    store_write_event(write, run->id, run->created_ms, "state", event);
+    if (idempotency_key)
+        store_write_idempotency(write, idempotency_key, body_hash, run->id);
+    json_decref(event);
+    *submission = (struct submission){scheduler, run, done, arg};
     scheduler_hold(scheduler);
     store_submit(scheduler->config.store, write, false, on_submitted, submission);
 }
@@ -160,11 +129,19 @@ bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
     return active && !run_has_ended(active->run);
 }
 
+struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
+                                            scheduler_event *event, void *arg)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+
+    return active ? run_watches_add(active->watches, event, arg) : NULL;
+}
+
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
 {
     const struct active_run *active = active_run_find(scheduler, run);
 
-    return active ? active->head : 0;
+    return active ? run_watches_head(active->watches) : 0;
 }
 
 struct settlement {
@@ -191,18 +168,12 @@ void scheduler_settle(struct scheduler *scheduler, const char *run,
 {
     struct active_run *active = active_run_find(scheduler, run);
     struct settlement *settlement;
-    struct error err;
 
     if (!active || active->pending == 0 || !store_takes_writes(scheduler->config.store)) {
         done(arg, NULL);
         return;
     }
-    settlement = calloc(1, sizeof(*settlement));
-    if (!settlement) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        done(arg, &err);
-        return;
-    }
+    settlement = memory_zeroed(1, sizeof(*settlement), "a run's settlement");
     *settlement = (struct settlement){active, done, arg};
     active->pending++;
     scheduler_hold(scheduler);
@@ -233,7 +204,7 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
     struct active_run *active = active_run_find(scheduler, run);
 
     if (active)
-        emit(active, "edit", event, NULL);
+        run_log_append(active, "edit", event, NULL);
     return active != NULL;
 }
 
@@ -290,18 +261,19 @@ json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
 json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
 {
     const struct node_registry *registry = &scheduler->nodes;
-    const struct node **nodes = calloc(registry->count + 1, sizeof(*nodes));
+    const struct node **nodes =
+        memory_zeroed(registry->count + 1, sizeof(*nodes), "nodes");
     static const struct preflight_use use = {NULL, NULL};
     json_t *verdict = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; nodes && i < registry->count; i++) {
+    for (size_t i = 0; i < registry->count; i++) {
         const struct node *node = registry->nodes[i];
 
         if (name ? strcmp(node->name, name) == 0 : node->state == NODE_ALIVE)
             nodes[n++] = node;
     }
-    if (n > 0 || (nodes && !name))
+    if (n > 0 || !name)
         verdict = preflight_nodes(nodes, n, &use, true);
     free(nodes);
     return verdict;

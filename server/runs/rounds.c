@@ -7,10 +7,10 @@
 #include "common/base/time_scale.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
-#include "server/runs/emit.h"
 #include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run_end.h"
+#include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
@@ -61,7 +61,7 @@ void rounds_skip(struct active_run *active, enum case_state state, const char *r
         const struct run_case *c = &active->run->cases[i];
 
         if (!case_has_ended(c))
-            emit_case(active, i, c->attempt, state, reason, NULL);
+            run_log_case(active, i, c->attempt, state, reason, NULL);
     }
 }
 
@@ -106,8 +106,8 @@ static void give_up_case(struct active_run *active, size_t index, const char *wh
     if (active->run->spec->pattern == PATTERN_ALL)
         rounds_skip(active, CASE_SKIPPED, why);
     else
-        emit_case(active, index, active->run->cases[index].attempt, CASE_SKIPPED, why,
-                  NULL);
+        run_log_case(active, index, active->run->cases[index].attempt, CASE_SKIPPED, why,
+                     NULL);
     scheduler_wake(active->scheduler);
 }
 
@@ -184,15 +184,15 @@ static bool plan_round(struct active_run *active, int64_t now_ns)
     if (is_lost) {
         lost = find_lost(active, now_ns, is_lost, &name);
         if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
-            emit_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
-                         active->run->pool.n, name);
+            run_log_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
+                            active->run->pool.n, name);
         active->lost = lost;
         body = run_plan_next(active->run, is_lost);
     }
     free(is_lost);
     if (!body)
         return false;
-    emit(active, "plan", body, NULL);
+    run_log_append(active, "plan", body, NULL);
     scheduler_wake(active->scheduler);
     return true;
 }
@@ -234,7 +234,7 @@ static const char *check_deadline(struct active_run *active, int64_t now_ns, cha
         live_case_stop(live, CASE_FAILED, out);
     for (size_t i = 0; i < run->n_cases; i++)
         if (run->cases[i].state == CASE_QUEUED)
-            emit_case(active, i, 0, CASE_SKIPPED, out, NULL);
+            run_log_case(active, i, 0, CASE_SKIPPED, out, NULL);
     return out;
 }
 

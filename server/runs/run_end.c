@@ -13,11 +13,11 @@
 #include "server/nodes/node.h"
 #include "server/plan/follow_up.h"
 #include "server/runs/active_run.h"
-#include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
 #include "server/runs/last_checks.h"
 #include "server/runs/run.h"
+#include "server/runs/run_log.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
@@ -80,7 +80,7 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");
-    emit(active, "state", body, NULL);
+    run_log_append(active, "state", body, NULL);
     last_checks_note(active->scheduler->checks, active->run->spec->name,
                      active->run->ended_ms, active->run->verdict);
     doc = run_to_json(active->run, RUN_STORED);
@@ -120,8 +120,8 @@ static void explain_not_again(const struct active_run *active, char *text, size_
 
 static void measure_again(struct active_run *active)
 {
-    emit_message(active, "info", "slower than usual: all cases are measured again");
-    emit(active, "plan", run_plan_again(active->run), NULL);
+    run_log_message(active, "info", "slower than usual: all cases are measured again");
+    run_log_append(active, "plan", run_plan_again(active->run), NULL);
     active->is_judged = false;
     scheduler_wake(active->scheduler);
 }

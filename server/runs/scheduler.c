@@ -17,7 +17,6 @@
 #include "server/nodes/run_groups.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
-#include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
 #include "server/runs/live_case.h"
@@ -27,6 +26,7 @@
 #include "server/runs/rounds.h"
 #include "server/runs/run.h"
 #include "server/runs/run_end.h"
+#include "server/runs/run_log.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 #include "server/runs/snapshots.h"
@@ -110,7 +110,7 @@ static void place(struct active_run *active, const struct placement *placement)
     verdict = find_ceiling(run->spec, placement);
     if (verdict)
         json_object_set_new(body, "ceiling", verdict);
-    emit(active, "placed", body, NULL);
+    run_log_append(active, "placed", body, NULL);
     snapshots_keep(active);
 }
 
@@ -122,7 +122,7 @@ static void explain_wait(struct active_run *active, enum run_state state,
 
     if (run->state == state && run->reason && strcmp(run->reason, reason) == 0)
         return;
-    emit_state(active, state, reason);
+    run_log_state(active, state, reason);
 }
 
 static int64_t wait_limit_ns(const struct active_run *active)
@@ -426,8 +426,8 @@ static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
     log_warn("the clock was set %s by %.1f s", way, by_s);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         if (scheduler->runs[i]->deadline_ns && !run_has_ended(scheduler->runs[i]->run))
-            emit_message(scheduler->runs[i], "warn",
-                         "the server's clock was set %s by %.1f s", way, by_s);
+            run_log_message(scheduler->runs[i], "warn",
+                            "the server's clock was set %s by %.1f s", way, by_s);
     }
 }
 

@@ -21,7 +21,7 @@ struct scheduler {
     char *advertise;
     struct node_registry nodes;
     struct active_run **runs; /* in the order in which they are served */
-    size_t n_runs;
+    size_t n_runs, runs_capacity;
     uv_timer_t tick;
     uv_idle_t soon; /* runs a tick at the end of this turn of the loop */
     uv_idle_cb on_soon;

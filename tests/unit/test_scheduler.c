@@ -359,6 +359,37 @@ static void post_lines(struct agent *agent, const char *run, const char *const *
     buf_release(&lines);
 }
 
+/* The event has the transport of the first; a rank with another one has its own. */
+TEST(ranks_of_a_node_that_go_another_way_say_so)
+{
+    static const char *const says[] = {
+        "\"phase\",\"rank\":0,\"phase\":\"connected\",\"transport\":\"shm\"",
+        "\"phase\",\"rank\":1,\"phase\":\"connected\",\"transport\":\"shm\"",
+        "\"phase\",\"rank\":2,\"phase\":\"connected\",\"transport\":\"tcp\"",
+    };
+    struct world *world = *state;
+    struct reading reading = {0};
+    const json_t *event, *each;
+    struct agent a;
+    char run[16];
+
+    agent_start_ranks(&a, world, "a", 3);
+    submit(world, "{}", run);
+    agent_await(&a, "start");
+    post_lines(&a, run, says, sizeof(says) / sizeof(says[0]));
+    store_read_events(world->store, run, 0, "ranks", 100, on_events, &reading);
+    await(world, &reading.has_come);
+    event = json_array_get(reading.result, 0);
+    each = json_object_get(event, "each");
+    assert_int_equal(json_array_size(json_object_get(event, "ranks")), 3);
+    assert_string_equal(json_get_str(event, "transport", ""), "shm");
+    assert_int_equal(json_array_size(each), 1);
+    assert_int_equal(json_get_int(json_array_get(each, 0), "rank", -1), 2);
+    assert_string_equal(json_get_str(json_array_get(each, 0), "transport", ""), "tcp");
+    json_decref(reading.result);
+    release_agent(&a);
+}
+
 /* Rank 1 comes late: that it is done must not be said before that it runs. */
 TEST(ranks_of_a_node_keep_the_order_of_their_states)
 {

@@ -1,5 +1,5 @@
-/* emit.c - the scheduler's own events: applied, written, then shown */
-#include "server/runs/emit.h"
+/* run_log.c - the log of a run: events are folded, written, then shown */
+#include "server/runs/run_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,39 +8,48 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
+#include "server/runs/run_watches.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
-struct emission {
+void run_log_publish(struct active_run *active, const struct store_event *event)
+{
+    active->scheduler->counters.events++;
+    run_watches_tell(active->watches, event);
+}
+
+/* An event on its way to the disk. */
+struct append {
     struct active_run *active;
-    emitted *then;
+    run_log_then *then;
     int case_no;
 };
 
 static void on_written(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
-    struct emission *emission = arg;
-    struct active_run *active = emission->active;
+    struct append *append = arg;
+    struct active_run *active = append->active;
     struct scheduler *scheduler = active->scheduler;
 
     if (err)
         log_error("run %s: can't store an event: %s", active->run->id, err->text);
     for (size_t i = 0; !err && i < n_events; i++)
-        active_run_publish(active, &events[i]);
-    if (!err && emission->then && !scheduler->is_closing)
-        emission->then(active, emission->case_no);
-    free(emission);
+        run_log_publish(active, &events[i]);
+    if (!err && append->then && !scheduler->is_closing)
+        append->then(active, append->case_no);
+    free(append);
     active_run_unref(active);
     scheduler_release(scheduler);
 }
 
-/* Lists find a run by its state and its nodes. */
+/* Lists find a run by its state, its nodes and its labels. */
 static bool changes_row(const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
@@ -48,67 +57,56 @@ static bool changes_row(const char *type)
 }
 
 /* What an earlier attempt measured is not of the run that goes on. */
-static int disown_results(struct store_write *write, const struct run *run,
-                          const char *type, const json_t *body)
+static bool starts_anew(const char *type, const json_t *body)
 {
-    if (strcmp(type, "case") != 0 ||
-        strcmp(json_get_str(body, "state", ""), case_state_name(CASE_QUEUED)) != 0)
-        return 0;
-    return store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
+    return strcmp(type, "case") == 0 &&
+           strcmp(json_get_str(body, "state", ""), case_state_name(CASE_QUEUED)) == 0;
 }
 
-int emit_run(struct store_write *write, const struct run *run)
+void run_log_write_row(struct store_write *write, const struct run *run)
 {
     json_t *doc = run_to_json(run, run_has_ended(run) ? RUN_WHOLE : RUN_STORED);
-    int result = doc ? store_write_run(write, run->id, run_state_name(run->state),
-                                       run->spec->name, run->created_ms,
-                                       json_object_get(run->editable, "labels"), doc)
-                     : -1;
 
+    store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                    run->created_ms, json_object_get(run->editable, "labels"), doc);
     json_decref(doc);
-    return result;
 }
 
-static int fill_write(struct store_write *write, const struct active_run *active,
-                      struct clock_time now, const char *type, const json_t *body)
+void run_log_add(struct active_run *active, struct store_write *write, int64_t time_ms,
+                 const char *type, const json_t *body)
 {
-    if (store_write_event(write, active->run->id, now.wall_ms, type, body) ||
-        disown_results(write, active->run, type, body))
-        return -1;
-    return changes_row(type) ? emit_run(write, active->run) : 0;
+    struct run *run = active->run;
+
+    run_fold(run, time_ms, type, body);
+    store_write_event(write, run->id, time_ms, type, body);
+    if (starts_anew(type, body))
+        store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
+    if (changes_row(type))
+        run_log_write_row(write, run);
 }
 
-void emit(struct active_run *active, const char *type, json_t *body, emitted *then)
+void run_log_append(struct active_run *active, const char *type, json_t *body,
+                    run_log_then *then)
 {
     struct store_write *write = store_write_create();
-    struct emission *emission = calloc(1, sizeof(*emission));
-    struct clock_time now = scheduler_now(active->scheduler);
+    struct append *append = memory_zeroed(1, sizeof(*append), "an event");
 
-    /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
-     */
-    run_fold(active->run, now.wall_ms, type, body);
-    if (!write || !emission || fill_write(write, active, now, type, body)) {
-        log_error("run %s: out of memory for an event '%s'", active->run->id, type);
-        json_decref(body);
-        store_write_destroy(write);
-        free(emission);
-        return;
-    }
-    emission->case_no = (int)json_get_int(body, "case", -1);
+    run_log_add(active, write, scheduler_now(active->scheduler).wall_ms, type, body);
+    *append = (struct append){active, then, (int)json_get_int(body, "case", -1)};
     json_decref(body);
-    emission->active = active;
-    emission->then = then;
     active->pending++;
     scheduler_hold(active->scheduler);
-    store_submit(active->scheduler->config.store, write, true, on_written, emission);
+    store_submit(active->scheduler->config.store, write, true, on_written, append);
 }
 
-void emit_state(struct active_run *active, enum run_state state, const char *reason)
+/* ---- The server's own events ---- */
+
+void run_log_state(struct active_run *active, enum run_state state, const char *reason)
 {
-    emit(active, "state",
-         json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
-                   json_clean_string(reason)),
-         NULL);
+    run_log_append(active, "state",
+                   json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
+                             json_clean_string(reason)),
+                   NULL);
 }
 
 static json_t *case_body(const struct active_run *active, size_t index, int attempt,
@@ -129,14 +127,15 @@ static json_t *case_body(const struct active_run *active, size_t index, int atte
     return body;
 }
 
-void emit_case(struct active_run *active, size_t index, int attempt,
-               enum case_state state, const char *reason, emitted *then)
+void run_log_case(struct active_run *active, size_t index, int attempt,
+                  enum case_state state, const char *reason, run_log_then *then)
 {
-    emit(active, "case", case_body(active, index, attempt, state, reason), then);
+    run_log_append(active, "case", case_body(active, index, attempt, state, reason),
+                   then);
 }
 
-void emit_case_end(struct active_run *active, size_t index, int attempt,
-                   const struct case_end *end)
+void run_log_case_end(struct active_run *active, size_t index, int attempt,
+                      const struct case_end *end)
 {
     char reason[BLAME_SENTENCE_SIZE];
     json_t *body;
@@ -149,7 +148,7 @@ void emit_case_end(struct active_run *active, size_t index, int attempt,
         json_object_set(body, "blamed", end->blamed);
     if (end->transports)
         json_object_set(body, "transports", end->transports);
-    emit(active, "case", body, NULL);
+    run_log_append(active, "case", body, NULL);
 }
 
 /* How long the run has been under way by the clock that nobody sets. */
@@ -160,7 +159,8 @@ static int64_t ran_ms(const struct active_run *active)
     return active->run->spec->timeout_s * 1000 - left_ns / 1000000;
 }
 
-void emit_message(struct active_run *active, const char *level, const char *format, ...)
+void run_log_message(struct active_run *active, const char *level, const char *format,
+                     ...)
 {
     char text[1024];
     json_t *body;
@@ -172,5 +172,5 @@ void emit_message(struct active_run *active, const char *level, const char *form
     body = json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text));
     if (active->run->started_ms)
         json_object_set_new(body, "ran_ms", json_integer((json_int_t)ran_ms(active)));
-    emit(active, "message", body, NULL);
+    run_log_append(active, "message", body, NULL);
 }

@@ -1,0 +1,682 @@
+/* agent_lines.c - the lines that agents send, and what they mean to a run */
+#include "server/runs/agent_lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/cpu_list.h"
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
+#include "common/base/utf8.h"
+#include "common/result/conditions.h"
+#include "server/analysis/carried.h"
+#include "server/analysis/hang.h"
+#include "server/analysis/memory_ceiling.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
+#include "server/runs/case_transport.h"
+#include "server/runs/live_case_state.h"
+#include "server/runs/run.h"
+#include "server/runs/run_log.h"
+#include "server/runs/run_nodes.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
+#include "server/store/store_artifacts.h"
+
+/* Of the output of a program that failed. */
+#define PROGRAM_LINES 4
+
+#define REASON_MAX 1200
+#define RAS_MAX 2000  /* of its text that a verdict keeps, bytes */
+#define WAY_MAX 120   /* of each word on a way that does not go */
+#define STACK_MAX 400 /* of it that a reason quotes, bytes */
+#define NODE_RANKS_MAX 4096
+#define ARTIFACT_MAX ((size_t)512 * 1024) /* as agents send at most */
+
+static struct live_case *live_of(const struct agent_line *line)
+{
+    struct live_case *live =
+        line->active ? active_run_live(line->active, line->case_no) : NULL;
+
+    return live && live_case_is(live, line->case_no, line->attempt) ? live : NULL;
+}
+
+/* At most so many bytes of what an agent says: it stands in the events of many ranks. */
+static void set_reason(struct agent_line *line, const char *reason)
+{
+    line->reason = strndup(reason, (size_t)utf8_fit(reason, REASON_MAX));
+    if (!line->reason)
+        memory_out("an agent's line");
+    line->report.reason = line->reason;
+}
+
+/* At most `most` bytes of a text. */
+static json_t *cut_text(const char *text, int most)
+{
+    return json_stringn(text, (size_t)utf8_fit(text, most));
+}
+
+/* The event and what the report has of it are one. */
+static void set_event(struct agent_line *line, const char *type, json_t *body)
+{
+    line->type = type;
+    line->report.body = body;
+}
+
+/* ---- How far ranks have come ---- */
+
+/* The event `rank` of a failure. */
+static void fail(struct agent_line *line, const char *reason)
+{
+    line->is_of_rank = true;
+    line->report.state = RANK_FAILED;
+    set_reason(line, reason);
+    set_event(line, "rank",
+              json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "case", line->case_no,
+                        "attempt", line->attempt, "rank", line->report.rank, "node",
+                        line->report.node, "state", rank_state_name(RANK_FAILED),
+                        "reason", line->reason));
+}
+
+static void copy_members(json_t *to, const json_t *from, const char *const *keys)
+{
+    for (size_t i = 0; keys[i]; i++)
+        if (json_object_get(from, keys[i]))
+            json_object_set(to, keys[i], json_object_get(from, keys[i]));
+}
+
+/* What a rank says of itself that others on its node may say otherwise. */
+static void add_own(json_t *body, int rank, const json_t *json)
+{
+    static const char *const keys[] = {"init_s", "gpu_memory", "registration", "ways",
+                                       NULL};
+    json_t *own = json_pack("{s:i}", "rank", rank);
+
+    copy_members(own, json, keys);
+    if (json_object_size(own) > 1)
+        json_object_set_new(body, "each", json_pack("[O]", own));
+    json_decref(own);
+}
+
+/* The event `ranks`: this one has come so far, and perhaps others of its node. */
+static void reach(struct agent_line *line, enum rank_state state, const json_t *json)
+{
+    static const char *const keys[] = {"seconds", "transport", NULL};
+    json_t *body = json_pack("{s:i, s:i, s:s, s:s, s:[i]}", "case", line->case_no,
+                             "attempt", line->attempt, "node", line->report.node, "state",
+                             rank_state_name(state), "ranks", line->report.rank);
+
+    line->is_of_rank = true;
+    line->report.state = state;
+    copy_members(body, json, keys);
+    add_own(body, line->report.rank, json);
+    set_event(line, "ranks", body);
+}
+
+static bool is_reached(const struct agent_line *line)
+{
+    return line->type && strcmp(line->type, "ranks") == 0;
+}
+
+static void extend(json_t *to, const json_t *from, const char *key)
+{
+    if (!json_object_get(to, key))
+        json_object_set_new(to, key, json_array());
+    json_array_extend(json_object_get(to, key), json_object_get(from, key));
+}
+
+/* The event has one `transport`: a rank that says another one says it of itself. */
+static void keep_transport(const json_t *first, json_t *body, int rank)
+{
+    json_t *transport = json_object_get(body, "transport");
+
+    if (!transport || json_equal(transport, json_object_get(first, "transport")))
+        return;
+    if (!json_object_get(body, "each"))
+        json_object_set_new(body, "each", json_pack("[{s:i}]", "rank", rank));
+    json_object_set(json_array_get(json_object_get(body, "each"), 0), "transport",
+                    transport);
+}
+
+bool agent_line_join(struct agent_line *first, struct agent_line *line)
+{
+    json_t *to = first->report.body, *from = line->report.body;
+    double seconds = json_get_num(from, "seconds", 0);
+
+    if (!is_reached(first) || !is_reached(line) || first->active != line->active ||
+        first->case_no != line->case_no || first->attempt != line->attempt ||
+        first->report.state != line->report.state)
+        return false;
+    keep_transport(to, from, line->report.rank);
+    extend(to, from, "ranks");
+    if (json_object_get(from, "each"))
+        extend(to, from, "each");
+    if (seconds > json_get_num(to, "seconds", 0))
+        json_object_set_new(to, "seconds", json_real(seconds));
+    line->type = NULL;
+    return true;
+}
+
+static void parse_spawn(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    (void)json, (void)write;
+    reach(line, RANK_SPAWNED, NULL);
+}
+
+static void parse_phase(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    int state = rank_state_lookup(json_get_str(json, "phase", NULL));
+
+    (void)write;
+    if (state >= RANK_JOINED && state <= RANK_RUNNING)
+        reach(line, (enum rank_state)state, json);
+    else
+        line->kind = NULL;
+}
+
+static void parse_done(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    const json_t *why = json_object_get(json, "error");
+    char reason[600];
+
+    (void)write;
+    if (json_get_bool(json, "ok", false)) {
+        reach(line, RANK_DONE, json);
+        return;
+    }
+    snprintf(reason, sizeof(reason), "%s: %s", json_get_str(why, "code", "error"),
+             json_get_str(why, "text", "no reason given"));
+    if (strcmp(json_get_str(why, "code", ""), "peer_lost") == 0)
+        line->report.peer = (int)json_get_int(why, "peer", -1);
+    fail(line, reason);
+}
+
+static bool is_program(const struct agent_line *line)
+{
+    return line->active->run->spec->program.name != NULL;
+}
+
+/* A worker's last line says it; a program's traceback needs more of them. */
+static void put_last_lines(const json_t *tail, size_t most, char *out, size_t size)
+{
+    size_t lines = json_array_size(tail), n = 0;
+
+    for (size_t i = lines > most ? lines - most : 0; i < lines && n < size; i++) {
+        const char *text = json_string_value(json_array_get(tail, i));
+
+        if (text && *text)
+            n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " | " : "",
+                                  utf8_fit(text, 300), text);
+    }
+    utf8_trim(out);
+}
+
+/* "worker killed by signal 9 (Killed); its last line: ..." */
+static void describe_exit(const json_t *line, bool is_program, char *out, size_t size)
+{
+    const char *what = is_program ? "program" : "worker";
+    const char *warning = json_get_str(line, "warning", NULL);
+    int64_t signal = json_get_int(line, "signal", 0);
+    char last[1000] = "";
+    int n;
+
+    if (signal > 0)
+        n = snprintf(out, size, "%s killed by signal %d (%s)", what, (int)signal,
+                     strsignal((int)signal));
+    else
+        n = snprintf(out, size, "%s exited %d", what,
+                     (int)json_get_int(line, "code", -1));
+    put_last_lines(json_object_get(line, "tail"), is_program ? PROGRAM_LINES : 1, last,
+                   sizeof(last));
+    if (*last && n > 0 && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
+                      is_program ? "s" : "", last);
+    if (warning && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; NCCL warned: %.300s", warning);
+}
+
+static void parse_exit(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    bool is_well = !json_is_integer(json_object_get(json, "signal")) &&
+                   json_get_int(json, "code", -1) == 0;
+    char reason[REASON_MAX];
+
+    (void)write;
+    if (is_well) {
+        line->report.state = RANK_DONE;
+        return;
+    }
+    line->is_exit = true;
+    describe_exit(json, is_program(line), reason, sizeof(reason));
+    fail(line, reason);
+}
+
+static void parse_refused(struct agent_line *line, json_t *json,
+                          struct store_write *write)
+{
+    (void)write;
+    set_reason(line, json_get_str(json, "reason", "refused to start"));
+    set_event(line, "message",
+              json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text", line->reason,
+                        "case", line->case_no, "node", line->report.node));
+}
+
+static void parse_gone(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    const char *reason = json_get_str(json, "reason", NULL);
+
+    (void)write;
+    if (reason)
+        set_reason(line, reason);
+}
+
+/* ---- What they measure and print ---- */
+
+static const char *node_of_rank(const void *arg, int rank)
+{
+    const struct run_node *node = rank < 0 ? NULL : run_nodes_of_rank(arg, rank);
+
+    return node ? node->name : NULL;
+}
+
+static void parse_result(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
+    json_t *body = json_copy(json);
+    json_t *traffic = carried_traffic(json, node_of_rank, &live_of(line)->on);
+
+    (void)write;
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        json_object_del(body, ours[i]);
+    if (traffic)
+        json_object_set_new(body, "traffic", traffic);
+    set_event(line, "result", body);
+}
+
+/* A figure of a program: the run's result as a row is of a measurement. */
+static void parse_metric(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
+                                       "rank",   "skipped", "labels", NULL};
+    json_t *body;
+
+    (void)write;
+    if (!json_is_string(json_object_get(json, "metric")) ||
+        !(json_is_number(json_object_get(json, "value")) ||
+          json_is_string(json_object_get(json, "skipped")))) {
+        line->kind = NULL;
+        return;
+    }
+    body = json_pack("{s:i, s:i}", "case", line->case_no, "attempt", line->attempt);
+    copy_members(body, json, keys);
+    set_event(line, "result", body);
+}
+
+static void write_log(const struct agent_line *line, const json_t *json,
+                      const char *stream, struct store_write *write)
+{
+    const char *text = json_get_str(json, "text", "");
+
+    store_write_log(write, line->active->run->id, json_get_int(json, "time_ms", 0),
+                    line->case_no, line->report.rank, stream, text, strlen(text));
+}
+
+/* Who prints goes on: of a program that is all that is known. */
+static void parse_output(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    write_log(line, json, json_get_str(json, "stream", ""), write);
+    if (!is_program(line))
+        line->kind = NULL;
+}
+
+static void parse_log(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    const char *level = json_get_str(json, "level", "info");
+    json_t *body;
+
+    write_log(line, json, "worker", write);
+    if (strcmp(level, "info") == 0)
+        return;
+    body = json_pack("{s:s, s:s, s:i, s:s}", "level", level, "text",
+                     json_get_str(json, "text", ""), "case", line->case_no, "node",
+                     line->report.node);
+    if (line->report.rank >= 0)
+        json_object_set_new(body, "rank", json_integer(line->report.rank));
+    set_event(line, "message", body);
+}
+
+static void parse_progress(struct agent_line *line, json_t *json,
+                           struct store_write *write)
+{
+    (void)write;
+    line->report.body = json_incref(json);
+}
+
+/* ---- What else they tell ---- */
+
+/* The texts of a line, each cut. */
+static json_t *cut_members(const json_t *json, const char *const *keys, int most)
+{
+    json_t *out = json_object();
+
+    for (size_t i = 0; keys[i]; i++) {
+        const char *text = json_get_str(json, keys[i], NULL);
+
+        if (text)
+            json_object_set_new(out, keys[i], cut_text(text, most));
+    }
+    return out;
+}
+
+static void parse_stack(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    static const char *const keys[] = {"text", "state", "kernel", "line", NULL};
+
+    (void)write;
+    line->report.body = cut_members(json, keys, STACK_MAX);
+}
+
+static json_t *copy_ranks(const json_t *list)
+{
+    json_t *copy = json_array();
+
+    for (size_t i = 0; i < json_array_size(list) && i < HANG_RAS_MAX; i++)
+        json_array_append_new(copy,
+                              json_integer(json_integer_value(json_array_get(list, i))));
+    return copy;
+}
+
+/* What NCCL's RAS said of the case; numbers and lists of ranks, or text. */
+static void parse_ras(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    const json_t *says = json_object_get(json, "says");
+    const char *text = json_get_str(says, "text", NULL);
+    json_t *body = json_pack("{s:s}", "node", line->report.node);
+
+    (void)write;
+    line->report.body = body;
+    if (text) {
+        json_object_set_new(body, "text", cut_text(text, RAS_MAX));
+        return;
+    }
+    json_object_set_new(body, "version", cut_text(json_get_str(says, "version", ""), 40));
+    json_object_set_new(body, "seen", json_integer(json_get_int(says, "seen", 0)));
+    json_object_set_new(body, "missing", copy_ranks(json_object_get(says, "missing")));
+    json_object_set_new(body, "behind", copy_ranks(json_object_get(says, "behind")));
+    json_object_set_new(body, "least", json_integer(json_get_int(says, "least", 0)));
+    json_object_set_new(body, "most", json_integer(json_get_int(says, "most", 0)));
+}
+
+/* An address of another rank at which this one cannot reach it. */
+static void parse_unreached(struct agent_line *line, json_t *json,
+                            struct store_write *write)
+{
+    static const char *const keys[] = {"over", "address", "interface",
+                                       "via",  "reason",  NULL};
+    json_t *body =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i}", "over", "", "address", "",
+                  "interface", "", "via", "", "reason", "", "rank", line->report.rank,
+                  "peer", (int)json_get_int(json, "peer", -1));
+
+    (void)write;
+    json_object_update_new(body, cut_members(json, keys, WAY_MAX));
+    line->report.body = body;
+}
+
+/* What NCCL's log said of a rank: passed on as it is. */
+static void parse_nccl(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    json_t *log = json_object_get(json, "log");
+
+    (void)write;
+    if (json_is_object(log))
+        set_event(line, "nccl",
+                  json_pack("{s:i, s:i, s:i, s:s, s:O}", "case", line->case_no, "attempt",
+                            line->attempt, "rank", line->report.rank, "node",
+                            line->report.node, "log", log));
+    else
+        line->kind = NULL;
+}
+
+/* The lists of CPUs that are some, as many as the node can have ranks. */
+static json_t *copy_cpus(const json_t *cpus)
+{
+    json_t *copy = json_array();
+
+    for (size_t i = 0; i < json_array_size(cpus) && i < NODE_RANKS_MAX; i++) {
+        const char *list = json_string_value(json_array_get(cpus, i));
+
+        json_array_append_new(copy,
+                              json_string(list && cpu_list_is_valid(list) ? list : "?"));
+    }
+    return copy;
+}
+
+/* What the node's ranks are bound to, {"to", "cpus"} or {"to", "reason"}; NULL: it does
+ * not say. */
+static json_t *copy_bind(const json_t *bind)
+{
+    enum run_bind to = run_bind_lookup(json_get_str(bind, "to", NULL));
+    const char *reason = json_get_str(bind, "reason", "no reason given");
+
+    if (!bind || to == BIND_AUTO)
+        return NULL;
+    if (to == BIND_NONE)
+        return json_pack("{s:s, s:o}", "to", run_bind_name(to), "reason",
+                         json_stringn(reason, (size_t)utf8_fit(reason, STACK_MAX)));
+    return json_pack("{s:s, s:o}", "to", run_bind_name(to), "cpus",
+                     copy_cpus(json_object_get(bind, "cpus")));
+}
+
+/* Under which conditions the node runs its ranks, with what is worth saying of that. */
+static void parse_conditions(struct agent_line *line, json_t *json,
+                             struct store_write *write)
+{
+    json_t *bind = copy_bind(json_object_get(json, "bind"));
+    json_t *body = json_pack("{s:i, s:i, s:s, s:o*}", "case", line->case_no, "attempt",
+                             line->attempt, "node", line->report.node, "bind", bind);
+    double values[CONDITION_COUNT];
+
+    (void)write;
+    conditions_read(json, values);
+    json_object_update_new(body, conditions_json(values));
+    json_object_set_new(body, "notes", conditions_notes(values));
+    set_event(line, "conditions", body);
+}
+
+/* What NCCL wrote of the node; the event says where it is kept. */
+static void parse_artifact(struct agent_line *line, json_t *json,
+                           struct store_write *write)
+{
+    static const char *const names[] = {"topology.xml", "graph.xml"};
+    const char *name = json_get_str(json, "name", "");
+    const char *text = json_get_str(json, "text", "");
+    char digest[DIGEST_TEXT_SIZE];
+    struct store_artifact item = {.run = line->active->run->id,
+                                  .node = line->report.node,
+                                  .digest = digest,
+                                  .case_no = line->case_no,
+                                  .text = text};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
+            item.name = names[i];
+    if (!item.name || strlen(text) > ARTIFACT_MAX)
+        return;
+    if (digest_text(text, digest))
+        memory_out("a digest");
+    store_write_artifact(write, &item);
+    set_event(line, "artifact",
+              json_pack("{s:i, s:i, s:s, s:s, s:I, s:s}", "case", line->case_no,
+                        "attempt", line->attempt, "node", line->report.node, "name", name,
+                        "bytes", (json_int_t)strlen(text), "digest", digest));
+}
+
+/* What the case's memory allows, of runs that have one ceiling (find_ceiling). */
+static void parse_triad(struct agent_line *line, json_t *json, struct store_write *write)
+{
+    const struct run *run = line->active->run;
+    struct memory_triad triad;
+
+    (void)write;
+    if (run->ceiling && memory_triad_read(json, &triad) &&
+        triad.ranks == run->pool.world_size)
+        set_event(line, "triad",
+                  json_pack("{s:i, s:i, s:f, s:I, s:o}", "case", line->case_no, "attempt",
+                            line->attempt, "gbs", triad.gbs, "cache_bytes",
+                            (json_int_t)triad.cache_bytes, "ceiling",
+                            memory_ceiling_verdict(&triad)));
+}
+
+/* ---- All kinds ---- */
+
+enum line_flag {
+    NEEDS_RANK = 1,
+    OF_NODE = 2, /* of the node that says it, whatever else the line names; it counts also
+                    when the run has ended */
+    IS_PASSING = 4, /* never stored */
+};
+
+/* As agents name them (docs/agent-protocol.md): how each is read, and what it means to a
+ * case that is under way. How its event changes the run, run_fold says. */
+static const struct line_kind {
+    const char *name;
+    void (*parse)(struct agent_line *line, json_t *json, struct store_write *write);
+    case_report_taker *then; /* or NULL */
+    unsigned flags;
+} kinds[] = {
+    {"spawn", parse_spawn, live_case_rank, NEEDS_RANK},
+    {"phase", parse_phase, live_case_rank, NEEDS_RANK},
+    {"done", parse_done, live_case_rank, NEEDS_RANK},
+    {"exit", parse_exit, live_case_exited, NEEDS_RANK},
+    {"result", parse_result, live_case_result, NEEDS_RANK},
+    {"metric", parse_metric, live_case_result, NEEDS_RANK},
+    {"output", parse_output, live_case_output, 0},
+    {"log", parse_log, NULL, 0},
+    {"refused", parse_refused, live_case_refused, 0},
+    {"gone", parse_gone, live_case_gone, OF_NODE},
+    {"progress", parse_progress, live_case_progress, NEEDS_RANK | IS_PASSING},
+    {"nccl", parse_nccl, live_case_nccl, NEEDS_RANK},
+    {"stack", parse_stack, live_case_stack, NEEDS_RANK},
+    {"ras", parse_ras, live_case_ras, 0},
+    {"unreached", parse_unreached, live_case_unreached, NEEDS_RANK},
+    {"conditions", parse_conditions, NULL, 0},
+    {"artifact", parse_artifact, NULL, 0},
+    {"triad", parse_triad, NULL, NEEDS_RANK},
+};
+
+static const struct line_kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(name, kinds[i].name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+/* The run that a line speaks of, if it is one that is alive here and now. */
+static struct active_run *run_of_line(struct scheduler *scheduler, const json_t *line)
+{
+    struct active_run *active = active_run_find(scheduler, json_get_str(line, "run", ""));
+
+    return active && !run_has_ended(active->run) ? active : NULL;
+}
+
+/* Whoever has an agent's token can post here: a node speaks for itself only. */
+static int check_speaker(const struct agent_line *line, struct error *err)
+{
+    const char *node = line->report.node, *run = line->active->run->id;
+    const struct run_nodes *on = &live_of(line)->on;
+    int rank = line->report.rank;
+    const struct run_node *holder = rank < 0 ? NULL : run_nodes_of_rank(on, rank);
+
+    if (holder && strcmp(holder->name, node) == 0)
+        return 0;
+    if (!run_nodes_find(on, node))
+        return error_set(err, ERROR_INVALID, "%s takes no part in case %d of run %s",
+                         node, line->case_no, run);
+    if (!(line->kind->flags & NEEDS_RANK) && rank < 0)
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%s can't speak for rank %d of run %s: %s has it", node, rank, run,
+                     holder ? holder->name : "nobody");
+}
+
+int agent_line_parse(struct scheduler *scheduler, const struct node *node, json_t *json,
+                     struct store_write *write, struct agent_line *line,
+                     struct error *err)
+{
+    const struct line_kind *kind = kind_of(json_get_str(json, "type", ""));
+    bool is_of_node = kind && kind->flags & OF_NODE;
+
+    *line = (struct agent_line){
+        .case_no = (int)json_get_int(json, "case", -1),
+        .attempt = (int)json_get_int(json, "attempt", -1),
+        .report = {.node = node->name,
+                   .rank = (int)json_get_int(json, "rank", -1),
+                   .peer = -1},
+    };
+    snprintf(line->run, sizeof(line->run), "%s", json_get_str(json, "run", ""));
+    if (is_of_node)
+        line->kind = kind;
+    line->active = run_of_line(scheduler, json);
+    if (!line->active)
+        return 0;
+    line->active->pending++;
+    if (!kind || (!is_of_node && !live_of(line)))
+        return 0;
+    line->kind = kind;
+    if (!is_of_node && check_speaker(line, err))
+        return -1;
+    kind->parse(line, json, write);
+    return 0;
+}
+
+/* Whether the rank has said how it ended, in a line before this one. */
+static bool is_known_end(const struct agent_line *line)
+{
+    struct live_case *live = live_of(line);
+    bool is_end = line->is_of_rank && line->report.state >= RANK_DONE && live;
+    bool is_known =
+        is_end && line->is_exit && live_case_reported(live, line->report.rank);
+
+    if (is_end)
+        live_case_note_reported(live, line->report.rank);
+    return is_known;
+}
+
+void agent_line_fold(struct agent_line *line, struct store_write *write)
+{
+    if (is_known_end(line)) {
+        line->kind = NULL;
+        line->type = NULL;
+    }
+    if (line->type)
+        run_log_add(line->active, write, line->time_ms, line->type, line->report.body);
+}
+
+void agent_line_perform(struct scheduler *scheduler, struct agent_line *line,
+                        struct node *node)
+{
+    struct live_case *live = line->kind ? live_of(line) : NULL;
+
+    if (live && line->kind->then)
+        line->kind->then(live, &line->report);
+    if (line->kind && line->kind->flags & OF_NODE &&
+        node_vacate(node, line->run, line->case_no, line->attempt))
+        scheduler_wake_queue(scheduler);
+}
+
+bool agent_line_is_passing(const struct agent_line *line)
+{
+    return line->kind && line->kind->flags & IS_PASSING;
+}
+
+void agent_line_release(struct agent_line *line)
+{
+    free(line->reason);
+    json_decref(line->report.body);
+    if (line->active)
+        active_run_unref(line->active);
+}
