@@ -11,13 +11,11 @@
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
 #include "common/spec/collective.h"
-#include "server/analysis/gate_check.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
 #define ZERO_MAX 3
 #define CASES_MAX 256
-#define SENTENCE_MAX 400
 
 /* ---- What is asked ---- */
 
@@ -216,24 +214,6 @@ static struct range range_of(const struct compare_side *side, size_t ranks,
 
 /* ---- The answer ---- */
 
-static void put_estimate(const struct budget *budget, const struct range *all, char *out,
-                         size_t size)
-{
-    char middle[32], low[32], high[32], step[32];
-    int n = snprintf(out, size, "communication takes %s s",
-                     gate_number_text(all->middle, middle));
-
-    if (all->low < all->high)
-        n += snprintf(out + n, size - (size_t)n, " (%s to %s)",
-                      gate_number_text(all->low, low), gate_number_text(all->high, high));
-    if (budget->step_s > 0)
-        snprintf(out + n, size - (size_t)n, " of a %s s step unless overlapped (%.0f %%)",
-                 gate_number_text(budget->step_s, step),
-                 100 * all->middle / budget->step_s);
-    else
-        snprintf(out + n, size - (size_t)n, " of a step unless overlapped");
-}
-
 static json_t *part_json(const struct budget_part *part, const struct range *range)
 {
     json_t *out =
@@ -275,35 +255,29 @@ static json_t *answer_of(const struct budget *budget, const struct compare_side 
                          const json_t *run)
 {
     struct range all = {.cases = SIZE_MAX};
-    char sentence[SENTENCE_MAX];
+    struct finding finding = finding_begin();
     const char *missing = NULL;
-    json_t *parts, *evidence = json_object();
     size_t most = 0, ranks;
+    json_t *parts;
 
     for (size_t i = 0; i < side->n; i++)
         if (compare_choice_ranks(&side->cases[i]) > most)
             most = compare_choice_ranks(&side->cases[i]);
     ranks = budget->ranks > 0 ? (size_t)budget->ranks : most;
     parts = parts_json(budget, side, ranks, &all, &missing);
-    if (missing)
-        snprintf(sentence, sizeof(sentence),
-                 "not enough data: no case of the run on %zu ranks has times of %s out "
-                 "of place; the most ranks are %zu",
-                 ranks, missing, most);
-    else
-        put_estimate(budget, &all, sentence, sizeof(sentence));
+    finding_put(&finding, "{s:I, s:I, s:s*}", "$ranks", (json_int_t)ranks, "$most",
+                (json_int_t)most, "$missing", missing);
     if (!missing)
-        json_object_update_new(evidence,
-                               json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle,
-                                         "time_low_s", all.low, "time_high_s", all.high,
-                                         "cases", (json_int_t)all.cases));
+        finding_put(&finding, "{s:f, s:f, s:f, s:I, s:b}", "time_s", all.middle,
+                    "time_low_s", all.low, "time_high_s", all.high, "cases",
+                    (json_int_t)all.cases, "$is_range", all.low < all.high);
     if (!missing && budget->step_s > 0)
-        json_object_set_new(evidence, "step_s", json_real(budget->step_s));
+        finding_put(&finding, "{s:f, s:f}", "step_s", budget->step_s, "$part",
+                    all.middle / budget->step_s);
     return json_pack("{s:O?, s:I, s:o, s:o}", "run", json_object_get(run, "id"), "ranks",
                      (json_int_t)ranks, "verdict",
-                     verdict_json(VERDICT_BUDGET,
-                                  missing ? VERDICT_NOT_ENOUGH_DATA : VERDICT_ESTIMATED,
-                                  sentence, verdict_mark_of(run), evidence),
+                     finding_end(&finding, missing ? MESSAGE_BUDGET_OPEN : MESSAGE_BUDGET,
+                                 verdict_mark_of(run)),
                      "parts", parts);
 }
 

@@ -10,7 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define SENTENCE_MAX 2000
 #define NAMED_MAX 3       /* nodes that a sentence names */
@@ -237,39 +237,31 @@ void carried_release(struct carried *carried)
     memset(carried, 0, sizeof(*carried));
 }
 
-static enum verdict_answer answer_of(const json_t *traffic)
+static enum message_id message_of(const json_t *traffic)
 {
     double share = share_of(traffic);
 
     if (isnan(share))
-        return json_object_get(traffic, "way") ? VERDICT_WITHIN_NODES
-                                               : VERDICT_NOT_EVALUATED;
+        return json_object_get(traffic, "way") ? MESSAGE_TRAFFIC_WITHIN_NODES
+                                               : MESSAGE_TRAFFIC_NOT_EVALUATED;
     if (json_get_int(traffic, "nodes", 0) < 2 && share < NOTHING_MOST)
-        return VERDICT_WITHIN_NODES;
-    return share >= ALL_LEAST      ? VERDICT_BY_NETWORK
-           : share >= NOTHING_MOST ? VERDICT_PARTLY
-                                   : VERDICT_ANOTHER_WAY;
+        return MESSAGE_TRAFFIC_WITHIN_NODES;
+    return share >= ALL_LEAST      ? MESSAGE_TRAFFIC_BY_NETWORK
+           : share >= NOTHING_MOST ? MESSAGE_TRAFFIC_PARTLY
+                                   : MESSAGE_TRAFFIC_ANOTHER_WAY;
 }
 
 json_t *carried_verdict(const struct carried *carried, const char *mark)
 {
-    char size[UNITS_TEXT_MAX];
-    json_t *evidence, *verdict;
-    struct buf out;
+    struct finding finding;
 
     if (!carried->row)
         return NULL;
-    buf_init(&out, SENTENCE_MAX);
-    buf_printf(&out, "at %s %s", units_format_size((uint64_t)carried->size, size),
-               json_get_str(carried->row, "sentence", ""));
-    evidence = json_pack("{s:I, s:O, s:I}", "size", (json_int_t)carried->size, "traffic",
-                         carried->row, "rows", (json_int_t)carried->rows);
-    if (carried->rows > 0) {
-        json_object_set_new(evidence, "least", json_real(carried->least));
-        json_object_set_new(evidence, "most", json_real(carried->most));
-    }
-    verdict = verdict_json(VERDICT_TRAFFIC, answer_of(carried->row),
-                           out.data ? out.data : "", mark, evidence);
-    buf_release(&out);
-    return verdict;
+    finding = finding_begin();
+    finding_put(&finding, "{s:I, s:O, s:I}", "size", (json_int_t)carried->size, "traffic",
+                carried->row, "rows", (json_int_t)carried->rows);
+    if (carried->rows > 0)
+        finding_put(&finding, "{s:f, s:f}", "least", carried->least, "most",
+                    carried->most);
+    return finding_end(&finding, message_of(carried->row), mark);
 }

@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/analysis/node_setting.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define TEXT_MAX 160
 #define PCIE_CODE (128.0 / 130.0) /* of 8 GT/s and more: PCI Express 3.0 and later */
@@ -332,11 +332,10 @@ static bool share_a_host(const struct ceiling_node *nodes, size_t n)
 
 static json_t *not_known(const char *why)
 {
-    char sentence[TEXT_MAX + 80];
+    struct finding finding = finding_begin();
 
-    snprintf(sentence, sizeof(sentence), "what the links allow is not known: %s", why);
-    return verdict_json(VERDICT_CEILING, VERDICT_NOT_ENOUGH_DATA, sentence, NULL,
-                        json_object());
+    finding_set_text(&finding, "$why", why);
+    return finding_end(&finding, MESSAGE_CEILING_UNKNOWN, NULL);
 }
 
 json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, size_t n,
@@ -346,7 +345,7 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
     const struct link_term *limit;
     bool is_nccl = strcmp(backend, "nccl") == 0;
     int world = 0, most = 0;
-    char sentence[2 * TEXT_MAX];
+    struct finding finding;
 
     for (size_t i = 0; i < n; i++) {
         world += nodes[i].ranks;
@@ -368,11 +367,10 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
     if (is_nccl && most > 1 && within.gbs <= 0)
         return not_known(within.text);
     limit = n == 1 ? &within : within.gbs > 0 ? lesser(&between, &within) : &between;
-    snprintf(sentence, sizeof(sentence),
-             "rings reach %.4g GB/s of bus bandwidth at most: %s of each %s", limit->gbs,
-             limit->text, limit == &within ? "GPU" : "node");
-    return verdict_json(
-        VERDICT_CEILING, VERDICT_EXPECTED, sentence, NULL,
-        json_pack("{s:s, s:o}", "limit", limit->text, "busbw_gbs",
-                  figures(limit->gbs, between.gbs, within.gbs, world, most)));
+    finding = finding_begin();
+    finding_set_text(&finding, "limit", limit->text);
+    finding_put(&finding, "{s:o, s:f, s:s}", "busbw_gbs",
+                figures(limit->gbs, between.gbs, within.gbs, world, most), "$gbs",
+                limit->gbs, "$of", limit == &within ? "GPU" : "node");
+    return finding_end(&finding, MESSAGE_CEILING, NULL);
 }

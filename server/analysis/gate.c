@@ -7,6 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "server/analysis/gate_check.h"
+#include "server/finding/finding.h"
 
 /* ---- Checks of the run as a whole ---- */
 
@@ -202,30 +203,24 @@ static void add_baseline(struct tally *tally, const struct gate_run *run)
 
 static json_t *conclude(const struct tally *tally, const struct gate_run *run)
 {
-    static const char *const verbs[] = {
-        [VERDICT_FAIL] = "failed", [VERDICT_NOT_EVALUATED] = "could not be evaluated"};
-    const char *mark = verdict_mark_of(run->doc);
-    enum verdict_answer answer = VERDICT_PASS;
-    size_t n = json_array_size(tally->checks);
-    char sentence[GATE_SENTENCE_MAX + 200];
+    enum verdict_answer answer = tally->n[VERDICT_FAIL] > 0 ? VERDICT_FAIL
+                                 : tally->n[VERDICT_NOT_EVALUATED] > 0
+                                     ? VERDICT_NOT_EVALUATED
+                                     : VERDICT_PASS;
+    bool is_asked = gate_is_asked(json_object_get(run->doc, "spec"));
+    struct finding finding = finding_begin();
 
-    if (tally->n[VERDICT_FAIL] > 0)
-        answer = VERDICT_FAIL;
-    else if (tally->n[VERDICT_NOT_EVALUATED] > 0)
-        answer = VERDICT_NOT_EVALUATED;
-    if (answer != VERDICT_PASS) {
-        snprintf(sentence, sizeof(sentence), "%zu of %zu checks %s: %s: %s",
-                 tally->n[answer], n, verbs[answer], tally->first[answer],
-                 tally->why[answer]);
-    } else if (!gate_is_asked(json_object_get(run->doc, "spec"))) {
-        answer = VERDICT_NOT_EVALUATED;
-        mark = "";
-        snprintf(sentence, sizeof(sentence), "the run's spec asks for no checks");
-    } else {
-        snprintf(sentence, sizeof(sentence), "all %zu checks passed", n);
-    }
-    return verdict_json(VERDICT_GATE, answer, sentence, mark,
-                        json_pack("{s:O}", "checks", tally->checks));
+    finding_put(&finding, "{s:O, s:I, s:I, s:s*, s:s*}", "checks", tally->checks, "$n",
+                (json_int_t)tally->n[answer], "$all",
+                (json_int_t)json_array_size(tally->checks), "$first",
+                tally->first[answer], "$why", tally->why[answer]);
+    if (answer == VERDICT_PASS && !is_asked)
+        return finding_end(&finding, MESSAGE_NO_CHECKS, "");
+    return finding_end(&finding,
+                       answer == VERDICT_FAIL   ? MESSAGE_CHECKS_FAILED
+                       : answer == VERDICT_PASS ? MESSAGE_CHECKS_PASSED
+                                                : MESSAGE_CHECKS_OPEN,
+                       verdict_mark_of(run->doc));
 }
 
 bool gate_is_asked(const json_t *spec)

@@ -5,13 +5,10 @@
 
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
-#include "common/base/units.h"
 #include "server/analysis/differences.h"
-#include "server/analysis/gate_check.h"
 #include "server/analysis/projection.h"
-#include "server/finding/verdict.h"
-
-#define SENTENCE_MAX 400
+#include "server/finding/finding.h"
+#include "server/finding/template.h"
 
 struct sweep {
     struct compare_side side; /* completed cases with the first one's variables */
@@ -22,7 +19,7 @@ struct sweep {
     const char *mark;                  /* verdict.h */
     json_t *sizes;
     size_t done;
-    char sentence[SENTENCE_MAX]; /* the last projected size's, or the first one's */
+    json_t *sentence; /* the last projected size's, or the first one's; or NULL */
 };
 
 /* ---- The cases ---- */
@@ -213,47 +210,51 @@ static json_t *model_json(const struct sweep *sweep, const struct projection *ma
     return out;
 }
 
-static const char *const answers[PROJECTION_ANSWERS] = {
-    "projected", "too_far", "too_few_times", "interval_too_wide"};
+static const struct {
+    const char *name, *sentence; /* template.h; members of the series, too */
+} answers[PROJECTION_ANSWERS] = {
+    [PROJECTION_DONE] =
+        {"projected", "on {nodes} nodes {collective} {dtype} of {size:size} would take "
+                      "{time_us} us (95 % interval {low_us} to {high_us}), busbw "
+                      "{busbw_gbs} GB/s"},
+    [PROJECTION_FAR] = {"too_far", "{nodes} nodes are more than {factor} times the most "
+                                   "that were measured; measure {measure}"},
+    [PROJECTION_FEW] = {"too_few_times",
+                        "a projection of {size:size} needs {counts_min} node counts of "
+                        "{nodes_min} or more (there are {counts}), and {sizes_min} sizes "
+                        "from {from:size} to {to:size} (there are {sizes}); measure "
+                        "{measure} nodes"},
+    [PROJECTION_WIDE] = {"interval_too_wide",
+                         "on {nodes} nodes {size:size} would take {time_us} us, but the "
+                         "95 % interval is too wide, since times from {from:size} to "
+                         "{to:size} are {noise:.0%} off the model; measure {measure} "
+                         "nodes, or set NCCL_ALGO and NCCL_PROTO"},
+};
 
-static void put_sentence(const struct sweep *sweep, const struct projection *made,
-                         char out[SENTENCE_MAX])
+static json_t *sentence_of(const struct sweep *sweep, const struct projection *made)
 {
     const struct projection_question *asked = &sweep->asked;
-    char size[UNITS_TEXT_MAX], from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
-    char time[32], low[32], high[32], busbw[32];
+    const struct projection_point *at = &made->model[0];
+    json_t *members =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:i}", "nodes",
+                  (json_int_t)asked->nodes, "measure", (json_int_t)made->measure, "size",
+                  (json_int_t)asked->size, "from", (json_int_t)made->size_from, "to",
+                  (json_int_t)made->size_to, "counts", (json_int_t)made->n_counts,
+                  "sizes", (json_int_t)made->n_sizes, "factor", PROJECTION_FACTOR_MAX,
+                  "counts_min", PROJECTION_COUNTS_MIN, "nodes_min", PROJECTION_NODES_MIN,
+                  "sizes_min", PROJECTION_SIZES_MIN);
+    json_t *text;
 
-    units_format_size((uint64_t)asked->size, size);
-    units_format_size((uint64_t)made->size_from, from);
-    units_format_size((uint64_t)made->size_to, to);
-    gate_number_text(made->model[0].time_us, time);
-    gate_number_text(made->model[0].low_us, low);
-    gate_number_text(made->model[0].high_us, high);
-    gate_number_text(busbw_gbs(sweep, &made->model[0]), busbw);
-    if (made->answer == PROJECTION_FAR)
-        snprintf(out, SENTENCE_MAX,
-                 "%zu nodes are more than %d times the most that were measured; measure "
-                 "%zu",
-                 asked->nodes, PROJECTION_FACTOR_MAX, made->measure);
-    else if (made->answer == PROJECTION_FEW)
-        snprintf(out, SENTENCE_MAX,
-                 "a projection of %s needs %d node counts of %d or more (there are %zu), "
-                 "and %d sizes from %s to %s (there are %zu); measure %zu nodes",
-                 size, PROJECTION_COUNTS_MIN, PROJECTION_NODES_MIN, made->n_counts,
-                 PROJECTION_SIZES_MIN, from, to, made->n_sizes, made->measure);
-    else if (made->answer == PROJECTION_WIDE)
-        snprintf(
-            out, SENTENCE_MAX,
-            "on %zu nodes %s would take %s us, but the 95 %% interval is too wide, "
-            "since times from %s to %s are %.0f %% off the model; measure %zu nodes, "
-            "or set NCCL_ALGO and NCCL_PROTO",
-            asked->nodes, size, time, from, to, 100 * made->noise, made->measure);
-    else
-        snprintf(out, SENTENCE_MAX,
-                 "on %zu nodes %s %s of %s would take %s us (95 %% interval %s to %s), "
-                 "busbw %s GB/s",
-                 asked->nodes, json_get_str(sweep->key, "collective", "?"),
-                 json_get_str(sweep->key, "dtype", "?"), size, time, low, high, busbw);
+    if (made->answer == PROJECTION_DONE || made->answer == PROJECTION_WIDE)
+        json_object_update_new(members, json_pack("{s:f, s:f}", "time_us", at->time_us,
+                                                  "noise", made->noise));
+    if (made->answer == PROJECTION_DONE)
+        json_object_update_new(members, json_pack("{s:f, s:f, s:f}", "low_us", at->low_us,
+                                                  "high_us", at->high_us, "busbw_gbs",
+                                                  busbw_gbs(sweep, at)));
+    text = template_text(answers[made->answer].sentence, members, sweep->key);
+    json_decref(members);
+    return text;
 }
 
 static void add_size(struct sweep *sweep, int64_t size)
@@ -261,12 +262,11 @@ static void add_size(struct sweep *sweep, int64_t size)
     static const char *const named[] = {"collective", "dtype", "redop", "in_place",
                                         "root"};
     struct projection made;
-    char sentence[SENTENCE_MAX];
-    json_t *out;
+    json_t *out, *sentence;
 
     sweep->asked.size = size;
     projection_make(&sweep->asked, &made);
-    put_sentence(sweep, &made, sentence);
+    sentence = sentence_of(sweep, &made);
     out = made.answer == PROJECTION_DONE
               ? json_pack("{s:f, s:o}", "noise", made.noise, "model",
                           model_json(sweep, &made))
@@ -278,11 +278,15 @@ static void add_size(struct sweep *sweep, int64_t size)
         json_object_del(out, "nodes");
         sweep->done++;
     }
-    if (made.answer == PROJECTION_DONE || json_array_size(sweep->sizes) == 0)
-        memcpy(sweep->sentence, sentence, sizeof(sentence));
+    if (made.answer == PROJECTION_DONE || json_array_size(sweep->sizes) == 0) {
+        json_decref(sweep->sentence);
+        sweep->sentence = json_incref(sentence);
+    }
     json_object_set_new(out, "size", json_integer(size));
-    json_object_set_new(out, "answer", json_string(answers[made.answer]));
-    json_object_set_new(out, "sentence", json_sprintf("%s%s", sentence, sweep->mark));
+    json_object_set_new(out, "answer", json_string(answers[made.answer].name));
+    json_object_set_new(out, "sentence",
+                        json_sprintf("%s%s", json_string_value(sentence), sweep->mark));
+    json_decref(sentence);
     json_object_set_new(out, "measured", measured_json(sweep));
     json_array_append_new(sweep->sizes, out);
 }
@@ -304,21 +308,15 @@ static void add_series(struct sweep *sweep, const struct case_series *series)
 
 static json_t *conclude(const struct sweep *sweep)
 {
-    char sentence[SENTENCE_MAX + 80];
-    size_t sizes = json_array_size(sweep->sizes), refused = sizes - sweep->done;
+    struct finding finding = finding_begin();
+    size_t sizes = json_array_size(sweep->sizes);
 
-    if (sweep->done > 0 && refused > 0)
-        snprintf(sentence, sizeof(sentence), "%s; %zu of %zu sizes can't be projected",
-                 sweep->sentence, refused, sizes);
-    else
-        snprintf(sentence, sizeof(sentence), "%s%s",
-                 sweep->done > 0 ? "" : "not enough data: ",
-                 sizes > 0 ? sweep->sentence : "no case has results");
-    return verdict_json(VERDICT_PROJECTION,
-                        sweep->done > 0 ? VERDICT_PROJECTED : VERDICT_NOT_ENOUGH_DATA,
-                        sentence, sweep->mark,
-                        json_pack("{s:I, s:I}", "projected", (json_int_t)sweep->done,
-                                  "refused", (json_int_t)refused));
+    finding_put(&finding, "{s:I, s:I, s:I, s:O*}", "projected", (json_int_t)sweep->done,
+                "refused", (json_int_t)(sizes - sweep->done), "$sizes", (json_int_t)sizes,
+                "$sentence", sweep->sentence);
+    return finding_end(&finding,
+                       sweep->done > 0 ? MESSAGE_PROJECTED : MESSAGE_NOT_PROJECTED,
+                       sweep->mark);
 }
 
 /* Project the series of the case with the most nodes. */
@@ -356,6 +354,7 @@ json_t *projection_json(const struct compare_run *runs, size_t n, size_t nodes,
     compare_side_release(&sweep.side);
     json_decref(ids);
     json_decref(sweep.sizes);
+    json_decref(sweep.sentence);
     free(sweep.points);
     return out;
 }

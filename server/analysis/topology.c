@@ -9,7 +9,8 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/topology_read.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
+#include "server/finding/template.h"
 
 #define NAME_BYTES 300
 #define SENTENCE_MAX ((size_t)16 << 10)
@@ -263,109 +264,80 @@ static const char *word_for(const char *what)
     return what;
 }
 
-/* "GPU 0 (0000:18:00.0) PCIe at 8 GT/s x8, others 16 GT/s x16" */
-static void put_difference(const json_t *one, const char *others, struct buf *out)
+/* As a sentence has them, for each difference of a kind from `others`. */
+static json_t *words_json(const json_t *differences, const char *others)
 {
-    const char *what = json_get_str(one, "what", NULL);
-    const char *bus = json_get_str(one, "bus", NULL),
-               *name = json_get_str(one, "part", "");
+    json_t *out = json_array(), *one;
+    size_t i;
 
-    if (!what && json_is_null(json_object_get(one, "here"))) {
-        buf_printf(out, "no %s", name);
-        return;
+    json_array_foreach (differences, i, one) {
+        const char *what = json_get_str(one, "what", NULL);
+
+        json_array_append_new(
+            out,
+            json_pack("{s:b, s:O, s:O, s:s*, s:s, s:s, s:s}", "is_absent",
+                      !what && json_is_null(json_object_get(one, "here")), "part",
+                      json_object_get(one, "part"), "bus", json_object_get(one, "bus"),
+                      "what", what ? word_for(what) : NULL, "here",
+                      json_get_str(one, "here", "none"), "there",
+                      json_get_str(one, "others", "none"), "others", others));
     }
-    buf_printf(out, "%s", name);
-    if (bus)
-        buf_printf(out, " (%s)", bus);
-    if (what)
-        buf_printf(out, " %s %s, %s %s", word_for(what),
-                   json_get_str(one, "here", "none"), others,
-                   json_get_str(one, "others", "none"));
-    else
-        buf_printf(out, ", which %s not have", others);
+    return out;
 }
 
-static void put_names_of(const json_t *nodes, struct buf *out)
+/* "b, c differ: GPU 0 (0000:18:00.0) PCIe at 8 GT/s x8, others 16 GT/s x16; no NIC 1" */
+static json_t *kind_text(const json_t *kind, const char *others)
 {
-    size_t n = json_array_size(nodes);
+    struct finding finding = finding_begin();
+    json_t *words = words_json(json_object_get(kind, "differences"), others), *text;
 
-    for (size_t i = 0; i < n && i < NAMES_MAX; i++)
-        buf_printf(out, "%s%s", i ? ", " : "",
-                   json_string_value(json_array_get(nodes, i)));
-    if (n > NAMES_MAX)
-        buf_printf(out, " and %zu more", n - NAMES_MAX);
+    finding_put(&finding, "{s:O}", "nodes", json_object_get(kind, "nodes"));
+    finding_set_phrases(&finding, "list", words, TOLD_MAX, "; ",
+                        "[{is_absent?}no {part}|{part}[ ({bus})][ {what} {here}, "
+                        "{others} {there}|, which {others} not have]]");
+    text = template_text("{nodes:names 8} {nodes:differs/differ}: {list}", NULL,
+                         finding.members);
+    json_decref(words);
+    json_decref(finding.members);
+    return text;
 }
 
-static void put_kind(const json_t *kind, const json_t *list, const char *others,
-                     struct buf *out)
-{
-    size_t n = json_array_size(list);
-
-    put_names_of(json_object_get(kind, "nodes"), out);
-    buf_append_str(out, size_of(kind) == 1 ? " differs: " : " differ: ");
-    for (size_t i = 0; i < n && i < TOLD_MAX; i++) {
-        buf_append_str(out, i ? "; " : "");
-        put_difference(json_array_get(list, i), others, out);
-    }
-    if (n > TOLD_MAX)
-        buf_printf(out, "; and %zu more", n - TOLD_MAX);
-}
-
-/* Whom the others are held against: the kind that most nodes are of, or else any. */
-static void put_sentence(const json_t *kinds, const json_t *differences, size_t n,
-                         struct buf *out)
-{
-    const json_t *usual = json_array_get(kinds, 0);
-    bool is_most = 2 * size_of(usual) > n;
-    size_t others = json_array_size(kinds) - 1;
-
-    if (n < 2)
-        buf_printf(out, "%s, so nothing can be held against it",
-                   n ? "one node has said what its topology is"
-                     : "no node has said what its topology is");
-    else if (others == 0)
-        buf_printf(out, "the topology is the same on all %zu nodes", n);
-    else if (is_most)
-        buf_printf(out, "identical on %zu of %zu; ", size_of(usual), n);
-    else
-        buf_printf(out, "%zu kinds of topology on %zu nodes; ", others + 1, n);
-    for (size_t i = 0; n > 1 && i < others && i < NAMES_MAX; i++) {
-        char against[NAME_BYTES] = "others";
-
-        if (!is_most)
-            snprintf(
-                against, sizeof(against), "%s",
-                json_string_value(json_array_get(json_object_get(usual, "nodes"), 0)));
-        buf_append_str(out, i ? ". " : "");
-        put_kind(json_array_get(kinds, i + 1),
-                 json_object_get(json_array_get(differences, i), "differences"), against,
-                 out);
-    }
-}
-
+/* The others are compared with the kind that most nodes are of, or else with any. */
 static json_t *verdict_of(const json_t *kinds, size_t n, const char *mark)
 {
-    json_t *differences = json_array(), *verdict, *kind;
+    json_t *usual = json_object_get(json_array_get(kinds, 0), "nodes"), *kind;
+    bool is_most = 2 * json_array_size(usual) > n;
+    json_t *differences = json_array(), *texts = json_array();
+    struct finding finding = finding_begin();
     size_t i, n_kinds = json_array_size(kinds);
-    struct buf out;
 
-    json_array_foreach (kinds, i, kind)
-        if (i > 0)
+    json_array_foreach (kinds, i, kind) {
+        json_t *one;
+
+        if (i == 0)
+            continue;
+        one = json_pack("{s:O, s:o}", "nodes", json_object_get(kind, "nodes"),
+                        "differences", differences_of(kind, json_array_get(kinds, 0)));
+        if (i <= NAMES_MAX)
             json_array_append_new(
-                differences,
-                json_pack("{s:O, s:o}", "nodes", json_object_get(kind, "nodes"),
-                          "differences", differences_of(kind, json_array_get(kinds, 0))));
-    buf_init(&out, SENTENCE_MAX);
-    put_sentence(kinds, differences, n, &out);
-    verdict = verdict_json(
-        VERDICT_TOPOLOGY,
-        n < 2         ? VERDICT_NOT_ENOUGH_DATA
-        : n_kinds > 1 ? VERDICT_DIFFERS
-                      : VERDICT_SAME,
-        out.data ? out.data : "", mark,
-        json_pack("{s:I, s:o}", "nodes", (json_int_t)n, "kinds", differences));
-    buf_release(&out);
-    return verdict;
+                texts,
+                json_pack("{s:o}", "text",
+                          kind_text(one, is_most ? "others"
+                                                 : json_string_value(
+                                                       json_array_get(usual, 0)))));
+        json_array_append_new(differences, one);
+    }
+    finding_put(&finding, "{s:I, s:o, s:I, s:I, s:I}", "nodes", (json_int_t)n, "kinds",
+                differences, is_most ? "$usual" : "$unusual",
+                (json_int_t)json_array_size(usual), "$kinds", (json_int_t)n_kinds,
+                n > 0 ? "$one" : "$none", (json_int_t)1);
+    finding_set_phrases(&finding, "$differences", texts, NAMES_MAX, ". ", "{text}");
+    json_decref(texts);
+    return finding_end(&finding,
+                       n < 2         ? MESSAGE_TOPOLOGY_OPEN
+                       : n_kinds > 1 ? MESSAGE_TOPOLOGY_DIFFERS
+                                     : MESSAGE_TOPOLOGY_SAME,
+                       mark);
 }
 
 json_t *topology_judge(const struct topology_text *texts, size_t n, const char *mark)

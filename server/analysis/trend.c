@@ -6,15 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "server/analysis/change_points.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 #include "server/store/store_trends.h"
-
-#define SENTENCE_MAX 1000
 
 /* A row of the window. */
 enum { AT_SERIES, AT_VALUE, AT_RUN, AT_CREATED, AT_VERSIONS };
@@ -105,17 +102,20 @@ static const char *text_or_none(const json_t *value)
     return json_is_string(value) ? json_string_value(value) : "none";
 }
 
-/* "; with nccl 2.27.3, was 2.26.2" */
-static void put_versions(const json_t *versions, struct buf *out)
+/* "nccl 2.27.3, was 2.26.2; cuda 13.0, was 12.8" */
+static void set_versions(struct finding *finding, const json_t *versions)
 {
+    json_t *list = json_array(), *pair;
     const char *name;
-    json_t *pair;
-    size_t n = 0;
 
     json_object_foreach ((json_t *)(uintptr_t)versions, name, pair)
-        buf_printf(out, "%s%s %s, was %s", n++ > 0 ? "; " : "; with ", name,
-                   text_or_none(json_array_get(pair, 1)),
-                   text_or_none(json_array_get(pair, 0)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s}", "name", name, "now",
+                                        text_or_none(json_array_get(pair, 1)), "was",
+                                        text_or_none(json_array_get(pair, 0))));
+    finding_set_phrases(finding, "$versions", list, SIZE_MAX, "; ",
+                        "{name} {now}, was {was}");
+    json_decref(list);
 }
 
 /* ---- Verdicts ---- */
@@ -135,14 +135,12 @@ static bool is_better(const struct trend *trend, double change)
     return (change > 0) == band_higher_is_better(trend->figure->band);
 }
 
-/* point: the change, or NULL where there is none; evidence: taken. */
+/* point: the change, or NULL where there is none. */
 static void add_verdict(const struct trend *trend, const struct history *history,
-                        const struct change_point *point, enum verdict_answer answer,
-                        const struct buf *sentence, json_t *evidence)
+                        const struct change_point *point, enum message_id message,
+                        struct finding *finding)
 {
     bool is_judged = history->n >= CHANGE_POINTS_LEVELS_MIN;
-    json_t *verdict = verdict_json(VERDICT_CHANGE, answer,
-                                   sentence->data ? sentence->data : "", NULL, evidence);
     char created[CLOCK_TEXT_MAX] = "";
 
     if (point)
@@ -155,7 +153,8 @@ static void add_verdict(const struct trend *trend, const struct history *history
                   point ? run_at(history, point->split.at) : NULL, "created",
                   point ? created : NULL, "change",
                   point ? json_real(part_of(point->split.change)) : json_null(), "p",
-                  is_judged ? json_real(history->p) : json_null(), "verdict", verdict));
+                  is_judged ? json_real(history->p) : json_null(), "verdict",
+                  finding_end(finding, message, NULL)));
 }
 
 static const struct change_point *strongest(const struct history *history)
@@ -168,37 +167,30 @@ static const struct change_point *strongest(const struct history *history)
     return most;
 }
 
-static void put_doubtful(const struct trend *trend, const struct history *history,
-                         struct buf *out)
+/* Evidence has no such members: the sentence alone tells the change. */
+static void put_change(const struct trend *trend, const struct history *history,
+                       const struct level_split *split, struct finding *finding)
 {
-    const struct level_split *split = &strongest(history)->split;
-
-    buf_printf(out,
-               "no certain change in %zu runs: %.1f %% %s from run %s on may be chance, "
-               "given the number of series shown",
-               history->n, fabs(part_of(split->change)) * 100.0,
-               is_better(trend, split->change) ? "faster" : "slower",
-               run_at(history, split->at));
+    finding_put(finding, "{s:f, s:b, s:s, s:b}", "$change", fabs(part_of(split->change)),
+                "$is_better", (int)is_better(trend, split->change), "$run",
+                run_at(history, split->at), "$is_last", split->at + 1 == history->n);
 }
 
 static void add_unchanged(const struct trend *trend, const struct history *history)
 {
-    enum verdict_answer answer = VERDICT_NONE;
-    struct buf sentence;
+    bool is_short = history->n < CHANGE_POINTS_LEVELS_MIN;
+    bool is_doubtful = !is_short && history->n_found > 0;
+    struct finding finding = finding_begin();
 
-    buf_init(&sentence, SENTENCE_MAX);
-    if (history->n < CHANGE_POINTS_LEVELS_MIN) {
-        answer = VERDICT_NOT_ENOUGH_DATA;
-        buf_printf(&sentence, "%zu of the %d runs that are needed to see a change",
-                   history->n, CHANGE_POINTS_LEVELS_MIN);
-    } else if (history->n_found > 0) {
-        put_doubtful(trend, history, &sentence);
-    } else {
-        buf_printf(&sentence, "no change found in %zu runs", history->n);
-    }
-    add_verdict(trend, history, NULL, answer, &sentence,
-                json_pack("{s:I}", "runs", (json_int_t)history->n));
-    buf_release(&sentence);
+    finding_put(&finding, "{s:I, s:i}", "runs", (json_int_t)history->n, "$needed",
+                CHANGE_POINTS_LEVELS_MIN);
+    if (is_doubtful)
+        put_change(trend, history, &strongest(history)->split, &finding);
+    add_verdict(trend, history, NULL,
+                is_short      ? MESSAGE_FEW_RUNS
+                : is_doubtful ? MESSAGE_CHANGE_DOUBTFUL
+                              : MESSAGE_NO_CHANGE,
+                &finding);
 }
 
 static json_t *side_json(double level, size_t runs)
@@ -206,62 +198,35 @@ static json_t *side_json(double level, size_t runs)
     return json_pack("{s:f, s:I}", "level", exp(level), "runs", (json_int_t)runs);
 }
 
-static json_t *evidence_json(const struct history *history,
-                             const struct change_point *point, json_t *versions)
-{
-    const struct level_split *split = &point->split;
-
-    return json_pack("{s:o, s:o, s:f, s:f, s:f, s:s, s:s, s:s, s:I, s:O}", "before",
-                     side_json(point->before, point->n_before), "since",
-                     side_json(point->after, point->n_after), "low", part_of(split->low),
-                     "high", part_of(split->high), "p", split->p, "last_before",
-                     run_at(history, split->at - 1), "earliest",
-                     run_at(history, split->earliest), "latest",
-                     run_at(history, split->latest), "runs", (json_int_t)history->n,
-                     "versions", versions);
-}
-
-/* "3.1 % slower from run 06cw on (all_reduce float32 from 4M up: 44.7 GB/s over 8 runs,
- * before 46.1 over 12)" */
-static void put_change(const struct trend *trend, const struct history *history,
-                       const struct change_point *point, struct buf *out)
-{
-    const struct trend_figure *figure = trend->figure;
-    const char *run = run_at(history, point->split.at);
-
-    buf_printf(out, "%.1f %% %s ", fabs(part_of(point->split.change)) * 100.0,
-               is_better(trend, point->split.change) ? "faster" : "slower");
-    if (point->split.at + 1 == history->n)
-        buf_printf(out, "in the last run, %s", run);
-    else
-        buf_printf(out, "from run %s on", run);
-    buf_printf(out, " (%s %s%s %s: %.4g %s over %zu run%s, before %.4g over %zu)",
-               figure->collective, figure->dtype, figure->in_place ? " in place" : "",
-               band_where(figure->band), exp(point->after), unit_of(figure->band),
-               point->n_after, point->n_after == 1 ? "" : "s", exp(point->before),
-               point->n_before);
-}
-
 /* Versions are named only if they changed where the change can have come. */
 static void add_change(const struct trend *trend, const struct history *history,
                        const struct change_point *point)
 {
     const struct level_split *split = &point->split;
+    const struct trend_figure *figure = trend->figure;
     json_t *versions = differing_versions(trend, history->rows[split->earliest - 1],
                                           history->rows[split->latest]);
-    struct buf sentence;
+    struct finding finding = finding_begin();
 
-    buf_init(&sentence, SENTENCE_MAX);
-    put_change(trend, history, point, &sentence);
-    if (split->earliest < split->latest && json_object_size(versions) > 0)
-        buf_printf(&sentence, "; it began with one of the runs %s to %s",
-                   run_at(history, split->earliest), run_at(history, split->latest));
-    put_versions(versions, &sentence);
-    add_verdict(trend, history, point,
-                is_better(trend, split->change) ? VERDICT_BETTER : VERDICT_WORSE,
-                &sentence, evidence_json(history, point, versions));
+    finding_put(&finding, "{s:o, s:o, s:f, s:f, s:f, s:s, s:s, s:s, s:I, s:O}", "before",
+                side_json(point->before, point->n_before), "since",
+                side_json(point->after, point->n_after), "low", part_of(split->low),
+                "high", part_of(split->high), "p", split->p, "last_before",
+                run_at(history, split->at - 1), "earliest",
+                run_at(history, split->earliest), "latest",
+                run_at(history, split->latest), "runs", (json_int_t)history->n,
+                "versions", versions);
+    finding_put(&finding, "{s:s, s:s, s:b, s:s, s:s, s:b}", "$collective",
+                figure->collective, "$dtype", figure->dtype, "$in_place",
+                (int)figure->in_place, "$where", band_where(figure->band), "$unit",
+                unit_of(figure->band), "$is_spread",
+                split->earliest < split->latest && json_object_size(versions) > 0);
+    put_change(trend, history, split, &finding);
+    set_versions(&finding, versions);
     json_decref(versions);
-    buf_release(&sentence);
+    add_verdict(trend, history, point,
+                is_better(trend, split->change) ? MESSAGE_FASTER : MESSAGE_SLOWER,
+                &finding);
 }
 
 static void add_verdicts(const struct trend *trend, const struct history *history)

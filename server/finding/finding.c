@@ -48,12 +48,11 @@ void finding_set_text(struct finding *finding, const char *name, const char *tex
 
 void finding_set_phrase(struct finding *finding, const char *name, const char *text)
 {
-    struct buf out;
+    json_t *value = template_text(text, NULL, finding->members);
 
-    buf_init(&out, SENTENCE_MAX);
-    template_render(text, NULL, finding->members, &out);
-    finding_set_text(finding, name, out.data ? out.data : "");
-    buf_release(&out);
+    if (!value)
+        finding->has_failed = true;
+    finding_set(finding, name, value);
 }
 
 void finding_set_phrases(struct finding *finding, const char *name, const json_t *list,

@@ -16,6 +16,15 @@
     "[{$has_met_all?}|; a link that no group depends on would not show]" GAPS
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
 #define UNREAD "[ ({$unread} line{$unread:/s} of it not understood)]"
+#define CHANGED                                                                          \
+    "{$change:.1%} [{$is_better?}faster|slower] [{$is_last?}in the last run, "           \
+    "{$run}|from "                                                                       \
+    "run {$run} on] ({$collective} {$dtype}[{$in_place?} in place] {$where}: "           \
+    "{since.level:.4g} {$unit} over {since.runs} run{since.runs:/s}, before "            \
+    "{before.level:.4g} over {before.runs})[{$is_spread?}; it began with one of the "    \
+    "runs "                                                                              \
+    "{earliest} to {latest}][; with {$versions}]"
+#define TRAFFIC "at {size:size} {traffic.sentence}"
 
 const struct message messages[MESSAGES] = {
     [MESSAGE_RANK_LATE] =
@@ -106,4 +115,57 @@ const struct message messages[MESSAGES] = {
          "set|NCCL_DEBUG={$level} was set|{$is_program?}the program does not use NCCL, "
          "or "
          "has its log elsewhere|settings of the nodes have it elsewhere]"},
+    [MESSAGE_CHECKS_PASSED] = {VERDICT_GATE, VERDICT_PASS, "all {$all} checks passed"},
+    [MESSAGE_CHECKS_FAILED] = {VERDICT_GATE, VERDICT_FAIL,
+                               "{$n} of {$all} checks failed: {$first}: {$why}"},
+    [MESSAGE_CHECKS_OPEN] =
+        {VERDICT_GATE, VERDICT_NOT_EVALUATED,
+         "{$n} of {$all} checks could not be evaluated: {$first}: {$why}"},
+    [MESSAGE_NO_CHECKS] = {VERDICT_GATE, VERDICT_NOT_EVALUATED,
+                           "the run's spec asks for no checks"},
+    [MESSAGE_FASTER] = {VERDICT_CHANGE, VERDICT_BETTER, CHANGED},
+    [MESSAGE_SLOWER] = {VERDICT_CHANGE, VERDICT_WORSE, CHANGED},
+    [MESSAGE_NO_CHANGE] = {VERDICT_CHANGE, VERDICT_NONE,
+                           "no change found in {runs} runs"},
+    [MESSAGE_CHANGE_DOUBTFUL] =
+        {VERDICT_CHANGE, VERDICT_NONE,
+         "no certain change in {runs} runs: {$change:.1%} [{$is_better?}faster|slower] "
+         "from run {$run} on may be chance, given the number of series shown"},
+    [MESSAGE_FEW_RUNS] = {VERDICT_CHANGE, VERDICT_NOT_ENOUGH_DATA,
+                          "{runs} of the {$needed} runs that are needed to see a change"},
+    [MESSAGE_PROJECTED] =
+        {VERDICT_PROJECTION, VERDICT_PROJECTED,
+         "{$sentence}[{refused?}; {refused} of {$sizes} sizes can't be projected]"},
+    [MESSAGE_NOT_PROJECTED] = {VERDICT_PROJECTION, VERDICT_NOT_ENOUGH_DATA,
+                               "not enough data: [{$sentence}|no case has results]"},
+    [MESSAGE_BUDGET] =
+        {VERDICT_BUDGET, VERDICT_ESTIMATED,
+         "communication takes {time_s} s[{$is_range?} ({time_low_s} to {time_high_s})] "
+         "of "
+         "[a {step_s} s step unless overlapped ({$part:.0%})|a step unless overlapped]"},
+    [MESSAGE_BUDGET_OPEN] =
+        {VERDICT_BUDGET, VERDICT_NOT_ENOUGH_DATA,
+         "not enough data: no case of the run on {$ranks} ranks has times of {$missing} "
+         "out of place; the most ranks are {$most}"},
+    [MESSAGE_CEILING] =
+        {VERDICT_CEILING, VERDICT_EXPECTED,
+         "rings reach {$gbs:.4g} GB/s of bus bandwidth at most: {limit} of "
+         "each {$of}"},
+    [MESSAGE_CEILING_UNKNOWN] = {VERDICT_CEILING, VERDICT_NOT_ENOUGH_DATA,
+                                 "what the links allow is not known: {$why}"},
+    [MESSAGE_TRAFFIC_BY_NETWORK] = {VERDICT_TRAFFIC, VERDICT_BY_NETWORK, TRAFFIC},
+    [MESSAGE_TRAFFIC_PARTLY] = {VERDICT_TRAFFIC, VERDICT_PARTLY, TRAFFIC},
+    [MESSAGE_TRAFFIC_ANOTHER_WAY] = {VERDICT_TRAFFIC, VERDICT_ANOTHER_WAY, TRAFFIC},
+    [MESSAGE_TRAFFIC_WITHIN_NODES] = {VERDICT_TRAFFIC, VERDICT_WITHIN_NODES, TRAFFIC},
+    [MESSAGE_TRAFFIC_NOT_EVALUATED] = {VERDICT_TRAFFIC, VERDICT_NOT_EVALUATED, TRAFFIC},
+    [MESSAGE_TOPOLOGY_SAME] = {VERDICT_TOPOLOGY, VERDICT_SAME,
+                               "the topology is the same on all {nodes} nodes"},
+    [MESSAGE_TOPOLOGY_DIFFERS] = {VERDICT_TOPOLOGY, VERDICT_DIFFERS,
+                                  "[identical on {$usual} of {nodes}|{$kinds} kinds of "
+                                  "topology on {nodes} nodes]; "
+                                  "{$differences}"},
+    [MESSAGE_TOPOLOGY_OPEN] =
+        {VERDICT_TOPOLOGY, VERDICT_NOT_ENOUGH_DATA,
+         "[{$one?}one|no] node has said what its topology is, so nothing can be held "
+         "against it"},
 };

@@ -12,6 +12,7 @@
 
 #define NAME_BYTES 80
 #define FORM_BYTES 160
+#define TEXT_MAX ((size_t)16 << 10)
 
 struct rendering {
     const json_t *inner, *outer;
@@ -222,6 +223,18 @@ void template_render(const char *text, const json_t *inner, const json_t *outer,
     struct rendering rendering = {.inner = inner, .outer = outer, .out = out};
 
     render_part(&rendering, text);
+}
+
+json_t *template_text(const char *text, const json_t *inner, const json_t *outer)
+{
+    struct buf out;
+    json_t *made;
+
+    buf_init(&out, TEXT_MAX);
+    template_render(text, inner, outer, &out);
+    made = json_clean_string(out.data ? out.data : "");
+    buf_release(&out);
+    return made;
 }
 
 int template_members(const char *text,

@@ -24,6 +24,9 @@
 void template_render(const char *text, const json_t *inner, const json_t *outer,
                      struct buf *out);
 
+/* The same as a new string. */
+json_t *template_text(const char *text, const json_t *inner, const json_t *outer);
+
 /* Call `member` with the name of each member in the template and its form, "" if it has
  * none. Returns -1 if the template is malformed. */
 int template_members(const char *text,
