@@ -15,3 +15,7 @@ target_sources(units_report_page PRIVATE ${CMAKE_SOURCE_DIR}/server/api/report_p
 
 unit_test(openapi_schema rb_common)
 target_sources(units_openapi_schema PRIVATE ${CMAKE_SOURCE_DIR}/server/api/openapi_schema.c)
+
+# Without a server: its requests are of the test.
+unit_test(params rb_common)
+target_sources(units_params PRIVATE ${CMAKE_SOURCE_DIR}/server/api/params.c)

@@ -3,6 +3,7 @@
 
 #include "common/base/json_util.h"
 #include "server/api/api.h"
+#include "server/api/route_params.h"
 #include "tests/unit/test.h"
 
 #define BASE "/api/v1"
@@ -47,6 +48,45 @@ TEST(routes_are_on_the_pages)
             fail_msg("%s is not in docs/%s.md: it has no `%s %s`", route->pattern,
                      route->role == ROLE_AGENT ? "agent-protocol" : "api", route->method,
                      route->pattern);
+    free(people);
+    free(agents);
+}
+
+/* Whether the page names the parameter where it describes the route: in an item of a list
+ * that begins with `METHOD PATH, or in the section after it. */
+static bool names_param(const char *page, const struct route_params *route,
+                        const char *param)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "`%s %s", route->method, route->pattern + strlen(BASE));
+    for (const char *at = page; (at = strstr(at, text)); at++) {
+        bool is_item = at - page > 2 && at[-2] == '-';
+        const char *end = strstr(at, is_item ? "\n- `" : "\n## ");
+        const char *named = strstr(at, param);
+        char next = at[strlen(text)];
+
+        if ((next == '`' || next == '?') && named && (!end || named < end))
+            return true;
+    }
+    return false;
+}
+
+TEST(pages_have_the_parameters_of_routes)
+{
+    char *people = read_page(SOURCE_DIR "/docs/api.md");
+    char *agents = read_page(SOURCE_DIR "/docs/agent-protocol.md");
+
+    for (size_t i = 0; all_route_params[i]; i++) {
+        const struct route_params *route = all_route_params[i];
+        bool is_agents = strstr(route->pattern, "{agent}") != NULL;
+
+        for (size_t k = 0; k < route->n; k++)
+            if (!names_param(is_agents ? agents : people, route, route->list[k].name))
+                fail_msg("docs/%s.md has no parameter %s of %s %s",
+                         is_agents ? "agent-protocol" : "api", route->list[k].name,
+                         route->method, route->pattern);
+    }
     free(people);
     free(agents);
 }
