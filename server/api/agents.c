@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
@@ -28,12 +29,11 @@ static void reply_conflict(struct http_request *request, const struct error *err
     char *text;
 
     json_object_set_new(document, key, json_integer((json_int_t)value));
-    text = document ? json_text(document) : NULL;
+    text = json_text(document);
+    if (!text)
+        memory_out("an answer");
+    http_reply_text(request, 409, "application/problem+json", text, strlen(text));
     json_decref(document);
-    if (text)
-        http_reply_text(request, 409, "application/problem+json", text, strlen(text));
-    else
-        http_reply_error(request, err);
     free(text);
 }
 
@@ -118,11 +118,7 @@ void api_agent_commands(struct http_request *request, void *arg)
 
     if (!params_read(request, &commands_route, &params))
         return;
-    poll = calloc(1, sizeof(*poll));
-    if (!poll) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return;
-    }
+    poll = memory_zeroed(1, sizeof(*poll), "an agent's request");
     poll->api = api;
     poll->request = request;
     snprintf(poll->agent, sizeof(poll->agent), "%s",
@@ -154,16 +150,14 @@ static void on_acked(void *arg, const struct error *err, int64_t acked)
 void api_agent_events(struct http_request *request, void *arg)
 {
     struct api *api = arg;
-    struct parked *parked;
     size_t len;
     const char *body = http_request_body(request, &len);
 
     if (!params_type(request, "application/json"))
         return;
-    parked = parked_create(api, request);
-    if (parked)
-        scheduler_events(api->scheduler, http_request_param(request, "agent"),
-                         agent_key(request), body, len, on_acked, parked);
+    scheduler_events(api->scheduler, http_request_param(request, "agent"),
+                     agent_key(request), body, len, on_acked,
+                     parked_create(api, request));
 }
 
 void api_agent_announce_leave(struct http_request *request, void *arg)

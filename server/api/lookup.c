@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/parked.h"
 
 struct lookup {
@@ -14,23 +15,15 @@ struct lookup {
     char id[64];
 };
 
-/* NULL after a 503 was answered. */
 static struct lookup *lookup_create(struct api *api, struct http_request *request,
                                     const char *id, lookup_found *found)
 {
-    struct lookup *lookup = calloc(1, sizeof(*lookup));
+    struct lookup *lookup = memory_zeroed(1, sizeof(*lookup), "a request");
 
-    if (!lookup) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return NULL;
-    }
     snprintf(lookup->id, sizeof(lookup->id), "%s", id);
     lookup->found = found;
     lookup->parked = parked_create(api, request);
-    if (lookup->parked)
-        return lookup;
-    free(lookup);
-    return NULL;
+    return lookup;
 }
 
 static void on_read(void *arg, const struct error *err, json_t *run)
@@ -61,8 +54,7 @@ static void look_up(struct api *api, struct http_request *request, const char *i
         return;
     }
     lookup = lookup_create(api, request, id, found);
-    if (lookup)
-        store_read_run(api->store, lookup->id, on_read, lookup);
+    store_read_run(api->store, lookup->id, on_read, lookup);
 }
 
 void lookup_run(struct api *api, struct http_request *request, const char *id,
@@ -98,8 +90,6 @@ void lookup_settle(struct api *api, struct http_request *request, json_t *run,
     const char *id = json_get_str(run, "id", "");
     struct lookup *lookup = lookup_create(api, request, id, found);
 
-    if (!lookup)
-        return;
     lookup->run = json_incref(run);
     scheduler_settle(api->scheduler, lookup->id, on_settled, lookup);
 }

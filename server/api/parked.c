@@ -31,11 +31,3 @@ struct http_request *parked_take(struct parked *parked)
     free(parked);
     return request;
 }
-
-void parked_fail(struct parked *parked, const struct error *err)
-{
-    struct http_request *request = parked_take(parked);
-
-    if (request)
-        http_reply_error(request, err);
-}

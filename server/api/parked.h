@@ -16,7 +16,4 @@ struct parked *parked_create(struct api *api, struct http_request *request);
  * NULL when the client has left. */
 struct http_request *parked_take(struct parked *parked);
 
-/* As parked_take, after a failure: answers with err. */
-void parked_fail(struct parked *parked, const struct error *err);
-
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/api/follow.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
@@ -26,7 +27,7 @@ struct submission {
     char key[KEY_MAX + 1]; /* "": none */
     char hash[DIGEST_TEXT_SIZE];
     struct parked **waiters; /* the first is the one that made the run */
-    size_t n_waiters;
+    size_t n_waiters, capacity;
     struct submission *next;
 };
 
@@ -78,16 +79,13 @@ static void submission_free(struct submission *submission)
     free(submission);
 }
 
-static int submission_wait(struct submission *submission, struct parked *parked)
+static void submission_wait(struct submission *submission, struct http_request *request)
 {
-    struct parked **waiters = realloc(submission->waiters, (submission->n_waiters + 1) *
-                                                               sizeof(struct parked *));
-
-    if (!waiters)
-        return -1;
-    submission->waiters = waiters;
-    waiters[submission->n_waiters++] = parked;
-    return 0;
+    submission->waiters =
+        memory_grown(submission->waiters, submission->n_waiters, &submission->capacity,
+                     sizeof(struct parked *), "a request");
+    submission->waiters[submission->n_waiters++] =
+        parked_create(submission->api, request);
 }
 
 static void on_accepted(void *arg, const struct error *err, const char *run)
@@ -143,7 +141,6 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
 {
     char run[ID_RUN_LENGTH + 1], known[DIGEST_TEXT_SIZE];
     struct submission *s = api->submissions;
-    struct parked *parked;
 
     if (store_idempotency(api->store, key, run, known)) {
         if (strcmp(known, hash) != 0)
@@ -156,16 +153,10 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
         s = s->next;
     if (!s)
         return false;
-    if (strcmp(s->hash, hash) != 0) {
+    if (strcmp(s->hash, hash) != 0)
         refuse_other_body(request);
-        return true;
-    }
-    parked = parked_create(api, request);
-    if (parked && submission_wait(s, parked)) {
-        static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
-
-        parked_fail(parked, &out_of_memory);
-    }
+    else
+        submission_wait(s, request);
     return true;
 }
 
@@ -173,32 +164,16 @@ static bool is_repeated(struct api *api, struct http_request *request, const cha
 static void submit(struct api *api, struct http_request *request, struct run_spec *spec,
                    const char *key, const char *hash)
 {
-    struct submission *submission = calloc(1, sizeof(*submission));
-    struct parked *parked;
+    struct submission *submission = memory_zeroed(1, sizeof(*submission), "a run");
 
-    if (submission)
-        submission->waiters = malloc(sizeof(struct parked *));
-    if (!submission || !submission->waiters) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        goto fail;
-    }
-    parked = parked_create(api, request);
-    if (!parked)
-        goto fail;
-    submission->waiters[submission->n_waiters++] = parked;
     submission->api = api;
+    submission_wait(submission, request);
     snprintf(submission->key, sizeof(submission->key), "%s", key);
     snprintf(submission->hash, sizeof(submission->hash), "%s", hash);
     submission->next = api->submissions;
     api->submissions = submission;
     scheduler_submit(api->scheduler, spec, *key ? submission->key : NULL,
                      *key ? submission->hash : NULL, on_accepted, submission);
-    return;
-fail:
-    if (submission)
-        free(submission->waiters);
-    free(submission);
-    run_spec_destroy(spec);
 }
 
 bool api_can_keep(struct api *api, struct http_request *request)
@@ -224,19 +199,19 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
     if (!read_key(request, key))
         return;
     if (*key && digest_json(body, hash))
-        http_reply_problem(request, 503, NULL, "out of memory");
-    else if (!*key || !is_repeated(api, request, key, hash)) {
-        spec = spec_request_parse(api, request, body);
-        if (spec &&
-            jobs_allow(api->jobs, spec->launch.name, http_request_who(request), &err)) {
-            http_reply_error(request, &err);
-            run_spec_destroy(spec);
-        } else if (spec && api_can_keep(api, request)) {
-            jobs_assign(api->jobs, spec, group);
-            submit(api, request, spec, key, hash);
-        } else {
-            run_spec_destroy(spec);
-        }
+        memory_out("a run");
+    if (*key && is_repeated(api, request, key, hash))
+        return;
+    spec = spec_request_parse(api, request, body);
+    if (spec &&
+        jobs_allow(api->jobs, spec->launch.name, http_request_who(request), &err)) {
+        http_reply_error(request, &err);
+        run_spec_destroy(spec);
+    } else if (spec && api_can_keep(api, request)) {
+        jobs_assign(api->jobs, spec, group);
+        submit(api, request, spec, key, hash);
+    } else {
+        run_spec_destroy(spec);
     }
 }
 
