@@ -14,8 +14,7 @@
 
 static const json_t *nccl_of(const struct node *node)
 {
-    const json_t *backends = json_object_get(node->inventory, "backends");
-    const json_t *nccl = json_object_get(backends, "nccl");
+    const json_t *nccl = node_backend(node, "nccl");
 
     return json_get_bool(nccl, "available", false) ? nccl : NULL;
 }

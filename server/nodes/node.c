@@ -299,14 +299,14 @@ bool node_is_free(const struct node *node, bool shared)
     return true;
 }
 
-static const json_t *backend_of(const struct node *node, const char *backend)
+const json_t *node_backend(const struct node *node, const char *backend)
 {
     return json_object_get(json_object_get(node->inventory, "backends"), backend);
 }
 
 long node_offers(const struct node *node, const char *backend, const char **why)
 {
-    const json_t *probe = backend_of(node, backend);
+    const json_t *probe = node_backend(node, backend);
     const char *reason = NULL;
     long ranks = 0;
 
@@ -326,7 +326,7 @@ long node_offers(const struct node *node, const char *backend, const char **why)
 bool node_supports(const struct node *node, const char *backend, const char *list,
                    const char *name)
 {
-    const json_t *names = json_object_get(backend_of(node, backend), list);
+    const json_t *names = json_object_get(node_backend(node, backend), list);
 
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *text = json_string_value(json_array_get(names, i));

@@ -135,6 +135,9 @@ bool node_vacate(struct node *node, const char *run, int case_no, int attempt);
 /* Whether a run may start here now. */
 bool node_is_free(const struct node *node, bool shared);
 
+/* What its agent found of a backend, or NULL; borrowed. */
+const json_t *node_backend(const struct node *node, const char *backend);
+
 /* Ranks that the node offers on a backend, 0 when it can't run it; *why (may be NULL)
  * gets the reason (borrowed). */
 long node_offers(const struct node *node, const char *backend, const char **why);

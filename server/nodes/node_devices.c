@@ -4,14 +4,9 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 
-static const json_t *nccl_of(const struct node *node)
-{
-    return json_object_get(json_object_get(node->inventory, "backends"), "nccl");
-}
-
 static bool has_device(const struct node *node, int64_t index)
 {
-    const json_t *devices = json_object_get(nccl_of(node), "devices");
+    const json_t *devices = json_object_get(node_backend(node, "nccl"), "devices");
 
     for (size_t i = 0; i < json_array_size(devices); i++)
         if (json_get_int(json_array_get(devices, i), "index", -1) == index)
@@ -22,7 +17,7 @@ static bool has_device(const struct node *node, int64_t index)
 /* Whether the node lists the library and could load it. */
 static bool has_library(const struct node *node, const char *path, struct buf *refused)
 {
-    const json_t *list = json_object_get(nccl_of(node), "libraries");
+    const json_t *list = json_object_get(node_backend(node, "nccl"), "libraries");
     const json_t *library = json_find(list, "path", path);
     const char *why = json_get_str(library, "reason", NULL);
 

@@ -469,12 +469,12 @@ void store_submit_read(struct store *store, struct store_read *read)
 
 static const char SQL_COMPLETED[] = "SELECT json_remove(doc, '$.cases') FROM runs"
                                     " WHERE state = 'completed' AND length(doc) < 1048576"
-                                    " ORDER BY created_ms DESC, id DESC LIMIT ?1";
+                                    " ORDER BY created_ms DESC, id DESC LIMIT :limit";
 static const char SQL_VERDICTS[] =
     "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
     " 'verdict', json_extract(doc, '$.verdict')) FROM (SELECT name, doc FROM runs"
     " WHERE state IN " STORE_SQL_ENDED " AND length(doc) < 1048576"
-    " ORDER BY created_ms DESC, id DESC LIMIT ?1)"
+    " ORDER BY created_ms DESC, id DESC LIMIT :limit)"
     " WHERE json_extract(doc, '$.verdict') IS NOT NULL";
 
 int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
@@ -495,8 +495,8 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
 
 json_t *store_load_jobs(struct store *store, struct error *err)
 {
-    return store_recall_docs(store->path, "SELECT doc FROM jobs ORDER BY id LIMIT ?1", -1,
-                             err);
+    return store_recall_docs(store->path, "SELECT doc FROM jobs ORDER BY id LIMIT :limit",
+                             -1, err);
 }
 
 /* ---- By key, on this thread ---- */

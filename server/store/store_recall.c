@@ -209,35 +209,31 @@ int store_recall_from(const char *path, bool has_ended, store_run_taker *take, v
     return result;
 }
 
-static json_t *read_docs(sqlite3 *db, sqlite3_stmt *stmt, struct error *err)
-{
-    json_t *docs = json_array(), *doc = docs;
-    int rc;
+struct listing {
+    json_t *docs;
+    struct error *err;
+};
 
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && doc; rc = sqlite3_step(stmt)) {
-        doc = store_sql_json(stmt, 0, err);
-        json_array_append_new(docs, doc);
-    }
-    if (doc && rc == SQLITE_DONE)
-        return docs;
-    if (doc)
-        store_sql_error(err, db, "cannot read");
-    json_decref(docs);
-    return NULL;
+static int add_doc(void *arg, sqlite3_stmt *stmt)
+{
+    const struct listing *listing = arg;
+    json_t *doc = store_sql_json(stmt, 0, listing->err);
+
+    return json_array_append_new(listing->docs, doc);
 }
 
 json_t *store_recall_docs(const char *path, const char *sql, int limit, struct error *err)
 {
-    sqlite3_stmt *stmt = NULL;
+    struct listing listing = {json_array(), err};
+    json_t *params = json_pack("{s:i}", "limit", limit);
     sqlite3 *db = NULL;
-    json_t *docs = NULL;
 
-    if (store_sql_open(path, &db, err) == 0 &&
-        store_sql_prepare(db, &sql, 1, &stmt, err) == 0) {
-        sqlite3_bind_int(stmt, 1, limit);
-        docs = read_docs(db, stmt, err);
+    if (store_sql_open(path, &db, err) ||
+        store_sql_each(db, sql, params, add_doc, &listing, err)) {
+        json_decref(listing.docs);
+        listing.docs = NULL;
     }
-    store_sql_finalize(&stmt, 1);
     sqlite3_close(db);
-    return docs;
+    json_decref(params);
+    return listing.docs;
 }

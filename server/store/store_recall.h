@@ -9,7 +9,7 @@
 int store_recall_from(const char *path, bool has_ended, store_run_taker *take, void *arg,
                       struct error *err);
 
-/* The documents that a statement selects, at most limit (?1) of them: a new array. */
+/* The documents that a statement selects, at most limit (:limit) of them: a new array. */
 json_t *store_recall_docs(const char *path, const char *sql, int limit,
                           struct error *err);
 

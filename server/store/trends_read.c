@@ -14,8 +14,11 @@ static const char SQL_DUE_RUN[] =
 static const char SQL_DUE_ANY[] =
     "SELECT doc FROM values_due CROSS JOIN runs"
     " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
-static const char SQL_HAS_VALUES[] = "SELECT 1 FROM run_values WHERE run = :run LIMIT 1";
-static const char SQL_TEXT[] = "SELECT text FROM texts WHERE id = :id";
+static const char SQL_HAS_VALUES[] = "SELECT 1 FROM run_values WHERE run = :like LIMIT 1";
+/* The texts that the window has numbers of. */
+static const char SQL_TEXTS[] =
+    "SELECT json_group_object(CAST(id AS TEXT), text) FROM texts WHERE id IN"
+    " (SELECT json_extract(value, '$[4]') FROM json_each(:window))";
 
 /* COLUMN: by which values are of one series. Values of a figure lie in the order in which
  * they are asked for; a filter that few of them pass costs a walk through the others. */
@@ -166,11 +169,6 @@ static void take_due(struct store_read *read, sqlite3_stmt *stmt)
         read->is_failed = true;
 }
 
-static json_t *due_params(const char *run, size_t skip)
-{
-    return json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip);
-}
-
 static void answer_due(sqlite3 *db, struct store_read *read)
 {
     bool is_any = json_is_null(json_object_get(read->params, "run"));
@@ -181,7 +179,9 @@ static void answer_due(sqlite3 *db, struct store_read *read)
 
 json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err)
 {
-    return store_answer(db, answer_due, due_params(run, skip), err);
+    return store_answer(db, answer_due,
+                        json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip),
+                        err);
 }
 
 /* ---- Trends ---- */
@@ -215,31 +215,9 @@ static void take_window(struct store_read *read, sqlite3_stmt *stmt)
                           (json_int_t)sqlite3_column_int64(stmt, 4)));
 }
 
-static void take_text(struct store_read *read, sqlite3_stmt *stmt)
+static void take_texts(struct store_read *read, sqlite3_stmt *stmt)
 {
-    json_object_set_new(read->result, "text", json_string(store_sql_text(stmt, 0)));
-}
-
-/* The texts that the window has numbers of. */
-static void read_texts(sqlite3 *db, struct store_read *read)
-{
-    json_t *texts = json_object_get(read->result, "texts"), *row;
-    size_t i;
-
-    json_array_foreach (json_object_get(read->result, "window"), i, row) {
-        int64_t id = json_integer_value(json_array_get(row, 4));
-        char name[24];
-        json_t *params;
-
-        snprintf(name, sizeof(name), "%" PRId64, id);
-        if (json_object_get(texts, name))
-            continue;
-        params = json_pack("{s:I}", "id", (json_int_t)id);
-        read_each_row(db, read, SQL_TEXT, params, take_text);
-        json_object_set(texts, name, json_object_get(read->result, "text"));
-        json_decref(params);
-    }
-    json_object_del(read->result, "text");
+    json_object_set_new(read->result, "texts", store_sql_json(stmt, 0, NULL));
 }
 
 static void take_has_values(struct store_read *read, sqlite3_stmt *stmt)
@@ -251,14 +229,9 @@ static void take_has_values(struct store_read *read, sqlite3_stmt *stmt)
 /* Whether the run that the others are to be like has values. */
 static bool knows_like(sqlite3 *db, struct store_read *read)
 {
-    json_t *like = json_object_get(read->params, "like");
-    json_t *params;
-
-    if (json_is_null(like))
+    if (json_is_null(json_object_get(read->params, "like")))
         return true;
-    params = json_pack("{s:O}", "run", like);
-    read_each_row(db, read, SQL_HAS_VALUES, params, take_has_values);
-    json_decref(params);
+    read_each_row(db, read, SQL_HAS_VALUES, read->params, take_has_values);
     if (read->count == 0)
         store_read_fail(read, ERROR_NOT_FOUND,
                         "there is no such run, or it has measured nothing");
@@ -269,12 +242,12 @@ static bool knows_like(sqlite3 *db, struct store_read *read)
 static void answer_trends(sqlite3 *db, struct store_read *read)
 {
     read->result =
-        json_pack("{s:[], s:n, s:[], s:{}}", "points", "next", "window", "texts");
+        json_pack("{s:[], s:n, s:[], s:n}", "points", "next", "window", "texts");
     if (!knows_like(db, read))
         return;
     read_each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
     read_each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
-    read_texts(db, read);
+    read_each_row(db, read, SQL_TEXTS, read->result, take_texts);
 }
 
 json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,

@@ -4,6 +4,7 @@
 
 #include "common/base/json_util.h"
 #include "server/store/store_trends.h"
+#include "server/store/store_work.h"
 #include "tests/unit/test.h"
 
 EACH_FIXTURE(fixture_setup, fixture_teardown);
