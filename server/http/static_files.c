@@ -1,9 +1,9 @@
 /* static_files.c - loading and look-up of the web UI's files */
 #include "server/http/static_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
@@ -18,7 +18,6 @@
 
 #define TOTAL_MAX ((size_t)32 << 20)
 #define FILES_MAX 2000
-#define DEPTH_MAX 8
 #define ASSETS "/assets/"
 
 struct static_files {
@@ -142,45 +141,28 @@ static int load_file(struct static_files *files, const char *full, const char *p
     return 0;
 }
 
-static int load_dir(struct static_files *files, const char *path, int depth,
-                    struct error *err);
-
-static int load_entry(struct static_files *files, const char *dir, const char *name,
-                      int depth, struct error *err)
+/* Links are followed, but not out of the directory. */
+static int load_all(struct static_files *files, struct error *err)
 {
-    char path[PATH_MAX], full[PATH_MAX];
-    struct stat st;
-
-    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX ||
-        snprintf(full, sizeof(full), "%s%s", files->root, path) >= PATH_MAX)
-        return error_set(err, ERROR_LIMIT, "a path under %s is too long", files->root);
-    if (!is_inside(files, full) || stat(full, &st))
-        return 0;
-    if (S_ISDIR(st.st_mode))
-        return load_dir(files, path, depth + 1, err);
-    if (!S_ISREG(st.st_mode))
-        return 0;
-    return load_file(files, full, path, (size_t)st.st_size, err);
-}
-
-static int load_dir(struct static_files *files, const char *path, int depth,
-                    struct error *err)
-{
-    char full[PATH_MAX];
-    struct dirent *entry;
-    DIR *dir;
+    char *const roots[] = {files->root, NULL};
+    FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
     int rc = 0;
 
-    if (depth > DEPTH_MAX ||
-        snprintf(full, sizeof(full), "%s%s", files->root, path) >= PATH_MAX)
-        return error_set(err, ERROR_LIMIT, "%s is nested too deep", files->root);
-    dir = opendir(full);
-    if (!dir)
-        return error_set_errno(err, ERROR_IO, errno, "cannot read %s", full);
-    while (rc == 0 && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            rc = load_entry(files, path, entry->d_name, depth, err);
-    closedir(dir);
+    while (rc == 0 && walk && (entry = fts_read(walk))) {
+        bool is_hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
+
+        if (is_hidden || !is_inside(files, entry->fts_path))
+            fts_set(walk, entry, FTS_SKIP);
+        else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+            rc = error_set_errno(err, ERROR_IO, entry->fts_errno, "cannot read %s",
+                                 entry->fts_path);
+        else if (entry->fts_info == FTS_F)
+            rc = load_file(files, entry->fts_path, entry->fts_path + strlen(files->root),
+                           (size_t)entry->fts_statp->st_size, err);
+    }
+    if (!walk || fts_close(walk))
+        rc = error_set_errno(err, ERROR_IO, errno, "cannot read %s", files->root);
     return rc;
 }
 
@@ -226,7 +208,7 @@ struct static_files *static_files_load(const char *dir, struct error *err)
         error_set_errno(err, ERROR_IO, errno, "web directory %s", dir);
         goto fail;
     }
-    if (load_dir(files, "", 0, err)) {
+    if (load_all(files, err)) {
         error_prefix(err, "web directory");
         goto fail;
     }

@@ -296,8 +296,6 @@ static struct rendezvous_store *store_open(struct rendezvous *rendezvous,
     own_handle(store, (uv_handle_t *)&store->listener);
     uv_timer_init(rendezvous->loop, &store->sweep);
     own_handle(store, (uv_handle_t *)&store->sweep);
-    uv_timer_init(rendezvous->loop, &store->host.refusals.timer);
-    own_handle(store, (uv_handle_t *)&store->host.refusals.timer);
     LIST_INSERT_HEAD(&rendezvous->stores, store, link);
     rendezvous->open++;
     uv_poll_start(&store->listener, UV_READABLE, on_connection);
@@ -394,7 +392,6 @@ void rendezvous_store_close(struct rendezvous_store *store)
     uv_close((uv_handle_t *)&store->listener, on_store_handle_closed);
     uv_close((uv_handle_t *)&store->sweep, on_store_handle_closed);
     tcpstore_refusal_log_end(&store->host.refusals);
-    uv_close((uv_handle_t *)&store->host.refusals.timer, on_store_handle_closed);
     close(store->fd);
     store->fd = -1;
 }

@@ -2,10 +2,13 @@
  * can flood */
 #include "server/rendezvous/tcpstore_refusal.h"
 
+#include <stdio.h>
+
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 
-#define INTERVAL_MS 10000
+#define QUIET_NS INT64_C(10000000000)
 
 static const struct {
     const char *name, *sentence;
@@ -44,53 +47,28 @@ const char *tcpstore_refusal_name(enum tcpstore_refusal kind)
     return refusals[kind].name;
 }
 
-/* Returns whether a kind has a line in the interval that begins now. */
-static bool log_rest(struct tcpstore_refusal_log *log)
-{
-    char text[PEER_TEXT_MAX];
-    bool is_any = false;
-
-    for (int kind = 0; kind < TCPSTORE_REFUSALS; kind++) {
-        unsigned count = log->kinds[kind].unlogged;
-        if (count)
-            log_warn("rendezvous %s: %s refused: %s (%u more like it)", log->store_name,
-                     peer_format(&log->kinds[kind].last, text), refusals[kind].sentence,
-                     count);
-        log->kinds[kind].unlogged = 0;
-        log->kinds[kind].is_recent = count > 0;
-        is_any |= count > 0;
-    }
-    return is_any;
-}
-
-static void on_interval(uv_timer_t *timer)
-{
-    struct tcpstore_refusal_log *log =
-        (struct tcpstore_refusal_log *)((char *)timer -
-                                        offsetof(struct tcpstore_refusal_log, timer));
-
-    if (log_rest(log))
-        uv_timer_start(timer, on_interval, scaled_ms(INTERVAL_MS), 0);
-}
-
 void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
                               enum tcpstore_refusal kind, const struct peer *peer)
 {
-    char text[PEER_TEXT_MAX];
+    int64_t now_ns = clock_monotonic_ns();
+    char text[PEER_TEXT_MAX], more[40] = "";
 
-    if (log->kinds[kind].is_recent) {
+    if (now_ns < log->kinds[kind].quiet_until_ns) {
         log->kinds[kind].unlogged++;
-        log->kinds[kind].last = *peer;
         return;
     }
-    log->kinds[kind].is_recent = true;
-    log_warn("rendezvous %s: %s refused: %s", log->store_name, peer_format(peer, text),
-             refusals[kind].sentence);
-    if (!uv_is_active((uv_handle_t *)&log->timer))
-        uv_timer_start(&log->timer, on_interval, scaled_ms(INTERVAL_MS), 0);
+    if (log->kinds[kind].unlogged)
+        snprintf(more, sizeof(more), " (%u more before it)", log->kinds[kind].unlogged);
+    log_warn("rendezvous %s: %s refused: %s%s", log->store_name, peer_format(peer, text),
+             refusals[kind].sentence, more);
+    log->kinds[kind].unlogged = 0;
+    log->kinds[kind].quiet_until_ns = now_ns + scaled_ns(QUIET_NS);
 }
 
-void tcpstore_refusal_log_end(struct tcpstore_refusal_log *log)
+void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log)
 {
-    log_rest(log);
+    for (int kind = 0; kind < TCPSTORE_REFUSALS; kind++)
+        if (log->kinds[kind].unlogged)
+            log_warn("rendezvous %s: %u more refused: %s", log->store_name,
+                     log->kinds[kind].unlogged, refusals[kind].sentence);
 }

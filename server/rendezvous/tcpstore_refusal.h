@@ -3,7 +3,7 @@
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_REFUSAL_H
 
-#include <uv.h>
+#include <stdint.h>
 
 #include "server/rendezvous/rendezvous_peer.h"
 
@@ -34,23 +34,20 @@ enum tcpstore_refusal {
 /* The kind's name, as the metric's label has it. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
-/* The log of one store. The first refusal of a kind is logged at once; those that follow
- * are logged together, each kind in a line of its own, when 10 s are over. Embedded in
- * the store; its timer is the store's handle. */
+/* The log of one store. A refusal is logged unless one of its kind was in the 10 s
+ * before; the next line of the kind says how many were not. Embedded in the store. */
 struct tcpstore_refusal_log {
-    uv_timer_t timer;
     const char *store_name; /* borrowed */
     struct {
-        bool is_recent; /* has a line since the timer last ended */
+        int64_t quiet_until_ns;
         unsigned unlogged;
-        struct peer last;
     } kinds[TCPSTORE_REFUSALS];
 };
 
 void tcpstore_refusal_log_add(struct tcpstore_refusal_log *log,
                               enum tcpstore_refusal kind, const struct peer *peer);
 
-/* Log what is not logged yet; before the timer is closed. */
-void tcpstore_refusal_log_end(struct tcpstore_refusal_log *log);
+/* Log how many are not logged yet. */
+void tcpstore_refusal_log_end(const struct tcpstore_refusal_log *log);
 
 #endif
