@@ -43,7 +43,7 @@ static void tell(struct job *job)
 
     job_sentence(job, sentence);
     log_info("%s", sentence);
-    if (job->phase >= JOB_STORED)
+    if (job->phase == JOB_BEGUN)
         job_keep(job);
 }
 
@@ -296,8 +296,6 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
  * may have ended. */
 enum launcher_command job_next_command(const struct job *job)
 {
-    if (job->phase < JOB_BEGUN)
-        return LAUNCHER_START;
     if (!job->engine_id[0])
         return LAUNCHER_FIND;
     return job->state == JOB_STOPPING && !job->stopped_at && job->command != LAUNCHER_STOP
@@ -307,7 +305,7 @@ enum launcher_command job_next_command(const struct job *job)
 
 bool job_is_due(const struct job *job)
 {
-    return job_is_alive(job) && job->phase >= JOB_STORED && !job->call &&
+    return job_is_alive(job) && job->phase == JOB_BEGUN && !job->call &&
            job_now(job) >= job->due_at && job_launcher(job);
 }
 
@@ -335,28 +333,20 @@ static void run_command(struct job *job, struct launcher *launcher)
         be_unknown(job, err.text);
 }
 
-void job_call(struct job *job)
+void job_call(struct job *job, enum launcher_command command)
 {
     struct launcher *launcher = job_launcher(job);
     int64_t now = job_now(job);
 
     if (job->stopped_at && now - job->stopped_at >= STOP_AGAIN_MS)
         job->stopped_at = 0;
-    job->command = job_next_command(job);
+    job->command = command;
     job->due_at = now + ms_of(launcher->every_s);
     job->begun_at = now;
-    if (job->command == LAUNCHER_START)
-        job->phase = JOB_BEGUN;
     if (launcher->argv[job->command])
         run_command(job, launcher);
     else
         be_unnamed(job, launcher, job->reason, true);
-}
-
-/* Those of its launcher that run. */
-static size_t count_commands(const struct job *job)
-{
-    return engine_calls_count(&job->jobs->calls, job->launcher);
 }
 
 /* The store has it, or has not taken it. */
@@ -371,15 +361,18 @@ static void on_stored(void *arg, const struct error *err,
         job_free(job);
         return;
     }
-    job->phase = JOB_STORED;
+    job->phase = JOB_BEGUN;
     if (!job_is_alive(job)) {
         job_keep(job); /* it was stopped meanwhile */
     } else if (err) {
         snprintf(why, sizeof(why), "it was not started: it could not be stored: %.120s",
                  err->text);
         enter(job, JOB_ENDED, why);
-    } else if (job_is_due(job) && count_commands(job) < ENGINE_CALLS_MAX) {
-        job_call(job); /* at once: a server that is killed before loses it */
+    } else if (!job_launcher(job)) {
+        enter(job, JOB_ENDED, "it was not started: its launcher is gone");
+    } else {
+        job_call(job,
+                 LAUNCHER_START); /* at once: a server that is killed before loses it */
     }
 }
 
@@ -408,17 +401,14 @@ static bool may_begin(const struct job *job, const struct launcher *launcher)
     return n < launcher->most_jobs;
 }
 
-/* Whether its start command can run at once. A job that is stored and was not started
- * would be lost with this server: the next one can't know that. */
-static bool has_turn(const struct job *job)
+bool job_has_turn(const struct job *job)
 {
-    size_t n = count_commands(job);
+    size_t n = engine_calls_count(&job->jobs->calls, job->launcher);
     const struct job *other;
 
-    TAILQ_FOREACH (other, &job->jobs->list, entry)
-        n += job_is_alive(other) &&
-             (other->phase == JOB_STORING || other->phase == JOB_STORED) &&
-             strcmp(other->launcher, job->launcher) == 0;
+    for (other = TAILQ_FIRST(&job->jobs->list); other && n < ENGINE_CALLS_MAX;
+         other = TAILQ_NEXT(other, entry))
+        n += other->phase == JOB_STORING && strcmp(other->launcher, job->launcher) == 0;
     return n < ENGINE_CALLS_MAX;
 }
 
@@ -434,7 +424,7 @@ void job_tick(struct job *job)
     } else if (job->phase == JOB_QUEUED) {
         if (!may_begin(job, launcher))
             enter(job, JOB_STARTING, "waits for another of its launcher to end");
-        else if (has_turn(job))
+        else if (job_has_turn(job))
             store_first(job);
     } else if (job->state == JOB_RUNNING &&
                job_now(job) - job->started_at >= ms_of(launcher->most_hours * 3600)) {

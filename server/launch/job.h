@@ -24,7 +24,6 @@
 enum job_phase {
     JOB_QUEUED,  /* another job or command of the launcher has to end first */
     JOB_STORING, /* its start command waits for the store to have it */
-    JOB_STORED,  /* its start command waits for its turn */
     JOB_BEGUN    /* its start command has run, or may have */
 };
 
@@ -122,7 +121,11 @@ void job_tick(struct job *job);
 /* Whether a command is due, which one, and to run it. */
 bool job_is_due(const struct job *job);
 enum launcher_command job_next_command(const struct job *job);
-void job_call(struct job *job);
+void job_call(struct job *job, enum launcher_command command);
+
+/* Whether one more command of its launcher may run: each start that waits for the store
+ * counts as one. */
+bool job_has_turn(const struct job *job);
 
 /* A second time it is stopped again at once, or given up if the engine can't be told. */
 void job_stop(struct job *job, const char *reason);

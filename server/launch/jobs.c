@@ -64,8 +64,7 @@ static struct job *next_due(const struct jobs *jobs)
     struct job *job, *first = NULL;
 
     TAILQ_FOREACH (job, &jobs->list, entry)
-        if (job_is_due(job) && (!first || goes_before(job, first)) &&
-            engine_calls_count(&jobs->calls, job->launcher) < ENGINE_CALLS_MAX)
+        if (job_is_due(job) && (!first || goes_before(job, first)) && job_has_turn(job))
             first = job;
     return first;
 }
@@ -82,7 +81,7 @@ static void on_tick(uv_timer_t *timer)
         is_any = is_any || job_is_alive(job);
     }
     while ((job = next_due(jobs)))
-        job_call(job);
+        job_call(job, job_next_command(job));
     forget_oldest(jobs);
     if (!is_any && TAILQ_EMPTY(&jobs->calls))
         uv_timer_stop(timer);
