@@ -21,7 +21,6 @@
 #include "server/http/auth.h"
 #include "server/http/static_files.h"
 #include "server/launch/jobs.h"
-#include "server/runs/retention.h"
 #include "server/store/store_backup.h"
 
 #define PEM_MAX ((size_t)1 << 20)
@@ -40,7 +39,6 @@ struct server {
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct scheduler *scheduler;
-    struct retention *retention;
     struct secrets secrets;
     struct api api;
 };
@@ -54,7 +52,6 @@ static void close_store(void *arg)
     if (server->jobs)
         jobs_close(server->jobs);
     server->jobs = NULL;
-    retention_close(server->retention);
     if (server->store)
         store_close(server->store, NULL, NULL);
     server->store = NULL;
@@ -286,8 +283,7 @@ static int start_core(struct server *server, struct error *err)
     server->scheduler = scheduler_create(&server->loop, &scheduler, err);
     if (!server->scheduler || scheduler_recover(server->scheduler, err))
         return -1;
-    server->retention = retention_create(&server->loop, server->store, config->keep_runs,
-                                         config->keep_days);
+    store_keep(server->store, config->keep_runs, config->keep_days);
     return 0;
 }
 

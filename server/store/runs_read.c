@@ -181,32 +181,3 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
 }
 
 /* ---- Old ones ---- */
-
-/* Those that are under way count among the ones that stay. */
-static const char SQL_OLD[] =
-    "SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED
-    " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="
-    "  (SELECT created_ms, id FROM runs ORDER BY created_ms DESC, id DESC"
-    "   LIMIT 1 OFFSET :keep)))"
-    " AND NOT EXISTS (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"
-    " ORDER BY created_ms, id LIMIT :limit";
-
-static void take_old(struct store_read *read, sqlite3_stmt *stmt)
-{
-    read_append(read, "runs", json_string(store_sql_text(stmt, 0)));
-}
-
-static void answer_old(sqlite3 *db, struct store_read *read)
-{
-    read->result = json_pack("{s:[]}", "runs");
-    read_each_row(db, read, SQL_OLD, read->params, take_old);
-}
-
-void store_read_old(struct store *store, int64_t keep, int64_t created_before_ms,
-                    int limit, store_read_done *done, void *arg)
-{
-    store_ask(store, answer_old,
-              json_pack("{s:I, s:I, s:i}", "keep", (json_int_t)keep, "created_before_ms",
-                        (json_int_t)created_before_ms, "limit", limit),
-              done, arg);
-}

@@ -26,7 +26,9 @@
 #include "server/store/store_writer.h"
 
 #define DISK_CHECK_MS 1000
+#define EXPIRE_EVERY 60  /* disk checks */
 #define PRUNE_EVERY 3600 /* disk checks */
+#define DAY_MS INT64_C(86400000)
 #define RESERVE_BYTES ((uint64_t)64 << 20)
 /* Answers of so many questions, or of so many bytes, are handed over in one turn of the
  * loop, which takes a few milliseconds with one of the largest: each is made ready to be
@@ -61,6 +63,9 @@ struct store {
     char damage[256]; /* why something that is stored cannot be read any more, or "" */
     uint64_t reserve_bytes;
     unsigned ticks;
+    int64_t keep_runs, keep_days; /* 0: no limit */
+    bool is_expiring;
+    size_t n_expired; /* since that began */
     unsigned open_handles;
     bool is_closing;
     void (*closed)(void *arg);
@@ -140,13 +145,56 @@ static void check_disk(struct store *store)
         log_warn("%s", store->disk_trouble);
 }
 
+static void expire_next(struct store *store);
+
+static void on_expired(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct store *store = arg;
+
+    (void)events, (void)n_events;
+    store->n_expired += !err;
+    if (!err && !store->is_closing) {
+        expire_next(store);
+        return;
+    }
+    if (err && err->code != ERROR_NOT_FOUND && !store->is_closing)
+        log_warn("old runs stay: %s", err->text);
+    if (store->n_expired > 0)
+        log_info("%zu old runs are deleted", store->n_expired);
+    store->n_expired = 0;
+    store->is_expiring = false;
+}
+
+static void expire_next(struct store *store)
+{
+    struct store_write *write = store_write_create();
+    int64_t days = store->keep_days;
+
+    store->is_expiring = true;
+    store_write_expire(write, store->keep_runs,
+                       days > 0 ? clock_wall_ms() - days * DAY_MS : 0);
+    store_submit(store, write, false, on_expired, store);
+}
+
+void store_keep(struct store *store, int64_t runs, int64_t days)
+{
+    store->keep_runs = runs;
+    store->keep_days = days;
+    if (runs > 0 || days > 0)
+        expire_next(store);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct store *store = timer->data;
+    bool has_limit = store->keep_runs > 0 || store->keep_days > 0;
     struct store_write *write;
     int64_t now_ms = clock_wall_ms();
 
     check_disk(store);
+    if (has_limit && !store->is_expiring && store->ticks % EXPIRE_EVERY == 0)
+        expire_next(store);
     if (store->ticks++ % PRUNE_EVERY)
         return;
     write = store_write_create();

@@ -28,6 +28,11 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
  * Calls made from now on fail. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
+/* From here on delete old runs, each minute, in a write of its own each so that no other
+ * write waits long: runs beyond the `runs` newest, and those created more than `days` ago
+ * (0: no limit). Runs that have not ended and baselines stay. */
+void store_keep(struct store *store, int64_t runs, int64_t days);
+
 /* NULL when writes succeed, the disk has room and no read has met a damaged file; else
  * why not (borrowed; changes). The disk is looked at every second as well, so that a full
  * disk is seen before a write fails: less than 64 MiB free counts as full.
@@ -146,11 +151,6 @@ struct store_runs_query {
  * bad cursor. */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);
-
-/* {"runs": [ids]}, the oldest first, of runs that have ended and are no baselines: beyond
- * the `keep` newest (0: all are kept) or created before a time. */
-void store_read_old(struct store *store, int64_t keep, int64_t created_before_ms,
-                    int limit, store_read_done *done, void *arg);
 
 /* The run's doc; ERROR_NOT_FOUND. */
 void store_read_run(struct store *store, const char *id, store_read_done *done,

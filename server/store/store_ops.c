@@ -12,6 +12,17 @@
 
 #define STATEMENTS_MAX 5
 
+/* The oldest run that has ended and has to go; one that is under way counts among those
+ * that stay. */
+#define OLDEST                                                                           \
+    "(SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED                        \
+    " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="        \
+    "  (SELECT created_ms, id FROM runs ORDER BY created_ms DESC, id DESC"               \
+    "   LIMIT 1 OFFSET :keep)))"                                                         \
+    " AND NOT EXISTS"                                                                    \
+    "  (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"              \
+    " ORDER BY created_ms, id LIMIT 1)"
+
 /* The statements of each kind, in turn; its parameters are bound by name. REPLACE would
  * delete a run's old row, and with it, by the foreign keys, the events. A run that comes
  * to its end is due. */
@@ -47,6 +58,8 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
          "DELETE FROM results WHERE run = :run AND case_no = :case_no"},
     [STORE_OP_DELETE] = {"DELETE FROM idempotency WHERE run = :run",
                          "DELETE FROM runs WHERE id = :run"},
+    [STORE_OP_EXPIRE] = {"DELETE FROM idempotency WHERE run = " OLDEST,
+                         "DELETE FROM runs WHERE id = " OLDEST},
     [STORE_OP_PRUNE] = {"DELETE FROM acks WHERE updated_ms < :acks_ms",
                         "DELETE FROM idempotency WHERE created_ms < :keys_ms",
                         "DELETE FROM node_events WHERE time_ms < :acks_ms"},
@@ -101,6 +114,7 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
 /* It is a fault if the last statement of these changes nothing. */
 static const int unchanged[STORE_OP_COUNT] = {
     [STORE_OP_IDEMPOTENCY] = SQLITE_CONSTRAINT,
+    [STORE_OP_EXPIRE] = SQLITE_CONSTRAINT,
     [STORE_OP_BASELINE] = SQLITE_CONSTRAINT_FOREIGNKEY,
     [STORE_OP_BASELINE_END] = SQLITE_CONSTRAINT,
 };
@@ -264,6 +278,8 @@ void store_ops_error(struct store_ops *ops, const struct store_op *op, int rc,
     else if (op->kind == STORE_OP_DELETE && rc == SQLITE_CONSTRAINT_TRIGGER)
         error_set(err, ERROR_CONFLICT, "run %s is a baseline: remove that before the run",
                   run);
+    else if (op->kind == STORE_OP_EXPIRE && rc == SQLITE_CONSTRAINT)
+        error_set(err, ERROR_NOT_FOUND, "no run has to go");
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         error_set(err, ERROR_NOT_FOUND, "there is no run %s", run);
     else

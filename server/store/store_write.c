@@ -183,6 +183,13 @@ int store_write_delete(struct store_write *write, const char *run)
     return add(write, STORE_OP_DELETE, json_pack("{s:s}", "run", run));
 }
 
+int store_write_expire(struct store_write *write, int64_t keep, int64_t created_before_ms)
+{
+    return add(write, STORE_OP_EXPIRE,
+               json_pack("{s:I, s:I}", "keep", (json_int_t)keep, "created_before_ms",
+                         (json_int_t)created_before_ms));
+}
+
 int store_write_prune(struct store_write *write, int64_t acks_before_ms,
                       int64_t idempotency_before_ms)
 {

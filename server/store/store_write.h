@@ -15,6 +15,7 @@ enum store_op_kind {
     STORE_OP_UNACK,
     STORE_OP_IDEMPOTENCY,
     STORE_OP_DELETE,
+    STORE_OP_EXPIRE,
     STORE_OP_PRUNE,
     STORE_OP_NODE,
     STORE_OP_JOB,
@@ -53,6 +54,12 @@ struct store_write {
 
 #define STORE_ACK_KEEP_MS (INT64_C(30) * 24 * 3600 * 1000)
 #define STORE_IDEMPOTENCY_KEEP_MS (INT64_C(24) * 3600 * 1000)
+
+/* Delete the oldest run that has ended and is no baseline, if it is beyond the `keep`
+ * newest (0: all are kept) or was created before a time; ERROR_NOT_FOUND: there is none.
+ */
+int store_write_expire(struct store_write *write, int64_t keep,
+                       int64_t created_before_ms);
 
 /* Forget acknowledgements and idempotency keys older than these times. */
 int store_write_prune(struct store_write *write, int64_t acks_before_ms,
