@@ -4,15 +4,12 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "common/base/units.h"
 #include "server/finding/finding.h"
+#include "server/finding/template.h"
 
-#define SENTENCE_MAX 2000
 #define NAMED_MAX 3       /* nodes that a sentence names */
 #define ALL_LEAST 0.9     /* of what is to be moved: the network did it */
 #define NOTHING_MOST 0.1  /* and did not */
@@ -25,109 +22,66 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void put_percent(double share, struct buf *out)
+static double share_of(const json_t *traffic)
 {
-    double percent = 100 * share;
-
-    buf_printf(out, "%.*f %%", percent >= 0.05 && percent < 9.95, percent);
-}
-
-static void put_bytes(double bytes, struct buf *out)
-{
-    char text[UNITS_TEXT_MAX];
-
-    buf_append_str(out, units_format_human((uint64_t)fmax(fmin(bytes, 1e18), 0), text));
+    return json_get_num(traffic, "share", (double)NAN);
 }
 
 /* ---- The ports ---- */
 
-struct group {
-    size_t n;
-    const char *first;
-    double bytes;
-};
-
-static struct group group_of(const json_t *traffic, const char *kind)
+/* "InfiniBand (mlx5_0) 3 %", "eth0 and 1 more 102 %": the share, or without it bytes. */
+static json_t *group_json(const json_t *traffic, const char *kind, const char *word)
 {
+    double share = share_of(traffic), bytes = 0;
     const json_t *ports = json_object_get(traffic, "ports");
-    struct group group = {0, "", 0};
+    const char *first = NULL;
+    json_int_t n = 0;
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
         if (strcmp(json_get_str(port, "kind", ""), kind) != 0)
             continue;
-        if (group.n++ == 0)
-            group.first = json_get_str(port, "name", "?");
-        group.bytes +=
+        if (n++ == 0)
+            first = json_get_str(port, "name", "?");
+        bytes +=
             json_get_num(port, "sent_bytes", 0) + json_get_num(port, "received_bytes", 0);
     }
-    return group;
+    if (n == 0)
+        return NULL;
+    return json_pack(
+        "{s:s, s:s*, s:I, s:I, s:f}", "first", first, "word", word, "others", n - 1, "n",
+        n, isnan(share) ? "bytes" : "share",
+        isnan(share) ? bytes : bytes / (2 * json_get_num(traffic, "moved_bytes", 0)));
 }
 
-/* "InfiniBand (mlx5_0)", "RoCE (8 ports)", "eth0", "eth0 and 1 more". */
-static void put_group(const struct group *group, const char *word, struct buf *out)
+static json_t *groups_json(const json_t *traffic)
 {
-    if (!word && group->n == 1)
-        buf_append_str(out, group->first);
-    else if (!word)
-        buf_printf(out, "%s and %zu more", group->first, group->n - 1);
-    else if (group->n == 1)
-        buf_printf(out, "%s (%s)", word, group->first);
-    else
-        buf_printf(out, "%s (%zu ports)", word, group->n);
-}
-
-/* "eth0 carried 102 %, RoCE (mlx5_0) 3 %"; of no whole, bytes. */
-static void put_carried(const json_t *traffic, double whole, struct buf *out)
-{
-    bool is_first = true;
+    json_t *groups = json_array(), *group;
 
     for (size_t i = 0; i < KINDS; i++) {
-        struct group group = group_of(traffic, kinds[i].kind);
-
-        if (group.n == 0)
-            continue;
-        buf_append_str(out, is_first ? "" : ", ");
-        put_group(&group, kinds[i].word, out);
-        buf_append_str(out, is_first ? " carried " : " ");
-        if (whole > 0)
-            put_percent(group.bytes / whole, out);
-        else
-            put_bytes(group.bytes, out);
-        is_first = false;
+        group = group_json(traffic, kinds[i].kind, kinds[i].word);
+        if (group && json_array_size(groups) == 0)
+            json_object_set_new(group, "is_first", json_true());
+        if (group)
+            json_array_append_new(groups, group);
     }
-    if (is_first)
-        buf_append_str(out, "the network carried nothing that counts");
+    return groups;
 }
 
 /* ---- The sentence ---- */
 
-static double share_of(const json_t *traffic)
-{
-    return json_get_num(traffic, "share", (double)NAN);
-}
+#define CARRIED "[{$groups}|the network carried nothing that counts]"
 
-static void put_deviating(const json_t *traffic, struct buf *out)
-{
-    const json_t *list = json_object_get(traffic, "deviating");
-    size_t n = json_array_size(list);
-
-    for (size_t i = 0; i < n && i < NAMED_MAX; i++) {
-        const json_t *one = json_array_get(list, i);
-        const char *node = json_get_str(one, "node", NULL);
-
-        buf_append_str(out, i ? ", " : "; of its part, ");
-        if (node)
-            buf_append_str(out, node);
-        else
-            buf_printf(out, "rank %lld's", (long long)json_get_int(one, "rank", -1));
-        buf_append_str(out, " carried ");
-        put_percent(json_get_num(one, "share", 0), out);
-    }
-    if (n > NAMED_MAX)
-        buf_printf(out, " and %zu more", n - NAMED_MAX);
-}
+static const char sentence[] =
+    "[{$is_known?}[{$is_nothing?}the network carried {share:%}|" CARRIED
+    "] of the {moved_bytes:bytes} that {$by} moves between [{$has_nodes?}nodes|ranks, "
+    "which are on one host][ (of what a tree moves, "
+    "{share_if_tree:%})][{$is_elsewhere?}: "
+    "it went another way|{$is_shared?}: others use it as well][; of its part, "
+    "{$deviating}][{nvlink_bytes?}; NVLink carried {nvlink_bytes:bytes}]|{way?}nothing "
+    "has to cross the network|" CARRIED
+    "; not evaluated: how much the algorithm moves between nodes is not known]";
 
 static const char *way_in_words(const json_t *traffic)
 {
@@ -139,58 +93,33 @@ static const char *way_in_words(const json_t *traffic)
                                        : "a ring";
 }
 
-static void put_share(const json_t *traffic, struct buf *out)
+static json_t *sentence_of(const json_t *traffic)
 {
     bool has_nodes = json_get_int(traffic, "nodes", 0) > 1;
     double share = share_of(traffic);
-    double moved = json_get_num(traffic, "moved_bytes", 0);
-    double links = json_get_num(traffic, "nvlink_bytes", 0);
-    double of_tree = json_get_num(traffic, "share_if_tree", (double)NAN);
+    struct finding words = finding_begin();
+    json_t *groups = groups_json(traffic), *text;
 
-    if (share < NOTHING_MOST) {
-        buf_append_str(out, "the network carried ");
-        put_percent(share, out);
-    } else {
-        put_carried(traffic, 2 * moved, out);
-    }
-    buf_append_str(out, " of the ");
-    put_bytes(moved, out);
-    buf_printf(out, " that %s moves between %s", way_in_words(traffic),
-               has_nodes ? "nodes" : "ranks, which are on one host");
-    if (!isnan(of_tree)) {
-        buf_append_str(out, " (of what a tree moves, ");
-        put_percent(of_tree, out);
-        buf_append_str(out, ")");
-    }
-    if (has_nodes && share < NOTHING_MOST)
-        buf_append_str(out, ": it went another way");
-    else if (share > OTHERS_LEAST)
-        buf_append_str(out, ": others use it as well");
-    put_deviating(traffic, out);
-    if (links > 0) {
-        buf_append_str(out, "; NVLink carried ");
-        put_bytes(links, out);
-    }
-}
-
-static void put_sentence(const json_t *traffic, struct buf *out)
-{
-    if (!isnan(share_of(traffic))) {
-        put_share(traffic, out);
-    } else if (json_object_get(traffic, "way")) {
-        buf_append_str(out, "nothing has to cross the network");
-    } else {
-        put_carried(traffic, 0, out);
-        buf_append_str(out, "; not evaluated: how much the algorithm moves between nodes "
-                            "is not known");
-    }
+    finding_put(&words, "{s:b, s:b, s:b, s:b, s:b, s:s}", "$is_known", !isnan(share),
+                "$is_nothing", share < NOTHING_MOST, "$has_nodes", (int)has_nodes,
+                "$is_elsewhere",
+                has_nodes && share<NOTHING_MOST, "$is_shared", share> OTHERS_LEAST, "$by",
+                way_in_words(traffic));
+    finding_set_phrases(&words, "$groups", groups, KINDS, ", ",
+                        "[{word} ([{others?}{n} ports|{first}])|{first}[{others?} and "
+                        "{others} more]] [{is_first?}carried ][{share:%}|{bytes:bytes}]");
+    finding_set_phrases(&words, "$deviating", json_object_get(traffic, "deviating"),
+                        NAMED_MAX, ", ", "[{node}|rank {rank}'s] carried {share:%}");
+    text = template_text(sentence, words.members, traffic);
+    json_decref(groups);
+    json_decref(words.members);
+    return text;
 }
 
 json_t *carried_traffic(const json_t *row, carried_node *node_of, const void *arg)
 {
     const json_t *said = json_object_get(row, "traffic");
     json_t *traffic = json_is_object(said) ? json_deep_copy(said) : NULL, *one;
-    struct buf out;
     size_t i;
 
     if (!traffic)
@@ -201,10 +130,7 @@ json_t *carried_traffic(const json_t *row, carried_node *node_of, const void *ar
         if (node)
             json_object_set_new(one, "node", json_string(node));
     }
-    buf_init(&out, SENTENCE_MAX);
-    put_sentence(traffic, &out);
-    json_object_set_new(traffic, "sentence", json_clean_string(out.data ? out.data : ""));
-    buf_release(&out);
+    json_object_set_new(traffic, "sentence", sentence_of(traffic));
     return traffic;
 }
 

@@ -36,7 +36,6 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
                         struct gate_check *check)
 {
     int64_t ranks = json_get_int(run->doc, "world_size", 0);
-    char bounds[GATE_TEXT_MAX];
 
     if (ranks <= 0) {
         gate_not_evaluated(check, "the run found no nodes");
@@ -45,9 +44,8 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
     check->answer =
         gate_is_within(threshold, (double)ranks) ? VERDICT_PASS : VERDICT_FAIL;
     check->evidence = gate_evidence(threshold, (double)ranks);
-    snprintf(check->sentence, sizeof(check->sentence), "%lld rank%s, %s asked",
-             (long long)ranks, ranks == 1 ? "" : "s",
-             gate_bounds_text(threshold, "", bounds));
+    gate_say(check, threshold, "{value} rank{value:/s}, " GATE_BOUNDS " asked",
+             json_object());
 }
 
 /* Of rows that were checked at all. */
@@ -106,7 +104,7 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
 {
     int64_t wrong = json_get_int(json_object_get(run->doc, "summary"), "wrong", 0);
     bool is_within = gate_is_within(threshold, (double)wrong);
-    char bounds[GATE_TEXT_MAX], text[GATE_TEXT_MAX];
+    char text[GATE_TEXT_MAX];
     const char *gap = NULL;
 
     /* What was seen stands, whatever became of the run. */
@@ -122,9 +120,8 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
     }
     check->answer = is_within ? VERDICT_PASS : VERDICT_FAIL;
     check->evidence = gate_evidence(threshold, (double)wrong);
-    snprintf(check->sentence, sizeof(check->sentence), "%lld wrong element%s, %s asked",
-             (long long)wrong, wrong == 1 ? "" : "s",
-             gate_bounds_text(threshold, "", bounds));
+    gate_say(check, threshold, "{value} wrong element{value:/s}, " GATE_BOUNDS " asked",
+             json_object());
 }
 
 static void check_threshold(const struct gate_run *run, const struct threshold *threshold,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/finding/template.h"
+
 void gate_not_evaluated(struct gate_check *check, const char *format, ...)
 {
     va_list args;
@@ -44,31 +46,6 @@ double gate_room(const struct threshold *threshold, double value)
     return below < above ? below : above;
 }
 
-const char *gate_number_text(double value, char out[32])
-{
-    snprintf(out, 32, fabs(value) >= 1000.0 && fabs(value) < 1e15 ? "%.0f" : "%.4g",
-             value);
-    return out;
-}
-
-const char *gate_bounds_text(const struct threshold *threshold, const char *unit,
-                             char out[GATE_TEXT_MAX])
-{
-    char min[32], max[32];
-
-    gate_number_text(threshold->min, min);
-    gate_number_text(threshold->max, max);
-    if (isinf(threshold->max))
-        snprintf(out, GATE_TEXT_MAX, "at least %s%s", min, unit);
-    else if (isinf(threshold->min))
-        snprintf(out, GATE_TEXT_MAX, "at most %s%s", max, unit);
-    else if (threshold->min < threshold->max)
-        snprintf(out, GATE_TEXT_MAX, "from %s to %s%s", min, max, unit);
-    else
-        snprintf(out, GATE_TEXT_MAX, "exactly %s%s", min, unit);
-    return out;
-}
-
 json_t *gate_evidence(const struct threshold *threshold, double value)
 {
     json_t *out = json_pack("{s:s}", "figure", threshold_figure_name(threshold->figure));
@@ -80,4 +57,17 @@ json_t *gate_evidence(const struct threshold *threshold, double value)
     if (isfinite(value))
         json_object_set_new(out, "value", json_real(value));
     return out;
+}
+
+void gate_say(struct gate_check *check, const struct threshold *threshold,
+              const char *text, json_t *words)
+{
+    json_t *sentence;
+
+    json_object_set_new(words, "is_exact",
+                        json_boolean(threshold->min >= threshold->max));
+    sentence = template_text(text, check->evidence, words);
+    snprintf(check->sentence, sizeof(check->sentence), "%s", json_string_value(sentence));
+    json_decref(sentence);
+    json_decref(words);
 }

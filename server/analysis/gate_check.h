@@ -37,15 +37,19 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check);
 bool gate_is_within(const struct threshold *threshold, double value);
 double gate_room(const struct threshold *threshold, double value);
 
-/* "at least 40 GB/s", "8 ranks"; returns out. */
-const char *gate_bounds_text(const struct threshold *threshold, const char *unit,
-                             char out[GATE_TEXT_MAX]);
-
-/* Four digits, no exponent but for what is tiny; returns out. */
-const char *gate_number_text(double value, char out[32]);
-
 /* The threshold's figure, bounds and the value, to be put into a check's evidence. A new
  * object. */
 json_t *gate_evidence(const struct threshold *threshold, double value);
+
+/* "at least 40 GB/s", "exactly 8", in a template for gate_say(), whose words have a
+ * "unit". */
+#define GATE_BOUNDS                                                                      \
+    "[{is_exact?}exactly {min}[{unit}]|from {min} to {max}[{unit}]|"                     \
+    "at least {min}[{unit}]|at most {max}[{unit}]]"
+
+/* Make the sentence of a template (template.h), whose members are the check's evidence
+ * and the words, which are taken. */
+void gate_say(struct gate_check *check, const struct threshold *threshold,
+              const char *text, json_t *words);
 
 #endif

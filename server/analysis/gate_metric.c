@@ -84,27 +84,6 @@ static const char *find_gap(const struct values *values, const struct gate_run *
     return out;
 }
 
-static void say(const struct values *values, const struct threshold *threshold,
-                struct gate_check *check)
-{
-    const struct summary_figure *worst = values->worst;
-    char number[32], bounds[GATE_TEXT_MAX], unit[64], where[64] = "", more[64] = "";
-
-    assert(worst);
-    snprintf(unit, sizeof(unit), "%s%.40s",
-             json_get_str(worst->key, "unit", "")[0] ? " " : "",
-             json_get_str(worst->key, "unit", ""));
-    if (worst->rank >= 0)
-        snprintf(where, sizeof(where), " on rank %d", worst->rank);
-    if (values->beyond > 0 && values->n > 1)
-        snprintf(more, sizeof(more), "; %zu of %zu are beyond", values->beyond,
-                 values->n);
-    snprintf(check->sentence, sizeof(check->sentence), "%s %s is %s%s%s, %s asked%s",
-             threshold_use_name(threshold->use), threshold->metric,
-             gate_number_text(values->value, number), unit, where,
-             gate_bounds_text(threshold, unit, bounds), more);
-}
-
 static json_t *evidence(const struct values *values, const struct threshold *threshold)
 {
     json_t *out = gate_evidence(threshold, values->value);
@@ -124,6 +103,7 @@ void gate_check_metric(const struct gate_run *run, const struct threshold *thres
 {
     struct values values = {.last_case = -1};
     char gap[GATE_TEXT_MAX];
+    const char *unit;
 
     take_all(&values, run, threshold);
     find_gap(&values, run, threshold, gap);
@@ -133,6 +113,12 @@ void gate_check_metric(const struct gate_run *run, const struct threshold *thres
         gate_not_evaluated(check, "%s", gap);
         return;
     }
+    assert(values.worst);
     check->answer = values.beyond > 0 ? VERDICT_FAIL : VERDICT_PASS;
-    say(&values, threshold, check);
+    unit = json_get_str(values.worst->key, "unit", "");
+    gate_say(check, threshold,
+             "{use} {metric} is {value}{unit}[ on rank {rank}], " GATE_BOUNDS
+             " asked[{are_beyond?}; {beyond} of {points} are beyond]",
+             json_pack("{s:o, s:b}", "unit", json_sprintf("%s%s", *unit ? " " : "", unit),
+                       "are_beyond", values.beyond > 0 && values.n > 1));
 }

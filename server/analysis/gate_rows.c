@@ -255,42 +255,6 @@ static const json_t *case_of(const struct rows *rows, int combination)
     return NULL;
 }
 
-/* "all_reduce float32 sum, in place (NCCL_ALGO=Ring)" */
-static const char *series_text(const struct rows *rows, char out[GATE_TEXT_MAX])
-{
-    const struct summary_series *series = rows->worst.series;
-    const char *redop = json_get_str(series->key, "redop", "none");
-    bool reduces = strcmp(redop, "none") != 0;
-    char env[GATE_TEXT_MAX / 2];
-
-    snprintf(out, GATE_TEXT_MAX, "%s %s%s%s, %s place%s",
-             json_get_str(series->key, "collective", "?"),
-             json_get_str(series->key, "dtype", "?"), reduces ? " " : "",
-             reduces ? redop : "",
-             json_get_bool(series->key, "in_place", false) ? "in" : "out of",
-             run_matrix_case_text(case_of(rows, series->combination), env, sizeof(env)));
-    return out;
-}
-
-/* "busbw is 12.2 GB/s at 64M", "busbw falls by 23 % from 1M to 2M" */
-static const char *value_text(const struct rows *rows, char out[GATE_TEXT_MAX])
-{
-    const struct worst *worst = &rows->worst;
-    char size[UNITS_TEXT_MAX], from[UNITS_TEXT_MAX], number[32];
-
-    units_format_size((uint64_t)worst->point->size, size);
-    gate_number_text(worst->value, number);
-    if (!worst->from)
-        snprintf(out, GATE_TEXT_MAX, "%s is %s%s at %s", names[rows->threshold->figure],
-                 number, units[rows->threshold->figure], size);
-    else if (worst->value > 0.0)
-        snprintf(out, GATE_TEXT_MAX, "busbw falls by %s %% from %s to %s", number,
-                 units_format_size((uint64_t)worst->from->size, from), size);
-    else
-        snprintf(out, GATE_TEXT_MAX, "busbw falls nowhere");
-    return out;
-}
-
 static json_t *evidence(const struct rows *rows)
 {
     const struct worst *worst = &rows->worst;
@@ -310,16 +274,34 @@ static json_t *evidence(const struct rows *rows)
     return out;
 }
 
+static void say(const struct rows *rows, struct gate_check *check)
+{
+    const struct worst *worst = &rows->worst;
+    const json_t *c = case_of(rows, worst->series->combination);
+    enum threshold_figure figure = rows->threshold->figure;
+    const char *redop = json_get_str(worst->series->key, "redop", "none");
+    char env[GATE_TEXT_MAX / 2];
+
+    gate_say(
+        check, rows->threshold,
+        "[{falls?}busbw falls by {value} % from {from_size:size} to "
+        "{size:size}|{from_size?}busbw falls nowhere|{name} is {value}{unit} at "
+        "{size:size}] ({series.collective} {series.dtype}[{reduces?} {series.redop}], "
+        "[{series.in_place?}in|out of] place{env_text}), " GATE_BOUNDS
+        " asked[{are_beyond?}; beyond at {beyond} of {points} points]",
+        json_pack("{s:b, s:s, s:s, s:b, s:o, s:b}", "falls",
+                  worst->from && worst->value > 0.0, "name", names[figure], "unit",
+                  units[figure], "reduces", strcmp(redop, "none") != 0, "env_text",
+                  json_clean_string(run_matrix_case_text(c, env, sizeof(env))),
+                  "are_beyond", rows->beyond > 0 && rows->points > 1));
+}
+
 /* A value beyond the bounds fails whatever else is missing; all that is there within them
  * is no pass while something is missing. */
 static void judge(struct rows *rows, struct gate_check *check)
 {
-    const struct threshold *threshold = rows->threshold;
-    char value[GATE_TEXT_MAX], series[GATE_TEXT_MAX], bounds[GATE_TEXT_MAX];
-    char where[64] = "";
-
     if (rows->points == 0)
-        note_gap(rows, threshold->figure == THRESHOLD_DIP_PERCENT
+        note_gap(rows, rows->threshold->figure == THRESHOLD_DIP_PERCENT
                            ? "it takes two sizes to see a dip"
                            : "there is no such row");
     if (rows->points > 0)
@@ -329,12 +311,7 @@ static void judge(struct rows *rows, struct gate_check *check)
         return;
     }
     check->answer = rows->beyond > 0 ? VERDICT_FAIL : VERDICT_PASS;
-    if (rows->beyond > 0 && rows->points > 1)
-        snprintf(where, sizeof(where), "; beyond at %zu of %zu points", rows->beyond,
-                 rows->points);
-    snprintf(check->sentence, sizeof(check->sentence), "%s (%s), %s asked%s",
-             value_text(rows, value), series_text(rows, series),
-             gate_bounds_text(threshold, units[threshold->figure], bounds), where);
+    say(rows, check);
 }
 
 void gate_check_rows(const struct gate_run *run, const struct threshold *threshold,

@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
-#include "server/analysis/gate_check.h"
+#include "server/finding/template.h"
 
 #define RANKS_MIN 3 /* of two there is one link, and nothing to hold it against */
 #define ROWS_MIN 8
@@ -261,7 +261,7 @@ static void put_sentence(const struct finding *finding, struct buf *out)
                "another node take up to %s times as long as the others, less what they "
                "wait for late ones: the network, not the host",
                finding->least_rows, finding->n_rows, finding->n_slow,
-               finding->transfer->n_receivers, gate_number_text(finding->times, times));
+               finding->transfer->n_receivers, template_number(finding->times, times));
     if (finding->n_nodes != 1)
         buf_append_str(out,
                        finding->n_nodes == 2

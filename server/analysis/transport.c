@@ -12,6 +12,7 @@
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/transport_state.h"
 #include "server/finding/finding.h"
+#include "server/finding/template.h"
 
 #define COMMS_MAX 16384
 #define COMMS_SHOWN 64
@@ -34,34 +35,24 @@ struct fold {
 /* "InfiniBand mlx5_1, no GPUDirect, 2 channels" */
 static void put_text(json_t *way)
 {
-    const char *kind = json_get_str(way, "kind", ""), *via = json_get_str(way, "via", "");
-    const char *name = json_get_str(way, "name", NULL);
-    bool may_have_gdr = ncclog_is_of_ib(via) ||
+    const char *kind = json_get_str(way, "kind", "");
+    bool may_have_gdr = ncclog_is_of_ib(json_get_str(way, "via", "")) ||
                         (strcmp(kind, "plugin") == 0 && json_object_get(way, "gdr"));
-    long channels = (long)json_get_int(way, "channels", 0);
-    char shown[100] = "", count[40] = "";
-    json_t *host = transport_host_text(way);
+    json_t *text = transport_host_text(way);
 
-    if (host) {
-        json_object_set_new(way, "text", host);
-        return;
+    if (!text) {
+        json_t *words = json_pack("{s:s, s:b}", "network", transport_kind_text(kind),
+                                  "may_have_gdr", (int)may_have_gdr);
+
+        text = template_text(
+            "{network}[ {name}| ({via})][{gdr?}, GPUDirect|{may_have_gdr?}, no "
+            "GPUDirect][{pxn?}, PXN][{channels?}, {channels} "
+            "channel{channels:/s}|{p2p_channels?}, {p2p_channels} "
+            "channel{p2p_channels:/s}]",
+            words, way);
+        json_decref(words);
     }
-    if (channels == 0)
-        channels = (long)json_get_int(way, "p2p_channels", 0);
-    if (channels > 0)
-        snprintf(count, sizeof(count), ", %ld channel%s", channels,
-                 channels == 1 ? "" : "s");
-    if (name)
-        snprintf(shown, sizeof(shown), " %.90s", name);
-    else
-        snprintf(shown, sizeof(shown), " (%.90s)", via);
-    json_object_set_new(way, "text",
-                        json_sprintf("%s%s%s%s%s", transport_kind_text(kind), shown,
-                                     json_get_bool(way, "gdr", false)
-                                         ? ", GPUDirect"
-                                         : (may_have_gdr ? ", no GPUDirect" : ""),
-                                     json_get_bool(way, "pxn", false) ? ", PXN" : "",
-                                     count));
+    json_object_set_new(way, "text", text);
 }
 
 /* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "12 pairs of nodes" */

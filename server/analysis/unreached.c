@@ -6,8 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
-
-#define TEXT_MAX 400
+#include "server/finding/template.h"
 
 /* What an address is for, and what mends that it is not reached. */
 static const struct {
@@ -89,33 +88,24 @@ static size_t move(json_t *from, json_t *to, const char *end, const char *node)
 
 /* ---- What is said ---- */
 
-static void put_more(size_t n, char out[32])
-{
-    out[0] = '\0';
-    if (n > 1)
-        snprintf(out, 32, " and %zu more", n - 1);
-}
-
 /* Of n ways from `first` on, which have one end in common. */
-static json_t *finding(const json_t *ways, size_t first, size_t n, const char *end)
+static json_t *check_json(const json_t *ways, size_t first, size_t n, const char *end)
 {
     const json_t *way = json_array_get(ways, first);
     bool is_to = strcmp(end, "to") == 0;
-    const char *interface = text_of(way, "interface");
-    char sentence[TEXT_MAX], more[32];
     size_t use = strcmp(text_of(way, "over"), uses[1].over) == 0;
+    json_t *words = json_pack("{s:s, s:I}", "what", uses[use].what,
+                              is_to ? "more_from" : "more_to", (json_int_t)n - 1);
+    json_t *sentence = template_text(
+        "{from}[{more_from?} and {more_from} more] cannot reach {to} at {address}[ "
+        "({interface})][{more_to?} and {more_to} more], {what}: {reason}",
+        words, way);
 
-    put_more(n, more);
-    snprintf(sentence, sizeof(sentence),
-             "%.60s%s cannot reach %.60s at %.60s%s%.32s%s%s, %s: %.80s",
-             text_of(way, "from"), is_to ? more : "", text_of(way, "to"),
-             text_of(way, "address"), *interface ? " (" : "", interface,
-             *interface ? ")" : "", is_to ? "" : more, uses[use].what,
-             text_of(way, "reason"));
+    json_decref(words);
     return json_pack("{s:s, s:s, s:s, s:o, s:s, s:[s], s:i}", "check", "reach",
                      "severity", "error", "answer", verdict_answer_name(VERDICT_FINDING),
-                     "sentence", json_clean_string(sentence), "command",
-                     uses[use].command, "nodes", text_of(way, "node"), "n_nodes", 1);
+                     "sentence", sentence, "command", uses[use].command, "nodes",
+                     text_of(way, "node"), "n_nodes", 1);
 }
 
 static json_t *verdict_of(const char *backend, json_t *checks, json_t *ways)
@@ -142,7 +132,7 @@ json_t *unreached_verdict(const char *backend, const json_t *ways)
         size_t first = json_array_size(told);
         size_t n = move(rest, told, end, is_to ? to : from);
 
-        json_array_append_new(checks, finding(told, first, n, end));
+        json_array_append_new(checks, check_json(told, first, n, end));
     }
     json_decref(rest);
     return verdict_of(backend, checks, told);

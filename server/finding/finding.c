@@ -67,7 +67,7 @@ void finding_set_phrases(struct finding *finding, const char *name, const json_t
         template_render(text, json_array_get(list, i), finding->members, &out);
     }
     if (n > most)
-        buf_printf(&out, "%sand %zu more", separator, n - most);
+        buf_printf(&out, "%sand %zu more", *separator == ',' ? " " : separator, n - most);
     finding_set_text(finding, name, out.data ? out.data : "");
     buf_release(&out);
 }

@@ -33,7 +33,7 @@ void finding_set_text(struct finding *finding, const char *name, const char *tex
 void finding_set_phrase(struct finding *finding, const char *name, const char *text);
 
 /* Add one text for the first `most` items of a list of objects, each by the template, in
- * which the item's members come first: "a; b; and 2 more". */
+ * which the item's members come first: "a, b and 2 more"; "a; b; and 2 more". */
 void finding_set_phrases(struct finding *finding, const char *name, const json_t *list,
                          size_t most, const char *separator, const char *text);
 
