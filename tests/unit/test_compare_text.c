@@ -71,3 +71,23 @@ TEST(a_full_buffer_is_said)
     buf_release(&out);
     json_decref(document);
 }
+
+/* Wherever the room ends: in the columns' names, behind them, in a row. */
+TEST(a_csv_table_without_room_is_refused)
+{
+    json_t *document = json_pack("{s:[{s:s, s:i}]}", "sizes", "series",
+                                 "all_reduce float", "size", 1024);
+    struct buf out;
+    size_t whole;
+
+    buf_init(&out, 10000);
+    assert_int_equal(compare_csv(document, &out), 0);
+    whole = out.len;
+    buf_release(&out);
+    for (size_t room = 1; room < whole; room++) {
+        buf_init(&out, room);
+        assert_int_equal(compare_csv(document, &out), -1);
+        buf_release(&out);
+    }
+    json_decref(document);
+}

@@ -589,6 +589,62 @@ TEST(a_node_that_never_ran_is_no_healthy_one)
     free_fleet(fleet);
 }
 
+/* Two cases of each pair: those with n0 are slow, that with n1 less than the others, so
+ * that n0 is what is looked at first. One node may have run with n0 alone. */
+static json_t *judge_pairs(size_t only_with_n0)
+{
+    struct fault fault = fault_of(6);
+    struct fleet *fleet;
+    json_t *verdict;
+
+    fault.per_rack = 0;
+    fault.node = 0;
+    fault.factor = 0.5;
+    fleet = make_fleet(&fault, 1);
+    for (size_t a = 0; a < 6; a++)
+        for (size_t b = a + 1; b < 6; b++)
+            for (size_t times = 0; times < 2; times++)
+                if (a == 0 || (a != only_with_n0 && b != only_with_n0))
+                    measure(fleet, times, (const size_t[]){a, b}, 2, false);
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        if (fleet->groups[i].nodes[0] == 0 && fleet->groups[i].nodes[1] == 1)
+            fleet->groups[i].figure *= 1.3;
+    verdict = culprit_verdict(&fleet->asked);
+    free_fleet(fleet);
+    return verdict;
+}
+
+static bool suspects(const json_t *verdict, const char *node)
+{
+    const json_t *list =
+        json_object_get(json_object_get(verdict, "evidence"), "suspects");
+    size_t i;
+    json_t *it;
+
+    json_array_foreach (list, i, it) {
+        const json_t *nodes = json_object_get(it, "nodes");
+
+        if (json_array_size(nodes) == 1 &&
+            strcmp(json_string_value(json_array_get(nodes, 0)), node) == 0)
+            return true;
+    }
+    return false;
+}
+
+TEST(a_node_that_ran_with_a_slow_one_alone_is_a_suspect)
+{
+    json_t *verdict = judge_pairs(1);
+
+    assert_true(suspects(verdict, "n0"));
+    assert_true(suspects(verdict, "n1"));
+    assert_false(suspects(verdict, "n2"));
+    json_decref(verdict);
+    verdict = judge_pairs(NONE);
+    assert_true(suspects(verdict, "n0"));
+    assert_false(suspects(verdict, "n1"));
+    json_decref(verdict);
+}
+
 static int print_tables(void **state)
 {
     (void)state;

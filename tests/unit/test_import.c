@@ -296,6 +296,8 @@ TEST(what_looks_like_a_row_is_counted_with_its_line)
         {"x: 8 2 float sum -1 1.0 nan 3.0 0 1.0 2.0 3.0 0\n", 1, 1, "no number"},
         {"x: 8 2 float sum -1node-a:1:2 [0] NCCL INFO y\n", 1, 1, "columns"},
         {"8 2 float sum -1 1.0 2.0\n9 2 float sum -1 1.0 2.0\n", 2, 1, "no number"},
+        {"8 2 float sum -1 1.0 2.0\n\n9 2 float sum -1 1.0 2.0\n", 2, 1,
+         "2 that cannot (1, 3): "},
         {"5 files were found there, of 10.5 MB in 2.5 s and 3.5\n", 0, 0, "no row"},
         {"Epoch 1 20 of 30 loss 0.5 0.6 0.7\n", 0, 0, "no row"},
     };

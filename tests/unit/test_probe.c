@@ -84,6 +84,80 @@ TEST(late_answer_counts)
     rmdir(fixture.dir);
 }
 
+static void write_script(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void keep_answer(void *arg, json_t *backends, bool is_over)
+{
+    assert_true(is_over);
+    *(json_t **)arg = json_deep_copy(backends);
+}
+
+/* Each worker appends a line to a file beside it for each time that it is asked. */
+TEST(nccl_alone_is_asked_for_each_library)
+{
+    static const char script[] = "#!/bin/sh\n"
+                                 "echo \"${RINGBENCH_NCCL_LIB:-none}\" >>\"$0.asked\"\n"
+                                 "echo '{\"available\":true}'\n";
+    char dir[] = "/tmp/test_probe.XXXXXX", nccl[64], host[64], asked[80], line[80];
+    char library[] = "/opt/libnccl.so.2";
+    char *items[] = {library};
+    struct option_list libraries = {items, 1};
+    struct env_list environment;
+    json_t *backends = NULL;
+    uv_loop_t loop;
+    size_t lines = 0;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(nccl, sizeof(nccl), "%s/ringbench-worker-nccl", dir);
+    snprintf(host, sizeof(host), "%s/ringbench-worker-host", dir);
+    write_script(nccl, script);
+    write_script(host, script);
+    uv_loop_init(&loop);
+    env_list_init(&environment);
+    assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
+    struct process_table *table = process_table_create(&loop, NULL, NULL);
+    struct probe_params params = {.loop = &loop,
+                                  .processes = table,
+                                  .dir = dir,
+                                  .environment = &environment,
+                                  .nccl_libs = &libraries,
+                                  .limit_ms = 60000};
+    struct probe *probe = probe_start(&params, keep_answer, &backends);
+    while (!backends)
+        uv_run(&loop, UV_RUN_ONCE);
+    probe_destroy(probe);
+    process_table_destroy(table);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    env_list_release(&environment);
+    assert_int_equal(
+        json_array_size(json_object_get(json_object_get(backends, "nccl"), "libraries")),
+        1);
+    json_decref(backends);
+
+    snprintf(asked, sizeof(asked), "%s.asked", host);
+    FILE *file = fopen(asked, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        lines++;
+    fclose(file);
+    assert_int_equal(lines, 1);
+    unlink(asked);
+    snprintf(asked, sizeof(asked), "%s.asked", nccl);
+    unlink(asked);
+    unlink(nccl);
+    unlink(host);
+    rmdir(dir);
+}
+
 /* A host without GPUs does not go on asking for them. */
 TEST(lacks_what_may_come)
 {
