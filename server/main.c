@@ -14,6 +14,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/notify.h"
 #include "common/base/secret_file.h"
 #include "server/api/api.h"
@@ -280,8 +281,8 @@ static int start_core(struct server *server, struct error *err)
     scheduler.jobs = server->jobs;
     scheduler.store = server->store;
     scheduler.rendezvous = server->rendezvous;
-    server->scheduler = scheduler_create(&server->loop, &scheduler, err);
-    if (!server->scheduler || scheduler_recover(server->scheduler, err))
+    server->scheduler = scheduler_create(&server->loop, &scheduler);
+    if (scheduler_recover(server->scheduler, err))
         return -1;
     store_keep(server->store, config->keep_runs, config->keep_days);
     return 0;
@@ -441,6 +442,15 @@ static int do_once(struct server *server)
     return 0;
 }
 
+static void *allocate_json(size_t size)
+{
+    void *memory = malloc(size);
+
+    if (!memory)
+        memory_out("JSON");
+    return memory;
+}
+
 int main(int argc, char **argv)
 {
     struct server server = {.store = NULL};
@@ -451,6 +461,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "ringbench-server: %s\n", err.text);
     if (loaded == 0) {
         log_init("ringbench-server", server.config.level);
+        json_set_alloc_funcs(allocate_json, free);
         result = server.config.backup || server.config.check_config ? do_once(&server)
                                                                     : run(&server);
     }

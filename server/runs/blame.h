@@ -22,8 +22,7 @@ enum blame_kind {
     BLAME_KIND_COUNT
 };
 
-/* Nobody is named yet. A new reference; NULL when memory is out, which the functions
- * below bear. */
+/* Nobody is named yet. A new reference. */
 json_t *blame_create(enum blame_kind kind);
 
 bool blame_is(const json_t *blame, enum blame_kind kind);

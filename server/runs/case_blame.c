@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/units.h"
 #include "server/analysis/hang.h"
 #include "server/analysis/unreached.h"
@@ -77,10 +78,10 @@ static int most_blamed(const struct live_case *live, const struct run_case *mode
                        int *votes)
 {
     int world = live->on.world_size;
-    int *count = calloc((size_t)world, sizeof(*count));
+    int *count = memory_zeroed((size_t)world, sizeof(*count), "blamed ranks");
     int best = -1;
 
-    for (int i = 0; count && i < world; i++) {
+    for (int i = 0; i < world; i++) {
         int peer = is_failed(model, i) ? blamed_by(live, model, i) : -1;
 
         if (peer < 0)
@@ -280,7 +281,8 @@ static json_t *judge_hang(const struct live_case *live)
     const struct run *run = live->active->run;
     const struct run_spec *spec = run->spec;
     struct clock_time now = scheduler_now(live->active->scheduler);
-    struct hang_rank *ranks = calloc((size_t)live->on.world_size, sizeof(*ranks));
+    struct hang_rank *ranks =
+        memory_zeroed((size_t)live->on.world_size, sizeof(*ranks), "ranks that hang");
     struct hang hang = {.ranks = ranks,
                         .n = (size_t)live->on.world_size,
                         .seconds = spec->stall_s,
@@ -291,9 +293,9 @@ static json_t *judge_hang(const struct live_case *live)
                         .ras = live->ras};
     json_t *verdict;
 
-    for (int i = 0; ranks && i < live->on.world_size; i++)
+    for (int i = 0; i < live->on.world_size; i++)
         describe(live, i, &ranks[i]);
-    verdict = ranks ? hang_verdict(&hang) : NULL;
+    verdict = hang_verdict(&hang);
     free(ranks);
     return verdict;
 }

@@ -9,7 +9,7 @@
 
 #include "server/runs/live_case_state.h"
 
-/* All give a new reference, or NULL when memory is out. */
+/* All give a new reference. */
 
 /* Why the case failed: a lost node, else the first rank that failed by itself, else the
  * rank that most others blame. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/transport.h"
 #include "server/finding/verdict.h"
 #include "server/nodes/node.h"
@@ -23,7 +24,6 @@ bool case_transport_is_host(const struct run *run)
     return !run->spec->program.name && run->backend && strcmp(run->backend, "host") == 0;
 }
 
-/* NULL: memory is out. */
 static struct transport *transport_of(struct live_case *live)
 {
     const struct run *run = live->active->run;
@@ -34,7 +34,9 @@ static struct transport *transport_of(struct live_case *live)
     live->transport =
         transport_create(live->on.n, (size_t)LOGS_OF_RANK * (size_t)live->on.world_size,
                          case_transport_is_host(run) ? &run->spec->host : NULL);
-    for (size_t i = 0; is_own && live->transport && i < live->on.n; i++)
+    if (!live->transport)
+        memory_out("transports of a case");
+    for (size_t i = 0; is_own && i < live->on.n; i++)
         for (int k = 0; k < live->on.items[i].ranks; k++)
             transport_place(live->transport, live->on.items[i].first_rank + k, (int)i);
     return live->transport;
@@ -53,10 +55,8 @@ static void take(struct live_case *live, const struct run_node *on, int rank,
 {
     size_t place = (size_t)(on - live->on.items);
     struct transport_speaker speaker = {rank, (int)place, inventory_of(live, place)};
-    struct transport *transport = transport_of(live);
 
-    if (transport)
-        transport_take(transport, &speaker, log);
+    transport_take(transport_of(live), &speaker, log);
 }
 
 /* After a restart of the server logs come before the nodes: they wait for what these are,
@@ -145,9 +145,10 @@ void case_transport_take_each(struct live_case *live, int rank, const json_t *ev
 
 static struct transport_node *nodes_of(const struct live_case *live)
 {
-    struct transport_node *nodes = calloc(live->on.n + 1, sizeof(*nodes));
+    struct transport_node *nodes =
+        memory_zeroed(live->on.n + 1, sizeof(*nodes), "nodes of a case");
 
-    for (size_t i = 0; nodes && i < live->on.n; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         nodes[i].name = live->on.items[i].name;
         nodes[i].inventory = inventory_of(live, i);
     }

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
 #define RUNS_USED 3 /* the answer is their median */
@@ -24,7 +25,7 @@ struct history {
 
 struct history *history_create(void)
 {
-    return calloc(1, sizeof(struct history));
+    return memory_zeroed(1, sizeof(struct history), "the history");
 }
 
 static void entry_release(struct entry *entry)
@@ -83,7 +84,7 @@ void history_add(struct history *history, const json_t *run)
     memmove(history->entries + 1, history->entries,
             history->n * sizeof(history->entries[0]));
     history->entries[0] = (struct entry){
-        .id = strdup(json_get_str(run, "id", "")),
+        .id = memory_text(json_get_str(run, "id", ""), "the history"),
         .work = work_of(spec, json_get_str(run, "backend", ""),
                         (int)json_get_int(run, "world_size", 0)),
         .nodes = json_incref(json_object_get(run, "nodes")),

@@ -7,6 +7,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/runs/run.h"
 #include "server/store/store.h"
@@ -188,26 +189,19 @@ static struct run_spec *make_spec(struct writer *writer, struct error *err)
 
 /* ---- Its events ---- */
 
-/* Let the model take an event (body stolen), and write it. */
-static int put(struct writer *writer, const char *type, json_t *body)
+/* Fold an event (body stolen), and write it. */
+static void put(struct writer *writer, const char *type, json_t *body)
 {
-    struct run *run = writer->run;
-    int result = -1;
-
-    if (body) {
-        run_fold(run, writer->what->time_ms, type, body);
-        result =
-            store_write_event(writer->write, run->id, writer->what->time_ms, type, body);
-    }
+    run_fold(writer->run, writer->what->time_ms, type, body);
+    store_write_event(writer->write, writer->run->id, writer->what->time_ms, type, body);
     json_decref(body);
-    return result;
 }
 
-static int put_state(struct writer *writer, enum run_state state, const char *reason)
+static void put_state(struct writer *writer, enum run_state state, const char *reason)
 {
-    return put(writer, "state",
-               json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
-                         json_clean_string(reason)));
+    put(writer, "state",
+        json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
+                  json_clean_string(reason)));
 }
 
 static json_t *nodes_json(const struct import_table *table)
@@ -253,36 +247,34 @@ static json_t *machines_json(const struct import_table *table, const json_t *nod
                      "versions", versions, "nodes", names);
 }
 
-static int put_placed(struct writer *writer)
+static void put_placed(struct writer *writer)
 {
     const struct import_table *first = writer->what->tables[0];
     json_t *nodes = nodes_json(first);
     size_t rows = 0;
-    int result;
 
     for (size_t i = 0; i < writer->what->n_tables; i++)
         rows += writer->what->tables[i]->n_rows + writer->what->tables[i]->n_unread;
-    result = put(writer, "placed",
-                 json_pack("{s:s, s:i, s:O, s:I, s:o}", "backend",
-                           first->format == IMPORT_OSU ? "mpi" : "nccl", "world_size",
-                           first->ranks, "nodes", nodes, "rows_total", (json_int_t)rows,
-                           "machines", machines_json(first, nodes)));
+    put(writer, "placed",
+        json_pack("{s:s, s:i, s:O, s:I, s:o}", "backend",
+                  first->format == IMPORT_OSU ? "mpi" : "nccl", "world_size",
+                  first->ranks, "nodes", nodes, "rows_total", (json_int_t)rows,
+                  "machines", machines_json(first, nodes)));
     json_decref(nodes);
     writer->run->rows_total = rows;
-    return result;
 }
 
-static int put_case(struct writer *writer, size_t index, enum case_state state,
-                    const char *reason, json_t *transports)
+static void put_case(struct writer *writer, size_t index, enum case_state state,
+                     const char *reason, json_t *transports)
 {
     json_t *body =
         json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
                   run_matrix_repeat(writer->run->spec, index), "attempt", 1, "state",
                   case_state_name(state), "reason", json_clean_string(reason));
 
-    if (body && transports)
+    if (transports)
         json_object_set(body, "transports", transports);
-    return put(writer, "case", body);
+    put(writer, "case", body);
 }
 
 static void add_figures(json_t *body, const struct import_table *table,
@@ -304,7 +296,7 @@ static void add_figures(json_t *body, const struct import_table *table,
                                        : json_integer((json_int_t)row->wrong));
 }
 
-static int put_row(struct writer *writer, size_t index, size_t number)
+static void put_row(struct writer *writer, size_t index, size_t number)
 {
     const struct import_table *table = writer->what->tables[index];
     const struct import_row *row = &table->rows[number];
@@ -318,15 +310,15 @@ static int put_row(struct writer *writer, size_t index, size_t number)
                   row->root, "in_place", (int)row->in_place, "size",
                   (json_int_t)row->size, "count", (json_int_t)row->count, "imported", 1);
 
-    if (body && row->cycle > 0)
+    if (row->cycle > 0)
         json_object_set_new(body, "cycle", json_integer(row->cycle));
-    if (body && (row->size == 0 || row->time_us <= 0.0))
+    if (row->size == 0 || row->time_us <= 0.0)
         json_object_set_new(
             body, "skipped",
             json_string(row->size == 0 ? "0 bytes: nothing moved" : "it took no time"));
-    else if (body)
+    else
         add_figures(body, table, row);
-    return put(writer, "result", body);
+    put(writer, "result", body);
 }
 
 /* Why a table is no whole measurement; "" if it is. */
@@ -349,37 +341,34 @@ static void fault_of(const struct import_table *table, char *out, size_t size)
 }
 
 /* A row that is missing is no fault of the measurement; rows_total counts it. */
-static int put_unread(struct writer *writer, size_t index, size_t n)
+static void put_unread(struct writer *writer, size_t index, size_t n)
 {
     char text[80];
 
     snprintf(text, sizeof(text), "%zu line%s of the file could not be read", n,
              n == 1 ? "" : "s");
-    return put(
-        writer, "message",
+    put(writer, "message",
         json_pack("{s:s, s:s, s:i}", "level", "warn", "text", text, "case", (int)index));
 }
 
-static int put_table(struct writer *writer, size_t index, size_t *n_failed)
+static void put_table(struct writer *writer, size_t index, size_t *n_failed)
 {
     const struct import_table *table = writer->what->tables[index];
     char fault[160];
 
     fault_of(table, fault, sizeof(fault));
     *n_failed += *fault != '\0';
-    if (put_case(writer, index, CASE_RUNNING, NULL, NULL))
-        return -1;
+    put_case(writer, index, CASE_RUNNING, NULL, NULL);
     for (size_t i = 0; i < table->n_rows; i++)
-        if (put_row(writer, index, i))
-            return -1;
-    if (table->n_unread > 0 && put_unread(writer, index, table->n_unread))
-        return -1;
+        put_row(writer, index, i);
+    if (table->n_unread > 0)
+        put_unread(writer, index, table->n_unread);
     /* The log is of the whole file: once is enough. */
-    return put_case(writer, index, *fault ? CASE_FAILED : CASE_COMPLETED,
-                    *fault ? fault : NULL, index == 0 ? writer->what->transports : NULL);
+    put_case(writer, index, *fault ? CASE_FAILED : CASE_COMPLETED, *fault ? fault : NULL,
+             index == 0 ? writer->what->transports : NULL);
 }
 
-static int put_end(struct writer *writer, size_t n_failed)
+static void put_end(struct writer *writer, size_t n_failed)
 {
     const struct import_table *first = writer->what->tables[0];
     char reason[320], fault[160] = "";
@@ -388,31 +377,28 @@ static int put_end(struct writer *writer, size_t n_failed)
         fault_of(writer->what->tables[i], fault, sizeof(fault));
     snprintf(reason, sizeof(reason), "imported from %s%s%s%s%s", import_source(first),
              *first->version ? " " : "", first->version, *fault ? ": " : "", fault);
-    return put_state(writer, n_failed ? RUN_FAILED : RUN_COMPLETED, reason);
+    put_state(writer, n_failed ? RUN_FAILED : RUN_COMPLETED, reason);
 }
 
-static int put_events(struct writer *writer)
+static void put_events(struct writer *writer)
 {
     char from[256];
     size_t n_failed = 0;
 
-    if (put_state(writer, RUN_QUEUED, NULL) || put_placed(writer))
-        return -1;
+    put_state(writer, RUN_QUEUED, NULL);
+    put_placed(writer);
     snprintf(from, sizeof(from), "from the file %.200s", writer->what->file);
-    if (*writer->what->file &&
+    if (*writer->what->file)
         put(writer, "message",
-            json_pack("{s:s, s:o?}", "level", "info", "text", json_clean_string(from))))
-        return -1;
-    if (writer->what->tables[0]->groups > 1 &&
+            json_pack("{s:s, s:o?}", "level", "info", "text", json_clean_string(from)));
+    if (writer->what->tables[0]->groups > 1)
         put(writer, "message",
             json_pack("{s:s, s:s}", "level", "info", "text",
                       "several communicators measured at the same time: a row is the "
-                      "mean of all of them")))
-        return -1;
+                      "mean of all of them"));
     for (size_t i = 0; i < writer->what->n_tables; i++)
-        if (put_table(writer, i, &n_failed))
-            return -1;
-    return put_end(writer, n_failed);
+        put_table(writer, i, &n_failed);
+    put_end(writer, n_failed);
 }
 
 /* ---- All of it ---- */
@@ -427,48 +413,36 @@ static json_t *about(const struct imported *what)
     return json;
 }
 
-static int write_row(struct store_write *write, const struct run *run, const json_t *doc)
+static void write_row(struct store_write *write, const struct run *run, const json_t *doc)
 {
-    return doc ? store_write_run(write, run->id, run_state_name(run->state),
-                                 run->spec->name, run->created_ms, run->spec->labels, doc)
-               : -1;
+    store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                    run->created_ms, run->spec->labels, doc);
 }
 
 json_t *imported_write(struct store_write *write, const struct imported *what,
                        struct error *err)
 {
-    struct writer *writer = calloc(1, sizeof(*writer));
+    struct writer *writer = memory_zeroed(1, sizeof(*writer), "an imported run");
     char id[ID_RUN_LENGTH + 1];
     struct run_spec *spec;
     json_t *doc = NULL;
 
-    error_set(err, ERROR_MEMORY, "out of memory");
-    if (!writer)
-        return NULL;
     writer->what = what;
     writer->write = write;
     spec = make_spec(writer, err);
-    if (!spec)
-        goto out;
-    id_run(id);
-    writer->run = run_create(id, spec, what->time_ms);
-    if (!writer->run)
-        goto out;
-    /* Events need their run: it is written twice, as it begins and as it has become. */
-    doc = run_to_json(writer->run, RUN_STORED);
-    if (write_row(write, writer->run, doc) || put_events(writer))
-        goto out;
-    json_decref(doc);
-    doc = run_to_json(writer->run, RUN_WHOLE);
-    if (doc)
+    if (spec) {
+        id_run(id);
+        writer->run = run_create(id, spec, what->time_ms);
+        /* Events need their run: it is written as it begins and as it has become. */
+        doc = run_to_json(writer->run, RUN_STORED);
+        write_row(write, writer->run, doc);
+        json_decref(doc);
+        put_events(writer);
+        doc = run_to_json(writer->run, RUN_WHOLE);
         json_object_set_new(doc, "imported", about(what));
-    if (!write_row(write, writer->run, doc))
-        goto done;
-out:
-    json_decref(doc);
-    doc = NULL;
-done:
-    run_destroy(writer->run);
+        write_row(write, writer->run, doc);
+        run_destroy(writer->run);
+    }
     free(writer);
     return doc;
 }

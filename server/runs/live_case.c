@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "server/analysis/unreached.h"
 #include "server/nodes/node.h"
@@ -123,11 +124,10 @@ void live_case_start(struct active_run *active, size_t index)
     int attempt = run->cases[index].attempt + 1;
     struct live_case *live =
         live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
-    struct error err = {.code = ERROR_MEMORY, .text = "out of memory"};
+    struct error err;
 
-    if (live)
-        live->store = case_start_open_store(live, attempt, &err);
-    if (!live || !live->store) {
+    live->store = case_start_open_store(live, attempt, &err);
+    if (!live->store) {
         live_case_free(live);
         if (err.code == ERROR_UNAVAILABLE && !LIST_EMPTY(&active->live))
             return; /* another case of its round has the port that it will get */
@@ -143,15 +143,13 @@ void live_case_start(struct active_run *active, size_t index)
     run_log_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
 }
 
-struct live_case *live_case_resume(struct active_run *active, size_t index)
+void live_case_resume(struct active_run *active, size_t index)
 {
     const struct run *run = active->run;
     const struct run_case *model = &run->cases[index];
     struct live_case *live =
         live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
 
-    if (!live)
-        return NULL;
     live->stage = STAGE_RUNNING;
     /* Progress can be heard of again once the agents are back. */
     live->changed_ns = active->scheduler->recovering_until_ns;
@@ -160,12 +158,10 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
             live->failed_first = live->failed_first < 0 ? i : live->failed_first;
         live->ranks[i].is_reported = model->ranks[i].state >= RANK_DONE;
         live->ranks[i].peer = -1;
-        if (model->ranks[i].reason)
-            live->ranks[i].reason = strdup(model->ranks[i].reason);
+        live->ranks[i].reason = memory_text(model->ranks[i].reason, "a reason");
     }
     if (live->failed_first >= 0)
         live->grace_until_ns = time_ns(live) + GRACE_NS;
-    return live;
 }
 
 static bool all_gone(const struct live_case *live)
@@ -225,7 +221,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
         return;
     live->stage = STAGE_ENDING;
     live->end_state = state;
-    live->end_reason = strdup(reason);
+    live->end_reason = memory_text(reason, "a reason");
     live->end_until_ns = time_ns(live) + STOP_NS;
     if (before == STAGE_STARTING) {
         /* Nothing was sent, so nothing will be heard. */
@@ -281,7 +277,7 @@ void live_case_rank(struct live_case *live, const struct case_report *report)
             live->failed_first = report->rank;
         rank->peer = report->peer;
         free(rank->reason);
-        rank->reason = report->reason ? strdup(report->reason) : NULL;
+        rank->reason = memory_text(report->reason, "a reason");
         note_failure(live);
     } else if (live->stage == STAGE_JOINING &&
                all_reached(live, RANK_CONNECTED, &live->n_connected)) {

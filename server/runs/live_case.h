@@ -19,7 +19,7 @@ struct node;
 void live_case_start(struct active_run *active, size_t index);
 
 /* Take up a running case after a restart of the server. */
-struct live_case *live_case_resume(struct active_run *active, size_t index);
+void live_case_resume(struct active_run *active, size_t index);
 
 /* Its deadlines come so much later. */
 void live_case_excuse(struct live_case *live, int64_t ns);

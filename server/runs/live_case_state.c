@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "server/analysis/transport.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
@@ -13,21 +14,14 @@ struct live_case *live_case_create(struct active_run *active, size_t index,
                                    int64_t now_ns)
 {
     const struct run *run = active->run;
-    struct live_case *live = calloc(1, sizeof(*live));
+    struct live_case *live = memory_zeroed(1, sizeof(*live), "a case");
 
-    if (!live)
-        return NULL;
     live->active = active;
     live->index = index;
     live->on = run_case_nodes(run, &run->cases[index]);
-    live->ranks = calloc((size_t)live->on.world_size, sizeof(*live->ranks));
-    live->nodes = calloc(live->on.n, sizeof(*live->nodes));
-    if (!live->ranks || !live->nodes) {
-        free(live->ranks);
-        free(live->nodes);
-        free(live);
-        return NULL;
-    }
+    live->ranks = memory_zeroed((size_t)live->on.world_size + 1, sizeof(*live->ranks),
+                                "ranks of a case");
+    live->nodes = memory_zeroed(live->on.n + 1, sizeof(*live->nodes), "nodes of a case");
     live->failed_first = -1;
     live->changed_ns = now_ns;
     LIST_INSERT_HEAD(&active->live, live, entry);
@@ -41,7 +35,7 @@ void live_case_free(struct live_case *live)
     LIST_REMOVE(live, entry);
     if (live->store)
         rendezvous_store_close(live->store);
-    for (int i = 0; live->ranks && i < live->on.world_size; i++) {
+    for (int i = 0; i < live->on.world_size; i++) {
         free(live->ranks[i].reason);
         json_decref(live->ranks[i].process);
     }

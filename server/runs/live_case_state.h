@@ -63,7 +63,7 @@ struct live_case {
     json_t *blamed;   /* whom its end names, or NULL */
 };
 
-/* One more of its run; NULL when memory is out. */
+/* One more of its run. */
 struct live_case *live_case_create(struct active_run *active, size_t index,
                                    int64_t now_ns);
 

@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
+#include "common/base/memory.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
@@ -26,7 +27,7 @@ int node_claim_identify(const struct scheduler *scheduler,
     snprintf(text, sizeof(text), "%s\n%s\n%s", registration->name, registration->boot_id,
              key);
     if (digest_text(key, registration->key) || digest_text(text, registration->identity))
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        memory_out("a digest");
     if (store_acked(scheduler->config.store, registration->identity, &registration->acked,
                     err))
         return -1;
@@ -217,7 +218,7 @@ int node_claim_check_key(const struct node *node, const char *key, struct error 
     char digest[DIGEST_TEXT_SIZE];
 
     if (digest_text(key ? key : "", digest))
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        memory_out("a digest");
     if (digest_equal(digest, node->key))
         return 0;
     return error_set(err, ERROR_DENIED,

@@ -28,14 +28,12 @@ static void resume_cases(struct active_run *active)
     for (size_t i = 0; run->cases && i < run->n_cases; i++) {
         struct run_case *c = &run->cases[i];
 
-        if (c->state == CASE_RUNNING) {
-            if (!live_case_resume(active, i))
-                run_log_case(active, i, c->attempt, CASE_FAILED, "out of memory", NULL);
-        } else if (c->state == CASE_RENDEZVOUS) {
+        if (c->state == CASE_RUNNING)
+            live_case_resume(active, i);
+        else if (c->state == CASE_RENDEZVOUS)
             run_log_case(active, i, c->attempt, CASE_QUEUED,
                          "the server restarted during the rendezvous; starting again",
                          NULL);
-        }
     }
 }
 

@@ -117,7 +117,7 @@ char *scheduler_run_text(const struct scheduler *scheduler, const char *run, siz
         return NULL;
     doc = run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
                       run_to_json(active->run, RUN_STORED));
-    text = doc ? run_text(active->run, doc, len) : NULL;
+    text = run_text(active->run, doc, len);
     json_decref(doc);
     return text;
 }
@@ -192,7 +192,7 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
     if (active->is_cancelling)
         return 0;
     active->is_cancelling = true;
-    active->cancel_reason = strdup("cancelled by request");
+    active->cancel_reason = memory_text("cancelled by request", "a reason");
     LIST_FOREACH (live, &active->live, entry)
         live_case_stop(live, CASE_CANCELLED, active->cancel_reason);
     scheduler_wake_queue(scheduler);

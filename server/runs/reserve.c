@@ -59,18 +59,16 @@ static void note_refusal(struct reserve *reserve, struct reserve_refusal *refusa
                          const struct run_spec *spec, const struct placement *placement)
 {
     if (!refusal) {
-        struct reserve_refusal *all =
-            realloc(reserve->refusals, (reserve->n_refusals + 1) * sizeof(*all));
-
-        if (!all)
-            return;
-        reserve->refusals = all;
-        refusal = &all[reserve->n_refusals++];
-        memset(refusal, 0, sizeof(*refusal));
+        reserve->refusals =
+            memory_grown(reserve->refusals, reserve->n_refusals, &reserve->capacity,
+                         sizeof(*reserve->refusals), "refusals");
+        refusal = &reserve->refusals[reserve->n_refusals++];
+        refusal->reason = NULL;
     }
     free(refusal->reason);
-    *refusal = (struct reserve_refusal){spec, reserve->n_kept, placement->outcome,
-                                        strdup(placement->reason)};
+    *refusal =
+        (struct reserve_refusal){spec, reserve->n_kept, placement->outcome,
+                                 memory_text(placement->reason, "a refusal's reason")};
 }
 
 static void repeat_refusal(const struct reserve_refusal *refusal,
@@ -78,8 +76,7 @@ static void repeat_refusal(const struct reserve_refusal *refusal,
 {
     memset(placement, 0, sizeof(*placement));
     placement->outcome = refusal->outcome;
-    snprintf(placement->reason, sizeof(placement->reason), "%s",
-             refusal->reason ? refusal->reason : "");
+    snprintf(placement->reason, sizeof(placement->reason), "%s", refusal->reason);
 }
 
 static bool is_waiting(const struct placement *placement)

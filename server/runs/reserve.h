@@ -23,7 +23,7 @@ struct reserve {
     struct reservation *nodes; /* one per node of the registry, and one to spare */
     size_t n_kept;
     struct reserve_refusal *refusals;
-    size_t n_refusals;
+    size_t n_refusals, capacity;
 };
 
 /* Begin with the nodes of placed runs, which are theirs also when no case occupies them.

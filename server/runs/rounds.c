@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
@@ -57,7 +58,8 @@ static void conclude(struct active_run *active, const char *cut)
 
 void rounds_skip(struct active_run *active, enum case_state state, const char *reason)
 {
-    for (size_t i = 0; i < active->run->n_cases && !run_open_cases(active->run); i++) {
+    run_open_cases(active->run);
+    for (size_t i = 0; i < active->run->n_cases; i++) {
         const struct run_case *c = &active->run->cases[i];
 
         if (!case_has_ended(c))
@@ -176,19 +178,16 @@ static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *i
 /* False: the plan has come to its end. */
 static bool plan_round(struct active_run *active, int64_t now_ns)
 {
-    bool *is_lost = calloc(active->run->pool.n + 1, sizeof(*is_lost));
+    bool *is_lost = memory_zeroed(active->run->pool.n + 1, sizeof(*is_lost), "nodes");
     const char *name = NULL;
-    json_t *body = NULL;
-    size_t lost;
+    size_t lost = find_lost(active, now_ns, is_lost, &name);
+    json_t *body;
 
-    if (is_lost) {
-        lost = find_lost(active, now_ns, is_lost, &name);
-        if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
-            run_log_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
-                            active->run->pool.n, name);
-        active->lost = lost;
-        body = run_plan_next(active->run, is_lost);
-    }
+    if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
+        run_log_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
+                        active->run->pool.n, name);
+    active->lost = lost;
+    body = run_plan_next(active->run, is_lost);
     free(is_lost);
     if (!body)
         return false;

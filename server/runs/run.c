@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
 #include "server/analysis/memory_ceiling.h"
@@ -80,22 +81,14 @@ int rank_state_lookup(const char *name)
 
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms)
 {
-    struct run *run = calloc(1, sizeof(*run));
+    struct run *run = memory_zeroed(1, sizeof(*run), "a run");
 
-    if (!run) {
-        run_spec_destroy(spec);
-        return NULL;
-    }
     snprintf(run->id, sizeof(run->id), "%s", id);
     run->spec = spec;
     run->created_ms = created_ms;
     run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
     run->editable = json_pack("{s:O, s:s}", "labels", spec->labels, "notes", "");
-    if (!run->curve) {
-        run_destroy(run);
-        return NULL;
-    }
     return run;
 }
 
@@ -114,11 +107,10 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     return NULL;
 }
 
-int run_open_cases(struct run *run)
+void run_open_cases(struct run *run)
 {
     if (!run->cases)
-        run->cases = calloc(run->n_cases + 1, sizeof(*run->cases));
-    return run->cases ? 0 : -1;
+        run->cases = memory_zeroed(run->n_cases + 1, sizeof(*run->cases), "cases");
 }
 
 size_t run_case_turn(const struct run *run, size_t index)
@@ -214,7 +206,7 @@ bool case_has_ended(const struct run_case *c)
 
 static void replace_text(char **field, const char *text)
 {
-    char *copy = text ? strdup(text) : NULL;
+    char *copy = memory_text(text, "a reason");
 
     free(*field);
     *field = copy;
@@ -246,12 +238,12 @@ static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
 /* How the ranks of the nodes go together, and how many rows that makes. */
 static void form_groups(struct run *run)
 {
-    long *ranks = calloc(run->pool.n + 1, sizeof(*ranks));
+    long *ranks = memory_zeroed(run->pool.n + 1, sizeof(*ranks), "ranks");
 
-    for (size_t i = 0; ranks && i < run->pool.n; i++)
+    for (size_t i = 0; i < run->pool.n; i++)
         ranks[i] = run->pool.items[i].ranks;
     split_release(&run->groups);
-    if (ranks && run->pool.world_size > 0) {
+    if (run->pool.world_size > 0) {
         run->rows_total = run_plan_rows(run->spec, ranks, run->pool.n);
         if (run->spec->pattern == PATTERN_ALL)
             run_groups_form(run->spec, ranks, run->pool.n, &run->groups);
@@ -272,20 +264,17 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
     int rank = 0;
 
     (void)time_ms;
-    if (run_open_cases(run))
-        return;
+    run_open_cases(run);
     for (size_t i = 0; i < run->n_cases; i++) {
         release_ranks(run, &run->cases[i]);
         forget_text(&run->cases[i]);
     }
     release_nodes(run);
-    run->pool.items = calloc(count ? count : 1, sizeof(*run->pool.items));
-    if (!run->pool.items)
-        return;
+    run->pool.items = memory_zeroed(count + 1, sizeof(*run->pool.items), "nodes");
     for (size_t i = 0; i < count; i++) {
         const json_t *node = json_array_get(nodes, i);
 
-        run->pool.items[i].name = strdup(json_get_str(node, "name", "?"));
+        run->pool.items[i].name = memory_text(json_get_str(node, "name", "?"), "a node");
         run->pool.items[i].ranks = (int)json_get_int(node, "ranks", 0);
         run->pool.items[i].first_rank = rank;
         run->pool.items[i].number = i;
@@ -307,8 +296,9 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
 /* The case that an event is about to change. */
 static struct run_case *case_at(struct run *run, int64_t index)
 {
-    if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
+    if (index < 0 || (size_t)index >= run->n_cases)
         return NULL;
+    run_open_cases(run);
     forget_text(&run->cases[index]);
     return &run->cases[index];
 }
@@ -321,11 +311,12 @@ static struct run_case *case_of(struct run *run, const json_t *body)
 static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
 {
     release_ranks(run, c);
-    c->ranks = calloc((size_t)run_case_nodes(run, c).world_size + 1, sizeof(*c->ranks));
+    c->ranks = memory_zeroed((size_t)run_case_nodes(run, c).world_size + 1,
+                             sizeof(*c->ranks), "ranks of a case");
     c->started_ms = time_ms;
     if (!run->pace)
         run->pace = pace_create();
-    if (run->pace && run->n_live == 0)
+    if (run->n_live == 0)
         pace_case_begins(run->pace, time_ms);
     run->n_live++;
 }
@@ -426,7 +417,7 @@ static void note_wrong(struct run_case *c, const json_t *body)
              (long long)json_get_int(first, "rank", -1),
              (long long)json_get_int(first, "index", -1),
              json_get_str(first, "expected", "?"), json_get_str(first, "got", "?"));
-    c->first_wrong = strdup(text);
+    c->first_wrong = memory_text(text, "a wrong element");
     c->first_wrong_rank = (int)json_get_int(first, "rank", -1);
 }
 

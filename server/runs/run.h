@@ -88,7 +88,7 @@ struct run_case {
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
-    char *text;         /* run_case_text of one that has ended, or NULL */
+    char *text;         /* as run_text has it, of one that has ended; or NULL */
 };
 
 struct run {
@@ -142,8 +142,8 @@ void run_fold_result(struct run *run, const struct result_record *record,
                      const json_t *about, const json_t *body);
 
 /* Before a case is written or its state asked for: thousands of waiting runs of a
- * thousand cases need no memory for each. -1 when memory is out. */
-int run_open_cases(struct run *run);
+ * thousand cases need no memory for each. */
+void run_open_cases(struct run *run);
 
 /* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
  * asks for. */
@@ -166,12 +166,8 @@ enum run_form {
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);
 
-/* A case as it stands in the document, as JSON text to be freed; NULL when memory is out.
- */
-char *run_case_text(const struct run *run, size_t index);
-
 /* `doc`, which is the run as RUN_STORED, as text and with its cases. There may be ten
- * thousand: the text of each that has ended is kept. NULL when memory is out. */
+ * thousand: the text of each that has ended is kept. */
 char *run_text(struct run *run, const json_t *doc, size_t *len);
 
 /* How many cases there is something to say of: all others come behind them. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/runs/run_nodes.h"
 
 void run_conditions_take(const struct run *run, struct run_case *c, const json_t *body)
@@ -14,8 +15,8 @@ void run_conditions_take(const struct run *run, struct run_case *c, const json_t
     json_t *kept = json_copy((json_t *)(uintptr_t)body);
 
     if (!c->conditions)
-        c->conditions = calloc(on.n + 1, sizeof(*c->conditions));
-    if (node && kept && c->conditions) {
+        c->conditions = memory_zeroed(on.n + 1, sizeof(*c->conditions), "conditions");
+    if (node) {
         char **text = &c->conditions[node - on.items];
 
         json_object_del(kept, "case");
@@ -31,7 +32,7 @@ json_t *run_conditions_json(const struct run *run, const struct run_case *c)
     json_t *array = c->conditions ? json_array() : NULL;
     size_t n = run_case_nodes(run, c).n;
 
-    for (size_t i = 0; array && i < n; i++) {
+    for (size_t i = 0; c->conditions && i < n; i++) {
         const char *text = c->conditions[i];
 
         if (text)

@@ -81,10 +81,10 @@ static json_t *case_json(const struct run *run, size_t index, enum run_form form
     return out;
 }
 
-char *run_case_text(const struct run *run, size_t index)
+static char *case_text(const struct run *run, size_t index)
 {
     json_t *doc = case_json(run, index, RUN_WHOLE);
-    char *text = doc ? json_text(doc) : NULL;
+    char *text = json_text(doc);
 
     json_decref(doc);
     return text;
@@ -197,8 +197,6 @@ json_t *run_to_json(const struct run *run, enum run_form form)
         run->backend, "world_size", run->pool.world_size, "collectives",
         collectives_json(run->spec), "nodes", nodes_json(run));
 
-    if (!out)
-        return NULL;
     if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
         json_object_set_new(out, "cases",
@@ -245,32 +243,28 @@ json_t *run_to_json(const struct run *run, enum run_form form)
 }
 
 /* Of a case that has ended the text is kept. */
-static int append_case(struct run *run, size_t i, struct buf *out)
+static void append_case(struct run *run, size_t i, struct buf *out)
 {
     struct run_case *c = run->cases ? &run->cases[i] : NULL;
-    char *text;
-    int result;
+    char *text = c ? c->text : NULL;
 
-    if (c && !c->text && case_has_ended(c))
-        c->text = run_case_text(run, i);
-    if (c && c->text)
-        return buf_append_str(out, c->text);
-    text = run_case_text(run, i);
-    result = text ? buf_append_str(out, text) : -1;
-    free(text);
-    return result;
+    if (!text)
+        text = case_text(run, i);
+    buf_append_str(out, text);
+    if (c && case_has_ended(c))
+        c->text = text;
+    else
+        free(text);
 }
 
-static int append_cases(struct run *run, struct buf *out)
+static void append_cases(struct run *run, struct buf *out)
 {
-    int result = buf_append_str(out, "[");
-
-    for (size_t i = 0; i < run->n_cases && !result; i++) {
-        if (i > 0)
-            result = buf_append_str(out, ",");
-        result = result || append_case(run, i, out) ? -1 : 0;
+    buf_append_str(out, "[");
+    for (size_t i = 0; i < run->n_cases; i++) {
+        buf_append_str(out, i > 0 ? "," : "");
+        append_case(run, i, out);
     }
-    return result || buf_append_str(out, "]") ? -1 : 0;
+    buf_append_str(out, "]");
 }
 
 char *run_text(struct run *run, const json_t *doc, size_t *len)
@@ -278,17 +272,15 @@ char *run_text(struct run *run, const json_t *doc, size_t *len)
     const char *key;
     json_t *value;
     struct buf out;
-    int result = 0;
 
     buf_init(&out, SIZE_MAX / 2);
-    json_object_foreach ((json_t *)(uintptr_t)doc, key, value)
-        if (buf_printf(&out, "%s\"%s\":", out.len ? "," : "{", key) ||
-            (strcmp(key, "cases") == 0 ? append_cases(run, &out)
-                                       : json_append(value, &out)))
-            result = -1;
-    if (result || buf_append_str(&out, "}\n")) {
-        buf_release(&out);
-        return NULL;
+    json_object_foreach ((json_t *)(uintptr_t)doc, key, value) {
+        buf_printf(&out, "%s\"%s\":", out.len ? "," : "{", key);
+        if (strcmp(key, "cases") == 0)
+            append_cases(run, &out);
+        else
+            json_append(value, &out);
     }
+    buf_append_str(&out, "}\n");
     return buf_detach(&out, len);
 }

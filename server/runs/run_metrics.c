@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/result/headline.h"
 
 void run_metrics_release(struct run_metrics *metrics)
@@ -31,28 +32,20 @@ static void add_value(struct metric_sum *sum, double value)
 static struct run_metric *find_or_add(struct run_metrics *metrics, const char *name,
                                       const json_t *body)
 {
-    struct run_metric *items, *item;
+    struct run_metric *item;
 
     for (size_t i = 0; i < metrics->n; i++)
         if (strcmp(metrics->items[i].name, name) == 0)
             return &metrics->items[i];
     if (metrics->n == RUN_METRICS_MAX)
         return NULL;
-    items = realloc(metrics->items, (metrics->n + 1) * sizeof(*items));
-    if (!items)
-        return NULL;
-    metrics->items = items;
-    item = &items[metrics->n];
-    memset(item, 0, sizeof(*item));
-    item->name = strdup(name);
-    item->unit = strdup(json_get_str(body, "unit", ""));
-    item->higher_is_better = json_get_bool(body, "higher_is_better", false);
-    if (!item->name || !item->unit) {
-        free(item->name);
-        free(item->unit);
-        return NULL;
-    }
-    metrics->n++;
+    metrics->items = memory_grown(metrics->items, metrics->n, &metrics->capacity,
+                                  sizeof(*metrics->items), "metrics");
+    item = &metrics->items[metrics->n++];
+    *item = (struct run_metric){
+        .name = memory_text(name, "a metric"),
+        .unit = memory_text(json_get_str(body, "unit", ""), "a metric"),
+        .higher_is_better = json_get_bool(body, "higher_is_better", false)};
     return item;
 }
 

@@ -24,7 +24,7 @@ struct run_metric {
 
 struct run_metrics {
     struct run_metric *items;
-    size_t n;
+    size_t n, capacity;
     struct median first; /* of the values of the first item */
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/finding/verdict.h"
 #include "server/nodes/run_groups.h"
@@ -21,10 +22,10 @@
 static int place_case(const struct run *run, struct run_case *c, const json_t *names)
 {
     size_t n = json_array_size(names);
-    struct run_node *items = n > 0 ? calloc(n, sizeof(*items)) : NULL;
+    struct run_node *items = memory_zeroed(n + 1, sizeof(*items), "nodes of a case");
     int rank = 0;
 
-    for (size_t i = 0; items && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(names, i));
         const struct run_node *node = run_nodes_find(&run->pool, name ? name : "");
 
@@ -37,7 +38,7 @@ static int place_case(const struct run *run, struct run_case *c, const json_t *n
         rank += node->ranks;
     }
     c->on = (struct run_nodes){items, n, rank};
-    return items ? 0 : -1;
+    return 0;
 }
 
 /* about: has its round and whether it confirms. */
@@ -53,10 +54,8 @@ static void add_case(struct run *run, const json_t *about, const json_t *names)
                                           : round < 0 || place_case(run, &c, names))
         return;
     cases = realloc(run->cases, (run->n_cases + 1) * sizeof(*cases));
-    if (!cases) {
-        free(c.on.items);
-        return;
-    }
+    if (!cases)
+        memory_out("cases");
     run->cases = cases;
     run->cases[run->n_cases++] = c;
 }
@@ -109,11 +108,11 @@ static size_t rows_with(const struct run *run, size_t number,
 {
     size_t expected =
         plan_size(run->spec, run->pool.n).rounds * run_matrix_cases(run->spec);
-    long *ranks = calloc(run->pool.n + 1, sizeof(*ranks));
+    long *ranks = memory_zeroed(run->pool.n + 1, sizeof(*ranks), "ranks");
     const size_t *nodes = round->nodes;
     size_t rows = run->rows_total;
 
-    for (size_t i = 0; ranks && number >= expected && i < round->n; i++) {
+    for (size_t i = 0; number >= expected && i < round->n; i++) {
         for (size_t k = 0; k < round->sizes[i]; k++)
             ranks[k] = run->pool.items[*nodes++].ranks;
         rows += group_rows(run->spec, ranks, round->sizes[i]);
@@ -195,25 +194,22 @@ static size_t *add_past(struct past *past, const struct run_case *c, size_t turn
     return nodes + c->on.n;
 }
 
-static int collect_past(const struct run *run, struct past *past)
+static void collect_past(const struct run *run, struct past *past)
 {
     size_t turns = run_matrix_cases(run->spec), most = 0, *nodes;
 
     for (size_t i = 0; i < run->n_cases; i++)
         most += run->cases[i].on.n;
     past->n = 0;
-    past->names = calloc(run->pool.n + 1, sizeof(*past->names));
-    past->groups = calloc(run->n_cases + 1, sizeof(*past->groups));
-    past->rounds = calloc(run->n_cases + 1, sizeof(*past->rounds));
-    past->nodes = nodes = calloc(most + 1, sizeof(*nodes));
-    if (!past->names || !past->groups || !past->rounds || !nodes)
-        return -1;
+    past->names = memory_zeroed(run->pool.n + 1, sizeof(*past->names), "a plan");
+    past->groups = memory_zeroed(run->n_cases + 1, sizeof(*past->groups), "a plan");
+    past->rounds = memory_zeroed(run->n_cases + 1, sizeof(*past->rounds), "a plan");
+    past->nodes = nodes = memory_zeroed(most + 1, sizeof(*nodes), "a plan");
     for (size_t i = 0; i < run->pool.n; i++)
         past->names[i] =
             (struct culprit_node){run->pool.items[i].name, run->pool.items[i].labels};
     for (size_t i = 0; i < run->n_cases; i++)
         nodes = add_past(past, &run->cases[i], turns, nodes);
-    return 0;
 }
 
 static struct culprit_fleet fleet_of(const struct run *run, const struct past *past)
@@ -263,20 +259,21 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
     size_t number = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
     struct past past = {NULL, NULL, NULL, NULL, 0};
     struct plan_round round;
+    struct plan_pool pool;
     json_t *body = NULL;
 
-    if (run->spec->pattern != PATTERN_ALL && !collect_past(run, &past)) {
-        struct plan_pool pool = {.pattern = run->spec->pattern,
-                                 .is_lost = is_lost,
-                                 .fleet = fleet_of(run, &past),
-                                 .rounds = past.rounds,
-                                 .n_rounds = (size_t)run->spec->rounds};
-
-        pool.fleet.n_groups = before(&past, number / turns);
-        if (plan_round_make(&pool, number / turns, &round) == 0) {
-            body = round.n > 0 ? round_json(run, number, &round) : NULL;
-            plan_round_release(&round);
-        }
+    if (run->spec->pattern == PATTERN_ALL)
+        return NULL;
+    collect_past(run, &past);
+    pool = (struct plan_pool){.pattern = run->spec->pattern,
+                              .is_lost = is_lost,
+                              .fleet = fleet_of(run, &past),
+                              .rounds = past.rounds,
+                              .n_rounds = (size_t)run->spec->rounds};
+    pool.fleet.n_groups = before(&past, number / turns);
+    if (plan_round_make(&pool, number / turns, &round) == 0) {
+        body = round.n > 0 ? round_json(run, number, &round) : NULL;
+        plan_round_release(&round);
     }
     past_release(&past);
     return body;
@@ -286,13 +283,14 @@ json_t *run_plan_verdict(const struct run *run)
 {
     struct past past = {NULL, NULL, NULL, NULL, 0};
     struct culprit_fleet fleet;
-    json_t *verdict = NULL;
+    json_t *verdict;
 
-    if (plan_seeks_culprit(run->spec->pattern) && !run->spec->program.name &&
-        run->pool.n > 0 && !collect_past(run, &past)) {
-        fleet = fleet_of(run, &past);
-        verdict = culprit_verdict(&fleet);
-    }
+    if (!plan_seeks_culprit(run->spec->pattern) || run->spec->program.name ||
+        run->pool.n == 0)
+        return NULL;
+    collect_past(run, &past);
+    fleet = fleet_of(run, &past);
+    verdict = culprit_verdict(&fleet);
     past_release(&past);
     return verdict;
 }

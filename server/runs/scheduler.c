@@ -7,6 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/spec/batch_group.h"
 #include "server/launch/jobs.h"
@@ -464,29 +465,17 @@ static void on_soon(uv_idle_t *idle)
 
 /* ---- Life ---- */
 
-struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
-                                   struct error *err)
+struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config)
 {
-    struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
+    struct scheduler *scheduler = memory_zeroed(1, sizeof(*scheduler), "the scheduler");
 
-    if (!scheduler) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     scheduler->history = history_create();
-    if (!scheduler->history) {
-        free(scheduler);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     scheduler->loop = loop;
     scheduler->config = *config;
     scheduler->judge_queue = judge_queue_create(config->store);
     scheduler->checks = json_array();
-    if (config->advertise) {
-        scheduler->advertise = strdup(config->advertise);
-        scheduler->config.advertise = scheduler->advertise;
-    }
+    scheduler->advertise = memory_text(config->advertise, "the scheduler");
+    scheduler->config.advertise = scheduler->advertise;
     uv_timer_init(loop, &scheduler->tick);
     uv_idle_init(loop, &scheduler->soon);
     scheduler->tick.data = scheduler;

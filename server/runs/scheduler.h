@@ -36,8 +36,8 @@ struct scheduler_config {
                                   passes only by scheduler_tick */
 };
 
-struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
-                                   struct error *err);
+struct scheduler *scheduler_create(uv_loop_t *loop,
+                                   const struct scheduler_config *config);
 
 /* Take up the runs that the store holds unfinished. Call once, before the loop runs. */
 int scheduler_recover(struct scheduler *scheduler, struct error *err);
@@ -75,7 +75,7 @@ json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run
 char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len);
 
 /* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
- * new reference; NULL when memory is out. */
+ * new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
 /* Whether a run has not ended yet. */

@@ -133,7 +133,7 @@ static inline void open_world(struct world *world)
     world->rendezvous = rendezvous_create(&world->loop, &rendezvous);
     config.store = world->store;
     config.rendezvous = world->rendezvous;
-    world->scheduler = scheduler_create(&world->loop, &config, &err);
+    world->scheduler = scheduler_create(&world->loop, &config);
     assert_non_null(world->scheduler);
     assert_int_equal(scheduler_recover(world->scheduler, &err), 0);
 }

@@ -46,7 +46,7 @@ static void start(struct world *world, struct fixture *fixture)
     world->rendezvous = rendezvous_create(&fixture->loop, &rendezvous);
     config.store = fixture->store;
     config.rendezvous = world->rendezvous;
-    world->scheduler = scheduler_create(&fixture->loop, &config, &err);
+    world->scheduler = scheduler_create(&fixture->loop, &config);
     if (scheduler_recover(world->scheduler, &err))
         fail_msg("scheduler_recover: %s", err.text);
     running = *world;
