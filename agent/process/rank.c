@@ -402,11 +402,6 @@ void rank_destroy(struct rank *rank)
     free(rank);
 }
 
-pid_t rank_pid(const struct rank *rank)
-{
-    return rank->has_ended ? 0 : process_pid(rank->process);
-}
-
 const struct process_usage *rank_usage(const struct rank *rank)
 {
     return process_usage(rank->process);

@@ -41,9 +41,6 @@ struct rank *rank_start(const struct rank_params *params, struct error *err);
 /* Kills the worker if it still runs. NULL is fine. */
 void rank_destroy(struct rank *rank);
 
-/* 0 once it has ended. */
-pid_t rank_pid(const struct rank *rank);
-
 /* What it used; nothing before its end. */
 const struct process_usage *rank_usage(const struct rank *rank);
 

@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "agent/machine/conditions.h"
-#include "agent/ncclog/ras.h"
 #include "agent/process/case_files.h"
 #include "agent/process/launch.h"
 #include "agent/process/process.h"
-#include "agent/process/ras_query.h"
 #include "agent/process/rank.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
@@ -21,12 +19,9 @@
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
 #define PEERS_MS 500   /* for the other nodes' ranks to do so, which end if these do */
-#define RAS_MS                                                                           \
-    4500 /* the same for NCCL, which can be asked: itself it waits 2 s for ranks */
-#define FLUSH_MS 100  /* how long output may wait for more of it */
-#define REMEMBERED 64 /* cases that have ended */
+#define FLUSH_MS 100   /* how long output may wait for more of it */
+#define REMEMBERED 64  /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
-#define RAS_NODES 4       /* of a case, which ask NCCL: each answer is of all ranks */
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
 struct live_case {
@@ -41,10 +36,7 @@ struct live_case {
     struct process_tree *tree;
     uv_timer_t kill_timer, limit_timer, start_timer;
     int open_timers;
-    long limit_s;          /* of a program; 0: none */
-    char *ras_address;     /* where NCCL can be asked what it knows; NULL: it is not */
-    struct ras_query *ras; /* while it is */
-    bool may_be_asked;     /* its ranks, by other nodes: who has ended would be missing */
+    long limit_s; /* of a program; 0: none */
     int world_size;
     bool is_stopping;
     bool is_asking;      /* for stacks, before they are told to stop */
@@ -148,8 +140,6 @@ static void destroy_case(struct live_case *c)
     free(c->ranks);
     process_tree_destroy(c->tree);
     launch_destroy(c->launch);
-    ras_query_cancel(c->ras);
-    free(c->ras_address);
     conditions_destroy(c->conditions);
     bind_plan_release(&c->plan);
     case_files_remove(c->path);
@@ -183,8 +173,6 @@ static void terminate_case(struct live_case *c)
 static void end_asking(struct live_case *c)
 {
     c->is_asking = false;
-    ras_query_cancel(c->ras);
-    c->ras = NULL;
     terminate_case(c);
 }
 
@@ -198,7 +186,7 @@ static void on_rank_stacks(void *arg)
 {
     struct live_case *c = arg;
 
-    if (!c->is_asking || c->ras || c->may_be_asked)
+    if (!c->is_asking)
         return;
     for (size_t i = 0; i < c->n_ranks; i++)
         if (!rank_has_told_stacks(c->ranks[i]))
@@ -266,35 +254,6 @@ static void end_launch(struct live_case *c)
     c->launch = NULL;
 }
 
-/* What RAS says of a case; NULL: nothing. */
-static json_t *read_ras(const struct live_case *c, const char *answer, size_t len)
-{
-    long *pids = calloc(c->n_ranks + 1, sizeof(*pids));
-    struct ras_case about = {c->world_size, pids, 0, ras_query_is_here};
-    json_t *says = NULL;
-
-    for (size_t i = 0; pids && i < c->n_ranks; i++)
-        if (rank_pid(c->ranks[i]) > 0)
-            pids[about.n_pids++] = rank_pid(c->ranks[i]);
-    if (pids)
-        says = ras_read(answer, len, &about);
-    free(pids);
-    return says;
-}
-
-static void on_ras(void *arg, const char *answer, size_t len)
-{
-    struct live_case *c = arg;
-    json_t *says = read_ras(c, answer, len);
-
-    c->ras = NULL;
-    c->may_be_asked = c->may_be_asked && len > 0;
-    if (says)
-        outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
-                         json_pack("{s:s, s:o}", "type", "ras", "says", says));
-    on_rank_stacks(c);
-}
-
 static void stop_case(struct live_case *c, bool wants_stacks)
 {
     if (c->is_stopping)
@@ -310,12 +269,9 @@ static void stop_case(struct live_case *c, bool wants_stacks)
         return;
     }
     c->is_asking = true;
-    if (c->ras_address)
-        c->ras = ras_query_start(c->supervisor->params.loop, c->ras_address, on_ras, c);
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_ask_stacks(c->ranks[i]);
-    uv_timer_start(&c->kill_timer, on_stacks_timeout,
-                   c->ras || c->may_be_asked ? RAS_MS : STACKS_MS, 0);
+    uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
 }
 
 /* A program has run for as long as its administrator allows. */
@@ -368,17 +324,6 @@ static void on_rank_output(void *arg)
         uv_timer_start(timer, flush_output, FLUSH_MS, 0);
 }
 
-/* As NCCL finds it: the case's variables, else the node's. */
-static char *find_ras(const struct supervisor *supervisor, const struct command *command)
-{
-    const char *address = env_list_get(&supervisor->base, "NCCL_RAS_ADDR");
-
-    if (strcmp(command->backend, "nccl") != 0 || command->group_rank >= RAS_NODES)
-        return NULL;
-    address = json_get_str(command->env, "NCCL_RAS_ADDR", address);
-    return strdup(address ? address : RAS_ADDRESS);
-}
-
 static struct live_case *create_case(struct supervisor *supervisor,
                                      const struct command *command)
 {
@@ -394,9 +339,6 @@ static struct live_case *create_case(struct supervisor *supervisor,
     c->supervisor = supervisor;
     c->id = command->id;
     c->world_size = command->world_size;
-    c->ras_address = find_ras(supervisor, command);
-    c->may_be_asked = strcmp(command->backend, "nccl") == 0 &&
-                      (size_t)command->world_size > command->n_ranks;
     uv_timer_init(supervisor->params.loop, &c->kill_timer);
     uv_timer_init(supervisor->params.loop, &c->limit_timer);
     uv_timer_init(supervisor->params.loop, &c->start_timer);

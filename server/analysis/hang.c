@@ -18,15 +18,7 @@
 #define SILENT_S 5.0
 
 /* What tells the ranks that lag from those that wait, the surest first. */
-enum sign {
-    SIGN_STOPPED,
-    SIGN_SILENT,
-    SIGN_UNREACHED,
-    SIGN_BEHIND,
-    SIGN_UNLAUNCHED,
-    SIGN_KERNEL,
-    SIGN_COUNT
-};
+enum sign { SIGN_STOPPED, SIGN_SILENT, SIGN_BEHIND, SIGN_KERNEL, SIGN_COUNT };
 
 struct state {
     const struct hang *hang;
@@ -56,16 +48,6 @@ static char state_of(const struct hang_rank *rank)
     return json_get_str(rank->process, "state", "")[0];
 }
 
-static bool lists(const json_t *ras, const char *key, int rank)
-{
-    const json_t *list = json_object_get(ras, key);
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (json_integer_value(json_array_get(list, i)) == rank)
-            return true;
-    return false;
-}
-
 static bool is_stopped(const struct state *state, const struct hang_rank *rank)
 {
     (void)state;
@@ -77,20 +59,10 @@ static bool is_silent(const struct state *state, const struct hang_rank *rank)
     return !state->hang->is_program && rank->silent_s > SILENT_S + 2 * state->silent_s;
 }
 
-static bool is_unreached(const struct state *state, const struct hang_rank *rank)
-{
-    return lists(state->hang->ras, "missing", rank->rank);
-}
-
 static bool is_behind(const struct state *state, const struct hang_rank *rank)
 {
     return !state->hang->is_program && state->n_told > 0 &&
            place_of(rank) == state->least;
-}
-
-static bool is_unlaunched(const struct state *state, const struct hang_rank *rank)
-{
-    return lists(state->hang->ras, "behind", rank->rank);
 }
 
 static bool is_in_kernel(const struct state *state, const struct hang_rank *rank)
@@ -102,9 +74,10 @@ static bool is_in_kernel(const struct state *state, const struct hang_rank *rank
 typedef bool sign_of(const struct state *state, const struct hang_rank *rank);
 
 static sign_of *const signs[SIGN_COUNT] = {
-    [SIGN_STOPPED] = is_stopped,       [SIGN_SILENT] = is_silent,
-    [SIGN_UNREACHED] = is_unreached,   [SIGN_BEHIND] = is_behind,
-    [SIGN_UNLAUNCHED] = is_unlaunched, [SIGN_KERNEL] = is_in_kernel,
+    [SIGN_STOPPED] = is_stopped,
+    [SIGN_SILENT] = is_silent,
+    [SIGN_BEHIND] = is_behind,
+    [SIGN_KERNEL] = is_in_kernel,
 };
 
 static bool has_sign(const struct state *state, size_t i)
@@ -183,12 +156,7 @@ static const struct {
                       "a debugger| (by a signal)], "},
     [SIGN_SILENT] = {"silent", "nothing was heard of {lagging:it/them} for "
                                "{$first.silent_s:.0f} s, "},
-    [SIGN_UNREACHED] = {"unreached",
-                        "NCCL's RAS gets no answer from {lagging:it/them}, "},
     [SIGN_BEHIND] = {"behind", ""},
-    [SIGN_UNLAUNCHED] = {"unlaunched",
-                         "by NCCL's RAS {lagging:it has/they have} launched "
-                         "{ras.least} collectives, others {ras.most}; "},
     [SIGN_KERNEL] = {"in_kernel", "{lagging:its/their} process is stuck in the kernel "
                                   "(state D[, {$first.kernel}]), "},
 };
@@ -317,12 +285,11 @@ json_t *hang_verdict(const struct hang *hang)
     find_silence(&state);
     find_places(&state);
     find_lagging(&state);
-    finding_put(&finding, "{s:s, s:I, s:I, s:I, s:o, s:s*, s:o*}", "since",
+    finding_put(&finding, "{s:s, s:I, s:I, s:I, s:o, s:s*}", "since",
                 clock_format_ms(hang->since_ms, since), "seconds",
                 (json_int_t)hang->seconds, "lagging", (json_int_t)state.n_lagging,
                 "waiting", (json_int_t)(state.n_live - state.n_lagging), "ranks",
-                ranks_json(&state), "by", state.lagging ? words[state.sign].name : NULL,
-                "ras", json_deep_copy(hang->ras));
+                ranks_json(&state), "by", state.lagging ? words[state.sign].name : NULL);
     if (state.lagging)
         return say_lagging(&state, &finding);
     if (!hang->is_program && state.n_told > 0)

@@ -1,6 +1,6 @@
 /* hang.h - who holds up a case in which no rank gets on: from where each rank said last
- * that it is, what its node's agent sees of its process, and what NCCL's RAS says. Where
- * all are at the same place nobody is named. */
+ * that it is, and what its node's agent sees of its process. Where all are at the same
+ * place nobody is named. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_HANG_H
 #define RINGBENCH_SERVER_ANALYSIS_HANG_H
 
@@ -24,15 +24,13 @@ struct hang_rank {
 struct hang {
     const struct hang_rank *ranks;
     size_t n;
-    long seconds;      /* without progress */
-    int64_t since_ms;  /* wall clock: when any rank last got on */
-    bool is_program;   /* whose ranks do not say where they are */
-    const char *mark;  /* as verdict_json has it */
-    const json_t *ras; /* event `ras` of docs/agent-protocol.md, or NULL */
+    long seconds;     /* without progress */
+    int64_t since_ms; /* wall clock: when any rank last got on */
+    bool is_program;  /* whose ranks do not say where they are */
+    const char *mark; /* as verdict_json has it */
 };
 
 #define HANG_LISTED_MAX 16
-#define HANG_RAS_MAX 1024 /* ranks in a list of RAS */
 
 /* The verdict of kind `hang`. A new object; NULL when memory is out. */
 json_t *hang_verdict(const struct hang *hang);

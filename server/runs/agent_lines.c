@@ -29,7 +29,6 @@
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
-#define RAS_MAX 2000  /* of its text that a verdict keeps, bytes */
 #define WAY_MAX 120   /* of each word on a way that does not go */
 #define STACK_MAX 400 /* of it that a reason quotes, bytes */
 #define NODE_RANKS_MAX 4096
@@ -378,37 +377,6 @@ static void parse_stack(struct agent_line *line, json_t *json, struct store_writ
     line->report.body = cut_members(json, keys, STACK_MAX);
 }
 
-static json_t *copy_ranks(const json_t *list)
-{
-    json_t *copy = json_array();
-
-    for (size_t i = 0; i < json_array_size(list) && i < HANG_RAS_MAX; i++)
-        json_array_append_new(copy,
-                              json_integer(json_integer_value(json_array_get(list, i))));
-    return copy;
-}
-
-/* What NCCL's RAS said of the case; numbers and lists of ranks, or text. */
-static void parse_ras(struct agent_line *line, json_t *json, struct store_write *write)
-{
-    const json_t *says = json_object_get(json, "says");
-    const char *text = json_get_str(says, "text", NULL);
-    json_t *body = json_pack("{s:s}", "node", line->report.node);
-
-    (void)write;
-    line->report.body = body;
-    if (text) {
-        json_object_set_new(body, "text", cut_text(text, RAS_MAX));
-        return;
-    }
-    json_object_set_new(body, "version", cut_text(json_get_str(says, "version", ""), 40));
-    json_object_set_new(body, "seen", json_integer(json_get_int(says, "seen", 0)));
-    json_object_set_new(body, "missing", copy_ranks(json_object_get(says, "missing")));
-    json_object_set_new(body, "behind", copy_ranks(json_object_get(says, "behind")));
-    json_object_set_new(body, "least", json_integer(json_get_int(says, "least", 0)));
-    json_object_set_new(body, "most", json_integer(json_get_int(says, "most", 0)));
-}
-
 /* An address of another rank at which this one cannot reach it. */
 static void parse_unreached(struct agent_line *line, json_t *json,
                             struct store_write *write)
@@ -560,7 +528,6 @@ static const struct line_kind {
     {"progress", parse_progress, live_case_progress, NEEDS_RANK | IS_PASSING},
     {"nccl", parse_nccl, live_case_nccl, NEEDS_RANK},
     {"stack", parse_stack, live_case_stack, NEEDS_RANK},
-    {"ras", parse_ras, live_case_ras, 0},
     {"unreached", parse_unreached, live_case_unreached, NEEDS_RANK},
     {"conditions", parse_conditions, NULL, 0},
     {"artifact", parse_artifact, NULL, 0},

@@ -289,8 +289,7 @@ static json_t *judge_hang(const struct live_case *live)
                         .since_ms =
                             now.wall_ms - (now.monotonic_ns - live->changed_ns) / 1000000,
                         .is_program = spec->program.name != NULL,
-                        .mark = verdict_mark(run->backend, run->is_emulated),
-                        .ras = live->ras};
+                        .mark = verdict_mark(run->backend, run->is_emulated)};
     json_t *verdict;
 
     for (int i = 0; i < live->on.world_size; i++)

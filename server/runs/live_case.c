@@ -364,16 +364,6 @@ void live_case_stack(struct live_case *live, const struct case_report *report)
     live->ranks[report->rank].process = json_incref(report->body);
 }
 
-/* Each node heard of all ranks; who heard of most knows best. */
-void live_case_ras(struct live_case *live, const struct case_report *report)
-{
-    if (live->ras &&
-        json_get_int(report->body, "seen", 0) <= json_get_int(live->ras, "seen", 0))
-        return;
-    json_decref(live->ras);
-    live->ras = json_incref(report->body);
-}
-
 /* A rank says it when it has tried; one that got no answer does when it is stopped. */
 void live_case_unreached(struct live_case *live, const struct case_report *report)
 {

@@ -50,9 +50,7 @@ case_report_taker live_case_refused; /* the node does not start the case */
 case_report_taker live_case_gone;    /* no worker is left on the node */
 case_report_taker live_case_nccl;    /* what NCCL's log said of a rank */
 
-/* Events `stack`, `ras` of docs/agent-protocol.md: what a rank was doing when its agent
- * asked, what NCCL's RAS said of the case. */
-case_report_taker live_case_stack, live_case_ras;
+case_report_taker live_case_stack; /* what a rank was doing when its agent asked */
 
 /* A rank cannot reach another: event `unreached` of docs/worker-contract.md. */
 case_report_taker live_case_unreached;

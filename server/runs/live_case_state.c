@@ -44,7 +44,6 @@ void live_case_free(struct live_case *live)
     free(live->end_reason);
     json_decref(live->lost);
     json_decref(live->unreached);
-    json_decref(live->ras);
     json_decref(live->early_logs);
     transport_destroy(live->transport);
     json_decref(live->blamed);

@@ -54,7 +54,6 @@ struct live_case {
     bool wants_stacks;
     int64_t stalled_ns;          /* since then it is stopped for that; 0: it is not */
     json_t *unreached;           /* who cannot reach whom (unreached.h), or NULL */
-    json_t *ras;                 /* what NCCL said of it then, or NULL */
     struct transport *transport; /* what ranks said of it (case_transport.h), or NULL */
     json_t *early_logs; /* what they said before their nodes were there, or NULL */
     size_t n_early_taken;

@@ -1,7 +1,7 @@
 /* corpus_replay.c - gives a fuzzer's function the files of its corpus, once each, in any
  * build
  *
- *     corpus_replay ras FILE...
+ *     corpus_replay ncclog FILE...
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "tests/nccl_emulation/dump.h"
 #include "tests/nccl_emulation/operation.h"
 #include "tests/nccl_emulation/profiler.h"
-#include "tests/nccl_emulation/ras.h"
 #include "tests/nccl_emulation/reduction.h"
 #include "tests/nccl_emulation/say.h"
 #include "tests/nccl_emulation/settings.h"
@@ -154,7 +153,6 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
         return emulated_fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
     }
     *out = comm;
-    ras_begin(comm);
     profiler_begin(comm);
     say_ways(rank, n);
     dump_topology(rank);
@@ -173,7 +171,6 @@ int ncclCommDestroy(nccl_comm comm)
 {
     if (comm->n_registered != 0 || emulated_graphs() > 0 || emulated_begun() > 0)
         abort();
-    ras_end(comm);
     profiler_end(comm);
     wire_detach(comm->wire);
     cudaFree(comm->memory);
@@ -203,9 +200,6 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
     if (!own)
         return emulated_fail(NCCL_RESULT_SYSTEM, "out of memory");
     *own = *operation;
-    if (operation->kind != OPERATION_POINT_TO_POINT)
-        atomic_fetch_add(
-            &wire_members(operation->comm->wire)[operation->comm->rank].launched, 1);
     return emulated_stream_enqueue(stream, &operation_work, own) ? NCCL_RESULT_CUDA
                                                                  : NCCL_RESULT_SUCCESS;
 }

@@ -31,7 +31,6 @@ struct transfer {
 struct member {
     atomic_int pid;
     atomic_int sm;                  /* its GPU's compute capability, times 10 */
-    atomic_long launched;           /* collectives */
     atomic_long windows;            /* that it has come to register, now or before */
     _Atomic size_t window_bytes[2]; /* of those, by turns */
 };
