@@ -9,6 +9,8 @@
 #include "server/api/handlers.h"
 #include "server/api/task.h"
 
+#define LINES_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB and an entry */
+
 /* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
  * ASCII are shown as question marks. */
 static json_t *log_text(const char *text, size_t len)
@@ -105,8 +107,13 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     struct buf lines;
     int64_t next;
 
-    if (check_exists(task, err) || store_get_logs(db, &query, &lines, &next, err))
+    if (check_exists(task, err))
         return -1;
+    buf_init(&lines, LINES_BYTES_MAX);
+    if (store_get_logs(db, &query, &lines, &next, err)) {
+        buf_release(&lines);
+        return -1;
+    }
     buf_append_str(&task->out, is_json ? "{\"lines\":[" : "");
     buf_append(&task->out, lines.data, lines.len);
     if (is_json && next > 0)
