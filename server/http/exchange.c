@@ -449,7 +449,7 @@ static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *de
     char *body = reply_problem_text(413, detail, NULL), text[1024];
     int len, fd = exchange->connection->fd;
 
-    if (body && !server->is_tls) {
+    if (!server->is_tls) {
         len = snprintf(text, sizeof(text),
                        "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n"
                        "Content-Type: application/problem+json\r\n"

@@ -130,8 +130,8 @@ void http_request_park(struct http_request *request, void (*gone)(void *data),
 /* Add a header to the answer to come (copied). */
 void http_reply_header(struct http_request *request, const char *name, const char *value);
 
-/* The answers. Each ends the request. json is stolen, also when it is NULL: then, as when
- * memory is out, the answer is 500. */
+/* The answers. Each ends the request. json is stolen; if it is NULL, the answer is 500.
+ */
 void http_reply_json(struct http_request *request, int status, json_t *json);
 /* The same for what many get at once and that may be large: waits, as JSON, while clients
  * have too much to read, so that none is dropped for what others get. */

@@ -246,16 +246,15 @@ void request_free(struct http_request *request);
 void request_detach(struct http_request *request);
 
 /* reply.c */
-/* Give the request its answer and free it; `response` is stolen, NULL means that memory
- * was out. */
+/* Give the request its answer and free it; `response` is stolen. */
 void reply_finish(struct http_request *request, int status,
                   struct MHD_Response *response);
 void reply_refuse(struct http_request *request, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void reply_unauthorized(struct http_request *request);
-/* A response without a body; NULL when memory is out. */
+/* A response without a body. */
 struct MHD_Response *reply_empty(void);
-/* The text of a problem document, to be freed; NULL when memory is out. */
+/* The text of a problem document, to be freed. */
 char *reply_problem_text(int status, const char *detail, const struct problems *problems);
 /* Give their answers to those whose turn it is. */
 void reply_turns(struct http_server *server);

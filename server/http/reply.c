@@ -18,20 +18,17 @@ static const char ui_policy[] =
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
-/* A response of malloc'ed bytes, which are stolen, also on failure. */
+/* A response of malloc'ed bytes, which are stolen. */
 static struct MHD_Response *response_of(const struct http_request *request, char *data,
                                         size_t len)
 {
     struct MHD_Response *response;
 
-    if (!data)
-        return NULL;
     if (len >= LARGE && request->exchange)
-        response = send_text(request->exchange, data, len);
-    else
-        response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
+        return send_text(request->exchange, data, len);
+    response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
     if (!response)
-        free(data);
+        memory_out("an answer");
     return response;
 }
 
@@ -62,7 +59,12 @@ static void add_headers(const struct http_request *request, struct MHD_Response 
 
 struct MHD_Response *reply_empty(void)
 {
-    return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+
+    if (!response)
+        memory_out("an answer");
+    return response;
 }
 
 /* The exchange is the library's as soon as its connection resumes. */
@@ -83,18 +85,10 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
     struct exchange *exchange = request->exchange;
 
     if (!exchange) { /* the server has answered when it closed */
-        if (response)
-            MHD_destroy_response(response);
+        MHD_destroy_response(response);
         request_free(request);
         return;
     }
-    if (!response) {
-        status = 500;
-        response = reply_empty();
-        log_error("http: no memory for an answer");
-    }
-    if (!response)
-        abort();
     add_headers(request, response);
     request_free(request);
     hand_back(exchange, status, response);
@@ -105,26 +99,23 @@ static void finish_text(struct http_request *request, int status, const char *ty
 {
     struct MHD_Response *response = response_of(request, text, len);
 
-    if (response && MHD_add_response_header(response, "Content-Type", type) != MHD_YES) {
-        MHD_destroy_response(response);
-        response = NULL;
-    }
+    MHD_add_response_header(response, "Content-Type", type);
     reply_finish(request, status, response);
 }
 
-/* The text of a JSON value with a newline, for terminals. NULL when memory is out. */
-static char *json_line(const json_t *json, size_t *len)
+/* The text of a JSON value (stolen) with a newline, for terminals. NULL when there is no
+ * value, or it has a text that is no UTF-8. */
+static char *json_line(json_t *json, size_t *len)
 {
-    char *text = json ? json_text(json) : NULL;
-    char *grown;
+    char *text = json_text(json), *line = NULL;
 
+    json_decref(json);
     *len = text ? strlen(text) + 1 : 0;
-    grown = text ? realloc(text, *len + 1) : NULL;
-    if (grown)
-        memcpy(grown + *len - 1, "\n", 2);
-    else
-        free(text);
-    return grown;
+    if (text && !(line = realloc(text, *len + 1)))
+        memory_out("an answer");
+    if (line)
+        memcpy(line + *len - 1, "\n", 2);
+    return line;
 }
 
 void http_reply_json(struct http_request *request, int status, json_t *json)
@@ -132,8 +123,12 @@ void http_reply_json(struct http_request *request, int status, json_t *json)
     size_t len;
     char *text = json_line(json, &len);
 
-    json_decref(json);
-    finish_text(request, status, "application/json", text, len);
+    if (text) {
+        finish_text(request, status, "application/json", text, len);
+        return;
+    }
+    log_error("http: an answer to %s has text that is no UTF-8", request->method);
+    reply_refuse(request, 500, "the answer has text that is no UTF-8");
 }
 
 static void end_turn(struct http_request *request)
@@ -217,12 +212,10 @@ void http_reply_empty(struct http_request *request, int status)
 
 char *reply_problem_text(int status, const char *detail, const struct problems *problems)
 {
-    json_t *document = problem_document(status, detail, problems);
     size_t len;
-    char *text = json_line(document, &len);
+    char *text = json_line(problem_document(status, detail, problems), &len);
 
-    json_decref(document);
-    return text;
+    return text ? text : memory_text("{}\n", "an answer");
 }
 
 static void reply_problem_va(struct http_request *request, int status,
@@ -237,8 +230,7 @@ static void reply_problem_va(struct http_request *request, int status,
 
     vsnprintf(detail, sizeof(detail), format, args);
     text = reply_problem_text(status, detail, problems);
-    finish_text(request, status, "application/problem+json", text,
-                text ? strlen(text) : 0);
+    finish_text(request, status, "application/problem+json", text, strlen(text));
 }
 
 void http_reply_problem(struct http_request *request, int status,
@@ -346,6 +338,8 @@ void reply_static(struct http_request *request, const struct static_file *file)
     response = MHD_create_response_from_buffer(is_gzip ? file->gzip_len : file->len,
                                                is_gzip ? file->gzip_data : file->data,
                                                MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        memory_out("an answer");
     http_reply_header(request, "Content-Type", file->content_type);
     if (is_gzip)
         http_reply_header(request, "Content-Encoding", "gzip");

@@ -156,7 +156,7 @@ json_t *machines_json(const struct node *const *nodes, size_t n, const char *ncc
 {
     json_t *machines = json_array();
 
-    for (size_t i = 0; machines && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         json_t *machine = machine_of(machines, nodes[i], nccl_lib);
 
         json_array_append_new(json_object_get(machine, "nodes"),

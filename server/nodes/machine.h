@@ -7,7 +7,7 @@
 
 /* `machines` of docs/api.md: an object for each kind of machine among the nodes, in the
  * order of its first: [{"hardware","versions","system","nodes":[names]}]. nccl_lib: the
- * library that the run asks for, or NULL. A new array; NULL when memory is out. */
+ * library that the run asks for, or NULL. A new array. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
 /* Of one node, without names: {"hardware","versions"}. A new reference. */

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /* `system` of a run's `machines` (docs/api.md): a new flat object, empty where the agent
- * said nothing. NULL when memory is out. */
+ * said nothing. */
 json_t *system_json(const json_t *inventory);
 
 #endif
