@@ -154,7 +154,7 @@ static const struct {
     [SIGN_STOPPED] = {"stopped",
                       "{lagging:its/their} process is stopped[{$is_traced?} by "
                       "a debugger| (by a signal)], "},
-    [SIGN_SILENT] = {"silent", "nothing was heard of {lagging:it/them} for "
+    [SIGN_SILENT] = {"silent", "no message from {lagging:it/them} for "
                                "{$first.silent_s:.0f} s, "},
     [SIGN_BEHIND] = {"behind", ""},
     [SIGN_KERNEL] = {"in_kernel", "{lagging:its/their} process is stuck in the kernel "
@@ -250,8 +250,8 @@ static json_t *say_lagging(const struct state *state, struct finding *finding)
     finding_put(finding, "{s:b, s:b}", "$is_program", (int)state->hang->is_program,
                 "$is_old", may_be_further && first->has_told);
     finding_set_phrase(finding, "$place",
-                       "[{$is_program?}as a program it does not say where it "
-                       "is|{$is_old?}last heard of {$told}|{$told}]");
+                       "[{$is_program?}a program does not report its "
+                       "operation|{$is_old?}last reported {$told}|{$told}]");
     if (state->sign == SIGN_BEHIND && is_in_kernel(state, first))
         finding_set_text(finding, "$kernel",
                          json_get_str(first->process, "kernel", "no function known"));

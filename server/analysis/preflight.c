@@ -389,7 +389,7 @@ static json_t *well_json(const struct judging *judging)
 {
     bool is_well = judging->n_well > 0;
     const char *why = judging->n_items ? judging->items[0].sentence
-                                       : "there is nothing to hold it against";
+                                       : "there is no other node to compare it with";
 
     return json_pack("{s:s, s:s, s:s, s:o}", "check", judging->check->id, "severity",
                      judging->check->severity, "answer",

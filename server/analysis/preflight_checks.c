@@ -430,7 +430,7 @@ const struct preflight_check preflight_checks[] = {
     {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", .look = look_at_nvlink},
     {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", .gather = gather_nvlinks},
     {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", .look = look_at_slowed},
-    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} error{value:/s} that could not be mended"}},
+    {"ecc", "error", PREFLIGHT_NCCL, "nvidia-smi -q -d ECC,ROW_REMAPPER -i {}; nvidia-smi -r -i {}, when nothing runs there", .value = {"now.ecc_errors", PREFLIGHT_AT_MOST, 0, .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the memory of GPU {subject} had {value} uncorrectable error{value:/s}"}},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", .value = {"fabric", PREFLIGHT_IS, .text = "completed", .is_of_gpu = true, .applies = is_for_nvml, .sentence = "the fabric of GPU {subject} is {value}"}},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", .look = look_at_acs},
     {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", .value = {"iommu", PREFLIGHT_BEGINS_NOT, .text = "DMA", .applies = has_peers, .sentence = "the IOMMU translates what devices send each other ({value})"}},

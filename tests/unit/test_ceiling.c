@@ -52,8 +52,8 @@ static const struct example examples[] = {
      NULL,
      0,
      0,
-     "what the links allow is not known: a node does not say how fast its GPUs' PCIe "
-     "links are"},
+     "the links' limit is not known: a node does not say how fast its GPUs' PCIe links "
+     "are"},
     {"nccl",
      {DGX, NODE(IB, H100 "," SLOW_H100)},
      2,
@@ -213,9 +213,8 @@ TEST(virtual_functions_are_no_ports_of_their_own)
 /* In a container that has been given two of one port and none of the physical. */
 TEST(virtual_functions_of_one_port_are_one_wire)
 {
-    static const char port[] =
-        "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":\"ethernet\",\"port\":1,"
-        "\"physfn\":\"%s\"}";
+    static const char port[] = "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":"
+                               "\"ethernet\",\"port\":1,\"physfn\":\"%s\"}";
     static const struct {
         const char *physfns[3];
         double gbs;

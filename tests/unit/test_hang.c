@@ -60,13 +60,13 @@ TEST(examples_come_out_as_they_should)
         {{inside, inside, inside, inside},
          "no_rank",
          "nothing",
-         "all 4 ranks are inside operation 12 (1.0 MiB) and none gets on: the network or "
-         "the library, no rank stands out"},
+         "all 4 ranks are inside operation 12 (1.0 MiB) and none makes progress: the "
+         "network or the library, no rank stands out"},
         {{inside, inside, behind, inside},
          "no_rank",
          "nothing",
-         "3 of 4 ranks are inside operation 12 (1.0 MiB), the others further: no rank "
-         "stands out"},
+         "3 of 4 ranks are inside operation 12 (1.0 MiB), the others are further: no "
+         "rank stands out"},
         {{behind, inside, behind, behind},
          "lagging_rank",
          "behind",
@@ -80,8 +80,8 @@ TEST(examples_come_out_as_they_should)
         {{inside, inside, inside, {12, 11, "enqueued", 25, "{\"line\":\"so far\"}"}},
          "lagging_rank",
          "silent",
-         "rank 3 on b lags: nothing was heard of it for 25 s, last heard of inside "
-         "operation 12 (1.0 MiB), its last line: so far; 3 12 (1.0 MiB)"},
+         "rank 3 on b lags: no message from it for 25 s, last reported inside operation "
+         "12 (1.0 MiB), its last line: so far; 3 12 (1.0 MiB)"},
         {{inside,
           inside,
           {12, 11, "enqueued", 1, "{\"state\":\"D\",\"kernel\":\"f\"}"},
@@ -101,7 +101,7 @@ TEST(examples_come_out_as_they_should)
           {0, 0, NULL, 30, NULL}},
          "not_enough_data",
          "nothing",
-         "no rank has said where it is"},
+         "no rank has reported its operation"},
     };
 
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
@@ -122,8 +122,8 @@ TEST(of_a_program_only_its_processes_tell)
     ranks[1].process = process;
     verdict = hang_verdict(&hang);
     assert_string_equal(json_get_str(verdict, "sentence", ""),
-                        "rank 1 on b lags: its process is stopped by a debugger, as a "
-                        "program it does not say where it is; 1 rank waits for it");
+                        "rank 1 on b lags: its process is stopped by a debugger, a "
+                        "program does not report its operation; 1 rank waits for it");
     json_decref(verdict);
     json_decref(process);
 }

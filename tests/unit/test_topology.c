@@ -27,12 +27,11 @@ static const struct made healthy = {.bus = 0x10, .width = 16, .links = 18, .sock
 
 static int put_nic(char *xml, size_t size, const struct made *m, int number)
 {
-    return snprintf(xml, size,
-                    PCI
-                    "<nic><net name=\"mlx5_%d\" dev=\"%d\" speed=\"400000\" port=\"1\" "
-                    "latency=\"0.0\" guid=\"0x%x\" maxconn=\"131072\" gdr=\"1\"/></nic>"
-                    "</pci>",
-                    m->bus + 8 + number, "020700", 16, number, number, m->bus * 7);
+    return snprintf(
+        xml, size,
+        PCI "<nic><net name=\"mlx5_%d\" dev=\"%d\" speed=\"400000\" port=\"1\" "
+            "latency=\"0.0\" guid=\"0x%x\" maxconn=\"131072\" gdr=\"1\"/></nic></pci>",
+        m->bus + 8 + number, "020700", 16, number, number, m->bus * 7);
 }
 
 static void make(const struct made *m, char xml[XML_BYTES])
@@ -43,12 +42,13 @@ static void make(const struct made *m, char xml[XML_BYTES])
                      m->bus * 31, m->bus, m->bus, "060400", 16);
 
     for (int gpu = 0; gpu < 2; gpu++)
-        n += snprintf(xml + n, (size_t)(XML_BYTES - n),
-                      PCI "<gpu dev=\"%d\" sm=\"90\" rank=\"%d\" gdr=\"1\"><nvlink "
-                          "target=\"0000:%02x:00.0\" count=\"%d\" tclass=\"0x068000\"/>"
-                          "</gpu></pci>",
-                      m->bus + 1 + gpu, "030200", gpu == 1 ? m->width : 16, gpu,
-                      m->bus + gpu, m->bus + 4, gpu == 0 ? m->links : 18);
+        n += snprintf(
+            xml + n, (size_t)(XML_BYTES - n),
+            PCI
+            "<gpu dev=\"%d\" sm=\"90\" rank=\"%d\" gdr=\"1\"><nvlink "
+            "target=\"0000:%02x:00.0\" count=\"%d\" tclass=\"0x068000\"/></gpu></pci>",
+            m->bus + 1 + gpu, "030200", gpu == 1 ? m->width : 16, gpu, m->bus + gpu,
+            m->bus + 4, gpu == 0 ? m->links : 18);
     n += put_nic(xml + n, (size_t)(XML_BYTES - n), m, 0);
     if (!m->lacks && m->socket == 0)
         n += put_nic(xml + n, (size_t)(XML_BYTES - n), m, 1);
@@ -109,9 +109,8 @@ TEST(the_odd_node_is_named_with_what_differs)
     check(3, lacks, "differs", "2 3 node-3 no mlx5_1");
     moved.socket = 1;
     check(3, moved, "differs",
-          "2 3 node-3 mlx5_1 (0000:1b:00.0) on socket 1, "
-          "others socket 0; mlx5_1 (0000:1b:00.0) switches above it none, others 32 "
-          "GT/s x16");
+          "2 3 node-3 mlx5_1 (0000:1b:00.0) on socket 1, others socket 0; mlx5_1 "
+          "(0000:1b:00.0) switches above it none, others 32 GT/s x16");
 }
 
 TEST(of_two_that_differ_none_is_the_odd_one)
@@ -127,9 +126,9 @@ TEST(of_two_that_differ_none_is_the_odd_one)
 TEST(one_node_says_nothing)
 {
     check(1, healthy, "not_enough_data",
-          "one node has said what its topology is, so nothing can be held against it");
+          "one node has reported its topology, so there is nothing to compare");
     check(0, healthy, "not_enough_data",
-          "no node has said what its topology is, so nothing can be held against it");
+          "no node has reported its topology, so there is nothing to compare");
 }
 
 static char *read_file(const char *name, size_t *len)
