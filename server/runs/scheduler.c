@@ -231,9 +231,11 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     case PLACEMENT_READY:
         place(active, &placement);
         refuse_sick(active);
-        /* Its cases begin in a turn of their own. Nodes that it shares are kept for it
-         * in this look alone. */
+        /* Its first cases begin now: one commit makes both durable. */
+        if (!active_run_is_over(active))
+            rounds_tick(active, now_ns);
         scheduler_wake(scheduler);
+        /* Nodes that it shares are kept for it in this look alone. */
         scheduler->is_queue_changed |= active->run->spec->share;
         break;
     case PLACEMENT_BUSY:
