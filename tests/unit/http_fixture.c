@@ -19,6 +19,13 @@ static void on_ok(struct http_request *request, void *arg)
     http_reply_text(request, 200, "text/plain", "ok\n", 3);
 }
 
+/* What a handler has of a value that it could not make. */
+static void on_none(struct http_request *request, void *arg)
+{
+    (void)arg;
+    http_reply_json(request, 200, NULL);
+}
+
 static void on_inspect(struct http_request *request, void *arg)
 {
     static const char *const types[] = {"application/json", "text/plain",
@@ -413,6 +420,7 @@ static bool is_guest(void *arg, const char *token)
 static const struct http_route routes[] = {
     {"GET", "/healthz", ROLE_NONE, 0, on_ok},
     {"GET", "/api/ok", ROLE_VIEWER, 0, on_ok},
+    {"GET", "/api/none", ROLE_VIEWER, 0, on_none},
     {"GET", "/api/inspect/{id}", ROLE_VIEWER, 0, on_inspect},
     {"GET", "/api/each", ROLE_VIEWER, 0, on_each},
     {"POST", "/api/echo", ROLE_OPERATOR, 1000, on_echo},

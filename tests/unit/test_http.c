@@ -173,6 +173,9 @@ TEST_WITH(start_open, stop, maps_errors_to_statuses)
     is_problem(&reply, 409);
     assert_non_null(strstr(reply.body, "it is busy"));
     reply_release(&reply);
+    client_ask(fixture, "GET /api/none", "", NULL, &reply);
+    is_problem(&reply, 500);
+    reply_release(&reply);
 }
 
 TEST_WITH(start_open, stop, reads_bodies_of_any_type)
