@@ -1,11 +1,13 @@
 /* openapi_make.c - part of the build: openapi.json in full: openapi_make IN OUT
  *
  * Tables complete the source: the fields of the run spec and its thresholds, rows and
- * figures, the parameters of routes, and the standard errors. Each operation lists its
- * own "errors" in place of these responses. Schemas have a short notation
- * (openapi_schema.h), also those of bodies, whose media types are keys: "json", "text".
+ * figures, the parameters of routes, the sentences of verdicts, and the standard errors.
+ * Each operation lists its own "errors" in place of these responses. Schemas have a short
+ * notation (openapi_schema.h), also those of bodies, whose media types are keys: "json",
+ * "text".
  */
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 #include "common/spec/threshold.h"
 #include "server/api/openapi_schema.h"
 #include "server/api/route_params.h"
+#include "server/finding/messages.h"
 
 /* ---- Rows and figures ---- */
 
@@ -534,6 +537,43 @@ static void complete_schemas(json_t *schemas)
                        "{\"program\":{\"name\":\"x\"}}");
 }
 
+/* ---- Verdicts ---- */
+
+static json_t *templates_of(enum verdict_kind kind)
+{
+    json_t *out = json_array();
+
+    for (int i = 0; i < MESSAGES; i++) {
+        bool is_told = messages[i].kind != kind; /* answers may share one */
+
+        for (int k = 0; k < i && !is_told; k++)
+            is_told = strcmp(messages[k].text, messages[i].text) == 0;
+        if (!is_told)
+            json_array_append_new(out, json_string(messages[i].text));
+    }
+    return out;
+}
+
+/* The sentence of a kind's verdict has the templates that it may be made of
+ * (server/finding/template.h), wherever its schema stands. */
+static void complete_verdicts(json_t *schema)
+{
+    json_t *own = json_object_get(schema, "properties"), *value;
+    const char *kind =
+        json_string_value(json_object_get(json_object_get(own, "kind"), "const"));
+    const char *name;
+    size_t i;
+
+    for (int k = 0; kind && k < VERDICT_KINDS; k++)
+        if (strcmp(verdict_kind_name((enum verdict_kind)k), kind) == 0)
+            json_object_set_new(json_object_get(own, "sentence"), "x-templates",
+                                templates_of((enum verdict_kind)k));
+    json_object_foreach (schema, name, value)
+        complete_verdicts(value);
+    json_array_foreach (schema, i, value)
+        complete_verdicts(value);
+}
+
 int main(int argc, char **argv)
 {
     json_error_t error;
@@ -549,6 +589,7 @@ int main(int argc, char **argv)
     complete_components(components);
     complete_schemas(json_object_get(components, "schemas"));
     complete_paths(document);
+    complete_verdicts(document);
     result = json_dump_file(document, argv[2], JSON_INDENT(1));
     json_decref(document);
     return result ? 1 : 0;

@@ -149,6 +149,25 @@ TEST(messages_name_members_of_the_evidence_that_the_schema_has)
     json_decref(api);
 }
 
+/* The schema of the sentence, beside that of the evidence. */
+TEST(the_schema_has_the_templates_of_each_kind)
+{
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
+    char *text = json_dumps(api, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    for (int i = 0; i < MESSAGES; i++) {
+        json_t *template = json_string(messages[i].text);
+        char *quoted = json_dumps(template, JSON_ENCODE_ANY);
+
+        if (!strstr(text, quoted))
+            fail_msg("openapi.json lacks the template %s", quoted);
+        free(quoted);
+        json_decref(template);
+    }
+    free(text);
+    json_decref(api);
+}
+
 TEST(each_answer_of_each_kind_has_a_message)
 {
     bool has[VERDICT_KINDS][VERDICT_ANSWERS] = {{false}};
