@@ -33,6 +33,7 @@ static void found(struct api *api, struct http_request *request, json_t *run)
                                      .form = (enum event_form)params.format->value,
                                      .after = params.after,
                                      .is_endless = params.is_endless,
+                                     .is_bare = !params.has_results,
                                      .wants_summary = params.wants_summary});
 }
 

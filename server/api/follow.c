@@ -31,11 +31,12 @@ struct follower {
     struct catchup catchup;
     uv_timer_t timer;
     char run[64];
-    bool is_rows;
-    bool has_ended;  /* the run, not this follower */
-    bool is_done;    /* every event was sent: what is left is the summary */
-    bool is_reading; /* the store still has a call of ours to make */
-    bool is_blocked; /* until the client has read what is queued */
+    const char *type; /* of the events that are read, see store_read_events */
+    int64_t asked;    /* the highest id that was shown live when a page was asked for */
+    bool has_ended;   /* the run, not this follower */
+    bool is_done;     /* every event was sent: what is left is the summary */
+    bool is_reading;  /* the store still has a call of ours to make */
+    bool is_blocked;  /* until the client has read what is queued */
     bool is_timer_closed;
 };
 
@@ -160,6 +161,12 @@ static bool on_summary(void *arg, const struct buf *text, bool is_last)
     return true;
 }
 
+static bool is_left_out(const struct follower *follower, const struct store_event *event)
+{
+    return follower->type && strcmp(follower->type, STORE_BUT_RESULTS) == 0 &&
+           strcmp(event->type, "result") == 0;
+}
+
 static int write_events(struct follower *follower, const struct store_event *events,
                         size_t n)
 {
@@ -168,7 +175,8 @@ static int write_events(struct follower *follower, const struct store_event *eve
 
     buf_init(&out, PAGE_BYTES_MAX);
     for (size_t i = 0; i < n && !result; i++)
-        result = event_writer_event(follower->writer, &events[i], &out);
+        if (!is_left_out(follower, &events[i]))
+            result = event_writer_event(follower->writer, &events[i], &out);
     send_out(follower, &out);
     return result;
 }
@@ -191,6 +199,9 @@ static int take_page(struct follower *follower, const struct store_events *page,
 
     if (write_events(follower, page->list, page->n))
         return -1;
+    /* What was left out up to there is done, too. */
+    if (page->n == 0 && follower->asked > last_id)
+        last_id = follower->asked;
     *step = catchup_page(catchup, last_id, page->n);
     return 0;
 }
@@ -222,9 +233,9 @@ static void read_page(struct follower *follower)
         return;
     }
     follower->is_reading = true;
+    follower->asked = follower->catchup.seen;
     store_read_events(follower->api->store, follower->run, follower->catchup.sent,
-                      follower->is_rows ? "result" : NULL, PAGE_EVENTS, on_page,
-                      follower);
+                      follower->type, PAGE_EVENTS, on_page, follower);
 }
 
 static void on_drained(void *data)
@@ -284,7 +295,10 @@ static struct follower *follower_create(struct api *api, struct http_request *re
     if (!follower)
         return NULL;
     follower->api = api;
-    follower->is_rows = event_form_is_rows(options->form);
+    if (event_form_is_rows(options->form))
+        follower->type = "result";
+    else if (options->is_bare)
+        follower->type = STORE_BUT_RESULTS;
     follower->has_ended =
         !scheduler_run_is_active(api->scheduler, json_get_str(run, "id", ""));
     snprintf(follower->run, sizeof(follower->run), "%s", json_get_str(run, "id", ""));

@@ -12,6 +12,7 @@ struct follow_options {
     int64_t after;      /* the last event id that the client has */
     bool wants_samples; /* of rows */
     bool wants_ranks;   /* and the time of each rank, in JSON */
+    bool is_bare;       /* without results */
     bool wants_summary; /* of what was measured, as it changes; only of SSE without end */
     bool is_endless;    /* go on until the run ends; else stop at what is stored now */
 };

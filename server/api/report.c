@@ -178,7 +178,7 @@ static int put_summary(sqlite3 *db, const json_t *run, enum summary_by by,
     return result ? task_too_large(err) : 0;
 }
 
-/* Events, or a summary in their place. */
+/* Events, unless there are too many, and what the results add up to. */
 static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer,
                    struct buf *data, struct buf *text, struct error *err)
 {
@@ -188,14 +188,15 @@ static int put_run(sqlite3 *db, const struct task *task, struct run_text *writer
     run_text_begin(writer, text);
     result = put_events(db, task, writer, data, text, err);
     run_text_end(writer, text);
-    if (result == 0)
-        return buf_append_str(data, "]}\n");
     if (result < 0)
         return -1;
-    /* The page says so itself; this is for who has only the text. */
-    buf_printf(text, "# The rest is left out here: the run has %lld rows and is %s.\n",
-               (long long)json_get_int(run, "rows_done", 0),
-               json_get_str(run, "state", "?"));
+    if (result == 0)
+        buf_append_str(data, "]");
+    else /* The page says so itself; this is for who has only the text. */
+        buf_printf(text,
+                   "# The rest is left out here: the run has %lld rows and is %s.\n",
+                   (long long)json_get_int(run, "rows_done", 0),
+                   json_get_str(run, "state", "?"));
     if (put_summary(db, run, SUMMARY_BY_COMBINATION, "summary", data, err) ||
         put_summary(db, run, SUMMARY_BY_CASE, "summary_by_case", data, err))
         return -1;

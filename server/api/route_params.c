@@ -119,6 +119,7 @@ static const struct params_format events_formats[] = {
 static const struct param events[] = {
     {"after", "only events after this id", INTEGER(events_params, after, 0, INT64_MAX), .absent = -1},
     {"follow", "0: stop at what is stored now", FLAG(events_params, is_endless), .usual = "1"},
+    {"results", "0: without events result", FLAG(events_params, has_results), .usual = "1"},
     {"summary", "1: with events summary, what the results add up to so far (SSE)", FLAG(events_params, wants_summary), .usual = "0"},
 };
 

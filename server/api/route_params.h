@@ -62,7 +62,7 @@ extern const struct route_params results_route;
 struct events_params {
     const struct params_format *format;
     int64_t after; /* -1: not given */
-    bool is_endless, wants_summary;
+    bool is_endless, has_results, wants_summary;
 };
 extern const struct route_params events_route;
 

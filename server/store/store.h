@@ -160,6 +160,8 @@ void store_read_run(struct store *store, const char *id, store_read_done *done,
 typedef void store_events_done(void *arg, const struct error *err,
                                struct store_events *events);
 
+#define STORE_BUT_RESULTS "but results" /* in place of a type */
+
 /* Events with id > after, of one type or all (NULL), at most limit; of the type `result`
  * those that were not disowned. Stops early past 1 MiB; there may be more unless there is
  * none. */

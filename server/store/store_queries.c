@@ -124,6 +124,10 @@ void store_read_run(struct store *store, const char *id, store_read_done *done, 
 static const char SQL_EVENTS[] =
     "SELECT " EVENT_ROW " FROM events WHERE run = :run AND id > :after"
     " AND (:type IS NULL OR type = :type) ORDER BY id LIMIT :limit";
+static const char SQL_BUT_RESULTS[] =
+    "SELECT " EVENT_ROW " FROM events INDEXED BY events_but_results WHERE run = :run"
+    " AND id > :after AND type <> 'result' AND type <> 'disowned'"
+    " ORDER BY id LIMIT :limit";
 
 static void take_event(struct store_read *read, sqlite3_stmt *stmt)
 {
@@ -137,8 +141,12 @@ static void take_event(struct store_read *read, sqlite3_stmt *stmt)
 
 static void answer_events(sqlite3 *db, struct store_read *read)
 {
+    const char *type = json_get_str(read->params, "type", "");
+    bool but_results = strcmp(type, STORE_BUT_RESULTS) == 0;
+
     read->events = store_events_create();
-    read_each_row(db, read, SQL_EVENTS, read->params, take_event);
+    read_each_row(db, read, but_results ? SQL_BUT_RESULTS : SQL_EVENTS, read->params,
+                  take_event);
 }
 
 static json_t *events_params(const char *run, int64_t after, const char *type, int limit)

@@ -79,7 +79,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " body TEXT NOT NULL,"                                                               \
     " samples TEXT,"                                                                     \
     " PRIMARY KEY (run, id));"                                                           \
-    "CREATE INDEX events_but_results ON events (run, type, id) WHERE type <> 'result';"  \
+    "CREATE INDEX events_but_results ON events (run, id, type) WHERE type <> 'result';"  \
     "CREATE TABLE result_texts ("                                                        \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " number INTEGER NOT NULL,"                                                          \

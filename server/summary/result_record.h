@@ -20,11 +20,13 @@ struct result_record {
     bool is_noisy;   /* its time is not known as well as asked */
     bool has_more;   /* its event tells of ports, of late ranks or of wrong elements */
     int64_t size;    /* bytes; 0 of a figure */
+    int64_t count;   /* of elements; 0 of a figure */
     double time_us, time_min_us, time_max_us;
     double time_low_us, time_high_us; /* the interval of its time; 0 and 0: it has none */
     double algbw_gbs, busbw_gbs;
     double value, x;
-    int64_t wrong; /* -1: not checked */
+    double low, high, p99; /* of what the value sums up; p99 0: it has none */
+    int64_t wrong;         /* -1: not checked */
 };
 
 /* How certain its time is, and the same of the body of a `result` event. */

@@ -36,6 +36,7 @@ struct summary_choice {
  * any number of them. */
 struct summary_point {
     int64_t size;   /* bytes */
+    int64_t count;  /* of elements */
     int64_t row;    /* index of the first of the rows in its case */
     int64_t event;  /* id of that row's event */
     int64_t latest; /* id of the last row's event */
@@ -88,6 +89,8 @@ struct summary_figure {
     int64_t latest;   /* id of the last result's event */
     uint64_t skipped; /* results with a reason in place of a value */
     double mean, median, min, max, last;
+    double low, high; /* the least and the greatest of what the values sum up */
+    double p99;       /* the greatest of the values' own; 0: they have none */
     struct summary_value *values; /* perhaps not all; the least and the greatest always */
     size_t n_values;
 };

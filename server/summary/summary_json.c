@@ -99,9 +99,10 @@ static int put_choices(struct buf *out, const struct summary_point *point)
 static int put_point(struct buf *out, const struct summary_point *point)
 {
     buf_printf(out,
-               "{\"size\":%" PRId64 ",\"row\":%" PRId64 ",\"event\":%" PRId64
-               ",\"rows\":%u,\"skipped\":%u",
-               point->size, point->row, point->event, point->rows, point->skipped);
+               "{\"size\":%" PRId64 ",\"count\":%" PRId64 ",\"row\":%" PRId64
+               ",\"event\":%" PRId64 ",\"rows\":%u,\"skipped\":%u",
+               point->size, point->count, point->row, point->event, point->rows,
+               point->skipped);
     put_text(out, "reason", point->reason);
     put_optional(out, "wrong", point->wrong);
     if (point->rows > 0) {
@@ -182,6 +183,10 @@ static int put_figure(struct buf *out, const struct summary_figure *figure)
     put_number(out, "min", figure->min);
     put_number(out, "max", figure->max);
     put_number(out, "last", figure->last);
+    put_number(out, "low", figure->low);
+    put_number(out, "high", figure->high);
+    if (figure->p99 > 0)
+        put_number(out, "p99", figure->p99);
     buf_append_str(out, ",\"values\":[");
     for (size_t i = 0; i < figure->n_values && !result; i++) {
         if (i > 0)

@@ -91,10 +91,13 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/results?format=json&ranks=1&${query}`);
   }
 
-  /** The events that are stored now.
+  /** The events that are stored now, without results.
    * @returns {Promise<Schema.Event[]>} */
   async stored(id, after) {
-    const response = await this.request(`${runPath(id)}/events?follow=0&format=ndjson&after=${after}`, {});
+    const response = await this.request(
+      `${runPath(id)}/events?follow=0&format=ndjson&results=0&after=${after}`,
+      {},
+    );
     const lines = (await response.text()).split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
@@ -306,10 +309,10 @@ export class Api extends EventTarget {
   }
 
   /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
-   * `onEvents` with arrays of events, in order, each event once; reconnects by the last
-   * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
+   * `onEvents` with arrays of events, in order, each event once, and `onSummary` with what
+   * has changed in its summary; reconnects by the last event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
    * of a browser share a stream where they can. */
-  async follow(id, { after, onEvents, signal }) {
+  async follow(id, { after, onEvents, onSummary, signal }) {
     const position = { after };
     const take = (events) => {
       position.after = events[events.length - 1].id;
@@ -321,6 +324,7 @@ export class Api extends EventTarget {
         token: this.token(),
         signal,
         onEvents: take,
+        onSummary,
         onReach: (since) => this.setGone(since),
       });
       if (typeof outcome === 'string') {
@@ -331,16 +335,17 @@ export class Api extends EventTarget {
       }
       await this.renewToken();
     }
-    return this.followAlone(id, { after, onEvents, signal });
+    return this.followAlone(id, { after, onEvents, onSummary, signal });
   }
 
   /* The same on a stream of its own. */
-  async followAlone(id, { after, onEvents, signal }) {
+  async followAlone(id, { after, onEvents, onSummary, signal }) {
     const position = { after };
+    const heed = { onEvents, onSummary };
     let wait = RETRY_FIRST_MS;
     while (!signal.aborted) {
       const before = position.after;
-      const outcome = await this.followOnce(id, position, onEvents, signal);
+      const outcome = await this.followOnce(id, position, heed, signal);
       if (outcome !== 'lost') {
         return outcome;
       }
@@ -351,20 +356,20 @@ export class Api extends EventTarget {
   }
 
   /* One connection: 'ended', 'stopped', 'lost' (try again), or an ApiError. */
-  async followOnce(id, position, onEvents, signal) {
+  async followOnce(id, position, heed, signal) {
     const silence = new AbortController();
     const stop = () => silence.abort();
     signal.addEventListener('abort', stop);
     const timer = setTimeout(stop, this.silenceMs);
     try {
-      const response = await this.request(`${runPath(id)}/events`, {
+      const response = await this.request(`${runPath(id)}/events?results=0&summary=1`, {
         headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(position.after) },
         cache: 'no-store',
         follow: true,
         signal: silence.signal,
       });
       clearTimeout(timer);
-      const ended = await this.read(response.body, position, onEvents, silence);
+      const ended = await this.read(response.body, position, heed, silence);
       if (!ended && !signal.aborted) {
         this.lost();
       }
@@ -385,7 +390,7 @@ export class Api extends EventTarget {
   }
 
   /* Read a stream to its end; true when the run ended. */
-  async read(body, position, onEvents, silence) {
+  async read(body, position, { onEvents, onSummary }, silence) {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     const lines = new EventLines();
@@ -401,6 +406,7 @@ export class Api extends EventTarget {
         position.after = events[events.length - 1].id;
         onEvents(events);
       }
+      lines.takeSummaries().forEach(onSummary);
       if (lines.ended) {
         reader.cancel().catch(() => {});
         return true;
@@ -410,11 +416,19 @@ export class Api extends EventTarget {
 }
 
 /* The events in a stream that comes in pieces: the server sends each one's JSON as a line
- * of `data`, and `event: end` when no more will come. */
+ * of `data`, and `event: end` when no more will come. Summaries are kept apart. */
 class EventLines {
   constructor() {
     this.rest = '';
+    this.type = '';
+    this.summaries = [];
     this.ended = false;
+  }
+
+  takeSummaries() {
+    const taken = this.summaries;
+    this.summaries = [];
+    return taken;
   }
 
   push(text) {
@@ -422,9 +436,10 @@ class EventLines {
     this.rest = lines.pop() ?? '';
     const events = [];
     for (const line of lines) {
-      this.ended ||= line === 'event: end';
+      this.type = line.startsWith('event: ') ? line.slice(7) : this.type;
+      this.ended ||= this.type === 'end';
       if (line.startsWith('data: ') && !this.ended) {
-        events.push(JSON.parse(line.slice(6)));
+        (this.type === 'summary' ? this.summaries : events).push(JSON.parse(line.slice(6)));
       }
     }
     return events;

@@ -1,28 +1,28 @@
-/* book.mjs - a run's rows as lines to plot and as table rows to read, grown row by row so
- * that one more row costs as much in a run of many as in a run of few. No DOM. */
+/* book.mjs - what a run's results add up to, by the server's summary, as lines to plot and
+ * as table rows to read. No DOM. */
 import { variantOf } from './case_name.mjs';
-import { lineLabel, median, summarise } from './stats.mjs';
+import { lineLabel } from './stats.mjs';
 import { pointOfSummary } from './summary.mjs';
 
-const WRONG_NAMED = 8;
+/* What sets a series apart from others, its placement left out. */
+const lineKey = (series, variant) =>
+  [series.collective, series.dtype, series.redop, series.root, series.group ?? '', variant].join('/');
 
-/* What sets a row apart from those of other lines, its placement and its size left out. */
-const lineKey = (row, variant) =>
-  [row.collective, row.dtype, row.redop, row.root, row.group ?? '', variant].join('/');
+const unrealWord = (series) => ['simulated', 'emulated', 'imported'].find((word) => series[word]) ?? '';
 
 export class Book {
   epoch = -1;
-  seen = 0;
+  /** @type {number | null} */
+  until = null;
   lines = new Map();
   entries = new Map();
   /** @type {any[]} the entries as they came */
   order = [];
-  revision = 0;
   rows = 0;
-  wrong = { total: 0, rows: 0, named: /** @type {any[]} */ ([]) };
+  /* `points`: [{series, size}] of those that have any. */
+  wrong = { total: 0, points: /** @type {{ series: number, size: number }[]} */ ([]) };
   unreal = '';
   thinned = 0;
-  upTo = 0;
   /** @type {Record<number, number[]> | null} */
   groups = null;
 
@@ -31,136 +31,80 @@ export class Book {
     this.onlyCase = onlyCase;
   }
 
-  /* Read what the state has got since. When a case began afresh, or a new summary came,
-   * all is read anew. */
-  take(state) {
-    const isNew = state.epoch !== this.epoch;
-    if (isNew) {
-      Object.assign(this, new Book(this.onlyCase), { epoch: state.epoch });
+  /* Read the state's summary, if it is another one than before. */
+  take({ summary, epoch, until, groups }) {
+    if (epoch === this.epoch && until === this.until && (groups ?? null) === this.groups) {
+      return this;
     }
-    this.groups = state.groups ?? null;
-    if (isNew) {
-      this.takeSummary(state);
-    }
-    const touched = new Set();
-    for (; this.seen < state.rowList.length; this.seen += 1) {
-      const row = state.rowList[this.seen];
-      const found = state.cases.get(row.case);
-      const wanted = this.onlyCase === null || row.case === this.onlyCase;
-      if (wanted && row.id > this.upTo && (row.attempt ?? 1) === (found?.attempt ?? 1)) {
-        this.add(row, variantOf(found), touched);
+    Object.assign(this, new Book(this.onlyCase), { epoch, until, groups: groups ?? null });
+    const { series = [] } = (this.onlyCase === null ? summary?.all : summary?.cases) ?? {};
+    for (const one of series) {
+      const points = one.points.filter(({ event }) => until === null || event <= until);
+      if (points.length > 0 && (this.onlyCase === null || one.case === this.onlyCase)) {
+        this.addSeries(one, points, variantOf(one));
       }
     }
-    touched.forEach(settle);
-    this.revision += touched.size;
     return this;
   }
 
-  /* Begin with what the server's summary says. */
-  takeSummary({ summary }) {
-    const from = this.onlyCase === null ? summary?.all : summary?.cases;
-    if (summary && !from) {
-      this.upTo = Infinity;
-    }
-    this.upTo = from?.upTo ?? this.upTo;
-    for (const series of from?.series ?? []) {
-      if (this.onlyCase === null || series.case === this.onlyCase) {
-        this.addSeries(series, variantOf(series));
+  addSeries(series, points, variant) {
+    const key = lineKey(series, variant.key);
+    const line = this.lineFor(series, key, variant);
+    const side = series.in_place ? 'in' : 'out';
+    for (const known of points) {
+      const figures = pointOfSummary(known);
+      const entry = this.entryFor(series, known, key, variant);
+      line.points.push(figures);
+      entry[side] = figures;
+      entry.series[side] = series.series;
+      this.rows += known.rows + known.skipped;
+      this.wrong.total += known.wrong ?? 0;
+      if (known.wrong) {
+        this.wrong.points.push({ series: series.series, size: known.size });
       }
     }
-  }
-
-  addSeries(series, variant) {
-    const key = lineKey(series, variant.key);
-    for (const known of series.points) {
-      const row = { ...series, row: known.row, size: known.size, count: null };
-      const figures = pointOfSummary(known);
-      Object.assign(pointFor(this.lineFor(row, key, variant), known.size), figures, { base: figures });
-      const entry = this.entryFor(row, key, variant);
-      const side = row.in_place ? 'in' : 'out';
-      entry.base[side] = figures;
-      entry.series[side] = series.series;
-      entry.rows[side] = [];
-      settle(entry);
-    }
-    this.rows += series.rows + series.skipped;
-    this.wrong.total += series.wrong ?? 0;
-    this.wrong.rows += series.points.filter((point) => point.wrong).length;
     this.unreal ||= unrealWord(series);
     this.thinned += series.points_total - series.points.length;
   }
 
-  add(row, variant, touched) {
-    const key = lineKey(row, variant.key);
-    const line = this.lineFor(row, key, variant);
-    const point = pointFor(line, row.size);
-    point.rows.push(row);
-    touched.add(point);
-    line.revision += 1;
-    touched.add(this.entryFor(row, key, variant));
-    this.rows += 1;
-    this.note(row);
-  }
-
-  /* The ranks of a row's group, where the run has several. */
+  /* The ranks of a series' group, where the run has several. */
   membersOf({ group }) {
     return this.groups?.[group] ?? null;
   }
 
-  lineFor(row, key, variant) {
-    const own = `${key}/${row.in_place ? 'in' : 'out'}`;
+  lineFor(series, key, variant) {
+    const own = `${key}/${series.in_place ? 'in' : 'out'}`;
     let line = this.lines.get(own);
     if (!line) {
       line = {
         key: own,
         lineKey: key,
-        collective: row.collective,
-        label: lineLabel(row, variant.label, this.membersOf(row)),
-        members: this.membersOf(row),
-        inPlace: row.in_place,
+        collective: series.collective,
+        label: lineLabel(series, variant.label, this.membersOf(series)),
+        members: this.membersOf(series),
+        inPlace: series.in_place,
+        series: series.series,
+        cases: series.cases,
         points: [],
-        bySize: new Map(),
-        revision: 0,
       };
       this.lines.set(own, line);
     }
     return line;
   }
 
-  /* The row of the table, with both placements side by side. Two asked sizes may round
-   * to the same one: they keep a row each. */
-  entryFor(row, lineKeyOfRow, variant) {
-    const base = `${lineKeyOfRow}/${row.size}`;
-    const side = row.in_place ? 'in' : 'out';
-    for (let n = 0; ; n += 1) {
-      const key = n === 0 ? base : `${base}#${n}`;
-      let entry = this.entries.get(key);
-      if (!entry) {
-        entry = newEntry(key, row, variant, this.membersOf(row));
-        this.entries.set(key, entry);
-        this.order.push(entry);
-      }
-      if (entry.index[side] === undefined || entry.index[side] === row.row) {
-        entry.index[side] = row.row;
-        entry.order = Math.min(entry.order, row.row);
-        entry.rows[side] ??= [];
-        entry.rows[side].push(row);
-        return entry;
-      }
+  /* The row of the table, with both placements side by side. */
+  entryFor(series, { size, count, row }, lineKeyOfSeries, variant) {
+    const key = `${lineKeyOfSeries}/${size}`;
+    let entry = this.entries.get(key);
+    if (!entry) {
+      const members = this.membersOf(series);
+      const type = lineLabel(series, variant.label, members);
+      entry = { key, order: row, members, size, count, series: {}, out: null, in: null, type };
+      this.entries.set(key, entry);
+      this.order.push(entry);
     }
-  }
-
-  note(row) {
-    if (row.wrong) {
-      this.wrong.total += row.wrong;
-      this.wrong.rows += 1;
-      for (const error of row.errors ?? []) {
-        if (this.wrong.named.length < WRONG_NAMED) {
-          this.wrong.named.push({ ...error, row });
-        }
-      }
-    }
-    this.unreal ||= unrealWord(row);
+    entry.order = Math.min(entry.order, row);
+    return entry;
   }
 
   /* The rows of the table in the order of measuring. */
@@ -170,42 +114,23 @@ export class Book {
 }
 
 /* What stands for each case by itself, as a run's headline does for the run
- * (docs/method.md): the median busbw at the largest size that its first series has
- * measured, over its cycles. {size, busbw_gbs} by case. */
-export function headlineOfCases({ rowList, cases }) {
-  const best = new Map();
-  const take = (at, series, size, values) => {
-    const found = best.get(at);
-    const [firstSeries, largest] = found?.key ?? [Infinity, 0];
-    if (series === firstSeries && size === largest) {
-      found.values.push(...values);
-    } else if (series < firstSeries || (series === firstSeries && size > largest)) {
-      best.set(at, { key: [series, size], values });
-    }
-  };
-  for (const row of rowList) {
-    const isNow = (row.attempt ?? 1) === (cases.get(row.case)?.attempt ?? 1);
-    if (isNow && row.skipped === undefined) {
-      take(row.case, row.series, row.size, [row.busbw_gbs]);
+ * (docs/method.md): the busbw at the largest size that its first series has measured.
+ * {size, busbw_gbs} by case. */
+export function headlineOfCases({ summary, cases }) {
+  const first = new Map();
+  for (const one of (summary?.cases ?? summary?.all)?.series ?? []) {
+    const at = one.case ?? (one.cases.length === 1 ? one.cases[0] : null);
+    const measured = one.points.filter(({ rows }) => rows > 0);
+    if (at !== null && measured.length > 0 && !(first.get(at)?.series <= one.series)) {
+      const { size, busbw_gbs: busbw } = measured[measured.length - 1];
+      first.set(at, { series: one.series, size, busbw_gbs: busbw });
     }
   }
-  const figures = new Map(
-    [...best].map(
-      ([
-        at,
-        {
-          key: [, size],
-          values,
-        },
-      ]) => [at, { size, busbw_gbs: median(values) }],
-    ),
-  );
-  /* Of a run whose rows were not read, the server says it. */
+  const figures = new Map([...first].map(([at, { series, ...figure }]) => [at, figure]));
+  /* With a pattern the server says it of each case. */
   cases.forEach(({ headline }, at) => headline && figures.set(at, headline));
   return figures;
 }
-
-const unrealWord = (row) => ['simulated', 'emulated', 'imported'].find((word) => row[word]) ?? '';
 
 /* The book of a state, all cases or one: kept with the state. */
 const books = new WeakMap();
@@ -220,48 +145,4 @@ export function bookOf(state, onlyCase = null) {
     kept.set(onlyCase, new Book(onlyCase));
   }
   return kept.get(onlyCase).take(state);
-}
-
-function pointFor(line, size) {
-  let point = line.bySize.get(size);
-  if (!point) {
-    point = { size, rows: [] };
-    line.bySize.set(size, point);
-    let at = line.points.length;
-    while (at > 0 && line.points[at - 1].size > size) {
-      at -= 1;
-    }
-    line.points.splice(at, 0, point);
-  }
-  return point;
-}
-
-function newEntry(key, row, variant, members) {
-  return {
-    key,
-    order: row.row,
-    members,
-    size: row.size,
-    count: row.count,
-    index: {},
-    rows: {},
-    base: {},
-    series: {},
-    out: null,
-    in: null,
-    type: lineLabel(row, variant.label, members),
-  };
-}
-
-/* The figures of a point or of a table row, after rows were added. */
-function settle(item) {
-  if (Array.isArray(item.rows)) {
-    Object.assign(item, summarise(item.rows, item.base));
-    return;
-  }
-  for (const side of ['out', 'in']) {
-    if (item.rows[side]) {
-      item[side] = summarise(item.rows[side], item.base[side]);
-    }
-  }
 }

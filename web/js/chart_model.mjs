@@ -150,12 +150,11 @@ function lineOf(series, { index, name }, view, metric, looks, theme) {
 
 const within = (points, zoom) => (zoom ? points.filter(({ x }) => x >= zoom[0] && x <= zoom[1]) : points);
 
-/* What is drawn of a series; made anew only when a row was added to it. */
+/* What is drawn of a series, which is made anew with each summary. */
 function pointsOf(series, metric) {
   series.drawn ??= {};
-  const kept = series.drawn[metric];
-  if (kept?.revision === series.revision) {
-    return kept.points;
+  if (series.drawn[metric]) {
+    return series.drawn[metric];
   }
   const points = [];
   for (const point of series.points) {
@@ -164,7 +163,7 @@ function pointsOf(series, metric) {
       points.push({ x: point.size, ...value, point });
     }
   }
-  series.drawn[metric] = { revision: series.revision, points };
+  series.drawn[metric] = points;
   return points;
 }
 

@@ -1,7 +1,5 @@
 /* events.mjs - a run's state as its events make it (docs/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
-import { addFigure } from './figures.mjs';
-
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
 export const RANK_STATES = ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
 
@@ -55,9 +53,9 @@ const MESSAGES_KEPT = 1000;
  * @property {number[][] | null} groups  the ranks of each communicator
  * @property {number} rowsTotal
  * @property {Map<number, CaseState>} cases
- * @property {any[]} rowList
- * @property {number} epoch  counts the times that rows were dropped
- * @property {{ all: any, cases: any } | null} summary
+ * @property {{ all: any, cases: any } | null} summary  what its results add up to
+ * @property {number} epoch  counts the summaries
+ * @property {number | null} until  only what came up to this event is shown
  * @property {number} results
  * @property {Map<string, any>} metrics
  * @property {any[]} messages
@@ -83,9 +81,9 @@ export function newRunState() {
     groups: null,
     rowsTotal: 0,
     cases: new Map(),
-    rowList: [],
-    epoch: 0,
     summary: null,
+    epoch: 0,
+    until: null,
     results: 0,
     metrics: new Map(),
     messages: [],
@@ -103,7 +101,6 @@ const HANDLERS = {
   ranks: applyRanks,
   nccl: applyLog,
   conditions: applyConditions,
-  result: applyResult,
   triad: applyTriad,
   message: applyMessage,
   edit: applyEdit,
@@ -193,7 +190,6 @@ function caseOf(run, event) {
       conditions: new Map(),
       revision: 0,
     };
-    run.epoch += run.cases.has(event.case) ? 1 : 0;
     run.cases.set(event.case, found);
   }
   return attempt < found.attempt ? null : found;
@@ -313,19 +309,6 @@ export function newRank({ rank, node }) {
     log: null,
     times: {},
   };
-}
-
-function applyResult(run, event) {
-  const found = caseOf(run, event);
-  if (!found) {
-    return;
-  }
-  run.results += 1;
-  if (event.metric !== undefined) {
-    addFigure(run.metrics, event, found);
-    return;
-  }
-  run.rowList.push(event);
 }
 
 function applyMessage(run, event) {

@@ -1,5 +1,5 @@
-/* figures.mjs - what programs and control series report: named figures, summed up as they
- * come, for there may be many, and kept as lines to plot. No DOM. */
+/* figures.mjs - what programs and control series report: named figures, by the server's
+ * summary, as lines to plot. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { lineNames } from './chart_model.mjs';
 import { lookOf } from './palette.mjs';
@@ -17,7 +17,7 @@ function addTo(sum, value, low = value, high = value) {
   sum.max = Math.max(sum.max, high);
 }
 
-export function newMetric(event) {
+function newMetric(event) {
   return {
     metric: event.metric,
     unit: event.unit === 'us' ? 'µs' : (event.unit ?? ''),
@@ -28,29 +28,6 @@ export function newMetric(event) {
     lines: new Map(),
   };
 }
-
-/* Add a `result` event that carries a figure, of the case that was found for it. */
-export function addFigure(metrics, event, found) {
-  if (event.value === undefined) {
-    return; /* skipped: the table says why */
-  }
-  let metric = metrics.get(event.metric);
-  if (!metric) {
-    metric = newMetric(event);
-    metrics.set(event.metric, metric);
-  }
-  addTo(metric.all, event.value);
-  if (event.rank === 0) {
-    addTo(metric.rank0, event.value);
-  }
-  const place = placeOf(event.labels ?? {});
-  metric.place ??= place ?? null;
-  const at = place && event.labels[place];
-  addToLine(lineOf(metric, caseLabel(found), event.labels ?? {}), event, found, at);
-}
-
-/* The label `size`, or the first that is a number, is a place along an axis. */
-const placeOf = (labels) => ['size', ...Object.keys(labels)].find((name) => Number.isFinite(labels[name]));
 
 /* The figures of the server's summary; `caseOf(number)` finds their cases. */
 export function takeFigures(metrics, { figures, run }, caseOf) {
@@ -66,9 +43,8 @@ export function takeFigures(metrics, { figures, run }, caseOf) {
     metric.place ??= one.x ?? null;
     const found = caseOf(one.case) ?? {};
     const line = lineOf(metric, caseLabel(found), one.labels ?? {});
-    line.counts.set(`${one.case}:${one.rank}`, one.count);
+    addAll(line.all, one);
     for (const [index, value, x] of one.values) {
-      addTo(line.all, value);
       addTo(cellAt(line.cells, x ?? index + 1), value);
     }
     addTo(cellAt(line.repeats, (found.repeat ?? 0) + 1), one.median, one.min, one.max);
@@ -83,6 +59,18 @@ const sumOf = ({ count, mean, last = null, min, max }) => ({
   max: max ?? mean,
 });
 
+/* The values of one more rank and case. */
+function addAll(sum, { count, mean, last, min, max, low = min, high = max, p99 }) {
+  sum.count += count;
+  sum.sum += mean * count;
+  sum.last = last;
+  sum.min = Math.min(sum.min, low);
+  sum.max = Math.max(sum.max, high);
+  if (p99 !== undefined) {
+    sum.p99 = Math.max(sum.p99 ?? 0, p99);
+  }
+}
+
 function lineOf(metric, variant, labels) {
   const words = Object.entries(labels)
     .filter(([, value]) => typeof value !== 'number')
@@ -90,25 +78,10 @@ function lineOf(metric, variant, labels) {
   const label = [variant, ...words].filter(Boolean).join(' · ');
   let line = metric.lines.get(label);
   if (!line) {
-    line = { label, all: newSum(), counts: new Map(), cells: new Map(), repeats: new Map() };
+    line = { label, all: newSum(), cells: new Map(), repeats: new Map() };
     metric.lines.set(label, line);
   }
   return line;
-}
-
-/* By place, which is the label's or the how-manieth figure of its rank; and by repeat. */
-function addToLine(line, event, found, at) {
-  const whose = `${event.case}:${event.rank}`;
-  const count = (line.counts.get(whose) ?? 0) + 1;
-  line.counts.set(whose, count);
-  const { value } = event;
-  const low = Math.min(value, event.min ?? value);
-  const high = Math.max(value, event.max ?? value);
-  const cells = [cellAt(line.cells, at ?? count), cellAt(line.repeats, (found.repeat ?? 0) + 1)];
-  [line.all, ...cells].forEach((sum) => addTo(sum, value, low, high));
-  if (event.p99 !== undefined) {
-    line.all.p99 = Math.max(line.all.p99 ?? 0, event.p99);
-  }
 }
 
 function cellAt(cells, x) {

@@ -5,29 +5,21 @@ import { median } from './stats.mjs';
 /* A difference of this part of the median is not coloured, one of all of it fully. */
 const LEAST = 0.01;
 
-/* {members, rows: [{size, times, middle}]} of a line of the book: for each size the
- * median of every rank's time over repeats and cycles; `members` are the ranks. */
-export function heatOf(line, members) {
-  const rows = [];
-  for (const point of line.points) {
-    if (point.heat?.rows !== point.rows.length) {
-      point.heat = { rows: point.rows.length, times: rankTimes(point.rows) };
-    }
-    const { times } = point.heat;
-    if (times.length > 1) {
-      rows.push({ size: point.size, times, middle: median(times) });
-    }
+/* {members, rows: [{size, times, middle}]} of rows of one series: for each size the median
+ * of every rank's time over repeats and cycles; `members` are the ranks. */
+export function heatOf(found, members) {
+  const bySize = new Map();
+  for (const row of found.filter(({ times_us: times }) => times?.length > 1)) {
+    bySize.set(row.size, [...(bySize.get(row.size) ?? []), row.times_us]);
   }
+  const rows = [...bySize]
+    .sort(([a], [b]) => a - b)
+    .map(([size, all]) => {
+      const times = all[0].map((_, i) => median(all.map((one) => one[i]).filter(Number.isFinite)));
+      return { size, times, middle: median(times) };
+    });
   const count = rows.reduce((most, row) => Math.max(most, row.times.length), 0);
   return { members: members ?? Array.from({ length: count }, (_, i) => i), rows };
-}
-
-function rankTimes(rows) {
-  const timed = rows.filter((row) => row.times_us?.length > 0);
-  const count = timed.reduce((most, row) => Math.max(most, row.times_us.length), 0);
-  return Array.from({ length: count }, (_, i) =>
-    median(timed.map((row) => row.times_us[i]).filter(Number.isFinite)),
-  );
 }
 
 /* By how much a rank's time is above the ranks' median, as a part of it; null: unknown. */

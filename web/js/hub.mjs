@@ -3,8 +3,11 @@
  * for what is new, since a browser opens only six connections to a server. */
 import { Api } from './api.mjs';
 import { ENDED } from './events.mjs';
+import { mergeSummary } from './summary.mjs';
 
 const POLL_MS = 700;
+/* Of a run that is asked for what is new the whole summary is read. */
+const SUMMARY_MS = 4000;
 /* A tab that crashed says nothing any more: what it followed is let go after this long. */
 const SILENT_MS = 90000;
 
@@ -18,6 +21,9 @@ class Topic {
     this.key = key;
     this.id = id;
     this.after = after;
+    /** @type {any} what the stream has said of the run's summary */
+    this.summary = null;
+    this.summaryAt = 0;
     this.subscribers = new Set();
     this.stop = new AbortController();
     this.api = new Api({ storage: { getItem: () => token } });
@@ -42,6 +48,7 @@ class Topic {
         after: this.after,
         signal: this.stop.signal,
         onEvents: (events) => this.take(events),
+        onSummary: (summary) => this.takeSummary(summary),
       });
     } finally {
       streamed = null;
@@ -53,7 +60,11 @@ class Topic {
     try {
       const events = await this.api.stored(this.id, this.after);
       this.take(events);
-      if (events.some((event) => event.type === 'state' && ENDED.has(event.state))) {
+      const ended = events.some((event) => event.type === 'state' && ENDED.has(event.state));
+      if (ended || Date.now() > this.summaryAt + SUMMARY_MS) {
+        this.takeSummary({ ...(await this.api.summary(this.id, 'combination')), whole: true });
+      }
+      if (ended) {
         return 'ended';
       }
     } catch (error) {
@@ -74,9 +85,18 @@ class Topic {
     }
   }
 
+  takeSummary(summary) {
+    this.summaryAt = Date.now();
+    this.summary = mergeSummary(this.summary, summary);
+    this.subscribers.forEach((one) => one.port.postMessage({ n: one.n, summary }));
+  }
+
   async join(one) {
     this.subscribers.add(one);
     this.tellReach(new Set([one]));
+    if (this.summary) {
+      one.port.postMessage({ n: one.n, summary: this.summary });
+    }
     if (one.after >= this.after) {
       return;
     }

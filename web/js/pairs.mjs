@@ -11,7 +11,7 @@ const PLACES_MAX = 2 ** 20;
  * and by how much that is off the median of all pairs (null: no figure).
  * With `rackOf` the names are those of the nodes' racks, and a cell's figure is that of the
  * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of.
- * @param {Pick<import('./events.mjs').RunState, 'cases' | 'rowList'>} state
+ * @param {Pick<import('./events.mjs').RunState, 'cases' | 'summary'>} state
  * @param {{ rackOf?: ((node: string) => string) | null, only?: (node: string) => boolean }} [options] */
 export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   const figures = headlineOfCases(state);

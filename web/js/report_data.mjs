@@ -6,13 +6,15 @@ export class ReportData {
   constructor(data) {
     this.data = data;
     this.document = data.run ?? data.summary.run;
-    this.events = data.events ?? [];
+    const all = data.events ?? [];
+    this.events = all.filter(({ type }) => type !== 'result');
+    this.results = all.filter(({ type }) => type === 'result');
     this.goneSince = null;
   }
 
   /* Whether there are no events: of a run with very many. */
   get isSummary() {
-    return this.data.summary !== undefined;
+    return this.data.events === undefined;
   }
 
   get id() {
@@ -79,19 +81,31 @@ export class ReportData {
     return { collectives: this.data.collectives };
   }
 
-  async rows() {
-    throw new Error('The single rows are not in this report: the run has too many.');
+  /* Of the latest attempts. */
+  async rows(_id, query) {
+    if (this.isSummary) {
+      throw new Error('The single rows are not in this report: the run has too many.');
+    }
+    const wanted = [...query].filter(([name]) => ['series', 'size', 'case'].includes(name));
+    const attempts = new Map(this.document.cases.map((found) => [found.case, found.attempt]));
+    const rows = this.results.filter(
+      (row) =>
+        row.attempt === attempts.get(row.case) &&
+        wanted.every(([name, value]) => row[name] === Number(value)),
+    );
+    return { rows: rows.slice(0, Number(query.get('limit') ?? rows.length)) };
   }
 
   async stored(_id, after) {
     return this.events.filter((event) => event.id > after);
   }
 
-  async follow(id, { after, onEvents }) {
+  async follow(id, { after, onEvents, onSummary }) {
     const events = await this.stored(id, after);
     if (events.length > 0) {
       onEvents(events);
     }
+    onSummary({ ...this.data.summary, whole: true });
     return 'stopped';
   }
 }

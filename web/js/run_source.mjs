@@ -1,17 +1,20 @@
-/* run_source.mjs - one run as the page knows it: its events as they come, while it is
- * looked at; of very many, the server's summary. */
+/* run_source.mjs - one run as the page knows it: its events and its summary as they come,
+ * while it is looked at; of very many events, the latest. */
 import { applyEvents, isEnded, newRunState } from './events.mjs';
-import { seriesOf, stateOfSummary } from './summary.mjs';
+import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 
-/* Rows and figures above which the summary is read; and events of ranks, of which each has
- * five in a case. */
-const MANY = 10000;
+/* Events of ranks, of which each has five in a case, above which they are not read. */
 const MANY_OF_RANKS = 100000;
 const EVENTS_OF_RANK = 5;
 /* Events that a page can hold for a replay. */
 const REPLAY_MAX = 200000;
 const REFRESH_MS = 4000;
 const ETA_MS = 3000;
+/* Wrong elements that are named, and sizes whose rows are asked for them. */
+const WRONG_NAMED = 8;
+const WRONG_SIZES = 4;
+/* What a summary says of the run itself. */
+const BRIEF = ['labels', 'notes', 'summary', 'rows_done', 'eta_s', 'eta_basis'];
 
 export class RunSource {
   /* `onChange` is called after every change, however small. */
@@ -22,6 +25,10 @@ export class RunSource {
     /** @type {any} the run, as GET /runs/{id} returns it */
     this.meta = null;
     this.state = newRunState();
+    /** @type {any} its summary, as far as it was told */
+    this.summary = null;
+    /* The first wrong elements, of so many. */
+    this.wrong = { total: 0, named: /** @type {any[]} */ ([]) };
     this.log = [];
     /* The id that the log begins after: 0 if it is whole. */
     this.logFrom = 0;
@@ -29,6 +36,7 @@ export class RunSource {
     this.stream = null;
     this.replayed = { state: newRunState(), count: 0 };
     this.refreshing = false;
+    this.naming = false;
     this.onVisible = () => this.heed();
     this.open();
   }
@@ -46,18 +54,22 @@ export class RunSource {
     return this;
   }
 
-  /* The state after the first `count` events; null: as it is now. Going on from where
-   * the last question was is cheap. */
-  stateAt(count) {
-    if (count === null || !this.isWhole() || count >= this.log.length) {
+  /* The state after the event with this id; null: as it is now. Going on from where the
+   * last question was is cheap. What was measured is shown as it is now, from the event on
+   * that first told of it. */
+  stateAt(id) {
+    if (id === null || !this.isWhole() || id >= this.state.lastId) {
       return this.state;
     }
-    if (count < this.replayed.count) {
+    if (id < (this.replayed.state.until ?? 0)) {
       this.replayed = { state: newRunState(), count: 0 };
     }
-    applyEvents(this.replayed.state, this.log.slice(this.replayed.count, count));
-    this.replayed.count = count;
-    return this.replayed.state;
+    const { state, count } = this.replayed;
+    const end = this.log.findIndex((event) => event.id > id);
+    applyEvents(state, this.log.slice(count, end));
+    this.replayed.count = end;
+    const { summary, epoch } = this.state;
+    return Object.assign(state, { summary, epoch, until: id });
   }
 
   isWhole() {
@@ -74,6 +86,7 @@ export class RunSource {
     this.logFrom = 0;
     this.state = newRunState();
     applyEvents(this.state, this.log);
+    applySummary(this.state, this.summary);
     this.onChange();
   }
 
@@ -104,6 +117,7 @@ export class RunSource {
       after: this.state.lastId,
       signal: stream.signal,
       onEvents: (events) => this.take(events),
+      onSummary: (summary) => this.takeSummary(summary),
     });
     if (this.stream === stream) {
       this.stream = null;
@@ -123,7 +137,15 @@ export class RunSource {
       this.logFrom = Infinity;
     }
     applyEvents(this.state, events);
-    if (this.state.summary && events.some((event) => event.type === 'result')) {
+    this.onChange();
+  }
+
+  takeSummary(message) {
+    this.summary = mergeSummary(this.summary, message);
+    applySummary(this.state, this.summary);
+    const brief = BRIEF.filter((key) => key in message.run).map((key) => [key, message.run[key]]);
+    this.meta = this.meta && { ...this.meta, ...Object.fromEntries(brief) };
+    if (this.wantsCases) {
       this.refreshSoon();
     }
     this.onChange();
@@ -149,55 +171,66 @@ export class RunSource {
    * what they come to. */
   async load(signal) {
     this.meta = await this.api.run(this.id, signal);
-    const figures = this.meta.summary?.metrics ?? [];
-    const count = figures.reduce((sum, one) => sum + one.count, this.meta.rows_done);
-    if (
-      this.api.isSummary ||
-      count - this.state.results > MANY ||
-      (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)
-    ) {
+    if (this.api.isSummary || (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)) {
       await this.summarise(signal);
     }
     this.onChange();
   }
 
   async summarise(signal) {
-    const summary = await this.api.summary(this.id, 'combination', signal);
-    const state = stateOfSummary(summary);
-    if (this.wantsCases && state.summary) {
-      state.summary.cases = seriesOf(await this.api.summary(this.id, 'case', signal));
-    }
-    this.meta = summary.run;
-    this.log = this.log.filter((event) => event.id > summary.last_event);
-    this.logFrom = summary.last_event;
+    this.summary = { ...(await this.api.summary(this.id, 'combination', signal)), whole: true };
+    const state = stateOfSummary(this.summary);
+    this.meta = this.summary.run;
+    this.log = this.log.filter((event) => event.id > this.summary.last_event);
+    this.logFrom = this.summary.last_event;
     applyEvents(state, this.log);
     this.state = state;
   }
 
-  /* A page that shows one case of a run of many events needs its figures. */
+  /* A page that shows one case needs its figures. */
   needCase(number) {
-    if (number === null || this.wantsCases || !this.state.summary) {
-      return;
+    if (number !== null && !this.wantsCases) {
+      this.wantsCases = true;
+      this.refreshSoon(0);
     }
-    this.wantsCases = true;
-    this.refreshSoon(0);
   }
 
-  /* Medians over rows that are not here can only be told by the server. */
-  refreshSoon(ms = REFRESH_MS) {
+  refreshSoon(ms = isEnded(this.state) ? 0 : REFRESH_MS) {
     if (this.refreshing) {
       return;
     }
     this.refreshing = true;
     setTimeout(async () => {
       try {
-        await this.summarise(undefined);
+        const cases = seriesOf(await this.api.summary(this.id, 'case'));
+        this.state.summary = { all: null, ...this.state.summary, cases };
+        this.state.epoch += 1;
         this.onChange();
       } catch {
-        /* the next rows ask again, and the header says that the server is gone */
+        /* the next summary asks again, and the header says that the server is gone */
       }
       this.refreshing = false;
     }, ms);
+  }
+
+  /* Find the first of a book's wrong elements in the rows that have them. */
+  async nameWrong({ total, points }) {
+    if (this.naming || total === this.wrong.total) {
+      return;
+    }
+    this.naming = true;
+    const named = [];
+    try {
+      for (const { series, size } of points.slice(0, WRONG_SIZES)) {
+        const { rows } = await this.api.rows(this.id, new URLSearchParams({ series, size, limit: '100' }));
+        named.push(...rows.flatMap((row) => (row.errors ?? []).map((error) => ({ ...error, row }))));
+      }
+      this.wrong = { total, named: named.slice(0, WRONG_NAMED) };
+      this.onChange();
+    } catch {
+      /* the table marks them all the same */
+    }
+    this.naming = false;
   }
 
   /* The server's guess of the time that is left, while the run goes on. */

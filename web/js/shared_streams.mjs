@@ -45,13 +45,15 @@ export class SharedStreams {
     this.followed.forEach((_entry, n) => this.port?.postMessage({ leave: true, n }));
   }
 
-  heed({ n, events, outcome, error, goneSince }) {
+  heed({ n, events, summary, outcome, error, goneSince }) {
     const entry = this.followed.get(n);
     if (!entry) {
       return;
     }
     if (events) {
       entry.onEvents(events);
+    } else if (summary) {
+      entry.onSummary(summary);
     } else if (outcome) {
       this.followed.delete(n);
       entry.resolve(error ?? outcome);
@@ -61,7 +63,7 @@ export class SharedStreams {
   }
 
   /* Follow a run: resolves to 'ended', 'stopped', or {status, problem}. */
-  follow(id, { after, token, onEvents, onReach, signal }) {
+  follow(id, { after, token, onEvents, onSummary, onReach, signal }) {
     return new Promise((resolve) => {
       this.n += 1;
       const { n } = this;
@@ -75,7 +77,7 @@ export class SharedStreams {
         signal.removeEventListener('abort', stop);
         resolve(value);
       };
-      this.followed.set(n, { onEvents, onReach, resolve: end });
+      this.followed.set(n, { onEvents, onSummary, onReach, resolve: end });
       signal.addEventListener('abort', stop);
       this.port?.postMessage({ follow: true, n, id, after, token });
     });

@@ -1,4 +1,4 @@
-/* stats.mjs - result rows made into series to plot and table rows to read. No DOM. */
+/* stats.mjs - the server's figures in words, and in the order of a table. No DOM. */
 import { formatPercent, listInWords } from './units.mjs';
 
 export function median(values) {
@@ -41,10 +41,11 @@ export function wayOf(choice) {
   return [algo, proto, ...notes].filter(Boolean).join(', ');
 }
 
-/* [{way, rows}] of such, the most frequent first and the unknown last; [] where nothing is known of any. */
-function addWays(ways) {
+/* [{way, rows}] of a summary's `nccl`, the most frequent first and the unknown last; [] where
+ * nothing is known of any. */
+export function waysOf(choices) {
   const rows = new Map();
-  ways.forEach((one) => rows.set(one.way, (rows.get(one.way) ?? 0) + one.rows));
+  choices.forEach((choice) => rows.set(wayOf(choice), (rows.get(wayOf(choice)) ?? 0) + choice.rows));
   return rows.size > (rows.has('') ? 1 : 0)
     ? [...rows]
         .map(([way, n]) => ({ way, rows: n }))
@@ -52,88 +53,13 @@ function addWays(ways) {
     : [];
 }
 
-/* The same of a row's `nccl`, or a summary's, which say how many rows they stand for. */
-export const waysOf = (choices) =>
-  addWays(choices.map((choice) => ({ way: wayOf(choice), rows: choice.rows })));
-
 /* "TREE, LL128", or "3 × TREE, LL128; 1 × RING, LL" where rows of one size differ. */
 export const waysInWords = (ways = []) =>
   ways.length === 1 ? ways[0].way : ways.map(({ way, rows }) => `${rows} × ${way || 'not known'}`).join('; ');
 
 export const placement = (row) => (row.in_place ? 'in place' : 'out of place');
 
-/* The repeats of one row as one figure, as the server's summary has it: medians over the
- * rows; `rank_spread`, the least and the greatest of any rank in any row; `repeat_spread`,
- * those of the rows, each a mean over its ranks; `interval`, from the lowest to the highest
- * end of the rows' own intervals, and `noisy`, how many rows are not known as well as asked. A bandwidth times its time is the same
- * for all of them (the bytes that count), so what a rank saw follows from its time.
- * `base` are figures of rows that are not here: the medians are theirs until the server
- * says better. */
-export function summarise(rows, base) {
-  const own = summariseRows(rows);
-  if (!base?.repeats || rows.length === 0) {
-    return own.repeats || !base ? own : { ...base, rows };
-  }
-  if (own.repeats === 0) {
-    return { ...base, rows };
-  }
-  return {
-    ...base,
-    rows,
-    repeats: base.repeats + own.repeats,
-    rank_spread: widest(base.rank_spread, own.rank_spread),
-    repeat_spread: widest(base.repeat_spread, own.repeat_spread),
-    interval: widest(base.interval, own.interval),
-    noisy: base.noisy + own.noisy,
-    wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong,
-    ways: addWays([base, own].flatMap(knownOrNot)),
-  };
-}
-
-const knownOrNot = ({ ways, repeats }) => (ways.length > 0 ? ways : [{ way: '', rows: repeats }]);
-
-const MEASURES = ['time_us', 'algbw_gbs', 'busbw_gbs'];
-const measures = (of) => Object.fromEntries(MEASURES.map((key) => [key, of(key)]));
 const ends = (values) => [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
-const widest = (a, b) => (a && b ? measures((key) => ends([...a[key], ...b[key]])) : (a ?? b));
-
-function summariseRows(rows) {
-  const timed = rows.filter((row) => row.skipped === undefined);
-  const checked = timed.filter((row) => row.wrong !== null && row.wrong !== undefined);
-  return {
-    rows,
-    repeats: timed.length,
-    ...measures((key) => median(timed.map((row) => row[key]))),
-    rank_spread: timed.length ? rankSpread(timed) : null,
-    repeat_spread: timed.length ? measures((key) => ends(timed.map((row) => row[key]))) : null,
-    interval: intervalOf(timed.filter((row) => row.time_low_us !== undefined)),
-    noisy: timed.filter((row) => row.noisy).length,
-    wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
-    skipped: timed.length ? undefined : rows[0]?.skipped,
-    ways: waysOf(timed.map((row) => ({ ...row.nccl, rows: 1 }))),
-  };
-}
-
-const rankSpread = (timed) =>
-  spreadOfTimes(
-    timed,
-    timed.flatMap((row) => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]),
-  );
-
-const intervalOf = (known) =>
-  known.length === 0
-    ? null
-    : spreadOfTimes(
-        known,
-        known.flatMap((row) => [row.time_low_us, row.time_high_us]),
-      );
-
-function spreadOfTimes([first], all) {
-  const times = ends(all);
-  return measures((key) =>
-    key === 'time_us' ? times : ends(times.map((time) => (first[key] * first.time_us) / time)),
-  );
-}
 
 /* How far a point's figure may be off: the interval of its median and, where there are
  * several rows, their spread. `half`: half of it, as a part of the figure. null: nobody

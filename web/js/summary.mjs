@@ -40,30 +40,59 @@ export function stateOfSummary(summary) {
     nodes: run.nodes ?? [],
     groups: run.groups ?? null,
     rowsTotal: run.rows_total,
-    summary: { all: seriesOf(summary, envs), cases: null },
-    results: run.rows_done,
-    epoch: state.epoch + 1,
   });
-  for (const known of run.summary?.metrics ?? []) {
-    state.results += known.count;
-  }
-  takeFigures(state.metrics, summary, (at) => state.cases.get(at));
+  applySummary(state, summary);
   return state;
 }
 
-/** The series that books begin with, and up to which event they speak.
- * @param {Schema.RunSummary} summary
- * @param {Map<number, any> | null} envs  of each case, where they are known */
-export function seriesOf({ run, series, last_event, combinations }, envs = null) {
-  const known = envs ?? new Map(combinations.flatMap(({ env, cases }) => cases.map((at) => [at, env])));
-  const nodes = new Map((run.cases ?? []).map((found) => [found.case, found.nodes]));
-  const first = new Map(combinations.map((one) => [one.combination, one.cases[0]]));
+/** The series that books are made of, each with what tells its cases apart.
+ * @param {any} summary */
+export function seriesOf({ series, combinations }) {
+  const known = new Map(combinations.map((one) => [one.combination, one]));
   return {
-    upTo: last_event,
     series: series.map((one) => {
-      const at = one.case ?? first.get(one.combination) ?? -1;
-      return { ...one, env: known.get(at) ?? null, nodes: nodes.get(at) };
+      const { env = null, nodes, cases = [] } = known.get(one.combination) ?? {};
+      return { ...one, env, nodes, cases };
     }),
+  };
+}
+
+/* Let a summary, all of it, be that of the state. */
+export function applySummary(state, summary) {
+  state.summary = { all: seriesOf(summary), cases: state.summary?.cases ?? null };
+  state.results = summary.run.rows_done;
+  state.metrics = new Map();
+  takeFigures(state.metrics, summary, (at) => state.cases.get(at));
+  state.epoch += 1;
+}
+
+const keyOf = ({ points, rows, skipped, wrong, points_total, ...key }) => JSON.stringify(key);
+const figureKeyOf = ({ combination, case: at, rank, metric, group, x, labels }) =>
+  JSON.stringify([combination, at, rank, metric, group, x, labels]);
+
+/* Two lists as one: of what has the same key the later, or what `join` makes of both. */
+function merge(known, fresh, key, join = (_old, one) => one) {
+  const all = new Map(known.map((one) => [key(one), one]));
+  fresh.forEach((one) => all.set(key(one), join(all.get(key(one)), one)));
+  return [...all.values()];
+}
+
+function joinSeries(known, fresh) {
+  const points = merge(known?.points ?? [], fresh.points, (point) => point.size);
+  return { ...fresh, points: points.sort((a, b) => a.size - b.size) };
+}
+
+/* What is known of a run's summary after another message of its stream. */
+export function mergeSummary(known, message) {
+  if (message.whole || known === null) {
+    return message;
+  }
+  return {
+    ...message,
+    whole: true,
+    combinations: merge(known.combinations, message.combinations, (one) => one.combination),
+    series: merge(known.series, message.series, keyOf, joinSeries),
+    figures: merge(known.figures, message.figures, figureKeyOf),
   };
 }
 
@@ -104,7 +133,7 @@ function caseOf(found, env, nodes) {
   };
 }
 
-/* A point of the summary as summarise() makes one of rows. */
+/* A point as charts and table have it. */
 export const pointOfSummary = (point) => ({
   size: point.size,
   repeats: point.rows,

@@ -268,6 +268,47 @@ test('Stop ends the run', LIMIT, async (t) => {
   await until(async () => /cancelled/.test(await state(page)), 'the cancel', 30000);
 });
 
+/* What the page's table says of each point: size, time and busbw of the row's text, as the
+ * summary's points have them. */
+async function assertTableIs(page, { series }) {
+  const wanted = series
+    .filter((one) => !one.in_place)
+    .flatMap(({ points }) => points)
+    .map(({ size, count, time_us: us, busbw_gbs: gbs }) => [size, count, us, gbs]);
+  const shown = (await figureRows(page)).map((text) => text.split(/\s+/));
+  assert.equal(shown.length, wanted.length);
+  wanted.forEach(([size, count, us, gbs], i) => {
+    const cells = shown[i].map((cell) => Number(cell.replace(/^~|±.*$/g, '')));
+    assert.equal(shown[i][0], size % 1024 ? String(size) : `${size / 1024}K`);
+    assert.equal(cells[1], count);
+    for (const figure of [us, gbs]) {
+      assert.ok(
+        cells.some((cell) => Math.abs(cell / figure - 1) < 0.01),
+        `${shown[i]} holds ${figure}`,
+      );
+    }
+  });
+}
+
+test('what the page shows of repeats is what the server says, live and in the end', LIMIT, async (t) => {
+  const { server, agents, page, open } = await setUp(t);
+  const { id } = await server.run({ ...WATCHED, repeats: 3, in_place: false });
+  await open(`/runs/${id}`);
+  const summary = () => server.get(`/api/v1/runs/${id}/summary`);
+  const isThere = async ({ results }) =>
+    (await page.getByText(new RegExp(`^${results} of 48 rows measured`)).count()) === 1;
+  const letGo = await hold({ server, agents }, id, 5);
+  const live = await summary();
+  await until(() => isThere(live), 'the rows so far');
+  await assertTableIs(page, live);
+  letGo();
+  await until(async () => /completed/.test(await state(page)), 'the end', 60000);
+  const end = await summary();
+  assert.ok(end.series[0].points.every(({ rows }) => rows === 3));
+  await until(async () => (await sizes(page)).length === 16, 'every size');
+  await assertTableIs(page, end);
+});
+
 test('labels and notes are changed on the page, and what is wrong is said there', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t, { nodes: 1, expected: /422/ });
   const { id } = await server.runToEnd({ sizes: [8], iters: 1, labels: { gpu: 'a100', draft: 'yes' } });

@@ -5,8 +5,10 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bookOf, headlineOfCases } from '../../../web/js/book.mjs';
+import { headlineOfCases } from '../../../web/js/book.mjs';
 import { newRunState, applyEvents } from '../../../web/js/events.mjs';
+import { seriesOf } from '../../../web/js/summary.mjs';
+import { resultsOf, summaryOf } from './summary_of.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /* As the build completed it: cmake --build --preset dev --target openapi. */
@@ -123,8 +125,12 @@ export class FakeServer {
   }
 
   send(stream, events) {
-    for (const event of events) {
+    for (const event of events.filter(({ type }) => stream.hasResults || type !== 'result')) {
       stream.response.write(`id: ${event.id}\nevent: ${event.type}\n` + `data: ${JSON.stringify(event)}\n\n`);
+    }
+    if (stream.hasSummary) {
+      const summary = { whole: true, ...this.summarise(this.runs.get(stream.id)) };
+      stream.response.write(`event: summary\ndata: ${JSON.stringify(summary)}\n\n`);
     }
     if (ENDED.includes(this.describe(this.runs.get(stream.id)).state)) {
       stream.response.end('event: end\ndata: {}\n\n');
@@ -135,7 +141,7 @@ export class FakeServer {
   /* The run document, from its events as the page itself reads them. */
   describe(run, full = false) {
     const state = stateOf(run);
-    const rows = currentRows(state);
+    const rows = rowsOf(run.events);
     const out = rows.filter((row) => !row.in_place && row.series === 0 && !row.skipped);
     const document = {
       id: run.id,
@@ -155,7 +161,7 @@ export class FakeServer {
       rows_done: rows.length,
       rows_total: state.rowsTotal,
       summary: {
-        headline: headlineOf(state),
+        headline: headlineOf(run.events),
         wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
         skipped: rows.filter((row) => row.skipped).length,
         cases: { completed: 0, failed: 0, cancelled: 0, skipped: 0 },
@@ -163,7 +169,7 @@ export class FakeServer {
       },
     };
     if (full) {
-      return { ...document, ...run.extra, spec: run.spec, cases: casesOf(state) };
+      return { ...document, ...run.extra, spec: run.spec, cases: casesOf(state, run.events) };
     }
     const listed = Object.entries(run.extra ?? {}).filter(([key]) => LISTED.has(key));
     return { ...document, ...Object.fromEntries(listed) };
@@ -313,8 +319,8 @@ export class FakeServer {
     } else if (verb === 'baseline') {
       json(response, 200, { baseline: null, runs: run.against ?? [] });
     } else if (verb === 'summary') {
-      json(response, 200, this.summarise(run));
-    } else if (verb === 'results' && params.has('size')) {
+      json(response, 200, this.summarise(run, params.get('by') ?? undefined));
+    } else if (verb === 'results' && params.has('series')) {
       const { rows } = this.pageOf(run, params);
       json(response, 200, { run: run.id, rows, next: null });
     } else if (verb === 'results') {
@@ -326,57 +332,32 @@ export class FakeServer {
   }
 
   pageOf(run, params) {
-    const state = stateOf(run);
-    const rows = currentRows(state).filter(
-      (row) => row.size === Number(params.get('size')) && row.series === Number(params.get('series')),
+    const wanted = ['series', 'size', 'case'].filter((name) => params.has(name));
+    const rows = rowsOf(run.events).filter((row) =>
+      wanted.every((name) => row[name] === Number(params.get(name))),
     );
     return { rows: rows.slice(0, Number(params.get('limit'))) };
   }
 
-  /* As docs/api.md has it, of runs without a matrix. */
-  summarise(run) {
-    const state = stateOf(run);
-    const series = [...bookOf(state).lines.values()].map((line) => {
-      const [first] = line.points[0].rows;
-      const points = line.points.map(summaryPoint);
-      return {
-        combination: 0,
-        case: null,
-        cycle: null,
-        ...seriesKeys(first),
-        rows: points.reduce((sum, point) => sum + point.rows, 0),
-        skipped: 0,
-        wrong: 0,
-        points_total: points.length,
-        points,
-      };
-    });
-    const notRows = run.events.filter((event) => event.type !== 'result');
-    return {
-      run: this.describe(run, true),
-      last_event: state.lastId,
-      combinations: [{ combination: 0, env: {}, cases: [...state.cases.keys()] }],
-      series,
-      figures: [],
-      messages: notRows.filter((event) => event.type === 'message').slice(-200),
-      recent: notRows.filter((event) => event.type !== 'message').slice(-500),
-    };
+  summarise(run, by = 'combination') {
+    return summaryOf(run.events, by, this.describe(run, true));
   }
 
   stream(request, response, run, params) {
     const after = Number(request.headers['last-event-id'] ?? params.get('after') ?? 0);
+    const hasResults = params.get('results') !== '0';
     if (params.get('follow') === '0') {
       response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
       response.end(
         run.events
-          .filter((event) => event.id > after)
+          .filter((event) => event.id > after && (hasResults || event.type !== 'result'))
           .map((event) => `${JSON.stringify(event)}\n`)
           .join(''),
       );
       return;
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    const stream = { id: run.id, response };
+    const stream = { id: run.id, response, hasResults, hasSummary: params.get('summary') === '1' };
     this.streams.add(stream);
     response.on('close', () => this.streams.delete(stream));
     response.write(': hello\n\n');
@@ -396,15 +377,17 @@ export class FakeServer {
   }
 }
 
-function headlineOf(state) {
-  const rowList = currentRows(state).map((row) => ({ ...row, case: 0, attempt: 1 }));
-  const found = headlineOfCases({ rowList, cases: new Map() }).get(0);
-  return found ? { collective: rowList[0].collective, ...found, rows: 1 } : null;
-}
-
 /* Rows measured, of the present attempts only. */
-const currentRows = (state) =>
-  state.rowList.filter((row) => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
+const rowsOf = (events) => resultsOf(events).filter(({ metric }) => metric === undefined);
+
+const headlinesOf = (events, by) =>
+  headlineOfCases({ summary: { cases: seriesOf(summaryOf(events, by)) }, cases: new Map() });
+
+function headlineOf(events) {
+  const rows = rowsOf(events).map((row) => ({ ...row, case: 0, attempt: 1 }));
+  const found = headlinesOf(rows, 'case').get(0);
+  return found ? { collective: rows[0].collective, ...found, rows: 1 } : null;
+}
 
 /* A run's events as the page reads them: those that have come since the last time. */
 function stateOf(run) {
@@ -414,8 +397,9 @@ function stateOf(run) {
   return run.read.state;
 }
 
-const casesOf = (state, headlines = headlineOfCases(state)) =>
-  [...state.cases.values()].map(({ ranks, env, conditions, ...found }) => ({
+function casesOf(state, events) {
+  const headlines = headlinesOf(events, 'case');
+  return [...state.cases.values()].map(({ ranks, env, conditions, ...found }) => ({
     ...found,
     headline: headlines.get(found.case) ?? null,
     conditions: [...conditions.values()],
@@ -425,43 +409,6 @@ const casesOf = (state, headlines = headlineOfCases(state)) =>
       reason,
     })),
   }));
-
-const seriesKeys = ({ series, collective, dtype, redop, root, in_place }) => ({
-  series,
-  collective,
-  dtype,
-  redop,
-  root,
-  in_place,
-});
-
-function summaryPoint(point) {
-  const [first] = point.rows;
-  return {
-    size: point.size,
-    row: first.row,
-    event: first.id,
-    rows: point.repeats,
-    skipped: 0,
-    reason: null,
-    wrong: point.wrong,
-    time_us: point.time_us,
-    algbw_gbs: point.algbw_gbs,
-    busbw_gbs: point.busbw_gbs,
-    rank_spread: point.rank_spread,
-    repeat_spread: point.repeat_spread,
-    noisy: point.noisy,
-    ...(point.ways.length ? { nccl: choicesOf(point.rows) } : {}),
-    ...(point.interval ? { interval: point.interval } : {}),
-  };
-}
-
-function choicesOf(rows) {
-  const counts = new Map();
-  rows
-    .map((row) => JSON.stringify(row.nccl))
-    .forEach((text) => counts.set(text, (counts.get(text) ?? 0) + 1));
-  return [...counts].map(([text, n]) => ({ ...JSON.parse(text), rows: n }));
 }
 
 function json(response, status, body) {

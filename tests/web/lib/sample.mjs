@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { applyEvents, newRunState } from '../../../web/js/events.mjs';
+import { applySummary, seriesOf } from '../../../web/js/summary.mjs';
+import { summaryOf } from './summary_of.mjs';
 import { busFactor } from '../../../web/js/stats.mjs';
 
 const { served } = JSON.parse(
@@ -312,9 +314,12 @@ export function sampleNode(name, state = 'idle', extra = {}) {
   };
 }
 
+/* The state of a page that has read all of it. */
 export function replay(events) {
   const run = newRunState();
   applyEvents(run, events);
+  applySummary(run, summaryOf(events));
+  run.summary.cases = seriesOf(summaryOf(events, 'case'));
   return run;
 }
 

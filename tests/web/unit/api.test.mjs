@@ -50,14 +50,32 @@ function apiWith(answers, options = {}) {
 
 async function follow(api, after = 0) {
   const ids = [];
+  const summaries = [];
   const signal = new AbortController().signal;
   const outcome = await api.follow('r1', {
     after,
     signal,
     onEvents: (events) => ids.push(...events.map((event) => event.id)),
+    onSummary: (summary) => summaries.push(summary),
   });
-  return { ids, outcome };
+  return { ids, summaries, outcome };
 }
+
+test('summaries come beside events, in their order', async () => {
+  const summary = (n) => `event: summary\ndata: {"last_event":${n}}\n\n`;
+  const pieces = [
+    frame(1) + summary(1),
+    frame(2),
+    summary(2).slice(0, 20),
+    `${summary(2).slice(20)}event: end\ndata: {}\n\n`,
+  ];
+  const { api, requests } = apiWith([streamOf(pieces)]);
+  const { ids, summaries, outcome } = await follow(api);
+  assert.equal(outcome, 'ended');
+  assert.deepEqual(ids, [1, 2]);
+  assert.deepEqual(summaries, [{ last_event: 1 }, { last_event: 2 }]);
+  assert.equal(requests[0].path, '/api/v1/runs/r1/events?results=0&summary=1');
+});
 
 test('a cut stream goes on after the last event, without gap or duplicate', async () => {
   const { api, requests } = apiWith([
@@ -117,7 +135,7 @@ test('a silent connection is given up and made anew', async () => {
 test('an abort stops at once', async () => {
   const stop = new AbortController();
   const { api } = apiWith([new TypeError('refused')]);
-  const done = api.follow('r1', { after: 0, onEvents() {}, signal: stop.signal });
+  const done = api.follow('r1', { after: 0, onEvents() {}, onSummary() {}, signal: stop.signal });
   setTimeout(() => stop.abort(), 5);
   assert.equal(await done, 'stopped');
 });

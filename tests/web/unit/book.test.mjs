@@ -1,9 +1,10 @@
 /* book.test.mjs - rows made into lines and table rows, one by one */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Book, bookOf } from '../../../web/js/book.mjs';
-import { applyEvents, newRunState } from '../../../web/js/events.mjs';
+import { bookOf } from '../../../web/js/book.mjs';
+import { applySummary, mergeSummary } from '../../../web/js/summary.mjs';
 import { replay, sampleRow, sampleRun, stateWith } from '../lib/sample.mjs';
+import { summaryOf } from '../lib/summary_of.mjs';
 
 const row = (options) => ({ case: 0, attempt: 1, ...sampleRow({ row: 0, series: 0, ...options }) });
 
@@ -28,69 +29,63 @@ test('the table pairs both placements of a size, in the order of measuring', () 
   ]);
   const table = bookOf(stateWith(rows.reverse())).table();
   assert.deepEqual(
-    table.map((entry) => entry.size),
-    [8, 16],
+    table.map((entry) => [entry.size, entry.count, entry.out.repeats, entry.in.repeats]),
+    [8, 16].map((size) => [size, size / 4, 1, 1]),
   );
-  assert.equal(table[0].out.rows[0].row, 0);
-  assert.equal(table[0].in.rows[0].row, 1);
 });
 
-test('repeats of a row share a table row; sizes that round to the same one do not', () => {
-  const rows = [
-    row({ row: 0, size: 16 }),
-    row({ row: 1, size: 16 }),
-    { ...row({ row: 0, size: 16 }), case: 1 },
-  ];
+test('repeats of a row share a table row', () => {
+  const rows = [0, 1].map((number) => ({ ...row({ row: 0, size: 16 }), case: number }));
   const table = bookOf(stateWith(rows)).table();
-  assert.equal(table.length, 2);
   assert.deepEqual(
     table.map((entry) => entry.out.repeats),
-    [2, 1],
+    [2],
   );
 });
 
-test('wrong elements are counted in full and named up to a limit', () => {
-  const errors = Array.from({ length: 12 }, (_, index) => ({ rank: 1, index, expected: '6', got: '5' }));
-  const rows = [{ ...row({ size: 8 }), wrong: 100, errors }, row({ row: 1, size: 16 })];
-  const found = bookOf(stateWith(rows)).wrong;
-  assert.deepEqual([found.total, found.rows, found.named.length], [100, 1, 8]);
-  assert.equal(found.named[0].row.size, 8);
+test('wrong elements are counted, with the sizes that have them', () => {
+  const rows = [{ ...row({ size: 8 }), wrong: 100 }, row({ row: 1, size: 16 })];
+  const { total, points } = bookOf(stateWith(rows)).wrong;
+  assert.deepEqual([total, points], [100, [{ series: 0, size: 8 }]]);
 });
 
-test('rows that come one by one make what they make together', () => {
+const shownOf = (state) =>
+  bookOf(state)
+    .table()
+    .map(({ size, out, in: inside }) => [size, out, inside]);
+
+test('summaries that come in pieces make what one makes', () => {
   const { events } = sampleRun({ sizes: [8, 16, 32], repeats: 3 });
-  const state = newRunState();
-  const grown = new Book();
-  for (const event of events) {
-    applyEvents(state, [event]);
-    grown.take(state);
+  let known = null;
+  for (let end = 1; end <= events.length; end += 5) {
+    const whole = summaryOf(events.slice(0, end));
+    const before = new Set(
+      known?.series.flatMap(({ points }) => points.map((point) => JSON.stringify(point))),
+    );
+    const isNew = (point) => !before.has(JSON.stringify(point));
+    const series = whole.series
+      .map((one) => ({ ...one, points: one.points.filter(isNew) }))
+      .filter(({ points }) => points.length > 0);
+    known = mergeSummary(known, known ? { ...whole, series } : { ...whole, whole: true });
+    assert.deepEqual(known.series, whole.series);
   }
-  const whole = bookOf(replay(events));
-  const figures = (book) => book.table().map(({ out, in: inside }) => [out, inside]);
-  assert.deepEqual(figures(grown), figures(whole));
-  assert.deepEqual(
-    [...grown.lines.values()].map((line) => line.points),
-    [...whole.lines.values()].map((line) => line.points),
-  );
-  assert.equal(grown.rows, 18);
+  const state = replay(events);
+  applySummary(state, mergeSummary(known, { ...summaryOf(events), whole: true }));
+  assert.deepEqual(shownOf(state), shownOf(replay(events)));
+  assert.equal(bookOf(state).rows, 18);
 });
 
-test('a case that begins afresh takes its rows back', () => {
-  const { events } = sampleRun({ sizes: [8] });
-  const end = events.findLastIndex((event) => event.type === 'result') + 1;
-  const state = replay(events.slice(0, end));
-  assert.equal(bookOf(state).rows, 2);
-  const { id } = events[end - 1];
-  applyEvents(state, [
-    { id: id + 1, type: 'case', case: 0, attempt: 2, state: 'rendezvous', repeat: 0 },
-    { id: id + 2, type: 'result', case: 0, attempt: 2, ...sampleRow({ row: 0, size: 64 }) },
-  ]);
+test('of a moment of the past there are the points that had begun', () => {
+  const { events } = sampleRun({ sizes: [8, 16, 32] });
+  const state = replay(events);
+  const seconds = events.filter(({ type, size }) => type === 'result' && size === 16);
+  state.until = seconds[0].id;
   assert.deepEqual(
-    bookOf(state)
-      .table()
-      .map((entry) => entry.size),
-    [64],
+    shownOf(state).map(([size]) => size),
+    [8, 16],
   );
+  state.until = null;
+  assert.equal(shownOf(state).length, 3);
 });
 
 test('cases that differ by environment are lines of their own; repeats are not', () => {
@@ -109,7 +104,7 @@ test('cases that differ by environment are lines of their own; repeats are not',
 test('a case by itself has its rows only', () => {
   const state = replay(sampleRun({ sizes: [8, 16], repeats: 2 }).events);
   assert.equal(bookOf(state, 1).rows, 4);
-  assert.equal(bookOf(state, 1).table()[0].out.rows[0].case, 1);
+  assert.equal(bookOf(state, 1).table()[0].out.repeats, 1);
 });
 
 test('groups of a split are lines and table rows of their own', () => {
@@ -120,31 +115,6 @@ test('groups of a split are lines and table rows of their own', () => {
     ['group 0', 'group 1'],
   );
   assert.equal(book.table().length, 2);
-});
-
-test('one more row in a run of many reads none of those before it', () => {
-  const { events } = sampleRun({ sizes: Array.from({ length: 2000 }, (_, i) => 8 * (i + 1)) });
-  const state = newRunState();
-  let reads = 0;
-  applyEvents(state, events.slice(0, -20));
-  bookOf(state);
-  for (const row of state.rowList) {
-    for (const name of ['size', 'time_us', 'busbw_gbs']) {
-      const value = row[name];
-      Object.defineProperty(row, name, {
-        get: () => {
-          reads += 1;
-          return value;
-        },
-      });
-    }
-  }
-  const before = state.rowList.length;
-  applyEvents(state, events.slice(-20));
-  const book = bookOf(state);
-  assert.ok(state.rowList.length > before);
-  assert.equal(book.rows, state.rowList.length);
-  assert.equal(reads, 0);
 });
 
 test('rows of a group name its ranks', () => {

@@ -34,10 +34,17 @@ test('figures add up by metric, over all ranks and of rank 0', () => {
   assert.equal(run.metrics.get('loss').higherIsBetter, false);
 });
 
-test('figures are no rows of a measurement, and none is counted twice', () => {
-  const run = replay([figure(1, 4), figure(1, 4)]);
+test('figures are no rows of a measurement', () => {
+  const run = replay([figure(1, 4)]);
   assert.equal(run.metrics.get('speed').all.count, 1);
   assert.equal(bookOf(run).rows, 0);
+});
+
+test('what the values themselves sum up shows in their ends and in the slowest p99', () => {
+  const set = { unit: 'us', min: 2, max: 9, p99: 8 };
+  const run = replay([figure(1, 4, set), figure(2, 5, { ...set, min: 3, p99: 7 })]);
+  const [line] = run.metrics.get('speed').lines.values();
+  assert.deepEqual([line.all.count, line.all.min, line.all.max, line.all.p99], [2, 2, 9, 8]);
 });
 
 const view = parseAddress('/runs/a', '').query;

@@ -10,42 +10,6 @@ const row = (options) => ({ case: 0, attempt: 1, ...sampleRow({ row: 0, series: 
 
 test('nothing has no median', () => assert.equal(stats.median([]), null));
 
-test('repeats become medians, with the spread of ranks apart from that of repeats', () => {
-  const rows = [10, 30, 20].map((time) => ({
-    ...row({ size: 8 }),
-    time_us: time,
-    time_min_us: time - 1,
-    time_max_us: time + 2,
-    algbw_gbs: 100 / time,
-    busbw_gbs: 150 / time,
-    wrong: time === 30 ? 4 : 0,
-  }));
-  const summary = stats.summarise(rows);
-  assert.equal(summary.time_us, 20);
-  assert.equal(summary.busbw_gbs, 7.5);
-  assert.deepEqual(summary.rank_spread.time_us, [9, 32]);
-  assert.deepEqual(summary.rank_spread.busbw_gbs, [150 / 32, 150 / 9]);
-  assert.deepEqual(summary.repeat_spread.time_us, [10, 30]);
-  assert.deepEqual(summary.repeat_spread.busbw_gbs, [5, 15]);
-  assert.equal(summary.wrong, 4);
-  assert.equal(summary.repeats, 3);
-});
-
-test('a skipped row has a reason and no figure; one of several does not hide the others', () => {
-  const skipped = { row: 0, size: 8, skipped: 'too small' };
-  const alone = stats.summarise([skipped]);
-  assert.equal(alone.skipped, 'too small');
-  assert.equal(alone.time_us, null);
-  assert.equal(alone.rank_spread, null);
-  const among = stats.summarise([skipped, row({ size: 8 })]);
-  assert.equal(among.skipped, undefined);
-  assert.equal(among.repeats, 1);
-});
-
-test('unchecked data is null, not right', () => {
-  assert.equal(stats.summarise([{ ...row({ size: 8 }), wrong: null }]).wrong, null);
-});
-
 test('sorting puts what has no figure last, both ways, and keeps ties in order', () => {
   const rows = [
     row({ row: 0, size: 8 }),

@@ -94,15 +94,7 @@ export function pairMap(change) {
      * `racks`: whose nodes are shown, or none. */
     update(state, named, nodes = [], racks = []) {
       latest = { state, named, nodes, racks };
-      map.update(() => [
-        state,
-        state.epoch,
-        state.rowList.length,
-        state.cases.size,
-        named.join(),
-        nodes.length,
-        racks.join(),
-      ]);
+      map.update(() => [state, state.epoch, state.cases.size, named.join(), nodes.length, racks.join()]);
     },
     destroy: () => map.destroy(),
   };

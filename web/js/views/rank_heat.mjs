@@ -10,14 +10,18 @@ const ROW_PX = 15;
 const ROWS_MAX = 32;
 const TICK_PX = 64;
 
-export function rankHeat() {
+/* Rows that are read of a series, and how often while a run goes on. */
+const ROWS_READ = 2000;
+const REFRESH_MS = 4000;
+
+export function rankHeat(app, id) {
   let lines = [];
   let shownCase = null;
+  let wantedCase = null;
+  /* The rows of a line, as they were when its book was of that epoch. */
+  let read = { key: '', epoch: -1, at: 0, rows: /** @type {any[]} */ ([]), isReading: false };
   const choice = h('select', { 'aria-label': 'Series' });
-  const empty = h(
-    'p.muted',
-    'There are no times of single ranks here: a row of the ' + 'table has them when it is opened.',
-  );
+  const empty = h('p.muted', 'There are no times of single ranks here.');
   const key = h(
     'p.muted.heat-key',
     h('span.heat-scale'),
@@ -25,11 +29,32 @@ export function rankHeat() {
       'wait for has the shortest times: it waits for nobody.',
   );
   const chosen = () => lines.find((one) => one.key === choice.value) ?? lines[0];
+  const ask = async (line, epoch) => {
+    const key = `${line.key}/${wantedCase}`;
+    const isKnown = read.key === key && (read.epoch === epoch || Date.now() < read.at + REFRESH_MS);
+    if (isKnown || read.isReading) {
+      return;
+    }
+    const rows = read.key === key ? read.rows : [];
+    read = { key, epoch, at: Date.now(), rows, isReading: true };
+    const query = new URLSearchParams({ series: line.series, limit: String(ROWS_READ) });
+    if (wantedCase !== null) {
+      query.set('case', wantedCase);
+    }
+    try {
+      const all = (await app.api.rows(id, query)).rows;
+      read.rows = all.filter((row) => line.cases.length === 0 || line.cases.includes(row.case));
+    } catch {
+      /* the map says that there are none */
+    }
+    read.isReading = false;
+    map.refresh();
+  };
   const map = new HeatMap(
     'Map of ranks by sizes. Arrow keys read out each cell, beginning with ' + 'the one that differs most.',
     () => {
       const line = chosen();
-      const heat = line ? heatOf(line, line.members) : { rows: [], members: [] };
+      const heat = line ? heatOf(read.rows, line.members) : { rows: [], members: [] };
       const has = heat.rows.length > 0;
       setHidden(empty, has);
       [map.box, map.said, key, choice.parentElement].forEach((part) => setHidden(part, !has));
@@ -45,18 +70,26 @@ export function rankHeat() {
     map.said,
     key,
   );
-  choice.addEventListener('change', () => map.refresh());
+  choice.addEventListener('change', () => {
+    read.at = 0;
+    ask(chosen(), read.epoch);
+    map.refresh();
+  });
 
   return {
     element,
-    update(book, itsCase) {
+    update(book, itsCase, onlyCase) {
       setHidden(element, book.lines.size === 0);
       map.update(() => {
         lines = [...book.lines.values()];
         shownCase = itsCase;
         fillChoice(choice, lines);
+        wantedCase = onlyCase;
         const line = chosen();
-        return [line?.key, line?.revision, book.epoch, lines.length];
+        if (line) {
+          ask(line, book.epoch);
+        }
+        return [line?.key, read.at, read.isReading, lines.length];
       });
     },
     destroy: () => map.destroy(),

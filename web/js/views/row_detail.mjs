@@ -17,19 +17,17 @@ export class RowDetail {
     this.loaded = [];
     this.element = h('div.row-detail');
     this.entry = entry;
-    if (entry.base.out || entry.base.in || this.own().length > 0) {
-      this.load();
-    }
-  }
-
-  /* The rows that came as events, which are without their samples. */
-  own() {
-    return [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
+    this.isLoading = false;
+    this.load();
   }
 
   update(entry) {
+    const isNew = entry.out !== this.entry.out || entry.in !== this.entry.in;
+    const rows = repeatsOf(this.entry);
     this.entry = entry;
-    this.draw();
+    if (isNew && repeatsOf(entry) !== rows) {
+      this.load();
+    }
   }
 
   /* "in place, NCCL_ALGO=Ring, repeat 2, cycle 1" */
@@ -51,28 +49,30 @@ export class RowDetail {
     };
   }
 
-  /* The rows behind a summary, and all rows' samples, are asked for when somebody looks. */
+  /* The rows behind the entry are asked for when somebody looks. */
   async load() {
-    const { series, size } = this.entry;
-    const all = [series.out, series.in, ...this.own().map((row) => row.series)];
-    const asked = [...new Set(all)].filter((n) => n !== undefined);
+    if (this.isLoading) {
+      return;
+    }
+    this.isLoading = true;
+    const asked = [...new Set(Object.values(this.entry.series))];
     try {
-      for (const number of asked) {
-        const query = new URLSearchParams({ series: number, size, limit: BLOCKS_SHOWN, samples: 1 });
-        const { rows } = await this.api.rows(this.id, query);
-        this.loaded.push(...rows);
+      const found = [];
+      for (const series of asked) {
+        const query = new URLSearchParams({ series, size: this.entry.size, limit: BLOCKS_SHOWN, samples: 1 });
+        found.push(...(await this.api.rows(this.id, query)).rows);
       }
+      this.loaded = found;
       this.draw();
     } catch (error) {
       this.element.replaceChildren(h('p.bad', error.message));
     }
+    this.isLoading = false;
   }
 
   draw() {
-    const own = this.own().filter((row) => !this.loaded.some((known) => isSame(known, row)));
-    const rows = [...this.loaded, ...own];
-    const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
-    const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
+    const rows = this.loaded;
+    const left = repeatsOf(this.entry) - Math.min(rows.length, BLOCKS_SHOWN * 2);
     this.element.replaceChildren(
       ...rows.slice(0, BLOCKS_SHOWN * 2).map((row) => rowBlock(row, this.nameOf(row), this.rankNames(row))),
       left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '',
@@ -80,11 +80,7 @@ export class RowDetail {
   }
 }
 
-const isSame = (one, other) =>
-  one.row === other.row &&
-  one.case === other.case &&
-  one.attempt === other.attempt &&
-  one.group === other.group;
+const repeatsOf = (entry) => (entry.out?.repeats ?? 0) + (entry.in?.repeats ?? 0);
 
 function rowBlock(row, place, nameOf) {
   if (row.skipped !== undefined) {

@@ -96,7 +96,7 @@ function buildParts(app, id, { ask, change, seek, source }) {
     budget: runBudget(app, id),
     lanes: runLanes(app),
     topology: runTopology(app, id),
-    heat: rankHeat(),
+    heat: rankHeat(app, id),
     cases: caseGrid(change),
     logs: runLogs(app, id, change),
     timeline: runTimeline(),
@@ -198,7 +198,7 @@ function draw({ source, parts, panels, rest, onPaper = false }, view) {
     ranks() {
       parts.lanes.update(state, shownCase);
       parts.topology?.update(spec, view.case);
-      parts.heat.update(own.book, shownCase);
+      parts.heat.update(own.book, shownCase, view.case);
     },
     cases() {
       source.needCase(view.case ?? 0);

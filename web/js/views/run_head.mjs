@@ -159,7 +159,7 @@ function update(parts, app, source, state, book, unreal, change) {
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
   setHidden(parts.remove, !isEnded(source.state));
   drawFollowUp(parts, source.meta?.follow_up);
-  drawProgress(parts, state, rowsDone(state, book));
+  drawProgress(parts, state, state.until === null);
   drawAnswer(parts, source, state, change);
   drawFacts(parts, app, source, state);
   drawAlerts(parts, source, state, book.wrong);
@@ -294,17 +294,11 @@ const waysTable = (ways) =>
         ),
       );
 
-/* Control series count as rows, one for each figure. */
-function rowsDone(state, book) {
-  return state.summary
-    ? state.results
-    : [...state.metrics.values()].reduce((sum, one) => sum + one.all.count, book.rows);
-}
-
-function drawProgress(parts, state, done) {
-  const total = state.rowsTotal;
+/* Of the past nobody knows it. */
+function drawProgress(parts, state, isNow) {
+  const { rowsTotal: total, results: done } = state;
   const ended = isEnded(state);
-  setHidden(parts.progress.parentElement, total === 0 || (ended && done >= total));
+  setHidden(parts.progress.parentElement, total === 0 || (ended && done >= total) || !isNow);
   if (total > 0) {
     parts.progress.value = Math.min(1, done / total);
     setText(parts.progressText, `${done} of ${plural(total, 'row')} measured`);
@@ -369,6 +363,8 @@ function drawAlerts(parts, source, state, wrong) {
     ({ level, text }) => (level === 'warn' || level === 'error') && !saysReason(text, state.reason),
   );
   const outcome = source.state;
+  const { named } = source.wrong;
+  source.nameWrong(wrong);
   const sign = JSON.stringify([
     source.error?.message,
     source.meta === null && source.waits,
@@ -376,6 +372,7 @@ function drawAlerts(parts, source, state, wrong) {
     outcome.state,
     outcome.reason,
     wrong.total,
+    named.length,
     messages.length,
     state.messagesDropped,
   ]);
@@ -395,38 +392,38 @@ function drawAlerts(parts, source, state, wrong) {
       source.meta === null && source.waits
         ? alertBox('warn', 'Waiting for the server. ', 'The run is shown here as soon as it answers.')
         : null,
-      outcome.reason || wrong.total > 0 ? endAlert(state, outcome, wrong) : null,
+      outcome.reason || wrong.total > 0 ? endAlert(state, outcome, wrong, named) : null,
       messages.length > 0 ? messagesAlert(messages, state.cases) : null,
     ].filter(Boolean),
   );
 }
 
 /* Why the run ended, and the wrong elements, in one box. */
-function endAlert(state, outcome, wrong) {
+function endAlert(state, outcome, wrong, named) {
   const isBad = outcome.state === 'failed' || wrong.total > 0;
   const later = state === outcome ? '' : 'Later: ';
-  const found = `${plural(wrong.total, 'wrong element')} in ${plural(wrong.rows, 'row')}`;
+  const found = `${plural(wrong.total, 'wrong element')} in ${plural(wrong.points.length, 'row')}`;
   return alertBox(
     isBad ? 'bad' : 'warn',
     outcome.reason ? `${later}${stateWord(outcome.state)}: ` : `${found}.`,
     outcome.reason ? h('span.why', { title: outcome.reason }, outcome.reason) : null,
-    wrong.total > 0 ? wrongList(state, wrong, outcome.reason ? found : 'Where') : null,
+    wrong.total > 0 ? wrongList(state, wrong, named, outcome.reason ? found : 'Where') : null,
   );
 }
 
-function wrongList(state, wrong, title) {
+function wrongList(state, wrong, named, title) {
   return h(
     'details',
     { open: title === 'Where' },
     h('summary', title),
     h(
       'ul',
-      wrong.named.map((error) => h('li', ...wrongInWords(state, error))),
+      named.map((error) => h('li', ...wrongInWords(state, error))),
     ),
-    wrong.total > wrong.named.length
+    wrong.total > named.length
       ? h(
           'p',
-          `The first ${wrong.named.length} are named here; rows marked ✕ in the table ` +
+          `The first ${named.length} are named here; rows marked ✕ in the table ` +
             'open to the others that the ranks reported.',
         )
       : null,

@@ -201,7 +201,7 @@ const gapRow = ({ rows }, span) =>
 
 /* Figures never change once measured; what changes is how many there are. */
 function signature({ entry, index, open }) {
-  const side = (cell) => (cell ? `${cell.repeats}:${cell.rows.length}:${cell.time_us}` : '');
+  const side = (cell) => (cell ? `${cell.repeats}:${cell.time_us}` : '');
   return `${index}|${open}|${side(entry.out)}|${side(entry.in)}`;
 }
 

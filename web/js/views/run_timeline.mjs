@@ -113,12 +113,12 @@ export function runReplay(seek, load) {
     destroy: stop,
     /* `shown` is the state that the page shows. */
     update(source, shown, at) {
-      const { state, log } = source;
-      const total = source.isWhole() ? log.length : state.lastId;
+      const { state } = source;
+      const total = state.lastId;
       setHidden(element, !isEnded(state) || total < 2 || !(source.isWhole() || source.canLoadLog()));
       setHidden(fetchAll, source.isWhole());
       [play, slider].forEach((control) => setHidden(control, !source.isWhole()));
-      setText(fetchAll, `Load ${plural(total, 'event')} to replay`);
+      setText(fetchAll, 'Load the events to replay');
       player.total = total;
       player.at = at;
       slider.max = String(total);
