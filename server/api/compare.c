@@ -290,10 +290,11 @@ static void take_first(void *arg, const char *value)
 void api_compare(struct http_request *request, void *arg)
 {
     struct task *task = task_create(arg, request, &compare_route);
-    const char *base = http_request_query(request, "base");
+    const char *base;
 
     if (!task)
         return;
+    base = http_request_query(request, "base");
     http_request_query_each(request, "base", give, task);
     http_request_query_each(request, "head", give, task);
     task->own = memory_zeroed(1, ID_RUN_LENGTH + 1, "a comparison");
