@@ -26,7 +26,7 @@ const formats = {
   'json-pointer': /^(\/([^~/]|~[01])*)*$/,
 };
 
-const notes = new Set(['description', 'examples', 'default', '$comment']);
+const notes = new Set(['description', 'examples', 'default', '$comment', 'x-templates']);
 
 function typeOf(value) {
   if (value === null) return 'null';
