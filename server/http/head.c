@@ -67,37 +67,35 @@ static enum MHD_Result see_header(void *cls, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* Where the head ends, with its last line end. NULL before version 0.9.74, in which the
- * size is not that of the head, but wraps below 0. */
-static const char *end_of(struct MHD_Connection *mhd, const struct head_line *line)
+/* Bytes of the head. 0 before version 0.9.74, which gives a number below 0 in place of
+ * it. */
+static size_t size_of(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
-    return info && info->header_size < SIZE_MAX / 2 ? line->method + info->header_size
-                                                    : NULL;
+    return info && info->header_size < SIZE_MAX / 2 ? info->header_size : 0;
 }
 
 /* Whether the parts of the head follow each other with nothing but what belongs there. */
-static bool is_whole(const struct head_line *line, const struct walk *walk,
-                     const char *end)
+static bool is_whole(const struct head_line *line, const struct walk *walk, size_t size)
 {
     return line->uri == line->method + strlen(line->method) + 1 &&
            line->version == line->uri_end + 1 && !walk->is_torn &&
-           (!end || end == walk->next + strlen("\r\n"));
+           (size == 0 || line->method + size == walk->next + strlen("\r\n"));
 }
 
 int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_last,
                struct error *err)
 {
     bool is_lenient = library_is_lenient();
-    const char *end = end_of(mhd, line);
+    size_t size = size_of(mhd);
     struct walk walk = {.next = NULL};
 
     if (is_lenient)
         walk.next = line->version + strlen(line->version) + strlen("\r\n");
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, see_header, &walk);
-    *is_last = is_lenient && (walk.codings > 0 || !end);
+    *is_last = is_lenient && (walk.codings > 0 || size == 0);
     if (walk.bad_name)
         return error_set(err, ERROR_INVALID, "the name of a header is not a token");
     if (walk.bad_value)
@@ -112,7 +110,7 @@ int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *i
     if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
         return error_set(err, ERROR_INVALID,
                          "the only Transfer-Encoding taken is chunked");
-    if (is_lenient && !is_whole(line, &walk, end))
+    if (is_lenient && !is_whole(line, &walk, size))
         return error_set(
             err, ERROR_INVALID,
             "each line of a request ends with CR and LF, has no NUL and does "
