@@ -193,7 +193,7 @@ static void put_gaps(const struct culprit_model *model, struct finding *finding)
     bool ran = true;
 
     finding_put(finding, "{s:I}", "$groups",
-                (json_int_t)(model->n_failed + model->n_ran));
+                (json_int_t)model->n_failed + (json_int_t)model->n_ran);
     for (size_t i = 0; i < model->fleet->n_nodes && missing > 0 && ran; i++) {
         ran = false;
         for (size_t k = model->starts[i]; k < model->starts[i + 1] && !ran; k++)
