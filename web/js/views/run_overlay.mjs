@@ -34,10 +34,10 @@ export function runOverlay(app, onChange, change) {
   }
 
   /* What the page's own run is held against is kept with it, as `baseline`. */
-  let asked = null;
+  let isAsked = false;
   async function heedBaseline(main) {
-    if (main.meta !== asked && main.meta !== null && isEnded(main.meta)) {
-      asked = main.meta;
+    if (!isAsked && main.meta !== null && isEnded(main.meta)) {
+      isAsked = true;
       main.baseline = await findBaseline(app.api, main.meta);
       onChange();
     }
