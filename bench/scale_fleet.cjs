@@ -1,4 +1,4 @@
-// scale_fleet.cjs - one server and its agents for run_scale, run_control and run_fleet, and what
+// scale_fleet.cjs - one server and its agents for run_scale and run_fleet, and what
 // they cost
 'use strict';
 const { spawn } = require('node:child_process');

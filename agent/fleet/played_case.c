@@ -455,9 +455,6 @@ static int prepare(struct played_case *played, struct error *err)
         return -1;
     json_decref(played->spec);
     played->spec = NULL;
-    if (control_figures(&played->file->spec->control) > 0)
-        return error_set(err, ERROR_UNSUPPORTED,
-                         "ringbench-sim plays no control figures");
     set_fault(played);
     if (says_supported(&backend_sim, played->file, err) || make_environment(played, err))
         return -1;

@@ -198,7 +198,7 @@ static const struct spec_field table[] = {
     {"labels", "{}", SPEC_APART, SPEC_JSON(labels, spec_check_labels)},
     {"priority", "0", SPEC_APART, SPEC_INTEGER(priority, -1000, 1000)},
     {"backend", "\"auto\"", SPEC_MEASUREMENT | SPEC_APART, SPEC_CHOICE(backend, backends)},
-    {"collectives", "[\"all_reduce\"]", MEASURES | SPEC_APART, SPEC_LIST(collectives, &spec_collective_names, 0)},
+    {"collectives", "[\"all_reduce\"]", MEASURES | SPEC_APART, SPEC_LIST(collectives, &spec_collective_names, 1)},
     {"sizes", "{\"min\":\"8\",\"max\":\"128M\",\"factor\":2}", MEASURES | SPEC_APART, SPEC_OWN(spec_sizes)},
     {"dtypes", "[\"float32\"]", MEASURES | SPEC_APART, SPEC_LIST(dtypes, &spec_dtype_names, 1)},
     {"redops", "[\"sum\"]", MEASURES | SPEC_APART, SPEC_LIST(redops, &spec_redop_names, 1)},
@@ -235,7 +235,6 @@ static const struct spec_field table[] = {
     {"matrix", "{}", SPEC_APART, SPEC_JSON(matrix, run_matrix_check)},
     {"order", "\"interleaved\"", SPEC_APART, SPEC_CHOICE(order, orders)},
     {"program", NULL, SPEC_CASE | SPEC_SHAPES, SPEC_MEMBERS(&program_fields)},
-    {"control", "false", MEASURES | SPEC_SHOWN, SPEC_OWN(spec_control), .members = &spec_control_fields},
     {"nccl", "{}", SETS | SPEC_SHAPES, SPEC_OWN(asked), SPEC_AT(nccl.given), .members = &spec_nccl_fields},
     {"host", "{}", SETS | SPEC_SHAPES, SPEC_OWN(asked), SPEC_AT(host.given), .members = &host_fields},
     {"share", "false", SPEC_SHAPES, SPEC_BOOLEAN(share)},
@@ -298,19 +297,6 @@ static void refuse_both(const json_t *body, struct problems *problems)
                          "belongs to a measurement of collectives: a run has that or a "
                          "program");
     }
-}
-
-/* No collectives are enough where the control series are to be measured. */
-static void check_control(const struct run_spec *spec, const json_t *body,
-                          struct problems *problems)
-{
-    json_t *collectives = json_object_get(body, "collectives");
-
-    if (json_is_array(collectives) && json_array_size(collectives) == 0 &&
-        spec->control.kinds == 0)
-        problems_add(problems, "/collectives",
-                     "must be an array of at least one name, unless control asks for "
-                     "something");
 }
 
 /* Cases on different nodes are never taken together, and a bisection needs their figure.
@@ -393,7 +379,6 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
     if (uses == 0)
         spec_fields_refuse_others(&fields, body, "", problems);
     refuse_both(body, problems);
-    check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
     check_pattern(spec, problems);
     check_backend(spec, problems);

@@ -9,7 +9,6 @@
 
 #include "common/base/problem.h"
 #include "common/spec/collective.h"
-#include "common/spec/control.h"
 #include "common/spec/series.h"
 #include "common/spec/split.h"
 #include "common/spec/traffic.h"
@@ -94,7 +93,7 @@ struct run_spec {
     long priority;
     enum run_backend backend;
     enum collective_kind collectives[COLLECTIVE_COUNT];
-    size_t n_collectives; /* 0 only where `control` has something to measure */
+    size_t n_collectives;
     enum dtype dtypes[DTYPE_COUNT];
     size_t n_dtypes;
     enum redop redops[REDOP_COUNT];
@@ -134,7 +133,6 @@ struct run_spec {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */
     } program;
-    struct control_plan control;
     struct split split;     /* several communicators at once */
     struct traffic traffic; /* of alltoallv */
     json_t *devices;        /* array of numbers, object of such by node, or NULL: any */

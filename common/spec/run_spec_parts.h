@@ -5,10 +5,10 @@
 
 #include "common/spec/spec_field.h"
 
-extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_control,
-    spec_baseline, spec_samples;
+extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_baseline,
+    spec_samples;
 extern const struct spec_fields spec_baseline_fields, spec_nodes_fields, spec_nccl_fields,
-    spec_control_fields, spec_samples_fields;
+    spec_samples_fields;
 
 extern const struct spec_names spec_collective_names, spec_dtype_names, spec_redop_names;
 

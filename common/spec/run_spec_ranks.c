@@ -156,8 +156,5 @@ void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,
         problems_add(problems, "/matrix/nccl_lib", "is not for programs");
     if (spec->nccl_lib && json_object_get(spec->matrix, "nccl_lib"))
         problems_add(problems, "/matrix/nccl_lib", "is given for the whole run too");
-    if (spec->split.kind != SPLIT_NONE && spec->control.kinds)
-        problems_add(problems, "/control",
-                     "is measured with all ranks in one communicator: not with a split");
     check_traffic(spec, body, problems);
 }

@@ -281,7 +281,7 @@ static bool is_among(int value, const void *list, size_t n)
 static void check_rows(const struct run_spec *spec, const struct threshold *threshold,
                        const char *pointer, struct problems *problems)
 {
-    if (spec->program.name || spec->n_collectives == 0) {
+    if (spec->program.name) {
         refuse(pointer, "figure", problems, "is of collectives, and this run has none");
         return;
     }
@@ -323,9 +323,7 @@ void threshold_check_spec(const struct run_spec *spec, struct problems *problems
             refuse(at, "figure", problems, "is of collectives, and this run has none");
         else if (threshold.figure == THRESHOLD_WRONG && spec->check == 0)
             refuse(at, "figure", problems, "can't be told where check is 0");
-        else if (threshold.figure == THRESHOLD_METRIC && !spec->program.name &&
-                 spec->control.kinds == 0)
-            refuse(at, "figure", problems,
-                   "is of programs and control series, and this run has neither");
+        else if (threshold.figure == THRESHOLD_METRIC && !spec->program.name)
+            refuse(at, "figure", problems, "is of programs, and this run has none");
     }
 }

@@ -1,4 +1,4 @@
-/* gate_metric.c - a threshold on what a program or a control series says of itself */
+/* gate_metric.c - a threshold on what a program says of itself */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -41,5 +41,5 @@ size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *g
 
     run_groups_plan(spec, groups, &plan);
     /* How many figures a program prints, only it knows. */
-    return spec->program.name ? 0 : series_rows(&plan) + control_figures(&spec->control);
+    return spec->program.name ? 0 : series_rows(&plan);
 }

@@ -35,15 +35,11 @@ static const char *next_column(const struct csv *csv, size_t *at)
 void csv_init(struct csv *csv, const json_t *run)
 {
     const json_t *spec = json_object_get(run, "spec");
-    json_t *collectives = json_object_get(spec, "collectives");
     bool is_program = json_object_get(spec, "program") != NULL;
-    bool has_control = json_is_object(json_object_get(spec, "control"));
-    bool has_rows =
-        !is_program && !(json_is_array(collectives) && json_array_size(collectives) == 0);
 
-    csv->has_rows = has_rows;
+    csv->has_rows = !is_program;
     csv->has_samples = false;
-    csv->has_figures = is_program || has_control || !has_rows;
+    csv->has_figures = is_program;
     csv->matrix = json_incref(json_object_get(spec, "matrix"));
     csv->cases = json_incref(json_object_get(run, "cases"));
 }

@@ -7,8 +7,8 @@
 
 #include "common/base/buf.h"
 
-/* The columns of a run by common/result/row_fields.h: those of rows, those of figures (of
- * a program, or of the control series) or both, and then what its case is: the repeat,
+/* The columns of a run by common/result/row_fields.h: those of rows, or those of
+ * figures of a program, and then what its case is: the repeat,
  * and a column for each variable of the matrix. */
 struct csv {
     bool has_rows, has_figures;

@@ -328,24 +328,7 @@ static void put_labels(json_t *labels, struct buf *out)
             buf_printf(out, "  %s=%.12g", name, json_number_value(value));
 }
 
-/* Where the figure is of the control series: p99 is over repetitions, min and max are
- * medians of single ranks, and so may both be below the value (docs/method.md). */
-static void put_spread(const json_t *row, struct buf *out)
-{
-    static const struct {
-        const char *key, *word;
-    } members[] = {{"p99", "p99"}, {"min", "rank_min"}, {"max", "rank_max"}};
-
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        const json_t *value = json_object_get(row, members[i].key);
-
-        if (json_is_number(value))
-            buf_printf(out, "  %s=%.6g", members[i].word, json_number_value(value));
-    }
-}
-
-/* A figure that a program printed, or one of the control series, which is of all ranks.
- */
+/* A figure that a program printed. */
 static void put_figure(struct table *table, json_t *row, struct buf *out)
 {
     const json_t *rank = json_object_get(row, "rank");
@@ -374,7 +357,6 @@ static void put_figure(struct table *table, json_t *row, struct buf *out)
         buf_printf(out, "%4lld", (long long)json_integer_value(rank));
     else
         buf_append_str(out, " all");
-    put_spread(row, out);
     put_labels(json_object_get(row, "labels"), out);
     buf_append_str(out, "\n");
 }

@@ -73,12 +73,10 @@ static json_t *sizes_json(const struct run_spec *spec)
                      (json_int_t)min, "max", (json_int_t)max);
 }
 
-/* Two buffers of the largest row, or of what control asks for: what every worker
- * allocates. */
-static json_t *memory_json(const struct run_spec *spec, const struct series_plan *plan,
-                           const char *backend)
+/* Two buffers of the largest row: what every worker allocates. */
+static json_t *memory_json(const struct series_plan *plan, const char *backend)
 {
-    uint64_t most = control_bytes_most(&spec->control, plan->world_size, UINT64_MAX);
+    uint64_t most = 0;
     struct collective_layout layout;
 
     for (size_t i = 0; i < plan->n_collectives; i++) {
@@ -111,8 +109,7 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
         json_object_set_new(answer, "rows",
                             json_integer((json_int_t)run_plan_rows(spec, placement->ranks,
                                                                    placement->n_nodes)));
-        json_object_set_new(answer, "memory",
-                            memory_json(spec, &plan, placement->backend));
+        json_object_set_new(answer, "memory", memory_json(&plan, placement->backend));
         if (plan.n_sizes > 0)
             json_object_set_new(
                 answer, "series",

@@ -28,10 +28,9 @@ json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
     if (!doc || run_has_ended(run))
         return doc;
     if (run->pace && run->pool.n > 0) {
-        /* Control series are like a program: how long they take, only whole cases say.
-         * So are rows of groups that are measured side by side. */
-        is_known = !run->spec->program.name && run->spec->control.kinds == 0 &&
-                   run->groups.n > 0;
+        /* How long a program takes, only whole cases say; so it is with rows of groups
+         * that are measured side by side. */
+        is_known = !run->spec->program.name && run->groups.n > 0;
         if (is_known)
             run_groups_plan(run->spec, &run->groups, &plan);
         seconds = pace_eta(run->pace, is_known ? &plan : NULL, cases_ahead(run), now_ms,

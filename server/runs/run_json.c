@@ -131,7 +131,7 @@ static json_t *summary_json(const struct run *run)
         "cases", "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED],
         "cancelled", count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
         run->curve);
-    if (run->spec->program.name || run->spec->control.kinds)
+    if (run->spec->program.name)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;
 }
@@ -142,18 +142,6 @@ static json_t *collectives_json(const struct run_spec *spec)
 
     for (size_t i = 0; !spec->program.name && i < spec->n_collectives; i++)
         json_array_append_new(names, json_string(collective_name(spec->collectives[i])));
-    return names;
-}
-
-static json_t *control_json(const struct run_spec *spec)
-{
-    json_t *names = json_array();
-
-    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
-        if (spec->control.kinds & (1u << kind))
-            json_array_append_new(names,
-                                  json_string(control_name((enum control_kind)kind)));
-    }
     return names;
 }
 
@@ -220,8 +208,6 @@ json_t *run_to_json(const struct run *run, enum run_form form)
         json_object_set_new(out, "emulated", json_true());
     if (run->groups.n > 1)
         json_object_set_new(out, "groups", split_groups_json(&run->groups));
-    if (run->spec->control.kinds)
-        json_object_set_new(out, "control", control_json(run->spec));
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));

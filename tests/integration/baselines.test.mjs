@@ -100,7 +100,6 @@ describe('baselines', { concurrency: 3 }, () => {
       warmup: 7,
       block_ms: 3,
       samples: { max: 50 },
-      control: ['barrier'],
     });
     const { verdict } = await server.get(`/api/v1/compare?base=baseline&head=${head}`);
     assert.doesNotMatch(verdict.sentence, /not alike/);

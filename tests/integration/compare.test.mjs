@@ -160,20 +160,4 @@ describe('comparisons', { concurrency: 3 }, () => {
     assert.equal(head.unfinished, 5);
     assert.match(verdict.evidence.warnings.join('\n'), /5 of 5 cases of head/);
   });
-
-  test('control figures are compared as rows are', limit, async (t) => {
-    const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
-    const spec = sim({
-      collectives: [],
-      control: { series: ['barrier'], iters: 20 },
-      matrix: { SIM_BASE_US: ['8', '16'] },
-    });
-    const id = await finished(server, spec);
-    const { verdict } = await compare(server, `base=${id}&base_env=SIM_BASE_US=8&head_env=SIM_BASE_US=16`);
-    const [band] = verdict.evidence.bands;
-    assert.equal(band.figure, 'barrier');
-    assert.equal(band.higher_is_better, false);
-    assert.equal(band.answer, 'worse');
-    assert.match(verdict.sentence, /^head has \d+ % more in barrier /);
-  });
 });

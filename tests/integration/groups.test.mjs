@@ -153,7 +153,6 @@ describe('groups', { concurrency: 4 }, () => {
       [{ traffic: { spread: 1 } }, '/traffic'],
       [{ traffic: { matrix }, collectives: ['alltoallv'], sizes: [1024] }, '/sizes'],
       [{ split: { by: 'mod' } }, '/split'],
-      [{ split: 'node', control: true }, '/control'],
       [{ backend: 'host', devices: [0] }, '/devices'],
       [{ devices: [0, 0] }, '/devices/1'],
       [{ nccl_lib: 'libnccl.so' }, '/nccl_lib'],

@@ -107,7 +107,7 @@ describe('summaries in streams', { concurrency: 4 }, () => {
 
   test('a run that has ended gives one whole summary, others none', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const { id } = await server.runToEnd({ ...quick, control: ['gather_object'] });
+    const { id } = await server.runToEnd(quick);
     const stream = await follow(server, id);
     await stream.ended();
     const messages = summariesOf(stream);

@@ -1,6 +1,5 @@
 /* test_bench_state.c - parts of the bench loop over a backend that moves nothing */
 #include "agent/worker/bench/check.h"
-#include "agent/worker/bench/control_ops.h"
 #include "agent/worker/bench/timed_data.h"
 #include "tests/unit/test.h"
 
@@ -120,28 +119,6 @@ TEST(an_idle_row_leaves_the_buffers_alone)
     assert_int_equal(comm.filled, 0);
     json_decref(errors[0]);
     json_decref(errors[1]);
-}
-
-TEST(a_flag_that_does_not_arrive_is_noticed)
-{
-    struct backend_comm comm;
-    struct case_file file;
-    struct progress progress;
-    struct bench bench = bench_of(&comm, &file, &progress);
-    struct control_ops ops = {.bench = &bench};
-    float ones[BUFFER_BYTES / sizeof(float)];
-    struct error err = {0};
-
-    file.world_size = 1;
-    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
-        ones[i] = 1;
-    memcpy(comm.recv, ones, sizeof(ones)); /* as the buffers are before */
-    assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
-    comm.is_moving = true;
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(control_ops_reduce_flag(&ops, &err), 0);
-    comm.is_moving = false;
-    assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
 }
 
 /* What the rank sends: its input, from the buffer's beginning on. */

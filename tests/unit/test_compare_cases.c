@@ -239,27 +239,6 @@ TEST(what_baselines_may_differ_in_is_alike)
     sides_release(&sides);
 }
 
-TEST(control_series_count_where_both_sides_have_them)
-{
-    struct sides sides;
-    json_t *list;
-
-    list = differences_of(
-        &sides, json_pack("{s:{s:i, s:i}}", "control", "bytes", 64, "iters", 200),
-        json_pack("{s:{s:i, s:i}}", "control", "bytes", 32, "iters", 20));
-    assert_int_equal(json_array_size(list), 2);
-    assert_false(is_alike(list, "control.bytes"));
-    assert_true(is_alike(list, "control.iters"));
-    json_decref(list);
-    sides_release(&sides);
-    list = differences_of(&sides, json_pack("{s:{s:i}}", "control", "bytes", 64),
-                          json_pack("{s:b}", "control", 0));
-    assert_true(is_alike(list, "control"));
-    assert_true(is_alike(list, "control.bytes"));
-    json_decref(list);
-    sides_release(&sides);
-}
-
 TEST(what_the_nodes_were_like_is_compared_where_it_was_kept)
 {
     struct sides sides;

@@ -141,8 +141,7 @@ TEST(heads_as_many_columns_as_a_row_has)
     static const char *const runs[] = {
         "{}",
         "{'spec':{'program':{'name':'p'}}}",
-        "{'spec':{'collectives':['reduce'],'control':{'series':['barrier']}}}",
-        "{'spec':{'collectives':[],'control':{},'matrix':{'A':['1']}}}",
+        "{'spec':{'collectives':['reduce'],'matrix':{'A':['1']}}}",
     };
     json_t *row = json_object();
 
@@ -184,12 +183,10 @@ TEST(has_a_column_for_each_variable_of_the_matrix)
     row_becomes(run, "{\"case\":2}", "case=2|repeat=7|NCCL_ALGO=\"\"|OMP_NUM_THREADS=1");
 }
 
-TEST(has_rows_and_figures_side_by_side)
+TEST(has_figures_for_a_program)
 {
-    row_becomes("{'spec':{'collectives':['reduce'],'control':{'series':['barrier']}},"
-                "'cases':[{'case':0,'repeat':0}]}",
-                "{\"case\":0,\"attempt\":1,\"row\":9,\"metric\":\"barrier\",\"value\":7,"
-                "\"p99\":9.5,\"values\":[7,6.5],\"labels\":{\"bytes\":8}}",
-                "case=0|attempt=1|row=9|metric=barrier|value=7|labels=bytes=8|p99=9.5|"
-                "values=7;6.5|repeat=0");
+    row_becomes("{'spec':{'program':{'name':'p'}},'cases':[{'case':0,'repeat':0}]}",
+                "{\"case\":0,\"attempt\":1,\"rank\":2,\"metric\":\"loss\",\"value\":7,"
+                "\"labels\":{\"bytes\":8}}",
+                "case=0|attempt=1|metric=loss|value=7|rank=2|labels=bytes=8|repeat=0");
 }

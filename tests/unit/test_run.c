@@ -69,7 +69,7 @@ TEST(states_carry_times_and_reasons)
 
 TEST(figures_alone_mark_an_emulated_run)
 {
-    struct run *run = make_run("{\"collectives\":[],\"control\":true}");
+    struct run *run = make_run("{\"program\":{\"name\":\"x\"}}");
     json_t *json;
 
     apply(run, 1, "placed", placed);

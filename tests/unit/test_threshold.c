@@ -42,8 +42,6 @@ TEST(each_figure_has_its_bounds)
         {"{\"a\":{\"figure\":\"metric\",\"metric\":\"loss\",\"min\":-1,\"use\":\"last\"}"
          "}",
          ",\"program\":{\"name\":\"x\"}"},
-        {"{\"a\":{\"figure\":\"metric\",\"metric\":\"barrier\",\"max\":90}}",
-         ",\"control\":true"},
     };
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -117,7 +115,7 @@ TEST(what_is_wrong_is_said_with_its_place)
         {"{\"a\":{\"figure\":\"wrong\"}}", ",\"check\":0", "/thresholds/a/figure",
          "check is 0"},
         {"{\"a\":{\"figure\":\"metric\",\"metric\":\"x\",\"max\":1}}", "",
-         "/thresholds/a/figure", "neither"},
+         "/thresholds/a/figure", "of programs"},
         {"{\"a\":{\"figure\":\"metric\",\"max\":1}}", ",\"program\":{\"name\":\"x\"}",
          "/thresholds/a", "the name of its metric"},
         {"{\"a\":{\"figure\":\"metric\",\"metric\":7,\"max\":1}}",

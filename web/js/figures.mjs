@@ -1,4 +1,4 @@
-/* figures.mjs - what programs and control series report: named figures, by the server's
+/* figures.mjs - what programs report: named figures, by the server's
  * summary, as lines to plot. No DOM. */
 import { caseLabel } from './case_name.mjs';
 import { lineNames } from './chart_model.mjs';

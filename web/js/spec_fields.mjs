@@ -189,19 +189,6 @@ const TITLES = [
       ['/warmup', 'Warm-up calls', { unit: 'per size' }],
       ['/agg_iters', 'Calls per group'],
       ['/cycles', 'Cycles'],
-      [
-        '/control/series',
-        'Small operations',
-        {
-          help:
-            'Barriers, objects, pieces of an all-reduce, ' +
-            'beside the collectives. If none is chosen, none is measured.',
-        },
-      ],
-      ['/control/bytes', 'Bytes in pieces', { ...bytes }],
-      ['/control/pieces', 'Pieces'],
-      ['/control/object_bytes', 'Size of an object', { ...bytes }],
-      ['/control/iters', 'Timed small operations'],
       ['/check', 'Check the data', { help: '1: every element of every rank. 0: not at all.' }],
     ],
     'closed',

@@ -172,8 +172,6 @@ struct backend {
     /* Nothing real is measured: probe, hello and every row say so. */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
-    /* `barrier` goes the way of the data, not beside it. */
-    bool has_own_barrier;
 
     /* Optional: load these libraries, and set the members that depend on them. Called
      * once, before the other functions. Hangs if the driver does. */

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "agent/worker/bench/check.h"
-#include "agent/worker/bench/control.h"
 #include "agent/worker/bench/measure.h"
 #include "agent/worker/bench/port_traffic.h"
 #include "agent/worker/bench/timed_data.h"
@@ -174,9 +173,6 @@ static int allocate(struct bench *bench, struct error *err)
             row.layout.size_bytes > bench->buffer_bytes)
             bench->buffer_bytes = row.layout.size_bytes;
     }
-    uint64_t control = control_bytes_most(
-        &bench->file->spec->control, bench->file->world_size, bench->share_bytes / 2);
-    bench->buffer_bytes = control > bench->buffer_bytes ? control : bench->buffer_bytes;
     if (bench->buffer_bytes == 0)
         return 0;
     if (bench->backend->alloc(bench->comm, bench->buffer_bytes + bench->margin_bytes,
@@ -505,7 +501,7 @@ static int run_all(struct bench *bench, struct error *err)
         events_emit(bench->events, "triad",
                     json_pack("{s:f, s:i, s:I}", "gbs", gbs, "ranks", triad.ranks,
                               "cache_bytes", (json_int_t)triad.cache_bytes));
-    return control_run(bench, err);
+    return 0;
 }
 
 int bench_run(struct bench *bench, struct error *err)

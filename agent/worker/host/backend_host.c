@@ -294,7 +294,6 @@ static int host_lost_peer(const struct backend_comm *comm)
 
 const struct backend backend_host = {
     .name = "host",
-    .has_own_barrier = true,
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
     .dtypes = (1u << DTYPE_COUNT) - 1,
     .redops = (1u << REDOP_COUNT) - 1,

@@ -343,14 +343,10 @@ test('fields say what they take, and what a blank means', LIMIT, async (t) => {
   await page.getByLabel('NCCL library').fill('/opt/libnccl.so');
   await page.getByLabel('Bind ranks to').selectOption('numa');
   await measuring(page).click();
-  await sees(page, /If none is chosen, none is measured\./);
-  await page.getByRole('checkbox', { name: 'barrier' }).check();
-  await page.getByLabel('Pieces', { exact: true }).fill('10');
   assert.deepEqual(JSON.parse(await requestJson(page).inputValue()), {
     devices: { 'gpu-0': [0, 1] },
     nccl_lib: '/opt/libnccl.so',
     bind: 'numa',
-    control: { series: ['barrier'], pieces: 10 },
   });
   assert.equal(await page.getByText('None chosen').count(), 0);
 });

@@ -113,18 +113,6 @@ test('ids and names keep their letters, and a short one its line', LIMIT, async 
   assert.equal(ligatures, 'no-contextual');
 });
 
-test('a run of control series alone says which they are', LIMIT, async (t) => {
-  const { server, page, open } = await setUp(t);
-  server.nodes = [sampleNode('node-1')];
-  const sample = sampleRun({ sizes: [8] });
-  Object.assign(sample.spec, { collectives: [], control: ['barrier', 'chunks'] });
-  server.add(sample);
-  for (const path of ['/', '/nodes/node-1']) {
-    await open(path);
-    await sees(page, 'barrier, chunks');
-  }
-});
-
 test('names that are markup stay text on every view', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fill(server, { name: EVIL, label: EVIL, node: EVIL });

@@ -155,7 +155,6 @@ export class FakeServer {
       backend: state.backend,
       world_size: state.worldSize,
       collectives: run.spec.collectives,
-      ...(run.spec.control ? { control: run.spec.control } : {}),
       nodes: state.nodes,
       ...(state.groups ? { groups: state.groups } : {}),
       rows_done: rows.length,

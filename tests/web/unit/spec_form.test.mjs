@@ -231,6 +231,6 @@ test('a run of a program has none of what belongs to a measurement', () => {
 });
 
 test('what the fields cannot say of a spec is kept', () => {
-  const spec = { control: true, nccl: { stream: 'null' }, share: true };
+  const spec = { nccl: { stream: 'null' }, share: true };
   assert.deepEqual(toSpec(fields, form(spec)), spec);
 });

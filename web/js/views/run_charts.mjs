@@ -17,7 +17,7 @@ const SPREADS =
   'Shaded: fastest to slowest rank. Bars: how far a figure may be off, by the 95 % ' +
   'interval of its median, and over repeats';
 
-/* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
+/* Of measured rows, or of the `figures` of programs. `change(set)` asks
  * for another address state; `redraw()` for a drawing of the same. `later`: the app's. */
 export function runCharts(change, redraw, later, figures = false) {
   const controls = chartControls(change, figures);

@@ -22,10 +22,9 @@ export function runFigures() {
     update(state, program) {
       const items = [...state.metrics.values()].flatMap(linesOf);
       const withRank0 = items.some(({ rank0 }) => rank0?.count);
-      const withTail = items.some(({ sum }) => sum.p99 !== undefined);
-      const columns = [...COLUMNS, withTail && 'slowest p99', withRank0 && 'rank 0, mean'].filter(Boolean);
+      const columns = [...COLUMNS, withRank0 && 'rank 0, mean'].filter(Boolean);
       setHidden(card, !program && items.length === 0);
-      setText(title, program ? 'Figures of the program' : 'Figures of small operations');
+      setText(title, 'Figures of the program');
       setText(note, program?.name ?? '');
       setHidden(empty, items.length > 0);
       setHidden(scroll, items.length === 0);
@@ -36,8 +35,8 @@ export function runFigures() {
       }
       syncChildren(body, items, {
         key: (item) => `${item.metric.metric}/${item.label}`,
-        signature: (item) => `${item.sum.count}/${withTail}/${withRank0}`,
-        render: (item) => render(item, withTail, withRank0),
+        signature: (item) => `${item.sum.count}/${withRank0}`,
+        render: (item) => render(item, withRank0),
       });
     },
   };
@@ -64,17 +63,16 @@ function linesOf(metric) {
   }));
 }
 
-function render({ metric, label, sum, rank0 }, withTail, withRank0) {
+function render({ metric, label, sum, rank0 }, withRank0) {
   const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
   const cells = [sum.last, sum.sum / sum.count, sum.min, sum.max].map(number);
-  const tail = withTail ? [sum.p99 === undefined ? '–' : number(sum.p99)] : [];
   const first = withRank0 ? [rank0?.count ? number(rank0.sum / rank0.count) : '–'] : [];
   return h(
     'tr',
     h('th', { scope: 'row', title: better }, metric.metric),
     h('td', label || 'all ranks'),
     h('td', metric.unit),
-    [...cells, String(sum.count), ...tail, ...first].map((text) => h('td.number', text)),
+    [...cells, String(sum.count), ...first].map((text) => h('td.number', text)),
   );
 }
 

@@ -354,9 +354,9 @@ export function whatCell(run) {
   );
 }
 
-/* The collectives and control series of a run; one that has many says how many more. */
-function seriesInWords({ collectives, control }) {
-  const names = [...(collectives ?? []), ...(control ?? [])];
+/* The collectives of a run; one that has many says how many more. */
+function seriesInWords({ collectives }) {
+  const names = collectives ?? [];
   const shown = names.slice(0, 2).join(', ');
   const more = names.length - 2;
   return more > 0 ? `${shown} and ${more} more` : shown;
