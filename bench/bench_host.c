@@ -5,8 +5,7 @@
  * BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
  * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
  * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
- * TIME_US" per size and at last "triad GBS": what all ranks together get out of the
- * memory (triad.h), in buffers of BENCH_MAX. */
+ * TIME_US" per size. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,7 +17,6 @@
 
 #include "agent/worker/base/affinity.h"
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/bench/triad.h"
 #include "agent/worker/host/host_comm.h"
 #include "bench/loop.h"
 #include "bench/rendezvous_stub.h"
@@ -100,24 +98,6 @@ static int time_all(struct rank *self)
     return 0;
 }
 
-/* Every rank in its own buffers, all at once. */
-static int triad(struct rank *self)
-{
-    struct triad triad = {.backend = &backend_host,
-                          .comm = self->comm,
-                          .ranks = self->ranks,
-                          .to = self->recv,
-                          .from = self->send,
-                          .bytes = self->options.max};
-    double gbs = 0;
-
-    if (triad_look(&triad, &self->error) || triad_measure(&triad, &gbs, &self->error))
-        return -1;
-    if (self->rank == 0)
-        printf("triad %.2f\n", gbs);
-    return 0;
-}
-
 static int prepare(struct rank *self)
 {
     void *send, *recv;
@@ -194,7 +174,7 @@ static int run_rank(struct rank *self, const char *port)
         env.hostid = hostid;
     }
     self->comm = store ? backend_host.create(&env, &self->error) : NULL;
-    if (!self->comm || prepare(self) || time_all(self) || triad(self)) {
+    if (!self->comm || prepare(self) || time_all(self)) {
         fprintf(stderr, "rank %d: %s\n", self->rank, self->error.text);
         return 1;
     }

@@ -5,8 +5,8 @@
 
 #include "common/base/json_util.h"
 
-static const char *const types[] = {"hello", "phase", "progress",  "result",
-                                    "log",   "done",  "unreached", "triad"};
+static const char *const types[] = {"hello", "phase", "progress", "result",
+                                    "log",   "done",  "unreached"};
 
 /* What the agent puts in front of a worker's own keys. */
 static const char *const own_keys[] = {"seq",     "run",  "case",

@@ -722,8 +722,6 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_message(event, out);
     else if (strcmp(type, "edit") == 0)
         take_edit(event, out);
-    else if (strcmp(type, "triad") == 0)
-        put_ceiling(json_object_get(event, "ceiling"), out);
     else if (strcmp(type, "conditions") == 0 && !text->has_pattern)
         conditions_text_take(&text->conditions, event);
 }

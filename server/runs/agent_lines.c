@@ -13,7 +13,6 @@
 #include "common/result/conditions.h"
 #include "server/analysis/carried.h"
 #include "server/analysis/hang.h"
-#include "server/analysis/memory_ceiling.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/case_transport.h"
@@ -482,22 +481,6 @@ static void parse_artifact(struct agent_line *line, json_t *json,
                         "bytes", (json_int_t)strlen(text), "digest", digest));
 }
 
-/* What the case's memory allows, of runs that have one ceiling (find_ceiling). */
-static void parse_triad(struct agent_line *line, json_t *json, struct store_write *write)
-{
-    const struct run *run = line->active->run;
-    struct memory_triad triad;
-
-    (void)write;
-    if (run->ceiling && memory_triad_read(json, &triad) &&
-        triad.ranks == run->pool.world_size)
-        set_event(line, "triad",
-                  json_pack("{s:i, s:i, s:f, s:I, s:o}", "case", line->case_no, "attempt",
-                            line->attempt, "gbs", triad.gbs, "cache_bytes",
-                            (json_int_t)triad.cache_bytes, "ceiling",
-                            memory_ceiling_verdict(&triad)));
-}
-
 /* ---- All kinds ---- */
 
 enum line_flag {
@@ -531,7 +514,6 @@ static const struct line_kind {
     {"unreached", parse_unreached, live_case_unreached, NEEDS_RANK},
     {"conditions", parse_conditions, NULL, 0},
     {"artifact", parse_artifact, NULL, 0},
-    {"triad", parse_triad, NULL, NEEDS_RANK},
 };
 
 static const struct line_kind *kind_of(const char *name)

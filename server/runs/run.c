@@ -10,7 +10,6 @@
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
-#include "server/analysis/memory_ceiling.h"
 #include "server/analysis/unreached.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/blame.h"
@@ -520,18 +519,6 @@ static void fold_conditions(struct run *run, int64_t time_ms, const json_t *body
         run_conditions_take(run, c, body);
 }
 
-/* Of several cases the one counts that found the memory at its best. */
-static void fold_triad(struct run *run, int64_t time_ms, const json_t *body)
-{
-    json_t *ceiling = json_object_get(body, "ceiling");
-
-    (void)time_ms;
-    if (memory_ceiling_is_better(ceiling, run->ceiling)) {
-        json_decref(run->ceiling);
-        run->ceiling = json_incref(ceiling);
-    }
-}
-
 static void fold_edit(struct run *run, int64_t time_ms, const json_t *body)
 {
     json_t *edited = run_edit_apply(run->editable, json_object_get(body, "after"));
@@ -564,17 +551,11 @@ void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *
         const char *type;
         void (*fold)(struct run *run, int64_t time_ms, const json_t *body);
     } folds[] = {
-        {"state", fold_state},
-        {"placed", fold_placed},
-        {"plan", fold_plan},
-        {"case", fold_case},
-        {"rank", fold_rank},
-        {"ranks", fold_ranks},
-        {"result", fold_result},
-        {"triad", fold_triad},
-        {"conditions", fold_conditions},
-        {"message", fold_message},
-        {"edit", fold_edit},
+        {"state", fold_state},     {"placed", fold_placed},
+        {"plan", fold_plan},       {"case", fold_case},
+        {"rank", fold_rank},       {"ranks", fold_ranks},
+        {"result", fold_result},   {"conditions", fold_conditions},
+        {"message", fold_message}, {"edit", fold_edit},
     };
 
     for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++)

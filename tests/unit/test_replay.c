@@ -41,7 +41,6 @@ static const char *const course[] = {
     "\"phase\",\"phase\":\"joined\"",
     "\"phase\",\"phase\":\"connected\"",
     "\"phase\",\"phase\":\"running\"",
-    "\"triad\",\"gbs\":50.5,\"ranks\":3,\"cache_bytes\":1000000",
     "\"result\",\"row\":0,\"series\":0,\"size\":8,\"busbw_gbs\":2.5,\"wrong\":0",
     "\"result\",\"row\":1,\"series\":0,\"size\":16,\"busbw_gbs\":3.5,\"wrong\":0",
     "\"done\",\"ok\":true",

@@ -1,5 +1,5 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
-    affinity arrival bench_state build_id caches case_file choice crossing host_memory join
+    affinity arrival bench_state build_id case_file choice crossing host_memory join
     nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping
     ucx_lanes worker_process)
 target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)

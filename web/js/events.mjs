@@ -101,7 +101,6 @@ const HANDLERS = {
   ranks: applyRanks,
   nccl: applyLog,
   conditions: applyConditions,
-  triad: applyTriad,
   message: applyMessage,
   edit: applyEdit,
 };
@@ -153,15 +152,6 @@ function applyPlaced(run, event) {
   run.preflight = event.preflight ?? null;
   run.ceiling = event.ceiling ?? null;
   run.rowsTotal = event.rows_total ?? 0;
-}
-
-/** Of several cases the one counts that found the memory at its best.
- * @param {RunState} run @param {Schema.TriadEvent} event */
-function applyTriad(run, { ceiling }) {
-  const triadOf = (found) => found?.evidence.triad_gbs ?? NaN;
-  if (!(triadOf(run.ceiling) >= triadOf(ceiling))) {
-    run.ceiling = ceiling;
-  }
 }
 
 /** @param {RunState} run @param {Schema.PlanEvent} event */

@@ -41,12 +41,12 @@ function lineOf(run, name, check, end, x, theme) {
   };
 }
 
-/* What the links allow, over all sizes, or the memory, over those beyond the caches. All charts
+/* What the links allow, over all sizes. All charts
  * have one legend: it says of which collectives a figure is, where others have another. */
 export function ceilingOf({ ceiling }, figure, collective, [low, high], theme) {
-  const { busbw_gbs: figures = {}, from_bytes: from, limit } = ceiling?.evidence ?? {};
-  const x = [Math.max(low, from?.[collective] ?? low), high];
-  if (!figures[collective] || figure !== 'busbw_gbs' || x[0] >= x[1]) {
+  const { busbw_gbs: figures = {}, limit } = ceiling?.evidence ?? {};
+  const x = [low, high];
+  if (!figures[collective] || figure !== 'busbw_gbs' || low >= high) {
     return [];
   }
   const text = (name) => String(Number(figures[name].toPrecision(4)));

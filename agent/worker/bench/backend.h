@@ -246,9 +246,6 @@ struct backend {
      * bytes; false: it has none that tell. */
     bool (*link_bytes)(struct backend_comm *comm, uint64_t *sent, uint64_t *received);
 
-    /* Optional: whether all ranks' buffers lie in the memory of one host. */
-    bool (*shares_memory)(const struct backend_comm *comm);
-
     /* The control plane, of all ranks of the case; host memory, outside timed regions.
      * all: world_size * len. */
     int (*barrier)(struct backend_comm *comm, struct error *err);

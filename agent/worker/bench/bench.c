@@ -11,7 +11,6 @@
 #include "agent/worker/bench/measure.h"
 #include "agent/worker/bench/port_traffic.h"
 #include "agent/worker/bench/timed_data.h"
-#include "agent/worker/bench/triad.h"
 #include "common/base/units.h"
 
 #define REASON_MAX 512
@@ -446,61 +445,17 @@ static int do_rows(struct bench *bench, size_t first, struct error *err)
     return can < 0 ? -1 : status;
 }
 
-/* Whether the ranks are to measure their memory: one communicator on one host, with
- * buffers that are too large for the caches. */
-static int look_at_memory(const struct bench *bench, struct triad *triad,
-                          struct error *err)
-{
-    *triad = (struct triad){.backend = bench->backend,
-                            .comm = bench->comm,
-                            .ranks = bench->file->world_size,
-                            .to = bench->recv,
-                            .from = bench->send,
-                            .bytes = bench->buffer_bytes};
-    if (bench->played || bench->file->groups.n > 1 || triad->ranks < 2 || !bench->send ||
-        !bench->backend->shares_memory || !bench->backend->shares_memory(bench->comm))
-        triad->bytes = 0;
-    if (triad->bytes && triad_look(triad, err))
-        return -1;
-    if (2 * triad->bytes * (uint64_t)triad->ranks < TRIAD_CACHES * triad->cache_bytes)
-        triad->cache_bytes = 0;
-    return 0;
-}
-
-/* The better of what they get before the rows and behind them. */
-static int measure_memory(const struct bench *bench, const struct triad *triad,
-                          double *gbs, struct error *err)
-{
-    double now = 0;
-
-    if (triad->cache_bytes == 0)
-        return 0;
-    if (bench_stopped(bench, err) || triad_measure(triad, &now, err))
-        return -1;
-    *gbs = now > *gbs ? now : *gbs;
-    return 0;
-}
-
 static int run_all(struct bench *bench, struct error *err)
 {
     size_t rows = series_rows(&bench->file->plan);
-    struct triad triad;
-    double gbs = 0;
 
     bench->data = timed_data_create(err);
     if (!bench->data || allocate(bench, err) ||
-        port_traffic_create(bench, &bench->traffic, err) ||
-        look_at_memory(bench, &triad, err) || measure_memory(bench, &triad, &gbs, err))
+        port_traffic_create(bench, &bench->traffic, err))
         return -1;
     for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
         if (bench_stopped(bench, err) || do_rows(bench, i, err))
             return -1;
-    if (measure_memory(bench, &triad, &gbs, err))
-        return -1;
-    if (bench->rank == 0 && gbs > 0)
-        events_emit(bench->events, "triad",
-                    json_pack("{s:f, s:i, s:I}", "gbs", gbs, "ranks", triad.ranks,
-                              "cache_bytes", (json_int_t)triad.cache_bytes));
     return 0;
 }
 

@@ -269,11 +269,6 @@ static int host_timer_stop(struct backend_comm *comm, double *us, struct error *
     return 0;
 }
 
-static bool host_shares_memory(const struct backend_comm *comm)
-{
-    return comm->world->is_local;
-}
-
 static int host_barrier(struct backend_comm *comm, struct error *err)
 {
     return mesh_barrier(comm->world, err);
@@ -312,7 +307,6 @@ const struct backend backend_host = {
     .wait = host_wait,
     .timer_start = host_timer_start,
     .timer_stop = host_timer_stop,
-    .shares_memory = host_shares_memory,
     .barrier = host_barrier,
     .allgather = host_allgather,
     .lost_peer = host_lost_peer,
