@@ -28,9 +28,6 @@
     COLUMN(wrong, int64)
 #define RESULT_FIGURE_COLUMNS(COLUMN)                                                    \
     COLUMN(value, double)                                                                \
-    COLUMN(low, double)                                                                  \
-    COLUMN(high, double)                                                                 \
-    COLUMN(p99, double)                                                                  \
     COLUMN(x, double)
 #define RESULT_TIME_COLUMNS(COLUMN)                                                      \
     COLUMN(time_us, double)                                                              \

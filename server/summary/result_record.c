@@ -95,9 +95,6 @@ static void read_figure(const json_t *body, struct result_record *record)
     record->is_skipped = json_object_get(body, "skipped") != NULL;
     record->rank = (int)json_get_int(body, "rank", -1);
     record->value = json_get_num(body, "value", 0.0);
-    record->low = json_get_num(body, "min", record->value);
-    record->high = json_get_num(body, "max", record->value);
-    record->p99 = json_get_num(body, "p99", 0.0);
     record->x = x ? json_get_num(labels, x, 0.0) : 0.0;
 }
 

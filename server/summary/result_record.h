@@ -25,8 +25,7 @@ struct result_record {
     double time_low_us, time_high_us; /* the interval of its time; 0 and 0: it has none */
     double algbw_gbs, busbw_gbs;
     double value, x;
-    double low, high, p99; /* of what the value sums up; p99 0: it has none */
-    int64_t wrong;         /* -1: not checked */
+    int64_t wrong; /* -1: not checked */
 };
 
 /* How certain its time is, and the same of the body of a `result` event. */

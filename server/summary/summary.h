@@ -89,8 +89,6 @@ struct summary_figure {
     int64_t latest;   /* id of the last result's event */
     uint64_t skipped; /* results with a reason in place of a value */
     double mean, median, min, max, last;
-    double low, high; /* the least and the greatest of what the values sum up */
-    double p99;       /* the greatest of the values' own; 0: they have none */
     struct summary_value *values; /* perhaps not all; the least and the greatest always */
     size_t n_values;
 };

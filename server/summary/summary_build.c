@@ -198,22 +198,14 @@ static int add_figure(struct lines *lines, const struct summary_line_key *key,
                       const struct result_record *record)
 {
     struct line *line = line_of(lines, key);
-    double *ends;
 
     if (!line)
         return -1;
-    ends = line->point.ranks.time_us;
     line->point.latest = record->event;
     if (record->is_skipped) {
         line->point.skipped++;
         return 0;
     }
-    if (line->n_samples == 0 || record->low < ends[0])
-        ends[0] = record->low;
-    if (line->n_samples == 0 || record->high > ends[1])
-        ends[1] = record->high;
-    if (record->p99 > line->point.interval.time_us[1])
-        line->point.interval.time_us[1] = record->p99;
     return add_sample(lines, line, record->value, record->x);
 }
 
@@ -499,9 +491,6 @@ static void make_figure(const struct summary_builder *builder, const struct line
     figure->key = json_incref(builder->texts[line->key.key]);
     figure->skipped = line->point.skipped;
     figure->latest = line->point.latest;
-    figure->low = line->point.ranks.time_us[0];
-    figure->high = line->point.ranks.time_us[1];
-    figure->p99 = line->point.interval.time_us[1];
     sum_figure(figure, samples, line->n_samples, scratch);
     figure->n_values = thin_choose(&thin, most, kept);
     for (size_t i = 0; i < figure->n_values; i++) {

@@ -183,10 +183,6 @@ static int put_figure(struct buf *out, const struct summary_figure *figure)
     put_number(out, "min", figure->min);
     put_number(out, "max", figure->max);
     put_number(out, "last", figure->last);
-    put_number(out, "low", figure->low);
-    put_number(out, "high", figure->high);
-    if (figure->p99 > 0)
-        put_number(out, "p99", figure->p99);
     buf_append_str(out, ",\"values\":[");
     for (size_t i = 0; i < figure->n_values && !result; i++) {
         if (i > 0)

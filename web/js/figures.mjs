@@ -60,15 +60,12 @@ const sumOf = ({ count, mean, last = null, min, max }) => ({
 });
 
 /* The values of one more rank and case. */
-function addAll(sum, { count, mean, last, min, max, low = min, high = max, p99 }) {
+function addAll(sum, { count, mean, last, min, max }) {
   sum.count += count;
   sum.sum += mean * count;
   sum.last = last;
-  sum.min = Math.min(sum.min, low);
-  sum.max = Math.max(sum.max, high);
-  if (p99 !== undefined) {
-    sum.p99 = Math.max(sum.p99 ?? 0, p99);
-  }
+  sum.min = Math.min(sum.min, min);
+  sum.max = Math.max(sum.max, max);
 }
 
 function lineOf(metric, variant, labels) {

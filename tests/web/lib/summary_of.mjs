@@ -121,7 +121,6 @@ function figureFrom(all, combination) {
   const [{ case: number, rank, metric, unit = '', higher_is_better: better, labels = {} }] = all;
   const values = all.map(({ value }) => value);
   const x = placeOf(labels) ?? null;
-  const p99 = most(all.map((one) => one.p99 ?? 0));
   return {
     combination,
     case: number,
@@ -137,9 +136,6 @@ function figureFrom(all, combination) {
     min: least(values),
     max: most(values),
     last: values[values.length - 1],
-    low: least(all.map((one) => one.min ?? one.value)),
-    high: most(all.map((one) => one.max ?? one.value)),
-    ...(p99 > 0 ? { p99 } : {}),
     values: all.map((one, i) => (x ? [i, one.value, one.labels[x]] : [i, one.value])),
   };
 }

@@ -40,13 +40,6 @@ test('figures are no rows of a measurement', () => {
   assert.equal(bookOf(run).rows, 0);
 });
 
-test('what the values themselves sum up shows in their ends and in the slowest p99', () => {
-  const set = { unit: 'us', min: 2, max: 9, p99: 8 };
-  const run = replay([figure(1, 4, set), figure(2, 5, { ...set, min: 3, p99: 7 })]);
-  const [line] = run.metrics.get('speed').lines.values();
-  assert.deepEqual([line.all.count, line.all.min, line.all.max, line.all.p99], [2, 2, 9, 8]);
-});
-
 const view = parseAddress('/runs/a', '').query;
 const panelsOf = (events) =>
   metricPanels([{ id: 'a', name: '', mark: '', metrics: replay(events).metrics }], view, 'light');
