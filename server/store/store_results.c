@@ -195,7 +195,7 @@ static void forget(struct summary_reader *reader)
         json_decref(reader->texts[i]);
     free(reader->texts);
     free(reader->cases);
-    *reader = (struct summary_reader){NULL};
+    *reader = (struct summary_reader){.texts = NULL};
 }
 
 void summary_reader_destroy(struct summary_reader *reader)
@@ -390,7 +390,7 @@ struct summary *summary_reader_read(struct summary_reader *reader, sqlite3 *db,
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err)
 {
-    struct summary_reader reader = {NULL};
+    struct summary_reader reader = {.texts = NULL};
     struct summary *summary = summary_reader_read(&reader, db, query, err);
 
     forget(&reader);
