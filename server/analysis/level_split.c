@@ -188,7 +188,7 @@ static double share_sum(size_t from, size_t to)
 /* Date the change: by likelihood among the splits that are beyond the margin. */
 static void place(const struct level_split_query *query, struct level_split *split)
 {
-    struct trial best = {.squares = INFINITY};
+    struct trial best = {.squares = (double)INFINITY};
     size_t first = query->begin + query->before_min, last = query->end - query->after_min;
     double independent, half;
 
