@@ -29,7 +29,7 @@ static int parse_cursor(const char *text, int64_t *ms, char *id)
     *ms = strtoll(text, &end, 10);
     if (errno || end == text || *end != ':' || strlen(end + 1) > STORE_CURSOR_ID_MAX)
         return -1;
-    strcpy(id, end + 1);
+    memcpy(id, end + 1, strlen(end + 1) + 1);
     return 0;
 }
 
