@@ -39,10 +39,8 @@ static const struct {
     [VERDICT_PREFLIGHT] = {"preflight", "what keeps nodes from what they could do",
                            HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
                                HAS(VERDICT_NOT_EVALUATED)},
-    [VERDICT_CEILING] =
-        {"ceiling",
-         "the bus bandwidth that the nodes' links, or on one host the memory, allow",
-         HAS(VERDICT_EXPECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_CEILING] = {"ceiling", "the bus bandwidth that the nodes' links allow",
+                         HAS(VERDICT_EXPECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_LATENESS] =
         {"lateness",
          "whether a rank comes late to what all wait for, or the transfer is slow",
