@@ -94,9 +94,7 @@ describe('summaries in streams', { concurrency: 4 }, () => {
       messages.map((_, i) => i === 0 || i === messages.length - 1),
     );
     assert.ok(messages.length <= (Date.now() - began) / 500 + 3, `${messages.length}`);
-    assert.ok(
-      messages.slice(1, -1).some(({ series }) => series.flatMap(({ points }) => points).length < 32),
-    );
+    assert.ok(messages.slice(1, -1).some(({ series }) => series.flatMap(({ points }) => points).length < 32));
     await assertLikeAnswer(server, id, messages);
     await assertLikeAnswer(server, id, summariesOf(late));
     const answer = await server.get(`/api/v1/runs/${id}/summary`);
