@@ -160,7 +160,8 @@ export function download(blob, name) {
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  /* A busy browser begins the download late. */
+  setTimeout(() => URL.revokeObjectURL(url), 120000);
 }
 
 /* The clipboard API is missing on plain http from another host: the old way works. */
