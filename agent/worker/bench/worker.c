@@ -236,7 +236,7 @@ static int join(struct worker *worker, struct error *err)
 /* From another thread, while the worker's own is stuck. */
 static void give_up(void *arg, const struct error *error, int lost)
 {
-    if (error->code == ERROR_UNAVAILABLE)
+    if (error->code == ERROR_UNAVAILABLE || is_stopping())
         emit_failure(arg, "cancelled", error->text, -1);
     else
         emit_failure(arg, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
