@@ -1,9 +1,9 @@
-/* http_floor.c - what a server would take that did nothing: one thread, epoll, one recv
- * and one answer per head of a request, whatever it asks for
+/* http_floor.c - the least that an HTTP server can cost: one thread, epoll, one recv and
+ * one send per request, the same answer to each
  *
- * usage: http_floor [BYTES]. Each answer has a body of BYTES, by default 3. Prints
- * "listening on URL", as the server does, and serves until it is killed. It does not
- * speak TLS and does not answer a ClientHello. */
+ * usage: http_floor [BYTES]. The body of each answer has BYTES bytes (default: 3). The
+ * program prints "listening on URL", as ringbench-server does, and serves until it is
+ * killed. It does not speak TLS. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
 #define PEERS_MS 500   /* for the other nodes' ranks to do so, which end if these do */
 #define FLUSH_MS 100   /* how long output may wait for more of it */
-#define REMEMBERED 64  /* cases that have ended */
+#define REMEMBERED 64  /* ended cases whose commands may still arrive */
 #define GONE_TO_COME UINT64_MAX
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 

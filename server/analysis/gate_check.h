@@ -41,8 +41,8 @@ double gate_room(const struct threshold *threshold, double value);
  * object. */
 json_t *gate_evidence(const struct threshold *threshold, double value);
 
-/* "at least 40 GB/s", "exactly 8", in a template for gate_say(), whose words have a
- * "unit". */
+/* The part of a gate_say() template that gives the bounds, such as "at least 40 GB/s" or
+ * "exactly 8". Its values need a "unit". */
 #define GATE_BOUNDS                                                                      \
     "[{is_exact?}exactly {min}[{unit}]|from {min} to {max}[{unit}]|"                     \
     "at least {min}[{unit}]|at most {max}[{unit}]]"

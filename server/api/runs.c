@@ -43,7 +43,7 @@ static int list_text(const struct api *api, const json_t *result, struct buf *ou
     return buf_append_str(out, "}\n");
 }
 
-/* A list that waits for the store. */
+/* A request for a list of runs, while the store reads them. */
 struct listing {
     struct parked *parked;
     const struct params_format *format;

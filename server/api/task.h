@@ -52,7 +52,7 @@ struct task {
     /* If they are set: */
     const char *values_of;      /* wait until this run's values are made */
     void *own;                  /* what the handler prepared, */
-    void (*release)(void *own); /* freed so, or with free() */
+    void (*release)(void *own); /* frees `own`; NULL: free() does */
     json_t *given;              /* the same as JSON */
     struct store_write *write;  /* set by `work`: the answer waits until it is durable */
     char *note;                 /* for the log then; freed */

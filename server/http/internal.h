@@ -274,8 +274,8 @@ void send_unnotice(struct http_stream *stream);
 /* Clients have more than half of the limit to read: a stream with something queued should
  * get no more now. */
 bool send_is_high(const struct http_server *server);
-/* Somebody waits for that to end: drop clients that have read nothing for so many calls
- * of this. */
+/* Other clients wait for memory: drop clients that have read nothing for `patience`
+ * calls of this function. */
 void send_tick(struct http_server *server, unsigned patience);
 /* Have the library send what was written in the turn of the loop before. */
 void send_due(struct http_server *server);

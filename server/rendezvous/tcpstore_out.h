@@ -8,8 +8,8 @@
 /* So much is sent to one client at once; then others get their turn. */
 #define TCPSTORE_STEP_BYTES 65536
 
-/* The bytes of a key, shared with replies that are being sent. They do not change while
- * they have several users; a key that is set meanwhile gets a new value. */
+/* A key's value, which replies that are being sent refer to. It is not changed while it
+ * has several users: setting the key then replaces the value. */
 struct tcpstore_value {
     size_t users;
     unsigned char data[];

@@ -34,8 +34,8 @@ enum tcpstore_refusal {
 /* The kind's name, as the metric's label has it. */
 const char *tcpstore_refusal_name(enum tcpstore_refusal kind);
 
-/* The log of one store. A refusal is logged unless one of its kind was in the 10 s
- * before; the next line of the kind says how many were not. Embedded in the store. */
+/* The log of one store's refusals, at most one line of each kind in 10 s. The next line
+ * of the kind says how many were left out. Embedded in the store. */
 struct tcpstore_refusal_log {
     const char *store_name; /* borrowed */
     struct {

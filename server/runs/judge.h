@@ -14,7 +14,7 @@ struct judgement {
         base;            /* doc: what it is compared with; its `run` is set here */
     char not_again[256]; /* doc: why it cannot be measured again; "": it can */
     char run[ID_RUN_LENGTH + 1]; /* no doc: which; "": the newest that is due */
-    size_t skip;                 /* but for so many */
+    size_t skip;                 /* no doc: pass over as many newer runs */
 
     /* What came of it. */
     json_t *values;  /* as store_write_values takes them; NULL: none are due */

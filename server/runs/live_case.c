@@ -26,7 +26,7 @@
 #define GRACE_NS INT64_C(1000000000)
 #define UNREACHED_NS INT64_C(3000000000) /* for others to try theirs */
 
-/* A second more to join for so many ranks. */
+/* The deadline to join grows by a second for each 20 ranks. */
 #define JOIN_RANKS_PER_S 20
 
 /* The agent kills 5 s after SIGTERM; then the news has to come back. */

@@ -137,7 +137,7 @@ static void put_case(struct store_write *write, int64_t time_ms, int number,
 }
 
 /* Of three cases of four sizes, one has ended with two rows and the second is in `state`
- * since 20 s; the run had taken 50 s when that was last stored. */
+ * for 20 s. When the time under way was last stored, it was 50 s. */
 static void put_interrupted(struct store_write *write, const char *state)
 {
     put_run(write, "run1", "running",

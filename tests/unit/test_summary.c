@@ -539,7 +539,7 @@ TEST_WITH(fixture_setup, fixture_teardown, deleted_run_can_come_again)
     summary_destroy(summary);
 }
 
-/* ---- Read again and again ---- */
+/* ---- Incremental reading ---- */
 
 /* Behind what was read before, and behind what a case measured that began anew. */
 struct again {

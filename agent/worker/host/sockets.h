@@ -1,9 +1,9 @@
-/* sockets.h - several sockets per peer of another host
+/* sockets.h - several sockets to each peer on another host
  *
- * What goes to a peer is cut into chunks that take its sockets in turn, so that both ends
- * know where each is without a word about it. The mesh's own socket is the first of them,
- * and what the mesh watches: it tells that a peer is gone as soon as without the others.
- * The communicator's thread alone uses them. */
+ * Data for a peer is cut into chunks, which use its sockets in turn. Both ends know the
+ * order, so chunks need no header. The first socket is the mesh's own. The mesh watches
+ * it, so a lost peer is noticed as fast as with one socket. Only the communicator's
+ * thread uses the sockets. */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
 
@@ -26,7 +26,8 @@ int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
 /* Whatever has not gone through is dropped. NULL is fine. */
 void sockets_destroy(struct sockets *sockets);
 
-int sockets_count(const struct sockets *sockets); /* per peer; NULL: 1 */
+/* The number of sockets to each peer: 1 if `sockets` is NULL. */
+int sockets_count(const struct sockets *sockets);
 /* Bytes that have gone through one of them, to or from the peer. */
 uint64_t sockets_bytes(const struct sockets *sockets, int rank, int at, bool is_send);
 

@@ -14,7 +14,8 @@
 
 #define NCCL_IDS_MAX 64
 
-/* How many ids for so many ranks; RINGBENCH_RANKS_PER_NCCL_ID (128) of them share one. */
+/* The number of unique ids for a world: RINGBENCH_RANKS_PER_NCCL_ID (128) ranks share
+ * one. */
 int nccl_ids_count(const struct nccl_lib *nccl, int world_size);
 
 /* Who shares ids: ranks of a communicator, numbered within it. */
