@@ -28,7 +28,7 @@ export class RunSource {
     /** @type {any} its summary, as far as it was told */
     this.summary = null;
     /* The first wrong elements, of so many. */
-    this.wrong = { total: 0, named: /** @type {any[]} */ ([]) };
+    this.wrong = { total: 0, named: /** @type {any[]} */ ([]), isFinal: true };
     this.log = [];
     /* The id that the log begins after: 0 if it is whole. */
     this.logFrom = 0;
@@ -213,20 +213,29 @@ export class RunSource {
     }, ms);
   }
 
-  /* Find the first of a book's wrong elements in the rows that have them. */
+  /* Find the first of a book's wrong elements in the rows that have them. While the run
+   * goes on, rows may be read before they are stored: then the next draw asks again. */
   async nameWrong({ total, points }) {
-    if (this.naming || total === this.wrong.total) {
+    const { wrong } = this;
+    if (this.naming || (total === wrong.total && wrong.isFinal)) {
       return;
     }
     this.naming = true;
     const named = [];
+    let isFinal = isEnded(this.state);
+    let areAllThere = true;
     try {
       for (const { series, size } of points.slice(0, WRONG_SIZES)) {
         const { rows } = await this.api.rows(this.id, new URLSearchParams({ series, size, limit: '100' }));
-        named.push(...rows.flatMap((row) => (row.errors ?? []).map((error) => ({ ...error, row }))));
+        const errors = rows.flatMap((row) => (row.errors ?? []).map((error) => ({ ...error, row })));
+        areAllThere &&= errors.length > 0;
+        named.push(...errors);
       }
-      this.wrong = { total, named: named.slice(0, WRONG_NAMED) };
-      this.onChange();
+      isFinal ||= areAllThere;
+      if (isFinal) {
+        this.wrong = { total, named: named.slice(0, WRONG_NAMED), isFinal };
+        this.onChange();
+      }
     } catch {
       /* the table marks them all the same */
     }

@@ -45,6 +45,23 @@ test('wrong data is one box, and its rank is marked on its node', LIMIT, async (
   assert.deepEqual(await page.locator('.rank-dot.failed > :first-child').allInnerTexts(), ['2']);
 });
 
+test('an opened list of wrong elements stays open when their names arrive', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(wrongRun());
+  let release;
+  const isOpened = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/results\?.*series=/, async (route) => {
+    await isOpened;
+    await route.continue();
+  });
+  await open(`${path}?tab=ranks`);
+  await page.getByText('1 wrong element in 1 row').click();
+  release();
+  await sees(page, /^rank 2 on node-2, all_reduce of 8 bytes \(out of place\), element 7/);
+});
+
 test('a replay says that it is one, and how the run ended', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const run = sampleRun({ sizes: [8, 16], state: 'failed', reason: 'rank 2 was killed' });

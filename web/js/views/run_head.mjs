@@ -357,6 +357,16 @@ function howLong(state) {
 const saysReason = (text, reason) =>
   Boolean(reason) && (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
 
+/* What a reader has opened stays open. */
+function replaceKeepingOpen(place, children) {
+  const folds = () => [...place.querySelectorAll('details[data-fold]')];
+  const isOpen = new Map(folds().map((fold) => [fold.dataset.fold, fold.open]));
+  place.replaceChildren(...children);
+  for (const fold of folds()) {
+    fold.open = isOpen.get(fold.dataset.fold) ?? fold.open;
+  }
+}
+
 function drawAlerts(parts, source, state, wrong) {
   /* What only says again why the run ended is left to "What happened". */
   const messages = state.messages.filter(
@@ -380,8 +390,9 @@ function drawAlerts(parts, source, state, wrong) {
     return;
   }
   parts.alertsDrawn = sign;
-  parts.alerts.replaceChildren(
-    ...[
+  replaceKeepingOpen(
+    parts.alerts,
+    [
       source.error
         ? alertBox(
             'bad',
@@ -414,7 +425,7 @@ function endAlert(state, outcome, wrong, named) {
 function wrongList(state, wrong, named, title) {
   return h(
     'details',
-    { open: title === 'Where' },
+    { open: title === 'Where', 'data-fold': 'wrong' },
     h('summary', title),
     h(
       'ul',
@@ -455,6 +466,7 @@ function messagesAlert(messages, cases) {
     '',
     h(
       'details',
+      { 'data-fold': 'messages' },
       h('summary', h('strong', plural(messages.length, 'message')), ' ', h('span.why', item(shown[0]))),
       h(
         'ul',
