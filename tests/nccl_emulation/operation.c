@@ -209,6 +209,7 @@ static void sleep_us(long us)
 
 static void hang(const struct ncclComm *comm)
 {
+    emulation_mark();
     while (!atomic_load(&comm->is_aborted))
         sleep_us(1000);
 }

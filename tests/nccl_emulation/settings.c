@@ -45,7 +45,7 @@ long emulation_setting(const char *name, long absent)
     return value;
 }
 
-_Noreturn void emulation_hang(void)
+void emulation_mark(void)
 {
     const char *mark = getenv("RINGBENCH_EMULATION_MARK"), *rank = getenv("RANK");
     char path[4096];
@@ -54,6 +54,11 @@ _Noreturn void emulation_hang(void)
         snprintf(path, sizeof(path), "%s.%s", mark, rank ? rank : "");
         close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     }
+}
+
+_Noreturn void emulation_hang(void)
+{
+    emulation_mark();
     for (;;)
         pause();
 }

@@ -63,8 +63,11 @@ struct emulation_calls {
 /* Count a call; never return from the one that the setting names. */
 void emulation_may_hang(const char *name, struct emulation_calls *calls);
 
-/* Never returns. Where RINGBENCH_EMULATION_MARK names a file, that with ".RANK" behind it
- * is made first. */
+/* Tell a test that this rank hangs: create the file that RINGBENCH_EMULATION_MARK names,
+ * with ".RANK" appended. Nothing if it names none. */
+void emulation_mark(void);
+
+/* Mark, and never return. */
 _Noreturn void emulation_hang(void);
 
 #endif

@@ -25,6 +25,7 @@ struct nccl_case {
     int steps; /* reports of progress in which rank 0 had finished more than before */
     int64_t finished, checked; /* of rank 0 */
     bool has_begun[RANKS], is_loading[RANKS];
+    bool has_read; /* an event */
 };
 
 extern struct nccl_case nccl;
@@ -49,7 +50,7 @@ void nccl_run(const char *emulation);
 void nccl_await_progress(void);
 /* Read until that rank has said that it is loading CUDA and NCCL. */
 void nccl_await_loading(int rank);
-/* Read until that rank is in a call that the settings have hang. */
+/* Read until that rank is in a call or an operation that the settings have hang. */
 void nccl_await_hang(int rank);
 
 /* A member of the error that a rank ended with, "none" without one. */

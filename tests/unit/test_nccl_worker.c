@@ -451,12 +451,15 @@ static void stop_all(void)
         assert_int_equal(worker_group_signal(&nccl.group, rank, SIGTERM), 0);
 }
 
-/* SIGTERM ends what hangs, in 5 s, with the same word from every rank. */
-static void check_stop(const char *emulation, const char *members)
+/* SIGTERM ends every rank, in 5 s and with the same word, also where one hangs (-1: none
+ * does). */
+static void check_stop(const char *emulation, int hanging)
 {
-    nccl_write_case(members, "");
+    nccl_write_case(nccl_endless, "");
     nccl_start(emulation);
     nccl_await_progress();
+    if (hanging >= 0)
+        nccl_await_hang(hanging);
     int64_t stopped_ns = clock_monotonic_ns();
     stop_all();
     nccl_read();
@@ -468,10 +471,10 @@ static void check_stop(const char *emulation, const char *members)
 
 TEST(a_stop_ends_everything)
 {
-    check_stop("devices=4", nccl_endless);
-    check_stop("devices=4,init_hangs@1", nccl_endless);
-    check_stop("devices=4,stall@2=3", nccl_endless);
-    check_stop("devices=4,stall@2=3,abort_hangs", nccl_endless);
+    check_stop("devices=4", -1);
+    check_stop("devices=4,init_hangs@1", 1);
+    check_stop("devices=4,stall@2=3", 2);
+    check_stop("devices=4,stall@2=3,abort_hangs", 2);
 }
 
 /* For when the server, which would notice it, is gone. */
