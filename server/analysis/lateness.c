@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/median.h"
 #include "common/base/memory.h"
@@ -25,7 +24,10 @@
 /* That one of ranks which are alike would be the late one as often. */
 #define CHANCE_MAX 0.001
 #define LISTED_MAX 16
-#define SENTENCE_MAX 2000
+/* Rows that are kept: enough for a verdict, and more while they have FIGURES or fewer. */
+#define ROWS_KEPT_MIN 32
+#define ROWS_KEPT_MAX 512
+#define FIGURES 65536
 
 /* One in which clocks agree well enough to tell. */
 struct row {
@@ -41,9 +43,8 @@ struct lateness {
     const void *arg;
     size_t n_known;        /* rows that say when ranks came, however well */
     double least_error_us; /* of these */
-    struct row rows[TRANSFER_ROWS_MAX];
+    struct row rows[ROWS_KEPT_MAX];
     double *late_us; /* of all rows */
-    struct transfer *transfer;
 };
 
 /* What speaks of one rank. */
@@ -53,6 +54,15 @@ struct delay {
     size_t rows;      /* in which it came late beside clocks and the other ranks */
     bool is_late;
 };
+
+static size_t rows_kept(size_t ranks)
+{
+    size_t rows = ranks > 0 ? FIGURES / ranks : 0;
+
+    if (rows < ROWS_KEPT_MIN)
+        return ROWS_KEPT_MIN;
+    return rows < ROWS_KEPT_MAX ? rows : ROWS_KEPT_MAX;
+}
 
 struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
                                  const void *arg)
@@ -66,10 +76,9 @@ struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
                                   .node_of = node_of,
                                   .arg = arg,
                                   .least_error_us = HUGE_VAL};
-    lateness->rows_max = transfer_rows(ranks);
+    lateness->rows_max = rows_kept(ranks);
     lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    lateness->transfer = transfer_create(ranks, node_of, arg);
-    if (lateness->late_us && lateness->transfer)
+    if (lateness->late_us)
         return lateness;
     lateness_destroy(lateness);
     return NULL;
@@ -79,19 +88,13 @@ void lateness_destroy(struct lateness *lateness)
 {
     if (!lateness)
         return;
-    transfer_destroy(lateness->transfer);
     free(lateness->late_us);
     free(lateness);
 }
 
-static int collective_of(const json_t *row)
-{
-    return collective_lookup(json_get_str(row, "collective", ""));
-}
-
 static bool is_synchronising(const json_t *row)
 {
-    int kind = collective_of(row);
+    int kind = collective_lookup(json_get_str(row, "collective", ""));
 
     return kind >= 0 && kind != COLLECTIVE_SENDRECV &&
            !collective_facts((enum collective_kind)kind)->is_rooted;
@@ -120,8 +123,6 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     size_t n = lateness->n_ranks;
     struct row row = {.late_us = lateness->late_us + lateness->n_rows * n};
 
-    if (collective_of(json) == COLLECTIVE_SENDRECV && !json_object_get(json, "group"))
-        transfer_add(lateness->transfer, json);
     if (n < 2 || json_array_size(late) != n || json_object_get(json, "group") ||
         lateness->n_rows == lateness->rows_max || !is_synchronising(json))
         return;
@@ -155,7 +156,7 @@ static void order_rows(const struct lateness *lateness, const struct row **order
 static double median_late(const struct row *const *rows, size_t n, size_t rank,
                           bool as_share)
 {
-    double values[TRANSFER_ROWS_MAX];
+    double values[ROWS_KEPT_MAX];
 
     for (size_t i = 0; i < n; i++)
         values[i] = rows[i]->late_us[rank] / (as_share ? rows[i]->time_us : 1);
@@ -216,7 +217,7 @@ struct delays {
 
 static double median_error(const struct lateness *lateness)
 {
-    double values[TRANSFER_ROWS_MAX];
+    double values[ROWS_KEPT_MAX];
 
     for (size_t i = 0; i < lateness->n_rows; i++)
         values[i] = lateness->rows[i].error_us;
@@ -227,7 +228,7 @@ static double median_error(const struct lateness *lateness)
 static void find_delays(struct delays *delays)
 {
     const struct lateness *lateness = delays->lateness;
-    const struct row *order[TRANSFER_ROWS_MAX];
+    const struct row *order[ROWS_KEPT_MAX];
 
     order_rows(lateness, order);
     delays->error_us = median_error(lateness);
@@ -277,12 +278,11 @@ static json_t *say_late(const struct delays *delays, struct finding *finding)
     return finding_end(finding, MESSAGE_RANK_LATE, NULL);
 }
 
-static json_t *say_none(const struct delays *delays, const char *slow,
-                        struct finding *finding)
+static json_t *say_none(const struct delays *delays, struct finding *finding)
 {
-    finding_put(finding, "{s:f, s:f, s:s?}", "$late_us", fmax(delays->worst->us, 0),
-                "$share", fmax(delays->worst->share, 0), "$slow", slow);
-    return finding_end(finding, slow ? MESSAGE_CALLS_SLOW : MESSAGE_NO_RANK_LATE, NULL);
+    finding_put(finding, "{s:f, s:f}", "$late_us", fmax(delays->worst->us, 0), "$share",
+                fmax(delays->worst->share, 0));
+    return finding_end(finding, MESSAGE_NO_RANK_LATE, NULL);
 }
 
 static json_t *say_few(const struct lateness *lateness, struct finding *finding)
@@ -297,13 +297,10 @@ static json_t *say_few(const struct lateness *lateness, struct finding *finding)
     return finding_end(finding, MESSAGE_LATE_FEW_ROWS, NULL);
 }
 
-/* A late rank makes its neighbours' transfers look slow, so that counts first. */
-static json_t *say(const struct delays *delays, const char *slow)
+static json_t *say(const struct delays *delays)
 {
     const struct lateness *lateness = delays->lateness;
     struct finding finding = finding_begin();
-    json_t *transfer = NULL, *verdict;
-    struct buf text;
 
     finding_put(&finding, "{s:I, s:I, s:I, s:I, s:f, s:o}", "rows",
                 (json_int_t)lateness->n_rows, "known", (json_int_t)lateness->n_known,
@@ -312,20 +309,10 @@ static json_t *say(const struct delays *delays, const char *slow)
                 delays_json(delays));
     if (delays->n_late > 0)
         return say_late(delays, &finding);
-    buf_init(&text, SENTENCE_MAX);
-    if (transfer_find(lateness->transfer, &text, &transfer)) {
-        finding_set_text(&finding, "$transfer", text.data);
-        finding_put(&finding, "{s:[o]}", "transfers", transfer);
-        verdict = finding_end(&finding, MESSAGE_TRANSFER_SLOW, NULL);
-    } else {
-        verdict = delays->worst ? say_none(delays, slow, &finding)
-                                : say_few(lateness, &finding);
-    }
-    buf_release(&text);
-    return verdict;
+    return delays->worst ? say_none(delays, &finding) : say_few(lateness, &finding);
 }
 
-json_t *lateness_verdict(const struct lateness *lateness, const char *slow)
+json_t *lateness_verdict(const struct lateness *lateness)
 {
     struct delays delays = {.lateness = lateness};
     json_t *verdict;
@@ -334,7 +321,7 @@ json_t *lateness_verdict(const struct lateness *lateness, const char *slow)
                                  "the delays of ranks");
     if (lateness->n_rows >= rows_least(lateness))
         find_delays(&delays);
-    verdict = say(&delays, slow);
+    verdict = say(&delays);
     free(delays.items);
     return verdict;
 }

@@ -1,13 +1,14 @@
-/* lateness.h - whether a rank comes late to what all wait for, or what is slow is the
- * transfer (transfer.h). Where each call begins behind a barrier, the worker tells when
- * each rank came to it and how well clocks agree (agent/worker/bench/arrival.h). */
+/* lateness.h - whether a rank comes late to what all wait for. Where each call begins
+ * behind a barrier, the worker reports when each rank came to it and how well clocks
+ * agree (agent/worker/bench/arrival.h). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-#include "server/analysis/transfer.h"
+/* The node of a rank, or NULL. */
+typedef const char *rank_node(const void *arg, int rank);
 
 struct lateness;
 
@@ -21,8 +22,7 @@ void lateness_destroy(struct lateness *lateness);
  * collectives, rows that were skipped, those of a part of the ranks. */
 void lateness_add(struct lateness *lateness, const json_t *row);
 
-/* The verdict of kind `lateness`. slow: what says that the run is slow, or NULL. A new
- * object; NULL when memory is out. */
-json_t *lateness_verdict(const struct lateness *lateness, const char *slow);
+/* The verdict of kind `lateness`, a new object; NULL when memory is out. */
+json_t *lateness_verdict(const struct lateness *lateness);
 
 #endif

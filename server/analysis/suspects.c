@@ -14,7 +14,6 @@ static const struct {
 } places[] = {
     {VERDICT_CULPRIT, "suspects", "guilty", NULL},
     {VERDICT_LATENESS, "delays", NULL, "late"},
-    {VERDICT_LATENESS, "transfers", NULL, "slow"},
     {VERDICT_HANG, "ranks", NULL, "lagging"},
 };
 

@@ -5,9 +5,6 @@
 
 /* lateness */
 #define CLOCKS "[{error_us?} (clocks agree within {error_us} us)| (by one clock)]"
-#define LATEST                                                                           \
-    "no rank is late: the latest one comes {$late_us:us} after the middle rank, "        \
-    "{$share:.1%} of what short calls take" CLOCKS
 
 /* preflight */
 #define NOTHING_FOUND "no finding: {ok} checks passed, {not_evaluated} could not run"
@@ -48,13 +45,11 @@ const struct message messages[MESSAGES] = {
          "rows[{$others?}, and {$others} more are]: it comes {$worst.late_us} us after "
          "the middle rank, {$worst.late_share:.0%} of what short calls take" CLOCKS
          ": the host, not the network"},
-    [MESSAGE_TRANSFER_SLOW] = {VERDICT_LATENESS, VERDICT_SLOW_TRANSFER, "{$transfer}"},
-    [MESSAGE_CALLS_SLOW] =
-        {VERDICT_LATENESS, VERDICT_SLOW_TRANSFER,
-         "the transfer is slow ({$slow}), and calls in which all wait for all do not "
-         "show whose: the follow-up finds it (pattern pairs or bisect); " LATEST},
-    [MESSAGE_NO_RANK_LATE] = {VERDICT_LATENESS, VERDICT_NONE,
-                              LATEST ": where calls are slow, the transfer is"},
+    [MESSAGE_NO_RANK_LATE] =
+        {VERDICT_LATENESS, VERDICT_NONE,
+         "no rank is late: the latest one comes {$late_us:us} after the middle rank, "
+         "{$share:.1%} of what short calls take" CLOCKS
+         "; if calls are slow, the pattern pairs finds the slow node or link"},
     [MESSAGE_LATE_FEW_ROWS] =
         {VERDICT_LATENESS, VERDICT_NOT_ENOUGH_DATA,
          "not enough data: {rows} rows can tell a late rank, and {$needed} at least are "

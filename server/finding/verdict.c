@@ -41,11 +41,9 @@ static const struct {
                                HAS(VERDICT_NOT_EVALUATED)},
     [VERDICT_CEILING] = {"ceiling", "the bus bandwidth that the nodes' links allow",
                          HAS(VERDICT_EXPECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_LATENESS] =
-        {"lateness",
-         "whether a rank comes late to what all wait for, or the transfer is slow",
-         HAS(VERDICT_LATE_RANK) | HAS(VERDICT_SLOW_TRANSFER) | HAS(VERDICT_NONE) |
-             HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
+                          HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
+                              HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_TRAFFIC] =
         {"traffic", "whether the network carried what collectives move between nodes",
          HAS(VERDICT_BY_NETWORK) | HAS(VERDICT_PARTLY) | HAS(VERDICT_ANOTHER_WAY) |
@@ -68,7 +66,6 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_SLOW_LINK] = "slow_link",
     [VERDICT_SLOW_RACK] = "slow_rack",
     [VERDICT_LATE_RANK] = "late_rank",
-    [VERDICT_SLOW_TRANSFER] = "slow_transfer",
     [VERDICT_LAGGING_RANK] = "lagging_rank",
     [VERDICT_NONE] = "none",
     [VERDICT_NO_RANK] = "no_rank",

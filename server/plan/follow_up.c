@@ -30,9 +30,7 @@ static json_t *why(const json_t *run)
 {
     json_t *said = json_object_get(run, "lateness");
 
-    const char *answer = json_get_str(said, "answer", "");
-
-    if (strcmp(answer, "late_rank") != 0 && strcmp(answer, "slow_transfer") != 0)
+    if (strcmp(json_get_str(said, "answer", ""), "late_rank") != 0)
         said = gate_failed(json_object_get(run, "verdict"));
     return said ? json_incref(json_object_get(said, "sentence")) : json_null();
 }

@@ -226,9 +226,7 @@ static void put_checks(const json_t *verdict, struct buf *out)
 /* That no rank is late is no news. */
 static void put_lateness(const json_t *lateness, struct buf *out)
 {
-    const char *answer = json_get_str(lateness, "answer", "");
-
-    if (strcmp(answer, "late_rank") != 0 && strcmp(answer, "slow_transfer") != 0)
+    if (strcmp(json_get_str(lateness, "answer", ""), "late_rank") != 0)
         return;
     buf_append_str(out, "# ");
     put_in_line(out, json_get_str(lateness, "sentence", ""));

@@ -477,9 +477,9 @@ static void note_row(struct run *run, const json_t *row)
         lateness_add(run->late, row);
 }
 
-json_t *run_lateness(const struct run *run, const char *slow)
+json_t *run_lateness(const struct run *run)
 {
-    return run->late ? lateness_verdict(run->late, slow) : NULL;
+    return run->late ? lateness_verdict(run->late) : NULL;
 }
 
 void run_fold_result(struct run *run, const struct result_record *record,

@@ -151,7 +151,7 @@ size_t run_case_turn(const struct run *run, size_t index);
 
 /* Whether a rank comes late, or a transfer is slow; slow: what says so of the run, or
  * NULL. A new verdict; NULL where no row can tell it. */
-json_t *run_lateness(const struct run *run, const char *slow);
+json_t *run_lateness(const struct run *run);
 
 bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);

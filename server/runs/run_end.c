@@ -68,13 +68,12 @@ static void count(struct scheduler_counters *counters, enum run_state state)
 static void tell_end(struct active_run *active, enum run_state state, const char *reason,
                      json_t *verdict)
 {
-    const char *slow = json_get_str(gate_failed(verdict), "sentence", NULL);
     const char *mark = verdict_mark(active->run->backend, active->run->is_emulated);
-    json_t *body = json_pack(
-        "{s:s, s:o?, s:o*, s:o*, s:o*, s:o*}", "state", run_state_name(state), "reason",
-        json_clean_string(reason), "verdict", verdict, "lateness",
-        run_lateness(active->run, slow), "culprit", run_plan_verdict(active->run),
-        "traffic", carried_verdict(&active->run->carried, mark));
+    json_t *body =
+        json_pack("{s:s, s:o?, s:o*, s:o*, s:o*, s:o*}", "state", run_state_name(state),
+                  "reason", json_clean_string(reason), "verdict", verdict, "lateness",
+                  run_lateness(active->run), "culprit", run_plan_verdict(active->run),
+                  "traffic", carried_verdict(&active->run->carried, mark));
     json_t *doc;
 
     count(&active->scheduler->counters, state);

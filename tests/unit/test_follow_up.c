@@ -103,8 +103,6 @@ TEST(says_why_where_something_is_slow)
         {"{\"lateness\": {\"answer\": \"none\", \"sentence\": \"no\"}}", NULL},
         {"{\"lateness\": {\"answer\": \"late_rank\", \"sentence\": \"rank 3 is\"}}",
          "rank 3 is"},
-        {"{\"lateness\": {\"answer\": \"slow_transfer\", \"sentence\": \"a is\"}}",
-         "a is"},
         {"{\"verdict\": {\"evidence\": {\"checks\": [{\"check\": \"right\", \"figure\": "
          "\"wrong\", \"answer\": \"fail\", \"sentence\": \"3 are\"}]}}}",
          NULL},

@@ -16,10 +16,6 @@ TEST(only_whom_a_verdict_blames_is_named)
         {"{'kind':'lateness','answer':'late_rank','sentence':'x','evidence':{'delays':["
          "{'node':'a','late':true},{'node':'a','late':true},{'node':'b','late':false}]}}",
          "[{'kind':'lateness','answer':'late_rank','sentence':'x','nodes':['a']}]"},
-        {"{'kind':'lateness','answer':'slow_transfer','sentence':'x','evidence':{"
-         "'transfers':[{'nodes':['a','b'],'slow':true}]}}",
-         "[{'kind':'lateness','answer':'slow_transfer','sentence':'x','nodes':['a','b']}"
-         "]"},
         {"{'kind':'lateness','answer':'none','sentence':'x','evidence':{'delays':[]}}",
          "[]"},
         {"{'kind':'gate','answer':'fail','sentence':'x','evidence':{}}", "[]"},

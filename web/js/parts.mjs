@@ -60,7 +60,6 @@ const ANSWERS = {
   slow_link: '▼ bad',
   slow_rack: '▼ bad',
   late_rank: '▼ bad',
-  slow_transfer: '▼ bad',
   lagging_rank: '▼ bad',
   no_rank: '? warn',
   none: '= good',

@@ -44,7 +44,6 @@ const ANSWERED = [
   'slow_rack',
   'culprit:none',
   'late_rank',
-  'slow_transfer',
   'lagging_rank',
   'preflight:finding',
   'transport:finding',
