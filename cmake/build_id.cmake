@@ -1,7 +1,8 @@
 # cmake -D SOURCE=DIR -D OUT=FILE -P build_id.cmake: a header with the hash of what workers
 # are made of. The same sources give the same hash, wherever and whenever they are built; the
 # file is written anew only when it changes.
-file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/common/*.[ch] ${SOURCE}/agent/worker/*.[ch]
+file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/common/*.[ch]
+    ${SOURCE}/common/base/env_names/*.txt ${SOURCE}/agent/worker/*.[ch]
     ${SOURCE}/agent/worker/*.cu)
 list(SORT sources)
 set(all "")

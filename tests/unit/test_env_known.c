@@ -61,7 +61,7 @@ static void check(const char *name)
         !strstr(reason, "is not among"))
         return;
     n_unjudged++;
-    print_error("nobody has judged %s: harmless belongs into env_names.c, what needs "
+    print_error("nobody has judged %s: harmless belongs into env_names/, what needs "
                 "consent among the rules of env_policy.c\n",
                 name);
 }
