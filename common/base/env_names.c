@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The names in env_names/NAME.txt as a string NAME, without their library's prefix, in the
- * order of strcmp and separated by single spaces. They were looked up in the sources of
- * the versions that the files state. A new name belongs there only if the library neither
- * opens a file by it, nor loads or runs something, listens or goes somewhere, takes a
- * signal or reads further settings; else among the rules of env_policy.c. */
+/* The names in env_names/NAME.txt as a string NAME, without their library's prefix, in
+ * the order of strcmp and separated by single spaces. They were looked up in the sources
+ * of the versions that the files state. A new name belongs there only if the library
+ * neither opens a file by it, nor loads or runs something, listens or goes somewhere,
+ * takes a signal or reads further settings; else among the rules of env_policy.c. */
 #include "env_names_data.h"
 
 static const struct env_library libraries[] = {

@@ -1,4 +1,4 @@
-/* variables.c - variables of the environment that look like ours and mean nothing */
+/* variables.c - variables of the environment that look like ours but are unknown */
 #include "common/base/variables.h"
 
 #include <ctype.h>
@@ -9,10 +9,9 @@
 #include "common/base/env_names.h"
 
 #define PREFIX "RINGBENCH_"
-#define NAME_MAX_BYTES 64
 
-/* What other programs heed, without the prefix; "PORT_*" stands for all that begin so. An
- * agent, a server and a script often start from the same environment. */
+/* Variables of other programs, without the prefix; "PORT_*" stands for all that begin so.
+ * An agent, a server and a script often start from the same environment. */
 static const char *const others[] = {
 #include "option_names.h" /* those of the server and the agent, from their tables */
     "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
@@ -40,59 +39,20 @@ static bool is_of_others(const char *name)
     return false;
 }
 
-static size_t smallest(size_t a, size_t b, size_t c)
+static bool is_option(const struct option *table, const char *name)
 {
-    size_t least = a < b ? a : b;
-
-    return least < c ? least : c;
-}
-
-/* Levenshtein's distance: letters to add, drop or change. Both up to NAME_MAX_BYTES. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_BYTES + 1], len = strlen(b);
-
-    for (size_t j = 0; j <= len; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < len; j++) {
-            size_t above = row[j + 1];
-
-            row[j + 1] = smallest(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
-            diagonal = above;
-        }
-    }
-    return row[len];
-}
-
-/* Sets `nearest` to the variable of the likest option, or to "". Returns whether `name`
- * is one itself. */
-static bool find_option(const struct option *table, const char *name,
-                        char nearest[OPTION_VARIABLE_MAX])
-{
-    size_t len = strlen(name), best = len / 3 + 1;
     char variable[OPTION_VARIABLE_MAX];
 
-    nearest[0] = '\0';
-    for (; len <= NAME_MAX_BYTES && table->name; table++) {
+    for (; table->name; table++) {
         option_variable(table, variable);
-        size_t off = distance(name, variable + strlen(PREFIX));
-
-        if (off < best) {
-            best = off;
-            memcpy(nearest, variable, sizeof(variable));
-        }
+        if (strcmp(variable, name) == 0)
+            return true;
     }
-    return best == 0;
+    return false;
 }
 
 void variables_check(FILE *out, const char *program, const struct option *table)
 {
-    char nearest[OPTION_VARIABLE_MAX];
-
     for (char **at = environ; at && *at; at++) {
         size_t len = strcspn(*at, "=");
         char name[256];
@@ -101,10 +61,10 @@ void variables_check(FILE *out, const char *program, const struct option *table)
             continue;
         memcpy(name, *at, len);
         name[len] = '\0';
-        if (find_option(table, name + strlen(PREFIX), nearest) ||
-            is_of_others(name + strlen(PREFIX)))
-            continue;
-        fprintf(out, "%s: warning: the variable %s means nothing here%s%s; see --help\n",
-                program, name, nearest[0] ? ", should it be " : "", nearest);
+        if (!is_option(table, name) && !is_of_others(name + strlen(PREFIX)))
+            fprintf(out,
+                    "%s: warning: the variable %s is unknown and has no effect; see "
+                    "--help\n",
+                    program, name);
     }
 }

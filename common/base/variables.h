@@ -1,4 +1,4 @@
-/* variables.h - variables of the environment that look like ours and mean nothing */
+/* variables.h - variables of the environment that look like ours but are unknown */
 #ifndef RINGBENCH_COMMON_BASE_VARIABLES_H
 #define RINGBENCH_COMMON_BASE_VARIABLES_H
 
@@ -9,9 +9,8 @@
 /* The variable that stands for an option: RINGBENCH_DATA_DIR. */
 void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX]);
 
-/* A line on `out` for each RINGBENCH_ variable that is neither an option in `table` nor
- * meant for another program of ours: with the option that was meant, where one is much
- * like it. */
+/* Print a line on `out` for each RINGBENCH_ variable that is neither an option in `table`
+ * nor meant for another program of ours. */
 void variables_check(FILE *out, const char *program, const struct option *table);
 
 #endif
