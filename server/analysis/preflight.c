@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
+#include "common/base/utf8.h"
 #include "server/analysis/preflight_check.h"
 #include "server/finding/finding.h"
 
@@ -25,11 +28,16 @@ struct item {
 
 /* One check. */
 struct judging {
+    struct preflight_facts facts; /* the first: it is what a check hands back */
     const struct preflight_node *nodes;
     size_t n;
     bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
+    struct topic *topics;  /* of the facts, by what they tell */
+    struct fact *gathered; /* in the order in which they came */
+    size_t n_gathered, room;
+    size_t node;                      /* that facts come from */
     struct item items[ITEMS_MAX + 1]; /* the last is for all that there is no room for */
     size_t n_items, n_well;
 };
@@ -124,129 +132,104 @@ static void add(struct judging *judging, size_t node, const struct preflight_sai
         item->nodes[item->n++] = node;
 }
 
-static void look_at_all(struct judging *judging)
-{
-    for (size_t i = 0; i < judging->n; i++) {
-        struct preflight_said said;
-
-        preflight_look(judging->check, &judging->nodes[i], judging->use, &said);
-        add(judging, i, &said);
-    }
-}
-
 /* ---- Values that all nodes should have in common ---- */
 
-struct fact {
-    const char *what, *value, *subject; /* of the texts */
-    size_t node, at;                    /* at: its place as it came */
-    struct value *of;
-};
-
-/* All facts with one value of one thing. */
+/* A value of one thing, of those that nodes have. */
 struct value {
-    const struct fact *first;
+    UT_hash_handle hh; /* the topic's, in the order in which they came */
     struct topic *topic;
-    size_t n;
+    size_t n;            /* facts that have it */
+    size_t node;         /* the first of these */
+    const char *subject; /* there */
+    char *text;
 };
 
 /* All values of one thing. */
 struct topic {
-    const struct value *most;
-    size_t n, n_values;
+    UT_hash_handle hh;
+    char *key, *what; /* as it came, and as it is told */
+    struct value *values, *most;
+    size_t n;      /* facts */
     bool is_split; /* no value is right */
     bool is_told;
     char *split; /* what is said then */
 };
 
-struct gathering {
-    struct preflight_facts facts; /* the first: it is what checks hand back */
-    const struct judging *judging;
+struct fact {
+    const struct value *value;
+    const char *subject; /* the inventory's */
     size_t node;
-    json_t *texts; /* owns those of the facts */
-    struct fact *items;
-    size_t n, room;
 };
 
-static const char *keep_text(struct gathering *gathering, const char *text)
+static struct topic *topic_of(struct judging *judging, const char *what)
 {
-    json_t *kept = json_clean_string(text);
+    struct topic *topic;
 
-    json_array_append_new(gathering->texts, kept);
-    return json_string_value(kept);
+    HASH_FIND_STR(judging->topics, what, topic);
+    if (topic)
+        return topic;
+    topic = memory_zeroed(1, sizeof(*topic), "a preflight");
+    topic->key = memory_text(what, "a preflight");
+    topic->what = memory_text(what, "a preflight");
+    utf8_trim(topic->what);
+    utf8_clean(topic->what);
+    HASH_ADD_KEYPTR(hh, judging->topics, topic->key, strlen(topic->key), topic);
+    return topic;
 }
 
-static void take(struct preflight_facts *facts, const char *what, const char *value,
+static struct value *value_of(struct topic *topic, const char *text)
+{
+    struct value *value;
+
+    HASH_FIND_STR(topic->values, text, value);
+    if (value)
+        return value;
+    value = memory_zeroed(1, sizeof(*value), "a preflight");
+    value->topic = topic;
+    value->text = memory_text(text, "a preflight");
+    HASH_ADD_KEYPTR(hh, topic->values, value->text, strlen(value->text), value);
+    return value;
+}
+
+static void take(struct preflight_facts *facts, const char *what, const char *text,
                  const char *subject, int port)
 {
-    struct gathering *gathering = (struct gathering *)facts;
-    const struct judging *judging = gathering->judging;
+    struct judging *judging = (struct judging *)facts;
+    struct value *value;
 
     if (judging->check->concerns && json_object_size(judging->use->env) > 0 &&
         !judging->check->concerns(judging->use->env, subject, port))
         return;
-    if (gathering->n == gathering->room) {
-        gathering->room = 2 * gathering->room + 64;
-        gathering->items =
-            realloc(gathering->items, gathering->room * sizeof(*gathering->items));
-        if (!gathering->items)
-            memory_out("a preflight");
+    value = value_of(topic_of(judging, what), text);
+    if (value->n == 0) {
+        value->node = judging->node;
+        value->subject = subject;
     }
-    gathering->items[gathering->n] =
-        (struct fact){.what = keep_text(gathering, what),
-                      .value = keep_text(gathering, value),
-                      .subject = keep_text(gathering, subject),
-                      .node = gathering->node,
-                      .at = gathering->n};
-    gathering->n++;
+    value->n++;
+    value->topic->n++;
+    judging->gathered = memory_grown(judging->gathered, judging->n_gathered,
+                                     &judging->room, sizeof(struct fact), "a preflight");
+    judging->gathered[judging->n_gathered++] =
+        (struct fact){value, subject, judging->node};
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const struct fact *a = *(struct fact *const *)left, *b = *(struct fact *const *)right;
-    int order = strcmp(a->what, b->what);
-
-    order = order ? order : strcmp(a->value, b->value);
-    return order ? order : (a->at > b->at) - (a->at < b->at);
-}
-
-/* Group sorted facts by thing and value. Of values that are equally frequent the first
- * that came counts. */
-static void group(struct fact *const *sorted, size_t n, struct value *values,
-                  struct topic *topics)
-{
-    struct value *value = values - 1;
-    struct topic *topic = topics - 1;
-
-    for (size_t i = 0; i < n; i++) {
-        bool is_new_topic = i == 0 || strcmp(sorted[i]->what, sorted[i - 1]->what) != 0;
-
-        topic += is_new_topic;
-        if (is_new_topic || strcmp(sorted[i]->value, sorted[i - 1]->value) != 0) {
-            *++value = (struct value){.first = sorted[i], .topic = topic};
-            topic->n_values++;
-        }
-        sorted[i]->of = value;
-        value->n++;
-        topic->n++;
-        if (!topic->most || value->n > topic->most->n ||
-            (value->n == topic->most->n && value->first->at < topic->most->first->at))
-            topic->most = value;
-    }
-}
-
-/* What more than half of them have is right, unless the check knows better. */
+/* What more than half of them have is right, unless the check knows better. Of values
+ * that are equally frequent the first that came counts. */
 static void decide(struct judging *judging, struct topic *topic)
 {
     const char *good = judging->check->good;
-    bool has_most = topic->most->n * 2 > topic->n;
+    bool has_most;
 
+    for (struct value *value = topic->values; value; value = value->hh.next)
+        if (!topic->most || value->n > topic->most->n)
+            topic->most = value;
+    has_most = topic->most->n * 2 > topic->n;
     judging->n_well += topic->n > 1;
-    if (topic->n_values < 2)
+    if (HASH_COUNT(topic->values) < 2)
         return;
     topic->is_split = !has_most && (!good || judging->n > 1);
     topic->is_told =
-        topic->is_split ||
-        (has_most && (!good || strcmp(topic->most->first->value, good) == 0));
+        topic->is_split || (has_most && (!good || strcmp(topic->most->text, good) == 0));
 }
 
 static bool is_named(const char *what, const char *subject)
@@ -255,36 +238,33 @@ static bool is_named(const char *what, const char *subject)
 }
 
 /* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
-static void add_to_split(const struct judging *judging, const struct value *value)
+static void write_split(const struct judging *judging, struct topic *topic)
 {
-    const struct fact *first = value->first;
-    bool is_first = !value->topic->split, is_alone = judging->n == 1;
+    bool is_alone = judging->n == 1;
     char on[2 * PREFLIGHT_NAME_MAX], *out;
     int len;
 
-    if (is_first) {
-        value->topic->split = memory_zeroed(1, PREFLIGHT_TEXT_MAX, "a preflight");
-        snprintf(value->topic->split, PREFLIGHT_TEXT_MAX, "%.80s differs", first->what);
+    topic->split = out = memory_zeroed(1, PREFLIGHT_TEXT_MAX, "a preflight");
+    len = snprintf(out, PREFLIGHT_TEXT_MAX, "%.80s differs", topic->what);
+    for (const struct value *value = topic->values; value; value = value->hh.next) {
+        if (len > PREFLIGHT_TEXT_MAX - PREFLIGHT_NAME_MAX)
+            return;
+        snprintf(
+            on, sizeof(on),
+            is_alone || is_named(topic->what, value->subject) ? "%.60s" : "%.60s (%.60s)",
+            is_alone ? value->subject : judging->nodes[value->node].name, value->subject);
+        len += snprintf(out + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s",
+                        value == topic->values ? ":" : ",", value->text, on);
+        if (value->n > 1)
+            len += snprintf(out + len, 24, " and %zu more", value->n - 1);
     }
-    out = value->topic->split;
-    len = (int)strlen(out);
-    if (len > PREFLIGHT_TEXT_MAX - PREFLIGHT_NAME_MAX)
-        return;
-    snprintf(
-        on, sizeof(on),
-        is_alone || is_named(first->what, first->subject) ? "%.60s" : "%.60s (%.60s)",
-        is_alone ? first->subject : judging->nodes[first->node].name, first->subject);
-    len += snprintf(out + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s",
-                    is_first ? ":" : ",", first->value, on);
-    if (value->n > 1)
-        snprintf(out + len, 24, " and %zu more", value->n - 1);
 }
 
 static void say(const struct fact *fact, struct preflight_said *said)
 {
-    const struct topic *topic = fact->of->topic;
-    const char *most = topic->most->first->value;
-    bool is_silent = is_named(fact->what, fact->subject);
+    const struct topic *topic = fact->value->topic;
+    const char *most = topic->most->text;
+    bool is_silent = is_named(topic->what, fact->subject);
 
     *said =
         (struct preflight_said){.answer = VERDICT_FINDING, .is_split = topic->is_split};
@@ -295,54 +275,48 @@ static void say(const struct fact *fact, struct preflight_said *said)
     }
     snprintf(said->most, sizeof(said->most), "%s", most);
     snprintf(said->sentence, sizeof(said->sentence),
-             "%s is %.80s%s%.80s%s, most have %.80s", fact->what, fact->value,
+             "%s is %.80s%s%.80s%s, most have %.80s", topic->what, fact->value->text,
              is_silent ? "" : " (", is_silent ? "" : fact->subject, is_silent ? "" : ")",
              most);
 }
 
-static void say_all(struct judging *judging, const struct fact *facts, size_t n)
+static void compare_all(struct judging *judging)
 {
-    for (size_t i = 0; i < n; i++)
-        if (facts[i].of->topic->is_split && facts[i].of->first == &facts[i])
-            add_to_split(judging, facts[i].of);
-    for (size_t i = 0; i < n; i++) {
-        const struct topic *topic = facts[i].of->topic;
+    for (struct topic *topic = judging->topics; topic; topic = topic->hh.next) {
+        decide(judging, topic);
+        if (topic->is_split)
+            write_split(judging, topic);
+    }
+    for (size_t i = 0; i < judging->n_gathered; i++) {
+        const struct fact *fact = &judging->gathered[i];
+        const struct topic *topic = fact->value->topic;
         struct preflight_said said;
 
-        if (!topic->is_told || (!topic->is_split && topic->most == facts[i].of))
+        if (!topic->is_told || (!topic->is_split && topic->most == fact->value))
             continue;
-        say(&facts[i], &said);
-        add(judging, facts[i].node, &said);
+        say(fact, &said);
+        add(judging, fact->node, &said);
     }
 }
 
-static void compare_all(struct judging *judging)
+static void forget_facts(struct judging *judging)
 {
-    struct gathering gathering = {
-        .facts = {take, judging->n == 1}, .judging = judging, .texts = json_array()};
-    struct fact **sorted;
-    struct value *values;
-    struct topic *topics;
+    struct topic *topic, *next_topic;
+    struct value *value, *next;
 
-    for (; gathering.node < judging->n; gathering.node++)
-        judging->check->gather(&judging->nodes[gathering.node], &gathering.facts);
-    sorted = memory_zeroed(gathering.n + 1, sizeof(*sorted), "a preflight");
-    values = memory_zeroed(gathering.n + 1, sizeof(*values), "a preflight");
-    topics = memory_zeroed(gathering.n + 1, sizeof(*topics), "a preflight");
-    for (size_t i = 0; i < gathering.n; i++)
-        sorted[i] = &gathering.items[i];
-    qsort(sorted, gathering.n, sizeof(*sorted), by_value);
-    group(sorted, gathering.n, values, topics);
-    for (struct topic *topic = topics; topic->n > 0; topic++)
-        decide(judging, topic);
-    say_all(judging, gathering.items, gathering.n);
-    for (struct topic *topic = topics; topic->n > 0; topic++)
+    HASH_ITER (hh, judging->topics, topic, next_topic) {
+        HASH_ITER (hh, topic->values, value, next) {
+            HASH_DEL(topic->values, value);
+            free(value->text);
+            free(value);
+        }
+        HASH_DEL(judging->topics, topic);
+        free(topic->key);
+        free(topic->what);
         free(topic->split);
-    free(topics);
-    free(values);
-    free(sorted);
-    free(gathering.items);
-    json_decref(gathering.texts);
+        free(topic);
+    }
+    free(judging->gathered);
 }
 
 /* ---- All checks ---- */
@@ -397,16 +371,27 @@ static json_t *well_json(const struct judging *judging)
                      "sentence", json_clean_string(is_well ? "nothing is wrong" : why));
 }
 
+static void look_at(struct judging *judging, size_t node)
+{
+    struct preflight_said said;
+
+    judging->node = node;
+    if (judging->check->gather) {
+        judging->check->gather(&judging->nodes[node], &judging->facts);
+        return;
+    }
+    preflight_look(judging->check, &judging->nodes[node], judging->use, &said);
+    add(judging, node, &said);
+}
+
 /* Counts by answer; a check with findings counts by each of them. */
 static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
                         size_t counts[VERDICT_ANSWERS])
 {
     size_t before = json_array_size(findings);
 
-    if (judging->check->gather)
-        compare_all(judging);
-    else
-        look_at_all(judging);
+    compare_all(judging);
+    forget_facts(judging);
     for (size_t i = 0; i < judging->n_items; i++) {
         if (judging->items[i].answer == VERDICT_FINDING)
             json_array_append_new(findings, item_json(judging, &judging->items[i]));
@@ -427,17 +412,24 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
     json_t *checks = json_array(), *rest = json_array();
     size_t counts[VERDICT_ANSWERS] = {0};
     struct finding finding = finding_begin();
+    struct judging *all = memory_zeroed(preflight_n_checks, sizeof(*all), "a preflight");
+    size_t n_all = 0;
 
-    for (size_t i = 0; i < preflight_n_checks; i++) {
-        struct judging judging = {.nodes = nodes,
-                                  .n = n,
-                                  .is_whole = is_whole,
-                                  .use = use,
-                                  .check = &preflight_checks[i]};
-
-        if (judging.check->backends & backend_of(backend))
-            judge_check(&judging, checks, rest, counts);
-    }
+    for (size_t i = 0; i < preflight_n_checks; i++)
+        if (preflight_checks[i].backends & backend_of(backend))
+            all[n_all++] = (struct judging){.facts = {take, n == 1},
+                                            .nodes = nodes,
+                                            .n = n,
+                                            .is_whole = is_whole,
+                                            .use = use,
+                                            .check = &preflight_checks[i]};
+    /* All checks of a node while its inventory is in the cache. */
+    for (size_t node = 0; node < n; node++)
+        for (size_t i = 0; i < n_all; i++)
+            look_at(&all[i], node);
+    for (size_t i = 0; i < n_all; i++)
+        judge_check(&all[i], checks, rest, counts);
+    free(all);
     if (is_whole)
         json_array_extend(checks, rest);
     json_decref(rest);

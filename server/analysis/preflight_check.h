@@ -23,7 +23,8 @@ enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 
 /* Takes what nodes say that all should have in common. */
 struct preflight_facts {
-    /* subject: what of the node it is, or ""; port: which port of that, or 0. */
+    /* subject: the part of the node, or ""; it is kept, not copied. port: which port of
+     * that, or 0. */
     void (*take)(struct preflight_facts *facts, const char *what, const char *value,
                  const char *subject, int port);
     bool is_alone; /* there is one node */

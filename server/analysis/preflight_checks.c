@@ -23,7 +23,9 @@ static const json_t *nccl_of(const struct preflight_node *node)
 
 static const char *place_of(const json_t *device)
 {
-    return json_get_str(device, "pci", name_of(device));
+    const char *pci = json_get_str(device, "pci", NULL);
+
+    return pci ? pci : name_of(device);
 }
 
 /* The name of a GPU is that of its model. */

@@ -60,7 +60,9 @@ static inline bool is(const json_t *object, const char *key, const char *value)
 
 static inline const char *name_of(const json_t *device)
 {
-    return json_get_str(device, "name", json_get_str(device, "pci", "?"));
+    const char *name = json_get_str(device, "name", NULL);
+
+    return name ? name : json_get_str(device, "pci", "?");
 }
 
 void preflight_gather_ports(const struct preflight_node *node,

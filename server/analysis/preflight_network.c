@@ -13,18 +13,22 @@
 
 /* ---- RDMA ---- */
 
-/* Whether most ports of the same board and link layer of the node are active: the others
- * are to be, too, and not only where another node has them active. */
-static bool is_of_used_board(const json_t *ports, const json_t *like)
+static const char *layer_of(const json_t *port)
+{
+    return json_get_str(port, "link_layer", "RDMA");
+}
+
+/* Whether most ports of a board and link layer of the node are active: the others are to
+ * be, too, and not only where another node has them active. */
+static bool is_board_used(const json_t *ports, const char *board, const char *layer)
 {
     size_t n = 0, n_active = 0;
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
-        if (json_object_get(port, "physfn") ||
-            !is(port, "board", json_get_str(like, "board", "")) ||
-            !is(port, "link_layer", json_get_str(like, "link_layer", "")))
+        if (!is(port, "board", board) || strcmp(layer_of(port), layer) != 0 ||
+            json_object_get(port, "physfn"))
             continue;
         n++;
         n_active += is(port, "state", "active");
@@ -40,29 +44,35 @@ void preflight_gather_ports(const struct preflight_node *node,
 {
     const json_t *ports = member(node, "rdma");
     const char *hca = node_setting(node->inventory, NULL, "NCCL_IB_HCA", NULL);
+    const char *last_board = NULL, *last_layer = NULL;
+    char of_board[128], of_port[128];
+    bool is_used = false;
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
-        const char *layer = json_get_str(port, "link_layer", "RDMA");
+        const char *name = name_of(port), *state = json_get_str(port, "state", "");
+        const char *layer = layer_of(port), *board = json_get_str(port, "board", "");
         int number = (int)json_get_int(port, "port", 1);
-        bool is_used = is_of_used_board(ports, port);
-        char what[128];
 
         /* SR-IOV: one that nobody uses is down. */
         if (json_object_get(port, "physfn") ||
-            !nccl_hca_allows(hca ? hca : "", name_of(port), number))
+            !nccl_hca_allows(hca ? hca : "", name, number))
             continue;
-        snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
-                 json_object_get(port, "board") ? " of " : "",
-                 json_get_str(port, "board", ""));
+        /* Ports of a board mostly follow each other. */
+        if (!last_board || strcmp(board, last_board) || strcmp(layer, last_layer)) {
+            is_used = is_board_used(ports, board, layer);
+            snprintf(of_board, sizeof(of_board), "the state of %.20s ports%s%.20s", layer,
+                     *board ? " of " : "", board);
+            last_board = board;
+            last_layer = layer;
+        }
         if (facts->is_alone || is_used)
-            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
-                             name_of(port), number);
-        snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer, number,
-                 name_of(port));
-        if (!facts->is_alone && (!is_used || is(port, "state", "active")))
-            add_fact_of_port(facts, what, json_get_str(port, "state", NULL),
-                             name_of(port), number);
+            add_fact_of_port(facts, of_board, state, name, number);
+        if (facts->is_alone || (is_used && strcmp(state, "active") != 0))
+            continue;
+        snprintf(of_port, sizeof(of_port), "the state of %.20s port %d of %.40s", layer,
+                 number, name);
+        add_fact_of_port(facts, of_port, state, name, number);
     }
 }
 
@@ -125,32 +135,41 @@ void preflight_gather_gids(const struct preflight_node *node,
         const json_t *gid = is_roce(port) ? gid_of(port) : NULL;
         char index[24];
 
+        if (!gid)
+            continue;
         snprintf(index, sizeof(index), "%d", (int)json_get_int(gid, "index", 0));
-        add_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
-                 name_of(port));
+        add_fact(facts, "the index of the RoCE v2 GID", index, name_of(port));
     }
 }
 
 /* ---- Interfaces ---- */
 
-static const json_t *interface_of(const struct preflight_node *node, const char *name)
+/* *from: where to begin; ports and interfaces are mostly in the same order. */
+static const json_t *interface_of(const json_t *list, const char *name, size_t *from)
 {
-    const json_t *list = member(node, "net");
+    size_t n = json_array_size(list);
 
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (is(json_array_get(list, i), "name", name))
-            return json_array_get(list, i);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_array_get(list, (*from + i) % n);
+
+        if (!is(one, "name", name))
+            continue;
+        *from = (*from + i + 1) % n;
+        return one;
+    }
     return NULL;
 }
 
-static void gather_mtu_of(const struct preflight_node *node, const char *what,
-                          const char *name, struct preflight_facts *facts)
+static void gather_mtu_of(const json_t *interface, const char *what,
+                          struct preflight_facts *facts)
 {
-    int64_t mtu = json_get_int(interface_of(node, name), "mtu", 0);
+    int64_t mtu = json_get_int(interface, "mtu", 0);
     char text[24];
 
+    if (mtu <= 0)
+        return;
     snprintf(text, sizeof(text), "%lld", (long long)mtu);
-    add_fact(facts, what, mtu > 0 ? text : NULL, name);
+    add_fact(facts, what, text, json_get_str(interface, "name", ""));
 }
 
 static bool is_of_rdma(const json_t *ports, const char *name)
@@ -166,24 +185,30 @@ void preflight_gather_mtus(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma"), *list = member(node, "net");
+    const char *last_layer = NULL;
+    size_t from = 0;
+    char what[64];
 
     for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
-        char what[64];
+        const char *layer = layer_of(port);
 
-        snprintf(what, sizeof(what), "the MTU of %.20s ports",
-                 json_get_str(port, "link_layer", "RDMA"));
-        if (is(port, "state", "active"))
-            gather_mtu_of(node, what, json_get_str(port, "netdev", ""), facts);
+        if (!is(port, "state", "active"))
+            continue;
+        if (!last_layer || strcmp(layer, last_layer) != 0)
+            snprintf(what, sizeof(what), "the MTU of %.20s ports", layer);
+        last_layer = layer;
+        gather_mtu_of(interface_of(list, json_get_str(port, "netdev", ""), &from), what,
+                      facts);
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
-        char what[64];
 
+        if (!is(one, "state", "up") || !is(one, "kind", "ethernet") ||
+            is_of_rdma(ports, name_of(one)))
+            continue;
         snprintf(what, sizeof(what), "the MTU of %.40s", name_of(one));
-        if (is(one, "state", "up") && is(one, "kind", "ethernet") &&
-            !is_of_rdma(ports, name_of(one)))
-            gather_mtu_of(node, what, name_of(one), facts);
+        gather_mtu_of(one, what, facts);
     }
 }
 
