@@ -44,6 +44,14 @@ struct server {
     struct api api;
 };
 
+static void free_scheduler(void *arg)
+{
+    struct server *server = arg;
+
+    scheduler_free(server->scheduler);
+    server->scheduler = NULL;
+}
+
 /* Each part outlives those that use it, so they close one after the other. */
 static void close_store(void *arg)
 {
@@ -54,7 +62,7 @@ static void close_store(void *arg)
         jobs_close(server->jobs);
     server->jobs = NULL;
     if (server->store)
-        store_close(server->store, NULL, NULL);
+        store_close(server->store, free_scheduler, server);
     server->store = NULL;
 }
 
@@ -62,7 +70,6 @@ static void close_rendezvous(void *arg)
 {
     struct server *server = arg;
 
-    server->scheduler = NULL;
     if (server->rendezvous)
         rendezvous_close(server->rendezvous, close_store, server);
     else

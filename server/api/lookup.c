@@ -91,5 +91,5 @@ void lookup_settle(struct api *api, struct http_request *request, json_t *run,
     struct lookup *lookup = lookup_create(api, request, id, found);
 
     lookup->run = json_incref(run);
-    scheduler_settle(api->scheduler, lookup->id, on_settled, lookup);
+    store_settle(api->store, on_settled, lookup);
 }

@@ -152,22 +152,10 @@ static int show(sqlite3 *db, struct task *task, struct error *err)
     return task_json(task, json_incref(task->run));
 }
 
-/* A page asks every few seconds for one that goes on. */
 void api_run_get(struct http_request *request, void *arg)
 {
-    const struct api *api = arg;
-    const char *id = http_request_param(request, "id");
-    size_t len;
-    char *text;
-
-    if (!params_type(request, "application/json"))
-        return;
-    text = scheduler_run_text(api->scheduler, id, &len);
-    if (text)
-        http_reply_text(request, 200, "application/json", text, len);
-    else
+    if (params_type(request, "application/json"))
         task_start(arg, request, NULL, TASK_RUN, STORE_KEYED, show);
-    free(text);
 }
 
 static int show_cancelled(sqlite3 *db, struct task *task, struct error *err)

@@ -159,24 +159,14 @@ static json_t *copy_of_run(const struct task *task)
     return copy;
 }
 
-static void on_flushed(void *arg, const struct error *err,
-                       const struct store_event *events, size_t n_events)
-{
-    (void)events, (void)n_events;
-    on_ready(arg, err);
-}
-
 /* Until the store has all that the documents show. */
 static void settle(struct task *task)
 {
-    bool is_any = json_object_size(task->given) > 0;
+    bool is_live = task->needs == TASK_SETTLED_RUN && task->run;
+    bool are_live = task->needs == TASK_SETTLED_RUNS && json_object_size(task->given) > 0;
 
-    if (task->needs == TASK_SETTLED_RUN)
-        scheduler_settle(task->api->scheduler, task->run_id, on_ready, task);
-    else if (task->needs == TASK_SETTLED_RUNS && is_any &&
-             store_takes_writes(task->api->store))
-        /* One of nothing: writes are told of in the order in which they were queued. */
-        store_submit(task->api->store, store_write_create(), false, on_flushed, task);
+    if (is_live || are_live)
+        store_settle(task->api->store, on_ready, task);
     else
         on_ready(task, NULL);
 }

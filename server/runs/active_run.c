@@ -1,13 +1,12 @@
-/* active_run.c - the runs that have not ended: their list, and what keeps them alive */
+/* active_run.c - the runs that have not ended: their list, in the order of the queue */
 #include "server/runs/active_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
-#include "server/runs/run_watches.h"
+#include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
 
 static bool goes_before(const struct run *a, const struct run *b)
@@ -34,62 +33,48 @@ struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
     runs[at] = active;
     scheduler->n_runs++;
     active->scheduler = scheduler;
+    active->log = run_log_create(&scheduler->services, run, head);
     active->run = run;
-    active->watches = run_watches_create(head);
     return active;
 }
 
+/* One that is done is the store's. */
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run)
 {
     for (size_t i = 0; i < scheduler->n_runs; i++)
         if (strcmp(scheduler->runs[i]->run->id, run) == 0)
-            return scheduler->runs[i];
+            return run_log_is_done(scheduler->runs[i]->log) ? NULL : scheduler->runs[i];
     return NULL;
 }
 
-void active_run_free(struct active_run *active)
+static void release(struct active_run *active)
 {
-    struct scheduler *scheduler = active->scheduler;
-    size_t i = 0;
-
-    while (i < scheduler->n_runs && scheduler->runs[i] != active)
-        i++;
-    if (i < scheduler->n_runs) {
-        memmove(&scheduler->runs[i], &scheduler->runs[i + 1],
-                (scheduler->n_runs - i - 1) * sizeof(scheduler->runs[0]));
-        scheduler->n_runs--;
-    }
-    run_watches_destroy(active->watches);
-    while (!LIST_EMPTY(&active->live))
-        live_case_free(LIST_FIRST(&active->live));
-    run_destroy(active->run);
+    run_log_destroy(active->log);
     free(active->cancel_reason);
     free(active->failed_reason);
     free(active);
 }
 
-struct live_case *active_run_live(const struct active_run *active, int case_no)
+void active_run_sweep(struct scheduler *scheduler)
 {
-    struct live_case *live;
+    size_t n = 0;
 
-    LIST_FOREACH (live, &active->live, entry)
-        if (live->index == (size_t)case_no)
-            break;
-    return live;
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (run_log_is_done(scheduler->runs[i]->log))
+            release(scheduler->runs[i]);
+        else
+            scheduler->runs[n++] = scheduler->runs[i];
+    scheduler->n_runs = n;
+}
+
+void active_run_free_all(struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        release(scheduler->runs[i]);
+    free(scheduler->runs);
 }
 
 bool active_run_is_over(const struct active_run *active)
 {
     return active->is_judged || run_has_ended(active->run);
-}
-
-void active_run_unref(struct active_run *active)
-{
-    if (--active->pending > 0 || !run_has_ended(active->run))
-        return;
-    /* Watchers may leave inside the call, but the run must stay until it is over. */
-    active->pending++;
-    run_watches_tell(active->watches, NULL);
-    active->pending--;
-    active_run_free(active);
 }

@@ -14,13 +14,9 @@
 #include "server/analysis/carried.h"
 #include "server/analysis/hang.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
-#include "server/runs/case_transport.h"
-#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
-#include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 #include "server/store/store_artifacts.h"
 
@@ -33,12 +29,9 @@
 #define NODE_RANKS_MAX 4096
 #define ARTIFACT_MAX ((size_t)512 * 1024) /* as agents send at most */
 
-static struct live_case *live_of(const struct agent_line *line)
+static const struct run *run_of(const struct agent_line *line)
 {
-    struct live_case *live =
-        line->active ? active_run_live(line->active, line->case_no) : NULL;
-
-    return live && live_case_is(live, line->case_no, line->attempt) ? live : NULL;
+    return run_log_run(line->log);
 }
 
 /* At most so many bytes of what an agent says: it stands in the events of many ranks. */
@@ -143,7 +136,7 @@ bool agent_line_join(struct agent_line *first, struct agent_line *line)
     json_t *to = first->report.body, *from = line->report.body;
     double seconds = json_get_num(from, "seconds", 0);
 
-    if (!is_reached(first) || !is_reached(line) || first->active != line->active ||
+    if (!is_reached(first) || !is_reached(line) || first->log != line->log ||
         first->case_no != line->case_no || first->attempt != line->attempt ||
         first->report.state != line->report.state)
         return false;
@@ -193,7 +186,7 @@ static void parse_done(struct agent_line *line, json_t *json, struct store_write
 
 static bool is_program(const struct agent_line *line)
 {
-    return line->active->run->spec->program.name != NULL;
+    return run_of(line)->spec->program.name != NULL;
 }
 
 /* A worker's last line says it; a program's traceback needs more of them. */
@@ -283,7 +276,7 @@ static void parse_result(struct agent_line *line, json_t *json, struct store_wri
 {
     static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
     json_t *body = json_copy(json);
-    json_t *traffic = carried_traffic(json, node_of_rank, &live_of(line)->on);
+    json_t *traffic = carried_traffic(json, node_of_rank, live_case_nodes(line->live));
 
     (void)write;
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
@@ -317,7 +310,7 @@ static void write_log(const struct agent_line *line, const json_t *json,
 {
     const char *text = json_get_str(json, "text", "");
 
-    store_write_log(write, line->active->run->id, json_get_int(json, "time_ms", 0),
+    store_write_log(write, run_of(line)->id, json_get_int(json, "time_ms", 0),
                     line->case_no, line->report.rank, stream, text, strlen(text));
 }
 
@@ -461,7 +454,7 @@ static void parse_artifact(struct agent_line *line, json_t *json,
     const char *name = json_get_str(json, "name", "");
     const char *text = json_get_str(json, "text", "");
     char digest[DIGEST_TEXT_SIZE];
-    struct store_artifact item = {.run = line->active->run->id,
+    struct store_artifact item = {.run = run_of(line)->id,
                                   .node = line->report.node,
                                   .digest = digest,
                                   .case_no = line->case_no,
@@ -524,19 +517,11 @@ static const struct line_kind *kind_of(const char *name)
     return NULL;
 }
 
-/* The run that a line speaks of, if it is one that is alive here and now. */
-static struct active_run *run_of_line(struct scheduler *scheduler, const json_t *line)
-{
-    struct active_run *active = active_run_find(scheduler, json_get_str(line, "run", ""));
-
-    return active && !run_has_ended(active->run) ? active : NULL;
-}
-
 /* Whoever has an agent's token can post here: a node speaks for itself only. */
 static int check_speaker(const struct agent_line *line, struct error *err)
 {
-    const char *node = line->report.node, *run = line->active->run->id;
-    const struct run_nodes *on = &live_of(line)->on;
+    const char *node = line->report.node, *run = run_of(line)->id;
+    const struct run_nodes *on = live_case_nodes(line->live);
     int rank = line->report.rank;
     const struct run_node *holder = rank < 0 ? NULL : run_nodes_of_rank(on, rank);
 
@@ -552,7 +537,7 @@ static int check_speaker(const struct agent_line *line, struct error *err)
                      holder ? holder->name : "nobody");
 }
 
-int agent_line_parse(struct scheduler *scheduler, const struct node *node, json_t *json,
+int agent_line_parse(const struct cases *cases, const struct node *node, json_t *json,
                      struct store_write *write, struct agent_line *line,
                      struct error *err)
 {
@@ -569,13 +554,13 @@ int agent_line_parse(struct scheduler *scheduler, const struct node *node, json_
     snprintf(line->run, sizeof(line->run), "%s", json_get_str(json, "run", ""));
     if (is_of_node)
         line->kind = kind;
-    line->active = run_of_line(scheduler, json);
-    if (!line->active)
+    line->live = cases_find(cases, line->run, line->case_no, line->attempt);
+    if (!line->live)
         return 0;
-    line->active->pending++;
-    if (!kind || (!is_of_node && !live_of(line)))
-        return 0;
+    line->log = live_case_log(line->live);
     line->kind = kind;
+    if (!kind)
+        return 0;
     if (!is_of_node && check_speaker(line, err))
         return -1;
     kind->parse(line, json, write);
@@ -585,8 +570,8 @@ int agent_line_parse(struct scheduler *scheduler, const struct node *node, json_
 /* Whether the rank has said how it ended, in a line before this one. */
 static bool is_known_end(const struct agent_line *line)
 {
-    struct live_case *live = live_of(line);
-    bool is_end = line->is_of_rank && line->report.state >= RANK_DONE && live;
+    struct live_case *live = line->live;
+    bool is_end = line->is_of_rank && line->report.state >= RANK_DONE;
     bool is_known =
         is_end && line->is_exit && live_case_reported(live, line->report.rank);
 
@@ -602,19 +587,17 @@ void agent_line_fold(struct agent_line *line, struct store_write *write)
         line->type = NULL;
     }
     if (line->type)
-        run_log_add(line->active, write, line->time_ms, line->type, line->report.body);
+        run_log_add(line->log, write, line->time_ms, line->type, line->report.body);
 }
 
-void agent_line_perform(struct scheduler *scheduler, struct agent_line *line,
-                        struct node *node)
+bool agent_line_perform(struct agent_line *line, struct node *node)
 {
-    struct live_case *live = line->kind ? live_of(line) : NULL;
-
-    if (live && line->kind->then)
-        line->kind->then(live, &line->report);
-    if (line->kind && line->kind->flags & OF_NODE &&
-        node_vacate(node, line->run, line->case_no, line->attempt))
-        scheduler_wake_queue(scheduler);
+    if (!line->kind)
+        return false;
+    if (line->live && line->kind->then)
+        line->kind->then(line->live, &line->report);
+    return line->kind->flags & OF_NODE &&
+           node_vacate(node, line->run, line->case_no, line->attempt);
 }
 
 bool agent_line_is_passing(const struct agent_line *line)
@@ -626,6 +609,4 @@ void agent_line_release(struct agent_line *line)
 {
     free(line->reason);
     json_decref(line->report.body);
-    if (line->active)
-        active_run_unref(line->active);
 }

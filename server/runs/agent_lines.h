@@ -7,33 +7,33 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "server/runs/live_case.h"
+#include "server/runs/cases.h"
 #include "server/runs/run.h"
 
-struct active_run;
 struct line_kind;
 struct node;
-struct scheduler;
+struct run_log;
 struct store_write;
 
 /* A line, understood. */
 struct agent_line {
     const struct line_kind *kind; /* NULL: nothing follows from it */
     char run[ID_RUN_LENGTH + 1];
-    struct active_run *active; /* counted in its `pending`, or NULL: an unknown run */
     int case_no, attempt;
-    bool is_of_rank;  /* it says how far a rank has come */
-    bool is_exit;     /* of a failure: nobody but its process said so */
-    char *reason;     /* that the report has */
-    const char *type; /* of the run's event, or NULL: none */
-    int64_t time_ms;  /* of that event */
+    struct live_case *live; /* that it is of, in this turn of the loop; or NULL */
+    struct run_log *log;    /* of its run; or NULL */
+    bool is_of_rank;        /* it says how far a rank has come */
+    bool is_exit;           /* of a failure: nobody but its process said so */
+    char *reason;           /* that the report has */
+    const char *type;       /* of the run's event, or NULL: none */
+    int64_t time_ms;        /* of that event */
     struct case_report report;
 };
 
 /* Understand a line of `node` (borrowed), which changes nothing but the write, into which
  * logs go: a line further on may have the whole batch refused. Release the line after
  * use. ERROR_INVALID when the node has no say in it. */
-int agent_line_parse(struct scheduler *scheduler, const struct node *node, json_t *json,
+int agent_line_parse(const struct cases *cases, const struct node *node, json_t *json,
                      struct store_write *write, struct agent_line *line,
                      struct error *err);
 
@@ -46,9 +46,8 @@ bool agent_line_join(struct agent_line *first, struct agent_line *line);
 void agent_line_fold(struct agent_line *line, struct store_write *write);
 
 /* What the line means to its case, when all lines of the batch are folded: what follows
- * may be events too, which come behind all of these. */
-void agent_line_perform(struct scheduler *scheduler, struct agent_line *line,
-                        struct node *node);
+ * may be events too, which come behind all of these. Whether its node became free. */
+bool agent_line_perform(struct agent_line *line, struct node *node);
 
 /* Whether it is never stored. */
 bool agent_line_is_passing(const struct agent_line *line);

@@ -10,10 +10,8 @@
 #include "common/base/time_scale.h"
 #include "common/spec/spec_value.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
 #include "server/runs/agent_lines.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
+#include "server/runs/cases.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/node_log.h"
 #include "server/runs/run.h"
@@ -96,83 +94,13 @@ static void check_registration(const json_t *body, const char *key,
     check_addresses(body, problems);
 }
 
-/* Whether the `gone` of a listed case counts already: an earlier server stored it and was
- * killed before it acted on it, or this one is storing it. If the agent sends it again,
- * it is dropped. */
-static bool has_told_gone(const struct node *node, const json_t *c)
-{
-    int64_t seq = json_get_int(c, "gone", 0);
-
-    return seq > 0 && (seq <= node->acked || seq <= node->taken);
-}
-
-/* Whether the registration lists the case among those that the agent still has. */
-static bool lists_case(const struct node *node, const json_t *cases, const char *run,
-                       int case_no, int attempt)
-{
-    for (size_t i = 0; i < json_array_size(cases); i++) {
-        const json_t *c = json_array_get(cases, i);
-
-        if (!has_told_gone(node, c) && strcmp(json_get_str(c, "run", ""), run) == 0 &&
-            json_get_int(c, "case", -1) == case_no &&
-            json_get_int(c, "attempt", -1) == attempt)
-            return true;
-    }
-    return false;
-}
-
-/* The agent has a case that is not under way here: it occupies the node until it ended.
- */
-static void stop_stranger(struct node *node, const json_t *c)
-{
-    const char *run = json_get_str(c, "run", "");
-    int case_no = (int)json_get_int(c, "case", -1);
-    int attempt = (int)json_get_int(c, "attempt", -1);
-
-    if (strlen(run) != ID_RUN_LENGTH)
-        return;
-    node_occupy(node, run, case_no, attempt, false);
-    node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:s}", "type", "stop", "run", run,
-                                 "case", case_no, "attempt", attempt, "reason",
-                                 "the server does not know this case any more"));
-}
-
-/* The agent keeps a case in its list until the server has acknowledged that it is gone.
- */
-static void reconcile(struct scheduler *scheduler, struct node *node, const json_t *cases,
-                      bool is_new)
-{
-    node->n_occupants = 0;
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct run *run = scheduler->runs[i]->run;
-        struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
-            live_case_reconcile(live, node,
-                                lists_case(node, cases, run->id, (int)live->index,
-                                           run->cases[live->index].attempt),
-                                is_new);
-    }
-    for (size_t i = 0; i < json_array_size(cases); i++) {
-        const json_t *c = json_array_get(cases, i);
-        const struct active_run *active =
-            active_run_find(scheduler, json_get_str(c, "run", ""));
-        int case_no = (int)json_get_int(c, "case", -1);
-        const struct live_case *live = active ? active_run_live(active, case_no) : NULL;
-
-        if (!has_told_gone(node, c) &&
-            (!live || !live_case_is(live, case_no, (int)json_get_int(c, "attempt", -1))))
-            stop_stranger(node, c);
-    }
-}
-
 /* So that it is known after a restart of the server, before it has said anything. */
 static void remember_agent(struct scheduler *scheduler, const struct node *node)
 {
     struct store_write *write = store_write_create();
 
     store_write_ack(write, node->identity, node->acked);
-    store_submit(scheduler->config.store, write, false, NULL, NULL);
+    store_submit(scheduler->services.store, write, false, NULL, NULL);
 }
 
 static struct node *admit(struct scheduler *scheduler,
@@ -231,13 +159,14 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
         remember_agent(scheduler, node);
         log_info("node %s registered from %s", node->name, caller->peer);
     }
-    reconcile(scheduler, node, json_object_get(body, "cases"), registered->is_new);
+    cases_reconcile(scheduler->cases, node, json_object_get(body, "cases"),
+                    registered->is_new);
     node_log_registration(scheduler, node, &before, registered->is_new);
     answer = json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
                        (json_int_t)scheduler_lease_s(scheduler), "poll_s",
                        (json_int_t)scheduler_poll_s(scheduler), "acked",
                        (json_int_t)node->acked);
-    scheduler_wake_queue(scheduler);
+    wake_queue(scheduler->services.wake);
     return answer;
 }
 
@@ -293,13 +222,8 @@ int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
     free(node->leaving);
     node->leaving = memory_text(reason, "a node's reason");
     log_info("node %s is leaving: %s", node->name, reason);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
-            live_case_leaving(live, node);
-    }
-    scheduler_wake_queue(scheduler);
+    cases_leave(scheduler->cases, node);
+    wake_queue(scheduler->services.wake);
     return 0;
 }
 
@@ -316,7 +240,7 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
     node->n_occupants = 0;
     node_claim_drop(scheduler, node);
     node_log(scheduler, node, "left", node->leaving);
-    scheduler_wake_queue(scheduler);
+    wake_queue(scheduler->services.wake);
     return 0;
 }
 
@@ -363,7 +287,6 @@ static void on_batch_written(void *arg, const struct error *err,
     scheduler->n_batches--;
     if (err) {
         fail_batch(batch, err);
-        scheduler_release(scheduler);
         return;
     }
     /* The node may have been registered anew meanwhile, by the same boot or another. */
@@ -371,10 +294,9 @@ static void on_batch_written(void *arg, const struct error *err,
         node->acked = batch->last_seq;
     for (size_t i = 0; i < batch->n_lines; i++)
         if (batch->lines[i].type && next < n_events)
-            run_log_publish(batch->lines[i].active, &events[next++]);
+            run_log_publish(batch->lines[i].log, &events[next++]);
     batch->done(batch->arg, NULL, batch->last_seq);
     batch_free(batch);
-    scheduler_release(scheduler);
 }
 
 /* The node's clock may be wrong. No event is of the future: how long a run has taken is
@@ -431,7 +353,7 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *jso
     batch->lines = memory_grown(batch->lines, batch->n_lines, &batch->capacity,
                                 sizeof(*batch->lines), "an agent's events");
     line = &batch->lines[batch->n_lines++];
-    if (agent_line_parse(batch->scheduler, batch->node, json, write, line, err))
+    if (agent_line_parse(batch->scheduler->cases, batch->node, json, write, line, err))
         return -1;
     line->time_ms = time_ms;
     if (line->is_of_rank)
@@ -479,15 +401,16 @@ static void fold_all(struct batch *batch, struct store_write *write)
 static void perform_all(struct batch *batch, bool is_stored)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
-        if (is_stored || agent_line_is_passing(&batch->lines[i]))
-            agent_line_perform(batch->scheduler, &batch->lines[i], batch->node);
+        if ((is_stored || agent_line_is_passing(&batch->lines[i])) &&
+            agent_line_perform(&batch->lines[i], batch->node))
+            wake_queue(batch->scheduler->services.wake);
 }
 
 /* One batch of a node at a time; none while those of others wait for the disk. */
 static bool is_storing(const struct scheduler *scheduler, const struct node *node)
 {
     return node->n_batches > 0 ||
-           (scheduler->n_batches > 0 && !store_takes_writes(scheduler->config.store));
+           (scheduler->n_batches > 0 && !store_takes_writes(scheduler->services.store));
 }
 
 void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
@@ -530,10 +453,9 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     }
     node->n_batches++;
     scheduler->n_batches++;
-    scheduler_hold(scheduler);
     node->taken = batch->last_seq;
     fold_all(batch, write);
-    store_submit(scheduler->config.store, write, true, on_batch_written, batch);
+    store_submit(scheduler->services.store, write, true, on_batch_written, batch);
     perform_all(batch, true);
-    scheduler_wake(scheduler);
+    wake_soon(scheduler->services.wake);
 }

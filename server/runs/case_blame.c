@@ -12,11 +12,9 @@
 #include "server/analysis/unreached.h"
 #include "server/finding/verdict.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
-#include "server/runs/scheduler_state.h"
 
 static bool is_failed(const struct run_case *model, int rank)
 {
@@ -170,7 +168,7 @@ static void hear(const struct live_case *live, const struct run_case *model,
 bool case_blame_is_explained(const struct live_case *live, size_t i,
                              struct case_blame_word *word)
 {
-    const struct run_case *model = &live->active->run->cases[live->index];
+    const struct run_case *model = &live->run->cases[live->index];
     int rank;
 
     hear(live, model, word);
@@ -233,7 +231,7 @@ static void add_way(json_t *blame, const json_t *way)
 json_t *case_blame_unreached(const struct live_case *live)
 {
     json_t *blame = blame_create(BLAME_UNREACHABLE), *way;
-    json_t *verdict = unreached_verdict(live->active->run->backend, live->unreached);
+    json_t *verdict = unreached_verdict(live->run->backend, live->unreached);
     size_t i;
 
     json_array_foreach (json_object_get(json_object_get(verdict, "evidence"), "ways"), i,
@@ -278,9 +276,9 @@ static void describe(const struct live_case *live, int rank, struct hang_rank *o
 
 static json_t *judge_hang(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     const struct run_spec *spec = run->spec;
-    struct clock_time now = scheduler_now(live->active->scheduler);
+    struct clock_time now = clock_read(live->cases->services->clock);
     struct hang_rank *ranks =
         memory_zeroed((size_t)live->on.world_size, sizeof(*ranks), "ranks that hang");
     struct hang hang = {.ranks = ranks,
@@ -301,7 +299,7 @@ static json_t *judge_hang(const struct live_case *live)
 
 json_t *case_blame_full(const struct live_case *live)
 {
-    const struct node_registry *nodes = &live->active->scheduler->nodes;
+    const struct node_registry *nodes = live->cases->nodes;
     json_t *blame = NULL;
 
     for (size_t i = 0; i < live->on.n; i++) {
@@ -320,7 +318,7 @@ json_t *case_blame_full(const struct live_case *live)
 
 json_t *case_blame_stall(const struct live_case *live)
 {
-    const struct run_spec *spec = live->active->run->spec;
+    const struct run_spec *spec = live->run->spec;
     json_t *blame = blame_create(BLAME_STALLED);
 
     json_object_set_new(blame, "awaited",

@@ -15,9 +15,7 @@
 #include "server/nodes/node_devices.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/rendezvous/rendezvous_peer.h"
-#include "server/runs/active_run.h"
 #include "server/runs/run.h"
-#include "server/runs/scheduler_state.h"
 
 /* Every address a node is known under: NAT or several interfaces make one not enough.
  * Each has loopback ones, which mean this host only if the node is on it. */
@@ -53,15 +51,14 @@ static struct node **find_nodes(const struct live_case *live)
         memory_zeroed(live->on.n + 1, sizeof(*nodes), "nodes of a case");
 
     for (size_t i = 0; i < live->on.n; i++)
-        nodes[i] = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+        nodes[i] = node_find(live->cases->nodes, live->on.items[i].name);
     return nodes;
 }
 
 struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,
                                                struct error *err)
 {
-    struct scheduler *scheduler = live->active->scheduler;
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     struct rendezvous_store *store;
     struct node **nodes = find_nodes(live);
     const char **allowed;
@@ -75,7 +72,7 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
         n += node_addresses(nodes[i], allowed + n);
     free(nodes);
     snprintf(name, sizeof(name), "%s.%zu.%d", run->id, live->index, attempt);
-    store = rendezvous_open(scheduler->config.rendezvous, name, allowed, n, err);
+    store = rendezvous_open(live->cases->config.rendezvous, name, allowed, n, err);
     if (!store)
         error_prefix(err, "rendezvous");
     free(allowed);
@@ -85,8 +82,8 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
 /* Which NCCL the case's workers load; null: the node's own. A new reference. */
 static json_t *library_of(const struct live_case *live)
 {
-    const struct run_spec *spec = live->active->run->spec;
-    json_t *env = run_matrix_env(spec, run_case_turn(live->active->run, live->index));
+    const struct run_spec *spec = live->run->spec;
+    json_t *env = run_matrix_env(spec, run_case_turn(live->run, live->index));
     const char *path = json_get_str(env, RUN_MATRIX_LIBRARY, spec->nccl_lib);
     json_t *library = path ? json_string(path) : json_null();
 
@@ -118,7 +115,7 @@ static json_t *case_nodes(const struct live_case *live)
  * grow with their number unless it must, since each node gets it. */
 static json_t *case_file(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     json_t *spec = run_spec_case_json(run->spec);
     json_t *library = library_of(live);
 
@@ -146,7 +143,7 @@ static json_t *case_file(const struct live_case *live)
 /* The run's variables and those of the case; null unsets one on the node. */
 json_t *case_start_env(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     json_t *env = json_copy(run->spec->env);
     json_t *varied = run_matrix_env(run->spec, run_case_turn(run, live->index));
 
@@ -165,8 +162,8 @@ struct shared_parts {
 static json_t *start_command(const struct live_case *live, const struct node *node,
                              size_t i, const struct shared_parts *shared)
 {
-    const struct run *run = live->active->run;
-    const char *advertise = live->active->scheduler->config.advertise;
+    const struct run *run = live->run;
+    const char *advertise = live->cases->config.advertise;
     json_t *ranks = json_array();
 
     for (int k = 0; k < live->on.items[i].ranks; k++) {
@@ -218,7 +215,7 @@ int case_start_send(struct live_case *live, struct error *err)
     int *agents = memory_zeroed(n + 1, sizeof(*agents), "nodes of a case");
     int result;
 
-    neighbours_count(&live->active->scheduler->nodes, nodes, n, agents);
+    neighbours_count(live->cases->nodes, nodes, n, agents);
     result = send_all(live, nodes, agents, err);
     free(nodes);
     free(agents);

@@ -13,7 +13,6 @@
 #include "server/runs/case_start.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run_nodes.h"
-#include "server/runs/scheduler_state.h"
 
 /* A program may start a process or some of its own, each with a log. */
 #define LOGS_OF_RANK 4
@@ -26,7 +25,7 @@ bool case_transport_is_host(const struct run *run)
 
 static struct transport *transport_of(struct live_case *live)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     bool is_own = !run->spec->program.name;
 
     if (live->transport)
@@ -44,8 +43,7 @@ static struct transport *transport_of(struct live_case *live)
 
 static const json_t *inventory_of(const struct live_case *live, size_t i)
 {
-    const struct node *node =
-        node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+    const struct node *node = node_find(live->cases->nodes, live->on.items[i].name);
 
     return node ? node->inventory : NULL;
 }
@@ -164,7 +162,7 @@ static const char *first_sentence(const json_t *transports)
 /* That nothing was heard is mostly so of all cases of a run: the first says it. */
 static json_t *once(const struct live_case *live, json_t *unheard)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
 
     for (size_t i = 0; unheard && i < run->n_cases; i++)
         if (i != live->index && run->cases[i].transports &&
@@ -178,7 +176,7 @@ static json_t *once(const struct live_case *live, json_t *unheard)
 
 json_t *case_transport_fold(struct live_case *live, bool has_run)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     bool is_program = run->spec->program.name != NULL;
     struct transport_node *nodes = take_early(live) ? nodes_of(live) : NULL;
     json_t *env = case_start_env(live), *out = NULL;

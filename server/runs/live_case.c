@@ -1,5 +1,5 @@
 /* live_case.c - one case under way, from its rendezvous to its end */
-#include "server/runs/live_case.h"
+#include "server/runs/cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "common/base/time_scale.h"
 #include "server/analysis/unreached.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/case_blame.h"
 #include "server/runs/case_start.h"
@@ -19,7 +18,6 @@
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
-#include "server/runs/scheduler_state.h"
 
 /* After the first failure others may report what happened to them; the first to be heard
  * is not always the one to blame. */
@@ -38,22 +36,17 @@
 
 static int64_t time_ns(const struct live_case *live)
 {
-    return scheduler_now(live->active->scheduler).monotonic_ns;
+    return clock_read(live->cases->services->clock).monotonic_ns;
 }
 
 static struct run_case *model_of(const struct live_case *live)
 {
-    return &live->active->run->cases[live->index];
+    return &live->run->cases[live->index];
 }
 
 static int attempt_of(const struct live_case *live)
 {
     return model_of(live)->attempt;
-}
-
-bool live_case_is(const struct live_case *live, int case_no, int attempt)
-{
-    return (size_t)case_no == live->index && attempt == attempt_of(live);
 }
 
 /* Once registered a node stays where it is. */
@@ -62,21 +55,19 @@ static struct node *node_at(const struct live_case *live, size_t i)
     struct live_node *at = &live->nodes[i];
 
     if (!at->node)
-        at->node = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+        at->node = node_find(live->cases->nodes, live->on.items[i].name);
     return at->node;
 }
 
 /* Nodes and the rendezvous are given back; what remains is the model's. */
 static void finish(struct live_case *live, enum case_state state, const char *reason)
 {
-    struct active_run *active = live->active;
     struct case_end end = {state, reason, live->blamed,
                            case_transport_fold(live, state == CASE_COMPLETED)};
 
-    run_log_case_end(active, live->index, attempt_of(live), &end);
+    run_log_case_end(live->log, live->index, attempt_of(live), &end);
     json_decref(end.transports);
     live_case_free(live);
-    scheduler_wake(active->scheduler);
 }
 
 static void finish_well(struct live_case *live)
@@ -92,11 +83,10 @@ static void finish_well(struct live_case *live)
 /* Many processes take longer to start, and their library to connect them. */
 static long join_s(const struct live_case *live)
 {
-    long asked_s = live->active->run->spec->join_s;
+    long asked_s = live->run->spec->join_s;
 
     return asked_s ? asked_s
-                   : live->active->scheduler->config.join_s +
-                         live->on.world_size / JOIN_RANKS_PER_S;
+                   : live->cases->config.join_s + live->on.world_size / JOIN_RANKS_PER_S;
 }
 
 static void wait_to_join(struct live_case *live)
@@ -104,12 +94,15 @@ static void wait_to_join(struct live_case *live)
     live->join_until_ns = time_ns(live) + join_s(live) * INT64_C(1000000000);
 }
 
-static void on_start_stored(struct active_run *active, int case_no)
+static void on_start_stored(void *arg, struct run_log *log, size_t index)
 {
-    struct live_case *live = active_run_live(active, case_no);
+    struct live_case *live;
     struct error err;
 
-    if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
+    LIST_FOREACH (live, &((struct cases *)arg)->live, entry)
+        if (live->log == log && live->index == index)
+            break;
+    if (!live || live->stage != STAGE_STARTING)
         return;
     live->stage = STAGE_JOINING;
     wait_to_join(live);
@@ -117,42 +110,54 @@ static void on_start_stored(struct active_run *active, int case_no)
         live_case_stop(live, CASE_FAILED, err.text);
 }
 
-void live_case_start(struct active_run *active, size_t index)
+void cases_start(struct cases *cases, struct run_log *log, size_t index)
 {
-    struct scheduler *scheduler = active->scheduler;
-    struct run *run = active->run;
+    const struct run *run = run_log_run(log);
     int attempt = run->cases[index].attempt + 1;
-    struct live_case *live =
-        live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
+    struct live_case *live = live_case_create(cases, log, index);
     struct error err;
 
     live->store = case_start_open_store(live, attempt, &err);
     if (!live->store) {
         live_case_free(live);
-        if (err.code == ERROR_UNAVAILABLE && !LIST_EMPTY(&active->live))
-            return; /* another case of its round has the port that it will get */
-        run_log_case(active, index, attempt, CASE_FAILED, err.text, NULL);
-        scheduler_wake(scheduler);
+        /* Another case of its round has the port that it will get. */
+        if (err.code != ERROR_UNAVAILABLE || run->n_live == 0)
+            run_log_case(log, index, attempt, CASE_FAILED, err.text);
         return;
     }
     for (size_t i = 0; i < live->on.n; i++)
         node_occupy(node_at(live, i), run->id, (int)index, attempt, run->spec->share);
-    scheduler->counters.cases_started++;
-    if (run->state != RUN_RUNNING && !LIST_NEXT(live, entry))
-        run_log_state(active, RUN_RENDEZVOUS, NULL);
-    run_log_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
+    cases->services->counters->cases_started++;
+    if (run->state != RUN_RUNNING && run->n_live == 0)
+        run_log_state(log, RUN_RENDEZVOUS, NULL);
+    run_log_case_start(log, index, attempt, on_start_stored, cases);
 }
 
-void live_case_resume(struct active_run *active, size_t index)
+/* Ranks tell of their ways once. */
+static void take_ways(struct live_case *live, const json_t *told)
 {
-    const struct run *run = active->run;
-    const struct run_case *model = &run->cases[index];
-    struct live_case *live =
-        live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
+    const json_t *body;
+    size_t i;
+
+    json_array_foreach (told, i, body) {
+        json_t *log = json_object_get(body, "log");
+
+        if (log)
+            case_transport_take(live, (int)json_get_int(body, "rank", -1), log);
+        else
+            case_transport_take_each(live, -1, body);
+    }
+}
+
+void cases_resume(struct cases *cases, struct run_log *log, size_t index,
+                  const json_t *told)
+{
+    struct live_case *live = live_case_create(cases, log, index);
+    const struct run_case *model = &live->run->cases[index];
 
     live->stage = STAGE_RUNNING;
     /* Progress can be heard of again once the agents are back. */
-    live->changed_ns = active->scheduler->recovering_until_ns;
+    live->changed_ns = cases->awaits_nodes_until_ns;
     for (int i = 0; i < live->on.world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
             live->failed_first = live->failed_first < 0 ? i : live->failed_first;
@@ -162,6 +167,7 @@ void live_case_resume(struct active_run *active, size_t index)
     }
     if (live->failed_first >= 0)
         live->grace_until_ns = time_ns(live) + GRACE_NS;
+    take_ways(live, told);
 }
 
 static bool all_gone(const struct live_case *live)
@@ -205,8 +211,8 @@ static void send_stop(struct live_case *live, size_t i)
     if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
         return;
     node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:o, s:b}", "type", "stop", "run",
-                                 live->active->run->id, "case", (int)live->index,
-                                 "attempt", attempt_of(live), "reason",
+                                 live->run->id, "case", (int)live->index, "attempt",
+                                 attempt_of(live), "reason",
                                  json_clean_string(live->end_reason), "stacks",
                                  live->wants_stacks));
 }
@@ -229,11 +235,11 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
             clear_node(live, i, NULL);
         return;
     }
-    run_log_message(live->active, state == CASE_CANCELLED ? "info" : "error",
+    run_log_message(live->log, state == CASE_CANCELLED ? "info" : "error",
                     "stopping case %zu: %s", live->index, reason);
     for (size_t i = 0; i < live->on.n; i++)
         send_stop(live, i);
-    scheduler_wake(live->active->scheduler);
+    wake_soon(live->cases->services->wake);
 }
 
 /* Stop it for what somebody (stolen) is to blame for. */
@@ -254,16 +260,16 @@ static void note_failure(struct live_case *live)
     if (live->stage == STAGE_ENDING || live->grace_until_ns)
         return;
     live->grace_until_ns = time_ns(live) + GRACE_NS;
-    scheduler_wake(live->active->scheduler);
+    wake_soon(live->cases->services->wake);
 }
 
 static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    run_log_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
-    if (live->active->run->state != RUN_RUNNING)
-        run_log_state(live->active, RUN_RUNNING, NULL);
+    run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
+    if (live->run->state != RUN_RUNNING)
+        run_log_state(live->log, RUN_RUNNING, NULL);
 }
 
 void live_case_rank(struct live_case *live, const struct case_report *report)
@@ -286,7 +292,7 @@ void live_case_rank(struct live_case *live, const struct case_report *report)
                all_reached(live, RANK_JOINED, &live->n_joined)) {
         wait_to_join(live); /* drivers that start, NCCL's own init */
     }
-    scheduler_wake(live->active->scheduler);
+    wake_soon(live->cases->services->wake);
 }
 
 /* The server's own word on a rank whose worker said nothing. */
@@ -298,12 +304,11 @@ static void fail_rank(struct live_case *live, int rank, const char *reason)
 
     if (model->ranks && model->ranks[rank].state >= RANK_DONE)
         return;
-    run_log_append(live->active, "rank",
+    run_log_append(live->log, "rank",
                    json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index,
                              "attempt", attempt_of(live), "rank", rank, "node",
                              run_nodes_of_rank(&live->on, rank)->name, "state", "failed",
-                             "reason", json_clean_string(reason)),
-                   NULL);
+                             "reason", json_clean_string(reason)));
     live_case_rank(live, &report);
 }
 
@@ -329,15 +334,14 @@ static void clear_node(struct live_case *live, size_t i, const char *why)
 {
     struct node *node = node_at(live, i);
 
-    scheduler_wake(live->active->scheduler);
+    wake_soon(live->cases->services->wake);
     if (live->nodes[i].is_gone)
         return;
     live->nodes[i].is_gone = true;
     /* Its node stays the run's own until the run ends, unless it shares. */
-    if (node &&
-        node_vacate(node, live->active->run->id, (int)live->index, attempt_of(live)) &&
-        live->active->run->spec->share)
-        scheduler_wake_queue(live->active->scheduler);
+    if (node && node_vacate(node, live->run->id, (int)live->index, attempt_of(live)) &&
+        live->run->spec->share)
+        live->cases->has_freed = true;
     if (!live->nodes[i].is_lost)
         fail_silent_ranks(live, &live->on.items[i], why);
 }
@@ -385,7 +389,7 @@ void live_case_unreached(struct live_case *live, const struct case_report *repor
     unreached_add(live->unreached, way);
     if (live->stage != STAGE_ENDING && !live->grace_until_ns) {
         live->grace_until_ns = time_ns(live) + UNREACHED_NS;
-        scheduler_wake(live->active->scheduler);
+        wake_soon(live->cases->services->wake);
     }
 }
 
@@ -402,7 +406,7 @@ void live_case_output(struct live_case *live, const struct case_report *report)
 
 void live_case_result(struct live_case *live, const struct case_report *report)
 {
-    live->active->scheduler->counters.results++;
+    live->cases->services->counters->results++;
     live_case_output(live, report);
 }
 
@@ -452,7 +456,7 @@ void live_case_note_reported(struct live_case *live, int rank)
 void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
                          bool is_new)
 {
-    const struct run *run = live->active->run;
+    const struct run *run = live->run;
     const struct run_node *place = run_nodes_find(&live->on, node->name);
     size_t i = place ? (size_t)(place - live->on.items) : 0;
 
@@ -546,7 +550,6 @@ void live_case_forget(struct live_case *live, const struct node *node)
 
 static void check_nodes(struct live_case *live, int64_t now_ns)
 {
-    struct scheduler *scheduler = live->active->scheduler;
     struct case_blame_word word = {.is_known = false};
     char how[NODE_LEAVING_MAX + 64];
 
@@ -555,7 +558,7 @@ static void check_nodes(struct live_case *live, int64_t now_ns)
 
         if (live->nodes[i].is_gone)
             continue;
-        if (!node && now_ns > scheduler->recovering_until_ns) {
+        if (!node && now_ns > live->cases->awaits_nodes_until_ns) {
             lose_node(live, i, "agent did not come back after the server's restart",
                       &word);
         } else if (node && node->state != NODE_ALIVE) {
@@ -597,7 +600,7 @@ static void give_up_waiting(struct live_case *live, int64_t now_ns)
         note_lost(live, i, how, &word);
     }
     if (any_alive)
-        run_log_message(live->active, "warn",
+        run_log_message(live->log, "warn",
                         "some nodes have not said that their workers ended; they stay "
                         "occupied until they do");
 }
@@ -645,7 +648,7 @@ static void tick_joining(struct live_case *live, int64_t now_ns)
 
 static void tick_running(struct live_case *live, int64_t now_ns)
 {
-    long stall_s = live->active->run->spec->stall_s;
+    long stall_s = live->run->spec->stall_s;
 
     if (all_done(live) && !any_failed(live)) {
         if (all_gone(live))

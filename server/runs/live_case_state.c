@@ -6,25 +6,26 @@
 #include "common/base/memory.h"
 #include "server/analysis/transport.h"
 #include "server/rendezvous/rendezvous.h"
-#include "server/runs/active_run.h"
 #include "server/runs/run.h"
+#include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 
-struct live_case *live_case_create(struct active_run *active, size_t index,
-                                   int64_t now_ns)
+struct live_case *live_case_create(struct cases *cases, struct run_log *log, size_t index)
 {
-    const struct run *run = active->run;
+    const struct run *run = run_log_run(log);
     struct live_case *live = memory_zeroed(1, sizeof(*live), "a case");
 
-    live->active = active;
+    live->cases = cases;
+    live->log = log;
+    live->run = run;
     live->index = index;
     live->on = run_case_nodes(run, &run->cases[index]);
     live->ranks = memory_zeroed((size_t)live->on.world_size + 1, sizeof(*live->ranks),
                                 "ranks of a case");
     live->nodes = memory_zeroed(live->on.n + 1, sizeof(*live->nodes), "nodes of a case");
     live->failed_first = -1;
-    live->changed_ns = now_ns;
-    LIST_INSERT_HEAD(&active->live, live, entry);
+    live->changed_ns = clock_read(cases->services->clock).monotonic_ns;
+    LIST_INSERT_HEAD(&cases->live, live, entry);
     return live;
 }
 

@@ -1,12 +1,13 @@
-/* live_case_state.h - the struct behind live_case.h, for the files that make it up */
+/* live_case_state.h - the structs behind cases.h, for the files that make them up */
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 
 #include <sys/queue.h>
 
 #include "server/rendezvous/rendezvous.h"
-#include "server/runs/active_run.h"
+#include "server/runs/cases.h"
 #include "server/runs/run.h"
+#include "server/runs/services.h"
 
 enum live_stage {
     STAGE_STARTING, /* its start is being stored; nothing was sent yet */
@@ -36,9 +37,20 @@ struct live_node {
     bool is_lost;
 };
 
+struct cases {
+    const struct services *services;
+    const struct node_registry *nodes;
+    struct cases_config config;
+    LIST_HEAD(, live_case) live; /* those of a run may go side by side */
+    int64_t awaits_nodes_until_ns;
+    bool has_freed;
+};
+
 struct live_case {
-    LIST_ENTRY(live_case) entry; /* of its run's */
-    struct active_run *active;
+    LIST_ENTRY(live_case) entry;
+    struct cases *cases;
+    struct run_log *log;
+    const struct run *run; /* the log's */
     size_t index;
     struct run_nodes on; /* borrowed from the model */
     enum live_stage stage;
@@ -62,11 +74,19 @@ struct live_case {
     json_t *blamed;   /* whom its end names, or NULL */
 };
 
-/* One more of its run. */
-struct live_case *live_case_create(struct active_run *active, size_t index,
-                                   int64_t now_ns);
+struct live_case *live_case_create(struct cases *cases, struct run_log *log,
+                                   size_t index);
 
 /* Closes its store. NULL is fine. */
 void live_case_free(struct live_case *live);
+
+/* live_case.c: what cases.c does with each of them. */
+void live_case_tick(struct live_case *live, int64_t now_ns);
+void live_case_excuse(struct live_case *live, int64_t ns);
+void live_case_stop(struct live_case *live, enum case_state state, const char *reason);
+void live_case_leaving(struct live_case *live, const struct node *node);
+void live_case_forget(struct live_case *live, const struct node *node);
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
+                         bool is_new);
 
 #endif

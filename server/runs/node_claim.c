@@ -7,10 +7,7 @@
 #include "common/base/time_scale.h"
 #include "common/base/memory.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
-#include "server/runs/run_nodes.h"
+#include "server/runs/cases.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
@@ -28,26 +25,11 @@ int node_claim_identify(const struct scheduler *scheduler,
              key);
     if (digest_text(key, registration->key) || digest_text(text, registration->identity))
         memory_out("a digest");
-    if (store_acked(scheduler->config.store, registration->identity, &registration->acked,
-                    err))
+    if (store_acked(scheduler->services.store, registration->identity,
+                    &registration->acked, err))
         return -1;
     registration->was_here = registration->acked >= 0;
     return 0;
-}
-
-/* A case goes on there since before the server's restart, and its agent is not back. */
-static bool is_awaited(const struct scheduler *scheduler, const char *name)
-{
-    if (node_find(&scheduler->nodes, name))
-        return false;
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
-            if (run_nodes_find(&live->on, name))
-                return true;
-    }
-    return false;
 }
 
 static long seconds_until(int64_t then_ns, int64_t now_ns)
@@ -79,7 +61,8 @@ int node_claim_check(const struct scheduler *scheduler,
                      long *retry_after_s, struct error *err)
 {
     const struct node *node = node_find(&scheduler->nodes, registration->name);
-    bool is_recovering = now_ns < scheduler->recovering_until_ns;
+    int64_t until_ns = cases_awaits_nodes_until_ns(scheduler->cases);
+    bool is_recovering = now_ns < until_ns;
 
     *retry_after_s = 0;
     if (node && node->state == NODE_ALIVE) {
@@ -92,10 +75,11 @@ int node_claim_check(const struct scheduler *scheduler,
                  node->name);
         return 0;
     }
-    if (!is_recovering || registration->was_here ||
-        !is_awaited(scheduler, registration->name))
+    /* Does a case go on there since before, whose agent is not back? */
+    if (!is_recovering || registration->was_here || node ||
+        !cases_are_on(scheduler->cases, registration->name))
         return 0;
-    *retry_after_s = seconds_until(scheduler->recovering_until_ns, now_ns);
+    *retry_after_s = seconds_until(until_ns, now_ns);
     return error_set(err, ERROR_CONFLICT,
                      "node name '%s' is kept for the agent that had it before the "
                      "server's restart, which may come back for %ld s",
@@ -108,7 +92,7 @@ void node_claim_drop(struct scheduler *scheduler, const struct node *node)
 
     if (write)
         store_write_unack(write, node->identity);
-    store_submit(scheduler->config.store, write, false, NULL, NULL);
+    store_submit(scheduler->services.store, write, false, NULL, NULL);
 }
 
 /* ---- Room for more ---- */
@@ -128,16 +112,11 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
     if (node->n_batches > 0)
         return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
                          name);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
-            live_case_forget(live, node);
-    }
+    cases_forget(scheduler->cases, node);
     log_info("node %s is forgotten", name);
     node_claim_drop(scheduler, node);
     node_remove(&scheduler->nodes, node);
-    scheduler_wake_queue(scheduler);
+    wake_queue(scheduler->services.wake);
     return 0;
 }
 

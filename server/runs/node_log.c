@@ -16,7 +16,7 @@ void node_log(struct scheduler *scheduler, const struct node *node, const char *
     if (write)
         store_write_node(write, node->name, scheduler_now(scheduler).wall_ms, state,
                          detail);
-    store_submit(scheduler->config.store, write, false, NULL, NULL);
+    store_submit(scheduler->services.store, write, false, NULL, NULL);
 }
 
 void node_log_before(const struct scheduler *scheduler, const char *name,

@@ -7,11 +7,9 @@
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 #include "server/runs/active_run.h"
-#include "server/runs/case_transport.h"
+#include "server/runs/cases.h"
 #include "server/runs/history.h"
 #include "server/runs/last_checks.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
@@ -21,19 +19,20 @@
 
 /* The case that was under way goes on where its workers are; one that was still gathering
  * lost its rendezvous with the server and starts again. */
-static void resume_cases(struct active_run *active)
+static void resume_cases(struct cases *cases, struct run_log *log, const json_t *told)
 {
-    struct run *run = active->run;
+    const struct run *run = run_log_run(log);
+    char key[24];
 
     for (size_t i = 0; run->cases && i < run->n_cases; i++) {
-        struct run_case *c = &run->cases[i];
+        const struct run_case *c = &run->cases[i];
 
+        snprintf(key, sizeof(key), "%zu", i);
         if (c->state == CASE_RUNNING)
-            live_case_resume(active, i);
+            cases_resume(cases, log, i, json_object_get(told, key));
         else if (c->state == CASE_RENDEZVOUS)
-            run_log_case(active, i, c->attempt, CASE_QUEUED,
-                         "the server restarted during the rendezvous; starting again",
-                         NULL);
+            run_log_case(log, i, c->attempt, CASE_QUEUED,
+                         "the server restarted during the rendezvous; starting again");
     }
 }
 
@@ -79,37 +78,17 @@ static void on_result(void *arg, const struct result_record *record, const json_
 
 static const struct store_log_taker replayer = {.event = on_event, .result = on_result};
 
-static void tell_again(struct active_run *active, const json_t *told)
-{
-    const json_t *body;
-    struct live_case *live;
-    char key[24];
-    size_t i;
-
-    LIST_FOREACH (live, &active->live, entry) {
-        snprintf(key, sizeof(key), "%zu", live->index);
-        json_array_foreach (json_object_get(told, key), i, body) {
-            json_t *log = json_object_get(body, "log");
-
-            if (log)
-                case_transport_take(live, (int)json_get_int(body, "rank", -1), log);
-            else
-                case_transport_take_each(live, -1, body);
-        }
-    }
-}
-
 /* Time that passed while no server ran does not count, whatever the clock says of it:
  * what is known is how long the run had taken when it was last seen. */
-static int64_t deadline_ns(const struct run *run, int64_t head_ms, int64_t now_ns)
+static int64_t ran_ns(const struct run *run, int64_t head_ms)
 {
     int64_t since_ms = head_ms > run->ran_at_ms ? head_ms - run->ran_at_ms : 0;
-    int64_t left_ms = run->spec->timeout_s * INT64_C(1000);
+    int64_t most_ms = run->spec->timeout_s * INT64_C(1000);
     int64_t ran_ms = run->ran_ms > 0 ? run->ran_ms : 0;
 
-    left_ms -= ran_ms < left_ms ? ran_ms : left_ms;
-    left_ms -= since_ms < left_ms ? since_ms : left_ms;
-    return now_ns + left_ms * INT64_C(1000000);
+    ran_ms = ran_ms < most_ms ? ran_ms : most_ms;
+    ran_ms += since_ms < most_ms - ran_ms ? since_ms : most_ms - ran_ms;
+    return ran_ms * INT64_C(1000000);
 }
 
 /* ---- All of them ---- */
@@ -137,7 +116,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     }
     json_decref(body);
     json_decref(ended);
-    store_submit(scheduler->config.store, write, true, NULL, NULL);
+    store_submit(scheduler->services.store, write, true, NULL, NULL);
 }
 
 static int take_up(void *arg, struct store_recall *recall, const struct store_run *found,
@@ -145,7 +124,7 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
 {
     struct scheduler *scheduler = arg;
     struct replay replay = {run_create_again(found->doc, err), json_object()};
-    struct active_run *active;
+    struct run_log *log;
     int result = 0;
 
     if (!replay.run) {
@@ -154,13 +133,11 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
         run_destroy(replay.run);
         result = -1;
     } else {
-        active = active_run_add(scheduler, replay.run, found->head);
+        log = active_run_add(scheduler, replay.run, found->head)->log;
         if (replay.run->started_ms) {
-            active->deadline_ns = deadline_ns(replay.run, found->head_ms,
-                                              scheduler_now(scheduler).monotonic_ns);
-            run_log_message(active, "warn", "the server restarted");
-            resume_cases(active);
-            tell_again(active, replay.told);
+            run_log_begin(log, ran_ns(replay.run, found->head_ms));
+            run_log_message(log, "warn", "the server restarted");
+            resume_cases(scheduler->cases, log, replay.told);
         }
     }
     json_decref(replay.told);
@@ -170,7 +147,7 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
 /* What earlier runs took, the oldest first. */
 static int load_history(struct scheduler *scheduler, struct error *err)
 {
-    json_t *docs = store_load_completed(scheduler->config.store, HISTORY_RUNS, err);
+    json_t *docs = store_load_completed(scheduler->services.store, HISTORY_RUNS, err);
 
     if (!docs)
         return -1;
@@ -183,7 +160,7 @@ static int load_history(struct scheduler *scheduler, struct error *err)
 /* What was last answered is still so after a restart, for those who watch for it. */
 static int load_checks(struct scheduler *scheduler, struct error *err)
 {
-    json_t *runs = store_load_verdicts(scheduler->config.store, VERDICTS_LOADED, err);
+    json_t *runs = store_load_verdicts(scheduler->services.store, VERDICTS_LOADED, err);
 
     if (!runs)
         return -1;
@@ -203,10 +180,10 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
     if (load_history(scheduler, err) || load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
-    scheduler->recovering_until_ns = scheduler_now(scheduler).monotonic_ns +
-                                     scaled_s_to_ns(scheduler->config.lease_s) +
-                                     scaled_s_to_ns(10);
-    if (store_recall_runs(scheduler->config.store, false, take_up, scheduler, err))
+    cases_await_nodes(scheduler->cases, scheduler_now(scheduler).monotonic_ns +
+                                            scaled_s_to_ns(scheduler->config.lease_s) +
+                                            scaled_s_to_ns(10));
+    if (store_recall_runs(scheduler->services.store, false, take_up, scheduler, err))
         return -1;
     if (scheduler->n_runs > 0)
         log_info("took up %zu unfinished runs", scheduler->n_runs);

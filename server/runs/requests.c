@@ -9,13 +9,11 @@
 #include "server/nodes/preflight_nodes.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
+#include "server/runs/cases.h"
 #include "server/runs/judge_queue.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
 #include "server/runs/run_log.h"
-#include "server/runs/run_watches.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/run_listed.h"
 #include "server/store/store.h"
@@ -35,19 +33,17 @@ static void on_submitted(void *arg, const struct error *err,
                          const struct store_event *events, size_t n_events)
 {
     struct submission *submission = arg;
-    struct active_run *active;
+    struct scheduler *scheduler = submission->scheduler;
 
     if (err) {
         run_destroy(submission->run);
         submission->done(submission->arg, err, NULL);
     } else {
-        active = active_run_add(submission->scheduler, submission->run, 0);
-        for (size_t i = 0; i < n_events; i++)
-            run_log_publish(active, &events[i]);
-        submission->done(submission->arg, NULL, active->run->id);
-        scheduler_wake_queue(submission->scheduler);
+        scheduler->counters.events += n_events;
+        active_run_add(scheduler, submission->run, events[n_events - 1].id);
+        submission->done(submission->arg, NULL, submission->run->id);
+        wake_queue(scheduler->services.wake);
     }
-    scheduler_release(submission->scheduler);
     free(submission);
 }
 
@@ -70,8 +66,7 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
         store_write_idempotency(write, idempotency_key, body_hash, run->id);
     json_decref(event);
     *submission = (struct submission){scheduler, run, done, arg};
-    scheduler_hold(scheduler);
-    store_submit(scheduler->config.store, write, false, on_submitted, submission);
+    store_submit(scheduler->services.store, write, false, on_submitted, submission);
 }
 
 static json_t *run_json(const struct scheduler *scheduler, const char *run,
@@ -107,21 +102,6 @@ json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run
                                                  : NULL;
 }
 
-char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len)
-{
-    const struct active_run *active = active_run_find(scheduler, run);
-    json_t *doc;
-    char *text;
-
-    if (!active || run_has_ended(active->run))
-        return NULL;
-    doc = run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
-                      run_to_json(active->run, RUN_STORED));
-    text = run_text(active->run, doc, len);
-    json_decref(doc);
-    return text;
-}
-
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
 {
     const struct active_run *active = active_run_find(scheduler, run);
@@ -134,68 +114,27 @@ struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const c
 {
     struct active_run *active = active_run_find(scheduler, run);
 
-    return active ? run_watches_add(active->watches, event, arg) : NULL;
+    return active ? run_log_watch(active->log, event, arg) : NULL;
 }
 
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
 {
     const struct active_run *active = active_run_find(scheduler, run);
 
-    return active ? run_watches_head(active->watches) : 0;
-}
-
-struct settlement {
-    struct active_run *active;
-    scheduler_settled *done;
-    void *arg;
-};
-
-static void on_settled(void *arg, const struct error *err,
-                       const struct store_event *events, size_t n_events)
-{
-    struct settlement *settlement = arg;
-    struct scheduler *scheduler = settlement->active->scheduler;
-
-    (void)events, (void)n_events;
-    settlement->done(settlement->arg, err);
-    active_run_unref(settlement->active);
-    free(settlement);
-    scheduler_release(scheduler);
-}
-
-void scheduler_settle(struct scheduler *scheduler, const char *run,
-                      scheduler_settled *done, void *arg)
-{
-    struct active_run *active = active_run_find(scheduler, run);
-    struct settlement *settlement;
-
-    if (!active || active->pending == 0 || !store_takes_writes(scheduler->config.store)) {
-        done(arg, NULL);
-        return;
-    }
-    settlement = memory_zeroed(1, sizeof(*settlement), "a run's settlement");
-    *settlement = (struct settlement){active, done, arg};
-    active->pending++;
-    scheduler_hold(scheduler);
-    /* One of nothing: writes are told of in the order in which they were queued. */
-    store_submit(scheduler->config.store, store_write_create(), false, on_settled,
-                 settlement);
+    return active ? run_log_head(active->log) : 0;
 }
 
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
 {
     struct active_run *active = active_run_find(scheduler, run);
-    struct live_case *live;
 
     if (!active || run_has_ended(active->run))
         return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
-    if (active->is_cancelling)
+    if (active->cancel_reason)
         return 0;
-    active->is_cancelling = true;
     active->cancel_reason = memory_text("cancelled by request", "a reason");
-    LIST_FOREACH (live, &active->live, entry)
-        live_case_stop(live, CASE_CANCELLED, active->cancel_reason);
-    scheduler_wake_queue(scheduler);
+    cases_stop(scheduler->cases, active->log, CASE_CANCELLED, active->cancel_reason);
+    wake_queue(scheduler->services.wake);
     return 0;
 }
 
@@ -204,7 +143,7 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
     struct active_run *active = active_run_find(scheduler, run);
 
     if (active)
-        run_log_append(active, "edit", event, NULL);
+        run_log_append(active->log, "edit", event);
     return active != NULL;
 }
 

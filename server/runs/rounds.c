@@ -8,13 +8,13 @@
 #include "common/base/time_scale.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
+#include "server/runs/cases.h"
 #include "server/runs/run_end.h"
 #include "server/runs/run_log.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
+#include "server/runs/snapshots.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -34,7 +34,7 @@ static void conclude(struct active_run *active, const char *cut)
     size_t failed = 0;
     char reason[1000];
 
-    if (active->is_cancelling) {
+    if (active->cancel_reason) {
         run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
@@ -58,22 +58,24 @@ static void conclude(struct active_run *active, const char *cut)
 
 void rounds_skip(struct active_run *active, enum case_state state, const char *reason)
 {
-    run_open_cases(active->run);
-    for (size_t i = 0; i < active->run->n_cases; i++) {
-        const struct run_case *c = &active->run->cases[i];
+    const struct run *run = active->run;
 
-        if (!case_has_ended(c))
-            run_log_case(active, i, c->attempt, state, reason, NULL);
-    }
+    for (size_t i = 0; i < run->n_cases; i++)
+        if (!run->cases || !case_has_ended(&run->cases[i]))
+            run_log_case(active->log, i, run->cases ? run->cases[i].attempt : 0, state,
+                         reason);
 }
 
 /* ---- The round under way ---- */
 
-/* An unregistered node may still come back after the server's restart. */
-static bool is_node_lost(const struct scheduler *scheduler, const struct node *node,
-                         int64_t now_ns)
+static void keep_snapshots(struct active_run *active)
 {
-    return node ? node->state != NODE_ALIVE : now_ns > scheduler->recovering_until_ns;
+    const struct scheduler *scheduler = active->scheduler;
+
+    if (active->n_kept < active->run->pool.n &&
+        snapshots_keep(scheduler->services.store, &scheduler->nodes, active->run,
+                       &active->n_kept))
+        wake_soon(scheduler->services.wake);
 }
 
 /* NULL when the case's nodes are all there and clear, else what is in the way. */
@@ -91,7 +93,7 @@ static const char *nodes_not_ready(const struct active_run *active,
 
         if (node && node_is_free(node, run->spec->share))
             continue;
-        *is_hopeless = is_node_lost(scheduler, node, now_ns);
+        *is_hopeless = cases_is_node_lost(scheduler->cases, node, now_ns);
         snprintf(out, size, "%s %s", on.items[i].name,
                  !node                      ? "is not registered"
                  : node->state == NODE_LOST ? "is lost"
@@ -108,9 +110,8 @@ static void give_up_case(struct active_run *active, size_t index, const char *wh
     if (active->run->spec->pattern == PATTERN_ALL)
         rounds_skip(active, CASE_SKIPPED, why);
     else
-        run_log_case(active, index, active->run->cases[index].attempt, CASE_SKIPPED, why,
-                     NULL);
-    scheduler_wake(active->scheduler);
+        run_log_case(active->log, index, active->run->cases[index].attempt, CASE_SKIPPED,
+                     why);
 }
 
 /* False: it waits for its nodes. */
@@ -130,9 +131,9 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
         give_up_case(active, index, why);
         return true;
     }
-    if (!active->deadline_ns)
-        active->deadline_ns = now_ns + active->run->spec->timeout_s * SECOND_NS;
-    live_case_start(active, index);
+    if (!run_log_has_begun(active->log))
+        run_log_begin(active->log, 0);
+    cases_start(active->scheduler->cases, active->log, index);
     return true;
 }
 
@@ -167,7 +168,7 @@ static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *i
     for (size_t i = 0; i < pool->n; i++) {
         const struct node *node = node_find(&scheduler->nodes, pool->items[i].name);
 
-        is_lost[i] = is_node_lost(scheduler, node, now_ns);
+        is_lost[i] = cases_is_node_lost(scheduler->cases, node, now_ns);
         if (is_lost[i])
             *name = pool->items[i].name;
         n += is_lost[i];
@@ -184,15 +185,14 @@ static bool plan_round(struct active_run *active, int64_t now_ns)
     json_t *body;
 
     if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
-        run_log_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
-                        active->run->pool.n, name);
+        run_log_message(active->log, "warn", "%zu of %zu nodes are lost, such as %s",
+                        lost, active->run->pool.n, name);
     active->lost = lost;
     body = run_plan_next(active->run, is_lost);
     free(is_lost);
     if (!body)
         return false;
-    run_log_append(active, "plan", body, NULL);
-    scheduler_wake(active->scheduler);
+    run_log_append(active->log, "plan", body);
     return true;
 }
 
@@ -201,9 +201,9 @@ static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
 {
     const struct run *run = active->run;
 
-    if (active->is_cancelling)
+    if (active->cancel_reason)
         rounds_skip(active, CASE_CANCELLED, active->cancel_reason);
-    if (active->is_cancelling || cut)
+    if (active->cancel_reason || cut)
         conclude(active, cut);
     else if (!plan_round(active, now_ns))
         conclude(active, run->n_cases ? NULL : "none of its nodes is left");
@@ -219,40 +219,30 @@ static size_t first_open(struct active_run *active)
 }
 
 /* Why the run must come to its end, if it has no time left. */
-static const char *check_deadline(struct active_run *active, int64_t now_ns, char *out,
-                                  size_t size)
+static const char *check_deadline(struct active_run *active, char *out, size_t size)
 {
     const struct run *run = active->run;
-    struct live_case *live;
 
-    if (!active->deadline_ns || now_ns <= active->deadline_ns)
+    if (run_log_ran_ns(active->log) <= run->spec->timeout_s * SECOND_NS)
         return NULL;
     snprintf(out, size, "the run took longer than its timeout of %ld s",
              run->spec->timeout_s);
-    LIST_FOREACH (live, &active->live, entry)
-        live_case_stop(live, CASE_FAILED, out);
+    cases_stop(active->scheduler->cases, active->log, CASE_FAILED, out);
     for (size_t i = 0; i < run->n_cases; i++)
         if (run->cases[i].state == CASE_QUEUED)
-            run_log_case(active, i, 0, CASE_SKIPPED, out, NULL);
+            run_log_case(active->log, i, 0, CASE_SKIPPED, out);
     return out;
 }
 
 void rounds_tick(struct active_run *active, int64_t now_ns)
 {
-    struct live_case *live, *next;
     char text[96];
-    const char *cut = check_deadline(active, now_ns, text, sizeof(text));
-    size_t first;
+    const char *cut = check_deadline(active, text, sizeof(text));
+    size_t first = first_open(active);
 
-    for (live = LIST_FIRST(&active->live); live; live = next) {
-        next = LIST_NEXT(live, entry); /* it may end */
-        live_case_tick(live, now_ns);
-    }
-    if (active_run_is_over(active))
-        return;
-    first = first_open(active);
-    if (first < active->run->n_cases && !active->is_cancelling)
+    keep_snapshots(active);
+    if (first < active->run->n_cases && !active->cancel_reason)
         start_round(active, first, now_ns);
-    else if (LIST_EMPTY(&active->live))
+    else if (active->run->n_live == 0)
         go_on(active, now_ns, cut);
 }

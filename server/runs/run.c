@@ -164,7 +164,6 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
-        free(run->cases[i].text);
         free(run->cases[i].on.items);
         headline_release(&run->cases[i].headline);
         json_decref(run->cases[i].blamed);
@@ -250,12 +249,6 @@ static void form_groups(struct run *run)
     free(ranks);
 }
 
-static void forget_text(struct run_case *c)
-{
-    free(c->text);
-    c->text = NULL;
-}
-
 static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
 {
     const json_t *nodes = json_object_get(body, "nodes");
@@ -264,10 +257,8 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
 
     (void)time_ms;
     run_open_cases(run);
-    for (size_t i = 0; i < run->n_cases; i++) {
+    for (size_t i = 0; i < run->n_cases; i++)
         release_ranks(run, &run->cases[i]);
-        forget_text(&run->cases[i]);
-    }
     release_nodes(run);
     run->pool.items = memory_zeroed(count + 1, sizeof(*run->pool.items), "nodes");
     for (size_t i = 0; i < count; i++) {
@@ -298,7 +289,6 @@ static struct run_case *case_at(struct run *run, int64_t index)
     if (index < 0 || (size_t)index >= run->n_cases)
         return NULL;
     run_open_cases(run);
-    forget_text(&run->cases[index]);
     return &run->cases[index];
 }
 

@@ -88,7 +88,6 @@ struct run_case {
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
-    char *text;         /* as run_text has it, of one that has ended; or NULL */
 };
 
 struct run {
@@ -165,10 +164,6 @@ enum run_form {
 
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);
-
-/* `doc`, which is the run as RUN_STORED, as text and with its cases. There may be ten
- * thousand: the text of each that has ended is kept. */
-char *run_text(struct run *run, const json_t *doc, size_t *len);
 
 /* How many cases there is something to say of: all others come behind them. */
 size_t run_begun_cases(const struct run *run);

@@ -22,6 +22,7 @@
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
+#define SECOND_NS INT64_C(1000000000)
 #define ASK_JOB_NS INT64_C(5000000000) /* that an engine has to say how a job ended */
 
 /* Agents that came for one run leave after it. */
@@ -79,7 +80,7 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");
-    run_log_append(active, "state", body, NULL);
+    run_log_append(active->log, "state", body);
     last_checks_note(active->scheduler->checks, active->run->spec->name,
                      active->run->ended_ms, active->run->verdict);
     doc = run_to_json(active->run, RUN_STORED);
@@ -96,8 +97,8 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 static void explain_not_again(const struct active_run *active, char *text, size_t size)
 {
     const struct run *run = active->run;
-    struct clock_time now = scheduler_now(active->scheduler);
-    int64_t taken_ns = (now.wall_ms - run->started_ms) * INT64_C(1000000);
+    int64_t now_ms = scheduler_now(active->scheduler).wall_ms;
+    int64_t taken_ns = (now_ms - run->started_ms) * INT64_C(1000000);
 
     text[0] = '\0';
     if (run_plan_confirms(run)) {
@@ -106,7 +107,7 @@ static void explain_not_again(const struct active_run *active, char *text, size_
         snprintf(text, size, "%.200s", reason ? reason : "its cases did not complete");
         return;
     }
-    if (active->deadline_ns && now.monotonic_ns + taken_ns > active->deadline_ns)
+    if (run_log_ran_ns(active->log) + taken_ns > run->spec->timeout_s * SECOND_NS)
         snprintf(text, size, "the run's timeout_s leaves no time for it");
     for (size_t i = 0; i < run->pool.n; i++) {
         const char *name = run->pool.items[i].name;
@@ -119,31 +120,27 @@ static void explain_not_again(const struct active_run *active, char *text, size_
 
 static void measure_again(struct active_run *active)
 {
-    run_log_message(active, "info", "slower than usual: all cases are measured again");
-    run_log_append(active, "plan", run_plan_again(active->run), NULL);
+    run_log_message(active->log, "info",
+                    "slower than usual: all cases are measured again");
+    run_log_append(active->log, "plan", run_plan_again(active->run));
     active->is_judged = false;
-    scheduler_wake(active->scheduler);
 }
 
 /* A server that stops leaves the run as it is: the next one judges it. */
 static bool on_judged(void *arg, const struct error *err, json_t *verdict)
 {
     struct active_run *active = arg;
-    struct scheduler *scheduler = active->scheduler;
     bool has_ended = !err && !gate_wants_again(verdict);
 
     if (has_ended)
         tell_end(active, RUN_COMPLETED, NULL, json_incref(verdict));
     else if (!err)
         measure_again(active);
-    active_run_unref(active);
-    scheduler_release(scheduler);
     return has_ended;
 }
 
 /* All of its results are on disk, and so are the ends of the runs before it. */
-static void on_durable(void *arg, const struct error *err,
-                       const struct store_event *events, size_t n_events)
+static void on_durable(void *arg, const struct error *err)
 {
     static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
     struct active_run *active = arg;
@@ -152,7 +149,6 @@ static void on_durable(void *arg, const struct error *err,
         .base = {.last = (int)spec->baseline.last, .likeness = spec->baseline.like}};
     json_t *doc;
 
-    (void)events, (void)n_events;
     if (err || active->scheduler->is_closing) {
         on_judged(active, &stopping, NULL);
         return;
@@ -166,14 +162,10 @@ static void on_durable(void *arg, const struct error *err,
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
-/* A write of nothing is done when those before it are. */
 static void judge_later(struct active_run *active)
 {
     active->is_judged = true;
-    active->pending++;
-    scheduler_hold(active->scheduler);
-    store_submit(active->scheduler->config.store, store_write_create(), true, on_durable,
-                 active);
+    store_settle(active->scheduler->services.store, on_durable, active);
 }
 
 /* The verdict of a run that did not complete: no results are needed for that. */
@@ -214,7 +206,7 @@ static bool asks_job(const struct active_run *active, enum run_state state)
 
 void run_end(struct active_run *active, enum run_state state, const char *reason)
 {
-    scheduler_wake_queue(active->scheduler); /* its nodes are free */
+    wake_queue(active->scheduler->services.wake); /* its nodes are free */
     if (!asks_job(active, state)) {
         end_now(active, state, reason);
         return;

@@ -81,15 +81,6 @@ static json_t *case_json(const struct run *run, size_t index, enum run_form form
     return out;
 }
 
-static char *case_text(const struct run *run, size_t index)
-{
-    json_t *doc = case_json(run, index, RUN_WHOLE);
-    char *text = json_text(doc);
-
-    json_decref(doc);
-    return text;
-}
-
 static json_t *cases_json(const struct run *run, enum run_form form)
 {
     json_t *cases = json_array();
@@ -226,47 +217,4 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     if (run->verdict)
         json_object_set(out, "verdict", run->verdict);
     return out;
-}
-
-/* Of a case that has ended the text is kept. */
-static void append_case(struct run *run, size_t i, struct buf *out)
-{
-    struct run_case *c = run->cases ? &run->cases[i] : NULL;
-    char *text = c ? c->text : NULL;
-
-    if (!text)
-        text = case_text(run, i);
-    buf_append_str(out, text);
-    if (c && case_has_ended(c))
-        c->text = text;
-    else
-        free(text);
-}
-
-static void append_cases(struct run *run, struct buf *out)
-{
-    buf_append_str(out, "[");
-    for (size_t i = 0; i < run->n_cases; i++) {
-        buf_append_str(out, i > 0 ? "," : "");
-        append_case(run, i, out);
-    }
-    buf_append_str(out, "]");
-}
-
-char *run_text(struct run *run, const json_t *doc, size_t *len)
-{
-    const char *key;
-    json_t *value;
-    struct buf out;
-
-    buf_init(&out, SIZE_MAX / 2);
-    json_object_foreach ((json_t *)(uintptr_t)doc, key, value) {
-        buf_printf(&out, "%s\"%s\":", out.len ? "," : "{", key);
-        if (strcmp(key, "cases") == 0)
-            append_cases(run, &out);
-        else
-            json_append(value, &out);
-    }
-    buf_append_str(&out, "}\n");
-    return buf_detach(&out, len);
 }

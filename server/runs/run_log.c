@@ -10,44 +10,99 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
-#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_watches.h"
-#include "server/runs/scheduler_state.h"
+#include "server/runs/services.h"
 #include "server/store/store.h"
 
-void run_log_publish(struct active_run *active, const struct store_event *event)
+struct run_log {
+    const struct services *services;
+    struct run *run;
+    struct run_watches *watches;
+    size_t pending; /* events on their way to the disk */
+    int64_t
+        began_ns; /* so that what passed since is how long it ran, once it has begun */
+    bool has_begun, is_done;
+};
+
+struct run_log *run_log_create(const struct services *services, struct run *run,
+                               int64_t head)
 {
-    active->scheduler->counters.events++;
-    run_watches_tell(active->watches, event);
+    struct run_log *log = memory_zeroed(1, sizeof(*log), "a run");
+
+    log->services = services;
+    log->run = run;
+    log->watches = run_watches_create(head);
+    return log;
 }
 
-/* An event on its way to the disk. */
+void run_log_destroy(struct run_log *log)
+{
+    run_watches_destroy(log->watches);
+    run_destroy(log->run);
+    free(log);
+}
+
+const struct run *run_log_run(const struct run_log *log)
+{
+    return log->run;
+}
+
+bool run_log_is_done(const struct run_log *log)
+{
+    return log->is_done;
+}
+
+/* ---- Durable events ---- */
+
+struct scheduler_watch *run_log_watch(struct run_log *log, scheduler_event *event,
+                                      void *arg)
+{
+    return log->is_done ? NULL : run_watches_add(log->watches, event, arg);
+}
+
+int64_t run_log_head(const struct run_log *log)
+{
+    return run_watches_head(log->watches);
+}
+
+void run_log_publish(struct run_log *log, const struct store_event *event)
+{
+    log->services->counters->events++;
+    log->pending--;
+    run_watches_tell(log->watches, event);
+    if (log->pending > 0 || !run_has_ended(log->run))
+        return;
+    log->is_done = true;
+    run_watches_tell(log->watches, NULL);
+    wake_soon(log->services->wake);
+}
+
+/* An event of the server's own on its way to the disk. */
 struct append {
-    struct active_run *active;
+    struct run_log *log;
     run_log_then *then;
-    int case_no;
+    void *arg;
+    size_t index;
 };
 
 static void on_written(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
 {
     struct append *append = arg;
-    struct active_run *active = append->active;
-    struct scheduler *scheduler = active->scheduler;
 
     if (err)
-        log_error("run %s: can't store an event: %s", active->run->id, err->text);
+        log_error("run %s: can't store an event: %s", append->log->run->id, err->text);
     for (size_t i = 0; !err && i < n_events; i++)
-        run_log_publish(active, &events[i]);
-    if (!err && append->then && !scheduler->is_closing)
-        append->then(active, append->case_no);
+        run_log_publish(append->log, &events[i]);
+    if (!err && append->then)
+        append->then(append->arg, append->log, append->index);
     free(append);
-    active_run_unref(active);
-    scheduler_release(scheduler);
 }
+
+/* ---- New events ---- */
 
 /* Lists find a run by its state, its nodes and its labels. */
 static bool changes_row(const char *type)
@@ -72,12 +127,13 @@ void run_log_write_row(struct store_write *write, const struct run *run)
     json_decref(doc);
 }
 
-void run_log_add(struct active_run *active, struct store_write *write, int64_t time_ms,
+void run_log_add(struct run_log *log, struct store_write *write, int64_t time_ms,
                  const char *type, const json_t *body)
 {
-    struct run *run = active->run;
+    struct run *run = log->run;
 
     run_fold(run, time_ms, type, body);
+    log->pending++;
     store_write_event(write, run->id, time_ms, type, body);
     if (starts_anew(type, body))
         store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
@@ -85,35 +141,61 @@ void run_log_add(struct active_run *active, struct store_write *write, int64_t t
         run_log_write_row(write, run);
 }
 
-void run_log_append(struct active_run *active, const char *type, json_t *body,
-                    run_log_then *then)
+static void append(struct run_log *log, const char *type, json_t *body,
+                   const struct append *after)
 {
     struct store_write *write = store_write_create();
     struct append *append = memory_zeroed(1, sizeof(*append), "an event");
 
-    run_log_add(active, write, scheduler_now(active->scheduler).wall_ms, type, body);
-    *append = (struct append){active, then, (int)json_get_int(body, "case", -1)};
+    run_log_add(log, write, clock_read(log->services->clock).wall_ms, type, body);
+    *append = *after;
     json_decref(body);
-    active->pending++;
-    scheduler_hold(active->scheduler);
-    store_submit(active->scheduler->config.store, write, true, on_written, append);
+    store_submit(log->services->store, write, true, on_written, append);
+    wake_soon(log->services->wake);
+}
+
+void run_log_append(struct run_log *log, const char *type, json_t *body)
+{
+    append(log, type, body, &(struct append){.log = log});
+}
+
+/* ---- The run's time ---- */
+
+static int64_t now_ns(const struct run_log *log)
+{
+    return clock_read(log->services->clock).monotonic_ns;
+}
+
+void run_log_begin(struct run_log *log, int64_t ran_ns)
+{
+    log->began_ns = now_ns(log) - ran_ns;
+    log->has_begun = true;
+}
+
+bool run_log_has_begun(const struct run_log *log)
+{
+    return log->has_begun;
+}
+
+int64_t run_log_ran_ns(const struct run_log *log)
+{
+    return log->has_begun ? now_ns(log) - log->began_ns : 0;
 }
 
 /* ---- The server's own events ---- */
 
-void run_log_state(struct active_run *active, enum run_state state, const char *reason)
+void run_log_state(struct run_log *log, enum run_state state, const char *reason)
 {
-    run_log_append(active, "state",
+    run_log_append(log, "state",
                    json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
-                             json_clean_string(reason)),
-                   NULL);
+                             json_clean_string(reason)));
 }
 
-static json_t *case_body(const struct active_run *active, size_t index, int attempt,
+static json_t *case_body(const struct run_log *log, size_t index, int attempt,
                          enum case_state state, const char *reason)
 {
-    const struct run_spec *spec = active->run->spec;
-    size_t turn = run_case_turn(active->run, index);
+    const struct run_spec *spec = log->run->spec;
+    size_t turn = run_case_turn(log->run, index);
     json_t *env = run_matrix_env(spec, turn);
     json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
                              run_matrix_repeat(spec, turn), "attempt", attempt, "state",
@@ -121,20 +203,25 @@ static json_t *case_body(const struct active_run *active, size_t index, int atte
 
     if (env)
         json_object_set_new(body, "env", env);
-    if (active->run->cases[index].on.items)
-        json_object_set_new(body, "nodes",
-                            run_nodes_names(&active->run->cases[index].on));
+    if (log->run->cases && log->run->cases[index].on.items)
+        json_object_set_new(body, "nodes", run_nodes_names(&log->run->cases[index].on));
     return body;
 }
 
-void run_log_case(struct active_run *active, size_t index, int attempt,
-                  enum case_state state, const char *reason, run_log_then *then)
+void run_log_case(struct run_log *log, size_t index, int attempt, enum case_state state,
+                  const char *reason)
 {
-    run_log_append(active, "case", case_body(active, index, attempt, state, reason),
-                   then);
+    run_log_append(log, "case", case_body(log, index, attempt, state, reason));
 }
 
-void run_log_case_end(struct active_run *active, size_t index, int attempt,
+void run_log_case_start(struct run_log *log, size_t index, int attempt,
+                        run_log_then *then, void *arg)
+{
+    append(log, "case", case_body(log, index, attempt, CASE_RENDEZVOUS, NULL),
+           &(struct append){log, then, arg, index});
+}
+
+void run_log_case_end(struct run_log *log, size_t index, int attempt,
                       const struct case_end *end)
 {
     char reason[BLAME_SENTENCE_SIZE];
@@ -142,25 +229,16 @@ void run_log_case_end(struct active_run *active, size_t index, int attempt,
 
     if (end->blamed)
         blame_sentence(end->blamed, reason, sizeof(reason));
-    body = case_body(active, index, attempt, end->blamed ? CASE_FAILED : end->state,
+    body = case_body(log, index, attempt, end->blamed ? CASE_FAILED : end->state,
                      end->blamed ? reason : end->reason);
     if (end->blamed)
         json_object_set(body, "blamed", end->blamed);
     if (end->transports)
         json_object_set(body, "transports", end->transports);
-    run_log_append(active, "case", body, NULL);
+    run_log_append(log, "case", body);
 }
 
-/* How long the run has been under way by the clock that nobody sets. */
-static int64_t ran_ms(const struct active_run *active)
-{
-    int64_t left_ns = active->deadline_ns - scheduler_now(active->scheduler).monotonic_ns;
-
-    return active->run->spec->timeout_s * 1000 - left_ns / 1000000;
-}
-
-void run_log_message(struct active_run *active, const char *level, const char *format,
-                     ...)
+void run_log_message(struct run_log *log, const char *level, const char *format, ...)
 {
     char text[1024];
     json_t *body;
@@ -170,7 +248,8 @@ void run_log_message(struct active_run *active, const char *level, const char *f
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     body = json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text));
-    if (active->run->started_ms)
-        json_object_set_new(body, "ran_ms", json_integer((json_int_t)ran_ms(active)));
-    run_log_append(active, "message", body, NULL);
+    if (log->run->started_ms)
+        json_object_set_new(body, "ran_ms",
+                            json_integer((json_int_t)(run_log_ran_ns(log) / 1000000)));
+    run_log_append(log, "message", body);
 }

@@ -18,10 +18,9 @@
 #include "server/nodes/run_groups.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
+#include "server/runs/cases.h"
 #include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
-#include "server/runs/live_case.h"
-#include "server/runs/live_case_state.h"
 #include "server/runs/node_log.h"
 #include "server/runs/reserve.h"
 #include "server/runs/rounds.h"
@@ -111,8 +110,7 @@ static void place(struct active_run *active, const struct placement *placement)
     verdict = find_ceiling(run->spec, placement);
     if (verdict)
         json_object_set_new(body, "ceiling", verdict);
-    run_log_append(active, "placed", body, NULL);
-    snapshots_keep(active);
+    run_log_append(active->log, "placed", body);
 }
 
 /* Tell, once per change, why a run is not running yet. */
@@ -123,7 +121,7 @@ static void explain_wait(struct active_run *active, enum run_state state,
 
     if (run->state == state && run->reason && strcmp(run->reason, reason) == 0)
         return;
-    run_log_state(active, state, reason);
+    run_log_state(active->log, state, reason);
 }
 
 static int64_t wait_limit_ns(const struct active_run *active)
@@ -211,14 +209,14 @@ static void tick_waiting(struct active_run *active, int64_t now_ns)
 {
     bool had_job = active->has_job;
 
-    if (active->is_cancelling) {
+    if (active->cancel_reason) {
         rounds_skip(active, CASE_CANCELLED, active->cancel_reason);
         run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
     active->has_job = has_launched(active);
     if (active->has_job != had_job || is_wait_over(active, now_ns))
-        active->scheduler->is_queue_changed = true;
+        wake_queue(active->scheduler->services.wake);
 }
 
 static void find_nodes(struct active_run *active, struct reserve *reserve, int64_t now_ns)
@@ -234,9 +232,9 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
         /* Its first cases begin now: one commit makes both durable. */
         if (!active_run_is_over(active))
             rounds_tick(active, now_ns);
-        scheduler_wake(scheduler);
         /* Nodes that it shares are kept for it in this look alone. */
-        scheduler->is_queue_changed |= active->run->spec->share;
+        if (active->run->spec->share)
+            wake_queue(scheduler->services.wake);
         break;
     case PLACEMENT_BUSY:
         note_wait(active, false, now_ns);
@@ -262,7 +260,6 @@ static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
 {
     struct reserve reserve;
 
-    scheduler->is_queue_changed = false;
     scheduler->counters.queue_looks++;
     reserve_begin(&reserve, scheduler);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
@@ -286,7 +283,7 @@ static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t 
             scaled_s_to_ns(config->lease_s) + scaled_s_to_ns(config->batch_lost_s))
         return;
     node->state = NODE_LEFT;
-    scheduler->is_queue_changed = true;
+    wake_queue(scheduler->services.wake);
     node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
 }
 
@@ -309,14 +306,14 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
         node_poll_end(node);
         node->state = node->leaving ? NODE_LEFT : NODE_LOST;
         node->n_occupants = 0;
-        scheduler->is_queue_changed = true;
+        wake_queue(scheduler->services.wake);
         node_log(scheduler, node, node->leaving ? "left" : "lost", node->leaving);
     }
 }
 
 static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
-    bool has_live = false;
+    bool is_busy = false;
 
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
@@ -329,11 +326,11 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
             rounds_tick(active, now_ns);
         else
             tick_waiting(active, now_ns);
-        has_live = has_live || !LIST_EMPTY(&active->live) || active->asks_until_ns;
+        is_busy = is_busy || active->run->n_live > 0 || active->asks_until_ns;
     }
-    if (scheduler->is_queue_changed)
+    if (cases_take_freed(scheduler->cases) | wake_take_queue(scheduler->services.wake))
         look_at_queue(scheduler, now_ns);
-    uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
+    uv_timer_set_repeat(&scheduler->tick, is_busy ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
 /* ---- Jobs of launched runs ---- */
@@ -403,15 +400,9 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
         return;
     log_warn("the server did not get to run for %.1f s; agents get as much longer",
              (double)away_ns / 1e9);
-    scheduler->recovering_until_ns += away_ns;
+    cases_excuse(scheduler->cases, away_ns);
     for (size_t i = 0; i < scheduler->nodes.count; i++)
         node_excuse(scheduler->nodes.nodes[i], away_ns);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
-            live_case_excuse(live, away_ns);
-    }
 }
 
 /* How long a run has taken is stored anew when somebody sets the clock: after a restart
@@ -428,8 +419,9 @@ static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
         return;
     log_warn("the clock was set %s by %.1f s", way, by_s);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        if (scheduler->runs[i]->deadline_ns && !run_has_ended(scheduler->runs[i]->run))
-            run_log_message(scheduler->runs[i], "warn",
+        if (run_log_has_begun(scheduler->runs[i]->log) &&
+            !run_has_ended(scheduler->runs[i]->run))
+            run_log_message(scheduler->runs[i]->log, "warn",
                             "the server's clock was set %s by %.1f s", way, by_s);
     }
 }
@@ -443,6 +435,8 @@ void scheduler_tick(struct scheduler *scheduler)
     notice_set_clock(scheduler, now);
     excuse_absence(scheduler, now.monotonic_ns);
     expire_agents(scheduler, now.monotonic_ns);
+    active_run_sweep(scheduler);
+    cases_tick(scheduler->cases, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
     if (scheduler->config.jobs) {
         release_jobs(scheduler);
@@ -455,11 +449,10 @@ static void on_tick(uv_timer_t *timer)
     scheduler_tick(timer->data);
 }
 
-static void on_soon(uv_idle_t *idle)
+static void on_wake(void *arg)
 {
-    struct scheduler *scheduler = idle->data;
+    struct scheduler *scheduler = arg;
 
-    uv_idle_stop(idle);
     scheduler_tick(scheduler);
     /* A case may have begun or ended: let its clock take effect now. */
     uv_timer_again(&scheduler->tick);
@@ -472,58 +465,50 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     struct scheduler *scheduler = memory_zeroed(1, sizeof(*scheduler), "the scheduler");
 
     scheduler->history = history_create();
-    scheduler->loop = loop;
     scheduler->config = *config;
+    scheduler->services =
+        (struct services){config->store, config->clock,
+                          wake_create(loop, on_wake, scheduler), &scheduler->counters};
     scheduler->judge_queue = judge_queue_create(config->store);
     scheduler->checks = json_array();
     scheduler->advertise = memory_text(config->advertise, "the scheduler");
     scheduler->config.advertise = scheduler->advertise;
+    scheduler->cases = cases_create(
+        &scheduler->services, &scheduler->nodes,
+        &(struct cases_config){config->rendezvous, scheduler->advertise, config->join_s});
     uv_timer_init(loop, &scheduler->tick);
-    uv_idle_init(loop, &scheduler->soon);
     scheduler->tick.data = scheduler;
-    scheduler->soon.data = scheduler;
-    scheduler->on_soon = on_soon;
-    scheduler->is_queue_changed = true;
     scheduler->open_handles = 2;
-    scheduler->pending = 1; /* its own handles */
     if (!config->clock)
         uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void on_closed(void *arg)
 {
-    struct scheduler *scheduler = handle->data;
+    struct scheduler *scheduler = arg;
 
-    if (--scheduler->open_handles > 0)
-        return;
-    scheduler->closed(scheduler->closed_arg);
-    scheduler_release(scheduler);
+    if (--scheduler->open_handles == 0)
+        scheduler->closed(scheduler->closed_arg);
 }
 
-/* Whoever is told that this is closed closes the rendezvous, with every store in it. */
-static void close_stores(struct scheduler *scheduler)
+static void on_timer_closed(uv_handle_t *handle)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct live_case *live;
-
-        LIST_FOREACH (live, &scheduler->runs[i]->live, entry) {
-            if (live->store)
-                rendezvous_store_close(live->store);
-            live->store = NULL;
-        }
-    }
+    on_closed(handle->data);
 }
 
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
 {
-    close_stores(scheduler);
     scheduler->is_closing = true;
+    /* Whoever is told that this is closed closes the rendezvous, with every store in it.
+     */
+    cases_destroy(scheduler->cases);
+    scheduler->cases = NULL;
     judge_queue_close(scheduler->judge_queue);
     scheduler->closed = closed;
     scheduler->closed_arg = arg;
     for (size_t i = 0; i < scheduler->nodes.count; i++)
         node_poll_end(scheduler->nodes.nodes[i]);
-    uv_close((uv_handle_t *)&scheduler->tick, on_handle_closed);
-    uv_close((uv_handle_t *)&scheduler->soon, on_handle_closed);
+    uv_close((uv_handle_t *)&scheduler->tick, on_timer_closed);
+    wake_close(scheduler->services.wake, on_closed);
 }

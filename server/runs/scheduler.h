@@ -51,6 +51,10 @@ void scheduler_tick(struct scheduler *scheduler);
  * runs on the loop. */
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg);
 
+/* Once closed, and when the store has closed, which calls back until then. NULL is fine.
+ */
+void scheduler_free(struct scheduler *scheduler);
+
 /* ---- Runs ---- */
 
 /* Accept a run (spec is taken). `done` runs on the loop once it is durable, or with err.
@@ -70,9 +74,6 @@ json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
 /* The same of a run that has not ended, with no more of its cases than what tells them
  * apart: of ten thousand ranks there may be much to say. */
 json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run);
-
-/* The same as the text of a body, of a run that has not ended; to be freed. */
-char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len);
 
 /* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
  * new reference. */
@@ -103,13 +104,6 @@ void scheduler_unwatch(
 
 /* The id of the run's latest published event; 0 when the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
-
-/* Call `done` when all is published that the document of the run shows at this moment,
- * and nothing else: scheduler_head is the document's own then. At once when it is so now,
- * or when the store takes no writes, as it may not for hours. */
-typedef void scheduler_settled(void *arg, const struct error *err);
-void scheduler_settle(struct scheduler *scheduler, const char *run,
-                      scheduler_settled *done, void *arg);
 
 /* ---- Nodes, for people ---- */
 

@@ -1,4 +1,4 @@
-/* scheduler_state.c - what keeps the scheduler alive, its clock and its waking */
+/* scheduler_state.c - the scheduler's memory and its clock */
 #include "server/runs/scheduler_state.h"
 
 #include <stdlib.h>
@@ -8,27 +8,17 @@
 
 #define POLLS_PER_S 1000
 
-static void scheduler_free(struct scheduler *scheduler)
+void scheduler_free(struct scheduler *scheduler)
 {
-    while (scheduler->n_runs > 0)
-        active_run_free(scheduler->runs[0]);
-    free(scheduler->runs);
+    if (!scheduler)
+        return;
+    active_run_free_all(scheduler);
     node_registry_release(&scheduler->nodes);
     history_destroy(scheduler->history);
     json_decref(scheduler->checks);
+    wake_free(scheduler->services.wake);
     free(scheduler->advertise);
     free(scheduler);
-}
-
-void scheduler_hold(struct scheduler *scheduler)
-{
-    scheduler->pending++;
-}
-
-void scheduler_release(struct scheduler *scheduler)
-{
-    if (--scheduler->pending == 0)
-        scheduler_free(scheduler);
 }
 
 /* Polls of many agents are held longer, or there would be more of them per second the
@@ -52,17 +42,5 @@ int64_t scheduler_lease_s(const struct scheduler *scheduler)
 
 struct clock_time scheduler_now(const struct scheduler *scheduler)
 {
-    return clock_read(scheduler->config.clock);
-}
-
-void scheduler_wake(struct scheduler *scheduler)
-{
-    if (!scheduler->is_closing)
-        uv_idle_start(&scheduler->soon, scheduler->on_soon);
-}
-
-void scheduler_wake_queue(struct scheduler *scheduler)
-{
-    scheduler->is_queue_changed = true;
-    scheduler_wake(scheduler);
+    return clock_read(scheduler->services.clock);
 }

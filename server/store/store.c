@@ -58,6 +58,7 @@ struct store {
     struct store_reader *readers[STORE_THREADS];
     struct store_write_list written; /* whose callers are to be told */
     struct store_read_list answered; /* whose answers are to be handed over */
+    size_t n_writes, n_reads;        /* whose callers were not told yet */
     struct error trouble;            /* the writer's */
     char disk_trouble[256];
     char damage[256]; /* why something that is stored cannot be read any more, or "" */
@@ -371,6 +372,7 @@ static void finish_write(struct store *store, struct store_write *write)
     free(events);
     if (!write->is_failed && store->run_ended && !store->is_closing)
         tell_of_ends(store, write);
+    store->n_writes--;
     store_write_destroy(write);
 }
 
@@ -404,6 +406,7 @@ static void finish_read(struct store *store, struct store_read *read)
         if (!err)
             read->result = NULL;
     }
+    store->n_reads--;
     store_read_destroy(read);
 }
 
@@ -489,6 +492,7 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
     write->retry = retry;
     write->done = done;
     write->arg = arg;
+    store->n_writes++;
     if (store->is_closing && !write->is_failed) {
         write->is_failed = true;
         error_set(&write->err, ERROR_UNAVAILABLE, "the server is stopping");
@@ -501,8 +505,43 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
     }
 }
 
+struct settlement {
+    store_settled *done;
+    void *arg;
+};
+
+static void on_settled(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct settlement *settlement = arg;
+
+    (void)events, (void)n_events;
+    settlement->done(settlement->arg, err);
+    free(settlement);
+}
+
+void store_settle(struct store *store, store_settled *done, void *arg)
+{
+    struct settlement *settlement;
+
+    if (store->n_writes == 0 || !store_takes_writes(store)) {
+        done(arg, NULL);
+        return;
+    }
+    settlement = memory_zeroed(1, sizeof(*settlement), "a settlement");
+    *settlement = (struct settlement){done, arg};
+    /* One of nothing: writes are told of in the order in which they were queued. */
+    store_submit(store, store_write_create(), false, on_settled, settlement);
+}
+
+bool store_is_idle(const struct store *store)
+{
+    return store->n_writes == 0 && store->n_reads == 0;
+}
+
 void store_submit_read(struct store *store, struct store_read *read)
 {
+    store->n_reads++;
     if (store->is_closing)
         store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
     if (read->is_failed) {

@@ -112,6 +112,14 @@ typedef void store_written(void *arg, const struct error *err,
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg);
 
+/* Call `done` when the callers of all writes that were queued before this call were told.
+ * At once if there are none, or if the store takes no writes, as it may not for hours. */
+typedef void store_settled(void *arg, const struct error *err);
+void store_settle(struct store *store, store_settled *done, void *arg);
+
+/* No callback of a write or read is still to come. */
+bool store_is_idle(const struct store *store);
+
 /* ---- Reads: all asynchronous, on the reader thread's own connection. ---- */
 
 /* result: an array or object as each call says; new reference, NULL with err on failure.

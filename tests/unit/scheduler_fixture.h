@@ -59,13 +59,10 @@ static inline void move_clock(struct world *world, int64_t ms)
     scheduler_tick(world->scheduler);
 }
 
-/* Nothing of the scheduler's is on its way to the disk or from there. */
+/* Nothing is on its way to the disk or from there, and no tick is due. */
 static inline bool is_settled(const struct world *world)
 {
-    const struct scheduler *scheduler = world->scheduler;
-
-    return scheduler->pending == 1 &&
-           !uv_is_active((const uv_handle_t *)&scheduler->soon);
+    return store_is_idle(world->store) && uv_backend_timeout(&world->loop) != 0;
 }
 
 /* No time passes. */
@@ -150,6 +147,7 @@ static inline void close_world(struct world *world)
     done = false;
     store_close(world->store, set_flag, &done);
     await(world, &done);
+    scheduler_free(world->scheduler);
     uv_run(&world->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&world->loop), 0);
 }

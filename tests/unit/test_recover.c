@@ -65,6 +65,7 @@ static void stop(struct world *world)
     while (!is_closed)
         uv_run(&world->fixture->loop, UV_RUN_ONCE);
     fixture_close(world->fixture);
+    scheduler_free(world->scheduler);
 }
 
 static void restart(struct world *world)

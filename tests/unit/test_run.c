@@ -188,41 +188,6 @@ TEST(a_new_attempt_forgets_the_ranks_of_the_old)
     run_destroy(run);
 }
 
-static void assert_text_is_json(struct run *run)
-{
-    json_t *wanted = run_to_json(run, RUN_WHOLE), *stored = run_to_json(run, RUN_STORED);
-    size_t len;
-    char *text = run_text(run, stored, &len);
-    json_t *shown = json_loadb(text, len, 0, NULL);
-
-    assert_true(json_equal(shown, wanted));
-    json_decref(shown);
-    json_decref(stored);
-    json_decref(wanted);
-    free(text);
-}
-
-TEST(the_kept_text_of_a_case_goes_with_what_changes_it)
-{
-    static const char *const changes[][2] = {
-        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}"},
-        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"failed\",\"reason\":\"x\"}"},
-        {"rank", "{\"case\":0,\"rank\":1,\"state\":\"failed\",\"reason\":\"y\"}"},
-        {"placed", placed},
-        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"rendezvous\"}"},
-        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"completed\"}"},
-    };
-    struct run *run = make_run("{}");
-
-    apply(run, 1, "placed", placed);
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-        assert_text_is_json(run);
-        apply(run, (int64_t)i + 2, changes[i][0], changes[i][1]);
-    }
-    assert_text_is_json(run);
-    run_destroy(run);
-}
-
 /* ---- Measured again ---- */
 
 TEST(a_run_that_is_measured_again_has_its_cases_twice)
@@ -253,6 +218,5 @@ TEST(a_run_that_is_measured_again_has_its_cases_twice)
     assert_false(run->cases[1].confirms);
     assert_true(run->cases[2].confirms);
     assert_int_equal(run->cases[2].state, CASE_QUEUED);
-    assert_text_is_json(run);
     run_destroy(run);
 }

@@ -262,44 +262,6 @@ TEST(a_rendezvous_cut_by_a_restart_begins_again)
     release_agent(&a);
 }
 
-static void assert_text_is_json(const struct world *world, const char *run)
-{
-    json_t *wanted = scheduler_run_json(world->scheduler, run), *shown;
-    size_t len;
-    char *text = scheduler_run_text(world->scheduler, run, &len);
-
-    assert_non_null(text);
-    assert_int_equal(text[len - 1], '\n');
-    shown = json_loadb(text, len, 0, NULL);
-    assert_true(json_equal(shown, wanted));
-    json_decref(shown);
-    json_decref(wanted);
-    free(text);
-}
-
-/* Texts of cases that have ended are kept, and go with what changes them. */
-TEST(the_text_of_a_run_says_what_its_document_says)
-{
-    struct world *world = *state;
-    struct agent a;
-    char run[16];
-
-    submit(world, "{\"repeats\":3}", run);
-    assert_text_is_json(world, run);
-    agent_start(&a, world, "a");
-    for (int i = 0; i < 3; i++) {
-        agent_await(&a, "start");
-        assert_text_is_json(world, run);
-        agent_say_of(&a, run, i, 1, "phase", ",\"rank\":0,\"phase\":\"connected\"");
-        assert_text_is_json(world, run);
-        agent_say_of(&a, run, i, 1, "done", ",\"rank\":0,\"ok\":true");
-        assert_text_is_json(world, run);
-        agent_say_of(&a, run, i, 1, "gone", "");
-    }
-    assert_ended(world, run, "completed", NULL);
-    release_agent(&a);
-}
-
 /* The database, as another program sees it: what the statement says first, or 0. */
 static int ask_database(const struct world *world, const char *sql)
 {

@@ -64,7 +64,7 @@ static void hold_nodes(struct world *world, bool are_held)
             node_occupy(nodes->nodes[i], "earlier", 0, 1, false);
         else
             node_vacate(nodes->nodes[i], "earlier", 0, 1);
-    scheduler_wake(world->scheduler);
+    wake_soon(world->scheduler->services.wake);
 }
 
 /* So long that whoever waits for a node all the time gives it up. */

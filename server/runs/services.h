@@ -1,0 +1,17 @@
+/* services.h - what all modules of this folder use: the disk, the clock, the next tick */
+#ifndef RINGBENCH_SERVER_RUNS_SERVICES_H
+#define RINGBENCH_SERVER_RUNS_SERVICES_H
+
+#include "common/base/clock.h"
+#include "server/runs/scheduler.h"
+#include "server/runs/wake.h"
+
+/* Borrowed; they live until the scheduler is freed. */
+struct services {
+    struct store *store;
+    const struct clock *clock; /* NULL: the system's */
+    struct wake *wake;
+    struct scheduler_counters *counters; /* since the start */
+};
+
+#endif
