@@ -107,11 +107,13 @@ static int run_counted(struct backend_comm *comm, const struct backend_call *cal
     return backend_host.run(comm, call, err);
 }
 
-static int64_t clock_counted(const struct backend_comm *comm)
+int64_t __real_clock_monotonic_ns(void);
+int64_t __wrap_clock_monotonic_ns(void);
+
+int64_t __wrap_clock_monotonic_ns(void)
 {
     long now = allocations;
 
-    (void)comm;
     if (runs > 0 && now > seen) {
         fprintf(stderr, "%ld allocations in a timed loop\n", now - seen);
         _exit(1);
@@ -119,7 +121,7 @@ static int64_t clock_counted(const struct backend_comm *comm)
     intervals += runs > 0;
     runs = 0;
     seen = now;
-    return clock_monotonic_ns();
+    return __real_clock_monotonic_ns();
 }
 
 static struct backend counted(void)
@@ -128,7 +130,6 @@ static struct backend counted(void)
 
     json_set_alloc_funcs(__wrap_malloc, free); /* jansson's are of its own library */
     backend.run = run_counted;
-    backend.clock_ns = clock_counted;
     return backend;
 }
 

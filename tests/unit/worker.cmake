@@ -1,6 +1,6 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
     affinity arrival bench_state build_id case_file choice crossing host_memory join
-    nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping
+    nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping timed
     ucx_lanes worker_process)
 target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
@@ -9,7 +9,7 @@ add_dependencies(units_worker ringbench-worker-host)
 # Real processes, more of them than there are cores.
 unit_test(host_collectives rb_worker_host rb_worker_fixture)
 target_link_options(units_host_collectives PRIVATE
-    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=clock_monotonic_ns)
 set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
 
 unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS

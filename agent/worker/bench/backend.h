@@ -22,6 +22,9 @@
 
 struct backend_comm; /* each backend's own */
 struct case_file;
+struct arrival;
+struct timed;
+struct timed_ns;
 
 /* What a communicator is made from; borrowed until create returns, but for `stop`. */
 struct backend_env {
@@ -91,6 +94,8 @@ struct backend_call {
     void *recv;
     size_t count;
     const struct traffic_plan *traffic; /* of alltoallv, else NULL */
+    /* The first and the last of calls that are submitted as one where the backend can. */
+    bool opens_batch, closes_batch;
 };
 
 /* What this rank may allocate for send and receive buffer together. */
@@ -135,12 +140,6 @@ struct backend_check {
                       struct backend_wrong *out, struct error *err);
 };
 
-/* Around calls that are submitted as one (agg_iters). */
-struct backend_batch {
-    int (*begin)(struct backend_comm *comm, struct error *err);
-    int (*end)(struct backend_comm *comm, struct error *err);
-};
-
 /* What is begun between begin and end is recorded, not run, as long as nothing is waited
  * for. */
 struct backend_graph {
@@ -148,18 +147,32 @@ struct backend_graph {
     long (*replays)(const struct backend_comm *comm);
     int (*begin)(struct backend_comm *comm, struct error *err);
     int (*end)(struct backend_comm *comm, struct error *err);
-    int (*replay)(struct backend_comm *comm, struct error *err); /* begin all of it */
+    /* In place of run: begin all of it. The call counts for nothing. */
+    int (*replay)(struct backend_comm *comm, const struct backend_call *call,
+                  struct error *err);
     void (*drop)(struct backend_comm *comm); /* forget it, once it has ended */
 };
 
-/* When the device was where. Without: the host's clock will do, since calls are done when
- * they return. */
+/* Events of the device between submissions. Without: the host's clock will do, since
+ * calls are done when they return. */
 struct backend_laps {
     int (*begin)(struct backend_comm *comm, long n, struct error *err);
-    /* It is here, as number i of 0 .. n. */
-    int (*mark)(struct backend_comm *comm, long i, struct error *err);
-    /* After the wait: the time between number i and the next. */
+    /* In place of the backend's own, n submissions and a wait: with an event before each
+     * and one behind the last. */
+    int (*run)(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err);
+    int (*wait)(struct backend_comm *comm, struct error *err);
+    /* After the wait: the time of submission i. */
     int (*us)(struct backend_comm *comm, long i, double *us, struct error *err);
+};
+
+/* How calls take time that only a model tells, in place of the functions of timed.h. */
+struct backend_timing {
+    int64_t (*now_ns)(const struct backend_comm *comm); /* NULL: CLOCK_MONOTONIC */
+    int (*back_to_back)(struct timed *timed, struct timed_ns *out, struct error *err);
+    int (*blocking)(struct timed *timed, struct timed_ns *out, struct error *err);
+    int (*isolated)(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
+                    struct error *err);
 };
 
 struct backend {
@@ -168,7 +181,7 @@ struct backend {
     /* How far the average of floating point numbers may be off, in units in the last
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
-    bool is_async; /* run returns early; work has ended when wait or timer_stop returns */
+    bool is_async; /* run returns early; work has ended when wait returns */
     /* Nothing real is measured: probe, hello and every row say so. */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
@@ -227,12 +240,6 @@ struct backend {
                struct error *err);
     /* Everything begun is complete on this rank: results readable. */
     int (*wait)(struct backend_comm *comm, struct error *err);
-    /* Time of what is begun between them, on the device's own clock where it has one;
-     * stop waits for completion. */
-    int (*timer_start)(struct backend_comm *comm, struct error *err);
-    int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
-    /* Optional: the clock of what is timed on the host, in ns; NULL: CLOCK_MONOTONIC. */
-    int64_t (*clock_ns)(const struct backend_comm *comm);
     /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
     int (*be_late)(struct backend_comm *comm, long us, struct error *err);
 
@@ -255,10 +262,10 @@ struct backend {
     /* The rank of the case whose loss made a call fail, or -1. */
     int (*lost_peer)(const struct backend_comm *comm);
 
-    const struct backend_check *check; /* NULL: on the host */
-    const struct backend_batch *batch; /* NULL: nothing to do around calls */
-    const struct backend_graph *graph; /* NULL: calls are not recorded */
-    const struct backend_laps *laps;   /* NULL: the host's clock */
+    const struct backend_check *check;   /* NULL: on the host */
+    const struct backend_graph *graph;   /* NULL: calls are not recorded */
+    const struct backend_laps *laps;     /* NULL: the host's clock */
+    const struct backend_timing *timing; /* NULL: timed.h */
 };
 
 /* Say on an object of the worker's output (may be NULL) that it is not measured. */

@@ -236,12 +236,13 @@ static int run_call(struct check *check, struct error *err)
     const struct backend *backend = bench->backend;
     const struct backend_graph *graph = bench_replays(bench) > 0 ? backend->graph : NULL;
 
-    if (bench->file->fault.op > 0 && fault_act(bench, fault_at(bench, FAULT_NO_ROW), err))
+    if (bench->file->fault.op > 0 && fault_act(bench, FAULT_NO_ROW, err))
         return -1;
     progress_begin(bench->progress);
     if ((graph && graph->begin(bench->comm, err)) ||
         backend->run(bench->comm, &check->row->call, err) ||
-        (graph && (graph->end(bench->comm, err) || graph->replay(bench->comm, err))) ||
+        (graph && (graph->end(bench->comm, err) ||
+                   graph->replay(bench->comm, &check->row->call, err))) ||
         backend->wait(bench->comm, err))
         return -1;
     if (graph)

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
+
 static void sleep_us(long us)
 {
     struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -22,7 +24,7 @@ static int be_late(struct bench *bench, struct error *err)
     return 0;
 }
 
-enum fault_kind fault_at(const struct bench *bench, uint64_t row)
+static enum fault_kind kind_of(const struct bench *bench, uint64_t row)
 {
     const struct fault *fault = &bench->file->fault;
 
@@ -40,9 +42,9 @@ static bool is_later(const struct bench *bench)
     return begun + (uint64_t)bench->file->spec->agg_iters < bench->file->fault.op;
 }
 
-int fault_act(struct bench *bench, enum fault_kind kind, struct error *err)
+int fault_act(struct bench *bench, uint64_t row, struct error *err)
 {
-    switch (is_later(bench) ? FAULT_NONE : kind) {
+    switch (is_later(bench) ? FAULT_NONE : kind_of(bench, row)) {
     case FAULT_SLOW:
         return be_late(bench, err);
     case FAULT_DIE:
@@ -55,4 +57,85 @@ int fault_act(struct bench *bench, enum fault_kind kind, struct error *err)
     default:
         return 0;
     }
+}
+
+/* The timed loop hands its functions what it was given as the communicator. */
+static struct fault_wrap *wrap_of(struct backend_comm *comm)
+{
+    return (struct fault_wrap *)(void *)comm;
+}
+
+/* The loop has counted the call already, which does not begin yet. */
+static int act_before(const struct fault_wrap *wrap, struct error *err)
+{
+    struct progress *progress = wrap->bench->progress;
+
+    progress_begin_many(progress, -wrap->operations);
+    int status = fault_act(wrap->bench, wrap->row, err);
+    progress_begin_many(progress, status ? 0 : wrap->operations);
+    return status;
+}
+
+static int run(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err)
+{
+    const struct fault_wrap *wrap = wrap_of(comm);
+    bool is_first = call->opens_batch || wrap->bench->file->spec->agg_iters == 1 ||
+                    wrap->operations > 1;
+
+    if (is_first && act_before(wrap, err))
+        return -1;
+    return wrap->inner.run(wrap->inner.comm, call, err);
+}
+
+static int wait(struct backend_comm *comm, struct error *err)
+{
+    return wrap_of(comm)->inner.wait(wrap_of(comm)->inner.comm, err);
+}
+
+static int barrier(struct backend_comm *comm, struct error *err)
+{
+    return wrap_of(comm)->inner.barrier(wrap_of(comm)->inner.comm, err);
+}
+
+static int no_barrier(struct backend_comm *comm, struct error *err)
+{
+    (void)comm;
+    (void)err;
+    return 0;
+}
+
+/* A rank that is late comes late to the call, not out of the barrier. */
+static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
+                    struct error *err)
+{
+    const struct fault_wrap *wrap = wrap_of(timed->calls.comm);
+    struct timed inner = *timed;
+    struct arrival call;
+
+    arrival->in_ns = clock_monotonic_ns();
+    if (bench_barrier(wrap->bench, err))
+        return -1;
+    arrival->out_ns = clock_monotonic_ns();
+    if (fault_act(wrap->bench, wrap->row, err))
+        return -1;
+    inner.calls = wrap->inner;
+    inner.calls.barrier = no_barrier;
+    if (timed_isolated(&inner, out, &call, err))
+        return -1;
+    arrival->came_ns = call.came_ns;
+    timed->place = inner.place;
+    return 0;
+}
+
+void fault_wrap(struct fault_wrap *wrap, struct bench *bench, uint64_t row,
+                struct timed *timed, struct backend_timing *timing)
+{
+    if (kind_of(bench, row) == FAULT_NONE)
+        return;
+    *wrap = (struct fault_wrap){bench, row, timed->calls, timed->operations};
+    timed->calls =
+        (struct timed_calls){run, wait, barrier, (struct backend_comm *)(void *)wrap};
+    if (!bench->backend->timing)
+        timing->isolated = isolated;
 }

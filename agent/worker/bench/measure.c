@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/bench/arrival.h"
 #include "agent/worker/bench/blocks.h"
 #include "agent/worker/bench/fault.h"
 #include "agent/worker/bench/port_traffic.h"
+#include "agent/worker/bench/timed.h"
 #include "common/base/clock.h"
 
 #define SAMPLES_AT_ONCE 1024
@@ -24,21 +24,26 @@ struct own_figures {
     struct choice choice;
 };
 
+/* How calls are timed: by the host's clock, or by a model's. */
+static const struct backend_timing host_timing = {.back_to_back = timed_back_to_back,
+                                                  .blocking = timed_blocking,
+                                                  .isolated = timed_isolated};
+
 struct loop {
     struct bench *bench;
     const struct bench_row *row;
-    struct backend_call call;
-    size_t turn; /* of the rotation */
-    enum fault_kind fault;
+    struct backend_timing timing;
+    struct timed timed;
+    struct fault_wrap wrap;
     long iters;       /* submissions that are timed as one block */
     double submit_us; /* of one in the warm-up, the shortest */
     double *samples;  /* of each iteration, own; NULL: not asked for */
     long n_samples;
+    int64_t *each_ns; /* the same of a block; NULL: not asked for, or the device tells */
     struct arrivals arrivals; /* `isolated` */
-    int64_t *laps;            /* where the backend has none; one more than iters */
-    bool is_capturing, has_graph;
+    bool has_graph;
     int64_t started_ns; /* the first block */
-    long timed;         /* submissions behind the figures */
+    long timed_iters;   /* submissions behind the figures */
     struct own_figures own;
     double told_us; /* what it tells the others: see agree_on */
 };
@@ -56,86 +61,89 @@ struct crew {
 
 static int64_t now_ns(const struct loop *loop)
 {
-    const struct backend *backend = loop->bench->backend;
-
-    return backend->clock_ns ? backend->clock_ns(loop->bench->comm)
-                             : clock_monotonic_ns();
+    return loop->timing.now_ns ? loop->timing.now_ns(loop->bench->comm)
+                               : clock_monotonic_ns();
 }
 
-static void rotate(struct loop *loop)
+static double us_per_call(const struct loop *loop, int64_t ns, long submissions)
 {
-    size_t shift = loop->turn * loop->row->layout.size_bytes;
-
-    loop->call.send = (const char *)loop->row->call.send + shift;
-    loop->call.recv = (char *)loop->row->call.recv + shift;
-    loop->turn = loop->turn + 1 == loop->row->offsets ? 0 : loop->turn + 1;
+    return (double)ns / 1e3 /
+           ((double)submissions * (double)loop->bench->file->spec->agg_iters);
 }
 
-static int misbehave(struct loop *loop, struct error *err)
+/* ---- What is called ---- */
+
+/* A rank of a group that cannot do this row. */
+static int run_nothing(struct backend_comm *comm, const struct backend_call *call,
+                       struct error *err)
 {
-    return loop->fault != FAULT_NONE && !loop->row->is_idle && !loop->is_capturing
-               ? fault_act(loop->bench, loop->fault, err)
-               : 0;
+    (void)comm;
+    (void)call;
+    (void)err;
+    return 0;
 }
 
-/* agg_iters calls, submitted as one where the backend can. */
-static int call_all(struct loop *loop, struct error *err)
+static int wait_for_nothing(struct backend_comm *comm, struct error *err)
 {
-    const struct backend *backend = loop->bench->backend;
-    struct backend_comm *comm = loop->bench->comm;
-    long agg_iters = loop->bench->file->spec->agg_iters;
-    const struct backend_batch *batch = agg_iters > 1 ? backend->batch : NULL;
+    (void)comm;
+    (void)err;
+    return 0;
+}
 
+/* What is timed from here on; row: whose fault this rank has. */
+static void set_calls(struct loop *loop, struct timed_calls calls, uint64_t row)
+{
+    loop->timed.calls = calls;
     if (loop->row->is_idle)
-        return 0;
-    if (batch && batch->begin(comm, err))
-        return -1;
-    for (long i = 0; i < agg_iters; i++) {
-        if (!loop->is_capturing)
-            progress_begin(loop->bench->progress);
-        rotate(loop);
-        if (backend->run(comm, &loop->call, err))
-            return -1;
-    }
-    if (batch && batch->end(comm, err))
-        return -1;
-    if (!backend->is_async)
-        progress_finish(loop->bench->progress);
-    return 0;
+        loop->timed.calls.run = run_nothing;
+    else
+        fault_wrap(&loop->wrap, loop->bench, row, &loop->timed, &loop->timing);
 }
 
-static int submit(struct loop *loop, struct error *err)
+static struct timed_calls plain_calls(const struct loop *loop)
 {
-    return misbehave(loop, err) || call_all(loop, err) ? -1 : 0;
+    const struct backend *backend = loop->bench->backend;
+
+    return (struct timed_calls){backend->run, backend->wait, backend->barrier,
+                                loop->bench->comm};
 }
 
-static int wait_for_all(struct loop *loop, struct error *err)
+/* The device's events around submissions; NULL: the host's clock tells. */
+static const struct backend_laps *laps_of(const struct loop *loop)
 {
-    if (loop->bench->backend->wait(loop->bench->comm, err))
+    const struct run_spec *spec = loop->bench->file->spec;
+    bool is_each = spec->timing == TIMING_ISOLATED ||
+                   (spec->per_iter && spec->blocking == BLOCKING_NONE);
+
+    return is_each && !loop->row->is_idle ? loop->bench->backend->laps : NULL;
+}
+
+/* ---- Warm-up ---- */
+
+/* One submission. */
+static int call_once(struct loop *loop, double *us, struct error *err)
+{
+    struct timed_ns ns;
+
+    loop->timed.iters = 1;
+    if (loop->timing.blocking(&loop->timed, &ns, err))
         return -1;
-    progress_finish(loop->bench->progress);
-    return 0;
+    *us = (double)ns.total_ns / 1e3;
+    return bench_stopped(loop->bench, err);
 }
 
-static int submit_and_wait(struct loop *loop, struct error *err)
-{
-    return submit(loop, err) || wait_for_all(loop, err) ? -1 : 0;
-}
-
-/* The first in the warm-up, of which the library is asked how it does it. */
+/* The first one, of which the library is asked how it does it. */
 static int call_first(struct loop *loop, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
-    bool is_watched = !loop->row->is_idle && loop->call.count > 0;
+    bool is_watched = !loop->row->is_idle && loop->row->call.count > 0;
 
     if (is_watched && backend->watch)
         backend->watch(loop->bench->comm);
-    int64_t start = now_ns(loop);
-    if (submit_and_wait(loop, err))
+    if (call_once(loop, &loop->submit_us, err))
         return -1;
-    loop->submit_us = (double)(now_ns(loop) - start) / 1e3;
     if (is_watched && backend->choice)
-        backend->choice(loop->bench->comm, &loop->call, &loop->own.choice);
+        backend->choice(loop->bench->comm, &loop->row->call, &loop->own.choice);
     return 0;
 }
 
@@ -144,237 +152,162 @@ static int warm_up(void *arg, int here, struct error *err)
     struct loop *loop = &((struct crew *)arg)->loops[here];
     const struct run_spec *spec = loop->bench->file->spec;
 
-    if (bench_barrier(loop->bench, err) || call_first(loop, err) ||
-        bench_stopped(loop->bench, err))
+    if (call_first(loop, err))
         return -1;
     loop->own.first_us = loop->submit_us / (double)spec->agg_iters;
+    loop->timed.calls.barrier = wait_for_nothing;
     for (long i = 1; i < spec->warmup; i++) {
-        int64_t start = now_ns(loop);
-        if (submit_and_wait(loop, err))
-            return -1;
-        double us = (double)(now_ns(loop) - start) / 1e3;
-        loop->submit_us = us < loop->submit_us ? us : loop->submit_us;
-        if (bench_stopped(loop->bench, err))
-            return -1;
-    }
-    loop->fault = fault_at(loop->bench, loop->row->row.row);
-    return 0;
-}
-
-static double per_call_us(const struct loop *loop, int64_t ns)
-{
-    const struct run_spec *spec = loop->bench->file->spec;
-
-    return (double)ns / 1e3 / ((double)loop->iters * (double)spec->agg_iters);
-}
-
-static int begin_laps(struct loop *loop, struct error *err)
-{
-    const struct bench *bench = loop->bench;
-    const struct backend_laps *laps = bench->backend->laps;
-
-    return bench->file->spec->per_iter && laps
-               ? laps->begin(bench->comm, loop->iters, err)
-               : 0;
-}
-
-/* per_iter: here iteration i begins, and the one before has ended. */
-static int lap(struct loop *loop, long i, struct error *err)
-{
-    const struct backend *backend = loop->bench->backend;
-
-    if (loop->laps) {
-        loop->laps[i] = now_ns(loop);
-        return 0;
-    }
-    return loop->bench->file->spec->per_iter
-               ? backend->laps->mark(loop->bench->comm, i, err)
-               : 0;
-}
-
-/* After the wait: what lies between the laps. */
-static int take_laps(struct loop *loop, struct error *err)
-{
-    const struct run_spec *spec = loop->bench->file->spec;
-    const struct backend *backend = loop->bench->backend;
-
-    for (long i = 0; spec->per_iter && i < loop->iters; i++) {
         double us;
-        if (loop->laps)
-            us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
-        else if (backend->laps->us(loop->bench->comm, i, &us, err))
+        if (call_once(loop, &us, err))
             return -1;
-        loop->samples[loop->n_samples++] = us / (double)spec->agg_iters;
+        loop->submit_us = us < loop->submit_us ? us : loop->submit_us;
+    }
+    loop->timed.blocking = (enum blocking)spec->blocking;
+    set_calls(loop, plain_calls(loop), loop->row->row.row);
+    return 0;
+}
+
+/* ---- A block of submissions ---- */
+
+/* `run` and `wait` in place of the backend's own. */
+static void set_laps(struct loop *loop, const struct backend_laps *laps)
+{
+    struct timed_calls calls = plain_calls(loop);
+
+    calls.run = laps->run;
+    calls.wait = laps->wait;
+    set_calls(loop, calls, loop->row->row.row);
+}
+
+static void add_sample(struct loop *loop, double us)
+{
+    loop->samples[loop->n_samples++] = us / (double)loop->bench->file->spec->agg_iters;
+}
+
+/* per_iter: what each submission took. */
+static int take_samples(struct loop *loop, struct error *err)
+{
+    const struct backend_laps *laps = laps_of(loop);
+
+    for (long i = 0; loop->samples && i < loop->iters; i++) {
+        double us = loop->each_ns ? (double)loop->each_ns[i] / 1e3 : 0;
+        if (laps && laps->us(loop->bench->comm, i, &us, err))
+            return -1;
+        add_sample(loop, us);
     }
     return 0;
 }
 
-static int submit_all(struct loop *loop, struct error *err)
+static int time_calls(struct loop *loop, struct own_figures *own, struct error *err)
 {
-    for (long i = 0; i < loop->iters; i++)
-        if (submit(loop, err) || lap(loop, i + 1, err) || bench_stopped(loop->bench, err))
-            return -1;
-    return 0;
-}
+    const struct backend_laps *laps = laps_of(loop);
+    bool is_blocking = loop->timed.blocking != BLOCKING_NONE;
+    struct timed_ns ns;
 
-static int time_back_to_back(struct loop *loop, struct own_figures *own,
-                             struct error *err)
-{
-    if (begin_laps(loop, err) || bench_barrier(loop->bench, err))
-        return -1;
-    int64_t start = now_ns(loop);
-    if (lap(loop, 0, err) || submit_all(loop, err))
-        return -1;
-    own->enqueue_us = per_call_us(loop, now_ns(loop) - start);
-    if (wait_for_all(loop, err))
-        return -1;
-    own->mean_us = per_call_us(loop, now_ns(loop) - start);
-    return take_laps(loop, err);
-}
-
-/* A wait after each submission, and perhaps a barrier, within the time or outside. */
-static int time_blocking(struct loop *loop, struct own_figures *own, struct error *err)
-{
-    const struct run_spec *spec = loop->bench->file->spec;
-    int64_t enqueue = 0, total = 0;
-
-    if (bench_barrier(loop->bench, err))
-        return -1;
-    for (long i = 0; i < loop->iters; i++) {
-        int64_t start = now_ns(loop);
-        if (submit(loop, err))
-            return -1;
-        enqueue += now_ns(loop) - start;
-        if (wait_for_all(loop, err) || bench_stopped(loop->bench, err) ||
-            (spec->blocking == BLOCKING_WAIT_BARRIER && bench_barrier(loop->bench, err)))
-            return -1;
-        int64_t took = now_ns(loop) - start;
-        total += took;
-        if (loop->samples)
-            loop->samples[loop->n_samples++] =
-                (double)took / 1e3 / (double)spec->agg_iters;
-        if (spec->blocking == BLOCKING_EACH_ITERATION && bench_barrier(loop->bench, err))
+    if (laps) {
+        set_laps(loop, laps);
+        if (laps->begin(loop->bench->comm, loop->iters, err))
             return -1;
     }
-    own->enqueue_us = per_call_us(loop, enqueue);
-    own->mean_us = per_call_us(loop, total);
-    return 0;
+    loop->timed.iters = loop->iters;
+    loop->timed.each_ns = loop->each_ns;
+    if (is_blocking ? loop->timing.blocking(&loop->timed, &ns, err)
+                    : loop->timing.back_to_back(&loop->timed, &ns, err))
+        return -1;
+    own->enqueue_us = us_per_call(loop, ns.enqueue_ns, loop->iters);
+    own->mean_us = us_per_call(loop, ns.total_ns, loop->iters);
+    return take_samples(loop, err);
 }
 
+/* The calls of a block, recorded: nothing runs yet. */
 static int capture(struct loop *loop, struct error *err)
 {
     const struct backend_graph *graph = loop->bench->backend->graph;
-    struct backend_comm *comm = loop->bench->comm;
+    struct progress uncounted;
+    struct timed timed = loop->timed;
+    struct timed_ns ns;
 
-    if (graph->begin(comm, err))
+    memset(&uncounted, 0, sizeof(uncounted));
+    timed.calls = plain_calls(loop);
+    timed.calls.wait = timed.calls.barrier = wait_for_nothing;
+    if (loop->row->is_idle)
+        timed.calls.run = run_nothing;
+    timed.progress = &uncounted;
+    timed.iters = loop->iters;
+    if (bench_barrier(loop->bench, err) || graph->begin(loop->bench->comm, err) ||
+        loop->timing.back_to_back(&timed, &ns, err))
         return -1;
-    loop->is_capturing = true;
-    int status = submit_all(loop, err);
-    loop->is_capturing = false;
-    return status || graph->end(comm, err) ? -1 : 0;
-}
-
-static int replay(struct loop *loop, struct error *err)
-{
-    struct bench *bench = loop->bench;
-    uint64_t calls = (uint64_t)loop->iters * (uint64_t)bench->file->spec->agg_iters;
-
-    if (bench_stopped(bench, err) || misbehave(loop, err))
-        return -1;
-    progress_begin_many(bench->progress, calls);
-    return bench->backend->graph->replay(bench->comm, err);
+    return graph->end(loop->bench->comm, err);
 }
 
 /* All calls of a block as one graph, which is launched again and again. */
 static int time_graph(struct loop *loop, long replays, struct own_figures *own,
                       struct error *err)
 {
-    struct bench *bench = loop->bench;
+    const struct backend_graph *graph = loop->bench->backend->graph;
+    struct timed_calls calls = plain_calls(loop);
+    struct timed_ns ns;
 
-    if (!loop->has_graph && (bench_barrier(bench, err) || capture(loop, err)))
+    if (!loop->has_graph && capture(loop, err))
         return -1;
     loop->has_graph = true;
-    if (bench_barrier(bench, err))
+    calls.run = graph->replay;
+    loop->timed.operations = (uint64_t)loop->iters * (uint64_t)loop->timed.batch;
+    loop->timed.batch = 1;
+    set_calls(loop, calls, loop->row->row.row);
+    loop->timed.iters = replays;
+    int status = loop->timing.back_to_back(&loop->timed, &ns, err);
+    loop->timed.batch = loop->bench->file->spec->agg_iters;
+    loop->timed.operations = 1;
+    if (status)
         return -1;
-    int64_t start = now_ns(loop);
-    for (long i = 0; i < replays; i++)
-        if (replay(loop, err))
-            return -1;
-    own->enqueue_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
-    if (wait_for_all(loop, err))
-        return -1;
-    own->mean_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
+    own->enqueue_us = us_per_call(loop, ns.enqueue_ns, loop->iters * replays);
+    own->mean_us = us_per_call(loop, ns.total_ns, loop->iters * replays);
     return 0;
 }
 
-static int time_calls(struct loop *loop, struct own_figures *own, struct error *err)
-{
-    return loop->bench->file->spec->blocking == BLOCKING_NONE
-               ? time_back_to_back(loop, own, err)
-               : time_blocking(loop, own, err);
-}
-
-/* A simulation's ranks leave a barrier at one time, which their clocks don't tell. */
-static void keep_arrival(struct loop *loop, struct arrival arrival)
-{
-    if (loop->bench->backend->is_simulated)
-        arrival = (struct arrival){.came_ns = arrival.came_ns - arrival.out_ns};
-    arrivals_add(&loop->arrivals, arrival);
-}
-
-/* Until all are here, two times: at the first they wait for who takes longest with the
- * call before it, too long for that to tell their clocks apart; to the second they come
- * at once. */
-static int gather(struct loop *loop, struct arrival *arrival, struct error *err)
-{
-    if (loop->arrivals.n < ARRIVALS_MAX && bench_barrier(loop->bench, err))
-        return -1;
-    arrival->in_ns = now_ns(loop);
-    if (bench_barrier(loop->bench, err))
-        return -1;
-    arrival->out_ns = now_ns(loop);
-    return 0;
-}
-
+/* The first calls begin behind two barriers: at the first one the ranks wait for the
+ * slowest with the call before, too long to tell their clocks apart; they come to the
+ * second one together. */
 static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
-    const struct backend *backend = loop->bench->backend;
+    const struct backend_laps *laps = laps_of(loop);
     struct backend_comm *comm = loop->bench->comm;
-    const struct run_spec *spec = loop->bench->file->spec;
-    double total = 0;
-    int64_t enqueue = 0;
+    double total_us = 0;
+    int64_t enqueue_ns = 0;
 
-    assert(loop->samples);
+    if (laps)
+        set_laps(loop, laps);
+    loop->timed.iters = 1;
     for (long i = 0; i < loop->iters; i++) {
         struct arrival arrival;
+        struct timed_ns ns;
         double us;
-        if (bench_stopped(loop->bench, err) || gather(loop, &arrival, err) ||
-            misbehave(loop, err) || backend->timer_start(comm, err))
+        if ((laps && laps->begin(comm, 1, err)) ||
+            (loop->arrivals.n < ARRIVALS_MAX && bench_barrier(loop->bench, err)) ||
+            loop->timing.isolated(&loop->timed, &ns, &arrival, err))
             return -1;
-        arrival.came_ns = now_ns(loop);
-        if (call_all(loop, err))
+        us = (double)ns.total_ns / 1e3;
+        if (laps && laps->us(comm, 0, &us, err))
             return -1;
-        enqueue += now_ns(loop) - arrival.came_ns;
-        if (backend->timer_stop(comm, &us, err))
-            return -1;
-        keep_arrival(loop, arrival);
-        progress_finish(loop->bench->progress);
-        us /= (double)spec->agg_iters;
-        loop->samples[loop->n_samples++] = us;
-        total += us;
+        arrivals_add(&loop->arrivals, arrival);
+        add_sample(loop, us);
+        total_us += us;
+        enqueue_ns += ns.enqueue_ns;
     }
-    own->mean_us = total / (double)loop->iters;
-    own->enqueue_us = per_call_us(loop, enqueue);
+    own->mean_us =
+        total_us / (double)loop->bench->file->spec->agg_iters / (double)loop->iters;
+    own->enqueue_us = us_per_call(loop, enqueue_ns, loop->iters);
     return 0;
 }
 
-/* loop->iters submissions, timed as a row's way of timing has it. */
+/* loop->iters submissions, timed as the row is to be. */
 static int time_block(struct loop *loop, struct error *err)
 {
     struct own_figures *own = &loop->own;
     long replays = bench_replays(loop->bench);
 
-    loop->timed += loop->iters;
+    loop->timed_iters += loop->iters;
     if (loop->bench->file->spec->timing == TIMING_ISOLATED)
         return time_isolated(loop, own, err);
     return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
@@ -390,7 +323,8 @@ static long timed_calls(const struct loop *loop)
 {
     long replays = bench_replays(loop->bench);
 
-    return loop->timed * loop->bench->file->spec->agg_iters * (replays > 0 ? replays : 1);
+    return loop->timed_iters * loop->bench->file->spec->agg_iters *
+           (replays > 0 ? replays : 1);
 }
 
 /* What is timed is `work`; around it the ports' bytes are read. */
@@ -688,9 +622,9 @@ static int prepare_loop(struct loop *loop, long iters, size_t samples)
         loop->samples = calloc(samples, sizeof(*loop->samples));
         is_whole = loop->samples != NULL;
     }
-    if (spec->per_iter && !loop->bench->backend->laps) {
-        loop->laps = calloc((size_t)iters + 1, sizeof(*loop->laps));
-        is_whole = is_whole && loop->laps;
+    if (spec->per_iter && !laps_of(loop)) {
+        loop->each_ns = calloc((size_t)iters, sizeof(*loop->each_ns));
+        is_whole = is_whole && loop->each_ns;
     }
     return is_whole ? 0 : -1;
 }
@@ -739,12 +673,25 @@ static int sit_down(void *arg, int here, struct error *err)
     struct crew *crew = arg;
     struct loop *loop = &crew->loops[here];
     const struct bench_row *row = bench_row_of(crew->bench, crew->rows);
+    const struct backend *backend = crew->bench->backend;
 
     (void)err;
     loop->bench = crew->bench;
     loop->row = row;
-    loop->call = row->call;
-    loop->fault = fault_at(crew->bench, FAULT_NO_ROW);
+    loop->timing = backend->timing ? *backend->timing : host_timing;
+    loop->timed = (struct timed){.comm = crew->bench->comm,
+                                 .call = row->call,
+                                 .send = row->call.send,
+                                 .recv = row->call.recv,
+                                 .places = row->offsets,
+                                 .place_bytes = row->layout.size_bytes,
+                                 .batch = crew->bench->file->spec->agg_iters,
+                                 .operations = 1,
+                                 .blocking = BLOCKING_WAIT,
+                                 .is_async = backend->is_async,
+                                 .progress = crew->bench->progress,
+                                 .stop = crew->bench->stop};
+    set_calls(loop, plain_calls(loop), FAULT_NO_ROW);
     return 0;
 }
 
@@ -779,7 +726,7 @@ int measure_row(struct bench *bench, const struct bench_row *rows,
                         : error_set(err, ERROR_MEMORY, "row: out of memory");
     for (int i = 0; crew.loops && i < crew.n; i++) {
         free(crew.loops[i].samples);
-        free(crew.loops[i].laps);
+        free(crew.loops[i].each_ns);
     }
     free(crew.loops);
     return status;

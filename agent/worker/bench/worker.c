@@ -390,7 +390,7 @@ static void assert_whole(const struct backend *backend)
     assert(backend->create && backend->destroy && backend->abort && backend->lost_peer);
     assert(backend->transport && backend->memory && backend->alloc);
     assert(backend->write && backend->read && backend->fill);
-    assert(backend->run && backend->wait && backend->timer_start && backend->timer_stop);
+    assert(backend->run && backend->wait);
     assert(backend->barrier && backend->allgather);
     /* The host's clock says nothing of calls that have only been begun. */
     assert(!backend->is_async || backend->laps);

@@ -255,20 +255,6 @@ static int host_wait(struct backend_comm *comm, struct error *err)
     return 0;
 }
 
-static int host_timer_start(struct backend_comm *comm, struct error *err)
-{
-    (void)err;
-    comm->timer_started_ns = (double)clock_monotonic_ns();
-    return 0;
-}
-
-static int host_timer_stop(struct backend_comm *comm, double *us, struct error *err)
-{
-    (void)err;
-    *us = ((double)clock_monotonic_ns() - comm->timer_started_ns) / 1e3;
-    return 0;
-}
-
 static int host_barrier(struct backend_comm *comm, struct error *err)
 {
     return mesh_barrier(comm->world, err);
@@ -305,8 +291,6 @@ const struct backend backend_host = {
     .fill = host_fill,
     .run = host_run,
     .wait = host_wait,
-    .timer_start = host_timer_start,
-    .timer_stop = host_timer_stop,
     .barrier = host_barrier,
     .allgather = host_allgather,
     .lost_peer = host_lost_peer,

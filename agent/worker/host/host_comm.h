@@ -29,7 +29,6 @@ struct backend_comm {
     struct flow *flows;  /* 2 * world size */
     size_t small_bytes;  /* up to here messages are copied to slots */
     size_t stream_bytes; /* from here on results go past the caches */
-    double timer_started_ns;
 };
 
 /* All ranks on this host: straight from the peers' memory. */

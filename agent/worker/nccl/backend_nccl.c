@@ -29,10 +29,6 @@ static void release_device(struct backend_comm *comm)
         GUARDED(&comm->guard, "cudaStreamDestroy",
                 comm->cuda.call.stream_destroy(comm->stream));
     }
-    if (comm->timer_start)
-        comm->cuda.call.event_destroy(comm->timer_start);
-    if (comm->timer_end)
-        comm->cuda.call.event_destroy(comm->timer_end);
     backlog_release(comm);
     comm_laps_release(comm);
 }
@@ -101,10 +97,6 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
         code = GUARDED(&comm->guard, "cudaStreamCreate",
                        call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG));
     }
-    if (!code)
-        code = call->event_create(&comm->timer_start);
-    if (!code)
-        code = call->event_create(&comm->timer_end);
     return comm_cuda(comm, code, "setting up the GPU", err) || kernels_load(comm, err)
                ? -1
                : 0;
@@ -339,54 +331,9 @@ static void nccl_mark(const struct backend_comm *comm, json_t *row)
         json_object_set_new(row, "ranks_per_gpu", json_integer(comm->sharers));
 }
 
-static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
-                    struct error *err)
-{
-    backlog_begin(comm, call->kind);
-    return comm_run(comm, call, err) || backlog_add(comm, 1, err) ? -1 : 0;
-}
-
-static int nccl_batch_begin(struct backend_comm *comm, struct error *err)
-{
-    comm->backlog.is_in_group = true;
-    return comm_nccl(comm, comm->nccl.call.group_start(), "ncclGroupStart", err);
-}
-
-static int nccl_batch_end(struct backend_comm *comm, struct error *err)
-{
-    comm->backlog.is_in_group = false;
-    nccl_guard_enter(&comm->guard, "ncclGroupEnd");
-    int result = comm->nccl.call.group_end();
-    nccl_guard_leave(&comm->guard);
-    if (comm_nccl(comm, result, "ncclGroupEnd", err))
-        return -1;
-    return backlog_mark(comm, err);
-}
-
 static long nccl_replays(const struct backend_comm *comm)
 {
     return comm->options.graph;
-}
-
-static int nccl_timer_start(struct backend_comm *comm, struct error *err)
-{
-    int code = GUARDED(&comm->guard, "cudaEventRecord",
-                       comm->cuda.call.event_record(comm->timer_start, comm->stream));
-
-    return comm_cuda(comm, code, "cudaEventRecord", err);
-}
-
-static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *err)
-{
-    float ms = 0;
-
-    int code = GUARDED(&comm->guard, "cudaEventRecord",
-                       comm->cuda.call.event_record(comm->timer_end, comm->stream));
-    if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err))
-        return -1;
-    code = comm->cuda.call.event_elapsed_ms(&ms, comm->timer_start, comm->timer_end);
-    *us = (double)ms * 1e3;
-    return comm_cuda(comm, code, "cudaEventElapsedTime", err);
 }
 
 static int nccl_barrier(struct backend_comm *comm, struct error *err)
@@ -406,10 +353,10 @@ static int nccl_lost_peer(const struct backend_comm *comm)
 }
 
 static const struct backend_check check = {kernels_put_input, kernels_find_wrong};
-static const struct backend_batch batch = {nccl_batch_begin, nccl_batch_end};
 static const struct backend_graph graph = {
     nccl_replays, comm_capture_begin, comm_capture_end, comm_replay, comm_capture_drop};
-static const struct backend_laps laps = {comm_laps_begin, comm_lap, comm_lap_us};
+static const struct backend_laps laps = {comm_laps_begin, comm_lap_run, comm_lap_wait,
+                                         comm_lap_us};
 
 /* Without libraries the probe says why; a case then fails with the same words. */
 static void load(struct backend *backend)
@@ -451,10 +398,8 @@ const struct backend backend_nccl = {
     .write = comm_write,
     .read = comm_read,
     .fill = comm_fill,
-    .run = nccl_run,
+    .run = comm_run,
     .wait = comm_wait,
-    .timer_start = nccl_timer_start,
-    .timer_stop = nccl_timer_stop,
     .watch = comm_watch,
     .choice = comm_choice,
     .barrier = nccl_barrier,
@@ -462,7 +407,6 @@ const struct backend backend_nccl = {
     .link_bytes = nccl_link_bytes,
     .lost_peer = nccl_lost_peer,
     .check = &check,
-    .batch = &batch,
     .graph = &graph,
     .laps = &laps,
 };

@@ -245,15 +245,37 @@ static call_fn *const calls[COLLECTIVE_COUNT] = {
     [COLLECTIVE_ALLTOALLV] = alltoallv,
 };
 
+static int open_group(struct backend_comm *comm, struct error *err)
+{
+    comm->backlog.is_in_group = true;
+    return comm_nccl(comm, comm->nccl.call.group_start(), "ncclGroupStart", err);
+}
+
+static int close_group(struct backend_comm *comm, struct error *err)
+{
+    comm->backlog.is_in_group = false;
+    int result = GUARDED(&comm->guard, "ncclGroupEnd", comm->nccl.call.group_end());
+    if (comm_nccl(comm, result, "ncclGroupEnd", err))
+        return -1;
+    return backlog_mark(comm, err);
+}
+
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err)
 {
+    if (call->opens_batch && open_group(comm, err))
+        return -1;
+    backlog_begin(comm, call->kind);
     if (need_operation(comm, call, err))
         return -1;
     nccl_guard_enter(&comm->guard, collective_name(call->kind));
     int result = calls[call->kind](comm, call);
     nccl_guard_leave(&comm->guard);
-    return result ? comm_nccl(comm, result, collective_name(call->kind), err) : 0;
+    if (result)
+        return comm_nccl(comm, result, collective_name(call->kind), err);
+    if (backlog_add(comm, 1, err))
+        return -1;
+    return call->closes_batch ? close_group(comm, err) : 0;
 }
 
 bool comm_refuses(const struct backend_comm *comm, const struct backend_call *call,

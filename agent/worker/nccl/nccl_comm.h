@@ -35,7 +35,7 @@ struct nccl_graph {
 /* Events around iterations; they stay for the next row. */
 struct nccl_laps {
     cuda_event *events;
-    long n;
+    long n, next;
 };
 
 #define NCCL_MARKS 32
@@ -79,7 +79,6 @@ struct backend_comm {
     int64_t give_up_ns;    /* for one wait; 0: for ever */
     int64_t leave_ns;      /* for one call in the end; 0: for ever */
     cuda_stream stream;
-    cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
     struct nccl_graph graph;
     struct nccl_laps laps;
@@ -136,12 +135,15 @@ void comm_choice(struct backend_comm *comm, const struct backend_call *call,
 /* nccl_graph.c */
 int comm_capture_begin(struct backend_comm *comm, struct error *err);
 int comm_capture_end(struct backend_comm *comm, struct error *err);
-int comm_replay(struct backend_comm *comm, struct error *err);
+int comm_replay(struct backend_comm *comm, const struct backend_call *call,
+                struct error *err);
 void comm_capture_drop(struct backend_comm *comm);
 
 /* nccl_laps.c */
 int comm_laps_begin(struct backend_comm *comm, long n, struct error *err);
-int comm_lap(struct backend_comm *comm, long i, struct error *err);
+int comm_lap_run(struct backend_comm *comm, const struct backend_call *call,
+                 struct error *err);
+int comm_lap_wait(struct backend_comm *comm, struct error *err);
 int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err);
 void comm_laps_release(struct backend_comm *comm);
 

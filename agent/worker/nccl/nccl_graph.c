@@ -30,8 +30,10 @@ int comm_capture_end(struct backend_comm *comm, struct error *err)
     return comm_cuda(comm, code, "cudaGraphInstantiate", err);
 }
 
-int comm_replay(struct backend_comm *comm, struct error *err)
+int comm_replay(struct backend_comm *comm, const struct backend_call *call,
+                struct error *err)
 {
+    (void)call;
     int code = GUARDED(&comm->guard, "cudaGraphLaunch",
                        comm->cuda.call.graph_launch(comm->graph.exec, comm->stream));
 

@@ -9,6 +9,7 @@ int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
     struct nccl_laps *laps = &comm->laps;
     int code = CUDA_SUCCESS_CODE;
 
+    laps->next = 0;
     if (laps->n < n + 1) {
         cuda_event *events = realloc(laps->events, (size_t)(n + 1) * sizeof(*events));
         if (!events) {
@@ -24,12 +25,29 @@ int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
     return comm_cuda(comm, code, "cudaEventCreate", err);
 }
 
-int comm_lap(struct backend_comm *comm, long i, struct error *err)
+static int record(struct backend_comm *comm, struct error *err)
 {
+    cuda_event event = comm->laps.events[comm->laps.next];
     int code = GUARDED(&comm->guard, "cudaEventRecord",
-                       comm->cuda.call.event_record(comm->laps.events[i], comm->stream));
+                       comm->cuda.call.event_record(event, comm->stream));
 
     return comm_cuda(comm, code, "cudaEventRecord", err);
+}
+
+int comm_lap_run(struct backend_comm *comm, const struct backend_call *call,
+                 struct error *err)
+{
+    bool is_first = call->opens_batch || !comm->backlog.is_in_group;
+
+    if (is_first && record(comm, err))
+        return -1;
+    comm->laps.next += is_first;
+    return comm_run(comm, call, err);
+}
+
+int comm_lap_wait(struct backend_comm *comm, struct error *err)
+{
+    return record(comm, err) || comm_wait(comm, err) ? -1 : 0;
 }
 
 int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err)

@@ -220,49 +220,18 @@ static int sim_find_wrong(struct backend_comm *comm,
 static int sim_run(struct backend_comm *comm, const struct backend_call *call,
                    struct error *err)
 {
+    if (call->opens_batch)
+        comm->batch_waited = false;
+    comm->in_batch = comm->in_batch || call->opens_batch;
     comm->result = *call;
-    return sim_comm_spend(comm, call, err);
+    int status = sim_comm_spend(comm, call, err);
+    comm->in_batch = comm->in_batch && !call->closes_batch;
+    return status;
 }
 
 static int sim_wait(struct backend_comm *comm, struct error *err)
 {
     return sim_comm_settle(comm, err);
-}
-
-static int sim_batch_begin(struct backend_comm *comm, struct error *err)
-{
-    (void)err;
-    comm->in_batch = true;
-    comm->batch_waited = false;
-    return 0;
-}
-
-static int sim_batch_end(struct backend_comm *comm, struct error *err)
-{
-    (void)err;
-    comm->in_batch = false;
-    return 0;
-}
-
-static int sim_timer_start(struct backend_comm *comm, struct error *err)
-{
-    (void)err;
-    comm->clock.device_us = 0;
-    /* No host is at it at once. */
-    comm->clock.host_us += noise_of_host(&comm->shared->params, comm->shared->seed,
-                                         comm->calls, comm->world_rank);
-    return 0;
-}
-
-static int sim_timer_stop(struct backend_comm *comm, double *us, struct error *err)
-{
-    *us = comm->clock.device_us;
-    return sim_comm_settle(comm, err);
-}
-
-static int64_t sim_clock_ns(const struct backend_comm *comm)
-{
-    return (int64_t)(comm->clock.host_us * 1000);
 }
 
 static int sim_be_late(struct backend_comm *comm, long us, struct error *err)
@@ -287,7 +256,6 @@ static int sim_lost_peer(const struct backend_comm *comm)
 }
 
 static const struct backend_check check = {sim_put_input, sim_find_wrong};
-static const struct backend_batch batch = {sim_batch_begin, sim_batch_end};
 
 const struct backend backend_sim = {
     .name = "sim",
@@ -309,13 +277,10 @@ const struct backend backend_sim = {
     .fill = sim_fill,
     .run = sim_run,
     .wait = sim_wait,
-    .timer_start = sim_timer_start,
-    .timer_stop = sim_timer_stop,
-    .clock_ns = sim_clock_ns,
     .be_late = sim_be_late,
     .barrier = sim_barrier,
     .allgather = sim_allgather,
     .lost_peer = sim_lost_peer,
     .check = &check,
-    .batch = &batch,
+    .timing = &sim_timing,
 };

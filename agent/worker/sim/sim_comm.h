@@ -92,4 +92,7 @@ int sim_comm_be_late(struct backend_comm *comm, double us, struct error *err);
 /* Sleep what is due. */
 int sim_comm_settle(struct backend_comm *comm, struct error *err);
 
+/* How long calls take by the model's clock. */
+extern const struct backend_timing sim_timing;
+
 #endif
