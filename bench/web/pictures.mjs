@@ -100,7 +100,7 @@ async function bigFleet() {
   const views = [
     await search('which node is slow?', 16, 'pairs'),
     await search('which rack?', 96, 'pairs'),
-    await search('which of 500?', FLEET, 'bisect'),
+    await search('which of 500?', FLEET, 'pairs'),
     await search('how does it scale?', 64, 'scaling'),
     ['fleet-nodes', '/nodes'],
     ['fleet-node', '/nodes/sim-6'],

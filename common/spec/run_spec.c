@@ -25,7 +25,27 @@ static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
 static const char *const preflights[] = {"warn", "require", "off", NULL};
 static const char *const topologies[] = {"off", "dump", NULL};
-static const char *const patterns[] = {"all", "pairs", "scaling", "bisect", NULL};
+static const char *const patterns[] = {"all", "pairs", "scaling", NULL};
+
+static void parse_pattern(const struct spec_field *field, json_t *value,
+                          struct run_spec *spec, const char *pointer,
+                          struct problems *problems)
+{
+    const char *text = json_string_value(value);
+
+    if (text && strcmp(text, "bisect") == 0)
+        problems_add(problems, pointer,
+                     "bisect was removed: use pairs, which finds smaller faults");
+    else
+        spec_choice.parse(field, value, spec, pointer, problems);
+}
+
+static json_t *show_pattern(const struct spec_field *field, const struct run_spec *spec)
+{
+    return spec_choice.show(field, spec);
+}
+
+static const struct spec_kind pattern_kind = {parse_pattern, show_pattern, NULL, NULL};
 
 static void parse_in_place(const struct spec_field *field, json_t *value,
                            struct run_spec *spec, const char *pointer,
@@ -220,7 +240,7 @@ static const struct spec_field table[] = {
     {"repeats", "1", SPEC_APART, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", SPEC_APART, SPEC_MEMBERS(&spec_nodes_fields)},
     {"launch", NULL, SPEC_APART, SPEC_MEMBERS(&launch_fields)},
-    {"pattern", "\"all\"", SPEC_APART, SPEC_CHOICE(pattern, patterns)},
+    {"pattern", "\"all\"", SPEC_APART, SPEC_OWN(pattern_kind), SPEC_AT(pattern), .choices = patterns},
     {"rounds", NULL, SPEC_APART, SPEC_INTEGER(rounds, 1, 10000)},
     {"concurrent", "true", SPEC_SHAPES, SPEC_BOOLEAN(concurrent)},
     {"ranks_per_node", "\"all\"", SPEC_APART,
@@ -299,8 +319,7 @@ static void refuse_both(const json_t *body, struct problems *problems)
     }
 }
 
-/* Cases on different nodes are never taken together, and a bisection needs their figure.
- */
+/* Cases on different nodes are never taken together. */
 static void check_pattern(const struct run_spec *spec, struct problems *problems)
 {
     if (spec->rounds && spec->pattern != PATTERN_PAIRS)
@@ -314,10 +333,6 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
     if (spec->traffic.matrix)
         problems_add(problems, "/traffic",
                      "with a matrix is of so many ranks: it does not go with a pattern");
-    if (spec->pattern == PATTERN_BISECT && spec->program.name)
-        problems_add(problems, "/pattern",
-                     "bisect goes by the bandwidth of collectives, which a program has "
-                     "not");
 }
 
 /* A backend ignores what belongs to another one. With `auto` either may be meant. */

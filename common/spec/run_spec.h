@@ -31,7 +31,7 @@ enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
 enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
 enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
 /* Which of the run's nodes measure together: server/plan/plan.h. */
-enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING, PATTERN_BISECT };
+enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING };
 
 /* What is done with what is found of the nodes before anything starts. */
 enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
@@ -121,7 +121,7 @@ struct run_spec {
         long wait_s;
     } nodes;
     enum run_pattern pattern;
-    long rounds;         /* of pairs; 0: as many as it takes for each to meet each */
+    long rounds;         /* of pairs; 0: the plan decides */
     bool concurrent;     /* groups of the pattern on different nodes at the same time */
     long ranks_per_node; /* 0 = all */
     json_t *env;         /* object: string values */

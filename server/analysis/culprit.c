@@ -9,17 +9,6 @@
 #include "common/base/memory.h"
 #include "server/analysis/culprit_model.h"
 
-void culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
-                        double *cut)
-{
-    struct culprit_model model;
-
-    culprit_model_init(&model, fleet);
-    memcpy(deviations, model.deviations, fleet->n_groups * sizeof(*deviations));
-    *cut = culprit_cut(&model, 1, culprit_errors(CULPRIT_SUSPICION, model.n_ran));
-    culprit_model_release(&model);
-}
-
 /* ---- What is to be measured ---- */
 
 struct plan {

@@ -1,6 +1,6 @@
-/* culprit.h - which node, link or rack is slow, from figures of groups of nodes: pairs
- * (all or some of them), or groups of any size that are halved. Plain functions;
- * docs/method.md has the model, the level and what it finds. */
+/* culprit.h - which node, link or rack is slow, from figures of pairs of nodes, all or
+ * some of them. Plain functions; docs/method.md has the model, the level and what it
+ * finds. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
 #define RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
 
@@ -17,11 +17,10 @@ struct culprit_node {
 
 enum culprit_state { CULPRIT_RAN, CULPRIT_FAILED, CULPRIT_NOT_RUN };
 
-/* One measurement: a case over some of the nodes. */
+/* One measurement: a case over two of the nodes. */
 struct culprit_group {
-    const size_t *nodes; /* indexes, each once */
-    size_t n;            /* >= 2 */
-    double figure;       /* more is better, above 0; of CULPRIT_RAN alone */
+    size_t nodes[2]; /* indexes */
+    double figure;   /* more is better, above 0; of CULPRIT_RAN alone */
     enum culprit_state state;
     bool confirms; /* was asked for by culprit_confirm */
 };
@@ -40,11 +39,6 @@ struct culprit_fleet {
 struct culprit_pair {
     size_t a, b;
 };
-
-/* How far each group is from those of about its size, as a logarithm, and below what one
- * is slow. NAN: did not run. */
-void culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
-                        double *cut);
 
 /* The pairs to measure before the verdict, in this order, as many at once as have no node
  * in common: each suspect with nodes that are known to be good, and beside each of them

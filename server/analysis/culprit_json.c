@@ -38,15 +38,10 @@ static size_t count(const struct culprit_model *model, enum suspect_state state)
     return n;
 }
 
-static bool all_are_pairs(const struct culprit_model *model)
-{
-    return model->n_pairs == model->n_ran;
-}
-
-/* As many pairs as there are links, whatever the others are. */
+/* As many measurements as there are links. */
 static bool has_met_all(const struct culprit_model *model)
 {
-    return 2 * model->n_pairs >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
+    return 2 * model->n_ran >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
 }
 
 /* What so far below means as a part of the reference. */
@@ -64,7 +59,7 @@ static bool is_blurred(const struct culprit_model *model)
 
 static bool is_unexplained(const struct culprit_model *model)
 {
-    return model->together || model->n_slow > CULPRIT_LINKS_MAX ||
+    return model->n_slow > CULPRIT_LINKS_MAX ||
            (model->n_slow > 1 &&
             (double)model->n_slow >= UNEXPLAINED_MAX * (double)model->n_free);
 }
@@ -146,19 +141,18 @@ static const char *contrast_of(const struct culprit_model *model,
                                          : "both are normal with others";
 }
 
-/* As the sentence has it. Of a node that was in pairs alone, with how many partners. */
+/* As the sentence has it. */
 static json_t *words_json(const struct culprit_model *model,
                           const struct suspect *suspect)
 {
-    bool has_partners = suspect->kind == SUSPECT_NODE && all_are_pairs(model);
     json_t *out = suspect_json(model, suspect);
 
     json_object_update_new(
         out, json_pack("{s:o, s:b, s:I, s:I, s:s*}", "name", name_json(model, suspect),
-                       "has_partners", (int)has_partners, "slow_partners",
-                       (json_int_t)(suspect->slow - suspect->confirmed), "partners",
-                       (json_int_t)(suspect->measured - suspect->tested), "contrast",
-                       contrast_of(model, suspect)));
+                       "has_partners", (int)(suspect->kind == SUSPECT_NODE),
+                       "slow_partners", (json_int_t)(suspect->slow - suspect->confirmed),
+                       "partners", (json_int_t)(suspect->measured - suspect->tested),
+                       "contrast", contrast_of(model, suspect)));
     return out;
 }
 
@@ -244,15 +238,7 @@ static enum message_id say_open(const struct culprit_model *model,
 static enum message_id say_none(const struct culprit_model *model,
                                 struct finding *finding)
 {
-    const struct culprit_group *group = model->together;
-    json_t *names = json_array();
-
-    for (size_t i = 0; group && i < group->n; i++)
-        json_array_append_new(names, json_string(name_of(model, group->nodes[i])));
-    finding_put(finding, "{s:o, s:b}", "$together", names, "$has_met_all",
-                (int)has_met_all(model));
-    if (group)
-        return MESSAGE_SLOW_TOGETHER;
+    finding_put(finding, "{s:b}", "$has_met_all", (int)has_met_all(model));
     if (is_unexplained(model))
         return MESSAGE_SLOW_UNEXPLAINED;
     if (is_blurred(model))

@@ -1,4 +1,4 @@
-/* culprit_model.c - how far each group is from what groups of its size do */
+/* culprit_model.c - how far each group is from what a healthy one does */
 #include "server/analysis/culprit_model.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "common/base/order_stat.h"
 #include "server/analysis/states.h"
 
-#define ENOUGH 4            /* groups of a size for a median of their own */
+#define ENOUGH 4            /* groups for a median */
 #define ENOUGH_FIRST 6      /* of those that were not to confirm */
 #define STATES_VALUES 256   /* a split into states looks at no more */
 #define NOISE_FEW 0.03      /* where too few groups say how much there is */
@@ -22,14 +22,7 @@
 
 /* ---- What is to be expected ---- */
 
-static bool is_about(size_t n, size_t size)
-{
-    size_t apart = n > size ? n - size : size - n;
-
-    return apart <= size / 4;
-}
-
-static size_t gather(struct culprit_model *model, size_t size, bool with_confirming)
+static size_t gather(struct culprit_model *model, bool with_confirming)
 {
     const struct culprit_fleet *fleet = model->fleet;
     size_t n = 0;
@@ -37,8 +30,7 @@ static size_t gather(struct culprit_model *model, size_t size, bool with_confirm
     for (size_t i = 0; i < fleet->n_groups; i++) {
         const struct culprit_group *group = &fleet->groups[i];
 
-        if (group->state == CULPRIT_RAN && is_about(group->n, size) &&
-            (with_confirming || !group->confirms))
+        if (group->state == CULPRIT_RAN && (with_confirming || !group->confirms))
             model->scratch[n++] = log(group->figure);
     }
     order_stat_sort(model->scratch, n);
@@ -62,35 +54,17 @@ static double find_middle(const double *sorted, size_t n)
     return median_of_sorted(sorted + from, n - from);
 }
 
-/* Of few groups the best counts, and what larger ones reach: fewer nodes do no worse. */
-static void set_reference(struct culprit_model *model, size_t size, double larger)
+/* Of few groups the best counts. */
+static void set_reference(struct culprit_model *model)
 {
-    size_t n = gather(model, size, false);
+    size_t n = gather(model, false);
 
     if (n < ENOUGH_FIRST)
-        n = gather(model, size, true);
+        n = gather(model, true);
     if (n >= ENOUGH)
-        model->references[size] = find_middle(model->scratch, n);
+        model->reference = find_middle(model->scratch, n);
     else if (n > 0)
-        model->references[size] = fmax(model->scratch[n - 1], larger);
-}
-
-static void set_references(struct culprit_model *model)
-{
-    const struct culprit_fleet *fleet = model->fleet;
-    double larger = (double)NAN;
-
-    for (size_t size = 0; size <= fleet->n_nodes; size++)
-        model->references[size] = (double)NAN;
-    for (size_t i = 0; i < fleet->n_groups; i++)
-        if (fleet->groups[i].state == CULPRIT_RAN)
-            model->references[fleet->groups[i].n] = 0;
-    for (size_t size = fleet->n_nodes; size > 1; size--) {
-        if (isnan(model->references[size]))
-            continue;
-        set_reference(model, size, larger);
-        larger = model->references[size];
-    }
+        model->reference = model->scratch[n - 1];
 }
 
 /* Faults and disturbances make slower and not faster, so that what is above its reference
@@ -117,11 +91,9 @@ static void set_deviations(struct culprit_model *model)
         const struct culprit_group *group = &fleet->groups[i];
         bool ran = group->state == CULPRIT_RAN;
 
-        model->deviations[i] =
-            ran ? log(group->figure) - model->references[group->n] : (double)NAN;
+        model->deviations[i] = ran ? log(group->figure) - model->reference : (double)NAN;
         model->n_ran += ran;
         model->n_failed += group->state == CULPRIT_FAILED;
-        model->n_pairs += ran && group->n == 2;
     }
     model->noise = find_noise(model);
 }
@@ -134,13 +106,13 @@ static void set_lists(struct culprit_model *model)
     size_t *starts = model->starts;
 
     for (size_t i = 0; i < fleet->n_groups; i++)
-        for (size_t k = 0; k < fleet->groups[i].n; k++)
+        for (size_t k = 0; k < 2; k++)
             starts[fleet->groups[i].nodes[k] + 2]++;
     for (size_t i = 2; i <= fleet->n_nodes + 1; i++)
         starts[i] += starts[i - 1];
     /* starts[i + 1] moves to where the next list begins. */
     for (size_t i = 0; i < fleet->n_groups; i++)
-        for (size_t k = 0; k < fleet->groups[i].n; k++)
+        for (size_t k = 0; k < 2; k++)
             model->lists[starts[fleet->groups[i].nodes[k] + 1]++] = i;
 }
 
@@ -173,30 +145,25 @@ static void *array(size_t n, size_t size)
 
 void culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet)
 {
-    size_t members = 0, n = fleet->n_nodes, n_groups = fleet->n_groups;
+    size_t n = fleet->n_nodes, n_groups = fleet->n_groups;
 
     *model = (struct culprit_model){.fleet = fleet};
-    for (size_t i = 0; i < n_groups; i++)
-        members += fleet->groups[i].n;
-    model->references = array(n + 1, sizeof(*model->references));
     model->deviations = array(n_groups + 1, sizeof(*model->deviations));
     model->scratch = array(n_groups + n + 1, sizeof(*model->scratch));
     model->racks = array(n + 1, sizeof(*model->racks));
     model->firsts = array(n + 1, sizeof(*model->firsts));
     model->starts = array(n + 2, sizeof(*model->starts));
-    model->lists = array(members + 1, sizeof(*model->lists));
+    model->lists = array(2 * n_groups + 1, sizeof(*model->lists));
     model->is_suspect = array(n + 1, sizeof(*model->is_suspect));
     model->is_normal = array(n + 1, sizeof(*model->is_normal));
     model->users = array(n_groups + 1, sizeof(*model->users));
-    model->is_again = array(n_groups + 1, sizeof(*model->is_again));
-    set_references(model);
+    set_reference(model);
     set_deviations(model);
     set_lists(model);
 }
 
 void culprit_model_release(struct culprit_model *model)
 {
-    free(model->references);
     free(model->deviations);
     free(model->scratch);
     free(model->racks);
@@ -206,7 +173,6 @@ void culprit_model_release(struct culprit_model *model)
     free(model->is_suspect);
     free(model->is_normal);
     free(model->users);
-    free(model->is_again);
     free(model->suspects);
 }
 
@@ -263,12 +229,12 @@ bool culprit_explains(const struct culprit_model *model, const struct suspect *s
     const struct culprit_group *group = &model->fleet->groups[group_index];
     size_t n = 0;
 
-    for (size_t i = 0; i < group->n; i++)
+    for (size_t i = 0; i < 2; i++)
         n += suspect->kind == SUSPECT_RACK
                  ? is_of_rack(model, suspect, group->nodes[i])
                  : group->nodes[i] == suspect->a ||
                        (suspect->kind == SUSPECT_LINK && group->nodes[i] == suspect->b);
     if (suspect->kind == SUSPECT_RACK)
-        return n > 0 && (n < group->n || suspect->is_slow_within);
+        return n > 0 && (n < 2 || suspect->is_slow_within);
     return n > (suspect->kind == SUSPECT_LINK);
 }

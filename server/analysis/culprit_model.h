@@ -39,10 +39,10 @@ struct suspect {
 
 struct culprit_model {
     const struct culprit_fleet *fleet;
-    double *references; /* by size of group, logarithm; NAN: none */
-    double *deviations; /* by group, from the reference of its size; NAN: did not run */
+    double reference;   /* of a group, a logarithm */
+    double *deviations; /* by group, from the reference; NAN: did not run */
     double noise;       /* standard deviation of one */
-    size_t n_ran, n_failed, n_pairs;
+    size_t n_ran, n_failed;
     const char *key;         /* of the labels that are looked at, or NULL */
     const char **racks;      /* by node: one pointer for each label, NULL: has none */
     size_t *firsts, n_racks; /* the first node of each */
@@ -52,10 +52,6 @@ struct culprit_model {
     bool *is_suspect; /* by node: it, or its rack, is not cleared */
     bool *is_normal; /* by node: it was not slow, and what its median is of is the same */
     unsigned *users; /* by group: how many suspects that are not cleared explain it */
-    bool *
-        is_again; /* by group: it was measured before, and what was then counts no more */
-    const struct culprit_group
-        *together; /* slow again, and nobody explains it; or NULL */
     double *scratch;
     size_t n_slow, n_free; /* groups that nobody explains: slow ones, and all */
     double largest;        /* deviation of a node that is no suspect */

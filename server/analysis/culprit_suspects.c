@@ -54,7 +54,7 @@ static void use_groups(struct culprit_model *model, const struct suspect *suspec
         if (!culprit_explains(model, suspect, group))
             continue;
         model->users[group]++;
-        for (size_t k = 0; k < it->n; k++)
+        for (size_t k = 0; k < 2; k++)
             model->is_normal[it->nodes[k]] = false;
     }
 }
@@ -112,7 +112,7 @@ static size_t count_inside(const struct culprit_model *model, size_t group,
     const struct culprit_group *it = &model->fleet->groups[group];
     size_t n = 0;
 
-    for (size_t i = 0; i < it->n; i++)
+    for (size_t i = 0; i < 2; i++)
         n += model->racks[it->nodes[i]] == rack;
     return n;
 }
@@ -132,7 +132,7 @@ static void look_across(struct culprit_model *model, const char *rack,
     for (size_t i = 0; i < fleet->n_groups; i++) {
         size_t inside = is_looked_at(model, i) ? count_inside(model, i, rack) : 0;
 
-        if (inside > 0 && inside < fleet->groups[i].n)
+        if (inside == 1)
             model->scratch[look->across++] = model->deviations[i];
     }
     order_stat_sort(model->scratch, look->across);
@@ -149,7 +149,7 @@ static void count_slow(struct culprit_model *model, const char *rack,
         size_t inside = is_looked_at(model, i) ? count_inside(model, i, rack) : 0;
         bool is_slow = inside > 0 && model->deviations[i] < look->effect / 2;
 
-        if (inside > 0 && inside < fleet->groups[i].n) {
+        if (inside == 1) {
             look->slow_across += is_slow;
         } else if (inside > 0) {
             look->within++;
@@ -176,8 +176,7 @@ static bool all_are_slow(struct culprit_model *model, const char *rack, double c
         for (size_t i = model->starts[node]; i < model->starts[node + 1]; i++) {
             size_t group = model->lists[i];
 
-            if (!is_looked_at(model, group) ||
-                count_inside(model, group, rack) == fleet->groups[group].n)
+            if (!is_looked_at(model, group) || count_inside(model, group, rack) == 2)
                 continue;
             all++;
             slow += model->deviations[group] < cut;
@@ -282,8 +281,7 @@ static double mean_of(const double *values, size_t n)
     return sum / (double)n;
 }
 
-/* Of those that are slow by their median the one that is slowest on average: what is
- * halved leaves several that were mostly in slow groups, and one that was in no other. */
+/* Of those that are slow by their median the one that is slowest on average. */
 static bool find_node(struct culprit_model *model, struct suspect *out)
 {
     size_t n_nodes = model->fleet->n_nodes;
@@ -373,8 +371,8 @@ static bool find_link(struct culprit_model *model, bool is_surely, double least,
         struct suspect it = {
             .kind = SUSPECT_LINK, .a = nodes[is_turned], .b = nodes[!is_turned]};
 
-        if (fleet->groups[i].n != 2 || !is_looked_at(model, i) ||
-            model->deviations[i] >= least || is_listed(model, &it) ||
+        if (!is_looked_at(model, i) || model->deviations[i] >= least ||
+            is_listed(model, &it) ||
             (is_surely && !(without(model, it.a, it.b) > model->deviations[i] / 2 &&
                             without(model, it.b, it.a) > model->deviations[i] / 2)))
             continue;
@@ -389,7 +387,7 @@ static bool find_link(struct culprit_model *model, bool is_surely, double least,
 static void find_links(struct culprit_model *model, bool is_surely)
 {
     size_t before = model->n_suspects, slow = 0;
-    double cut = culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_pairs));
+    double cut = culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_ran));
     struct suspect suspect;
 
     for (size_t i = 0; i < model->fleet->n_groups; i++)
@@ -409,12 +407,10 @@ static double at_least(size_t k, size_t n, double q)
     return k == 0 ? 1 : stats_beta(q, (double)k, (double)(n - k + 1));
 }
 
-/* Whether larger groups use a link depends on who is beside whom. */
 static bool is_its_own(const struct culprit_model *model, const struct suspect *suspect,
                        size_t group)
 {
-    return model->users[group] == 1 && culprit_explains(model, suspect, group) &&
-           (suspect->kind != SUSPECT_LINK || model->fleet->groups[group].n == 2);
+    return model->users[group] == 1 && culprit_explains(model, suspect, group);
 }
 
 /* The median deviation of its own groups, or of those of them that were to confirm it.
@@ -439,23 +435,17 @@ static size_t own_median(struct culprit_model *model, const struct suspect *susp
 
 static void set_effect(struct culprit_model *model, struct suspect *suspect)
 {
-    size_t size = 0;
-
     for (size_t i = 0; i < count_groups(model, suspect); i++) {
         size_t group = group_at(model, suspect, i);
-        const struct culprit_group *it = &model->fleet->groups[group];
 
-        if (!culprit_explains(model, suspect, group))
-            continue;
-        suspect->tried += it->confirms;
-        if (it->state == CULPRIT_RAN && (size == 0 || it->n == 2))
-            size = it->n;
+        if (culprit_explains(model, suspect, group))
+            suspect->tried += model->fleet->groups[group].confirms;
     }
     suspect->measured = own_median(model, suspect, false, &suspect->effect);
     suspect->tested = own_median(model, suspect, true, &suspect->again);
     if (suspect->measured == 0)
         return;
-    suspect->reference = exp(model->references[size]);
+    suspect->reference = exp(model->reference);
     suspect->figure = suspect->reference * exp(suspect->effect);
 }
 
@@ -463,7 +453,7 @@ static size_t alternatives(const struct culprit_model *model, enum suspect_kind 
 {
     if (kind == SUSPECT_RACK)
         return model->n_racks;
-    return kind == SUSPECT_NODE ? model->fleet->n_nodes : model->n_pairs;
+    return kind == SUSPECT_NODE ? model->fleet->n_nodes : model->n_ran;
 }
 
 /* How many of its kind would have as many slow groups if slow groups fell anywhere: at
@@ -525,8 +515,6 @@ static void count_free(struct culprit_model *model)
             continue;
         model->n_free++;
         model->n_slow += model->deviations[i] < cut;
-        if (model->is_again[i] && model->deviations[i] < cut)
-            model->together = &model->fleet->groups[i];
     }
     for (size_t i = 0; i < model->fleet->n_nodes; i++) {
         size_t n;
@@ -540,49 +528,10 @@ static void count_free(struct culprit_model *model)
     }
 }
 
-/* Groups of the same nodes beside each other, in the order in which they came. */
-static int by_nodes(const void *a, const void *b)
-{
-    const struct culprit_group *x = *(const struct culprit_group *const *)a;
-    const struct culprit_group *y = *(const struct culprit_group *const *)b;
-    int order;
-
-    if (x->n != y->n)
-        return x->n < y->n ? -1 : 1;
-    order = memcmp(x->nodes, y->nodes, x->n * sizeof(*x->nodes));
-    return order ? order : (x > y) - (x < y);
-}
-
-static bool are_same(const struct culprit_group *x, const struct culprit_group *y)
-{
-    return x->n == y->n && memcmp(x->nodes, y->nodes, x->n * sizeof(*x->nodes)) == 0;
-}
-
-/* Of a group that was measured twice what came later counts. */
-static void drop_repeated(struct culprit_model *model)
-{
-    const struct culprit_group *groups = model->fleet->groups, **order;
-    size_t n = 0;
-
-    order = memory_zeroed(model->fleet->n_groups + 1,
-                          sizeof(const struct culprit_group *), "groups in order");
-    for (size_t i = 0; i < model->fleet->n_groups; i++)
-        if (groups[i].n > 2)
-            order[n++] = &groups[i];
-    qsort(order, n, sizeof(*order), by_nodes);
-    for (size_t i = 1; i < n; i++)
-        if (are_same(order[i - 1], order[i])) {
-            model->deviations[order[i - 1] - groups] = (double)NAN;
-            model->is_again[order[i] - groups] = true;
-        }
-    free(order);
-}
-
 void culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
-    drop_repeated(model);
     /* What one that is cleared explained is open again. */
     do {
         before = cleared;

@@ -15,7 +15,8 @@
     "[; {$missing:names 1 of $n_missing} {$n_missing:was/were} not measured]"
 #define NONE_SLOW                                                                        \
     "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
-    "[{$has_met_all?}|; a link that no group depends on would not show]" GAPS
+    "[{$has_met_all?}|; a link that was not measured would not show]; if larger groups " \
+    "are slow, they are slow together, as where many nodes fill a rail" GAPS
 
 /* compare */
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
@@ -84,9 +85,6 @@ const struct message messages[MESSAGES] = {
          "not enough data: {$open.name}[ looks slow ({$open.figure} of {$open.reference} "
          "{unit})][{$others?} and {$others} more], and [{$is_new?}that is not "
          "confirmed|as much is slow that it does not explain]" GAPS},
-    [MESSAGE_SLOW_TOGETHER] = {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
-                               "not enough data: {$together:names 4} are slow together, "
-                               "and no node or pair of them is alone" GAPS},
     [MESSAGE_SLOW_UNEXPLAINED] =
         {VERDICT_CULPRIT, VERDICT_NOT_ENOUGH_DATA,
          "not enough data: {unexplained.slow} of {unexplained.of} measurements are slow, "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/run_spec.h"
 #include "server/analysis/culprit_model.h"
 #include "server/analysis/gate.h"
 
@@ -79,17 +80,16 @@ static void keep(json_t *out, const json_t *spec)
     }
 }
 
-/* One series, of one size: what pairs and halves are held against each other by. */
+/* One series of one size, by which pairs are compared. */
 static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
 {
     static const char *const firsts[] = {"collectives", "dtypes", "redops"};
-    bool is_small = json_array_size(nodes) <= FOLLOW_UP_PAIRS_MAX;
     json_t *out;
     char name[80];
 
     snprintf(name, sizeof(name), "slow node of %.40s", json_get_str(run, "id", ""));
     out = json_pack("{s:s, s:s, s:o, s:s, s:[I], s:b}", "name", name, "pattern",
-                    is_small ? "pairs" : "bisect", "nodes", nodes_of(spec, nodes),
+                    run_pattern_name(PATTERN_PAIRS), "nodes", nodes_of(spec, nodes),
                     "backend", json_get_str(run, "backend", "auto"), "sizes",
                     size_of(run, spec), "in_place", 0);
     for (size_t i = 0; out && i < sizeof(firsts) / sizeof(firsts[0]); i++)

@@ -6,10 +6,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Up to so many nodes by pairs, which find a link too; of more by halves, which take
- * fewer cases. */
-#define FOLLOW_UP_PAIRS_MAX 16
-
 /* Fewer do not tell a node from a link. */
 #define FOLLOW_UP_NODES_MIN 3
 

@@ -58,8 +58,9 @@ struct plan_size pairs_size(size_t n)
 struct plan_size pairs_of_rounds(size_t n, size_t n_rounds)
 {
     size_t all = n < 2 ? 0 : places(n) - 1;
-    size_t rounds = n_rounds > 0 && n_rounds < all ? n_rounds : all;
+    size_t rounds = n_rounds > 0 ? n_rounds : n > PAIRS_ALL_MAX ? PAIRS_ROUNDS : all;
 
+    rounds = rounds < all ? rounds : all;
     return (struct plan_size){
         .rounds = rounds, .groups = rounds * (n / 2), .smallest = 2, .largest = 2};
 }

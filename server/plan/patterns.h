@@ -12,10 +12,13 @@ typedef int plan_fill(const struct plan_pool *pool, size_t round, struct plan_ro
 int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
                  struct plan_round *out);
 
-plan_fill pairs_fill, scaling_fill, bisect_fill;
-struct plan_size pairs_size(size_t n), scaling_size(size_t n), bisect_size(size_t n);
+plan_fill pairs_fill, scaling_fill;
+struct plan_size pairs_size(size_t n), scaling_size(size_t n);
 
-/* Of so many rounds; 0, or more than there are: all. */
+/* Of so many rounds, or all if that is more than there are. 0: all rounds up to
+ * PAIRS_ALL_MAX nodes, PAIRS_ROUNDS of more, which find a slow node as surely. */
+#define PAIRS_ALL_MAX 16
+#define PAIRS_ROUNDS 8
 struct plan_size pairs_of_rounds(size_t n, size_t n_rounds);
 
 #endif

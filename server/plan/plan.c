@@ -35,8 +35,6 @@ static const struct {
     [PATTERN_ALL] = {all_fill, all_size, 1, false},
     [PATTERN_PAIRS] = {pairs_fill, pairs_size, 2, true},
     [PATTERN_SCALING] = {scaling_fill, scaling_size, 1, false},
-    /* Two groups to hold against each other, of more than one node each. */
-    [PATTERN_BISECT] = {bisect_fill, bisect_size, 4, true},
 };
 
 bool plan_seeks_culprit(enum run_pattern pattern)
@@ -116,7 +114,7 @@ static size_t rounds_with_room(const struct run_spec *spec, size_t n)
 bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
 {
     size_t cases = plan_cases(spec, n), fit;
-    char rounds[64] = "";
+    char use[80] = "fewer repeats";
 
     if (n < patterns[spec->pattern].least_nodes) {
         snprintf(why, size, "pattern %s takes %zu nodes or more, not %zu",
@@ -127,12 +125,10 @@ bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
         return true;
     fit = rounds_with_room(spec, n);
     if (fit > 0)
-        snprintf(rounds, sizeof(rounds),
-                 "rounds of at most %zu (confirmations counted), ", fit);
+        snprintf(use, sizeof(use),
+                 "rounds of at most %zu (confirmations counted), or fewer nodes", fit);
     snprintf(why, size,
-             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s%s",
-             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, rounds,
-             spec->pattern == PATTERN_PAIRS ? "the pattern bisect, or fewer nodes"
-                                            : "fewer repeats");
+             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s",
+             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, use);
     return false;
 }

@@ -1,7 +1,7 @@
 /* plan.h - which of a run's nodes measure together: a pattern's groups, in rounds. The
- * groups of a round have no node in common; what a round is may depend on what the groups
- * before it measured. Pure: what it answers follows from what it is given, so that a
- * server that starts goes on with it in the middle. */
+ * groups of a round have no node in common; a round that confirms suspects depends on
+ * what the groups before it measured. Pure: what it answers follows from what it is
+ * given, so that a server that starts goes on with it in the middle. */
 #ifndef RINGBENCH_SERVER_PLAN_PLAN_H
 #define RINGBENCH_SERVER_PLAN_PLAN_H
 
@@ -28,7 +28,7 @@ struct plan_pool {
     const bool *is_lost;        /* of each node; NULL: none is */
     struct culprit_fleet fleet; /* the groups of the rounds before, in their order */
     const size_t *rounds;       /* of these groups */
-    size_t n_rounds;            /* of pairs, as the spec's `rounds`; 0: all */
+    size_t n_rounds;            /* of pairs, as the spec's `rounds` */
 };
 
 /* What a round has; release it after use. -1 when memory is out. */

@@ -6,6 +6,7 @@
  * r % turns says which of them, as the number of a case does where there is no plan. */
 #include "server/runs/run_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +129,6 @@ struct past {
     struct culprit_node *names;
     struct culprit_group *groups;
     size_t *rounds; /* of the plan */
-    size_t *nodes;  /* of all groups */
     size_t n;
 };
 
@@ -137,7 +137,6 @@ static void past_release(struct past *past)
     free(past->names);
     free(past->groups);
     free(past->rounds);
-    free(past->nodes);
 }
 
 /* The group of an earlier repeat in the same round of the plan, or NULL. */
@@ -147,7 +146,7 @@ static struct culprit_group *find_group(const struct past *past, size_t round,
     for (size_t i = past->n; i > 0 && past->rounds[i - 1] == round; i--) {
         struct culprit_group *group = &past->groups[i - 1];
 
-        if (group->n == on->n && group->nodes[0] == on->items[0].number)
+        if (group->nodes[0] == on->items[0].number)
             return group;
     }
     return NULL;
@@ -172,44 +171,38 @@ static void add_repeat(struct culprit_group *group, const struct run_case *c, si
     group->figure += (value - group->figure) / (double)(turn + 1);
 }
 
-static size_t *add_past(struct past *past, const struct run_case *c, size_t turns,
-                        size_t *nodes)
+static void add_past(struct past *past, const struct run_case *c, size_t turns)
 {
     size_t turn = c->round % turns, round = c->round / turns;
     struct culprit_group *group = turn > 0 ? find_group(past, round, &c->on) : NULL;
 
+    assert(c->on.n == 2);
     if (group) {
         add_repeat(group, c, turn);
-        return nodes;
+        return;
     }
-    for (size_t i = 0; i < c->on.n; i++)
-        nodes[i] = c->on.items[i].number;
     past->rounds[past->n] = round;
     past->groups[past->n++] =
-        (struct culprit_group){.nodes = nodes,
-                               .n = c->on.n,
+        (struct culprit_group){.nodes = {c->on.items[0].number, c->on.items[1].number},
                                .figure = median_of(&c->headline.busbw_gbs),
                                .state = state_of(c),
                                .confirms = c->confirms};
-    return nodes + c->on.n;
 }
 
+/* Only a pattern that seeks a culprit goes by what was measured. */
 static void collect_past(const struct run *run, struct past *past)
 {
-    size_t turns = run_matrix_cases(run->spec), most = 0, *nodes;
+    size_t turns = run_matrix_cases(run->spec);
 
-    for (size_t i = 0; i < run->n_cases; i++)
-        most += run->cases[i].on.n;
     past->n = 0;
     past->names = memory_zeroed(run->pool.n + 1, sizeof(*past->names), "a plan");
     past->groups = memory_zeroed(run->n_cases + 1, sizeof(*past->groups), "a plan");
     past->rounds = memory_zeroed(run->n_cases + 1, sizeof(*past->rounds), "a plan");
-    past->nodes = nodes = memory_zeroed(most + 1, sizeof(*nodes), "a plan");
     for (size_t i = 0; i < run->pool.n; i++)
         past->names[i] =
             (struct culprit_node){run->pool.items[i].name, run->pool.items[i].labels};
-    for (size_t i = 0; i < run->n_cases; i++)
-        nodes = add_past(past, &run->cases[i], turns, nodes);
+    for (size_t i = 0; plan_seeks_culprit(run->spec->pattern) && i < run->n_cases; i++)
+        add_past(past, &run->cases[i], turns);
 }
 
 static struct culprit_fleet fleet_of(const struct run *run, const struct past *past)
@@ -257,7 +250,7 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
 {
     size_t turns = run_matrix_cases(run->spec);
     size_t number = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
-    struct past past = {NULL, NULL, NULL, NULL, 0};
+    struct past past = {0};
     struct plan_round round;
     struct plan_pool pool;
     json_t *body = NULL;
@@ -281,7 +274,7 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
 
 json_t *run_plan_verdict(const struct run *run)
 {
-    struct past past = {NULL, NULL, NULL, NULL, 0};
+    struct past past = {0};
     struct culprit_fleet fleet;
     json_t *verdict;
 

@@ -73,12 +73,12 @@ test('a played fleet: its slow node is named, and nothing is left', limit, async
   const end = demo.lines.find((line) => line.startsWith('completed'));
   assert.match(
     end ?? '',
-    new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
+    new RegExp(`, simulated; culprit: slow_node: ${slow} is slow with 11 of 11 .*\\(simulated\\)$`),
     demo.describe(),
   );
   const url = new URL(page);
   const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
-  assert.equal(run.pattern, 'bisect');
+  assert.equal(run.pattern, 'pairs');
   demo.signal('SIGINT');
   assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
   await demo.nothingLeft();

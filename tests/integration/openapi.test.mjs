@@ -251,18 +251,18 @@ describe('the description', { concurrency: 4 }, () => {
     assert.ok(answers.has('projected') && answers.has('too_far'), [...answers].join());
   });
 
-  test('pairs and a bisection, their rounds and whom they name are as described', limit, async (t) => {
+  test('pairs, their rounds and whom they name are as described', limit, async (t) => {
     const server = await startServer(t);
     const api = new Contract(server, await server.get('/openapi.json'));
     await startFleet(t, server, 16, ['--racks', '4', '--ranks', '1']);
-    for (const [pattern, fault, answer] of /** @type {any[][]} */ ([
-      ['pairs', { SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'],
-      ['pairs', {}, 'none'],
-      ['bisect', { SIM_SLOW_LINK: 'sim-5-sim-6:0.5' }, 'slow_link'],
+    for (const [fault, answer] of /** @type {any[][]} */ ([
+      [{ SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'],
+      [{}, 'none'],
+      [{ SIM_SLOW_LINK: 'sim-5-sim-6:0.5' }, 'slow_link'],
     ])) {
       const spec = {
         backend: 'sim',
-        pattern,
+        pattern: 'pairs',
         sizes: ['64M'],
         in_place: false,
         iters: 4,
@@ -481,7 +481,8 @@ describe('the description', { concurrency: 4 }, () => {
     { program: { name: 'x', args: { a: 1 } }, repeats: 2, labels: {} },
   ];
   const bad = [
-    { pattern: 'bisect', rounds: 4 },
+    { pattern: 'scaling', rounds: 4 },
+    { pattern: 'bisect' },
     { devices: {} },
     { devices: [] },
     { traffic: {} },

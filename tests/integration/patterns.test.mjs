@@ -1,4 +1,4 @@
-// patterns.test.mjs - runs whose nodes measure in groups: pairs, more and more of them, halves
+// patterns.test.mjs - runs whose nodes measure in groups: pairs, more and more of them
 import assert from 'node:assert/strict';
 import { exec } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -133,15 +133,12 @@ describe('patterns', { concurrency: 4 }, () => {
     );
   });
 
-  test('bisect: what is slow is halved until it is alone, measured again, and named', limit, async (t) => {
+  test('a slow node is measured again with good ones, and named', limit, async (t) => {
     const { server } = await startCluster(t, 9);
-    const spec = { ...sim, pattern: 'bisect' };
+    const spec = { ...sim, pattern: 'pairs' };
     const sound = await server.runToEnd(spec);
     assert.equal(sound.state, 'completed', sound.reason);
-    assert.deepEqual(
-      sound.cases.map((c) => c.round),
-      [0, 0, 0, 1, 1, 1],
-    );
+    assert.equal(sound.cases.length, 36);
     assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
     const run = await server.runToEnd(slowly(spec, 'node-5:0.25'));
     assert.equal(run.state, 'completed', run.reason);
@@ -149,7 +146,6 @@ describe('patterns', { concurrency: 4 }, () => {
     assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
     const slow = run.cases.filter((c) => c.headline.busbw_gbs < 30);
     assert.ok(slow.every((c) => c.nodes.includes('node-5')));
-    assert.ok(run.cases.every((c) => c.nodes.length === (c.confirms ? 2 : 3)));
     assert.ok(slow.filter((c) => c.confirms).length >= 3);
     assert.equal(run.culprit.answer, 'slow_node');
     assert.match(run.culprit.sentence, /^node-5 is slow/);
@@ -216,8 +212,8 @@ describe('patterns', { concurrency: 4 }, () => {
   test('what is too much is refused with what to use', limit, async (t) => {
     const server = await startServer(t);
     const refused = async (spec) => (await server.post(spec)).json.errors;
-    const [many, ...more] = await refused({ pattern: 'pairs', nodes: { count: 1000 } });
-    assert.deepEqual([many.pointer, more], ['/pattern', []]);
+    const [many, ...more] = await refused({ pattern: 'pairs', rounds: 1000, nodes: { count: 1000 } });
+    assert.deepEqual([many.pointer, more], ['/rounds', []]);
     assert.match(many.detail, /1000 nodes .*\b499500 cases.*\b10000\b.*\b19\b/);
     const [one] = await refused({ pattern: 'pairs', nodes: { count: 1 } });
     assert.match(one.detail, /\b2 nodes .*\b1$/);
@@ -289,12 +285,12 @@ describe('patterns', { concurrency: 4 }, () => {
   });
 
   test(
-    'kill -9 of the server and of an agent in a bisection: who is slow is still found',
+    'kill -9 of the server and of an agent in a run of pairs: who is slow is still found',
     limit,
     async (t) => {
       const { server: first, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '8'] } });
       const { id } = await first.run(
-        slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'),
+        slowly({ ...slow, pattern: 'pairs', sizes: ['64M'], iters: 40 }, 'node-5:0.25'),
       );
       const server = await killedIn([0, 2], first, id);
       agents[0].signal('SIGKILL');

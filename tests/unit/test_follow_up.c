@@ -70,20 +70,13 @@ TEST(launched_nodes_are_asked_for_again)
     json_decref(found);
 }
 
-TEST(many_nodes_are_halved)
+TEST(many_nodes_meet_in_pairs_too)
 {
-    static const struct {
-        size_t n;
-        const char *pattern;
-    } rows[] = {{FOLLOW_UP_PAIRS_MAX, "pairs"}, {FOLLOW_UP_PAIRS_MAX + 1, "bisect"}};
+    json_t *found = follow_up(64, "{}"), *spec = json_object_get(found, "spec");
 
-    for (size_t i = 0; i < 2; i++) {
-        json_t *found = follow_up(rows[i].n, "{}");
-
-        assert_string_equal(json_get_str(json_object_get(found, "spec"), "pattern", ""),
-                            rows[i].pattern);
-        json_decref(found);
-    }
+    assert_string_equal(json_get_str(spec, "pattern", ""), "pairs");
+    assert_null(json_object_get(spec, "rounds"));
+    json_decref(found);
 }
 
 TEST(without_a_figure_the_largest_size_counts)

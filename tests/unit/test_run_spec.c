@@ -143,6 +143,8 @@ static const struct fault faults[] = {
     {"{\"labels\":{\"a\":\"\\u0007\"}}", "/labels/a", "U+0007"},
     {"{\"priority\":1001}", "/priority", "must be from -1000 to 1000, not 1001"},
     {"{\"backend\":\"mpi\"}", "/backend", "must be one of auto, nccl, host, sim"},
+    {"{\"pattern\":\"bisect\"}", "/pattern", "bisect pairs"},
+    {"{\"pattern\":\"ring\"}", "/pattern", "all, pairs, scaling"},
     {"{\"backend\":7}", "/backend", "auto, nccl, host, sim"},
     {"{\"collectives\":[]}", "/collectives", "must be an array of at least one name"},
     {"{\"collectives\":\"all_reduce\"}", "/collectives", "must be an array"},

@@ -111,13 +111,16 @@ const TITLES = [
         {
           words: {
             all: 'all of them',
-            pairs: 'pairs: each with each',
+            pairs: 'pairs: which node is slow',
             scaling: 'scaling: 1, 2, 4 … and all',
-            bisect: 'bisect: halves of what is slow',
           },
         },
       ],
-      ['/rounds', 'Rounds of pairs', { hint: 'all others', when: ['pattern', ['pairs']] }],
+      [
+        '/rounds',
+        'Rounds of pairs',
+        { hint: '8, or all of 16 nodes and fewer', when: ['pattern', ['pairs']] },
+      ],
       ['/ranks_per_node', 'Ranks per node'],
       [
         '/devices',

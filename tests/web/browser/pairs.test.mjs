@@ -156,7 +156,7 @@ test('lists say whom a run names in the place of a figure', LIMIT, async (t) => 
 test('more lines than can be told apart are no chart', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const run = pairsRun(16);
-  run.spec.pattern = 'bisect';
+  run.spec.pattern = 'scaling';
   server.add(run);
   await open(path);
   await sees(page, /^240 lines are too many to tell apart/);

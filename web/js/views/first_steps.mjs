@@ -4,9 +4,8 @@ import { copyBlock } from '../parts.mjs';
 import { curlLine, idempotencyKey } from '../spec_text.mjs';
 import { usableBackend } from '../validation.mjs';
 
-/* Nodes: fewer tell nothing of one of them; of more, pairs are too many. */
+/* Nodes: fewer do not tell a node from a link. */
 const SEARCH_MIN = 3;
-const PAIRS_MAX = 16;
 /* The last is what the demo shows. */
 const DEMO_RUNS = [
   { name: 'demo: all nodes', sizes: { min: '8', max: '256M' } },
@@ -21,17 +20,15 @@ export default function firstSteps(root, app) {
   return search;
 }
 
-/* Which of the idle nodes is slow, with one click: by pairs or, of many, by halves
- * (docs/patterns.md). */
+/* Which of the idle nodes is slow, with one click: by pairs (docs/patterns.md). */
 function searchOffer(app) {
   const said = h('p.muted', { role: 'status' });
   const button = h('button.primary', 'Find the slow node');
   const element = h('div.actions.search-offer', { hidden: true }, button, said);
   let count = 0;
   const ask = async () => {
-    const pattern = count <= PAIRS_MAX ? 'pairs' : 'bisect';
     const backend = (await usableBackend(app.api)) || 'auto';
-    const spec = { name: 'slow node', backend, pattern, sizes: ['64M'], in_place: false };
+    const spec = { name: 'slow node', backend, pattern: 'pairs', sizes: ['64M'], in_place: false };
     return app.api.create(spec, idempotencyKey());
   };
   button.addEventListener('click', async () => {
