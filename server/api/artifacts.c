@@ -20,7 +20,7 @@ static int answer_list(sqlite3 *db, struct task *task, struct error *err)
 
 void api_run_artifacts(struct http_request *request, void *arg)
 {
-    task_start(arg, request, &artifacts_route, TASK_OUTLINE, STORE_KEYED, answer_list);
+    task_start(arg, request, &artifacts_route, TASK_PACKED_RUN, STORE_KEYED, answer_list);
 }
 
 /* The text is shown as such, whatever a browser would make of it. */

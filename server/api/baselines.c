@@ -153,7 +153,7 @@ void api_baseline_accept(struct http_request *request, void *arg)
     *own = acceptance;
     task->own = own;
     task->run_id = task->values_of = own->run;
-    task_run(task, TASK_RUN, STORE_KEYED, accept_run);
+    task_run(task, TASK_PACKED_RUN, STORE_KEYED, accept_run);
 }
 
 /* ---- Removing ---- */
@@ -258,5 +258,5 @@ void api_run_baseline(struct http_request *request, void *arg)
     if (!task)
         return;
     task->values_of = task->run_id;
-    task_run(task, TASK_OUTLINE, STORE_KEYED, answer_base);
+    task_run(task, TASK_PACKED_RUN, STORE_KEYED, answer_base);
 }

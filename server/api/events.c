@@ -45,7 +45,7 @@ void api_run_events(struct http_request *request, void *arg)
     if (!read_params(request, &params))
         return;
     if (params.format->value == EVENT_FORM_TEXT)
-        lookup_outline(arg, request, id, found);
+        lookup_run(arg, request, id, found);
     else
         lookup_id(arg, request, id, found);
 }

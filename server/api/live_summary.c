@@ -13,6 +13,7 @@
 #include "common/base/memory.h"
 #include "server/api/summary_answer.h"
 #include "server/store/run_listed.h"
+#include "server/store/run_packed.h"
 #include "server/store/store_results.h"
 #include "server/store/store_work.h"
 #include "server/summary/summary_json.h"
@@ -49,7 +50,6 @@ struct live_summary {
 struct making {
     struct live_summary *live;
     json_t *doc; /* of the run, as the scheduler has it; NULL: the store knows */
-    char *brief; /* and as lists show it */
     bool wants_all, wants_changes, is_last;
     struct buf all, changes;
     int64_t since, last_event, began_ns;
@@ -156,31 +156,22 @@ static int put_text(const struct making *making, const struct summary *summary,
                     int64_t since, struct buf *out)
 {
     json_t *combinations = combinations_of(summary, since, making->doc);
+    json_t *brief = run_listed(making->doc);
     size_t begin;
     int result;
 
     buf_append_str(out, "event: summary\ndata: ");
     begin = out->len;
     buf_append_str(out, since == 0 ? "{\"whole\":true,\"run\":" : "{\"run\":");
-    buf_append_str(out, making->brief);
+    json_append(brief, out);
     buf_append_str(out, ",\"combinations\":");
     json_append(combinations, out);
     buf_append_str(out, ",");
     result = summary_json_write(summary, since, out);
     join_lines(out, begin);
     json_decref(combinations);
+    json_decref(brief);
     return result || buf_append_str(out, "}\n\n") ? -1 : 0;
-}
-
-/* listed: taken. */
-static char *brief_text(json_t *listed)
-{
-    char *text = json_text(listed);
-
-    if (!text)
-        memory_out("a summary");
-    json_decref(listed);
-    return text;
 }
 
 static int make(sqlite3 *db, void *arg, struct error *err)
@@ -194,12 +185,10 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     struct summary *summary;
     int result = 0;
 
-    if (!making->doc) {
-        making->doc = store_get_run(db, making->live->run, err);
-        if (!making->doc)
-            return -1;
-        making->brief = brief_text(run_listed(making->doc));
-    }
+    making->doc =
+        making->doc ? run_unpack(making->doc) : store_get_run(db, making->live->run, err);
+    if (!making->doc)
+        return -1;
     query.cases = cases = summary_cases(making->doc, &query.n_cases);
     summary = summary_reader_read(making->live->reader, db, &query, err);
     free(cases);
@@ -219,7 +208,6 @@ static int make(sqlite3 *db, void *arg, struct error *err)
 static void making_free(struct making *making)
 {
     json_decref(making->doc);
-    free(making->brief);
     buf_release(&making->all);
     buf_release(&making->changes);
     free(making);
@@ -279,13 +267,8 @@ static void begin(struct live_summary *live)
     making->since = live->since;
     buf_init(&making->all, TEXT_MAX);
     buf_init(&making->changes, TEXT_MAX);
-    if (!live->is_over) {
-        making->doc = scheduler_run_outline(live->api->scheduler, live->run);
-        /* Parts of it belong to the loop, so that it is text here. */
-        if (making->doc)
-            making->brief =
-                brief_text(scheduler_run_listed(live->api->scheduler, live->run));
-    }
+    if (!live->is_over)
+        making->doc = scheduler_run_packed(live->api->scheduler, live->run);
     LIST_FOREACH (listener, &live->listeners, entry) {
         making->wants_all = making->wants_all || !listener->has_all || live->is_over;
         making->wants_changes = making->wants_changes || listener->has_all;

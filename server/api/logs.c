@@ -128,5 +128,5 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
 
 void api_run_logs(struct http_request *request, void *arg)
 {
-    task_start(arg, request, &logs_route, TASK_OUTLINE, STORE_LONG, answer);
+    task_start(arg, request, &logs_route, TASK_PACKED_RUN, STORE_LONG, answer);
 }

@@ -7,11 +7,13 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "server/api/parked.h"
+#include "server/store/run_packed.h"
+#include "server/store/store_work.h"
 
 struct lookup {
     struct parked *parked;
     lookup_found *found;
-    json_t *run; /* until the store has what it shows */
+    json_t *run; /* as it is in memory or, then, as it was read */
     char id[64];
 };
 
@@ -26,7 +28,7 @@ static struct lookup *lookup_create(struct api *api, struct http_request *reques
     return lookup;
 }
 
-static void on_read(void *arg, const struct error *err, json_t *run)
+static void on_found(void *arg, const struct error *err)
 {
     struct lookup *lookup = arg;
     struct api *api = lookup->parked->api;
@@ -37,51 +39,40 @@ static void on_read(void *arg, const struct error *err, json_t *run)
     else if (request && err)
         http_reply_error(request, err);
     else if (request)
-        lookup->found(api, request, run);
-    json_decref(run);
+        lookup->found(api, request, lookup->run);
+    json_decref(lookup->run);
     free(lookup);
 }
 
-/* run: as it is in memory (stolen), or NULL. */
-static void look_up(struct api *api, struct http_request *request, const char *id,
-                    json_t *run, lookup_found *found)
+/* On a thread of the store. */
+static int read_run(sqlite3 *db, void *arg, struct error *err)
 {
-    struct lookup *lookup;
+    struct lookup *lookup = arg;
 
-    if (run) {
-        found(api, request, run);
-        json_decref(run);
-        return;
-    }
-    lookup = lookup_create(api, request, id, found);
-    store_read_run(api->store, lookup->id, on_read, lookup);
+    lookup->run =
+        lookup->run ? run_unpack(lookup->run) : store_get_run(db, lookup->id, err);
+    return lookup->run ? 0 : -1;
 }
 
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found)
 {
-    look_up(api, request, id, scheduler_run_json(api->scheduler, id), found);
-}
+    struct lookup *lookup = lookup_create(api, request, id, found);
 
-void lookup_outline(struct api *api, struct http_request *request, const char *id,
-                    lookup_found *found)
-{
-    look_up(api, request, id, scheduler_run_outline(api->scheduler, id), found);
+    lookup->run = scheduler_run_packed(api->scheduler, id);
+    store_do_on(api->store, STORE_KEYED, read_run, on_found, lookup);
 }
 
 void lookup_id(struct api *api, struct http_request *request, const char *id,
                lookup_found *found)
 {
-    bool is_active = scheduler_run_is_active(api->scheduler, id);
+    json_t *run = json_pack("{s:s}", "id", id);
 
-    look_up(api, request, id, is_active ? json_pack("{s:s}", "id", id) : NULL, found);
-}
-
-static void on_settled(void *arg, const struct error *err)
-{
-    struct lookup *lookup = arg;
-
-    on_read(lookup, err, lookup->run);
+    if (scheduler_run_is_active(api->scheduler, id))
+        found(api, request, run);
+    else
+        lookup_run(api, request, id, found);
+    json_decref(run);
 }
 
 void lookup_settle(struct api *api, struct http_request *request, json_t *run,
@@ -91,5 +82,5 @@ void lookup_settle(struct api *api, struct http_request *request, json_t *run,
     struct lookup *lookup = lookup_create(api, request, id, found);
 
     lookup->run = json_incref(run);
-    store_settle(api->store, on_settled, lookup);
+    store_settle(api->store, on_found, lookup);
 }

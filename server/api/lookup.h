@@ -7,15 +7,13 @@
 /* Called with a request that must now be answered; run is borrowed. */
 typedef void lookup_found(struct api *api, struct http_request *request, json_t *run);
 
-/* Find a run (id is copied) and go on with `found`, perhaps at once; answer 404 when
- * there is none. When the client leaves first, nothing happens. */
+/* Find a run (id is copied) and go on with `found`; answer 404 when there is none. When
+ * the client leaves first, nothing happens. */
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found);
 
-/* The same with less of a run that has not ended, which is made on the loop, for a
- * thousand clients perhaps: what scheduler_run_outline has of it, or its "id" alone. */
-void lookup_outline(struct api *api, struct http_request *request, const char *id,
-                    lookup_found *found);
+/* The same with no more than the "id" of a run that has not ended, which needs no other
+ * thread: a thousand clients may come back at the same time. */
 void lookup_id(struct api *api, struct http_request *request, const char *id,
                lookup_found *found);
 

@@ -268,5 +268,5 @@ void api_run_report(struct http_request *request, void *arg)
                            "this server was built without the web UI (RINGBENCH_UI=OFF), "
                            "and so without reports; results?format=text has the figures");
     else
-        lookup_outline(arg, request, http_request_param(request, "id"), found);
+        lookup_run(arg, request, http_request_param(request, "id"), found);
 }

@@ -115,7 +115,7 @@ void api_run_results(struct http_request *request, void *arg)
         task_start(arg, request, &results_route, TASK_SETTLED_RUN, STORE_LONG,
                    answer_tuner);
     else if (is_page_asked(&params))
-        task_start(arg, request, &results_route, TASK_OUTLINE, STORE_LONG, answer_page);
+        task_start(arg, request, &results_route, TASK_RUN, STORE_LONG, answer_page);
     else
-        lookup_outline(arg, request, http_request_param(request, "id"), found);
+        lookup_run(arg, request, http_request_param(request, "id"), found);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/runs/measured_run.h"
+#include "server/store/run_packed.h"
 
 void run_set_give(struct task *task, const char *id, size_t len)
 {
@@ -13,12 +14,11 @@ void run_set_give(struct task *task, const char *id, size_t len)
     json_t *run;
 
     snprintf(text, sizeof(text), "%.*s", (int)len, id);
-    run = scheduler_run_json(task->api->scheduler, text);
+    run = scheduler_run_packed(task->api->scheduler, text);
     if (!task->given)
         task->given = json_object();
     if (run)
-        json_object_set_new(task->given, text, json_deep_copy(run));
-    json_decref(run);
+        json_object_set_new(task->given, text, run);
 }
 
 size_t run_set_add(struct run_set *set, const char *id, size_t len)
@@ -37,7 +37,7 @@ int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
     for (size_t i = 0; i < set->n; i++) {
         const char *id = set->ids[i];
 
-        set->runs[i].doc = json_incref(json_object_get(task->given, id));
+        set->runs[i].doc = run_unpack(json_incref(json_object_get(task->given, id)));
         if (measured_run_read(db, id, &set->runs[i], err) == 0)
             continue;
         if (err->code == ERROR_NOT_FOUND)

@@ -10,6 +10,7 @@
 #include "server/api/parked.h"
 #include "server/api/task.h"
 #include "server/plan/follow_up.h"
+#include "server/store/run_packed.h"
 
 #define LIST_BYTES_MAX ((size_t)256 << 20)
 
@@ -142,27 +143,34 @@ void api_run_list(struct http_request *request, void *arg)
         read_list(arg, request, &params);
 }
 
+static int show_run(struct task *task, struct error *err)
+{
+    return run_packed_append(task->run, &task->out) || buf_append_str(&task->out, "\n")
+               ? task_too_large(err)
+               : 0;
+}
+
 static int show(sqlite3 *db, struct task *task, struct error *err)
 {
     json_t *follow_up = follow_up_of(task->run);
 
-    (void)db, (void)err;
+    (void)db;
     if (follow_up)
         json_object_set_new(task->run, "follow_up", follow_up);
-    return task_json(task, json_incref(task->run));
+    return show_run(task, err);
 }
 
 void api_run_get(struct http_request *request, void *arg)
 {
     if (params_type(request, "application/json"))
-        task_start(arg, request, NULL, TASK_RUN, STORE_KEYED, show);
+        task_start(arg, request, NULL, TASK_PACKED_RUN, STORE_KEYED, show);
 }
 
 static int show_cancelled(sqlite3 *db, struct task *task, struct error *err)
 {
-    (void)db, (void)err;
+    (void)db;
     task->status = 202;
-    return task_json(task, json_incref(task->run));
+    return show_run(task, err);
 }
 
 /* A run that has ended already needs no more: asking twice is no mistake. */
@@ -177,7 +185,7 @@ void api_run_cancel(struct http_request *request, void *arg)
     if (scheduler_cancel(api->scheduler, id, &err) && err.code != ERROR_NOT_FOUND)
         http_reply_error(request, &err);
     else
-        task_start(api, request, NULL, TASK_RUN, STORE_KEYED, show_cancelled);
+        task_start(api, request, NULL, TASK_PACKED_RUN, STORE_KEYED, show_cancelled);
 }
 
 static int delete_run(sqlite3 *db, struct task *task, struct error *err)
@@ -198,6 +206,6 @@ void api_run_delete(struct http_request *request, void *arg)
         http_reply_problem(request, 409, NULL,
                            "run %s has not ended; cancel it before deleting it", id);
     else
-        task_start(arg, request, &run_delete_route, TASK_OUTLINE, STORE_KEYED,
+        task_start(arg, request, &run_delete_route, TASK_PACKED_RUN, STORE_KEYED,
                    delete_run);
 }

@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "server/store/run_packed.h"
 #include "server/store/store_work.h"
 
 #define ANSWER_BYTES_MAX ((size_t)512 << 20)
@@ -123,6 +124,8 @@ static int do_work(sqlite3 *db, void *arg, struct error *err)
 {
     struct task *task = arg;
 
+    if (task->run && task->needs != TASK_PACKED_RUN)
+        run_unpack(task->run);
     if (needs_run(task) && !task->run) {
         task->run = store_get_run(db, task->run_id, err);
         if (!task->run && err->code == ERROR_NOT_FOUND)
@@ -144,19 +147,6 @@ static void on_ready(void *arg, const struct error *err)
         end(task, err);
     else
         store_do_on(task->api->store, task->thread, do_work, on_worked, task);
-}
-
-/* The document of a run that the scheduler has, or NULL. It goes on to change its own. */
-static json_t *copy_of_run(const struct task *task)
-{
-    const struct scheduler *scheduler = task->api->scheduler;
-    json_t *run = task->needs == TASK_OUTLINE
-                      ? scheduler_run_outline(scheduler, task->run_id)
-                      : scheduler_run_json(scheduler, task->run_id);
-    json_t *copy = json_deep_copy(run);
-
-    json_decref(run);
-    return copy;
 }
 
 /* Until the store has all that the documents show. */
@@ -205,7 +195,7 @@ void task_run(struct task *task, enum task_run needs, enum store_thread thread,
     /* The request stays until the answer, whether its client does or not. */
     http_request_park(task->request, NULL, NULL);
     if (needs_run(task))
-        task->run = copy_of_run(task);
+        task->run = scheduler_run_packed(task->api->scheduler, task->run_id);
     if (task->values_of)
         scheduler_await_values(task->api->scheduler, task->values_of, on_values, task);
     else

@@ -13,12 +13,12 @@
 #include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
-/* What a task gets of the run that {id} in its path names: nothing; its document, for a
- * run that goes on without details of its cases (TASK_OUTLINE); or the document when the
+/* What a task gets of the run that {id} in its path names: nothing; its document, whose
+ * cases may be texts (TASK_PACKED_RUN, see run_packed.h) or not; or the document when the
  * store has all that it shows, with `head`. No such run is a 404. */
 enum task_run {
     TASK_NO_RUN,
-    TASK_OUTLINE,
+    TASK_PACKED_RUN,
     TASK_RUN,
     TASK_SETTLED_RUN,
     TASK_SETTLED_RUNS /* none, but the store has what those in `given` show */
@@ -45,7 +45,7 @@ struct task {
         struct baseline_remove_params baseline_remove;
         struct trends_params trends;
     } params;
-    json_t *run;        /* shared with nobody */
+    json_t *run;        /* its members may be changed, but nothing in them */
     int64_t head;       /* the last event that a run under way shows; INT64_MAX: all */
     const char *run_id; /* that of the path, unless the handler sets another */
 

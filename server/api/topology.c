@@ -53,5 +53,5 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
 
 void api_run_topology(struct http_request *request, void *arg)
 {
-    task_start(arg, request, &topology_route, TASK_OUTLINE, STORE_LONG, answer);
+    task_start(arg, request, &topology_route, TASK_PACKED_RUN, STORE_LONG, answer);
 }

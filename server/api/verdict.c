@@ -53,7 +53,7 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
 
 static void start_answer(struct api *api, struct http_request *request)
 {
-    task_start(api, request, &verdict_route, TASK_RUN, STORE_KEYED, answer);
+    task_start(api, request, &verdict_route, TASK_PACKED_RUN, STORE_KEYED, answer);
 }
 
 /* ---- Waiting for the run's end ---- */

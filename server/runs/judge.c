@@ -15,6 +15,7 @@
 #include "server/analysis/lasting_changes.h"
 #include "server/analysis/run_values.h"
 #include "server/runs/measured_run.h"
+#include "server/store/run_packed.h"
 
 /* ---- The comparison with other runs ---- */
 
@@ -204,7 +205,7 @@ static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc
 
 int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
 {
-    struct compare_run run = {.doc = json_incref(judgement->doc)};
+    struct compare_run run = {.doc = run_unpack(json_incref(judgement->doc))};
     int result = run.doc ? 0 : read_due(db, judgement, &run.doc, err);
 
     if (run.doc)

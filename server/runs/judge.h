@@ -7,8 +7,8 @@
 
 struct judgement {
     /* A run that completed and whose checks need its results, all of which are on disk:
-     * its document, that of its end, shared with no other thread. Or NULL: a run that has
-     * ended and whose values are due. */
+     * its document, that of its end (run_packed.h). Or NULL: a run that has ended and
+     * whose values are due. */
     json_t *doc;
     struct store_base_query
         base;            /* doc: what it is compared with; its `run` is set here */

@@ -80,9 +80,9 @@ static json_t *run_json(const struct scheduler *scheduler, const char *run,
                        run_to_json(active->run, form));
 }
 
-json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run)
+json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run)
 {
-    return run_json(scheduler, run, RUN_WHOLE);
+    return run_json(scheduler, run, RUN_PACKED);
 }
 
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
@@ -92,14 +92,6 @@ json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
 
     json_decref(brief);
     return listed;
-}
-
-json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run)
-{
-    const struct active_run *active = active_run_find(scheduler, run);
-
-    return active && !run_has_ended(active->run) ? run_to_json(active->run, RUN_OUTLINE)
-                                                 : NULL;
 }
 
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)

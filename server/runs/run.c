@@ -87,6 +87,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     run->created_ms = created_ms;
     run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
+    run->nodes = json_array();
     run->editable = json_pack("{s:O, s:s}", "labels", spec->labels, "notes", "");
     return run;
 }
@@ -146,6 +147,14 @@ static void release_ranks(const struct run *run, struct run_case *c)
     run_conditions_release(run, c);
 }
 
+static void forget_packed(const struct run *run, int64_t index)
+{
+    if (!run->cases || index < 0 || (size_t)index >= run->n_cases)
+        return;
+    json_decref(run->cases[index].packed);
+    run->cases[index].packed = NULL;
+}
+
 static void release_nodes(struct run *run)
 {
     for (size_t i = 0; i < run->pool.n; i++) {
@@ -166,6 +175,7 @@ void run_destroy(struct run *run)
         free(run->cases[i].first_wrong);
         free(run->cases[i].on.items);
         headline_release(&run->cases[i].headline);
+        json_decref(run->cases[i].packed);
         json_decref(run->cases[i].blamed);
         json_decref(run->cases[i].transports);
     }
@@ -179,6 +189,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    json_decref(run->nodes);
     json_decref(run->editable);
     json_decref(run->verdict);
     json_decref(run->lateness);
@@ -273,6 +284,10 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
         run->pool.n++;
     }
     run->pool.world_size = rank;
+    for (size_t i = 0; i < run->n_cases; i++)
+        forget_packed(run, (int64_t)i);
+    json_decref(run->nodes);
+    run->nodes = nodes ? json_incref((json_t *)(uintptr_t)nodes) : json_array();
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
     json_decref(run->machines);
     run->machines = json_incref(json_object_get(body, "machines"));
@@ -479,6 +494,8 @@ void run_fold_result(struct run *run, const struct result_record *record,
 
     if (!c)
         return;
+    if (run->spec->pattern != PATTERN_ALL)
+        forget_packed(run, record->case_no); /* its headline */
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, record->time_ms, about, record->size, record->row);
     count(run, c, record, about);
@@ -548,6 +565,8 @@ void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *
         {"message", fold_message}, {"edit", fold_edit},
     };
 
+    if (strcmp(type, "result") != 0)
+        forget_packed(run, json_get_int(body, "case", -1));
     for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++)
         if (strcmp(type, folds[i].type) == 0)
             folds[i].fold(run, time_ms, body);

@@ -76,6 +76,7 @@ struct run_case {
     struct run_nodes on; /* names are the run's; items NULL: all of the run's nodes */
     size_t round;        /* of the pattern (run_plan.h); 0 without one */
     bool confirms;       /* it measures a suspect again, or what was slower than usual */
+    json_t *packed;      /* as RUN_PACKED has it, until an event changes it; or NULL */
     struct headline headline; /* with a pattern: cases on other nodes have others */
     int attempt;              /* 0: never started */
     enum case_state state;
@@ -101,6 +102,7 @@ struct run {
     char *reason;
     char *backend;              /* once placed */
     struct run_nodes pool;      /* once placed */
+    json_t *nodes;              /* the same as its document has it */
     struct split_groups groups; /* of ranks; once placed */
     json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
     json_t *preflight;          /* the verdict on them, or NULL */
@@ -156,10 +158,10 @@ bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);
 
 enum run_form {
-    RUN_WHOLE,   /* as docs/api.md shows it */
-    RUN_OUTLINE, /* with no more of its cases than what tells them apart */
-    RUN_BRIEF,   /* without spec and cases */
-    RUN_STORED   /* for the database before it has ended: without its cases */
+    RUN_WHOLE,  /* as docs/api.md shows it */
+    RUN_PACKED, /* the same for other threads: run_packed.h */
+    RUN_BRIEF,  /* without spec and cases */
+    RUN_STORED  /* for the database before it has ended: without its cases */
 };
 
 /* A new reference. */

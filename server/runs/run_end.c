@@ -147,15 +147,12 @@ static void on_durable(void *arg, const struct error *err)
     const struct run_spec *spec = active->run->spec;
     struct judgement judgement = {
         .base = {.last = (int)spec->baseline.last, .likeness = spec->baseline.like}};
-    json_t *doc;
 
     if (err || active->scheduler->is_closing) {
         on_judged(active, &stopping, NULL);
         return;
     }
-    doc = run_to_json(active->run, RUN_WHOLE);
-    judgement.doc = json_deep_copy(doc); /* shared with no other thread */
-    json_decref(doc);
+    judgement.doc = run_to_json(active->run, RUN_PACKED);
     json_object_set_new(judgement.doc, "state",
                         json_string(run_state_name(RUN_COMPLETED)));
     explain_not_again(active, judgement.not_again, sizeof(judgement.not_again));

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/suspects.h"
 #include "server/runs/blame.h"
@@ -47,7 +47,7 @@ static json_t *ranks_json(const struct run *run, const struct run_case *c)
     return out;
 }
 
-static json_t *case_json(const struct run *run, size_t index, enum run_form form)
+static json_t *case_json(const struct run *run, size_t index)
 {
     static const struct run_case waiting;
     const struct run_case *c = run->cases ? &run->cases[index] : &waiting;
@@ -61,11 +61,8 @@ static json_t *case_json(const struct run *run, size_t index, enum run_form form
 
     if (env)
         json_object_set_new(out, "env", env);
-    if (c->on.items)
-        json_object_set_new(out, "nodes", run_nodes_names(&c->on));
-    if (form == RUN_OUTLINE)
-        return out;
     if (c->on.items) {
+        json_object_set_new(out, "nodes", run_nodes_names(&c->on));
         json_object_set_new(out, "round", json_integer((json_int_t)c->round));
         json_object_set_new(out, "headline", headline_json(&c->headline));
     }
@@ -81,27 +78,35 @@ static json_t *case_json(const struct run *run, size_t index, enum run_form form
     return out;
 }
 
+/* Kept until an event changes the case: there may be ten thousand. */
+static json_t *packed_case(const struct run *run, size_t index)
+{
+    struct run_case *c = run->cases ? &run->cases[index] : NULL;
+    json_t *doc, *packed;
+    char *text;
+
+    if (c && c->packed)
+        return json_incref(c->packed);
+    doc = case_json(run, index);
+    text = json_text(doc);
+    packed = text ? json_string_nocheck(text) : NULL;
+    if (!packed)
+        memory_out("a case's document");
+    if (c)
+        c->packed = json_incref(packed);
+    free(text);
+    json_decref(doc);
+    return packed;
+}
+
 static json_t *cases_json(const struct run *run, enum run_form form)
 {
     json_t *cases = json_array();
 
-    for (size_t i = 0; i < run->n_cases; i++)
-        json_array_append_new(cases, case_json(run, i, form));
+    for (size_t i = 0; form != RUN_STORED && i < run->n_cases; i++)
+        json_array_append_new(cases, form == RUN_PACKED ? packed_case(run, i)
+                                                        : case_json(run, i));
     return cases;
-}
-
-static json_t *nodes_json(const struct run *run)
-{
-    json_t *nodes = json_array();
-
-    for (size_t i = 0; i < run->pool.n; i++) {
-        const struct run_node *node = &run->pool.items[i];
-
-        json_array_append_new(nodes,
-                              json_pack("{s:s, s:i, s:O*}", "name", node->name, "ranks",
-                                        node->ranks, "labels", node->labels));
-    }
-    return nodes;
 }
 
 static json_t *summary_json(const struct run *run)
@@ -115,13 +120,13 @@ static json_t *summary_json(const struct run *run)
     for (size_t i = 0; run->cases && i < run->n_cases; i++)
         count[run->cases[i].state]++;
     out = json_pack(
-        "{s:o, s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline", headline,
+        "{s:o, s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:o}", "headline", headline,
         "noise",
         noise_json(&run->noise, headline_half(&run->headline), run->spec->noise_limit),
         "wrong", (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped,
         "cases", "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED],
         "cancelled", count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
-        run->curve);
+        json_copy(run->curve)); /* which grows */
     if (run->spec->program.name)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;
@@ -167,19 +172,18 @@ json_t *run_to_json(const struct run *run, enum run_form form)
 {
     json_t *suspects, *hang;
     json_t *out = json_pack(
-        "{s:s, s:s, s:O, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
+        "{s:s, s:s, s:O, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:O}", "id",
         run->id, "name", run->spec->name, "labels",
         json_object_get(run->editable, "labels"), "notes",
         json_object_get(run->editable, "notes"), "state", run_state_name(run->state),
         "reason", run->reason, "created", time_json(run->created_ms), "started",
         time_json(run->started_ms), "ended", time_json(run->ended_ms), "backend",
         run->backend, "world_size", run->pool.world_size, "collectives",
-        collectives_json(run->spec), "nodes", nodes_json(run));
+        collectives_json(run->spec), "nodes", run->nodes);
 
     if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
-        json_object_set_new(out, "cases",
-                            form == RUN_STORED ? json_array() : cases_json(run, form));
+        json_object_set_new(out, "cases", cases_json(run, form));
         if (run->machines)
             json_object_set(out, "machines", run->machines);
         if (run->preflight)

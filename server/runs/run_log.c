@@ -120,7 +120,7 @@ static bool starts_anew(const char *type, const json_t *body)
 
 void run_log_write_row(struct store_write *write, const struct run *run)
 {
-    json_t *doc = run_to_json(run, run_has_ended(run) ? RUN_WHOLE : RUN_STORED);
+    json_t *doc = run_to_json(run, run_has_ended(run) ? RUN_PACKED : RUN_STORED);
 
     store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
                     run->created_ms, json_object_get(run->editable, "labels"), doc);

@@ -64,16 +64,13 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg);
 
-/* The run as GET shows it (docs/api.md), from memory: every run that has not ended, and
- * for a while those that have. A new reference; NULL when only the store may know it. */
-json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run);
+/* The run as GET shows it (docs/api.md), for any thread (run_packed.h), from memory:
+ * every run that has not ended, and for a while those that have. A new reference; NULL
+ * when only the store may know it. */
+json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run);
 
 /* The same as lists show it. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
-
-/* The same of a run that has not ended, with no more of its cases than what tells them
- * apart: of ten thousand ranks there may be much to say. */
-json_t *scheduler_run_outline(const struct scheduler *scheduler, const char *run);
 
 /* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
  * new reference. */

@@ -7,6 +7,7 @@
 #include "common/base/fnv.h"
 #include "common/base/json_util.h"
 #include "server/store/result_row.h"
+#include "server/store/run_packed.h"
 
 #define APPLICATION_ID 0x52424e43         /* "RBNC" */
 #define EARLIER_APPLICATION_ID 0x52424348 /* "RBCH" */
@@ -282,7 +283,7 @@ int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text)
 
 static int bind_value(sqlite3_stmt *stmt, int index, const json_t *value)
 {
-    char *text;
+    struct buf text;
 
     switch (value ? json_typeof(value) : JSON_NULL) {
     case JSON_STRING:
@@ -301,8 +302,12 @@ static int bind_value(sqlite3_stmt *stmt, int index, const json_t *value)
     case JSON_OBJECT:
         break;
     }
-    text = json_text(value);
-    return text ? sqlite3_bind_text(stmt, index, text, -1, free) : SQLITE_NOMEM;
+    buf_init(&text, SIZE_MAX / 2);
+    if (json_is_object(value))
+        run_packed_append(value, &text);
+    else
+        json_append(value, &text);
+    return sqlite3_bind_text(stmt, index, buf_detach(&text, NULL), -1, free);
 }
 
 int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params)

@@ -81,28 +81,18 @@ static json_t *take_text(char *text)
     return string;
 }
 
-static json_t *listed_text(const json_t *doc)
-{
-    json_t *listed = run_listed(doc), *text = take_text(json_text(listed));
-
-    json_decref(listed);
-    return text;
-}
-
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc)
 {
-    const json_t *nodes = json_object_get(doc, "nodes");
-
     return add(
         write, STORE_OP_RUN,
-        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "run", id, "state", state,
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:O*}", "run", id, "state", state,
                   "name", name ? name : "", "created_ms", (json_int_t)created_ms,
-                  "labels", labels ? take_text(json_text(labels)) : json_string("{}"),
-                  "listed", listed_text(doc), "doc", take_text(json_text(doc)), "nodes",
-                  json_array_size(nodes) > 0 ? take_text(json_text(nodes))
-                                             : json_null()));
+                  "labels",
+                  labels ? json_incref((json_t *)(uintptr_t)labels) : json_object(),
+                  "listed", run_listed(doc), "doc", json_copy((json_t *)(uintptr_t)doc),
+                  "nodes", json_object_get(doc, "nodes")));
 }
 
 /* A result's samples beside its text, and its record. */

@@ -8,6 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/runs/scheduler.h"
+#include "server/store/run_packed.h"
 #include "tests/unit/test.h"
 
 #define START_MS INT64_C(1700000000000)
@@ -161,7 +162,7 @@ static void put_interrupted(struct store_write *write, const char *state)
 
 static json_t *shown(const struct world *world, const char *run)
 {
-    json_t *doc = scheduler_run_json(world->scheduler, run);
+    json_t *doc = run_unpack(scheduler_run_packed(world->scheduler, run));
 
     assert_non_null(doc);
     return doc;

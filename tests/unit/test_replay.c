@@ -1,6 +1,7 @@
 /* test_replay.c - whatever agents, people and the clock do in whichever order: a run's
  * document is what its log adds up to, to the byte */
 #include "server/runs/run.h"
+#include "server/store/run_packed.h"
 #include "tests/unit/scheduler_fixture.h"
 #include "tests/unit/test.h"
 
@@ -79,7 +80,7 @@ static void put_line(struct play *play, int rank, struct buf *out)
 {
     struct player *player = &play->players[rank];
     const char *what = next_word(play, player);
-    json_t *run = scheduler_run_json(play->world->scheduler, play->run);
+    json_t *run = run_unpack(scheduler_run_packed(play->world->scheduler, play->run));
     const json_t *cases = json_object_get(run, "cases"), *item;
     int current = 0;
     size_t i;
@@ -236,7 +237,7 @@ static void check(struct play *play)
     while (!is_settled(play->world))
         uv_run(&play->world->loop, UV_RUN_ONCE);
     run = replay(play);
-    shown = scheduler_run_json(play->world->scheduler, play->run);
+    shown = run_unpack(scheduler_run_packed(play->world->scheduler, play->run));
     if (shown) {
         assert_same(shown, run_to_json(run, RUN_WHOLE));
     } else {
@@ -249,7 +250,7 @@ static void check(struct play *play)
 
 static bool is_gathering(const struct play *play)
 {
-    json_t *run = scheduler_run_json(play->world->scheduler, play->run);
+    json_t *run = run_unpack(scheduler_run_packed(play->world->scheduler, play->run));
     const json_t *cases = json_object_get(run, "cases"), *item;
     bool is_gathering = false;
     size_t i;

@@ -3,6 +3,7 @@
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
+#include "server/store/run_packed.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
 #include "tests/unit/test.h"
@@ -218,5 +219,72 @@ TEST(a_run_that_is_measured_again_has_its_cases_twice)
     assert_false(run->cases[1].confirms);
     assert_true(run->cases[2].confirms);
     assert_int_equal(run->cases[2].state, CASE_QUEUED);
+    run_destroy(run);
+}
+
+static void assert_packed_is_whole(const struct run *run)
+{
+    json_t *whole = run_to_json(run, RUN_WHOLE);
+    json_t *packed = run_to_json(run, RUN_PACKED), *first = json_copy(packed);
+    char *wanted = json_text(whole), *shown;
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    assert_int_equal(run_packed_append(packed, &out), 0);
+    assert_string_equal(out.data, wanted);
+    buf_release(&out);
+    packed = run_unpack(packed);
+    shown = json_text(packed);
+    assert_string_equal(shown, wanted);
+    /* What another thread may still read has not changed. */
+    assert_true(json_is_string(json_array_get(json_object_get(first, "cases"), 0)));
+    free(shown);
+    free(wanted);
+    json_decref(first);
+    json_decref(packed);
+    json_decref(whole);
+}
+
+TEST(a_packed_run_says_what_its_document_says)
+{
+    static const char *const changes[][2] = {
+        {"placed", placed},
+        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}"},
+        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"failed\",\"reason\":\"x\"}"},
+        {"rank", "{\"case\":0,\"rank\":1,\"state\":\"failed\",\"reason\":\"y\"}"},
+        {"placed", placed},
+        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"rendezvous\"}"},
+        {"ranks", "{\"case\":0,\"ranks\":[0,1],\"state\":\"joined\"}"},
+        {"conditions", "{\"case\":0,\"attempt\":2,\"node\":\"a\",\"load_before\":1}"},
+        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"completed\"}"},
+    };
+    struct run *run = make_run("{\"repeats\":2}");
+
+    assert_packed_is_whole(run);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        apply(run, (int64_t)i + 1, changes[i][0], changes[i][1]);
+        assert_packed_is_whole(run);
+    }
+    run_destroy(run);
+}
+
+/* Of ten thousand cases those that have not changed are made once. */
+TEST(cases_that_have_not_changed_are_packed_once)
+{
+    struct run *run = make_run("{\"repeats\":2}");
+    json_t *before, *after;
+
+    apply(run, 1, "placed", placed);
+    before = run_to_json(run, RUN_PACKED);
+    apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
+    after = run_to_json(run, RUN_PACKED);
+    for (size_t i = 0; i < 2; i++) {
+        bool is_same = json_array_get(json_object_get(before, "cases"), i) ==
+                       json_array_get(json_object_get(after, "cases"), i);
+
+        assert_int_equal(is_same, i == 1);
+    }
+    json_decref(before);
+    json_decref(after);
     run_destroy(run);
 }

@@ -442,31 +442,6 @@ TEST(ranks_of_a_node_that_have_come_as_far_are_one_event)
     release_agent(&a);
 }
 
-/* A thousand clients may follow a run of ten thousand ranks. */
-TEST(an_outline_of_a_run_has_nothing_of_its_ranks)
-{
-    static const char *const left_out[] = {"ranks", "conditions", "blamed", "transports"};
-    struct world *world = *state;
-    struct agent a;
-    json_t *outline, *first;
-    char run[16];
-
-    start_joined(&a, 1, world, "{\"matrix\":{\"NCCL_ALGO\":[\"Ring\"]}}", run);
-    agent_say(&a, run, 1, "conditions", ",\"load_before\":1.5");
-    outline = scheduler_run_outline(world->scheduler, run);
-    assert_non_null(json_object_get(outline, "spec"));
-    first = json_array_get(json_object_get(outline, "cases"), 0);
-    assert_string_equal(json_get_str(json_object_get(first, "env"), "NCCL_ALGO", ""),
-                        "Ring");
-    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-        assert_null(json_object_get(first, left_out[i]));
-    json_decref(outline);
-    agent_finish(&a, run, 1, 0);
-    assert_ended(world, run, "completed", NULL);
-    assert_null(scheduler_run_outline(world->scheduler, run));
-    release_agent(&a);
-}
-
 TEST(a_gap_in_the_events_is_refused)
 {
     struct world *world = *state;

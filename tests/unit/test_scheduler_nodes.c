@@ -1,5 +1,6 @@
 /* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
 #include "common/base/time_scale.h"
+#include "server/store/run_packed.h"
 #include "tests/unit/scheduler_fixture.h"
 #include "tests/unit/test.h"
 
@@ -24,7 +25,7 @@ TEST(a_silent_agent_is_lost_and_its_case_fails)
 static struct agent *agent_of(struct agent agents[4], const char *run, size_t number,
                               size_t n)
 {
-    json_t *doc = scheduler_run_json(agents->world->scheduler, run);
+    json_t *doc = run_unpack(scheduler_run_packed(agents->world->scheduler, run));
     const json_t *c = json_array_get(json_object_get(doc, "cases"), number);
     const char *name = json_string_value(json_array_get(json_object_get(c, "nodes"), n));
     struct agent *agent = name ? &agents[name[0] - 'a'] : NULL;
