@@ -331,6 +331,7 @@ static int start_http(struct server *server, struct error *err)
     server->api.loop = &server->loop;
     server->api.store = server->store;
     server->api.scheduler = server->scheduler;
+    server->api.agents = scheduler_agents(server->scheduler);
     server->api.rendezvous = server->rendezvous;
     server->api.jobs = server->jobs;
     server->api.allow_faults = config->allow_faults;

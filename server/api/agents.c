@@ -53,8 +53,8 @@ void api_agent_register(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
     char peer[NI_MAXHOST];
-    struct scheduler_caller caller = {peer, agent_key(request), 0};
-    struct scheduler_registered registered = {0};
+    struct agents_caller caller = {peer, agent_key(request), 0};
+    struct agents_registered registered = {0};
     struct problems problems;
     json_t *body, *answer;
 
@@ -67,8 +67,7 @@ void api_agent_register(struct http_request *request, void *arg)
     peer_address_text(request, peer);
     problems_init(&problems);
     check_guest(api, request, body, &problems);
-    answer =
-        scheduler_register(api->scheduler, body, &caller, &registered, &problems, &err);
+    answer = agents_register(api->agents, body, &caller, &registered, &problems, &err);
     if (answer)
         http_reply_json(request, registered.is_new ? 201 : 200, answer);
     else if (problems.count > 0)
@@ -92,7 +91,7 @@ static void on_poll_gone(void *data)
 {
     struct poll *poll = data;
 
-    scheduler_poll_forget(poll->api->scheduler, poll->agent, poll);
+    agents_poll_forget(poll->api->agents, poll->agent, poll);
     free(poll);
 }
 
@@ -125,8 +124,8 @@ void api_agent_commands(struct http_request *request, void *arg)
              http_request_param(request, "agent"));
     /* Before the poll, which may be over at once. */
     http_request_park(request, on_poll_gone, poll);
-    if (scheduler_poll(api->scheduler, poll->agent, agent_key(request), params.after,
-                       params.is_spool_full, on_commands, poll, &err)) {
+    if (agents_poll(api->agents, poll->agent, agent_key(request), params.after,
+                    params.is_spool_full, on_commands, poll, &err)) {
         free(poll);
         http_request_park(request, NULL, NULL);
         http_reply_error(request, &err);
@@ -155,9 +154,8 @@ void api_agent_events(struct http_request *request, void *arg)
 
     if (!params_type(request, "application/json"))
         return;
-    scheduler_events(api->scheduler, http_request_param(request, "agent"),
-                     agent_key(request), body, len, on_acked,
-                     parked_create(api, request));
+    agents_events(api->agents, http_request_param(request, "agent"), agent_key(request),
+                  body, len, on_acked, parked_create(api, request));
 }
 
 void api_agent_announce_leave(struct http_request *request, void *arg)
@@ -172,9 +170,8 @@ void api_agent_announce_leave(struct http_request *request, void *arg)
     if (*reason == '\0' || strlen(reason) > NODE_LEAVING_MAX)
         http_reply_problem(request, 422, NULL, "'reason' must have 1 to %d bytes",
                            NODE_LEAVING_MAX);
-    else if (scheduler_announce_leave(api->scheduler,
-                                      http_request_param(request, "agent"),
-                                      agent_key(request), reason, &err))
+    else if (agents_announce_leave(api->agents, http_request_param(request, "agent"),
+                                   agent_key(request), reason, &err))
         http_reply_error(request, &err);
     else
         http_reply_empty(request, 204);
@@ -186,8 +183,8 @@ void api_agent_leave(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
 
-    if (scheduler_deregister(api->scheduler, http_request_param(request, "agent"),
-                             agent_key(request), &err))
+    if (agents_deregister(api->agents, http_request_param(request, "agent"),
+                          agent_key(request), &err))
         http_reply_error(request, &err);
     else
         http_reply_empty(request, 204);

@@ -8,6 +8,7 @@
 
 #include "server/http/http.h"
 #include "server/rendezvous/rendezvous.h"
+#include "server/runs/agents.h"
 #include "server/runs/scheduler.h"
 #include "server/store/store.h"
 
@@ -22,6 +23,7 @@ struct api {
     uv_loop_t *loop;
     struct store *store;
     struct scheduler *scheduler;
+    struct agents *agents; /* the scheduler's */
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct http_server *http; /* set after http_server_create */

@@ -110,7 +110,7 @@ static void add_run(json_t *answer, json_t *doc)
 }
 
 /* One run for each kind of table: those that are alike are its repeats. */
-static int write_runs(struct store_write *write, const struct import *import,
+static int write_runs(struct task *task, const struct import *import,
                       struct imported *what, json_t *answer, struct error *err)
 {
     const struct import_table **alike =
@@ -131,11 +131,13 @@ static int write_runs(struct store_write *write, const struct import *import,
             is_done[k] = true;
             alike[what->n_tables++] = &import->tables[k];
         }
-        doc = imported_write(write, what, err);
-        if (doc)
+        doc = imported_write(task->write, what, err);
+        if (doc) {
+            json_array_append(task->ended, json_object_get(doc, "id"));
             add_run(answer, doc);
-        else
+        } else {
             result = -1;
+        }
     }
     free(is_done);
     free(alike);
@@ -173,7 +175,8 @@ static int make_runs(struct task *task, const struct import *import, json_t *ans
 
     task->status = 201;
     task->write = store_write_create();
-    result = write_runs(task->write, import, &what, answer, err);
+    task->ended = json_array();
+    result = write_runs(task, import, &what, answer, err);
     json_decref(labels);
     return result;
 }

@@ -76,7 +76,7 @@ void api_node_forget(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err;
 
-    if (scheduler_forget_node(api->scheduler, http_request_param(request, "name"), &err))
+    if (agents_forget(api->agents, http_request_param(request, "name"), &err))
         http_reply_error(request, &err);
     else
         http_reply_empty(request, 204);

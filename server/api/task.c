@@ -44,6 +44,7 @@ void task_free(struct task *task)
     json_decref(task->headers);
     buf_release(&task->out);
     json_decref(task->given);
+    json_decref(task->ended);
     if (task->release)
         task->release(task->own);
     else
@@ -99,6 +100,9 @@ static void on_written(void *arg, const struct error *err,
     (void)events, (void)n_events;
     if (!err && task->note)
         log_info("%s", task->note);
+    for (size_t i = 0; !err && i < json_array_size(task->ended); i++)
+        scheduler_note_end(task->api->scheduler,
+                           json_string_value(json_array_get(task->ended, i)));
     end(task, err);
 }
 

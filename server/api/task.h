@@ -56,6 +56,7 @@ struct task {
     json_t *given;              /* the same as JSON */
     struct store_write *write;  /* set by `work`: the answer waits until it is durable */
     char *note;                 /* for the log then; freed */
+    json_t *ended;              /* then: ids of runs that the write made, or NULL */
 
     int status;       /* 200; with an error from 400 on: that of the problem */
     const char *type; /* media type; by default the format's */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "server/runs/judge_queue.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
@@ -16,8 +17,7 @@ static bool goes_before(const struct run *a, const struct run *b)
     return a->created_ms < b->created_ms;
 }
 
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
-                                  int64_t head)
+struct run_log *active_run_add(struct scheduler *scheduler, struct run *run, int64_t head)
 {
     struct active_run *active = memory_zeroed(1, sizeof(*active), "a run");
     struct active_run **runs;
@@ -35,7 +35,7 @@ struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
     active->scheduler = scheduler;
     active->log = run_log_create(&scheduler->services, run, head);
     active->run = run;
-    return active;
+    return active->log;
 }
 
 /* One that is done is the store's. */
@@ -55,12 +55,24 @@ static void release(struct active_run *active)
     free(active);
 }
 
+void active_run_note_ends(struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (run_log_is_done(active->log) && !active->is_noted)
+            judge_queue_note_end(scheduler->judge_queue, active->run->id);
+        active->is_noted = run_log_is_done(active->log);
+    }
+}
+
 void active_run_sweep(struct scheduler *scheduler)
 {
     size_t n = 0;
 
+    active_run_note_ends(scheduler);
     for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (run_log_is_done(scheduler->runs[i]->log))
+        if (scheduler->runs[i]->is_noted)
             release(scheduler->runs[i]);
         else
             scheduler->runs[n++] = scheduler->runs[i];

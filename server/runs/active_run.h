@@ -25,20 +25,19 @@ struct active_run {
     size_t lost;            /* of the run's nodes, when its latest round was planned */
     bool has_job;           /* it needs none to wait for, or that one runs */
     bool is_judged; /* its cases have ended; what its checks say is being found out */
+    bool is_noted;  /* its values are to be made: all of it is on disk */
     char *cancel_reason;   /* NULL: it is not cancelled */
     int64_t asks_until_ns; /* it has failed, and its job is asked why; 0: it is not */
     char *failed_reason;   /* then: what is known already */
 };
 
-/* Takes the run. head: the id of its latest event. */
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run,
-                                  int64_t head);
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
 
-/* Free those of which nothing is on its way to the disk any more. */
-void active_run_sweep(struct scheduler *scheduler);
+/* Have the values made of those that have ended by now, before those that end next. */
+void active_run_note_ends(struct scheduler *scheduler);
 
-/* Free all. */
+/* Free those of which nothing is on its way to the disk any more; or all. */
+void active_run_sweep(struct scheduler *scheduler);
 void active_run_free_all(struct scheduler *scheduler);
 
 /* Nothing more will happen in it, though its end may not have been told yet. */

@@ -1,4 +1,6 @@
-/* agents.c - the agents' side of the scheduler: registration, commands, event batches */
+/* agents.c - agents: their registration, their commands, their batches of events */
+#include "server/runs/agents.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/spec/spec_value.h"
+#include "common/spec/batch_group.h"
 #include "server/nodes/node.h"
 #include "server/runs/agent_lines.h"
 #include "server/runs/cases.h"
@@ -16,21 +19,139 @@
 #include "server/runs/node_log.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
-#include "server/runs/scheduler_state.h"
+#include "server/runs/services.h"
 #include "server/store/store.h"
+
+#define POLLS_PER_S 1000
+
+struct agents {
+    const struct services *services;
+    struct node_registry *nodes;
+    struct cases *cases;
+    struct agents_config config;
+    size_t n_batches; /* of events on their way to the disk */
+};
 
 /* A batch of event lines on its way to the disk. */
 struct batch {
-    struct scheduler *scheduler;
+    struct agents *agents;
     struct node *node;
     char identity[DIGEST_TEXT_SIZE];
     struct agent_line *lines;
     size_t n_lines, capacity;
     size_t reached[RANK_STATE_COUNT]; /* the latest line that says so of ranks, + 1 */
     int64_t now_ms, last_seq;
-    scheduler_acked *done;
+    agents_acked *done;
     void *arg;
 };
+
+struct agents *agents_create(const struct services *services, struct node_registry *nodes,
+                             struct cases *cases, const struct agents_config *config)
+{
+    struct agents *agents = memory_zeroed(1, sizeof(*agents), "the agents");
+
+    *agents = (struct agents){services, nodes, cases, *config, 0};
+    return agents;
+}
+
+void agents_close(struct agents *agents)
+{
+    for (size_t i = 0; i < agents->nodes->count; i++)
+        node_poll_end(agents->nodes->nodes[i]);
+}
+
+void agents_free(struct agents *agents)
+{
+    free(agents);
+}
+
+/* ---- Time ---- */
+
+/* Polls of many agents are held longer, or there would be more of them per second the
+ * more agents there are. */
+static int64_t poll_s(const struct agents *agents)
+{
+    const struct agents_config *config = &agents->config;
+    int64_t fair = (int64_t)agents->nodes->count / POLLS_PER_S;
+    int64_t most = config->lease_s * 2 / 3;
+
+    fair = fair < most ? fair : most;
+    return fair > config->poll_s ? fair : config->poll_s;
+}
+
+/* An agent has as long to come back after an answer as in a small fleet. */
+static int64_t lease_s(const struct agents *agents)
+{
+    return agents->config.lease_s + poll_s(agents) - agents->config.poll_s;
+}
+
+/* A batch job takes its nodes along: nobody need look for them. */
+static void expire_lost(struct agents *agents, struct node *node, int64_t now_ns)
+{
+    const struct agents_config *config = &agents->config;
+
+    if (node->state != NODE_LOST || !batch_group(node->group) ||
+        now_ns - node->last_seen_ns <
+            scaled_s_to_ns(config->lease_s) + scaled_s_to_ns(config->batch_lost_s))
+        return;
+    node->state = NODE_LEFT;
+    wake_queue(agents->services->wake);
+    node_log(agents->services, node, "left",
+             "lost, and taken to have gone with its batch job");
+}
+
+void agents_tick(struct agents *agents, int64_t now_ns)
+{
+    int64_t limit_s = lease_s(agents);
+
+    for (size_t i = 0; i < agents->nodes->count; i++) {
+        struct node *node = agents->nodes->nodes[i];
+
+        expire_lost(agents, node, now_ns);
+        if (node->state != NODE_ALIVE)
+            continue;
+        if (node->poll_done && now_ns >= node->poll_until_ns)
+            node_poll_end(node);
+        if (now_ns - node->last_seen_ns < scaled_s_to_ns(limit_s))
+            continue;
+        log_warn("node %s is %s: silent for %ld s", node->name,
+                 node->leaving ? "gone" : "lost", (long)limit_s);
+        node_poll_end(node);
+        node->state = node->leaving ? NODE_LEFT : NODE_LOST;
+        node->n_occupants = 0;
+        wake_queue(agents->services->wake);
+        node_log(agents->services, node, node->leaving ? "left" : "lost", node->leaving);
+    }
+}
+
+/* ---- Nodes that are gone ---- */
+
+static void forget(struct agents *agents, struct node *node)
+{
+    cases_forget(agents->cases, node);
+    log_info("node %s is forgotten", node->name);
+    node_claim_drop(agents->services->store, node);
+    node_remove(agents->nodes, node);
+    wake_queue(agents->services->wake);
+}
+
+int agents_forget(struct agents *agents, const char *name, struct error *err)
+{
+    struct node *node = node_find(agents->nodes, name);
+
+    if (!node)
+        return error_set(err, ERROR_NOT_FOUND, "there is no node %s", name);
+    if (node->state == NODE_ALIVE)
+        return error_set(err, ERROR_CONFLICT,
+                         "node %s is alive: only one that is lost or has left can be "
+                         "forgotten; stop its agent first",
+                         name);
+    if (node->n_batches > 0)
+        return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
+                         name);
+    forget(agents, node);
+    return 0;
+}
 
 /* ---- Registration ---- */
 
@@ -95,37 +216,50 @@ static void check_registration(const json_t *body, const char *key,
 }
 
 /* So that it is known after a restart of the server, before it has said anything. */
-static void remember_agent(struct scheduler *scheduler, const struct node *node)
+static void remember_agent(struct agents *agents, const struct node *node)
 {
     struct store_write *write = store_write_create();
 
     store_write_ack(write, node->identity, node->acked);
-    store_submit(scheduler->services.store, write, false, NULL, NULL);
+    store_submit(agents->services->store, write, false, NULL, NULL);
 }
 
-static struct node *admit(struct scheduler *scheduler,
-                          struct node_registration *registration, const json_t *body,
-                          const struct scheduler_caller *caller,
-                          struct scheduler_registered *registered, struct error *err)
+static int make_room(struct agents *agents, const struct node_registration *registration,
+                     struct error *err)
 {
-    struct clock_time now = scheduler_now(scheduler);
+    struct node *gone;
+    int result;
+
+    while ((result = node_claim_room(agents->nodes, agents->config.max_nodes,
+                                     registration, &gone, err)) > 0)
+        forget(agents, gone);
+    return result;
+}
+
+static struct node *admit(struct agents *agents, struct node_registration *registration,
+                          const json_t *body, const struct agents_caller *caller,
+                          struct agents_registered *registered, struct error *err)
+{
+    struct clock_time now = clock_read(agents->services->clock);
+    const struct node_claim claim = {agents->nodes, agents->cases, now.monotonic_ns,
+                                     lease_s(agents)};
     const struct node *before;
 
-    if (node_claim_identify(scheduler, registration, caller->key, err) ||
-        node_claim_check(scheduler, registration, now.monotonic_ns,
-                         &registered->retry_after_s, err) ||
-        node_claim_room(scheduler, registration, body, caller->bytes, err))
+    node_claim_weigh(registration, body, caller->bytes);
+    if (node_claim_identify(agents->services->store, registration, caller->key, err) ||
+        node_claim_check(&claim, registration, &registered->retry_after_s, err) ||
+        make_room(agents, registration, err))
         return NULL;
-    before = node_find(&scheduler->nodes, registration->name);
+    before = node_find(agents->nodes, registration->name);
     if (before && !digest_equal(before->identity, registration->identity))
-        node_claim_drop(scheduler, before);
-    return node_register(&scheduler->nodes, registration, now, &registered->is_new);
+        node_claim_drop(agents->services->store, before);
+    return node_register(agents->nodes, registration, now, &registered->is_new);
 }
 
-json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
-                           const struct scheduler_caller *caller,
-                           struct scheduler_registered *registered,
-                           struct problems *problems, struct error *err)
+json_t *agents_register(struct agents *agents, json_t *body,
+                        const struct agents_caller *caller,
+                        struct agents_registered *registered, struct problems *problems,
+                        struct error *err)
 {
     json_t *empty = json_object();
     json_t *labels = json_object_get(body, "labels");
@@ -148,34 +282,33 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
     json_t *answer = NULL;
 
     check_registration(body, caller->key, problems);
-    node_log_before(scheduler, from.name, &before);
+    node_log_before(agents->nodes, from.name, &before);
     if (problems->count == 0)
-        node = admit(scheduler, &from, body, caller, registered, err);
+        node = admit(agents, &from, body, caller, registered, err);
     json_decref(empty);
     if (!node)
         return NULL;
     node->acked = from.acked > 0 ? from.acked : 0;
     if (registered->is_new) {
-        remember_agent(scheduler, node);
+        remember_agent(agents, node);
         log_info("node %s registered from %s", node->name, caller->peer);
     }
-    cases_reconcile(scheduler->cases, node, json_object_get(body, "cases"),
+    cases_reconcile(agents->cases, node, json_object_get(body, "cases"),
                     registered->is_new);
-    node_log_registration(scheduler, node, &before, registered->is_new);
+    node_log_registration(agents->services, node, &before, registered->is_new);
     answer = json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
-                       (json_int_t)scheduler_lease_s(scheduler), "poll_s",
-                       (json_int_t)scheduler_poll_s(scheduler), "acked",
-                       (json_int_t)node->acked);
-    wake_queue(scheduler->services.wake);
+                       (json_int_t)lease_s(agents), "poll_s", (json_int_t)poll_s(agents),
+                       "acked", (json_int_t)node->acked);
+    wake_queue(agents->services->wake);
     return answer;
 }
 
 /* ---- Commands ---- */
 
-static struct node *find_or_error(struct scheduler *scheduler, const char *agent,
+static struct node *find_or_error(struct agents *agents, const char *agent,
                                   const char *key, struct error *err)
 {
-    struct node *node = node_find_agent(&scheduler->nodes, agent);
+    struct node *node = node_find_agent(agents->nodes, agent);
 
     if (!node) {
         error_set(err, ERROR_NOT_FOUND, "no live agent '%.40s'; register again", agent);
@@ -183,28 +316,26 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
     }
     if (node_claim_check_key(node, key, err))
         return NULL;
-    node_seen(node, scheduler_now(scheduler));
+    node_seen(node, clock_read(agents->services->clock));
     return node;
 }
 
-int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, bool is_spool_full, node_commands *done, void *arg,
-                   struct error *err)
+int agents_poll(struct agents *agents, const char *agent, const char *key, int64_t after,
+                bool is_spool_full, node_commands *done, void *arg, struct error *err)
 {
-    struct node *node = find_or_error(scheduler, agent, key, err);
+    struct node *node = find_or_error(agents, agent, key, err);
 
     if (!node)
         return -1;
     node->is_spool_full = is_spool_full;
-    node_poll(node, after,
-              node->last_seen_ns + scaled_s_to_ns(scheduler_poll_s(scheduler)), done,
+    node_poll(node, after, node->last_seen_ns + scaled_s_to_ns(poll_s(agents)), done,
               arg);
     return 0;
 }
 
-void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg)
+void agents_poll_forget(struct agents *agents, const char *agent, void *arg)
 {
-    struct node *node = node_find_agent(&scheduler->nodes, agent);
+    struct node *node = node_find_agent(agents->nodes, agent);
 
     if (node && node->poll_done && node->poll_arg == arg) {
         node->poll_done = NULL;
@@ -212,25 +343,25 @@ void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void 
     }
 }
 
-int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
-                             const char *key, const char *reason, struct error *err)
+int agents_announce_leave(struct agents *agents, const char *agent, const char *key,
+                          const char *reason, struct error *err)
 {
-    struct node *node = find_or_error(scheduler, agent, key, err);
+    struct node *node = find_or_error(agents, agent, key, err);
 
     if (!node)
         return -1;
     free(node->leaving);
     node->leaving = memory_text(reason, "a node's reason");
     log_info("node %s is leaving: %s", node->name, reason);
-    cases_leave(scheduler->cases, node);
-    wake_queue(scheduler->services.wake);
+    cases_leave(agents->cases, node);
+    wake_queue(agents->services->wake);
     return 0;
 }
 
-int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
-                         struct error *err)
+int agents_deregister(struct agents *agents, const char *agent, const char *key,
+                      struct error *err)
 {
-    struct node *node = find_or_error(scheduler, agent, key, err);
+    struct node *node = find_or_error(agents, agent, key, err);
 
     if (!node)
         return -1;
@@ -238,9 +369,9 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
     node_poll_end(node);
     node->state = NODE_LEFT;
     node->n_occupants = 0;
-    node_claim_drop(scheduler, node);
-    node_log(scheduler, node, "left", node->leaving);
-    wake_queue(scheduler->services.wake);
+    node_claim_drop(agents->services->store, node);
+    node_log(agents->services, node, "left", node->leaving);
+    wake_queue(agents->services->wake);
     return 0;
 }
 
@@ -259,7 +390,7 @@ static void note_refusal(struct batch *batch, const struct error *err)
 {
     struct node *node = batch->node;
 
-    batch->scheduler->counters.refused_batches++;
+    batch->agents->services->counters->refused_batches++;
     if (!node->was_refused)
         log_warn("events of node %s are refused: %s; this is said once", node->name,
                  err->text);
@@ -279,12 +410,12 @@ static void on_batch_written(void *arg, const struct error *err,
                              const struct store_event *events, size_t n_events)
 {
     struct batch *batch = arg;
-    struct scheduler *scheduler = batch->scheduler;
+    struct agents *agents = batch->agents;
     struct node *node = batch->node;
     size_t next = 0;
 
     node->n_batches--;
-    scheduler->n_batches--;
+    agents->n_batches--;
     if (err) {
         fail_batch(batch, err);
         return;
@@ -353,7 +484,7 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *jso
     batch->lines = memory_grown(batch->lines, batch->n_lines, &batch->capacity,
                                 sizeof(*batch->lines), "an agent's events");
     line = &batch->lines[batch->n_lines++];
-    if (agent_line_parse(batch->scheduler->cases, batch->node, json, write, line, err))
+    if (agent_line_parse(batch->agents->cases, batch->node, json, write, line, err))
         return -1;
     line->time_ms = time_ms;
     if (line->is_of_rank)
@@ -403,36 +534,36 @@ static void perform_all(struct batch *batch, bool is_stored)
     for (size_t i = 0; i < batch->n_lines; i++)
         if ((is_stored || agent_line_is_passing(&batch->lines[i])) &&
             agent_line_perform(&batch->lines[i], batch->node))
-            wake_queue(batch->scheduler->services.wake);
+            wake_queue(batch->agents->services->wake);
 }
 
 /* One batch of a node at a time; none while those of others wait for the disk. */
-static bool is_storing(const struct scheduler *scheduler, const struct node *node)
+static bool is_storing(const struct agents *agents, const struct node *node)
 {
     return node->n_batches > 0 ||
-           (scheduler->n_batches > 0 && !store_takes_writes(scheduler->services.store));
+           (agents->n_batches > 0 && !store_takes_writes(agents->services->store));
 }
 
-void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
-                      const char *ndjson, size_t len, scheduler_acked *done, void *arg)
+void agents_events(struct agents *agents, const char *agent, const char *key,
+                   const char *ndjson, size_t len, agents_acked *done, void *arg)
 {
     struct store_write *write;
     struct batch *batch;
     struct error err;
-    struct node *node = find_or_error(scheduler, agent, key, &err);
+    struct node *node = find_or_error(agents, agent, key, &err);
 
     if (!node) {
         done(arg, &err, 0);
         return;
     }
-    if (is_storing(scheduler, node)) {
+    if (is_storing(agents, node)) {
         error_set(&err, ERROR_UNAVAILABLE, "earlier events are still being stored");
         done(arg, &err, node->acked);
         return;
     }
     write = store_write_create();
     batch = memory_zeroed(1, sizeof(*batch), "an agent's events");
-    batch->scheduler = scheduler;
+    batch->agents = agents;
     batch->node = node;
     memcpy(batch->identity, node->identity, sizeof(batch->identity));
     batch->now_ms = node->last_seen_ms;
@@ -452,10 +583,10 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         return;
     }
     node->n_batches++;
-    scheduler->n_batches++;
+    agents->n_batches++;
     node->taken = batch->last_seq;
     fold_all(batch, write);
-    store_submit(scheduler->services.store, write, true, on_batch_written, batch);
+    store_submit(agents->services->store, write, true, on_batch_written, batch);
     perform_all(batch, true);
-    wake_soon(scheduler->services.wake);
+    wake_soon(agents->services->wake);
 }

@@ -25,10 +25,14 @@ struct cases *cases_create(const struct services *services,
     return cases;
 }
 
-void cases_destroy(struct cases *cases)
+void cases_close(struct cases *cases)
 {
-    while (cases && !LIST_EMPTY(&cases->live))
+    while (!LIST_EMPTY(&cases->live))
         live_case_free(LIST_FIRST(&cases->live));
+}
+
+void cases_free(struct cases *cases)
+{
     free(cases);
 }
 

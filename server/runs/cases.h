@@ -29,8 +29,10 @@ struct cases *cases_create(const struct services *services,
                            const struct node_registry *nodes,
                            const struct cases_config *config);
 
-/* Drop those under way, with their stores. NULL is fine. */
-void cases_destroy(struct cases *cases);
+/* Drop those under way, with their stores. */
+void cases_close(struct cases *cases);
+
+void cases_free(struct cases *cases);
 
 /* ---- Those of a run ---- */
 

@@ -17,7 +17,7 @@ struct job {
     struct judgement judgement;
     /* At most one of these; neither where nobody waits for it. */
     run_judged *judged;
-    values_ready *ready;
+    store_settled *ready;
     void *arg;
     bool is_spare; /* of the runs in the background */
 };
@@ -137,10 +137,8 @@ static void add(struct judge_queue *queue, struct job *job)
     start_next(queue);
 }
 
-static void on_run_ended(void *arg, const char *run)
+void judge_queue_note_end(struct judge_queue *queue, const char *run)
 {
-    struct judge_queue *queue = arg;
-
     queue->has_more = true;
     queue->skip = 0;
     add(queue, job_create(queue, run));
@@ -152,7 +150,6 @@ struct judge_queue *judge_queue_create(struct store *store)
 
     queue->store = store;
     STAILQ_INIT(&queue->jobs);
-    store_on_run_ended(store, on_run_ended, queue);
     queue->has_more = true;
     start_next(queue);
     return queue;
@@ -164,7 +161,6 @@ void judge_queue_close(struct judge_queue *queue)
 
     if (!queue)
         return;
-    store_on_run_ended(queue->store, NULL, NULL);
     queue->is_closing = true;
     while ((job = STAILQ_FIRST(&queue->jobs))) {
         STAILQ_REMOVE_HEAD(&queue->jobs, entry);
@@ -185,7 +181,7 @@ void judge_queue_add(struct judge_queue *queue, const struct judgement *judgemen
     add(queue, job);
 }
 
-void judge_queue_await(struct judge_queue *queue, const char *run, values_ready *ready,
+void judge_queue_await(struct judge_queue *queue, const char *run, store_settled *ready,
                        void *arg)
 {
     struct job *job = job_create(queue, run);

@@ -6,13 +6,11 @@
 #define RINGBENCH_SERVER_RUNS_JUDGE_QUEUE_H
 
 #include "server/runs/judge.h"
-#include "server/runs/scheduler.h"
 #include "server/store/store.h"
 
 struct judge_queue;
 
-/* Begins with what is due. The store is borrowed; the ends of its runs are the queue's.
- */
+/* Begins with what is due. The store is borrowed. */
 struct judge_queue *judge_queue_create(struct store *store);
 
 /* Stop, before the store is closed; it frees itself once nothing is under way. Callbacks
@@ -27,8 +25,11 @@ typedef bool run_judged(void *arg, const struct error *err, json_t *verdict);
 void judge_queue_add(struct judge_queue *queue, const struct judgement *judgement,
                      run_judged *judged, void *arg);
 
+/* A run has ended, and its row says so: have its values made, unless they are. */
+void judge_queue_note_end(struct judge_queue *queue, const char *run);
+
 /* As scheduler_await_values. */
-void judge_queue_await(struct judge_queue *queue, const char *run, values_ready *ready,
+void judge_queue_await(struct judge_queue *queue, const char *run, store_settled *ready,
                        void *arg);
 
 #endif

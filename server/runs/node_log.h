@@ -6,10 +6,10 @@
 
 #include "server/nodes/node.h"
 
-struct scheduler;
+struct services;
 
 /* The node's state changed: a word of docs/api.md. detail: why, or NULL. */
-void node_log(struct scheduler *scheduler, const struct node *node, const char *state,
+void node_log(const struct services *services, const struct node *node, const char *state,
               const char *detail);
 
 /* What was known under a name before it registered. */
@@ -18,9 +18,9 @@ struct node_before {
     enum node_state state;
 };
 
-void node_log_before(const struct scheduler *scheduler, const char *name,
+void node_log_before(const struct node_registry *nodes, const char *name,
                      struct node_before *before);
-void node_log_registration(struct scheduler *scheduler, const struct node *node,
+void node_log_registration(const struct services *services, const struct node *node,
                            const struct node_before *before, bool is_new);
 
 #endif

@@ -1,4 +1,6 @@
 /* preview.c - what would become of a run if it were posted now */
+#include "server/runs/preview.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +10,9 @@
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
-#include "server/runs/active_run.h"
 #include "server/runs/history.h"
-#include "server/runs/reserve.h"
 #include "server/runs/run.h"
 #include "server/runs/run_plan.h"
-#include "server/runs/scheduler_state.h"
 
 static const char *const outcomes[] = {
     [PLACEMENT_READY] = "ready",
@@ -21,28 +20,6 @@ static const char *const outcomes[] = {
     [PLACEMENT_UNKNOWN] = "unknown",
     [PLACEMENT_IMPOSSIBLE] = "impossible",
 };
-
-/* Choose nodes as the next tick would: after the runs that are served before. */
-static void choose(const struct scheduler *scheduler, const struct run_spec *spec,
-                   struct placement *placement)
-{
-    struct reserve reserve;
-
-    reserve_begin(&reserve, scheduler);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
-        const struct run *run = active->run;
-        struct placement earlier;
-
-        if (run_has_ended(run) || run->pool.n > 0 || run->spec->priority < spec->priority)
-            continue;
-        reserve_choose(&reserve, run->spec, &earlier);
-        reserve_keep(&reserve, active, &earlier);
-        placement_release(&earlier);
-    }
-    placement_choose(spec, &scheduler->nodes, reserve.nodes, placement);
-    reserve_end(&reserve);
-}
 
 static json_t *nodes_json(const struct placement *placement, bool has_nodes,
                           int *world_size)
@@ -94,7 +71,7 @@ static json_t *memory_json(const struct series_plan *plan, const char *backend)
 }
 
 /* What only a run on these nodes has: rows, memory, time. */
-static void add_cost(const struct scheduler *scheduler, const struct run_spec *spec,
+static void add_cost(const struct history *history, const struct run_spec *spec,
                      const struct placement *placement, json_t *answer)
 {
     const json_t *where = json_object_get(answer, "placement");
@@ -117,19 +94,19 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
                                           (size_t)(plan.cycles > 1 ? plan.cycles : 1))));
     }
     json_object_set_new(answer, "time",
-                        history_time(scheduler->history, spec, placement->backend,
-                                     world_size, json_object_get(where, "nodes")));
+                        history_time(history, spec, placement->backend, world_size,
+                                     json_object_get(where, "nodes")));
     split_release(&groups);
 }
 
 /* A run that would queue gets the nodes that are its own once nobody else uses them, as
  * far as that can be said; *placement becomes that, or why it could not be. */
-static void look_behind_queue(const struct scheduler *scheduler,
+static void look_behind_queue(const struct node_registry *nodes,
                               const struct run_spec *spec, struct placement *placement)
 {
     struct placement later;
 
-    placement_choose(spec, &scheduler->nodes, NULL, &later);
+    placement_choose(spec, nodes, NULL, &later);
     if (later.outcome == PLACEMENT_READY) {
         later.outcome = PLACEMENT_BUSY;
         memcpy(later.reason, placement->reason, sizeof(later.reason));
@@ -147,8 +124,8 @@ static void place_launched(const struct run_spec *spec, struct placement *placem
              spec->launch.name);
 }
 
-bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
-                         struct problems *problems)
+bool preview_plan_fits(const struct node_registry *nodes, const struct run_spec *spec,
+                       struct problems *problems)
 {
     size_t n = spec->nodes.names ? json_array_size(spec->nodes.names)
                                  : (size_t)spec->nodes.count;
@@ -158,7 +135,7 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     if (spec->pattern == PATTERN_ALL || (n == 0 && spec->launch.name))
         return true;
     if (n == 0) {
-        placement_choose(spec, &scheduler->nodes, NULL, &placement);
+        placement_choose(spec, nodes, NULL, &placement);
         n = placement.n_nodes;
         placement_release(&placement);
         /* Others may come while it waits. */
@@ -171,7 +148,8 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     return false;
 }
 
-json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec)
+json_t *preview(const struct node_registry *registry, const struct history *history,
+                const struct run_spec *spec, const struct placement *chosen)
 {
     struct placement placement;
     json_t *answer, *nodes;
@@ -179,12 +157,12 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     int world_size;
     size_t count;
 
-    if (spec->launch.name)
-        place_launched(spec, &placement);
+    if (chosen)
+        placement = *chosen;
     else
-        choose(scheduler, spec, &placement);
+        place_launched(spec, &placement);
     if (placement.outcome == PLACEMENT_BUSY)
-        look_behind_queue(scheduler, spec, &placement);
+        look_behind_queue(registry, spec, &placement);
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);
@@ -203,7 +181,7 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
         "nodes", nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
         "nothing is known of a run without nodes");
     if (answer && has_nodes)
-        add_cost(scheduler, spec, &placement, answer);
+        add_cost(history, spec, &placement, answer);
     placement_release(&placement);
     return answer;
 }

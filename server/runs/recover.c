@@ -6,7 +6,6 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
-#include "server/runs/active_run.h"
 #include "server/runs/cases.h"
 #include "server/runs/history.h"
 #include "server/runs/last_checks.h"
@@ -99,7 +98,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
 {
     struct store_write *write = store_write_create();
     const char *id = json_get_str(doc, "id", ""), *state = run_state_name(RUN_FAILED);
-    int64_t now_ms = scheduler_now(scheduler).wall_ms;
+    int64_t now_ms = clock_read(scheduler->services.clock).wall_ms;
     json_t *body =
         json_pack("{s:s, s:o}", "state", state, "reason", json_clean_string(reason));
     json_t *ended = json_copy((json_t *)(uintptr_t)doc);
@@ -133,7 +132,7 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
         run_destroy(replay.run);
         result = -1;
     } else {
-        log = active_run_add(scheduler, replay.run, found->head)->log;
+        log = active_run_add(scheduler, replay.run, found->head);
         if (replay.run->started_ms) {
             run_log_begin(log, ran_ns(replay.run, found->head_ms));
             run_log_message(log, "warn", "the server restarted");
@@ -180,9 +179,9 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
     if (load_history(scheduler, err) || load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
-    cases_await_nodes(scheduler->cases, scheduler_now(scheduler).monotonic_ns +
-                                            scaled_s_to_ns(scheduler->config.lease_s) +
-                                            scaled_s_to_ns(10));
+    cases_await_nodes(scheduler->cases,
+                      clock_read(scheduler->services.clock).monotonic_ns +
+                          scaled_s_to_ns(scheduler->config.lease_s) + scaled_s_to_ns(10));
     if (store_recall_runs(scheduler->services.store, false, take_up, scheduler, err))
         return -1;
     if (scheduler->n_runs > 0)

@@ -11,6 +11,7 @@
 #include "server/runs/active_run.h"
 #include "server/runs/cases.h"
 #include "server/runs/judge_queue.h"
+#include "server/runs/preview.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
 #include "server/runs/run_log.h"
@@ -58,7 +59,7 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
     json_t *event;
 
     id_run(id);
-    run = run_create(id, spec, scheduler_now(scheduler).wall_ms);
+    run = run_create(id, spec, clock_read(scheduler->services.clock).wall_ms);
     event = json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
     run_log_write_row(write, run);
     store_write_event(write, run->id, run->created_ms, "state", event);
@@ -76,7 +77,7 @@ static json_t *run_json(const struct scheduler *scheduler, const char *run,
 
     if (!active)
         return NULL;
-    return run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
+    return run_eta_add(active->run, clock_read(scheduler->services.clock).wall_ms,
                        run_to_json(active->run, form));
 }
 
@@ -137,6 +138,22 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
     if (active)
         run_log_append(active->log, "edit", event);
     return active != NULL;
+}
+
+json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec)
+{
+    struct placement placement;
+
+    if (spec->launch.name)
+        return preview(&scheduler->nodes, scheduler->history, spec, NULL);
+    scheduler_foresee(scheduler, spec, &placement);
+    return preview(&scheduler->nodes, scheduler->history, spec, &placement);
+}
+
+bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
+                         struct problems *problems)
+{
+    return preview_plan_fits(&scheduler->nodes, spec, problems);
 }
 
 json_t *scheduler_programs_json(const struct scheduler *scheduler)
@@ -210,9 +227,15 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
     return verdict;
 }
 
-void scheduler_await_values(struct scheduler *scheduler, const char *run,
-                            values_ready *ready, void *arg)
+void scheduler_note_end(struct scheduler *scheduler, const char *run)
 {
+    judge_queue_note_end(scheduler->judge_queue, run);
+}
+
+void scheduler_await_values(struct scheduler *scheduler, const char *run,
+                            store_settled *ready, void *arg)
+{
+    active_run_note_ends(scheduler);
     judge_queue_await(scheduler->judge_queue, run, ready, arg);
 }
 

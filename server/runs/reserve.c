@@ -7,13 +7,11 @@
 
 #include "common/base/memory.h"
 #include "server/nodes/node.h"
-#include "server/runs/active_run.h"
 #include "server/runs/run.h"
-#include "server/runs/scheduler_state.h"
 
 static struct reservation *place_of(const struct reserve *reserve, const char *node)
 {
-    return &reserve->nodes[node_index(&reserve->scheduler->nodes, node)];
+    return &reserve->nodes[node_index(reserve->registry, node)];
 }
 
 static void keep(struct reserve *reserve, const char *node,
@@ -27,23 +25,21 @@ static void keep(struct reserve *reserve, const char *node,
     reserve->n_kept++;
 }
 
-void reserve_begin(struct reserve *reserve, const struct scheduler *scheduler)
+void reserve_begin(struct reserve *reserve, const struct node_registry *registry)
+{
+    memset(reserve, 0, sizeof(*reserve));
+    reserve->registry = registry;
+    /* The last is for nodes that are not registered (yet). */
+    reserve->nodes =
+        memory_zeroed(registry->count + 1, sizeof(*reserve->nodes), "reserved nodes");
+}
+
+void reserve_pool(struct reserve *reserve, const struct run *run)
 {
     static const struct reservation placed = {.is_kept = true};
 
-    memset(reserve, 0, sizeof(*reserve));
-    reserve->scheduler = scheduler;
-    /* The last is for nodes that are not registered (yet). */
-    reserve->nodes = memory_zeroed(scheduler->nodes.count + 1, sizeof(*reserve->nodes),
-                                   "reserved nodes");
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct run *run = scheduler->runs[i]->run;
-
-        if (active_run_is_over(scheduler->runs[i]) || run->spec->share)
-            continue;
-        for (size_t k = 0; k < run->pool.n; k++)
-            keep(reserve, run->pool.items[k].name, &placed);
-    }
+    for (size_t i = 0; i < run->pool.n && !run->spec->share; i++)
+        keep(reserve, run->pool.items[i].name, &placed);
 }
 
 static struct reserve_refusal *find_refusal(const struct reserve *reserve,
@@ -94,19 +90,19 @@ void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
         repeat_refusal(refusal, placement);
         return;
     }
-    placement_choose(spec, &reserve->scheduler->nodes, reserve->nodes, placement);
+    placement_choose(spec, reserve->registry, reserve->nodes, placement);
     if (is_waiting(placement))
         note_refusal(reserve, refusal, spec, placement);
 }
 
-void reserve_keep(struct reserve *reserve, const struct active_run *active,
+void reserve_keep(struct reserve *reserve, const struct run *run, int64_t waits_until_ms,
                   const struct placement *placement)
 {
     struct reservation reservation = {
         .is_kept = true,
-        .run = is_waiting(placement) ? active->run->id : NULL,
+        .run = is_waiting(placement) ? run->id : NULL,
         .least = placement->least,
-        .until_ms = active->waits_until_ms,
+        .until_ms = waits_until_ms,
     };
 
     for (size_t i = 0; i < placement->n_nodes; i++)

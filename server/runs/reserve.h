@@ -7,8 +7,7 @@
 
 #include "server/nodes/placement.h"
 
-struct active_run;
-struct scheduler;
+struct run;
 
 /* A run that got no nodes: so do those like it, until more nodes are kept. */
 struct reserve_refusal {
@@ -19,16 +18,17 @@ struct reserve_refusal {
 };
 
 struct reserve {
-    const struct scheduler *scheduler;
+    const struct node_registry *registry;
     struct reservation *nodes; /* one per node of the registry, and one to spare */
     size_t n_kept;
     struct reserve_refusal *refusals;
     size_t n_refusals, capacity;
 };
 
-/* Begin with the nodes of placed runs, which are theirs also when no case occupies them.
- */
-void reserve_begin(struct reserve *reserve, const struct scheduler *scheduler);
+void reserve_begin(struct reserve *reserve, const struct node_registry *registry);
+
+/* The nodes of a placed run are its own, also when no case occupies them. */
+void reserve_pool(struct reserve *reserve, const struct run *run);
 
 /* Choose nodes for a waiting run. Call for the runs in the order in which they are
  * served, and release the placement. It has no nodes where an earlier run that is alike
@@ -36,8 +36,9 @@ void reserve_begin(struct reserve *reserve, const struct scheduler *scheduler);
 void reserve_choose(struct reserve *reserve, const struct run_spec *spec,
                     struct placement *placement);
 
-/* Keep what was chosen for the run, or what it waits for, unless it is kept already. */
-void reserve_keep(struct reserve *reserve, const struct active_run *active,
+/* Keep what was chosen for the run, or what it waits for until then, unless it is kept
+ * already. */
+void reserve_keep(struct reserve *reserve, const struct run *run, int64_t waits_until_ms,
                   const struct placement *placement);
 
 void reserve_end(struct reserve *reserve);

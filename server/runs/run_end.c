@@ -97,7 +97,7 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 static void explain_not_again(const struct active_run *active, char *text, size_t size)
 {
     const struct run *run = active->run;
-    int64_t now_ms = scheduler_now(active->scheduler).wall_ms;
+    int64_t now_ms = clock_read(active->scheduler->services.clock).wall_ms;
     int64_t taken_ns = (now_ms - run->started_ms) * INT64_C(1000000);
 
     text[0] = '\0';
@@ -156,6 +156,7 @@ static void on_durable(void *arg, const struct error *err)
     json_object_set_new(judgement.doc, "state",
                         json_string(run_state_name(RUN_COMPLETED)));
     explain_not_again(active, judgement.not_again, sizeof(judgement.not_again));
+    active_run_note_ends(active->scheduler);
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
@@ -210,7 +211,8 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
     }
     active->is_judged = true;
     active->failed_reason = memory_text(reason ? reason : "", "a run's end");
-    active->asks_until_ns = scheduler_now(active->scheduler).monotonic_ns + ASK_JOB_NS;
+    active->asks_until_ns =
+        clock_read(active->scheduler->services.clock).monotonic_ns + ASK_JOB_NS;
 }
 
 void run_end_tick(struct active_run *active, int64_t now_ns)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "server/runs/run.h"
-#include "server/runs/scheduler.h"
+#include "server/runs/run_watches.h"
 #include "server/store/store_event.h"
 
 struct run_log;

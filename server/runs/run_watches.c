@@ -1,6 +1,7 @@
 /* run_watches.c - who watches the events of a run */
 #include "server/runs/run_watches.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/base/memory.h"

@@ -2,9 +2,18 @@
 #ifndef RINGBENCH_SERVER_RUNS_RUN_WATCHES_H
 #define RINGBENCH_SERVER_RUNS_RUN_WATCHES_H
 
-#include "server/runs/scheduler.h"
+#include <stdint.h>
+
+#include "server/store/store_event.h"
 
 struct run_watches;
+struct scheduler_watch;
+
+/* event: NULL once the run has ended. */
+typedef void scheduler_event(void *arg, const struct store_event *event);
+
+/* Also after the end; NULL is fine. */
+void scheduler_unwatch(struct scheduler_watch *watch);
 
 /* head: the id of the run's latest event. */
 struct run_watches *run_watches_create(int64_t head);

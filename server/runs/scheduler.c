@@ -18,10 +18,10 @@
 #include "server/nodes/run_groups.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
+#include "server/runs/agents.h"
 #include "server/runs/cases.h"
 #include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
-#include "server/runs/node_log.h"
 #include "server/runs/reserve.h"
 #include "server/runs/rounds.h"
 #include "server/runs/run.h"
@@ -136,7 +136,7 @@ static void note_wait(struct active_run *active, bool is_missing, int64_t now_ns
     if (active->waiting_since_ns)
         active->waiting_ns += now_ns - active->waiting_since_ns;
     else if (is_missing)
-        active->waits_until_ms = scheduler_now(active->scheduler).wall_ms +
+        active->waits_until_ms = clock_read(active->scheduler->services.clock).wall_ms +
                                  (wait_limit_ns(active) - active->waiting_ns) / 1000000;
     if (!is_missing)
         active->waits_until_ms = 0;
@@ -247,7 +247,7 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
         fail_waiting(active, placement.reason);
         break;
     }
-    reserve_keep(reserve, active, &placement);
+    reserve_keep(reserve, active->run, active->waits_until_ms, &placement);
     placement_release(&placement);
 }
 
@@ -256,12 +256,20 @@ static bool is_placed(const struct active_run *active)
     return active->run->pool.n > 0;
 }
 
+static void begin_look(const struct scheduler *scheduler, struct reserve *reserve)
+{
+    reserve_begin(reserve, &scheduler->nodes);
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (!active_run_is_over(scheduler->runs[i]))
+            reserve_pool(reserve, scheduler->runs[i]->run);
+}
+
 static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
 {
     struct reserve reserve;
 
     scheduler->counters.queue_looks++;
-    reserve_begin(&reserve, scheduler);
+    begin_look(scheduler, &reserve);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
@@ -271,45 +279,28 @@ static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
     reserve_end(&reserve);
 }
 
-/* ---- The clock ---- */
-
-/* A batch job takes its nodes along: nobody need look for them. */
-static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t now_ns)
+void scheduler_foresee(const struct scheduler *scheduler, const struct run_spec *spec,
+                       struct placement *placement)
 {
-    const struct scheduler_config *config = &scheduler->config;
+    struct reserve reserve;
 
-    if (node->state != NODE_LOST || !batch_group(node->group) ||
-        now_ns - node->last_seen_ns <
-            scaled_s_to_ns(config->lease_s) + scaled_s_to_ns(config->batch_lost_s))
-        return;
-    node->state = NODE_LEFT;
-    wake_queue(scheduler->services.wake);
-    node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
-}
+    begin_look(scheduler, &reserve);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct active_run *active = scheduler->runs[i];
+        struct placement earlier;
 
-static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
-{
-    int64_t lease_s = scheduler_lease_s(scheduler);
-
-    for (size_t i = 0; i < scheduler->nodes.count; i++) {
-        struct node *node = scheduler->nodes.nodes[i];
-
-        expire_lost(scheduler, node, now_ns);
-        if (node->state != NODE_ALIVE)
+        if (active_run_is_over(active) || is_placed(active) ||
+            active->run->spec->priority < spec->priority)
             continue;
-        if (node->poll_done && now_ns >= node->poll_until_ns)
-            node_poll_end(node);
-        if (now_ns - node->last_seen_ns < scaled_s_to_ns(lease_s))
-            continue;
-        log_warn("node %s is %s: silent for %ld s", node->name,
-                 node->leaving ? "gone" : "lost", (long)lease_s);
-        node_poll_end(node);
-        node->state = node->leaving ? NODE_LEFT : NODE_LOST;
-        node->n_occupants = 0;
-        wake_queue(scheduler->services.wake);
-        node_log(scheduler, node, node->leaving ? "left" : "lost", node->leaving);
+        reserve_choose(&reserve, active->run->spec, &earlier);
+        reserve_keep(&reserve, active->run, active->waits_until_ms, &earlier);
+        placement_release(&earlier);
     }
+    placement_choose(spec, &scheduler->nodes, reserve.nodes, placement);
+    reserve_end(&reserve);
 }
+
+/* ---- The clock ---- */
 
 static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
@@ -386,7 +377,7 @@ static void forget_launched(struct scheduler *scheduler)
             is_group_needed(scheduler, node->group))
             continue;
         snprintf(name, sizeof(name), "%s", node->name);
-        scheduler_forget_node(scheduler, name, &err); /* or later: it is being stored */
+        agents_forget(scheduler->agents, name, &err); /* or later: it is being stored */
     }
 }
 
@@ -428,13 +419,13 @@ static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
 
 void scheduler_tick(struct scheduler *scheduler)
 {
-    struct clock_time now = scheduler_now(scheduler);
+    struct clock_time now = clock_read(scheduler->services.clock);
 
     if (scheduler->is_closing)
         return;
     notice_set_clock(scheduler, now);
     excuse_absence(scheduler, now.monotonic_ns);
-    expire_agents(scheduler, now.monotonic_ns);
+    agents_tick(scheduler->agents, now.monotonic_ns);
     active_run_sweep(scheduler);
     cases_tick(scheduler->cases, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
@@ -476,6 +467,10 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->cases = cases_create(
         &scheduler->services, &scheduler->nodes,
         &(struct cases_config){config->rendezvous, scheduler->advertise, config->join_s});
+    scheduler->agents =
+        agents_create(&scheduler->services, &scheduler->nodes, scheduler->cases,
+                      &(struct agents_config){config->lease_s, config->poll_s,
+                                              config->batch_lost_s, config->max_nodes});
     uv_timer_init(loop, &scheduler->tick);
     scheduler->tick.data = scheduler;
     scheduler->open_handles = 2;
@@ -502,13 +497,31 @@ void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), voi
     scheduler->is_closing = true;
     /* Whoever is told that this is closed closes the rendezvous, with every store in it.
      */
-    cases_destroy(scheduler->cases);
-    scheduler->cases = NULL;
+    cases_close(scheduler->cases);
     judge_queue_close(scheduler->judge_queue);
     scheduler->closed = closed;
     scheduler->closed_arg = arg;
-    for (size_t i = 0; i < scheduler->nodes.count; i++)
-        node_poll_end(scheduler->nodes.nodes[i]);
+    agents_close(scheduler->agents);
     uv_close((uv_handle_t *)&scheduler->tick, on_timer_closed);
     wake_close(scheduler->services.wake, on_closed);
+}
+
+void scheduler_free(struct scheduler *scheduler)
+{
+    if (!scheduler)
+        return;
+    active_run_free_all(scheduler);
+    agents_free(scheduler->agents);
+    cases_free(scheduler->cases);
+    node_registry_release(&scheduler->nodes);
+    history_destroy(scheduler->history);
+    json_decref(scheduler->checks);
+    wake_free(scheduler->services.wake);
+    free(scheduler->advertise);
+    free(scheduler);
+}
+
+struct agents *scheduler_agents(const struct scheduler *scheduler)
+{
+    return scheduler->agents;
 }

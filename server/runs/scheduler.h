@@ -16,8 +16,11 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 #include "server/rendezvous/rendezvous.h"
+#include "server/runs/counters.h"
+#include "server/runs/run_watches.h"
 #include "server/store/store.h"
 
+struct agents;
 struct jobs;
 struct scheduler;
 
@@ -55,6 +58,9 @@ void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), voi
  */
 void scheduler_free(struct scheduler *scheduler);
 
+/* Borrowed. */
+struct agents *scheduler_agents(const struct scheduler *scheduler);
+
 /* ---- Runs ---- */
 
 /* Accept a run (spec is taken). `done` runs on the loop once it is durable, or with err.
@@ -76,6 +82,9 @@ json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
  * new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
+/* A run has ended otherwise than here: have its values made. */
+void scheduler_note_end(struct scheduler *scheduler, const char *run);
+
 /* Whether a run has not ended yet. */
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
 
@@ -88,17 +97,11 @@ bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
 
 /* ---- What happens in a run ---- */
 
-struct scheduler_watch;
-
 /* Call `event` for every event of an active run from now on, after it is durable, in
  * order of ids; a NULL event comes last, when the run has ended. Returns NULL when the
- * run is not active. */
-typedef void scheduler_event(void *arg, const struct store_event *event);
+ * run is not active. scheduler_unwatch ends it. */
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg);
-void scheduler_unwatch(
-    struct scheduler_watch *watch); /* also after the end; NULL is fine */
-
 /* The id of the run's latest published event; 0 when the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
@@ -129,20 +132,6 @@ json_t *scheduler_node_json(const struct scheduler *scheduler,
  * (NULL). A new reference; NULL: there is no such node. */
 json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name);
 
-/* Forget a node that is lost or has left. ERROR_NOT_FOUND, ERROR_CONFLICT for one that is
- * alive. */
-int scheduler_forget_node(struct scheduler *scheduler, const char *name,
-                          struct error *err);
-
-struct scheduler_counters {
-    size_t nodes_idle, nodes_busy, nodes_lost;
-    size_t runs_queued, runs_launching, runs_waiting;
-    size_t runs_running; /* running includes rendezvous */
-    uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
-    uint64_t cases_started, events, results;
-    uint64_t refused_batches; /* of events */
-    uint64_t queue_looks;     /* for nodes for the runs that wait */
-};
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);
 
@@ -152,56 +141,7 @@ const json_t *scheduler_checks(const struct scheduler *scheduler);
 /* Call `ready` when the run's values (store_trends.h) are there, if it has ended and has
  * any, and so are those of all runs that ended before this call since the start. err:
  * this run's values could not be made. */
-typedef void values_ready(void *arg, const struct error *err);
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
-                            values_ready *ready, void *arg);
-
-/* ---- Agents (docs/agent-protocol.md) ---- */
-
-/* Who asks: the request's numeric address, the agent's secret (may be NULL), and the size
- * of its body. */
-struct scheduler_caller {
-    const char *peer, *key;
-    size_t bytes;
-};
-
-struct scheduler_registered {
-    bool is_new;
-    long retry_after_s; /* ERROR_CONFLICT: when the name may be free, or 0 */
-};
-
-/* Register or resume. Returns the answer's body (new reference); NULL with problems (422)
- * or err (409). */
-json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
-                           const struct scheduler_caller *caller,
-                           struct scheduler_registered *registered,
-                           struct problems *problems, struct error *err);
-
-/* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
- * `key` is not the one that it registered with. */
-
-/* Wait for commands above `after`. is_spool_full: the agent's disk has no room for
- * events, and its ranks wait. `done` runs once, perhaps at once. -1: it will not run. A
- * newer poll of the same agent ends an older one. */
-int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, bool is_spool_full, node_commands *done, void *arg,
-                   struct error *err);
-
-/* The poll's client went away: `done` will not run. */
-void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);
-
-/* Take a batch of event lines. `done` runs once, perhaps at once, when all is durable or
- * with err: ERROR_NOT_FOUND (register again), ERROR_CONFLICT (a gap; acked says where to
- * go on), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
-typedef void scheduler_acked(void *arg, const struct error *err, int64_t acked);
-void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
-                      const char *ndjson, size_t len, scheduler_acked *done, void *arg);
-
-/* The agent will end its workers and go: its cases end with the reason. */
-int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
-                             const char *key, const char *reason, struct error *err);
-
-int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
-                         struct error *err);
+                            store_settled *ready, void *arg);
 
 #endif

@@ -15,6 +15,9 @@ struct active_run;
 struct cases;
 struct history;
 struct judge_queue;
+struct placement;
+struct run;
+struct run_log;
 
 struct scheduler {
     struct services services;
@@ -22,6 +25,7 @@ struct scheduler {
     char *advertise;
     struct node_registry nodes;
     struct cases *cases;
+    struct agents *agents;
     struct active_run **runs; /* in the order in which they are served */
     size_t n_runs, runs_capacity;
     uv_timer_t tick;
@@ -29,7 +33,6 @@ struct scheduler {
     void (*closed)(void *arg);
     void *closed_arg;
     int open_handles;
-    size_t n_batches;        /* of agents' events on their way to the disk */
     int64_t ticked_ns;       /* when the queue was last looked at */
     int64_t clock_offset_ms; /* of the wall clock from the monotonic one, then */
     struct scheduler_counters counters;
@@ -38,11 +41,13 @@ struct scheduler {
     json_t *checks; /* last_checks.h */
 };
 
-/* How long a poll is held, and an agent may be silent. */
-int64_t scheduler_poll_s(const struct scheduler *scheduler);
-int64_t scheduler_lease_s(const struct scheduler *scheduler);
+/* active_run.c: takes the run. head: the id of its latest event. */
+struct run_log *active_run_add(struct scheduler *scheduler, struct run *run,
+                               int64_t head);
 
-/* By the clock that it was given. */
-struct clock_time scheduler_now(const struct scheduler *scheduler);
+/* Choose nodes for a run that is not queued as the next look would: after the runs that
+ * are served before it. */
+void scheduler_foresee(const struct scheduler *scheduler, const struct run_spec *spec,
+                       struct placement *placement);
 
 #endif

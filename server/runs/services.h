@@ -3,8 +3,10 @@
 #define RINGBENCH_SERVER_RUNS_SERVICES_H
 
 #include "common/base/clock.h"
-#include "server/runs/scheduler.h"
+#include "server/runs/counters.h"
 #include "server/runs/wake.h"
+
+struct store;
 
 /* Borrowed; they live until the scheduler is freed. */
 struct services {

@@ -71,8 +71,6 @@ struct store {
     bool is_closing;
     void (*closed)(void *arg);
     void *closed_arg;
-    store_run_ended *run_ended;
-    void *run_ended_arg;
 };
 
 static void on_wake(uv_async_t *wake);
@@ -335,27 +333,6 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
 
 /* ---- Answers of the threads ---- */
 
-static bool is_end(const char *state)
-{
-    return !strcmp(state, "completed") || !strcmp(state, "failed") ||
-           !strcmp(state, "cancelled");
-}
-
-static void tell_of_ends(struct store *store, const struct store_write *write)
-{
-    const struct store_op *op;
-
-    STAILQ_FOREACH (op, &write->ops, entry)
-        if (op->kind == STORE_OP_RUN && is_end(json_get_str(op->params, "state", "")))
-            store->run_ended(store->run_ended_arg, json_get_str(op->params, "run", ""));
-}
-
-void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg)
-{
-    store->run_ended = ended;
-    store->run_ended_arg = arg;
-}
-
 static void finish_write(struct store *store, struct store_write *write)
 {
     struct store_event *events =
@@ -370,8 +347,6 @@ static void finish_write(struct store *store, struct store_write *write)
         write->done(write->arg, write->is_failed ? &write->err : NULL,
                     write->is_failed ? NULL : events, write->is_failed ? 0 : n);
     free(events);
-    if (!write->is_failed && store->run_ended && !store->is_closing)
-        tell_of_ends(store, write);
     store->n_writes--;
     store_write_destroy(write);
 }

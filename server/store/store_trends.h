@@ -32,10 +32,6 @@ json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *e
  * another way (STORE_VALUES_VERSION). */
 #define STORE_VALUES_VERSION 2
 
-/* Called each time that a run's row got a state that is an end. */
-typedef void store_run_ended(void *arg, const char *run);
-void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg);
-
 /* ---- Trends ---- */
 
 #define STORE_TREND_WINDOW 1000 /* latest values, among which changes are looked for */

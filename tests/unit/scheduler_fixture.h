@@ -8,7 +8,8 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "server/runs/scheduler_state.h"
+#include "server/runs/agents.h"
+#include "server/runs/scheduler.h"
 #include "tests/unit/event_fixture.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
@@ -28,6 +29,7 @@ struct world {
     struct store *store;
     struct rendezvous *rendezvous;
     struct scheduler *scheduler;
+    struct agents *agents;
     struct clock clock;
     struct clock_time now;
 };
@@ -38,7 +40,7 @@ struct agent {
     int ranks;
     char boot_id[40];
     char id[64];
-    int64_t seq, after;
+    int64_t seq, after, poll_s, lease_s;
     json_t *commands; /* what the last poll brought */
     bool has_answer, is_spool_full;
 };
@@ -119,7 +121,7 @@ static inline void open_world(struct world *world)
     struct scheduler_config config = {.lease_s = 60,
                                       .poll_s = 1,
                                       .batch_lost_s = 600,
-                                      .max_nodes = 100,
+                                      .max_nodes = 4000,
                                       .join_s = 30,
                                       .clock = &world->clock};
     struct error err;
@@ -132,6 +134,7 @@ static inline void open_world(struct world *world)
     config.rendezvous = world->rendezvous;
     world->scheduler = scheduler_create(&world->loop, &config);
     assert_non_null(world->scheduler);
+    world->agents = scheduler_agents(world->scheduler);
     assert_int_equal(scheduler_recover(world->scheduler, &err), 0);
 }
 
@@ -186,8 +189,8 @@ static const char probe[] =
 
 static inline void agent_register(struct agent *agent, json_t *cases)
 {
-    struct scheduler_caller caller = {"127.0.0.1", key, 0};
-    struct scheduler_registered registered;
+    struct agents_caller caller = {"127.0.0.1", key, 0};
+    struct agents_registered registered;
     struct problems problems;
     struct error err;
     json_t *body, *answer;
@@ -197,11 +200,13 @@ static inline void agent_register(struct agent *agent, json_t *cases)
                      agent->boot_id, "ranks", agent->ranks, "server_host", "127.0.0.1",
                      "inventory", "backends", json_loads(probe, 0, NULL), "cases",
                      cases ? cases : json_array());
-    answer = scheduler_register(agent->world->scheduler, body, &caller, &registered,
-                                &problems, &err);
+    answer = agents_register(agent->world->agents, body, &caller, &registered, &problems,
+                             &err);
     assert_non_null(answer);
     snprintf(agent->id, sizeof(agent->id), "%s", json_get_str(answer, "agent", ""));
     agent->seq = json_get_int(answer, "acked", -1);
+    agent->poll_s = json_get_int(answer, "poll_s", 0);
+    agent->lease_s = json_get_int(answer, "lease_s", 0);
     agent->after = 0;
     json_decref(agent->commands);
     agent->commands = NULL;
@@ -251,9 +256,8 @@ static inline const json_t *agent_await(struct agent *agent, const char *type)
                 return command;
         }
         agent->has_answer = false;
-        assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, key,
-                                        agent->after, agent->is_spool_full, on_commands,
-                                        agent, &err),
+        assert_int_equal(agents_poll(agent->world->agents, agent->id, key, agent->after,
+                                     agent->is_spool_full, on_commands, agent, &err),
                          0);
         live_until(agent->world, &agent->has_answer);
     }
@@ -278,8 +282,8 @@ static inline struct acknowledgement agent_post(struct agent *agent, const char 
 {
     struct acknowledgement answer = {0};
 
-    scheduler_events(agent->world->scheduler, agent->id, key, lines, strlen(lines),
-                     on_acked, &answer);
+    agents_events(agent->world->agents, agent->id, key, lines, strlen(lines), on_acked,
+                  &answer);
     await(agent->world, &answer.has_come);
     return answer;
 }

@@ -191,8 +191,8 @@ TEST(a_node_that_leaves_and_is_forgotten_has_left)
     char run[16];
 
     start_two(&a, &b, world, run);
-    assert_int_equal(scheduler_deregister(world->scheduler, b.id, key, &err), 0);
-    assert_int_equal(scheduler_forget_node(world->scheduler, "b", &err), 0);
+    assert_int_equal(agents_deregister(world->agents, b.id, key, &err), 0);
+    assert_int_equal(agents_forget(world->agents, "b", &err), 0);
     agent_await(&a, "stop");
     agent_say(&a, run, 1, "gone", "");
     assert_ended(world, run, "failed", "b: agent left");
@@ -228,8 +228,8 @@ TEST(an_agent_that_sent_nothing_is_forgotten_with_its_place)
     agent_finish(&spoke, run, 1, 0);
     assert_ended(world, run, "completed", NULL);
     assert_true(is_remembered(&left) && is_remembered(&replaced));
-    assert_int_equal(scheduler_deregister(world->scheduler, left.id, key, &err), 0);
-    assert_int_equal(scheduler_deregister(world->scheduler, spoke.id, key, &err), 0);
+    assert_int_equal(agents_deregister(world->agents, left.id, key, &err), 0);
+    assert_int_equal(agents_deregister(world->agents, spoke.id, key, &err), 0);
     agent_start(&lasting, world, "lasting");
     close_world(world);
     open_world(world);

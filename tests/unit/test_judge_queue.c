@@ -144,6 +144,10 @@ TEST(who_asks_for_one_run_finds_all_that_ended_before)
         write_run(write, id, "completed");
     }
     store_it(fixture, write);
+    for (int i = 0; i < N; i++) {
+        id[3] = (char)('0' + i);
+        judge_queue_note_end(queue, id);
+    }
     points = points_after(fixture, queue, id);
     assert_int_equal(json_array_size(points), N);
     json_decref(points);
@@ -174,6 +178,7 @@ TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
     while (count_points(fixture) < 2) /* or the test's limit */
         uv_run(&fixture->loop, UV_RUN_ONCE);
     add_run(fixture, "run4", "completed");
+    judge_queue_note_end(queue, "run4");
     while (count_points(fixture) < 3)
         uv_run(&fixture->loop, UV_RUN_ONCE);
     judge_queue_close(queue);

@@ -118,8 +118,8 @@ static void say_something(struct play *play, int rank)
     for (int n = 1 + throw_dice(play, 4); n > 0; n--)
         put_line(play, rank, &lines);
     player->is_sending = true;
-    scheduler_events(play->world->scheduler, player->agent.id, key, lines.data, lines.len,
-                     on_taken, player);
+    agents_events(play->world->agents, player->agent.id, key, lines.data, lines.len,
+                  on_taken, player);
     buf_release(&lines);
 }
 
@@ -143,8 +143,8 @@ static void ask(struct play *play, int rank)
     struct agent *agent = &play->players[rank].agent;
     struct error err;
 
-    scheduler_poll(agent->world->scheduler, agent->id, key, 1000, false, on_commands,
-                   agent, &err);
+    agents_poll(agent->world->agents, agent->id, key, 1000, false, on_commands, agent,
+                &err);
 }
 
 static void do_something(struct play *play)

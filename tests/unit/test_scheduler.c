@@ -214,7 +214,7 @@ TEST(a_case_whose_end_is_being_stored_is_not_awaited)
     snprintf(line, sizeof(line),
              "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"gone\"}\n",
              (long long)seq, first);
-    scheduler_events(world->scheduler, a.id, key, line, strlen(line), on_acked, &answer);
+    agents_events(world->agents, a.id, key, line, strlen(line), on_acked, &answer);
     agent_register(&a, json_pack("[{s:s, s:i, s:i, s:I}]", "run", first, "case", 0,
                                  "attempt", 1, "gone", (json_int_t)seq));
     await(world, &answer.has_come);

@@ -1,5 +1,6 @@
 /* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
 #include "common/base/time_scale.h"
+#include "server/runs/scheduler_state.h"
 #include "server/store/run_packed.h"
 #include "tests/unit/scheduler_fixture.h"
 #include "tests/unit/test.h"
@@ -75,9 +76,9 @@ static void poll_for_long(struct agent agents[4])
 
     for (int i = 0; i < 10; i++) {
         for (int n = 0; n < 4; n++)
-            assert_int_equal(scheduler_poll(agents[n].world->scheduler, agents[n].id, key,
-                                            agents[n].after, false, on_commands,
-                                            &agents[n], &err),
+            assert_int_equal(agents_poll(agents[n].world->agents, agents[n].id, key,
+                                         agents[n].after, false, on_commands, &agents[n],
+                                         &err),
                              0);
         live_for(agents->world, 10000);
     }
@@ -164,17 +165,16 @@ TEST(polls_of_a_crowd_are_held_longer)
     char name[16];
     int64_t held_ms = ((int64_t)scaled_ms(3000) + STEP_MS - 1) / STEP_MS * STEP_MS;
 
-    world->scheduler->config.max_nodes = 4000;
     agent_start(&agent, world, "a");
-    assert_int_equal(scheduler_poll_s(world->scheduler), 1);
-    assert_int_equal(scheduler_lease_s(world->scheduler), 60);
+    assert_int_equal(agent.poll_s, 1);
+    assert_int_equal(agent.lease_s, 60);
     for (int i = 0; i < 3000; i++) {
         snprintf(name, sizeof(name), "n%d", i);
         agent_start(&last, world, name);
     }
-    assert_int_equal(scheduler_poll(world->scheduler, agent.id, key, 0, false,
-                                    on_commands, &agent, &err),
-                     0);
+    assert_int_equal(
+        agents_poll(world->agents, agent.id, key, 0, false, on_commands, &agent, &err),
+        0);
     live_for(world, held_ms - STEP_MS);
     assert_false(agent.has_answer);
     live_for(world, STEP_MS);
@@ -249,9 +249,9 @@ TEST(waiting_runs_look_for_nodes_only_when_something_changed)
     live_for(world, 1000);
     looks = count_looks(world);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(scheduler_poll(world->scheduler, a.id, key, a.after, false,
-                                        on_commands, &a, &err),
-                         0);
+        assert_int_equal(
+            agents_poll(world->agents, a.id, key, a.after, false, on_commands, &a, &err),
+            0);
         agent_say(&a, first, 1, "phase", ",\"rank\":0,\"phase\":\"running\"");
         live_for(world, 10000);
     }
