@@ -202,7 +202,7 @@ static enum message_id say_guilty(const struct culprit_model *model,
                                   struct finding *finding)
 {
     enum message_id message = MESSAGES;
-    json_t *guilty = json_array();
+    json_t *guilty = json_array(), *names;
 
     for (size_t i = 0; i < model->n_suspects; i++) {
         const struct suspect *suspect = &model->suspects[i];
@@ -212,6 +212,9 @@ static enum message_id say_guilty(const struct culprit_model *model,
         if (message == MESSAGES)
             message = slow[suspect->kind];
         json_array_append_new(guilty, words_json(model, suspect));
+        names = names_json(model, suspect);
+        finding_name_all(finding, names);
+        json_decref(names);
     }
     finding_set_phrases(
         finding, "$guilty", guilty, LISTED_MAX, "; ",

@@ -237,11 +237,17 @@ static json_t *say_lagging(const struct state *state, struct finding *finding)
     const char *line = json_get_str(first->process, "line", "");
     json_t *who = json_array();
 
-    for (size_t i = 0; i < state->hang->n && json_array_size(who) < NAMED_MAX; i++)
-        if (has_sign(state, i))
-            json_array_append_new(who, json_sprintf("rank %d on %s",
-                                                    state->hang->ranks[i].rank,
-                                                    state->hang->ranks[i].node));
+    for (size_t i = 0; i < state->hang->n; i++) {
+        struct hang_rank *rank = &state->hang->ranks[i];
+
+        rank->is_lagging = has_sign(state, i);
+        if (!rank->is_lagging)
+            continue;
+        finding_name(finding, rank->node);
+        if (json_array_size(who) < NAMED_MAX)
+            json_array_append_new(who,
+                                  json_sprintf("rank %d on %s", rank->rank, rank->node));
+    }
     finding_put(finding, "{s:o, s:b, s:o}", "$who", who, "$is_traced",
                 state_of(first) == 't', "$first",
                 rank_json(state, (size_t)(first - state->hang->ranks)));

@@ -19,10 +19,11 @@ struct hang_rank {
     const char *phase;
     double silent_s;       /* since anything was heard of it */
     const json_t *process; /* event `stack` of docs/agent-protocol.md, or NULL */
+    bool is_lagging;       /* the verdict names it */
 };
 
 struct hang {
-    const struct hang_rank *ranks;
+    struct hang_rank *ranks;
     size_t n;
     long seconds;     /* without progress */
     int64_t since_ms; /* wall clock: when any rank last got on */
@@ -32,7 +33,8 @@ struct hang {
 
 #define HANG_LISTED_MAX 16
 
-/* The verdict of kind `hang`. A new object; NULL when memory is out. */
+/* The verdict of kind `hang`; sets is_lagging of each rank. A new object; NULL when
+ * memory is out. */
 json_t *hang_verdict(const struct hang *hang);
 
 #endif

@@ -272,6 +272,11 @@ static json_t *delays_json(const struct delays *delays)
 
 static json_t *say_late(const struct delays *delays, struct finding *finding)
 {
+    const struct lateness *lateness = delays->lateness;
+
+    for (size_t i = 0; i < lateness->n_ranks; i++)
+        if (delays->items[i].is_late)
+            finding_name(finding, lateness->node_of(lateness->arg, (int)i));
     finding_put(finding, "{s:o, s:I}", "$worst",
                 delay_json(delays->lateness, delays->worst), "$others",
                 (json_int_t)delays->n_late - 1);

@@ -384,9 +384,10 @@ static void look_at(struct judging *judging, size_t node)
     add(judging, node, &said);
 }
 
-/* Counts by answer; a check with findings counts by each of them. */
+/* Counts by answer; a check with findings counts by each of them. Their nodes are marked
+ * in is_named. */
 static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
-                        size_t counts[VERDICT_ANSWERS])
+                        size_t counts[VERDICT_ANSWERS], bool *is_named)
 {
     size_t before = json_array_size(findings);
 
@@ -395,6 +396,8 @@ static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
     for (size_t i = 0; i < judging->n_items; i++) {
         if (judging->items[i].answer == VERDICT_FINDING)
             json_array_append_new(findings, item_json(judging, &judging->items[i]));
+        for (size_t k = 0; k < judging->items[i].n; k++)
+            is_named[judging->items[i].nodes[k]] = true;
         json_decref(judging->items[i].command);
         free(judging->items[i].nodes);
     }
@@ -405,6 +408,17 @@ static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
     json_array_append_new(rest, well_json(judging));
 }
 
+static json_t *marked_json(const struct preflight_node *nodes, size_t n,
+                           const bool *is_marked, size_t most)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < n && json_array_size(names) < most; i++)
+        if (is_marked[i])
+            json_array_append_new(names, json_string(nodes[i].name));
+    return names;
+}
+
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
@@ -413,6 +427,7 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
     size_t counts[VERDICT_ANSWERS] = {0};
     struct finding finding = finding_begin();
     struct judging *all = memory_zeroed(preflight_n_checks, sizeof(*all), "a preflight");
+    bool *is_named = memory_zeroed(n + 1, sizeof(*is_named), "a preflight");
     size_t n_all = 0;
 
     for (size_t i = 0; i < preflight_n_checks; i++)
@@ -428,8 +443,10 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
         for (size_t i = 0; i < n_all; i++)
             look_at(&all[i], node);
     for (size_t i = 0; i < n_all; i++)
-        judge_check(&all[i], checks, rest, counts);
+        judge_check(&all[i], checks, rest, counts, is_named);
     free(all);
+    finding.nodes = marked_json(nodes, n, is_named, is_whole ? n : NAMES_MAX);
+    free(is_named);
     if (is_whole)
         json_array_extend(checks, rest);
     json_decref(rest);

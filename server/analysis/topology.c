@@ -316,6 +316,7 @@ static json_t *verdict_of(const json_t *kinds, size_t n, const char *mark)
 
         if (i == 0)
             continue;
+        finding_name_all(&finding, json_object_get(kind, "nodes"));
         one = json_pack("{s:O, s:o}", "nodes", json_object_get(kind, "nodes"),
                         "differences", differences_of(kind, json_array_get(kinds, 0)));
         if (i <= NAMES_MAX)

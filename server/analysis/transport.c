@@ -385,9 +385,9 @@ json_t *transport_unheard(const struct transport_input *input, bool is_program)
 {
     struct finding finding = finding_begin();
 
-    finding_put(&finding, "{s:s, s:[], s:[], s:O*, s:O*, s:b}", "about", "unheard",
-                "nodes", "log", "$file", json_object_get(input->env, "NCCL_DEBUG_FILE"),
-                "$level", json_object_get(input->env, "NCCL_DEBUG"), "$is_program",
+    finding_put(&finding, "{s:s, s:[], s:O*, s:O*, s:b}", "about", "unheard", "log",
+                "$file", json_object_get(input->env, "NCCL_DEBUG_FILE"), "$level",
+                json_object_get(input->env, "NCCL_DEBUG"), "$is_program",
                 (int)is_program);
     return json_pack("{s:s, s:[], s:[], s:[], s:[], s:{}, s:[o]}", "by", "nccl", "nodes",
                      "ways", "networks", "connected", "settings", "verdicts",

@@ -188,14 +188,14 @@ json_t *transport_ways_verdict(const struct findings *findings, const json_t *fo
     struct finding finding = finding_begin();
     char why[201];
 
-    if (!ways || lone < 0)
-        finding_put(&finding, "{s:s, s:[]}", "about", foreign ? "version" : "ways",
-                    "nodes");
-    else
-        finding_put(&finding, "{s:s, s:[O], s:O}", "about", "ways", "nodes",
-                    json_array_get(findings->names, (size_t)lone), "$lone",
-                    json_array_get(findings->names, (size_t)lone));
-    finding_put(&finding, "{s:O, s:s, s:s*, s:i, s:i, s:b, s:o*}", "log", lines, "$who",
+    if (ways && lone >= 0) {
+        json_t *name = json_array_get(findings->names, (size_t)lone);
+
+        finding_name(&finding, json_string_value(name));
+        finding_set(&finding, "$lone", json_incref(name));
+    }
+    finding_put(&finding, "{s:s, s:O, s:s, s:s*, s:i, s:i, s:b, s:o*}", "about",
+                foreign ? "version" : "ways", "log", lines, "$who",
                 t->host                                       ? "ranks go"
                 : foreign && strncmp(foreign, "RCCL", 4) == 0 ? "RCCL goes"
                                                               : "NCCL goes",

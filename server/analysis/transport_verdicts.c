@@ -295,16 +295,6 @@ static void look(struct findings *findings, const json_t *folded)
 
 /* ---- as verdicts ---- */
 
-static json_t *names_json(const struct findings *findings,
-                          const struct transport_finding *one)
-{
-    json_t *names = json_array();
-
-    for (size_t i = 0; i < one->n_nodes; i++)
-        json_array_append(names, json_array_get(findings->names, (size_t)one->nodes[i]));
-    return names;
-}
-
 static json_t *finding_verdict(const struct findings *findings,
                                const struct transport_finding *one)
 {
@@ -312,11 +302,14 @@ static json_t *finding_verdict(const struct findings *findings,
     struct finding finding = finding_begin();
     struct buf what;
 
+    for (size_t i = 0; i < one->n_nodes; i++)
+        finding_name(&finding, json_string_value(json_array_get(findings->names,
+                                                                (size_t)one->nodes[i])));
     buf_init(&what, 4096);
     tell_what(findings->t, one->what, &what);
-    finding_put(&finding, "{s:s, s:o, s:o, s:b}", "about", about, "nodes",
-                names_json(findings, one), "log", transport_lines_json(findings->t, one),
-                "$is_odd", strcmp(about, "odd_node") == 0);
+    finding_put(&finding, "{s:s, s:o, s:b}", "about", about, "log",
+                transport_lines_json(findings->t, one), "$is_odd",
+                strcmp(about, "odd_node") == 0);
     finding_set_text(&finding, "$what", what.data ? what.data : "");
     buf_release(&what);
     return finding_end(&finding, MESSAGE_WAY_FINDING, findings->input->mark);

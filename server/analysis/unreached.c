@@ -111,7 +111,11 @@ static json_t *check_json(const json_t *ways, size_t first, size_t n, const char
 static json_t *verdict_of(const char *backend, json_t *checks, json_t *ways)
 {
     struct finding finding = finding_begin();
+    const json_t *check;
+    size_t i;
 
+    json_array_foreach (checks, i, check)
+        finding_name_all(&finding, json_object_get(check, "nodes"));
     finding_put(&finding, "{s:s, s:i, s:i, s:o, s:o*, s:I, s:O*}", "backend", backend,
                 "ok", 0, "not_evaluated", 0, "checks", checks, "ways", ways, "$findings",
                 (json_int_t)json_array_size(checks), "$first", json_array_get(checks, 0));
@@ -136,26 +140,4 @@ json_t *unreached_verdict(const char *backend, const json_t *ways)
     }
     json_decref(rest);
     return verdict_of(backend, checks, told);
-}
-
-json_t *unreached_join(const json_t *preflight, const json_t *verdict)
-{
-    const json_t *before = json_object_get(preflight, "evidence");
-    const json_t *added = json_object_get(verdict, "evidence");
-    json_t *checks = json_array(), *check, *joined;
-    size_t i;
-
-    json_array_extend(checks, json_object_get(added, "checks"));
-    json_array_foreach (json_object_get(before, "checks"), i, check)
-        if (strcmp(text_of(check, "check"), "reach") != 0)
-            json_array_append(checks, check);
-    joined = verdict_of(text_of(added, "backend"), checks,
-                        json_incref(json_object_get(added, "ways")));
-    for (i = 0; before && i < 2; i++) {
-        const char *key = i ? "not_evaluated" : "ok";
-
-        json_object_set(json_object_get(joined, "evidence"), key,
-                        json_object_get(before, key));
-    }
-    return joined;
 }

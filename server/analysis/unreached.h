@@ -23,8 +23,4 @@ bool unreached_add(json_t *ways, json_t *way);
  * object; NULL when memory is out. */
 json_t *unreached_verdict(const char *backend, const json_t *ways);
 
-/* What was found of nodes before a run (or NULL), with what this verdict adds. A new
- * object; NULL when memory is out. */
-json_t *unreached_join(const json_t *preflight, const json_t *verdict);
-
 #endif

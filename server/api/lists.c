@@ -3,6 +3,7 @@
 
 #include "common/base/json_util.h"
 #include "server/api/params.h"
+#include "server/finding/verdict.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
 
@@ -15,7 +16,7 @@ static const struct column run_columns[] = {
     {"DONE", "rows_done", NULL, COLUMN_NUMBER},
     {"OF", "rows_total", NULL, COLUMN_NUMBER},
     {"FIGURE", "summary.headline.text", NULL, COLUMN_TEXT},
-    {"VERDICT", "verdict.answer", NULL, COLUMN_TEXT},
+    {"VERDICT", "verdict", NULL, COLUMN_TEXT},
     {"WHAT", "program", "collectives", COLUMN_TEXT},
     {"NAME", "name", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},
@@ -112,6 +113,23 @@ int lists_append(enum list list, const json_t *items, struct columns_layout *lay
     return columns_append(lists[list].columns, items, layout, out);
 }
 
+/* The answers that runs were to give, for the column of that name. */
+static void add_verdicts(const json_t *runs)
+{
+    const json_t *verdict;
+    json_t *run;
+    size_t i, k;
+
+    json_array_foreach (runs, i, run) {
+        json_t *answers = json_array();
+
+        json_array_foreach (json_object_get(run, "verdicts"), k, verdict)
+            if (verdict_is_result(verdict))
+                json_array_append(answers, json_object_get(verdict, "answer"));
+        json_object_set_new(run, "verdict", answers);
+    }
+}
+
 int lists_write(enum list list, const json_t *document,
                 const struct params_format *format, struct buf *out, struct error *err)
 {
@@ -122,8 +140,11 @@ int lists_write(enum list list, const json_t *document,
 
     if (format->value == FORM_JSON)
         result = json_line_append(document, out);
-    else
+    else {
+        if (list == LIST_RUNS)
+            add_verdicts(items);
         result = lists_append(list, items, &layout, out);
+    }
     if (result)
         return error_set(err, ERROR_UNAVAILABLE,
                          "the list is too long for text: take JSON");

@@ -6,6 +6,7 @@
  * notation (openapi_schema.h), also those of bodies, whose media types are keys: "json",
  * "text".
  */
+#include <ctype.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -554,24 +555,54 @@ static json_t *templates_of(enum verdict_kind kind)
     return out;
 }
 
-/* The sentence of a kind's verdict has the templates that it may be made of
- * (server/finding/template.h), wherever its schema stands. */
-static void complete_verdicts(json_t *schema)
+static json_t *answers_of(enum verdict_kind kind)
 {
-    json_t *own = json_object_get(schema, "properties"), *value;
-    const char *kind =
-        json_string_value(json_object_get(json_object_get(own, "kind"), "const"));
-    const char *name;
-    size_t i;
+    json_t *out = json_array();
 
-    for (int k = 0; kind && k < VERDICT_KINDS; k++)
-        if (strcmp(verdict_kind_name((enum verdict_kind)k), kind) == 0)
-            json_object_set_new(json_object_get(own, "sentence"), "x-templates",
-                                templates_of((enum verdict_kind)k));
-    json_object_foreach (schema, name, value)
-        complete_verdicts(value);
-    json_array_foreach (schema, i, value)
-        complete_verdicts(value);
+    for (int i = 0; i < VERDICT_ANSWERS; i++)
+        if (verdict_kind_has(kind, (enum verdict_answer)i))
+            json_array_append_new(
+                out, json_string(verdict_answer_name((enum verdict_answer)i)));
+    return out;
+}
+
+/* "GateVerdict" of a kind; "GateEvidence", which the source may have, is its evidence.
+ * The sentence has the templates that it may be made of (server/finding/template.h). */
+static json_t *verdict_schema(enum verdict_kind kind, const char *evidence)
+{
+    return json_pack("{s:s, s:{s:{s:s}, s:{s:s, s:o}, s:{s:s, s:o}, s:s, s:s}}",
+                     "description", verdict_kind_about(kind), "closed", "kind", "const",
+                     verdict_kind_name(kind), "answer", "type", "string", "enum",
+                     answers_of(kind), "sentence", "type", "string", "x-templates",
+                     templates_of(kind), "nodes", "[string]: that the answer names",
+                     "evidence", evidence);
+}
+
+static void add_verdicts(json_t *schemas)
+{
+    json_t *kept = json_array();
+
+    for (int i = 0; i < VERDICT_KINDS; i++) {
+        enum verdict_kind kind = (enum verdict_kind)i;
+        const char *kind_name = verdict_kind_name(kind);
+        char name[64], evidence[64];
+
+        snprintf(name, sizeof(name), "%c%sVerdict", toupper(*kind_name), kind_name + 1);
+        snprintf(evidence, sizeof(evidence), "%c%sEvidence", toupper(*kind_name),
+                 kind_name + 1);
+        json_object_set_new(schemas, name,
+                            verdict_schema(kind, json_object_get(schemas, evidence)
+                                                     ? evidence
+                                                     : "object"));
+        if (verdict_kind_is_kept(kind))
+            json_array_append_new(kept, json_string(name));
+    }
+    json_object_set_new(schemas, "Verdict", json_pack("{s:o}", "oneOf", kept));
+    json_object_set_new(schemas, "VerdictBrief",
+                        json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "description",
+                                  "a verdict without its evidence", "closed", "kind",
+                                  "string", "answer", "string", "sentence", "string",
+                                  "nodes", "[string]"));
 }
 
 int main(int argc, char **argv)
@@ -586,10 +617,10 @@ int main(int argc, char **argv)
                 argc > 1 ? argv[1] : "?", argc == 3 ? error.text : "");
         return 1;
     }
+    add_verdicts(json_object_get(components, "schemas"));
     complete_components(components);
     complete_schemas(json_object_get(components, "schemas"));
     complete_paths(document);
-    complete_verdicts(document);
     result = json_dump_file(document, argv[2], JSON_INDENT(1));
     json_decref(document);
     return result ? 1 : 0;

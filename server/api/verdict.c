@@ -8,13 +8,14 @@
 #include "server/analysis/gate.h"
 #include "server/api/handlers.h"
 #include "server/api/task.h"
+#include "server/finding/verdict.h"
 #include "server/render/verdict_text.h"
 
 /* The verdict that was kept, or that of a run that asked for no checks. A new reference;
  * NULL while it goes on. */
 static json_t *verdict_of(const json_t *run)
 {
-    json_t *kept = json_object_get(run, "verdict");
+    json_t *kept = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
     const struct gate_run unasked = {.doc = run,
                                      .state = json_get_str(run, "state", ""),
                                      .reason = json_get_str(run, "reason", NULL)};
@@ -35,13 +36,11 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     if (verdict)
         task_header(task, "Ringbench-Verdict", json_get_str(verdict, "answer", ""));
     if (task->params.verdict.format->value == FORM_JSON)
-        task_json(task, json_pack("{s:O, s:O, s:b, s:O?, s:O*, s:O*, s:O*}", "run",
+        task_json(task, json_pack("{s:O, s:O, s:b, s:O?, s:O}", "run",
                                   json_object_get(run, "id"), "state",
                                   json_object_get(run, "state"), "asked",
                                   gate_is_asked(json_object_get(run, "spec")), "verdict",
-                                  verdict, "lateness", json_object_get(run, "lateness"),
-                                  "hang", json_object_get(run, "hang"), "traffic",
-                                  json_object_get(run, "traffic")));
+                                  verdict, "verdicts", json_object_get(run, "verdicts")));
     else if (verdict)
         result = verdict_text_append(verdict, &task->out);
     else

@@ -2,6 +2,7 @@
 #include "server/finding/finding.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
@@ -72,6 +73,29 @@ void finding_set_phrases(struct finding *finding, const char *name, const json_t
     buf_release(&out);
 }
 
+void finding_name(struct finding *finding, const char *node)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach (finding->nodes, i, one)
+        if (node && strcmp(json_string_value(one), node) == 0)
+            return;
+    if (!finding->nodes)
+        finding->nodes = json_array();
+    if (node && json_array_append_new(finding->nodes, json_clean_string(node)))
+        finding->has_failed = true;
+}
+
+void finding_name_all(struct finding *finding, const json_t *nodes)
+{
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach (nodes, i, node)
+        finding_name(finding, json_string_value(node));
+}
+
 json_t *finding_end(struct finding *finding, enum message_id id, const char *mark)
 {
     const struct message *said = &messages[id];
@@ -80,16 +104,18 @@ json_t *finding_end(struct finding *finding, enum message_id id, const char *mar
     const char *name;
     void *next;
 
+    finding_set(finding, "$nodes", json_incref(finding->nodes));
     buf_init(&sentence, SENTENCE_MAX);
     template_render(said->text, NULL, finding->members, &sentence);
     json_object_foreach_safe(finding->members, next, name, value) if (*name == '$')
         json_object_del(finding->members, name);
     if (!finding->has_failed)
-        verdict =
-            verdict_json(said->kind, said->answer, sentence.data ? sentence.data : "",
-                         mark, json_incref(finding->members));
+        verdict = verdict_json(
+            said->kind, said->answer, sentence.data ? sentence.data : "", mark,
+            json_incref(finding->nodes), json_incref(finding->members));
     buf_release(&sentence);
     json_decref(finding->members);
-    finding->members = NULL;
+    json_decref(finding->nodes);
+    finding->members = finding->nodes = NULL;
     return verdict;
 }

@@ -12,7 +12,7 @@
 #include "server/finding/messages.h"
 
 struct finding {
-    json_t *members;
+    json_t *members, *nodes;
     bool has_failed;
 };
 
@@ -36,6 +36,11 @@ void finding_set_phrase(struct finding *finding, const char *name, const char *t
  * which the item's members come first: "a, b and 2 more"; "a; b; and 2 more". */
 void finding_set_phrases(struct finding *finding, const char *name, const json_t *list,
                          size_t most, const char *separator, const char *text);
+
+/* Name a node, or several, that the answer is about: each is in the verdict's `nodes`
+ * once, in this order, and the sentence has the list as {$nodes}. NULL names none. */
+void finding_name(struct finding *finding, const char *node);
+void finding_name_all(struct finding *finding, const json_t *nodes);
 
 /* The verdict; mark: verdict_json. A new object. NULL if memory was out, or a text in
  * finding_put was no UTF-8. */

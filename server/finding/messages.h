@@ -1,62 +1,15 @@
-/* messages.h - all sentences of verdicts, one row each. A template (template.h) names
- * members of the verdict's evidence; those that begin with '$' are in the sentence only.
- */
+/* messages.h - all sentences of verdicts, one row each in messages.inc. A template
+ * (template.h) names members of the verdict's evidence; those that begin with '$' are in
+ * the sentence only. */
 #ifndef RINGBENCH_SERVER_FINDING_MESSAGES_H
 #define RINGBENCH_SERVER_FINDING_MESSAGES_H
 
 #include "server/finding/verdict.h"
 
 enum message_id {
-    MESSAGE_RANK_LATE,
-    MESSAGE_NO_RANK_LATE,
-    MESSAGE_LATE_FEW_ROWS,
-    MESSAGE_RANK_LAGS,
-    MESSAGE_RANKS_ALIKE,
-    MESSAGE_NO_PLACES,
-    MESSAGE_PREFLIGHT_FINDING,
-    MESSAGE_PREFLIGHT_OK,
-    MESSAGE_PREFLIGHT_NOT_EVALUATED,
-    MESSAGE_NODE_SLOW,
-    MESSAGE_LINK_SLOW,
-    MESSAGE_RACK_SLOW,
-    MESSAGE_SUSPECT_OPEN,
-    MESSAGE_SLOW_UNEXPLAINED,
-    MESSAGE_FLEET_BLURRED,
-    MESSAGE_NONE_SLOW,
-    MESSAGE_NONE_SLOW_SO_FAR,
-    MESSAGE_FEW_NODES,
-    MESSAGE_HEAD_BETTER,
-    MESSAGE_HEAD_WORSE,
-    MESSAGE_SIDES_SAME,
-    MESSAGE_SIDES_MIXED,
-    MESSAGE_SIDES_OPEN,
-    MESSAGE_WAY_FINDING,
-    MESSAGE_WAYS,
-    MESSAGE_WAYS_UNKNOWN,
-    MESSAGE_WAYS_UNHEARD,
-    MESSAGE_CHECKS_PASSED,
-    MESSAGE_CHECKS_FAILED,
-    MESSAGE_CHECKS_OPEN,
-    MESSAGE_NO_CHECKS,
-    MESSAGE_FASTER,
-    MESSAGE_SLOWER,
-    MESSAGE_NO_CHANGE,
-    MESSAGE_CHANGE_DOUBTFUL,
-    MESSAGE_FEW_RUNS,
-    MESSAGE_PROJECTED,
-    MESSAGE_NOT_PROJECTED,
-    MESSAGE_BUDGET,
-    MESSAGE_BUDGET_OPEN,
-    MESSAGE_CEILING,
-    MESSAGE_CEILING_UNKNOWN,
-    MESSAGE_TRAFFIC_BY_NETWORK,
-    MESSAGE_TRAFFIC_PARTLY,
-    MESSAGE_TRAFFIC_ANOTHER_WAY,
-    MESSAGE_TRAFFIC_WITHIN_NODES,
-    MESSAGE_TRAFFIC_NOT_EVALUATED,
-    MESSAGE_TOPOLOGY_SAME,
-    MESSAGE_TOPOLOGY_DIFFERS,
-    MESSAGE_TOPOLOGY_OPEN,
+#define MESSAGE(id, kind, answer, text) MESSAGE_##id,
+#include "server/finding/messages.inc"
+#undef MESSAGE
     MESSAGES
 };
 

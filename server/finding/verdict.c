@@ -8,78 +8,35 @@
 #include "common/base/json_util.h"
 
 #define SENTENCE_MAX ((size_t)16 << 10)
-#define HAS(answer) (1u << (answer))
+#define HAS(answer) (1u << VERDICT_##answer)
 
 static const struct {
     const char *name, *about;
     unsigned answers;
+    unsigned judging; /* answers that say which nodes are suspects, or that none is */
+    unsigned slow;    /* answers that are a reason to look for a slow node */
+    unsigned quiet;   /* answers that are no news: the text of a run omits them */
+    bool is_kept;     /* a run's document has it; others are made on request */
+    bool is_result;   /* the last line of a run's text has it */
 } kinds[VERDICT_KINDS] = {
-    [VERDICT_COMPARE] = {"compare", "how one side does against another",
-                         HAS(VERDICT_BETTER) | HAS(VERDICT_MIXED) | HAS(VERDICT_WORSE) |
-                             HAS(VERDICT_SAME) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_GATE] = {"gate", "whether a run passes the checks that its spec names",
-                      HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
-    [VERDICT_CHANGE] = {"change", "whether a figure's level changed over runs",
-                        HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_NONE) |
-                            HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_CULPRIT] = {"culprit", "which node, link or rack is slow",
-                         HAS(VERDICT_SLOW_NODE) | HAS(VERDICT_SLOW_LINK) |
-                             HAS(VERDICT_SLOW_RACK) | HAS(VERDICT_NONE) |
-                             HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_PROJECTION] = {"projection", "what a run would measure on more nodes",
-                            HAS(VERDICT_PROJECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_BUDGET] = {"budget", "what the communication of a step would take",
-                        HAS(VERDICT_ESTIMATED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_HANG] = {"hang", "who holds up a case in which no rank gets on",
-                      HAS(VERDICT_LAGGING_RANK) | HAS(VERDICT_NO_RANK) |
-                          HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_TRANSPORT] = {"transport", "whether bytes went by the ways that they could",
-                           HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
-                               HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_PREFLIGHT] = {"preflight", "what keeps nodes from what they could do",
-                           HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
-                               HAS(VERDICT_NOT_EVALUATED)},
-    [VERDICT_CEILING] = {"ceiling", "the bus bandwidth that the nodes' links allow",
-                         HAS(VERDICT_EXPECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
-                          HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
-                              HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_TRAFFIC] =
-        {"traffic", "whether the network carried what collectives move between nodes",
-         HAS(VERDICT_BY_NETWORK) | HAS(VERDICT_PARTLY) | HAS(VERDICT_ANOTHER_WAY) |
-             HAS(VERDICT_WITHIN_NODES) | HAS(VERDICT_NOT_EVALUATED)},
-    [VERDICT_TOPOLOGY] = {"topology", "whether NCCL takes a run's nodes to be alike",
-                          HAS(VERDICT_SAME) | HAS(VERDICT_DIFFERS) |
-                              HAS(VERDICT_NOT_ENOUGH_DATA)},
+#define ANSWER(id, name)
+#define KIND(id, kind_name, text, ...)                                                   \
+    [VERDICT_##id] = {.name = kind_name, .about = text, __VA_ARGS__},
+#include "server/finding/kinds.inc"
+#undef KIND
+#undef ANSWER
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
-    [VERDICT_BETTER] = "better",
-    [VERDICT_WORSE] = "worse",
-    [VERDICT_SAME] = "same",
-    [VERDICT_MIXED] = "mixed",
-    [VERDICT_NOT_ENOUGH_DATA] = "not_enough_data",
-    [VERDICT_PASS] = "pass",
-    [VERDICT_FAIL] = "fail",
-    [VERDICT_NOT_EVALUATED] = "not_evaluated",
-    [VERDICT_SLOW_NODE] = "slow_node",
-    [VERDICT_SLOW_LINK] = "slow_link",
-    [VERDICT_SLOW_RACK] = "slow_rack",
-    [VERDICT_LATE_RANK] = "late_rank",
-    [VERDICT_LAGGING_RANK] = "lagging_rank",
-    [VERDICT_NONE] = "none",
-    [VERDICT_NO_RANK] = "no_rank",
-    [VERDICT_PROJECTED] = "projected",
-    [VERDICT_ESTIMATED] = "estimated",
-    [VERDICT_OK] = "ok",
-    [VERDICT_FINDING] = "finding",
-    [VERDICT_EXPECTED] = "expected",
-    [VERDICT_WITHIN_NODES] = "within_nodes",
-    [VERDICT_BY_NETWORK] = "by_network",
-    [VERDICT_PARTLY] = "partly",
-    [VERDICT_ANOTHER_WAY] = "another_way",
-    [VERDICT_DIFFERS] = "differs",
+#define KIND(id, name, about, ...)
+#define ANSWER(id, name) [VERDICT_##id] = name,
+#include "server/finding/kinds.inc"
 };
+
+static unsigned bit(enum verdict_answer answer)
+{
+    return 1u << answer;
+}
 
 const char *verdict_kind_name(enum verdict_kind kind)
 {
@@ -98,17 +55,12 @@ const char *verdict_answer_name(enum verdict_answer answer)
 
 bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer)
 {
-    return (kinds[kind].answers & HAS(answer)) != 0;
+    return (kinds[kind].answers & bit(answer)) != 0;
 }
 
 bool verdict_kind_is_kept(enum verdict_kind kind)
 {
-    const unsigned kept = 1u << VERDICT_GATE | 1u << VERDICT_CULPRIT |
-                          1u << VERDICT_LATENESS | 1u << VERDICT_HANG |
-                          1u << VERDICT_TRANSPORT | 1u << VERDICT_PREFLIGHT |
-                          1u << VERDICT_CEILING | 1u << VERDICT_TRAFFIC;
-
-    return (kept & 1u << kind) != 0;
+    return kinds[kind].is_kept;
 }
 
 bool verdict_answer_is_kept(const char *text)
@@ -124,7 +76,8 @@ bool verdict_answer_is_kept(const char *text)
         if (!verdict_kind_is_kept((enum verdict_kind)kind) || (colon && !is_named))
             continue;
         for (int i = 0; i < VERDICT_ANSWERS; i++)
-            if (kinds[kind].answers & HAS(i) && strcmp(answers[i], answer) == 0)
+            if (kinds[kind].answers & bit((enum verdict_answer)i) &&
+                strcmp(answers[i], answer) == 0)
                 return true;
     }
     return false;
@@ -146,7 +99,8 @@ const char *verdict_mark_of(const json_t *run)
 }
 
 json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
-                     const char *sentence, const char *mark, json_t *evidence)
+                     const char *sentence, const char *mark, json_t *nodes,
+                     json_t *evidence)
 {
     struct buf whole;
     json_t *text = NULL;
@@ -157,9 +111,122 @@ json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
         buf_append_str(&whole, mark ? mark : "") == 0)
         text = json_clean_string(whole.data);
     buf_release(&whole);
-    if (!text)
-        json_decref(evidence);
-    return text ? json_pack("{s:s, s:s, s:o, s:o}", "kind", kinds[kind].name, "answer",
-                            answers[answer], "sentence", text, "evidence", evidence)
-                : NULL;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", kinds[kind].name, "answer",
+                     answers[answer], "sentence", text, "nodes",
+                     nodes ? nodes : json_array(), "evidence", evidence);
+}
+
+/* ---- A verdict that was made ---- */
+
+/* VERDICT_KINDS, VERDICT_ANSWERS: unknown, or no verdict. */
+static enum verdict_kind kind_of(const json_t *verdict)
+{
+    const char *name = json_get_str(verdict, "kind", "");
+    int kind = 0;
+
+    while (kind < VERDICT_KINDS && strcmp(kinds[kind].name, name) != 0)
+        kind++;
+    return (enum verdict_kind)kind;
+}
+
+static enum verdict_answer answer_of(const json_t *verdict)
+{
+    const char *name = json_get_str(verdict, "answer", "");
+    int answer = 0;
+
+    while (answer < VERDICT_ANSWERS && strcmp(answers[answer], name) != 0)
+        answer++;
+    return (enum verdict_answer)answer;
+}
+
+bool verdict_is(const json_t *verdict, enum verdict_kind kind)
+{
+    return kind_of(verdict) == kind;
+}
+
+bool verdict_says(const json_t *verdict, enum verdict_answer answer)
+{
+    return answer_of(verdict) == answer;
+}
+
+bool verdict_says_slow(const json_t *verdict)
+{
+    enum verdict_kind kind = kind_of(verdict);
+
+    return kind < VERDICT_KINDS && (kinds[kind].slow & bit(answer_of(verdict))) != 0;
+}
+
+bool verdict_is_quiet(const json_t *verdict)
+{
+    enum verdict_kind kind = kind_of(verdict);
+
+    return kind < VERDICT_KINDS && (kinds[kind].quiet & bit(answer_of(verdict))) != 0;
+}
+
+bool verdict_is_result(const json_t *verdict)
+{
+    enum verdict_kind kind = kind_of(verdict);
+
+    return kind < VERDICT_KINDS && kinds[kind].is_result;
+}
+
+json_t *verdicts_find(const json_t *verdicts, enum verdict_kind kind)
+{
+    json_t *verdict;
+    size_t i;
+
+    json_array_foreach (verdicts, i, verdict)
+        if (verdict_is(verdict, kind))
+            return verdict;
+    return NULL;
+}
+
+static void add_once(json_t *list, json_t *verdict)
+{
+    size_t i, n_alike = 0;
+    json_t *one;
+
+    json_array_foreach (list, i, one) {
+        if (json_equal(json_object_get(one, "sentence"),
+                       json_object_get(verdict, "sentence")))
+            return;
+        n_alike += answer_of(one) == answer_of(verdict);
+    }
+    if (n_alike < VERDICTS_ALIKE_MAX)
+        json_array_append(list, verdict);
+}
+
+json_t *verdicts_sorted(const json_t *verdicts)
+{
+    json_t *of[VERDICT_KINDS], *out = json_array(), *verdict;
+    size_t i;
+
+    for (int kind = 0; kind < VERDICT_KINDS; kind++)
+        of[kind] = json_array();
+    json_array_foreach (verdicts, i, verdict) {
+        enum verdict_kind kind = kind_of(verdict);
+
+        if (kind < VERDICT_KINDS)
+            add_once(of[kind], verdict);
+    }
+    for (int kind = 0; kind < VERDICT_KINDS; kind++) {
+        for (int quiet = 0; quiet < 2; quiet++)
+            json_array_foreach (of[kind], i, verdict)
+                if (verdict_is_quiet(verdict) == (quiet == 1))
+                    json_array_append(out, verdict);
+        json_decref(of[kind]);
+    }
+    return out;
+}
+
+json_t *verdicts_judging(void)
+{
+    json_t *out = json_array();
+
+    for (int kind = 0; kind < VERDICT_KINDS; kind++)
+        for (int i = 0; i < VERDICT_ANSWERS; i++)
+            if (kinds[kind].judging & bit((enum verdict_answer)i))
+                json_array_append_new(
+                    out, json_sprintf("%s:%s", kinds[kind].name, answers[i]));
+    return out;
 }

@@ -9,48 +9,20 @@
 #include <stddef.h>
 
 enum verdict_kind {
-    VERDICT_COMPARE,
-    VERDICT_GATE,
-    VERDICT_CHANGE,
-    VERDICT_CULPRIT,
-    VERDICT_LATENESS,
-    VERDICT_PROJECTION,
-    VERDICT_BUDGET,
-    VERDICT_HANG,
-    VERDICT_TRANSPORT,
-    VERDICT_PREFLIGHT,
-    VERDICT_CEILING,
-    VERDICT_TRAFFIC,
-    VERDICT_TOPOLOGY,
+#define ANSWER(id, name)
+#define KIND(id, name, about, ...) VERDICT_##id,
+#include "server/finding/kinds.inc"
+#undef KIND
     VERDICT_KINDS
 };
 
 enum verdict_answer {
-    VERDICT_BETTER,
-    VERDICT_WORSE,
-    VERDICT_SAME,
-    VERDICT_MIXED,
-    VERDICT_NOT_ENOUGH_DATA,
-    VERDICT_PASS,
-    VERDICT_FAIL,
-    VERDICT_NOT_EVALUATED,
-    VERDICT_SLOW_NODE,
-    VERDICT_SLOW_LINK,
-    VERDICT_SLOW_RACK,
-    VERDICT_LATE_RANK,
-    VERDICT_LAGGING_RANK,
-    VERDICT_NONE,
-    VERDICT_NO_RANK,
-    VERDICT_PROJECTED,
-    VERDICT_ESTIMATED,
-    VERDICT_OK,
-    VERDICT_FINDING,
-    VERDICT_EXPECTED,
-    VERDICT_WITHIN_NODES,
-    VERDICT_BY_NETWORK,
-    VERDICT_PARTLY,
-    VERDICT_ANOTHER_WAY,
-    VERDICT_DIFFERS,
+#define KIND(id, name, about, ...)
+#undef ANSWER
+#define ANSWER(id, name) VERDICT_##id,
+#include "server/finding/kinds.inc"
+#undef ANSWER
+#undef KIND
     VERDICT_ANSWERS
 };
 
@@ -59,8 +31,7 @@ const char *verdict_kind_about(enum verdict_kind kind); /* what it is of, a sent
 const char *verdict_answer_name(enum verdict_answer answer);
 bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer);
 
-/* Whether a run's document, or a case's, keeps a verdict of the kind; others are made on
- * request. */
+/* Whether a run's document keeps verdicts of the kind; others are made on request. */
 bool verdict_kind_is_kept(enum verdict_kind kind);
 /* Whether the text is ANSWER or KIND:ANSWER of a kind that is kept. */
 bool verdict_answer_is_kept(const char *text);
@@ -70,11 +41,37 @@ bool verdict_answer_is_kept(const char *text);
 const char *verdict_mark(const char *backend, bool is_emulated);
 const char *verdict_mark_of(const json_t *run);
 
-/* {"kind","answer","sentence","evidence"}. The answer is one of its kind. sentence:
- * whatever bytes it has of names that others gave; mark: as above, or NULL. evidence:
- * what the sentence rests on, an object; it is taken, also on failure. A new object; NULL
- * when memory is out. */
+/* {"kind","answer","sentence","nodes","evidence"}. The answer is one of its kind.
+ * sentence: whatever bytes it has of names that others gave; mark: as above, or NULL.
+ * nodes: those that the answer names, an array, or NULL for none; evidence: the figures
+ * that the sentence rests on, an object. Both are taken, also on failure. A new object;
+ * NULL when memory is out. */
 json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
-                     const char *sentence, const char *mark, json_t *evidence);
+                     const char *sentence, const char *mark, json_t *nodes,
+                     json_t *evidence);
+
+/* ---- A verdict that was made, such as one of a run's list ---- */
+
+bool verdict_is(const json_t *verdict, enum verdict_kind kind);
+bool verdict_says(const json_t *verdict, enum verdict_answer answer);
+
+/* Whether its answer is a reason to look for a slow node. */
+bool verdict_says_slow(const json_t *verdict);
+/* Whether it is no news, so that the text of a run omits it. */
+bool verdict_is_quiet(const json_t *verdict);
+/* Whether it is what the run was to find out: the last line of its text has it. */
+bool verdict_is_result(const json_t *verdict);
+
+/* The first of the kind in a list; borrowed, or NULL. */
+json_t *verdicts_find(const json_t *verdicts, enum verdict_kind kind);
+
+/* A new list of a list's verdicts in the order of their kinds, of a kind those that are
+ * news first. Each sentence is in it once, and each answer of a kind at most
+ * VERDICTS_ALIKE_MAX times. */
+#define VERDICTS_ALIKE_MAX 16
+json_t *verdicts_sorted(const json_t *verdicts);
+
+/* ["kind:answer"] of verdicts that say which nodes are suspects, or that none is. */
+json_t *verdicts_judging(void);
 
 #endif

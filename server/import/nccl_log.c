@@ -229,11 +229,11 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
         snprintf(sentence + at, sizeof(sentence) - at,
                  " %s by sockets, while most go by NET/%.60s",
                  json_array_size(names) == 1 ? "goes" : "go", usual);
-        json_array_insert_new(json_object_get(out, "verdicts"), 0,
-                              verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING, sentence,
-                                           " (imported)",
-                                           json_pack("{s:s, s:O, s:[]}", "about",
-                                                     "odd_node", "nodes", names, "log")));
+        json_array_insert_new(
+            json_object_get(out, "verdicts"), 0,
+            verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING, sentence, " (imported)",
+                         json_incref(names),
+                         json_pack("{s:s, s:[]}", "about", "odd_node", "log")));
     }
     json_decref(names);
     json_decref(hosts);
@@ -242,14 +242,14 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
 /* Of what was not looked at nothing is known: the first verdict. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
-    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
+    json_t *evidence = json_pack("{s:s, s:[]}", "about", "ways", "log");
     char sentence[120];
 
     snprintf(sentence, sizeof(sentence), "%zu of %zu processes were left out",
              set->n_left_out, set->n + set->n_left_out);
     json_array_insert_new(json_object_get(out, "verdicts"), 0,
                           verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA,
-                                       sentence, " (imported)", evidence));
+                                       sentence, " (imported)", NULL, evidence));
 }
 
 /* The node of each rank of the largest communicator. */

@@ -287,13 +287,12 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
 static void append(json_t *verdicts, enum verdict_answer answer, const char *about,
                    const char *sentence, json_t *nodes, const char *line)
 {
-    json_t *evidence = json_pack("{s:s, s:o, s:[]}", "about", about, "nodes",
-                                 nodes ? nodes : json_array(), "log");
+    json_t *evidence = json_pack("{s:s, s:[]}", "about", about, "log");
 
     if (line)
         json_array_append_new(json_object_get(evidence, "log"), json_clean_string(line));
-    json_array_append_new(
-        verdicts, verdict_json(VERDICT_TRANSPORT, answer, sentence, MARK, evidence));
+    json_array_append_new(verdicts, verdict_json(VERDICT_TRANSPORT, answer, sentence,
+                                                 MARK, nodes, evidence));
 }
 
 /* NULL: the log has no line of the rank. */

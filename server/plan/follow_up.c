@@ -8,6 +8,7 @@
 #include "common/spec/run_spec.h"
 #include "server/analysis/culprit_model.h"
 #include "server/analysis/gate.h"
+#include "server/finding/verdict.h"
 
 /* Of the run's spec: what its figures depend on. All else is as usual. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
@@ -29,10 +30,14 @@ bool follow_up_fits(const json_t *run)
 
 static json_t *why(const json_t *run)
 {
-    json_t *said = json_object_get(run, "lateness");
+    json_t *verdicts = json_object_get(run, "verdicts"), *said = NULL, *verdict;
+    size_t i;
 
-    if (strcmp(json_get_str(said, "answer", ""), "late_rank") != 0)
-        said = gate_failed(json_object_get(run, "verdict"));
+    json_array_foreach (verdicts, i, verdict)
+        if (!said && verdict_says_slow(verdict))
+            said = verdict;
+    if (!said)
+        said = gate_failed(verdicts_find(verdicts, VERDICT_GATE));
     return said ? json_incref(json_object_get(said, "sentence")) : json_null();
 }
 

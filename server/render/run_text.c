@@ -12,6 +12,7 @@
 #include "common/result/noise.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec.h"
+#include "server/finding/verdict.h"
 #include "server/render/conditions_text.h"
 #include "server/render/table.h"
 #include "server/render/transport_text.h"
@@ -207,39 +208,58 @@ static void put_in_line(struct buf *out, const char *words)
         buf_append(out, *words == '\n' ? " " : words, 1);
 }
 
-/* What each check of the run came to. */
-static void put_checks(const json_t *verdict, struct buf *out)
+/* A verdict that is news, check by check if it has some. */
+static void put_verdict(const json_t *verdict, struct buf *out)
 {
+    const char *kind = json_get_str(verdict, "kind", "?");
     const json_t *checks =
         json_object_get(json_object_get(verdict, "evidence"), "checks");
 
+    if (verdict_is_quiet(verdict))
+        return;
+    if (json_array_size(checks) == 0 && !verdict_is_result(verdict)) {
+        buf_printf(out, "# %s: ", kind);
+        put_in_line(out, json_get_str(verdict, "sentence", ""));
+        buf_append_str(out, "\n");
+    }
     for (size_t i = 0; i < json_array_size(checks); i++) {
         const json_t *check = json_array_get(checks, i);
+        const char *command = json_get_str(check, "command", NULL);
 
-        buf_printf(out, "# check %s: %s: ", json_get_str(check, "check", "?"),
+        buf_printf(out, "# %s %s: %s: ", kind, json_get_str(check, "check", "?"),
                    json_get_str(check, "answer", "?"));
         put_in_line(out, json_get_str(check, "sentence", ""));
+        if (command) {
+            buf_append_str(out, " (fix: ");
+            put_in_line(out, command);
+            buf_append_str(out, ")");
+        }
         buf_append_str(out, "\n");
     }
 }
 
-/* That no rank is late is no news. */
-static void put_lateness(const json_t *lateness, struct buf *out)
+static void put_verdicts(const json_t *event, struct buf *out)
 {
-    if (strcmp(json_get_str(lateness, "answer", ""), "late_rank") != 0)
-        return;
-    buf_append_str(out, "# ");
-    put_in_line(out, json_get_str(lateness, "sentence", ""));
-    buf_append_str(out, "\n");
+    const json_t *verdicts = json_object_get(event, "verdicts");
+
+    for (size_t i = 0; i < json_array_size(verdicts); i++)
+        put_verdict(json_array_get(verdicts, i), out);
 }
 
-static void put_traffic(const json_t *traffic, struct buf *out)
+/* Verdicts that the run was to give: in its last line. */
+static void put_results(const json_t *event, struct buf *out)
 {
-    if (!traffic)
-        return;
-    buf_append_str(out, "# ");
-    put_in_line(out, json_get_str(traffic, "sentence", ""));
-    buf_append_str(out, "\n");
+    const json_t *verdicts = json_object_get(event, "verdicts");
+
+    for (size_t i = 0; i < json_array_size(verdicts); i++) {
+        const json_t *verdict = json_array_get(verdicts, i);
+
+        if (!verdict_is_result(verdict))
+            continue;
+        buf_printf(out, "; %s: %s: ", json_get_str(verdict, "kind", "?"),
+                   json_get_str(verdict, "answer", "?"));
+        put_in_line(out, json_get_str(verdict, "sentence", ""));
+    }
 }
 
 /* Beside the figure: " (interval 20.1 to 95.4; 12 of 54 rows are less certain than 10
@@ -283,14 +303,6 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
                    text->wrong == 1 ? "" : "s");
 }
 
-static void put_verdict(const char *name, const json_t *verdict, struct buf *out)
-{
-    if (!verdict)
-        return;
-    buf_printf(out, "; %s: %s: ", name, json_get_str(verdict, "answer", "?"));
-    put_in_line(out, json_get_str(verdict, "sentence", ""));
-}
-
 /* The last lines; edits may still come before them. Reason and verdict stand on the very
  * last, so that `tail -1` has all of it. */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
@@ -298,12 +310,9 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
 {
     const char *state = json_get_str(event, "state", "?");
     const char *reason = json_get_str(event, "reason", NULL);
-    const json_t *verdict = json_object_get(event, "verdict");
     bool is_completed = strcmp(state, "completed") == 0;
 
-    put_checks(verdict, out);
-    put_lateness(json_object_get(event, "lateness"), out);
-    put_traffic(json_object_get(event, "traffic"), out);
+    put_verdicts(event, out);
     if (text->can_follow_up && text->n_nodes >= FOLLOW_UP_NODES_MIN)
         buf_printf(out, "# find the slow node: %s/follow_up -H 'Accept: text/plain'\n",
                    text->post);
@@ -317,8 +326,7 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
         put_in_line(out, reason ? reason : "no reason given");
     if (is_completed && reason)
         buf_append_str(out, ")");
-    put_verdict("culprit", json_object_get(event, "culprit"), out);
-    put_verdict("verdict", verdict, out);
+    put_results(event, out);
     buf_append_str(out, "\n");
 }
 
@@ -382,27 +390,6 @@ static const char *known_or(const json_t *way, const char *key)
     return *name ? name : "?";
 }
 
-/* What was found of the nodes before anything started. */
-static void put_findings(const json_t *preflight, struct buf *out)
-{
-    const json_t *checks =
-        json_object_get(json_object_get(preflight, "evidence"), "checks");
-
-    for (size_t i = 0; i < json_array_size(checks); i++) {
-        const json_t *check = json_array_get(checks, i);
-        const char *command = json_get_str(check, "command", NULL);
-
-        buf_printf(out, "# preflight %s: ", json_get_str(check, "check", "?"));
-        put_in_line(out, json_get_str(check, "sentence", ""));
-        if (command) {
-            buf_append_str(out, " (mend: ");
-            put_in_line(out, command);
-            buf_append_str(out, ")");
-        }
-        buf_append_str(out, "\n");
-    }
-}
-
 /* Who could not reach whom, where that ended a case: "# no way: a to b ...". */
 static void put_ways(const json_t *verdict, struct buf *out)
 {
@@ -411,7 +398,7 @@ static void put_ways(const json_t *verdict, struct buf *out)
 
     if (n == 0)
         return;
-    put_findings(verdict, out);
+    put_verdict(verdict, out);
     for (size_t i = 0; i < n && i < WAYS_NAMED_MAX; i++) {
         const json_t *way = json_array_get(ways, i);
         char text[400];
@@ -424,16 +411,6 @@ static void put_ways(const json_t *verdict, struct buf *out)
     }
     if (n > WAYS_NAMED_MAX)
         buf_printf(out, "# and %zu more ways\n", n - WAYS_NAMED_MAX);
-}
-
-/* That it is not known is no news. */
-static void put_ceiling(const json_t *ceiling, struct buf *out)
-{
-    if (strcmp(json_get_str(ceiling, "answer", ""), "expected") != 0)
-        return;
-    buf_append_str(out, "# ceiling: ");
-    put_in_line(out, json_get_str(ceiling, "sentence", ""));
-    buf_append_str(out, "\n");
 }
 
 static void take_placed(struct run_text *text, const json_t *event, struct buf *out)
@@ -457,8 +434,7 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
         buf_printf(out, " and %zu more", count - NODES_NAMED_MAX);
     buf_append_str(out, "\n");
     put_groups(json_object_get(event, "groups"), out);
-    put_findings(json_object_get(event, "preflight"), out);
-    put_ceiling(json_object_get(event, "ceiling"), out);
+    put_verdicts(event, out);
 }
 
 static const char *bytes_text(int64_t bytes, char text[UNITS_TEXT_MAX])

@@ -274,13 +274,12 @@ static void describe(const struct live_case *live, int rank, struct hang_rank *o
                               .process = at->process};
 }
 
-static json_t *judge_hang(const struct live_case *live)
+/* ranks: one for each of the case, filled in. */
+static json_t *judge_hang(const struct live_case *live, struct hang_rank *ranks)
 {
     const struct run *run = live->run;
     const struct run_spec *spec = run->spec;
     struct clock_time now = clock_read(live->cases->services->clock);
-    struct hang_rank *ranks =
-        memory_zeroed((size_t)live->on.world_size, sizeof(*ranks), "ranks that hang");
     struct hang hang = {.ranks = ranks,
                         .n = (size_t)live->on.world_size,
                         .seconds = spec->stall_s,
@@ -288,13 +287,10 @@ static json_t *judge_hang(const struct live_case *live)
                             now.wall_ms - (now.monotonic_ns - live->changed_ns) / 1000000,
                         .is_program = spec->program.name != NULL,
                         .mark = verdict_mark(run->backend, run->is_emulated)};
-    json_t *verdict;
 
     for (int i = 0; i < live->on.world_size; i++)
         describe(live, i, &ranks[i]);
-    verdict = hang_verdict(&hang);
-    free(ranks);
-    return verdict;
+    return hang_verdict(&hang);
 }
 
 json_t *case_blame_full(const struct live_case *live)
@@ -329,19 +325,15 @@ json_t *case_blame_stall(const struct live_case *live)
 
 static void name_lagging(const struct live_case *live, json_t *blame)
 {
-    json_t *verdict = judge_hang(live);
-    const json_t *found = json_object_get(verdict, "evidence");
-    const json_t *ranks = json_object_get(found, "ranks");
+    struct hang_rank *ranks =
+        memory_zeroed((size_t)live->on.world_size, sizeof(*ranks), "ranks that hang");
+    json_t *verdict = judge_hang(live, ranks);
 
-    for (size_t i = 0; i < json_array_size(ranks); i++) {
-        const json_t *one = json_array_get(ranks, i);
-
-        if (json_get_bool(one, "lagging", false))
-            add_behind(blame, live, (int)json_get_int(one, "rank", 0));
-    }
-    json_object_set_new(blame, "count", json_integer(json_get_int(found, "lagging", 0)));
-    if (verdict)
-        json_object_set_new(blame, "verdict", verdict);
+    for (int i = 0; i < live->on.world_size; i++)
+        if (ranks[i].is_lagging)
+            add_behind(blame, live, i);
+    free(ranks);
+    json_object_set_new(blame, "verdict", verdict);
 }
 
 static bool names(const json_t *blame, int rank)

@@ -10,7 +10,6 @@
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
-#include "server/analysis/unreached.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/blame.h"
 #include "server/runs/run_conditions.h"
@@ -88,6 +87,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
     run->nodes = json_array();
+    run->verdicts = json_array();
     run->editable = json_pack("{s:O, s:s}", "labels", spec->labels, "notes", "");
     return run;
 }
@@ -183,20 +183,15 @@ void run_destroy(struct run *run)
     release_nodes(run);
     split_release(&run->groups);
     json_decref(run->machines);
-    json_decref(run->preflight);
-    json_decref(run->ceiling);
+    json_decref(run->verdicts);
     run_spec_destroy(run->spec);
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
     json_decref(run->nodes);
     json_decref(run->editable);
-    json_decref(run->verdict);
-    json_decref(run->lateness);
     lateness_destroy(run->late);
-    json_decref(run->traffic);
     carried_release(&run->carried);
-    json_decref(run->culprit);
     headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
@@ -234,14 +229,7 @@ static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
     if (!run_has_ended(run))
         return;
     run->ended_ms = time_ms;
-    json_decref(run->verdict);
-    run->verdict = json_incref(json_object_get(body, "verdict"));
-    json_decref(run->lateness);
-    run->lateness = json_incref(json_object_get(body, "lateness"));
-    json_decref(run->traffic);
-    run->traffic = json_incref(json_object_get(body, "traffic"));
-    json_decref(run->culprit);
-    run->culprit = json_incref(json_object_get(body, "culprit"));
+    json_array_extend(run->verdicts, json_object_get(body, "verdicts"));
 }
 
 /* How the ranks of the nodes go together, and how many rows that makes. */
@@ -291,10 +279,8 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
     json_decref(run->machines);
     run->machines = json_incref(json_object_get(body, "machines"));
-    json_decref(run->preflight);
-    run->preflight = json_incref(json_object_get(body, "preflight"));
-    json_decref(run->ceiling);
-    run->ceiling = json_incref(json_object_get(body, "ceiling"));
+    json_array_clear(run->verdicts);
+    json_array_extend(run->verdicts, json_object_get(body, "verdicts"));
     form_groups(run);
 }
 
@@ -338,15 +324,6 @@ static bool is_live(const struct run_case *c)
     return c->state == CASE_RENDEZVOUS || c->state == CASE_RUNNING;
 }
 
-/* It was not known before the run began, and is found of its nodes all the same. */
-static void note_unreached(struct run *run, const json_t *verdict)
-{
-    json_t *joined = unreached_join(run->preflight, verdict);
-
-    json_decref(run->preflight);
-    run->preflight = joined;
-}
-
 static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
@@ -361,8 +338,6 @@ static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
     json_decref(c->blamed);
     c->blamed = json_incref(json_object_get(body, "blamed"));
-    if (blame_is(c->blamed, BLAME_UNREACHABLE))
-        note_unreached(run, json_object_get(c->blamed, "verdict"));
     json_decref(c->transports);
     c->transports = json_incref(json_object_get(body, "transports"));
     if (state == CASE_RENDEZVOUS)

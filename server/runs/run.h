@@ -105,8 +105,7 @@ struct run {
     json_t *nodes;              /* the same as its document has it */
     struct split_groups groups; /* of ranks; once placed */
     json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
-    json_t *preflight;          /* the verdict on them, or NULL */
-    json_t *ceiling;            /* that on what their links allow, or NULL */
+    json_t *verdicts;           /* that its events have; those on cases are theirs */
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;         /* with a pattern: those of the rounds so far */
     size_t n_live;          /* that have begun and not ended */
@@ -117,11 +116,7 @@ struct run {
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
-    json_t *lateness;           /* the verdict on that, once it has ended; or NULL */
     struct carried carried;     /* by the network, as its rows say */
-    json_t *traffic;            /* the verdict on that, once it has ended; or NULL */
-    json_t *culprit;   /* the verdict on who is slow, once a pattern has ended; or NULL */
-    json_t *verdict;   /* on the checks of its spec, once it has ended; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */
 };
@@ -163,6 +158,9 @@ enum run_form {
     RUN_BRIEF,  /* without spec and cases */
     RUN_STORED  /* for the database before it has ended: without its cases */
 };
+
+/* The verdicts on the run and on its cases: verdicts_sorted. A new list. */
+json_t *run_verdicts(const struct run *run);
 
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);

@@ -70,11 +70,11 @@ static void tell_end(struct active_run *active, enum run_state state, const char
                      json_t *verdict)
 {
     const char *mark = verdict_mark(active->run->backend, active->run->is_emulated);
-    json_t *body =
-        json_pack("{s:s, s:o?, s:o*, s:o*, s:o*, s:o*}", "state", run_state_name(state),
-                  "reason", json_clean_string(reason), "verdict", verdict, "lateness",
-                  run_lateness(active->run), "culprit", run_plan_verdict(active->run),
-                  "traffic", carried_verdict(&active->run->carried, mark));
+    json_t *verdicts = json_pack("[o*, o*, o*, o*]", verdict,
+                                 run_plan_verdict(active->run), run_lateness(active->run),
+                                 carried_verdict(&active->run->carried, mark));
+    json_t *body = json_pack("{s:s, s:o?, s:o}", "state", run_state_name(state), "reason",
+                             json_clean_string(reason), "verdicts", verdicts);
     json_t *doc;
 
     count(&active->scheduler->counters, state);
@@ -82,7 +82,8 @@ static void tell_end(struct active_run *active, enum run_state state, const char
              reason ? reason : "");
     run_log_append(active->log, "state", body);
     last_checks_note(active->scheduler->checks, active->run->spec->name,
-                     active->run->ended_ms, active->run->verdict);
+                     active->run->ended_ms,
+                     verdicts_find(active->run->verdicts, VERDICT_GATE));
     doc = run_to_json(active->run, RUN_STORED);
     if (state == RUN_COMPLETED)
         history_add(active->scheduler->history, doc); /* what it took */

@@ -7,8 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
-#include "server/analysis/suspects.h"
-#include "server/runs/blame.h"
+#include "server/finding/verdict.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
@@ -141,36 +140,23 @@ static json_t *collectives_json(const struct run_spec *spec)
     return names;
 }
 
-/* What the run's verdicts say of nodes; NULL where they say nothing. */
-static json_t *suspects_json(const struct run *run)
+json_t *run_verdicts(const struct run *run)
 {
-    json_t *out = json_array();
+    json_t *all = json_copy(run->verdicts), *sorted;
 
-    suspects_add(out, run->culprit);
-    suspects_add(out, run->lateness);
-    for (size_t i = 0; run->cases && i < run->n_cases; i++)
-        if (run->cases[i].blamed)
-            suspects_add(out, json_object_get(run->cases[i].blamed, "verdict"));
-    if (json_array_size(out) > 0)
-        return out;
-    json_decref(out);
-    return NULL;
-}
+    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
+        const struct run_case *c = &run->cases[i];
 
-/* Of the first case that stalled. */
-static json_t *hang_of(const struct run *run)
-{
-    json_t *verdict = NULL;
-
-    for (size_t i = 0; run->cases && !verdict && i < run->n_cases; i++)
-        if (blame_is(run->cases[i].blamed, BLAME_STALLED))
-            verdict = json_object_get(run->cases[i].blamed, "verdict");
-    return verdict;
+        json_array_append(all, json_object_get(c->blamed, "verdict"));
+        json_array_extend(all, json_object_get(c->transports, "verdicts"));
+    }
+    sorted = verdicts_sorted(all);
+    json_decref(all);
+    return sorted;
 }
 
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
-    json_t *suspects, *hang;
     json_t *out = json_pack(
         "{s:s, s:s, s:O, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:O}", "id",
         run->id, "name", run->spec->name, "labels",
@@ -186,10 +172,6 @@ json_t *run_to_json(const struct run *run, enum run_form form)
         json_object_set_new(out, "cases", cases_json(run, form));
         if (run->machines)
             json_object_set(out, "machines", run->machines);
-        if (run->preflight)
-            json_object_set(out, "preflight", run->preflight);
-        if (run->ceiling)
-            json_object_set(out, "ceiling", run->ceiling);
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));
@@ -206,19 +188,6 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
-    suspects = suspects_json(run);
-    if (suspects)
-        json_object_set_new(out, "suspects", suspects);
-    hang = form == RUN_BRIEF ? NULL : hang_of(run);
-    if (hang)
-        json_object_set(out, "hang", hang);
-    if (run->lateness && form != RUN_BRIEF)
-        json_object_set(out, "lateness", run->lateness);
-    if (run->traffic && form != RUN_BRIEF)
-        json_object_set(out, "traffic", run->traffic);
-    if (run->culprit)
-        json_object_set(out, "culprit", run->culprit);
-    if (run->verdict)
-        json_object_set(out, "verdict", run->verdict);
+    json_object_set_new(out, "verdicts", run_verdicts(run));
     return out;
 }

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
 #include "common/spec/batch_group.h"
+#include "server/finding/verdict.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/machine.h"
 #include "server/nodes/node.h"
@@ -77,7 +78,7 @@ static void place(struct active_run *active, const struct placement *placement)
 {
     const struct run *run = active->run;
     struct split_groups groups = {0};
-    json_t *nodes = json_array(), *body, *verdict;
+    json_t *nodes = json_array(), *body;
     int world = 0;
 
     for (size_t i = 0; i < placement->n_nodes; i++) {
@@ -104,12 +105,9 @@ static void place(struct active_run *active, const struct placement *placement)
     json_object_set_new(body, "machines",
                         machines_json((const struct node *const *)placement->nodes,
                                       placement->n_nodes, run->spec->nccl_lib));
-    verdict = look_at_nodes(run->spec, placement);
-    if (verdict)
-        json_object_set_new(body, "preflight", verdict);
-    verdict = find_ceiling(run->spec, placement);
-    if (verdict)
-        json_object_set_new(body, "ceiling", verdict);
+    json_object_set_new(body, "verdicts",
+                        json_pack("[o*, o*]", look_at_nodes(run->spec, placement),
+                                  find_ceiling(run->spec, placement)));
     run_log_append(active->log, "placed", body);
 }
 
@@ -160,13 +158,14 @@ static void fail_waiting(struct active_run *active, const char *reason)
 static void refuse_sick(struct active_run *active)
 {
     const struct run *run = active->run;
+    const json_t *found = verdicts_find(run->verdicts, VERDICT_PREFLIGHT);
     char reason[1000];
 
-    if (run->spec->preflight != RUN_PREFLIGHT_REQUIRE ||
-        strcmp(json_get_str(run->preflight, "answer", "not_evaluated"), "finding") != 0)
+    if (run->spec->preflight != RUN_PREFLIGHT_REQUIRE || !found ||
+        !verdict_says(found, VERDICT_FINDING))
         return;
     snprintf(reason, sizeof(reason), "preflight: %s",
-             json_get_str(run->preflight, "sentence", ""));
+             json_get_str(found, "sentence", ""));
     fail_waiting(active, reason);
 }
 

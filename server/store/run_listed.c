@@ -6,15 +6,19 @@
 /* A list draws the curve with a few dozen pixels; a run may have thousands of sizes. */
 #define CURVE_MAX ((size_t)64)
 
-static const char *const left_out[] = {"spec",      "cases",   "machines",
-                                       "preflight", "ceiling", "lateness",
-                                       "traffic",   "hang",    "elapsed"};
+static const char *const left_out[] = {"spec", "cases", "machines", "elapsed"};
 
-json_t *verdict_brief(const json_t *verdict)
+static json_t *without_evidence(const json_t *verdicts)
 {
-    return json_pack("{s:O?, s:O?, s:O?}", "kind", json_object_get(verdict, "kind"),
-                     "answer", json_object_get(verdict, "answer"), "sentence",
-                     json_object_get(verdict, "sentence"));
+    json_t *out = json_array(), *verdict;
+    size_t i;
+
+    json_array_foreach (verdicts, i, verdict) {
+        verdict = json_copy(verdict);
+        json_object_del(verdict, "evidence");
+        json_array_append_new(out, verdict);
+    }
+    return out;
 }
 
 /* Keep the first point, the last, and every n-th between them. */
@@ -35,14 +39,6 @@ static void thin_curve(json_t *run)
     json_object_set_new(run, "summary", summary);
 }
 
-static void shorten(json_t *run, const char *name)
-{
-    const json_t *verdict = json_object_get(run, name);
-
-    if (verdict)
-        json_object_set_new(run, name, verdict_brief(verdict));
-}
-
 json_t *run_listed(const json_t *doc)
 {
     json_t *run = json_copy((json_t *)(uintptr_t)doc);
@@ -50,7 +46,7 @@ json_t *run_listed(const json_t *doc)
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
         json_object_del(run, left_out[i]);
     thin_curve(run);
-    shorten(run, "culprit");
-    shorten(run, "verdict");
+    json_object_set_new(run, "verdicts",
+                        without_evidence(json_object_get(run, "verdicts")));
     return run;
 }

@@ -4,11 +4,8 @@
 
 #include <jansson.h>
 
-/* A run's document without its longest members, with short verdicts and a short curve. A
- * new reference; the document stays as it is. */
+/* A run's document without its longest members: verdicts without evidence, a short curve.
+ * A new reference; the document stays as it is. */
 json_t *run_listed(const json_t *doc);
-
-/* A verdict without its evidence. A new reference. */
-json_t *verdict_brief(const json_t *verdict);
 
 #endif

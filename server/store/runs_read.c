@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/finding/verdict.h"
 #include "server/store/store_sql.h"
 
 #define SQL_MAX ((size_t)4096)
@@ -23,6 +24,11 @@ static const char *const indexes[] = {
     [STORE_RUNS_FIGURE] = "runs_by_figure",
 };
 
+/* ANSWER or KIND:ANSWER is that of a verdict. */
+#define SQL_SAID                                                                         \
+    "said.answer = substr(want.value, instr(want.value, ':') + 1)"                       \
+    " AND want.value IN (said.answer, said.kind || ':' || said.answer)"
+
 static const struct {
     const char *param, *condition;
 } filters[] = {
@@ -35,16 +41,13 @@ static const struct {
                " AND have.value = json_extract(want.value, '$[1]')))"},
     /* The sign keeps the plan on the index that has the order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
-    {"suspect",
-     "+id IN (SELECT judged.id FROM runs AS judged INDEXED BY runs_by_suspects,"
-     " json_each(judged.suspects) AS said, json_each(said.value, '$.nodes') AS named"
-     " WHERE judged.suspects IS NOT NULL AND named.value = :suspect)"},
-    {"judged", "+id IN (SELECT id FROM runs INDEXED BY runs_by_suspects"
-               " WHERE suspects IS NOT NULL)"},
-    {"answers", "+id IN (SELECT said.run FROM json_each(:answers) AS want"
+    {"suspect", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
                 " CROSS JOIN run_answers AS said"
-                " WHERE said.answer = substr(want.value, instr(want.value, ':') + 1)"
-                " AND want.value IN (said.answer, said.kind || ':' || said.answer))"},
+                " WHERE said.node = :suspect AND " SQL_SAID ")"},
+    {"judged", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
+               " CROSS JOIN run_answers AS said WHERE " SQL_SAID ")"},
+    {"answers", "+id IN (SELECT said.run FROM json_each(:answers) AS want"
+                " CROSS JOIN run_answers AS said WHERE " SQL_SAID ")"},
     {"since_ms", "created_ms >= :since_ms"},
     {"until_ms", "created_ms < :until_ms"},
 };
@@ -168,14 +171,15 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg)
 {
     json_t *params = json_pack(
-        "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:b, s:i}", "sort",
-        (int)query->sort, "is_rising", (int)query->is_rising, "states",
+        "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:b, s:i}",
+        "sort", (int)query->sort, "is_rising", (int)query->is_rising, "states",
         words_json(query->states, query->n_states), "answers",
         words_json(query->answers, query->n_answers), "labels", labels_json(query),
         "pattern", pattern_json(query->text), "node", query->node, "suspect",
-        query->suspect, "judged", query->is_judged ? json_true() : json_null(),
-        "since_ms", time_json(query->since_ms), "until_ms", time_json(query->until_ms),
-        "has_total", (int)query->has_total, "limit", query->limit);
+        query->suspect, "judged", query->is_judged ? json_true() : json_null(), "judging",
+        verdicts_judging(), "since_ms", time_json(query->since_ms), "until_ms",
+        time_json(query->until_ms), "has_total", (int)query->has_total, "limit",
+        query->limit);
 
     store_ask_page(store, answer_runs, params, query->cursor, done, arg);
 }

@@ -534,10 +534,12 @@ static const char SQL_COMPLETED[] = "SELECT json_remove(doc, '$.cases') FROM run
                                     " ORDER BY created_ms DESC, id DESC LIMIT :limit";
 static const char SQL_VERDICTS[] =
     "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
-    " 'verdict', json_extract(doc, '$.verdict')) FROM (SELECT name, doc FROM runs"
+    " 'verdict', json(gate)) FROM (SELECT name, doc, (SELECT value FROM"
+    "  json_each(doc, '$.verdicts') WHERE json_extract(value, '$.kind') = 'gate') AS gate"
+    " FROM runs"
     " WHERE state IN " STORE_SQL_ENDED " AND length(doc) < 1048576"
     " ORDER BY created_ms DESC, id DESC LIMIT :limit)"
-    " WHERE json_extract(doc, '$.verdict') IS NOT NULL";
+    " WHERE gate IS NOT NULL";
 
 int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take,
                       void *arg, struct error *err)

@@ -238,7 +238,8 @@ int store_recall_log(struct store_recall *recall, const char *run,
  * ones. A new array. */
 json_t *store_load_completed(struct store *store, int limit, struct error *err);
 
-/* Of the latest `limit` runs that ended, huge ones left out, those that have a verdict:
+/* Of the latest `limit` runs that ended, huge ones left out, those whose checks were
+ * judged:
  * {"name","ended","verdict"}, newest first. A new array. */
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
 

@@ -41,8 +41,6 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " figure_micro INTEGER AS (CASE WHEN json_valid(doc) THEN"                           \
     "  CAST(round(1e6 * coalesce(json_extract(doc, '$.summary.headline.value'),"         \
     "  json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER) END) VIRTUAL,"    \
-    " suspects TEXT AS (CASE WHEN json_valid(doc) THEN"                                  \
-    "  json_extract(doc, '$.suspects') END) VIRTUAL,"                                    \
     " notes TEXT AS (CASE WHEN json_valid(listed) THEN"                                  \
     "  json_extract(listed, '$.notes') END) VIRTUAL);"                                   \
     "CREATE UNIQUE INDEX runs_by_created ON runs"                                        \
@@ -53,7 +51,6 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE INDEX runs_by_figure ON runs"                                                \
     " (figure_micro, id, created_ms, state, name, labels, notes)"                        \
     " WHERE figure_micro IS NOT NULL;"                                                   \
-    "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;"   \
     "CREATE TABLE run_nodes ("                                                           \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " node TEXT NOT NULL,"                                                               \
@@ -190,31 +187,23 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT                      \
     "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT
 
-/* Answers of the verdicts on a run: each member of its document that has a kind and an
- * answer, and each verdict on the transports of its cases. */
-#define SQL_VERDICT(each)                                                                \
-    " CASE " each ".type WHEN 'object' THEN json_extract(" each ".value, '$.kind') END"  \
-    " AS kind,"                                                                          \
-    " CASE " each ".type WHEN 'object' THEN"                                             \
-    "  json_extract(" each ".value, '$.answer') END AS answer "
+/* Answers of the verdicts on a run, once for each node that they name; node is empty for
+ * those that name none. */
 #define SQL_REPLACE_ANSWERS                                                              \
     " BEGIN DELETE FROM run_answers WHERE run = NEW.id;"                                 \
-    "INSERT INTO run_answers SELECT DISTINCT NEW.id, kind, answer FROM"                  \
-    " (SELECT" SQL_VERDICT(                                                              \
-        "member") "FROM json_each(NEW.doc) AS member"                                    \
-                  "  UNION SELECT" SQL_VERDICT(                                          \
-                      "verdict") "  FROM json_each(NEW.doc, '$.cases') AS item,"         \
-                                 "  json_each(CASE item.type WHEN 'object' THEN "        \
-                                 "item.value ELSE '{}' END,"                             \
-                                 "   '$.transports.verdicts') AS verdict)"               \
-                                 " WHERE kind IS NOT NULL AND answer IS NOT NULL; END;"
+    "INSERT INTO run_answers SELECT DISTINCT NEW.id,"                                    \
+    " json_extract(verdict.value, '$.kind'), json_extract(verdict.value, '$.answer'),"   \
+    " coalesce(named.value, '') FROM json_each(NEW.doc, '$.verdicts') AS verdict"        \
+    " LEFT JOIN json_each(verdict.value, '$.nodes') AS named; END;"
 #define SQL_ANSWERS                                                                      \
     "CREATE TABLE run_answers ("                                                         \
     " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"                         \
     " kind TEXT NOT NULL,"                                                               \
     " answer TEXT NOT NULL,"                                                             \
-    " PRIMARY KEY (run, kind, answer)) WITHOUT ROWID;"                                   \
+    " node TEXT NOT NULL,"                                                               \
+    " PRIMARY KEY (run, kind, answer, node)) WITHOUT ROWID;"                             \
     "CREATE INDEX run_answers_by_answer ON run_answers (answer, kind, run);"             \
+    "CREATE INDEX run_answers_by_node ON run_answers (node, answer, kind, run);"         \
     "CREATE TRIGGER run_added AFTER INSERT ON runs" SQL_REPLACE_ANSWERS                  \
     "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_REPLACE_ANSWERS
 

@@ -85,9 +85,8 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
 /* A gate that failed says that the run was not as usual, unless somebody accepted it. */
 #define IS_USUAL                                                                         \
     "v.is_whole AND v.run NOT IN (:run, :before) AND (v.run IS :since OR"                \
-    " coalesce((SELECT json_extract(doc, '$.verdict.answer') FROM runs WHERE id = "      \
-    "v.run),"                                                                            \
-    " '') <> 'fail')"
+    " NOT EXISTS (SELECT 1 FROM run_answers AS said WHERE said.run = v.run"              \
+    "  AND said.kind = 'gate' AND said.answer = 'fail'))"
 
 /* The last of each of the run's series, and of these the last. since: the first that
  * counts, or null. */

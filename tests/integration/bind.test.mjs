@@ -10,6 +10,7 @@ import { long, noWorkersLeft, quick, startAgent, startServer } from './lib/clust
 import { buildDir } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 240000 };
 const vectors = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../vectors');
@@ -193,7 +194,7 @@ describe('binding', { concurrency: 4 }, () => {
     assert.equal(backends.nccl.gpus, undefined);
     const run = await server.runToEnd({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });
     assert.equal(run.state, 'completed', run.reason);
-    assert.match(run.traffic.sentence, /^at 1M .*\b0 % .*; NVLink .*2\.0 MiB \(emulated\)$/);
+    assert.match(verdictOf(run, 'traffic').sentence, /^at 1M .*\b0 % .*; NVLink .*2\.0 MiB \(emulated\)$/);
     const [conditions] = conditionsOf(run);
     assert.deepEqual(conditions.bind, { to: 'numa', cpus: ['1', '0'] });
     // What the emulated driver says of the slower one's clock, and that it is hot.

@@ -15,6 +15,7 @@ import {
   startServer,
 } from './lib/cluster.mjs';
 import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 const program = path.join(binDir, 'ringbench-sim');
@@ -180,7 +181,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
       assert.deepEqual([preview.cases, preview.rows, preview.spec.rounds], [300, 300, 4]);
       const { run } = await runs(server, few);
       assert.equal(run.state, 'completed', run.reason);
-      assert.match(run.culprit.sentence, /^sim-77 .*\b4 .*\b4 /);
+      assert.match(verdictOf(run, 'culprit').sentence, /^sim-77 .*\b4 .*\b4 /);
       const planned = run.cases.filter((c) => !c.confirms);
       assert.equal(new Set(planned.map((c) => c.nodes.join(' '))).size, 300);
       const partners = new Map();
@@ -206,8 +207,8 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=5:13']);
     const { run, rows } = await runs(server, sim({ stall_s: 8, check: 1 }));
     assert.equal(run.state, 'failed');
-    assert.match(run.hang.sentence, /rank 5 on sim-3 .*operation 12 \(64 KiB\)/);
-    assert.match(run.hang.sentence, /; 7 ranks .*operation 13 \(64 KiB\)/);
+    assert.match(verdictOf(run, 'hang').sentence, /rank 5 on sim-3 .*operation 12 \(64 KiB\)/);
+    assert.match(verdictOf(run, 'hang').sentence, /; 7 ranks .*operation 13 \(64 KiB\)/);
     assert.equal(rows.length, 1);
     await server.nodeIs('sim-3', 'idle');
   });
@@ -223,7 +224,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     assert.equal(wrong.rows[1].errors[0].rank, 3);
     const hang = await runs(server, sim({ stall_s: 5, fault: { kind: 'hang', rank: 1, op: 3 } }));
     assert.equal(hang.run.state, 'failed');
-    assert.match(hang.run.hang.sentence, /rank 1 on sim-1 .*operation 2 /);
+    assert.match(verdictOf(hang.run, 'hang').sentence, /rank 1 on sim-1 .*operation 2 /);
     for (const kind of ['die', 'no_join']) {
       const { run } = await runs(server, sim({ fault: { kind, rank: 1 } }));
       assert.equal(run.state, 'failed');
@@ -256,8 +257,8 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
         ...faults.flatMap((fault) => ['--fault', fault]),
       ]);
       const { run } = await runs(server, isolated);
-      assert.equal(run.lateness.answer, answer, run.lateness.sentence);
-      assert.match(run.lateness.sentence, sentence);
+      assert.equal(verdictOf(run, 'lateness').answer, answer, verdictOf(run, 'lateness').sentence);
+      assert.match(verdictOf(run, 'lateness').sentence, sentence);
       assert.match(run.follow_up.why ?? '', why);
       fleet.signal('SIGTERM');
     }
@@ -288,7 +289,9 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
         ),
       );
       for (const [i, id] of ids.entries()) {
-        const { hang, reason } = await server.runEnds(id);
+        const run = await server.runEnds(id);
+        const { reason } = run;
+        const hang = verdictOf(run, 'hang');
         assert.equal(hang?.answer, 'lagging_rank', reason);
         const named = hang.evidence.ranks.filter(({ lagging }) => lagging);
         assert.deepEqual(
@@ -358,9 +361,9 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
     }
     const run = await server.runEnds(id, 90000);
     assert.equal(run.state, 'completed', run.reason);
-    assert.match(run.culprit.sentence, /^sim-3 is slow/);
+    assert.match(verdictOf(run, 'culprit').sentence, /^sim-3 is slow/);
     const rows = await server.rows(id),
-      { evidence } = run.culprit;
+      { evidence } = verdictOf(run, 'culprit');
     assert.deepEqual(
       rows.map((row) => row.case).sort((a, b) => a - b),
       run.cases.map((c) => c.case),
@@ -400,7 +403,7 @@ describe('a fleet that is played', { concurrency: 4 }, () => {
       server,
       sim({ pattern: 'pairs', nodes: { count: started.json.nodes }, sizes: ['64M'] }),
     );
-    assert.match(run.culprit.sentence, /^sim-6 .*\b15 .*\b15 /);
+    assert.match(verdictOf(run, 'culprit').sentence, /^sim-6 .*\b15 .*\b15 /);
     assert.equal((await server.get('/api/v1/access')).demo, false);
     assert.equal(playing(server).length, 1);
     // Nodes that are gone are in nobody's way.

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 
 import { Lines, assertProblem, faulty, long, quick, startCluster } from './lib/cluster.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 
@@ -38,7 +39,7 @@ const answers = (checks) =>
 const loose = { fast: { figure: 'time_us', max: 1e9 } };
 
 // Once the run has ended: until then the answer is 202.
-async function verdictOf(server, id) {
+async function verdictAtEnd(server, id) {
   for (;;) {
     const { status, text, json } = await server.request('GET', at(id, '?wait=100'));
     if (status !== 202) {
@@ -62,11 +63,11 @@ describe('gates', { concurrency: 4 }, () => {
     const lines = await text.ended();
     const id = text.headers.location.split('/').pop();
     const sentence = 'all 6 checks passed (simulated)';
-    assert.ok(lines.includes('# check ranks: pass: 4 ranks, exactly 4 asked'), text.describe());
+    assert.ok(lines.includes('# gate ranks: pass: 4 ranks, exactly 4 asked'), text.describe());
     assert.ok(lines.at(-1).startsWith('completed: 12 rows in '), lines.at(-1));
-    assert.ok(lines.at(-1).endsWith(`; verdict: pass: ${sentence}`), lines.at(-1));
+    assert.ok(lines.at(-1).endsWith(`; gate: pass: ${sentence}`), lines.at(-1));
 
-    const { verdict } = await server.getRun(id);
+    const verdict = verdictOf(await server.getRun(id), 'gate');
     assert.equal(verdict.kind, 'gate');
     assert.equal(verdict.sentence, sentence);
     assert.deepEqual(
@@ -75,13 +76,21 @@ describe('gates', { concurrency: 4 }, () => {
     );
     assert.equal(verdict.evidence.checks[1].size, 64 << 20);
     assert.equal(verdict.evidence.checks[1].points, 2);
-    assert.deepEqual((await server.get('/api/v1/runs')).runs[0].verdict, {
+    assert.deepEqual(verdictOf((await server.get('/api/v1/runs')).runs[0], 'gate'), {
       kind: 'gate',
       answer: 'pass',
       sentence,
+      nodes: [],
     });
-    assert.deepEqual(await server.get(at(id)), { run: id, state: 'completed', asked: true, verdict });
-    assert.deepEqual((await server.events(id)).at(-1).verdict, verdict);
+    const { verdicts } = await server.getRun(id);
+    assert.deepEqual(await server.get(at(id)), {
+      run: id,
+      state: 'completed',
+      asked: true,
+      verdict,
+      verdicts,
+    });
+    assert.deepEqual(verdictOf((await server.events(id)).at(-1), 'gate'), verdict);
     const shown = await server.request('GET', at(id), { headers: { Accept: 'text/plain' } });
     assert.equal(shown.text.split('\n')[0], `pass: ${sentence}`);
     assert.match(shown.text, /^pass +ranks +4 ranks, exactly 4 asked$/m);
@@ -197,7 +206,7 @@ describe('gates', { concurrency: 4 }, () => {
     const plain = await judged(server, quick);
     assert.equal(plain.verdict.answer, 'not_evaluated');
     assert.match(plain.verdict.sentence, /no checks/);
-    assert.equal(plain.run.verdict, undefined);
+    assert.equal(verdictOf(plain.run, 'gate'), undefined);
     const failed = await judged(server, { ...quick, fault: { kind: 'die', rank: 1, row: 2 } });
     assert.equal(failed.verdict.answer, 'fail');
     assert.match(failed.verdict.sentence, /^1 of 1 checks failed: completed: the run failed: rank 1/);
@@ -467,7 +476,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     await server.event(id, (event) => event.type === 'result');
     await server.killHard();
     const again = await server.startAgain();
-    const verdict = await verdictOf(again, id);
+    const verdict = await verdictAtEnd(again, id);
     assert.equal(verdict.answer, 'fail', verdict.sentence);
     assert.equal(verdict.evidence.checks[1].points, 600);
     assert.equal(verdict.evidence.checks[2].answer, 'pass');
@@ -485,7 +494,7 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
       await server.event(id, isThen);
       await server.killHard();
       const again = await server.startAgain();
-      const verdict = await verdictOf(again, id);
+      const verdict = await verdictAtEnd(again, id);
       assert.equal(verdict.answer, 'fail', verdict.sentence);
       const check = verdict.evidence.checks.find(({ check }) => check === 'baseline');
       assert.equal(check.comparison.answer, 'worse');

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { isFinal, quick, reached, startCluster, startHosts } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 const inside = {
@@ -36,7 +37,7 @@ async function carried(server, spec) {
   const { transports } = (await server.getRun(run.id)).cases[0];
   const end = (await server.events(run.id)).findLast(({ type }) => type === 'case');
   assert.deepEqual(end.transports, transports);
-  for (const { kind, answer } of [run.preflight, ...(transports?.verdicts ?? [])]) {
+  for (const { kind, answer } of [verdictOf(run, 'preflight'), ...(transports?.verdicts ?? [])]) {
     const { runs } = await server.get(`/api/v1/runs?verdict=${kind}:${answer}`);
     assert.ok(runs.some(({ id }) => id === run.id));
   }

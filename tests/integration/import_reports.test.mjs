@@ -14,7 +14,7 @@ const reports = JSON.parse(fs.readFileSync(new URL('expected.json', folder), 'ut
 function assertVerdicts(report, verdicts) {
   const [answer, about, nodes] = report.verdict;
   assert.deepEqual(
-    [verdicts[0].answer, verdicts[0].evidence.about, verdicts[0].evidence.nodes],
+    [verdicts[0].answer, verdicts[0].evidence.about, verdicts[0].nodes],
     [answer, about, nodes],
     verdicts[0].sentence,
   );

@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import { faulty, startAgent, startServer } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 const isolated = { timing: 'isolated', iters: 10, sizes: { min: 64, max: '256K', factor: 4 } };
@@ -27,7 +28,7 @@ async function startHosts(t, places) {
 async function lateness(server, fault) {
   const run = await server.runToEnd({ ...isolated, ...(fault && { fault }) });
   assert.equal(run.state, 'completed', run.reason);
-  return { ...run.lateness, rows: await server.rows(run.id) };
+  return { ...verdictOf(run, 'lateness'), rows: await server.rows(run.id) };
 }
 
 const here = [{}, {}, {}];

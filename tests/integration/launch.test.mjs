@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { faulty, quick, startAgent } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
 import { jobIs, jobsOf, launched, start, stateIs } from './lib/launching.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -133,7 +134,7 @@ describe('launchers', { concurrency: 6 }, () => {
     assert.ok(again);
     assert.equal(await stateOf(7), 'running');
     const run = await server.runEnds(id);
-    assert.equal(run.verdict.answer, 'fail', run.verdict.sentence);
+    assert.equal(verdictOf(run, 'gate').answer, 'fail');
     assert.deepEqual(
       run.cases.map(({ state, confirms }) => [state, confirms ?? false]),
       [false, false, true, true].map((confirms) => ['completed', confirms]),
@@ -152,7 +153,7 @@ describe('launchers', { concurrency: 6 }, () => {
     const first = await launch({ ...sim, nodes, thresholds }, 7);
     const { group } = first.spec.nodes;
     await nodesIn(t, server, group, ['a', 'b', 'c']);
-    assert.equal((await server.runEnds(first.id)).verdict.answer, 'fail');
+    assert.equal(verdictOf(await server.runEnds(first.id), 'gate').answer, 'fail');
     const [held] = await jobsOf(server);
     assert.equal(held.state, 'running');
     assert.ok(Date.parse(held.follow_up_until) > Date.parse((await server.getRun(first.id)).ended));

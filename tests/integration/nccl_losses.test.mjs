@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { emulatedGpus, lacksNccl, noWorkersLeft, quick, reached, startCluster } from './lib/cluster.mjs';
 import { timeScale } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000, skip: lacksNccl };
 
@@ -92,10 +93,8 @@ describe('losses with NCCL', { concurrency: 6 }, () => {
     await server.event(id, (event) => reached(event, 'running'));
     await server.event(id, (event) => event.type === 'result');
     process.kill(agents[0].workers()[1], 'SIGSTOP');
-    const {
-      hang,
-      hang: { evidence },
-    } = await server.runEnds(id);
+    const hang = verdictOf(await server.runEnds(id), 'hang');
+    const { evidence } = hang;
     const schemas = new Schemas(await server.get('/openapi.json'));
     assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/HangVerdict' }, hang), []);
     assert.equal(evidence.by, 'stopped', hang.sentence);

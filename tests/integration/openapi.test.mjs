@@ -8,6 +8,7 @@ import { long, quick, startAgent, startCluster, startFleet, startServer } from '
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 
@@ -284,7 +285,9 @@ describe('the description', { concurrency: 4 }, () => {
       ]) {
         assert.equal((await api.call('GET', `/api/v1/runs/${id}${part}`)).status, 200, part);
       }
-      const { culprit, cases } = await server.getRun(id);
+      const run = await server.getRun(id);
+      const { cases } = run;
+      const culprit = verdictOf(run, 'culprit');
       assert.equal(culprit.answer, answer, culprit.sentence);
       assert.equal(
         culprit.evidence.suspects.some((one) => one.state === 'guilty'),

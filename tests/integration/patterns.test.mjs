@@ -14,6 +14,7 @@ import {
   startServer,
 } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -139,7 +140,7 @@ describe('patterns', { concurrency: 4 }, () => {
     const sound = await server.runToEnd(spec);
     assert.equal(sound.state, 'completed', sound.reason);
     assert.equal(sound.cases.length, 36);
-    assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
+    assert.equal(verdictOf(sound, 'culprit').answer, 'none', verdictOf(sound, 'culprit').sentence);
     const run = await server.runToEnd(slowly(spec, 'node-5:0.25'));
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.cases_total, run.cases.length);
@@ -147,8 +148,8 @@ describe('patterns', { concurrency: 4 }, () => {
     const slow = run.cases.filter((c) => c.headline.busbw_gbs < 30);
     assert.ok(slow.every((c) => c.nodes.includes('node-5')));
     assert.ok(slow.filter((c) => c.confirms).length >= 3);
-    assert.equal(run.culprit.answer, 'slow_node');
-    assert.match(run.culprit.sentence, /^node-5 is slow/);
+    assert.equal(verdictOf(run, 'culprit').answer, 'slow_node');
+    assert.match(verdictOf(run, 'culprit').sentence, /^node-5 is slow/);
     const { id } = run;
     const found = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);
     assert.deepEqual(await found('verdict=slow_node&verdict=slow_rack'), [id]);
@@ -161,14 +162,13 @@ describe('patterns', { concurrency: 4 }, () => {
     }
     assertProblem(await server.request('GET', '/api/v1/runs?verdict=bad'), 422, /\bverdict\b/);
     const last = (await server.events(id)).at(-1);
-    assert.deepEqual(last.culprit, run.culprit);
+    assert.deepEqual(verdictOf(last, 'culprit'), verdictOf(run, 'culprit'));
     const named = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);
     assert.deepEqual(await named('suspect=node-5'), [id]);
     assert.deepEqual(await named('suspect=node-4'), []);
     assert.deepEqual(await named('judged=1'), [id, sound.id]);
-    assert.deepEqual(run.suspects, [
-      { kind: 'culprit', answer: 'slow_node', sentence: run.culprit.sentence, nodes: ['node-5'] },
-    ]);
+    assert.deepEqual(verdictOf(run, 'culprit').nodes, ['node-5']);
+    assert.deepEqual(verdictOf(sound, 'culprit').nodes, []);
     const text = (await server.request('GET', `/api/v1/runs/${id}/events?format=text`)).text;
     assert.match(text, /\ncompleted: .*; culprit: slow_node: node-5 is slow.*\n$/);
   });
@@ -176,7 +176,7 @@ describe('patterns', { concurrency: 4 }, () => {
   test('pairs name a slow node', limit, async (t) => {
     const { server } = await startCluster(t, 6, { agent: { args: ['--label', 'rack=r1'] } });
     const run = await server.runToEnd(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'));
-    assert.match(run.culprit.sentence, /^node-2 is slow/);
+    assert.match(verdictOf(run, 'culprit').sentence, /^node-2 is slow/);
     assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
     const totals = (await server.events(run.id))
       .filter(({ type }) => type === 'plan')
@@ -295,7 +295,7 @@ describe('patterns', { concurrency: 4 }, () => {
       const server = await killedIn([0, 2], first, id);
       agents[0].signal('SIGKILL');
       const run = await server.runEnds(id, 120000);
-      assert.match(run.culprit.sentence, /^node-5 is slow/);
+      assert.match(verdictOf(run, 'culprit').sentence, /^node-5 is slow/);
       assert.equal((await server.rows(id)).length, run.rows_done);
       assert.equal(
         new Set((await server.rows(id)).map((row) => `${row.case} ${row.series}`)).size,

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { noNccl, quick, startAgent, startServer } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 120000 * patience };
 
@@ -50,9 +51,9 @@ test('what is found of the nodes of a run is in its text, its document and its r
 
   const sick = await run(['sick', 'well']);
   assert.equal(sick.said.length, 1, sick.said.join('\n'));
-  assert.match(sick.said[0], /^# preflight cgroup: sick: .*cgroup .* \(.*CPUs.*\)$/);
+  assert.match(sick.said[0], /^# preflight cgroup: finding: sick: .*cgroup .* \(.*CPUs.*\)$/);
   assert.equal(sick.run.state, 'completed');
-  const [check] = sick.run.preflight.evidence.checks;
+  const [check] = verdictOf(sick.run, 'preflight').evidence.checks;
   assert.deepEqual([check.check, check.answer, check.nodes], ['cgroup', 'finding', ['sick']]);
 
   // Of one node nobody need say which.
@@ -64,9 +65,12 @@ test('what is found of the nodes of a run is in its text, its document and its r
   assert.equal(refused.run.cases[0].state, 'skipped');
 
   const well = await run(['well'], { preflight: 'require' });
-  assert.deepEqual([well.run.state, well.run.preflight.answer, well.said], ['completed', 'ok', []]);
+  assert.deepEqual(
+    [well.run.state, verdictOf(well.run, 'preflight').answer, well.said],
+    ['completed', 'ok', []],
+  );
   // Nothing says how fast memory is.
-  assert.equal(well.run.ceiling.answer, 'not_enough_data');
+  assert.equal(verdictOf(well.run, 'ceiling').answer, 'not_enough_data');
   for (const query of ['ceiling:not_enough_data', 'not_enough_data', 'preflight:ok', 'ok']) {
     const { runs } = await server.get(`/api/v1/runs?verdict=${query}`);
     assert.ok(
@@ -75,8 +79,8 @@ test('what is found of the nodes of a run is in its text, its document and its r
     );
   }
   const off = await run(['sick'], { preflight: 'off' });
-  assert.deepEqual([off.run.state, off.run.preflight, off.said], ['completed', undefined, []]);
+  assert.deepEqual([off.run.state, verdictOf(off.run, 'preflight'), off.said], ['completed', undefined, []]);
 
   // What a GPU needs is nobody's business on the host.
-  assert.equal((await run(['gpus'])).run.preflight.answer, 'ok');
+  assert.equal(verdictOf((await run(['gpus'])).run, 'preflight').answer, 'ok');
 });

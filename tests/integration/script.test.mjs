@@ -295,7 +295,7 @@ describe('the script', { concurrency: 4 }, () => {
     ]) {
       const run = await call(t, server, [...brief, '--thresholds', check(max)]);
       assert.equal(run.code, code, run.out + run.err);
-      assert.match(run.out.split('\n').at(-1), new RegExp(`; verdict: ${word}: `));
+      assert.match(run.out.split('\n').at(-1), new RegExp(`; gate: ${word}: `));
       const id = firstRun(run.out);
       assert.equal((await call(t, server, ['watch', id])).code, code);
       for (const shell of shells) {

@@ -11,6 +11,7 @@ import { describe, it } from 'node:test';
 
 import { startIn, startServerIn } from './lib/cluster.mjs';
 import { atEnd, binDir, patience, tempDir } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 import * as netns from './netns.mjs';
 
 const skip = netns.whyNot() ?? false;
@@ -178,7 +179,7 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
         check: 0,
       });
       await curl.ended(120000 * patience);
-      return eventsOf(curl).at(-1).culprit;
+      return verdictOf(eventsOf(curl).at(-1), 'culprit');
     };
     assert.doesNotMatch((await culprit()).answer, /^slow_/);
     hosts.net.setRate(3, '20mbit');
@@ -319,8 +320,11 @@ describe('hosts on links that break', { skip, timeout: 600000 * patience, concur
       );
       const said = /node-[23] .*node-1 .*10\.77\.0\.1 \(eth0\)/;
       assert.match(run.reason, said);
-      const [check] = run.preflight.evidence.checks.filter((one) => one.check === 'reach');
-      assert.deepEqual([run.preflight.answer, check.nodes, check.answer], ['finding', ['node-1'], 'finding']);
+      const [check] = verdictOf(run, 'preflight').evidence.checks.filter((one) => one.check === 'reach');
+      assert.deepEqual(
+        [verdictOf(run, 'preflight').answer, check.nodes, check.answer],
+        ['finding', ['node-1'], 'finding'],
+      );
       assert.match(check.command, /--advertise ADDRESS/);
       assert.match(
         text.lines.find((line) => line.startsWith('# preflight reach: ')),

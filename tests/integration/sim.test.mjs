@@ -16,6 +16,7 @@ import {
   startServer,
 } from './lib/cluster.mjs';
 import { binDir, patience, waitFor } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -151,19 +152,19 @@ describe('the simulation', { concurrency: 4 }, () => {
     } of await server.rows(id)) {
       assert.ok(other > 20000 && late < 10000, `${other} ${late}`);
     }
-    assert.equal(run.lateness.answer, 'late_rank', run.lateness.sentence);
+    assert.equal(verdictOf(run, 'lateness').answer, 'late_rank', verdictOf(run, 'lateness').sentence);
     assert.match(
-      run.lateness.sentence,
+      verdictOf(run, 'lateness').sentence,
       /^rank 1 on node-2 .*\b(\d+) of \1 rows: .*\b(?:19999|20\d{3})\S* us .* \(by one clock\): the host/,
     );
-    assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).lateness, run.lateness);
+    assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).verdicts, run.verdicts);
     const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
-    assert.ok(text.includes(`\n# ${run.lateness.sentence}\ncompleted: `), text);
+    assert.ok(text.includes(`\n# lateness: ${verdictOf(run, 'lateness').sentence}\ncompleted: `), text);
 
     const healthy = await server.runToEnd(isolated);
-    assert.equal(healthy.lateness.answer, 'none', healthy.lateness.sentence);
+    assert.equal(verdictOf(healthy, 'lateness').answer, 'none', verdictOf(healthy, 'lateness').sentence);
     const quick = await server.runToEnd(sim());
-    assert.equal(quick.lateness, undefined, 'back-to-back calls cannot tell it');
+    assert.equal(verdictOf(quick, 'lateness'), undefined, 'back-to-back calls cannot tell it');
   });
 
   test('a rank that hangs is named when the case stalls', limit, async (t) => {

@@ -1,9 +1,9 @@
 unit_tests(analysis LIBS rb_import rb_plan rb_analysis rb_agent rb_worker_sim m TESTS
     finding budget carried case_values ceiling compare compare_cases compare_level culprit gate hang
-    json_differences lateness level preflight projection states stats suspects
+    json_differences lateness level preflight projection states stats
     topology transport transport_log unreached verdict)
 foreach(noun budget carried case_values ceiling compare compare_cases culprit gate hang
-        json_differences lateness preflight states stats suspects unreached
+        json_differences lateness preflight states stats unreached
         verdict)
     unit_define(${noun} SOURCE_DIR="${CMAKE_SOURCE_DIR}"
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")

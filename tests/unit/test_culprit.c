@@ -169,6 +169,21 @@ static const char *answer_of(const json_t *verdict)
     return json_get_str(verdict, "answer", "");
 }
 
+/* The verdict names the nodes of those that are guilty, and no others. */
+static void check_nodes(const json_t *verdict)
+{
+    const json_t *suspects =
+        json_object_get(json_object_get(verdict, "evidence"), "suspects");
+    const json_t *named = json_object_get(verdict, "nodes"), *suspect, *node;
+    size_t i, k, n = 0;
+
+    json_array_foreach (suspects, i, suspect)
+        if (strcmp(json_get_str(suspect, "state", ""), "guilty") == 0)
+            json_array_foreach (json_object_get(suspect, "nodes"), k, node)
+                n += node != NULL;
+    assert_in_range(json_array_size(named), n > 0, n);
+}
+
 /* Those named, with a space behind each. */
 static void named(const json_t *verdict, char *out, size_t size)
 {
@@ -177,6 +192,7 @@ static void named(const json_t *verdict, char *out, size_t size)
     size_t n = 0;
 
     *out = '\0';
+    check_nodes(verdict);
     for (size_t i = 0; i < json_array_size(suspects); i++) {
         const json_t *it = json_array_get(suspects, i), *nodes;
 

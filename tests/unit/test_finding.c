@@ -78,6 +78,9 @@ TEST(a_finding_is_its_evidence_and_a_sentence_of_it)
     finding_set_phrases(&finding, "$list", list, 2, "; ", "{a} {rows}");
     finding_set_phrase(&finding, "$phrase", "{$list}.");
     json_decref(list);
+    finding_name(&finding, "b");
+    finding_name(&finding, "a");
+    finding_name(&finding, "b");
     evidence = finding.members;
     assert_string_equal(json_get_str(evidence, "$phrase", ""), "x 3; y 3; and 1 more.");
     verdict = finding_end(&finding, MESSAGE_LATE_FEW_ROWS, " (simulated)");
@@ -88,6 +91,9 @@ TEST(a_finding_is_its_evidence_and_a_sentence_of_it)
     evidence = json_object_get(verdict, "evidence");
     assert_int_equal(json_object_size(evidence), 1);
     assert_int_equal(json_get_int(evidence, "rows", 0), 3);
+    list = json_object_get(verdict, "nodes");
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(json_string_value(json_array_get(list, 0)), "b");
     json_decref(verdict);
 }
 
@@ -112,8 +118,11 @@ static const json_t *evidence_of(const json_t *schema, const char *kind)
     size_t i;
 
     if (strcmp(json_get_str(json_object_get(own, "kind"), "const", ""), kind) == 0 &&
-        json_object_get(own, "evidence"))
-        return json_object_get(own, "evidence");
+        json_object_get(own, "evidence")) {
+        const char *ref = json_get_str(json_object_get(own, "evidence"), "$ref", "/");
+
+        return json_object_get(schemas, strrchr(ref, '/') + 1);
+    }
     json_object_foreach ((json_t *)(uintptr_t)schema, key, value)
         found = found ? found : evidence_of(value, kind);
     json_array_foreach (schema, i, value)

@@ -88,23 +88,28 @@ TEST(without_a_figure_the_largest_size_counts)
     json_decref(found);
 }
 
+#define VERDICTS "{\"verdicts\": [{"
+#define GATE "\"kind\": \"gate\", \"evidence\": {\"checks\": ["
+
 TEST(says_why_where_something_is_slow)
 {
     static const struct {
         const char *more, *why;
     } rows[] = {
-        {"{\"lateness\": {\"answer\": \"none\", \"sentence\": \"no\"}}", NULL},
-        {"{\"lateness\": {\"answer\": \"late_rank\", \"sentence\": \"rank 3 is\"}}",
+        {VERDICTS "\"kind\": \"lateness\", \"answer\": \"none\", \"sentence\": \"no\"}]}",
+         NULL},
+        {VERDICTS "\"kind\": \"gate\"}, {\"kind\": \"lateness\", \"answer\": "
+                  "\"late_rank\", \"sentence\": \"rank 3 is\"}]}",
          "rank 3 is"},
-        {"{\"verdict\": {\"evidence\": {\"checks\": [{\"check\": \"right\", \"figure\": "
-         "\"wrong\", \"answer\": \"fail\", \"sentence\": \"3 are\"}]}}}",
+        {VERDICTS GATE "{\"check\": \"right\", \"figure\": \"wrong\", \"answer\": "
+                       "\"fail\", \"sentence\": \"3 are\"}]}}]}",
          NULL},
-        {"{\"verdict\": {\"evidence\": {\"checks\": ["
-         "{\"check\": \"completed\", \"answer\": \"fail\", \"sentence\": \"failed\"}]}}}",
+        {VERDICTS GATE "{\"check\": \"completed\", \"answer\": \"fail\", \"sentence\": "
+                       "\"failed\"}]}}]}",
          NULL},
-        {"{\"verdict\": {\"evidence\": {\"checks\": ["
+        {VERDICTS GATE
          "{\"check\": \"large\", \"answer\": \"pass\", \"sentence\": \"is\"},"
-         "{\"check\": \"baseline\", \"answer\": \"fail\", \"sentence\": \"worse\"}]}}}",
+         "{\"check\": \"baseline\", \"answer\": \"fail\", \"sentence\": \"worse\"}]}}]}",
          "worse"},
     };
 

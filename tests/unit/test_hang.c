@@ -118,12 +118,18 @@ TEST(of_a_program_only_its_processes_tell)
 
     verdict = hang_verdict(&hang);
     assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
+    assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 0);
+    assert_false(ranks[1].is_lagging);
     json_decref(verdict);
     ranks[1].process = process;
     verdict = hang_verdict(&hang);
     assert_string_equal(json_get_str(verdict, "sentence", ""),
                         "rank 1 on b lags: its process is stopped by a debugger, a "
                         "program does not report its operation; 1 rank waits for it");
+    assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 1);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(verdict, "nodes"), 0)), "b");
+    assert_true(ranks[1].is_lagging && !ranks[0].is_lagging);
     json_decref(verdict);
     json_decref(process);
 }

@@ -125,10 +125,12 @@ TEST(of_many_ranks_the_late_one_is_named)
         assert_string_equal(json_get_str(verdict, "answer", ""), "late_rank");
         assert_int_equal(json_get_int(json_object_get(verdict, "evidence"), "late", 0),
                          1);
+        assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 1);
         json_decref(verdict);
         sweep.late_us = 0;
         verdict = judge(&sweep, 1);
         assert_string_equal(json_get_str(verdict, "answer", ""), "none");
+        assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 0);
         json_decref(verdict);
     }
 }

@@ -89,6 +89,8 @@ static void assert_found(json_t *verdict, const char *check, const char *names,
         assert_null(json_object_get(first, "command"));
     assert_string_not_equal(
         json_get_str(json_array_get(checks_of(verdict), 1), "answer", ""), "finding");
+    assert_true(
+        json_equal(json_object_get(verdict, "nodes"), json_object_get(first, "nodes")));
     json_decref(verdict);
 }
 

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "server/runs/scheduler.h"
 #include "server/store/run_packed.h"
+#include "server/finding/verdict.h"
 #include "tests/unit/test.h"
 
 #define START_MS INT64_C(1700000000000)
@@ -349,7 +350,8 @@ TEST(who_was_late_before_a_restart_is_told_at_the_end)
         uv_run(&fixture->loop, UV_RUN_ONCE);
     events = events_of(fixture, "run1");
     body = json_array_get(events, json_array_size(events) - 1);
-    body = json_object_get(json_object_get(body, "lateness"), "evidence");
+    body = verdicts_find(json_object_get(body, "verdicts"), VERDICT_LATENESS);
+    body = json_object_get(body, "evidence");
     assert_int_equal(json_get_int(body, "rows", -1), 12);
     assert_int_equal(json_get_int(body, "late", -1), 1);
     json_decref(events);

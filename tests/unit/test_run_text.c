@@ -117,19 +117,22 @@ TEST(says_what_was_found_of_the_nodes_and_what_they_allow)
     take(text,
          TIME
          "\"placed\",\"backend\":\"nccl\",\"world_size\":1,\"nodes\":[{\"name\":\"a\"}],"
-         "\"preflight\":{\"evidence\":{\"checks\":[{\"check\":\"shm\",\"sentence\":"
-         "\"too\\nsmall\",\"command\":\"mount it\"},{\"check\":\"mtu\",\"sentence\":"
-         "\"it differs\"}]}},\"ceiling\":{\"answer\":"
-         "\"expected\",\"sentence\":\"rings reach 50 GB/s\"}}",
+         "\"verdicts\":[{\"kind\":\"preflight\",\"answer\":\"finding\",\"evidence\":{"
+         "\"checks\":[{\"check\":\"shm\",\"answer\":\"finding\",\"sentence\":"
+         "\"too\\nsmall\",\"command\":\"mount it\"},{\"check\":\"mtu\",\"answer\":"
+         "\"finding\",\"sentence\":\"it differs\"}]}},{\"kind\":\"ceiling\",\"answer\":"
+         "\"expected\",\"sentence\":\"rings reach 50 GB/s\"}]}",
          &out);
-    assert_non_null(strstr(out.data, "\n# preflight shm: too small (mend: mount it)\n"
-                                     "# preflight mtu: it differs\n"
-                                     "# ceiling: rings reach 50 GB/s\n"));
+    assert_non_null(strstr(out.data,
+                           "\n# preflight shm: finding: too small (fix: mount it)\n"
+                           "# preflight mtu: finding: it differs\n"
+                           "# ceiling: rings reach 50 GB/s\n"));
     buf_clear(&out);
     take(text,
          TIME
          "\"placed\",\"backend\":\"host\",\"world_size\":1,\"nodes\":[{\"name\":\"a\"}],"
-         "\"ceiling\":{\"answer\":\"not_enough_data\",\"sentence\":\"unknown\"}}",
+         "\"verdicts\":[{\"kind\":\"ceiling\",\"answer\":\"not_enough_data\","
+         "\"sentence\":\"unknown\"}]}",
          &out);
     assert_null(strstr(out.data, "ceiling"));
     run_text_destroy(text);

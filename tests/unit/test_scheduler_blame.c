@@ -1,6 +1,7 @@
 /* test_scheduler_blame.c - whom a failed run names, by what its agents said */
 #include "tests/unit/mentions.h"
 #include "tests/unit/scheduler_fixture.h"
+#include "server/finding/verdict.h"
 #include "tests/unit/test.h"
 
 EACH_FIXTURE(setup, teardown);
@@ -152,9 +153,12 @@ TEST(a_node_that_others_cannot_reach_is_named)
     assert_mentions(
         json_get_str(doc, "reason", ""),
         "unreachable: 1 finding: reach: b 1 a 10.0.0.1 (eth0) No route to host");
-    assert_string_equal(json_get_str(json_object_get(doc, "preflight"), "answer", ""),
-                        "finding");
-    assert_null(json_object_get(doc, "hang"));
+    const json_t *found =
+        verdicts_find(json_object_get(doc, "verdicts"), VERDICT_PREFLIGHT);
+    assert_string_equal(json_get_str(found, "answer", ""), "finding");
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(found, "nodes"), 0)), "a");
+    assert_null(verdicts_find(json_object_get(doc, "verdicts"), VERDICT_HANG));
     json_decref(doc);
     release_agents(agents, 3);
 }

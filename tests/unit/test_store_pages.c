@@ -149,13 +149,18 @@ TEST(runs_that_name_a_node_are_found)
                  {{.is_judged = true, .limit = 10}, 2}};
     struct fixture *fixture = *state;
     struct store_write *write = store_write_create();
-    json_t *named =
-        json_pack("{s:s, s:[{s:[s]}]}", "id", "run1", "suspects", "nodes", "n1");
-    json_t *cleared = json_pack("{s:s, s:[{s:[]}]}", "id", "run2", "suspects", "nodes");
+    json_t *named = json_pack("{s:s, s:[{s:s, s:s, s:[s]}]}", "id", "run1", "verdicts",
+                              "kind", "hang", "answer", "lagging_rank", "nodes", "n1");
+    json_t *cleared = json_pack("{s:s, s:[{s:s, s:s, s:[]}]}", "id", "run2", "verdicts",
+                                "kind", "culprit", "answer", "none", "nodes");
+    json_t *sick = json_pack("{s:s, s:[{s:s, s:s, s:[s]}]}", "id", "run4", "verdicts",
+                             "kind", "preflight", "answer", "finding", "nodes", "n2");
     struct heard heard = {0};
 
     store_write_run(write, "run1", "completed", "", 5, NULL, named);
     store_write_run(write, "run2", "completed", "", 6, NULL, cleared);
+    store_write_run(write, "run4", "completed", "", 8, NULL, sick);
+    json_decref(sick);
     json_decref(named);
     json_decref(cleared);
     store_it(fixture, write);

@@ -109,19 +109,15 @@ TEST(a_list_shows_a_run_without_what_is_long)
 {
     static const char text[] =
         "{\"spec\": {}, \"id\": \"a\", \"cases\": [], \"name\": \"b\", \"machines\": {},"
-        " \"preflight\": {}, \"ceiling\": {}, \"lateness\": {}, \"traffic\": {}, "
-        "\"hang\":"
-        " {}, \"elapsed\": {}, \"summary\": {\"wrong\": 0, \"curve\": [[8, 1.5]]},"
-        " \"verdict\": {\"evidence\": [1], \"kind\": \"gate\", \"answer\": \"pass\","
-        " \"sentence\": \"s\"}, \"culprit\": {\"kind\": \"culprit\"}, \"eta_s\": null}";
+        " \"elapsed\": {}, \"summary\": {\"wrong\": 0, \"curve\": [[8, 1.5]]},"
+        " \"verdicts\": [{\"evidence\": [1], \"kind\": \"gate\", \"answer\": \"pass\"}],"
+        " \"eta_s\": null}";
     json_t *doc = json_loads(text, 0, NULL), *whole = json_deep_copy(doc);
 
     check_listed(
         *state, doc,
         "{\"id\":\"a\",\"name\":\"b\",\"summary\":{\"wrong\":0,\"curve\":[[8,1.5]]},"
-        "\"verdict\":{\"kind\":\"gate\",\"answer\":\"pass\",\"sentence\":\"s\"},"
-        "\"culprit\":{\"kind\":\"culprit\",\"answer\":null,\"sentence\":null},"
-        "\"eta_s\":null}");
+        "\"verdicts\":[{\"kind\":\"gate\",\"answer\":\"pass\"}],\"eta_s\":null}");
     assert_true(json_equal(doc, whole));
     json_decref(doc);
     json_decref(whole);
@@ -136,7 +132,7 @@ TEST(a_list_shows_64_points_of_a_curve)
         json_array_append_new(curve, json_integer(i));
     for (int i = 1; i < 64; i++)
         sprintf(wanted + strlen(wanted), ",%d", 2 * i);
-    strcat(wanted, "]}}");
+    strcat(wanted, "]},\"verdicts\":[]}");
     doc = json_pack("{s:{s:o}}", "summary", "curve", curve);
     check_listed(*state, doc, wanted);
     assert_int_equal(json_array_size(curve), 127);
@@ -300,26 +296,15 @@ TEST(every_list_is_read_from_an_index)
     sqlite3_close(db);
 }
 
-/* A run with that verdict, or with one on a transport of its only case. */
 static void store_verdict(struct fixture *fixture, const char *id, const char *kind,
                           const char *answer)
 {
     struct store_write *write = store_write_create();
-    json_t *verdict = json_pack("{s:s, s:s}", "kind", kind, "answer", answer);
-    json_t *doc =
-        json_pack("{s:s, s:s, s:{s:s}}", "id", id, "kind", "text", "other", "kind", "x");
+    json_t *doc = json_pack("{s:s, s:[{s:s, s:s, s:[s, s]}, {s:s, s:s, s:[]}]}", "id", id,
+                            "verdicts", "kind", kind, "answer", answer, "nodes", "n1",
+                            "n2", "kind", kind, "answer", answer, "nodes");
 
-    if (strcmp(kind, "transport") == 0) {
-        json_t *run_case = json_pack("{s:i, s:{s:[O,O]}}", "case", 0, "transports",
-                                     "verdicts", verdict, verdict);
-
-        json_object_set_new(doc, "cases", json_pack("[o]", run_case));
-        store_write_run(write, id, "completed", "", 1000, NULL, doc);
-    } else {
-        json_object_set(doc, "made", verdict);
-        store_write_run(write, id, "completed", "", 1000, NULL, doc);
-    }
-    json_decref(verdict);
+    store_write_run(write, id, "completed", "", 1000, NULL, doc);
     json_decref(doc);
     store_it(fixture, write);
 }

@@ -417,8 +417,8 @@ TEST(run_is_held_against_what_it_is_like)
 
 static void add_failed(struct fixture *fixture, const char *id, int64_t created_ms)
 {
-    json_t *doc = json_pack("{s:s, s:s, s:{s:s}}", "id", id, "state", "completed",
-                            "verdict", "answer", "fail");
+    json_t *doc = json_pack("{s:s, s:s, s:[{s:s, s:s}]}", "id", id, "state", "completed",
+                            "verdicts", "kind", "gate", "answer", "fail");
     struct store_write *write = store_write_create();
 
     store_write_run(write, id, "completed", "", created_ms, NULL, doc);

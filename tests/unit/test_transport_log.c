@@ -341,7 +341,7 @@ TEST(a_log_is_judged_by_what_it_says)
         json_t *folded = nccl_log_read(judged_logs[i].text, strlen(judged_logs[i].text));
         const json_t *first = json_array_get(json_object_get(folded, "verdicts"), 0);
         const json_t *evidence = json_object_get(first, "evidence");
-        char *nodes = json_dumps(json_object_get(evidence, "nodes"), JSON_COMPACT);
+        char *nodes = json_dumps(json_object_get(first, "nodes"), JSON_COMPACT);
 
         print_message("%zu: %s\n", i, json_get_str(first, "sentence", "(none)"));
         assert_string_equal(json_get_str(first, "answer", ""), judged_logs[i].answer);
@@ -373,7 +373,7 @@ TEST(the_odd_one_of_very_many_is_named)
              k++) {
             const json_t *one = json_array_get(json_object_get(folded, "verdicts"), k);
             const json_t *evidence = json_object_get(one, "evidence");
-            const json_t *names = json_object_get(evidence, "nodes");
+            const json_t *names = json_object_get(one, "nodes");
             char name[20];
 
             snprintf(name, sizeof(name), "n%d", nodes - 1);
@@ -419,7 +419,7 @@ TEST(the_odd_one_of_several_nodes_is_named)
                 rank, (rank + 1) % 3, rank == 1 ? cases[i].odd : cases[i].usual);
         folded = nccl_log_read(text, strlen(text));
         first = json_array_get(json_object_get(folded, "verdicts"), 0);
-        nodes = json_object_get(json_object_get(first, "evidence"), "nodes");
+        nodes = json_object_get(first, "nodes");
         print_message("%s\n", json_get_str(first, "sentence", "(none)"));
         assert_string_equal(json_get_str(json_object_get(first, "evidence"), "about", ""),
                             cases[i].about);

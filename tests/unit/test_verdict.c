@@ -4,12 +4,12 @@
 #include "server/finding/verdict.h"
 #include "tests/unit/test.h"
 
-TEST(it_is_an_object_of_four_members)
+TEST(it_is_an_object_of_five_members)
 {
     json_t *verdict = verdict_json(VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, "too few",
-                                   " (simulated)", json_object());
+                                   " (simulated)", NULL, json_object());
 
-    assert_int_equal(json_object_size(verdict), 4);
+    assert_int_equal(json_object_size(verdict), 5);
     assert_string_equal(json_get_str(verdict, "kind", ""), "compare");
     assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
     assert_string_equal(json_get_str(verdict, "sentence", ""), "too few (simulated)");
@@ -21,7 +21,7 @@ TEST(it_is_an_object_of_four_members)
 TEST(its_sentence_is_text_whatever_was_named)
 {
     json_t *verdict =
-        verdict_json(VERDICT_GATE, VERDICT_PASS, "caf\xc3", NULL, json_object());
+        verdict_json(VERDICT_GATE, VERDICT_PASS, "caf\xc3", NULL, NULL, json_object());
 
     assert_non_null(verdict);
     assert_memory_equal(json_get_str(verdict, "sentence", ""), "caf", 3);
@@ -118,4 +118,68 @@ TEST(an_answer_is_kept_with_and_without_its_kind)
     assert_false(verdict_answer_is_kept("pre:ok"));
     assert_false(verdict_answer_is_kept("preflight"));
     assert_false(verdict_answer_is_kept(""));
+}
+
+static json_t *said(enum verdict_kind kind, enum verdict_answer answer,
+                    const char *sentence)
+{
+    return verdict_json(kind, answer, sentence, NULL, NULL, json_object());
+}
+
+static void assert_sentence_at(const json_t *verdicts, size_t i, const char *sentence)
+{
+    assert_string_equal(json_get_str(json_array_get(verdicts, i), "sentence", "(none)"),
+                        sentence);
+}
+
+TEST(a_run_lists_verdicts_by_kind_and_each_sentence_once)
+{
+    json_t *all = json_pack("[o, o, o, o, o, o]",
+                            said(VERDICT_CEILING, VERDICT_EXPECTED, "ceiling"),
+                            said(VERDICT_PREFLIGHT, VERDICT_OK, "well"),
+                            said(VERDICT_PREFLIGHT, VERDICT_FINDING, "sick"),
+                            said(VERDICT_HANG, VERDICT_NO_RANK, "nobody"),
+                            said(VERDICT_PREFLIGHT, VERDICT_FINDING, "sick"),
+                            said(VERDICT_GATE, VERDICT_PASS, "gate"));
+    json_t *sorted = verdicts_sorted(all);
+
+    assert_int_equal(json_array_size(sorted), 5);
+    assert_sentence_at(sorted, 0, "gate");
+    assert_sentence_at(sorted, 1, "nobody");
+    assert_sentence_at(sorted, 2, "sick"); /* news come first */
+    assert_sentence_at(sorted, 3, "well");
+    assert_sentence_at(sorted, 4, "ceiling");
+    assert_ptr_equal(verdicts_find(sorted, VERDICT_HANG), json_array_get(sorted, 1));
+    assert_null(verdicts_find(sorted, VERDICT_CULPRIT));
+    json_decref(all);
+    json_decref(sorted);
+}
+
+TEST(alike_verdicts_leave_room_for_others)
+{
+    json_t *all = json_array(), *sorted;
+    char sentence[20];
+
+    for (int i = 0; i < 3 * VERDICTS_ALIKE_MAX; i++) {
+        snprintf(sentence, sizeof(sentence), "case %d", i);
+        json_array_append_new(all, said(VERDICT_TRANSPORT, VERDICT_OK, sentence));
+    }
+    json_array_append_new(all, said(VERDICT_TRANSPORT, VERDICT_FINDING, "sockets"));
+    sorted = verdicts_sorted(all);
+    assert_int_equal(json_array_size(sorted), VERDICTS_ALIKE_MAX + 1);
+    assert_sentence_at(sorted, VERDICTS_ALIKE_MAX, "sockets");
+    json_decref(all);
+    json_decref(sorted);
+}
+
+TEST(answers_that_judge_nodes_are_of_kept_kinds)
+{
+    json_t *judging = verdicts_judging(), *answer;
+    size_t i;
+
+    assert_true(json_array_size(judging) > 3);
+    json_array_foreach (judging, i, answer)
+        if (!verdict_answer_is_kept(json_string_value(answer)))
+            fail_msg("%s is of no kind that runs keep", json_string_value(answer));
+    json_decref(judging);
 }

@@ -158,7 +158,7 @@ export class Api extends EventTarget {
   }
 
   /** What is found of a node, or of all that are alive (null).
-   * @returns {Promise<Schema.Preflight>} */
+   * @returns {Promise<Schema.PreflightVerdict>} */
   preflight(name) {
     return this.json(
       name === null ? '/api/v1/preflight' : `/api/v1/nodes/${encodeURIComponent(name)}/preflight`,

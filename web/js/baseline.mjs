@@ -3,6 +3,7 @@ import { bookOf } from './book.mjs';
 import { isEnded } from './events.mjs';
 import { stateOfSummary } from './summary.mjs';
 import { plural, shorten } from './units.mjs';
+import { verdictOf } from './verdicts.mjs';
 
 /* The newest of a lot speak for it. */
 const RUNS_MAX = 8;
@@ -29,7 +30,7 @@ export async function findBaseline(api, run) {
 
 /* What the verdict was given against never changes. */
 async function against(api, run) {
-  const check = run.verdict?.evidence?.checks?.find((one) => one.check === 'baseline');
+  const check = verdictOf(run, 'gate')?.evidence?.checks?.find((one) => one.check === 'baseline');
   const found = check?.against ?? (await api.baseline(run.id)).runs;
   return found.filter((id) => id !== run.id);
 }

@@ -1,5 +1,7 @@
 /* events.mjs - a run's state as its events make it (docs/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
+import { addVerdicts } from './verdicts.mjs';
+
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
 export const RANK_STATES = ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
 
@@ -47,8 +49,7 @@ const MESSAGES_KEPT = 1000;
  * @property {{ state: string, reason: string | null, time: string }[]} history
  * @property {string | null} backend
  * @property {number} worldSize
- * @property {Schema.Preflight | null} preflight
- * @property {Schema.Ceiling | null} ceiling
+ * @property {Schema.Verdict[]} verdicts
  * @property {Schema.Run['nodes']} nodes
  * @property {number[][] | null} groups  the ranks of each communicator
  * @property {number} rowsTotal
@@ -75,8 +76,7 @@ export function newRunState() {
     history: [],
     backend: null,
     worldSize: 0,
-    preflight: null,
-    ceiling: null,
+    verdicts: [],
     nodes: [],
     groups: null,
     rowsTotal: 0,
@@ -138,6 +138,7 @@ function applyState(run, event) {
   if (event.state === 'rendezvous' || event.state === 'running') {
     run.started ??= event.time;
   }
+  addVerdicts(run.verdicts, event.verdicts ?? []);
   if (ENDED.has(event.state)) {
     run.ended = event.time;
   }
@@ -149,8 +150,7 @@ function applyPlaced(run, event) {
   run.worldSize = event.world_size;
   run.nodes = event.nodes ?? [];
   run.groups = event.groups ?? null;
-  run.preflight = event.preflight ?? null;
-  run.ceiling = event.ceiling ?? null;
+  run.verdicts = event.verdicts ?? [];
   run.rowsTotal = event.rows_total ?? 0;
 }
 
@@ -185,19 +185,6 @@ function caseOf(run, event) {
   return attempt < found.attempt ? null : found;
 }
 
-/** What was found before the run and when a case began, as the server puts it together.
- * @returns {Schema.Preflight} */
-function joinFindings(before, /** @type {any} */ { evidence, ...verdict }) {
-  const { ok = 0, not_evaluated = 0, checks = [] } = before?.evidence ?? {};
-  const all = [...evidence.checks, ...checks.filter(({ check }) => check !== 'reach')];
-  const [{ check, sentence }] = all;
-  return {
-    ...verdict,
-    sentence: `${all.length} finding${all.length === 1 ? '' : 's'}: ${check}: ${sentence}`,
-    evidence: { ...evidence, ok, not_evaluated, checks: all },
-  };
-}
-
 /** @param {RunState} run @param {Schema.CaseEvent} event */
 function applyCase(run, event) {
   const found = caseOf(run, event);
@@ -209,9 +196,10 @@ function applyCase(run, event) {
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
   found.transports = event.transports ?? null;
-  if (found.blamed?.kind === 'unreachable' && found.blamed.verdict) {
-    run.preflight = joinFindings(run.preflight, found.blamed.verdict);
-  }
+  addVerdicts(
+    run.verdicts,
+    [found.blamed?.verdict, ...(found.transports?.verdicts ?? [])].filter((one) => one),
+  );
   found.repeat = event.repeat ?? found.repeat;
   found.env = event.env ?? found.env;
   found.nodes = event.nodes ?? found.nodes;

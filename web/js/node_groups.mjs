@@ -1,18 +1,22 @@
 /* node_groups.mjs - nodes in groups, who of them is a suspect, and what they differ in. No DOM. */
 import { compare, countBy, FACTS, groupOf } from './node_list.mjs';
+import { isBad, verdictOf } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
+
+/* A search that looked at all nodes of a run clears those that it does not name. */
+const clears = (run) => (verdictOf(run, 'culprit')?.answer ?? 'not_enough_data') !== 'not_enough_data';
 
 /* Who is under suspicion, {run, answer, sentence, unreal} by name: whom the last search that looked at it
  * names, of these `runs`, the newest first. */
 export function suspectsOf(runs) {
   const found = new Map();
   for (const run of runs) {
-    for (const { nodes, answer, sentence } of run.suspects ?? []) {
+    for (const { nodes, answer, sentence } of run.verdicts.filter(isBad)) {
       nodes
         .filter((name) => !found.has(name))
         .forEach((name) => found.set(name, { run: run.id, answer, sentence, unreal: unrealOf(run) }));
     }
-    if (run.suspects?.some(({ kind }) => kind === 'culprit')) {
+    if (clears(run)) {
       run.nodes.filter(({ name }) => !found.has(name)).forEach(({ name }) => found.set(name, null));
     }
   }

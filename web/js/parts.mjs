@@ -1,6 +1,7 @@
 /* parts.mjs - small pieces that several views show */
 import { copyText, h, setHidden, setText, svg } from './dom.mjs';
 import { formatBandwidth, formatSize } from './units.mjs';
+import { ANSWERS, badVerdict, verdictOf } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
 
 /* Those of runs first. */
@@ -43,34 +44,6 @@ function signPill(looks, word) {
 }
 
 export const statePill = (state) => signPill(STATES, state);
-
-/* What a verdict says (docs/architecture.md). */
-const ANSWERS = {
-  better: '▲ good',
-  worse: '▼ bad',
-  same: '= good',
-  mixed: '≠ warn',
-  not_enough_data: '? warn',
-  pass: '✓ good',
-  fail: '✕ bad',
-  not_evaluated: '? warn',
-  ok: '✓ good',
-  finding: '! warn',
-  slow_node: '▼ bad',
-  slow_link: '▼ bad',
-  slow_rack: '▼ bad',
-  late_rank: '▼ bad',
-  lagging_rank: '▼ bad',
-  no_rank: '? warn',
-  none: '= good',
-  projected: '≈ calm',
-  estimated: '≈ calm',
-  within_nodes: '= calm',
-  by_network: '= good',
-  partly: '◔ warn',
-  another_way: '↷ warn',
-  differs: '≠ warn',
-};
 
 export const answerPill = (answer) => signPill(ANSWERS, answer);
 
@@ -342,14 +315,6 @@ export function ask(title, content, ...buttons) {
 const HEADLINE_TITLE =
   'Bus bandwidth: the median at the largest size that the first ' + 'series has measured';
 
-/* The verdict on a run in a list that somebody should see: the first one that is bad, or the
- * gate's if it did not pass. */
-export function badVerdict({ verdict, culprit, suspects }) {
-  const isBad = ({ answer }) => ANSWERS[answer]?.endsWith(' bad');
-  const all = [verdict, culprit, ...(suspects ?? [])].filter(Boolean);
-  return all.find(isBad) ?? (verdict && verdict.answer !== 'pass' ? verdict : null);
-}
-
 /* What became of a run: the verdict that somebody should see, else its state. */
 export function runPill(run) {
   const verdict = badVerdict(run);
@@ -360,10 +325,12 @@ export function runPill(run) {
 
 /* What a run came to, in a list, besides its pill: that nobody is slow, if that was asked,
  * else its figure. */
-export const outcome = (run) =>
-  run.culprit && badVerdict(run) !== run.culprit
-    ? h('span', { title: run.culprit.sentence }, answerPill(run.culprit.answer))
+export function outcome(run) {
+  const culprit = verdictOf(run, 'culprit');
+  return culprit && badVerdict(run) !== culprit
+    ? h('span', { title: culprit.sentence }, answerPill(culprit.answer))
     : headline(run.summary?.headline);
+}
 
 /* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
 export function headline(found) {

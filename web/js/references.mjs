@@ -3,6 +3,7 @@
 import { referenceColour } from './palette.mjs';
 import { median, pointValue } from './stats.mjs';
 import { parseSize } from './units.mjs';
+import { verdictOf } from './verdicts.mjs';
 
 /* The server's bands (docs/gates.md), in bytes. */
 const BANDS = {
@@ -30,7 +31,7 @@ export function thresholdsOf(run, figure, collective, x, theme) {
 }
 
 function lineOf(run, name, check, end, x, theme) {
-  const found = run.verdict?.evidence?.checks?.find((one) => one.check === name);
+  const found = verdictOf(run, 'gate')?.evidence?.checks?.find((one) => one.check === name);
   const y = check[end];
   const asked = `at ${end === 'min' ? 'least' : 'most'} ${Number(y.toPrecision(6))} ${UNITS[check.figure]}`;
   return {
@@ -43,8 +44,8 @@ function lineOf(run, name, check, end, x, theme) {
 
 /* What the links allow, over all sizes. All charts
  * have one legend: it says of which collectives a figure is, where others have another. */
-export function ceilingOf({ ceiling }, figure, collective, [low, high], theme) {
-  const { busbw_gbs: figures = {}, limit } = ceiling?.evidence ?? {};
+export function ceilingOf(run, figure, collective, [low, high], theme) {
+  const { busbw_gbs: figures = {}, limit } = verdictOf(run, 'ceiling')?.evidence ?? {};
   const x = [low, high];
   if (!figures[collective] || figure !== 'busbw_gbs' || low >= high) {
     return [];

@@ -90,6 +90,11 @@ export class RunSource {
     this.onChange();
   }
 
+  /* The verdicts at that state: the server's list once the run has ended, else by events. */
+  verdictsAt(state) {
+    return state === this.state && this.meta && isEnded(this.meta) ? this.meta.verdicts : state.verdicts;
+  }
+
   name() {
     return this.meta?.name || this.id;
   }

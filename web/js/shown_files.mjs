@@ -4,6 +4,7 @@ import { isBytes, METRICS } from './chart_model.mjs';
 import { markOf, titleOf, unlikeInWords } from './shown.mjs';
 import { doubtInWords, doubtOf, waysInWords } from './stats.mjs';
 import { formatSize, formatTime, plural, shorten, significant } from './units.mjs';
+import { verdictLines } from './verdicts.mjs';
 
 const NODES_NAMED = 4;
 
@@ -139,7 +140,9 @@ export function toMarkdown(runs, panels, address) {
       .map(
         (run) =>
           `- ${plain(run.name)}: ${plain(runInWords(run))}\n` +
-          (run.verdict ? `  - ${plain(run.verdict.sentence)}\n` : ''),
+          verdictLines(run.verdicts, null)
+            .map(({ sentence }) => `  - ${plain(sentence)}\n`)
+            .join(''),
       )
       .join(''),
     ...panels.filter(isWhole).map(panelTable),

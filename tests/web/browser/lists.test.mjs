@@ -45,7 +45,9 @@ test('an address with two states shows both', LIMIT, async (t) => {
 test('runs are found by what their verdicts answer', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   addRuns(server, 3, (i) => ({ name: `name ${i}` }));
-  server.runs.get('run-1').extra = { culprit: { answer: 'slow_node', sentence: 'node-1 is slow' } };
+  server.runs.get('run-1').extra = {
+    verdicts: [{ kind: 'culprit', answer: 'slow_node', sentence: 'node-1 is slow', nodes: ['node-1'] }],
+  };
   await open('/');
   await sees(page, 'name 2');
   const choice = page.getByLabel('Filter by verdict');
@@ -160,8 +162,8 @@ function addSearches(server) {
   const search = (id, looked, named) => {
     const run = sampleRun({ id, sizes: [8] });
     run.events.find(({ type }) => type === 'placed').nodes = looked.map((name) => ({ name, ranks: 2 }));
-    const suspects = [{ kind: 'culprit', answer: 'slow_node', sentence: `${named} is slow`, nodes: named }];
-    server.add({ ...run, extra: { suspects } });
+    const verdicts = [{ kind: 'culprit', answer: 'slow_node', sentence: `${named} is slow`, nodes: named }];
+    server.add({ ...run, extra: { verdicts } });
   };
   search('search-1', ['gpu-5', 'gpu-6'], ['gpu-5']);
   search('search-2', ['gpu-5', 'gpu-70'], ['gpu-70']);
@@ -355,11 +357,13 @@ test('a run whose gate failed is red in the lists', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.nodes = [sampleNode('node-1')];
   addRuns(server, 3);
-  const said = (answer) => ({ verdict: { kind: 'gate', answer, sentence: `the gate says ${answer}` } });
+  const said = (answer) => ({
+    verdicts: [{ kind: 'gate', answer, sentence: `the gate says ${answer}`, nodes: [] }],
+  });
   server.runs.get('run-0').extra = said('pass');
   server.runs.get('run-1').extra = said('fail');
   server.runs.get('run-2').extra = {
-    suspects: [{ kind: 'lateness', answer: 'late_rank', sentence: 'rank 1 is late', nodes: ['node-1'] }],
+    verdicts: [{ kind: 'lateness', answer: 'late_rank', sentence: 'rank 1 is late', nodes: ['node-1'] }],
   };
   for (const path of ['/', '/nodes/node-1']) {
     await open(path);

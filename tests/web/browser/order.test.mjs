@@ -37,7 +37,7 @@ test('the chart is near the top with 500 nodes, and with 100 repeats', LIMIT, as
     reason: `rank 7 was killed, ${'and there is more to say of it, '.repeat(20)}`,
   });
   for (const run of [broad, long, failed]) {
-    server.add({ ...run, extra: { verdict: VERDICT } });
+    server.add({ ...run, extra: { verdicts: [VERDICT] } });
     await open(`/runs/${run.id}`);
     await page.locator('.u-over').first().waitFor();
     const top = await topOf(page.locator('.chart-card').first());
@@ -48,7 +48,7 @@ test('the chart is near the top with 500 nodes, and with 100 repeats', LIMIT, as
 test('name, state, figure and verdict stay in sight, and are the server’s words', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const run = sampleRun({ name: 'nightly', repeats: 3, sizes: [8, 1 << 20] });
-  server.add({ ...run, extra: { verdict: VERDICT } });
+  server.add({ ...run, extra: { verdicts: [VERDICT] } });
   await open(path);
   await sees(page, 'completed');
   const bar = page.locator('.run-bar');
@@ -72,9 +72,13 @@ test('who is slow or late is said on top', LIMIT, async (t) => {
   server.add({
     ...sampleRun({ sizes: [8, 1024] }),
     extra: {
-      culprit: said('culprit', 'slow_node', 'node-2 is slow: 12.2 of 46.5 GB/s'),
-      lateness: said('lateness', 'none', 'no rank comes late'),
-      traffic: said('traffic', 'within_nodes', 'the network carried 0 %'),
+      verdicts: [
+        said('culprit', 'slow_node', 'node-2 is slow: 12.2 of 46.5 GB/s'),
+        said('lateness', 'none', 'no rank comes late'),
+        said('preflight', 'ok', 'no finding: 21 checks passed'),
+        said('traffic', 'within_nodes', 'the network carried 0 %'),
+        said('ceiling', 'expected', 'rings reach 50 GB/s'),
+      ],
     },
   });
   await open(path);
@@ -112,7 +116,7 @@ test('the figure and the verdict come when a run that is watched ends', LIMIT, a
   server.add(run, run.events.length - 7);
   await open(path);
   await sees(page, 'running');
-  server.runs.get(RUN).extra = { verdict: VERDICT };
+  server.runs.get(RUN).extra = { verdicts: [VERDICT] };
   server.emit(RUN, 100);
   await sees(page, /^1 of 3 checks failed/);
   assert.match(await page.locator('.headline').innerText(), /GB\/s at 1K/);

@@ -30,9 +30,10 @@ function pairsRun(count) {
     kind: 'culprit',
     answer: 'slow_node',
     sentence: found,
-    evidence: { suspects: [{ kind: 'node', state: 'guilty', nodes: ['node-3'] }] },
+    nodes: ['node-3'],
+    evidence: {},
   };
-  return { ...run, extra: { culprit } };
+  return { ...run, extra: { verdicts: [culprit] } };
 }
 
 const pairMap = (page) => page.getByRole('group', { name: /^Map of pairs of nodes/ });

@@ -122,7 +122,7 @@ test('what NCCL said of memory and channels is shown, the same once', LIMIT, asy
   const sentence = 'mlx5_0 on node-1 is odd';
   const run = withEvents({ sizes: [8] }, ranks);
   const end = run.events.findLast((event) => event.type === 'case');
-  end.transports = { ways: [way], verdicts: [{ answer: 'finding', sentence }] };
+  end.transports = { ways: [way], verdicts: [{ kind: 'transport', answer: 'finding', sentence }] };
   server.add(run);
   await open(`${path}?tab=ranks`);
   for (const text of [sentence, way.text, way.between]) {

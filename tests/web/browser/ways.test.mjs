@@ -33,11 +33,12 @@ const transports = {
   ],
   verdicts: [
     {
+      kind: 'transport',
       answer: 'finding',
       sentence:
         'node-16 goes by sockets over ib0 while all others use InfiniBand: NCCL_IB_HCA=ens13np0 names no RDMA device there',
     },
-    { answer: 'finding', sentence: 'mlx5_2 is DOWN on node-16' },
+    { kind: 'transport', answer: 'finding', sentence: 'mlx5_2 is DOWN on node-16' },
   ],
 };
 
@@ -117,7 +118,7 @@ for (const width of [1280, 400]) {
       await head.locator('summary').click();
       assert.deepEqual(
         (await head.locator('.checks li').allInnerTexts()).map((text) => text.replace(/^!\s*/, '')),
-        transports.verdicts.map(({ sentence }) => `finding NCCL: ${sentence}`),
+        transports.verdicts.map(({ sentence }) => `finding transport: ${sentence}`),
       );
       const strip = page.getByRole('img', {
         name: `: TREE, LL from 8; ${mixed} from 512; RING, SIMPLE from 64K`,
@@ -230,7 +231,7 @@ test('so is what carried the host backend, with what speaks against it', LIMIT, 
         ],
       },
     ],
-    verdicts: [{ answer: 'finding', sentence }],
+    verdicts: [{ kind: 'transport', answer: 'finding', sentence }],
   };
   server.add(run);
   await open(`${path}?tab=ranks`);
@@ -239,8 +240,10 @@ test('so is what carried the host backend, with what speaks against it', LIMIT, 
     await page.getByRole('region', { name: 'Ways by nodes' }).locator('tbody tr').allInnerTexts(),
     ['node-1\t2\t1', 'node-2\t1\t2'],
   );
-  await page.locator('details.run-verdict', { hasText: sentence }).locator('summary').click();
-  assert.match(await page.locator('.checks li').innerText(), /finding transport$/);
+  assert.match(
+    await page.locator('details.run-verdict').innerText(),
+    /finding\s+mlx5_0 on node-1, node-2 is odd$/,
+  );
   assert.deepEqual(
     (await axe(page)).map(({ id }) => id),
     [],

@@ -33,8 +33,6 @@ export const CSP =
   "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'";
 const ENDED = ['completed', 'failed', 'cancelled'];
-/* What lists have of a run that its events do not say. */
-const LISTED = new Set(['verdict', 'culprit', 'suspects']);
 
 /* Of all of them memory may not be locked. */
 function preflightOf(nodes) {
@@ -53,6 +51,7 @@ function preflightOf(nodes) {
     kind: 'preflight',
     answer: nodes.length > 0 ? 'finding' : 'ok',
     sentence: `${nodes.length} findings`,
+    nodes,
     evidence: { backend: 'nccl', ok: 1, not_evaluated: 0, checks },
   };
 }
@@ -159,6 +158,7 @@ export class FakeServer {
       ...(state.groups ? { groups: state.groups } : {}),
       rows_done: rows.length,
       rows_total: state.rowsTotal,
+      verdicts: state.verdicts,
       summary: {
         headline: headlineOf(run.events),
         wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
@@ -170,8 +170,7 @@ export class FakeServer {
     if (full) {
       return { ...document, ...run.extra, spec: run.spec, cases: casesOf(state, run.events) };
     }
-    const listed = Object.entries(run.extra ?? {}).filter(([key]) => LISTED.has(key));
-    return { ...document, ...Object.fromEntries(listed) };
+    return { ...document, verdicts: run.extra?.verdicts ?? state.verdicts };
   }
 
   async handle(request, response) {
@@ -265,12 +264,14 @@ export class FakeServer {
       .reverse()
       .map((run) => this.describe(run))
       .filter((run) => states.length === 0 || states.includes(run.state))
-      .filter((run) => !params.has('verdict') || params.getAll('verdict').includes(run.culprit?.answer))
+      .filter(
+        (run) => !params.has('verdict') || run.verdicts.some((one) => one.answer === params.get('verdict')),
+      )
       .filter((run) => !params.has('node') || run.nodes.some((node) => node.name === params.get('node')))
-      .filter((run) => !params.has('judged') || run.suspects)
+      .filter((run) => !params.has('judged') || run.verdicts.length > 0)
       .filter(
         (run) =>
-          !params.has('suspect') || run.suspects?.some(({ nodes }) => nodes.includes(params.get('suspect'))),
+          !params.has('suspect') || run.verdicts.some(({ nodes }) => nodes?.includes(params.get('suspect'))),
       )
       .filter((run) =>
         labels.every((label) => Object.entries(run.labels ?? {}).some((pair) => pair.join('=') === label)),

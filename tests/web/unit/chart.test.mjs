@@ -21,7 +21,7 @@ const runWith = (rows, set = {}) => ({
   backend: 'host',
   worldSize: 4,
   nodes: [{ name: 'node-1', ranks: 4 }],
-  verdict: null,
+  verdicts: [],
   spec: {},
   metrics: new Map(),
   book: bookWith(rows),
@@ -344,7 +344,7 @@ test('CSV and JSON have what is shown, of all runs', () => {
 test('Markdown has the runs, the verdict, what is simulated, and the figures', () => {
   const runs = mixed();
   runs[0].name = 'a|b *c*';
-  runs[0].verdict = { sentence: '1 of 2 checks failed: large' };
+  runs[0].verdicts = [{ kind: 'gate', answer: 'fail', sentence: '1 of 2 checks failed: large' }];
   const text = toMarkdown(runs, panelsOf(runs, '?place=out'), 'http://head/runs/a?with=b');
   assert.match(text, /^### a\\\|b \\\*c\\\*, model \(simulated\)\n/);
   assert.match(text, /\*\*partly simulated: no measurement\.\*\*/);
@@ -366,7 +366,7 @@ const heldRun = (set = {}) => ({
       middle: { figure: 'algbw_gbs', min: 2, max: 30, band: 'bandwidth' },
     },
   },
-  verdict: { sentence: 's', evidence: { checks: [{ check: 'large', answer: 'fail' }] } },
+  verdicts: [{ kind: 'gate', evidence: { checks: [{ check: 'large', answer: 'fail' }] } }],
   ...set,
 });
 
@@ -401,8 +401,11 @@ test('a threshold is a line over the sizes that it is about', () => {
 });
 
 test('what the links allow is a line over all sizes, of the collectives that it is known of', () => {
-  const ceiling = { evidence: { limit: '8 x 400 Gb/s NIC', busbw_gbs: { all_reduce: 400 } } };
-  const run = heldRun({ spec: {}, ceiling });
+  const ceiling = {
+    kind: 'ceiling',
+    evidence: { limit: '8 x 400 Gb/s NIC', busbw_gbs: { all_reduce: 400 } },
+  };
+  const run = heldRun({ spec: {}, verdicts: [ceiling] });
   const [busbw, time] = panelsOf([run]);
   const [line] = busbw.references;
   assert.equal(line.label, 'at most 400 GB/s: 8 x 400 Gb/s NIC');
@@ -417,13 +420,13 @@ test('what the links allow is a line over all sizes, of the collectives that it 
   const [named] = panelsOf([
     heldRun({
       spec: {},
-      ceiling: { evidence: { limit: 'NIC', busbw_gbs: figures } },
+      verdicts: [{ kind: 'ceiling', evidence: { limit: 'NIC', busbw_gbs: figures } }],
     }),
   ])[0].references;
   assert.equal(named.label, 'all_reduce, all_gather: at most 40 GB/s: NIC');
   assert.notEqual(named.key, line.key);
-  const unknown = { evidence: {} };
-  assert.deepEqual(panelsOf([heldRun({ spec: {}, ceiling: unknown })])[0].references, []);
+  const unknown = { kind: 'ceiling', evidence: {} };
+  assert.deepEqual(panelsOf([heldRun({ spec: {}, verdicts: [unknown] })])[0].references, []);
 });
 
 test('a baseline is a band behind its own line, from the least to the greatest', () => {

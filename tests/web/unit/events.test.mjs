@@ -15,6 +15,7 @@ import {
   rankStage,
   transports,
 } from '../../../web/js/events.mjs';
+import { verdictLines } from '../../../web/js/verdicts.mjs';
 import { EventLog, replay, sampleRun, sampleRow } from '../lib/sample.mjs';
 
 test('a finished run is replayed to its end', () => {
@@ -40,59 +41,57 @@ test('any split and any repetition of the log gives the same state', () => {
   assert.deepEqual(pieces, whole);
 });
 
-test('ways that do not go when a case begins are found of the nodes, beside what was found before', () => {
+test('verdicts come with the nodes, with cases and with the end, each sentence once', () => {
   const run = newRunState();
-  const reach = {
-    check: 'reach',
-    severity: 'error',
-    answer: 'finding',
-    sentence: 'a cannot reach b',
-    nodes: ['b'],
-    n_nodes: 1,
-  };
-  const memlock = { ...reach, check: 'memlock', sentence: 'too little' };
-  const verdict = {
-    kind: 'preflight',
-    answer: 'finding',
-    sentence: '1 finding: reach: a cannot reach b',
-    evidence: { backend: 'nccl', ok: 0, not_evaluated: 0, checks: [reach], ways: [{ from: 'a', to: 'b' }] },
-  };
+  const found = (kind, sentence) => ({ kind, answer: 'finding', sentence, nodes: [], evidence: {} });
+  const memlock = found('preflight', 'memlock: too little');
+  const reach = found('preflight', 'reach: a cannot reach b');
+  const sockets = found('transport', 'a goes by sockets');
+  const gate = { ...found('gate', '1 of 2 checks failed'), answer: 'fail' };
   const failed = {
     type: 'case',
     state: 'failed',
     attempt: 1,
     time: 't',
-    blamed: { kind: 'unreachable', evidence: [], verdict },
+    blamed: { kind: 'unreachable', evidence: [], verdict: reach },
   };
   applyEvents(run, [
-    {
-      id: 1,
-      type: 'placed',
-      backend: 'nccl',
-      world_size: 2,
-      time: 't',
-      preflight: {
-        kind: 'preflight',
-        answer: 'finding',
-        sentence: '1 finding: memlock: too little',
-        evidence: { backend: 'nccl', ok: 7, not_evaluated: 2, checks: [memlock] },
-      },
-    },
+    { id: 1, type: 'placed', backend: 'nccl', world_size: 2, time: 't', verdicts: [memlock] },
     { id: 2, case: 0, ...failed },
-    { id: 3, case: 1, ...failed },
+    { id: 3, case: 1, ...failed, transports: { ways: [], verdicts: [sockets] } },
+    { id: 4, type: 'state', state: 'failed', time: 't', verdicts: [gate] },
   ]);
-  assert.deepEqual(run.preflight, {
+  assert.deepEqual(run.verdicts, [memlock, reach, sockets, gate]);
+});
+
+test('verdicts that are alike are one line with the checks of each', () => {
+  const one = (sentence, checks) => ({
     kind: 'preflight',
     answer: 'finding',
-    sentence: '2 findings: reach: a cannot reach b',
-    evidence: {
-      backend: 'nccl',
-      ok: 7,
-      not_evaluated: 2,
-      checks: [reach, memlock],
-      ways: [{ from: 'a', to: 'b' }],
-    },
+    sentence,
+    evidence: { checks },
   });
+  const ways = { kind: 'transport', answer: 'finding', sentence: 'a goes by sockets', evidence: {} };
+  const lines = verdictLines(
+    [
+      one('1 finding: shm', [{ check: 'shm' }]),
+      one('1 finding: reach', [{ check: 'reach' }]),
+      { kind: 'preflight', answer: 'ok', sentence: 'no finding', evidence: {} },
+      ways,
+      { ...ways, sentence: 'b goes by sockets' },
+      { kind: 'hang', answer: 'lagging_rank', sentence: 'rank 1 lags', evidence: {} },
+      { kind: 'traffic', answer: 'by_network', sentence: 'x', evidence: {} },
+    ],
+    'stalled: rank 1 lags',
+  );
+  assert.deepEqual(
+    lines.map(({ answer, sentence, checks }) => [answer, sentence, checks.map(({ check }) => check)]),
+    [
+      ['finding', '1 finding: shm; 1 more', ['shm', 'reach']],
+      ['finding', 'a goes by sockets; 1 more', ['transport', 'transport']],
+      ['by_network', 'x', []],
+    ],
+  );
 });
 
 test('an event seen before changes nothing and says so', () => {

@@ -1,10 +1,11 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import { h, region, setHidden, setText } from '../dom.mjs';
 import { deviceFolds } from '../node_devices.mjs';
-import { answerPill, badVerdict, head, labelChips, outcome, runPill, statePill, timeOf } from '../parts.mjs';
+import { answerPill, head, labelChips, outcome, runPill, statePill, timeOf } from '../parts.mjs';
 import { poll } from '../poll.mjs';
 import { formatMemory, plural, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
+import { badVerdict, isBad, verdictOf } from '../verdicts.mjs';
 import { nodeCompare } from './node_compare.mjs';
 import { preflight } from './preflight.mjs';
 import { whatCell } from './runs.mjs';
@@ -207,8 +208,8 @@ function changeLine({ time, state, detail }) {
 
 /* What a run's verdicts say of this node, the run being a click away. */
 const accusations = (run, id) =>
-  run.suspects
-    .filter(({ nodes }) => nodes.includes(id))
+  run.verdicts
+    .filter((one) => isBad(one) && one.nodes.includes(id))
     .map(({ answer, sentence }) =>
       h(
         'li',
@@ -227,7 +228,7 @@ function runTable(runs) {
 }
 
 const runRow = (run) => {
-  const said = badVerdict(run) ?? run.culprit;
+  const said = badVerdict(run) ?? verdictOf(run, 'culprit');
   return h(
     'tr',
     h('td', runPill(run)),

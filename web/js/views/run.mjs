@@ -6,6 +6,7 @@ import { debounce, h, paced, setHidden } from '../dom.mjs';
 import { laterPart } from '../later_part.mjs';
 import { fold, tabs } from '../parts.mjs';
 import { RunSource } from '../run_source.mjs';
+import { verdictOf } from '../verdicts.mjs';
 import { rankHeat } from './rank_heat.mjs';
 import { runMeaning, runSpec } from './run_about.mjs';
 import { caseGrid, caseNote } from './run_cases.mjs';
@@ -169,7 +170,7 @@ function draw({ source, parts, panels, rest, onPaper = false }, view) {
   parts.pairs.show(isMap);
   if (isMap) {
     setHidden(parts.charts.element, true);
-    parts.pairs.update(state, namedBy(source.meta.culprit), source.meta.nodes, view.racks);
+    parts.pairs.update(state, verdictOf(source.meta, 'culprit')?.nodes ?? [], source.meta.nodes, view.racks);
   } else if (measures) {
     parts.charts.update([own, ...others], view);
   }
@@ -213,12 +214,6 @@ function draw({ source, parts, panels, rest, onPaper = false }, view) {
   (onPaper ? Object.keys(fill) : [tab]).forEach((name) => fill[name]());
   parts.logs?.show(tab === 'logs');
 }
-
-/* The nodes that a verdict on who is slow names. */
-const namedBy = (culprit) =>
-  (culprit?.evidence?.suspects ?? [])
-    .filter(({ state }) => state === 'guilty')
-    .flatMap(({ nodes }) => nodes ?? []);
 
 /* How many ranks a collective is of; 0 where groups differ. */
 function ranksTogether({ groups, worldSize }) {

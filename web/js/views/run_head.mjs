@@ -16,6 +16,7 @@ import {
 import { idempotencyKey } from '../spec_text.mjs';
 import { placement } from '../stats.mjs';
 import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { verdictLines } from '../verdicts.mjs';
 import { whereInWords } from '../where.mjs';
 import { runShare } from './run_share.mjs';
 import { messagePlace } from './run_timeline.mjs';
@@ -196,25 +197,13 @@ function noiseNote({ interval }, noise) {
   return h('span.muted', ` (${words})`);
 }
 
-/* What the server says of the run as it is now: its figure, who hangs where the reason of its
- * end does not say it, who is slow or late, and the verdict on its checks. Of a moment of the
- * past it says none of it but what was found of the nodes before it began. */
+/* What the server says of the run: its figure, as it is now, and its verdicts. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
-  const { summary, hang, culprit, lateness, traffic, verdict } = (isNow && source.meta) || {};
-  const isSaid = hang && state.reason?.includes(hang.sentence);
+  const { summary } = (isNow && source.meta) || {};
   const found = summary?.headline ?? null;
   const noise = summary?.noise ?? null;
-  const sick = state.preflight?.answer === 'finding' ? state.preflight : null;
-  const verdicts = [
-    sick,
-    againstWays(state.cases),
-    isSaid ? null : hang,
-    culprit,
-    lateness,
-    traffic,
-    verdict,
-  ].filter(Boolean);
+  const verdicts = verdictLines(source.verdictsAt(state), state.reason);
   const sign = JSON.stringify([isNow, found, noise, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
@@ -233,31 +222,8 @@ function drawAnswer(parts, source, state, change) {
   parts.verdicts.replaceChildren(...verdicts.map(verdictInWords));
 }
 
-/* What speaks against the ways of any case, as one verdict; or null. */
-const WAYS_NAMED = 20;
-
-function againstWays(cases) {
-  const found = new Map();
-  for (const { transports } of cases.values()) {
-    for (const one of transports?.verdicts ?? []) {
-      if (one.answer === 'finding' && found.size < WAYS_NAMED) {
-        found.set(one.sentence, { ...one, check: transports.by === 'host' ? 'transport' : 'NCCL' });
-      }
-    }
-  }
-  const [first, ...others] = found.values();
-  return first
-    ? {
-        answer: first.answer,
-        sentence: first.sentence + (others.length > 0 ? `; ${others.length} more` : ''),
-        evidence: { checks: [...found.values()] },
-      }
-    : null;
-}
-
 /* A verdict in a line, which opens to its whole sentence and its checks. */
-function verdictInWords({ answer, sentence, evidence }) {
-  const checks = evidence?.checks ?? [];
+function verdictInWords({ answer, sentence, checks, ways }) {
   const against = checks.find(({ check }) => check === 'baseline')?.sentence ?? '';
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
   return h(
@@ -266,7 +232,7 @@ function verdictInWords({ answer, sentence, evidence }) {
     checkList(
       checks.length === 1 && words.includes(checks[0].sentence) ? [{ ...checks[0], sentence: null }] : checks,
     ),
-    waysTable(evidence?.ways ?? []),
+    waysTable(ways),
   );
 }
 

@@ -69,8 +69,7 @@ export function runOverlay(app, onChange, change) {
   };
 }
 
-/* A run as charts and what is shared of them want it; of one case, if `book` is. Of a moment
- * before its end nobody had a verdict. */
+/* A run as charts and what is shared of them want it; of one case, if `book` is. */
 export function runOnChart(source, state, book) {
   return {
     id: source.id,
@@ -80,10 +79,9 @@ export function runOnChart(source, state, book) {
     backend: state.backend,
     worldSize: state.worldSize,
     nodes: state.nodes,
-    verdict: (state === source.state && source.meta?.verdict) || null,
+    verdicts: source.verdictsAt(state),
     spec: source.meta?.spec,
     baseline: source.baseline ?? null,
-    ceiling: state.ceiling,
     book,
     metrics: state.metrics,
   };

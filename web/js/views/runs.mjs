@@ -1,7 +1,6 @@
 /* runs.mjs - the home view: the nodes at a glance, and the runs */
 import { debounce, h, region, setHidden, setText, syncChildren } from '../dom.mjs';
 import {
-  badVerdict,
   labelChips,
   outcome,
   RUN_STATES,
@@ -19,6 +18,7 @@ import { poll } from '../poll.mjs';
 import { buildTray } from '../tray.mjs';
 import { formatDuration, plural, secondsBetween, shorten } from '../units.mjs';
 import { formatAddress, runListQuery } from '../url_state.mjs';
+import { badVerdict, verdictOf } from '../verdicts.mjs';
 import { whereInWords } from '../where.mjs';
 
 const PAGE = 50;
@@ -301,7 +301,7 @@ function runRow(run, tray) {
     on: { change: () => tray.toggle(run) },
   });
   const wrong = run.summary?.wrong;
-  const said = run.reason ?? badVerdict(run)?.sentence ?? run.culprit?.sentence;
+  const said = run.reason ?? (badVerdict(run) ?? verdictOf(run, 'culprit'))?.sentence;
   const second = [said, ...labels.map((chip) => chip.textContent)].filter(Boolean);
   return h(
     'tr',

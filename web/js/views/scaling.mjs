@@ -88,7 +88,7 @@ export default function scalingChart(app, id, change) {
     if (found) {
       choice.value = sizeLabel(found);
       const panels = scalingPanels(found, answer.nodes, hide, theme());
-      shown = { ...shown, runs: [{ ...run, verdict: answer.verdict }], panels };
+      shown = { ...shown, runs: [{ ...run, verdicts: [answer.verdict] }], panels };
       charts.update(panels, { spread: true, mark: markOf([run]) });
     }
   }
