@@ -6,75 +6,56 @@
  * (doc/PERFORMANCE.md). The sweep is Goodnight's, The American Statistician 33 (1979). */
 #include "server/analysis/projection.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdbool.h>
+#include <stdlib.h>
 
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/stats.h"
+#include "server/finding/finding.h"
 
-#define PIVOT_MIN 1e-10 /* of 1: less is lost in rounding */
-#define CONFIDENCE_TAIL 0.975
-#define SIZE_PART 0.25 /* down to it the fit uses sizes anyway */
-
-enum term {
-    TERM_CONSTANT,
-    TERM_HOPS,
-    TERM_LEVELS,
-    TERM_BYTES,
-    TERM_CONGESTION,
-    TERM_TIME, /* the measured time, which the others add up to */
-    TERMS
-};
-
-typedef double equations[TERMS][TERMS];
+/* A constant, hops, levels, bytes, congestion, and last the time that they add up to. */
+enum { TERM_TIME = 5, TERMS };
 
 /* Bytes that the busiest link carries, as a multiple of the size. Where each rank sends
  * to all others directly, the bytes for the ranks of its own node stay inside. */
 static double link_share(enum collective_kind kind, size_t nodes, size_t ranks)
 {
-    switch (kind) {
-    case COLLECTIVE_ALLTOALL:
-    case COLLECTIVE_ALLTOALLV:
-    case COLLECTIVE_GATHER:
-    case COLLECTIVE_SCATTER:
-        return (double)(nodes - 1) / (double)nodes;
-    default:
-        return collective_bus_factor(kind, (int)ranks);
-    }
+    bool is_direct = kind == COLLECTIVE_ALLTOALL || kind == COLLECTIVE_ALLTOALLV ||
+                     kind == COLLECTIVE_GATHER || kind == COLLECTIVE_SCATTER;
+
+    return is_direct ? (double)(nodes - 1) / (double)nodes
+                     : collective_bus_factor(kind, (int)ranks);
 }
 
+/* Per `unit` of the time. */
 static void terms_of(const struct projection_question *question,
-                     const struct projection_point *at, double terms[TERMS])
+                     const struct projection_point *at, double unit, double terms[TERMS])
 {
     double bytes = (double)at->size * link_share(question->kind, at->nodes, at->ranks);
-    double levels = log2((double)at->nodes);
+    double levels = log2((double)at->nodes), hops = (double)(at->nodes - 1);
+    const double values[TERMS] = {1, hops, levels, bytes, bytes * levels, at->time_us};
 
-    terms[TERM_CONSTANT] = 1;
-    terms[TERM_HOPS] = (double)(at->nodes - 1);
-    terms[TERM_LEVELS] = levels;
-    terms[TERM_BYTES] = bytes;
-    terms[TERM_CONGESTION] = bytes * levels;
-    terms[TERM_TIME] = at->time_us;
+    for (int i = 0; i < TERMS; i++)
+        terms[i] = values[i] / unit;
 }
 
-/* Add the points of one node count to the normal equations. Errors are relative to the
- * time. Half of their variance is taken to be shared by all sizes of a node count, whose
- * cases share nodes and minutes: the inverse of I + J is I - J / (n + 1). */
-static void add_count(const struct projection_question *question,
-                      const struct projection_point *points, size_t n, equations fit,
-                      struct projection *out)
+/* Add the points of the node count that begins here to the normal equations. Errors are
+ * relative to the time. Half of their variance is taken to be shared by all sizes of a
+ * node count, whose cases share nodes and minutes: the inverse of I + J is I - J / (n +
+ * 1). Returns where the next count begins. */
+static const struct projection_point *
+add_count(const struct projection_question *question, const struct projection_point *at,
+          double fit[TERMS][TERMS], struct projection *out)
 {
+    const struct projection_point *end = question->points + question->n_points;
+    size_t used = 0, nodes = at->nodes;
     double total[TERMS] = {0}, terms[TERMS];
-    size_t used = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        double size = (double)points[i].size;
-
-        if (size < out->size_from || size > out->size_to)
+    for (; at < end && at->nodes == nodes; at++) {
+        if ((double)at->size < out->size_from || (double)at->size > out->size_to)
             continue;
-        terms_of(question, &points[i], terms);
-        for (int a = 0; a < TERMS; a++)
-            terms[a] /= points[i].time_us;
+        terms_of(question, at, at->time_us, terms);
         for (int a = 0; a < TERMS; a++) {
             total[a] += terms[a];
             for (int b = 0; b < TERMS; b++)
@@ -87,22 +68,19 @@ static void add_count(const struct projection_question *question,
             fit[a][b] -= total[a] * total[b] / (double)(used + 1);
     out->n_counts += used > 0;
     out->n_rows += used;
-    out->n_sizes = used; /* the largest count's is the last */
+    out->n_sizes = used; /* the last one is that of the largest count */
+    return at;
 }
 
-/* Sweep the terms out of the normal equations, which leaves their inverse, the factors in
- * the last column, and the squared residuals' sum in the last diagonal element. False if
- * the points can't tell a term from the others. */
-static bool sweep(equations fit)
+/* Sweep out the terms: leaves their covariance, the factors in the last column, and the
+ * squared residuals' sum in the last element. False if the points can't tell them apart.
+ */
+static bool sweep(double fit[TERMS][TERMS])
 {
-    double before[TERMS];
-
-    for (int k = 0; k < TERMS; k++)
-        before[k] = fit[k][k];
     for (int k = 0; k < TERM_TIME; k++) {
         double pivot = fit[k][k];
 
-        if (!(pivot > PIVOT_MIN * before[k]))
+        if (!(pivot > 0))
             return false;
         fit[k][k] = 1;
         for (int b = 0; b < TERMS; b++)
@@ -120,90 +98,201 @@ static bool sweep(equations fit)
     return true;
 }
 
-static struct projection_point fit_at(const struct projection_question *question,
-                                      const struct projection *made, equations fit,
-                                      size_t nodes)
+static void fit_at(const struct projection_question *question, double fit[TERMS][TERMS],
+                   struct projection *out)
 {
-    struct projection_point at = {.nodes = nodes,
-                                  .ranks = question->ranks * nodes / question->nodes,
-                                  .size = question->size};
+    struct projection_point *at = &out->at;
     double terms[TERMS], variance = 0, half;
 
-    terms_of(question, &at, terms);
+    *at = (struct projection_point){
+        .nodes = question->nodes, .ranks = question->ranks, .size = question->size};
+    terms_of(question, at, 1, terms);
     for (int a = 0; a < TERM_TIME; a++) {
-        at.time_us += fit[a][TERM_TIME] * terms[a];
+        at->time_us += fit[a][TERM_TIME] * terms[a];
         for (int b = 0; b < TERM_TIME; b++)
             variance += terms[a] * fit[a][b] * terms[b];
     }
-    variance += at.time_us * at.time_us; /* the scatter of a run on so many nodes */
-    half = made->noise * sqrt(variance) *
-           stats_t_quantile(CONFIDENCE_TAIL, (double)(made->n_rows - TERM_TIME));
-    at.low_us = at.time_us - half;
-    at.high_us = at.time_us + half;
-    return at;
+    variance += at->time_us * at->time_us; /* the scatter of a run on so many nodes */
+    half = out->noise * sqrt(variance) *
+           stats_t_quantile(0.975, (double)(out->n_rows - TERM_TIME));
+    at->low_us = at->time_us - half;
+    at->high_us = at->time_us + half;
 }
 
 /* Which algorithm is the fastest follows from the bytes, or from a node's share of them.
  * So the size on more nodes resembles a fraction of it on the largest measured count, and
  * on the smallest count a multiple: the fit uses the sizes in between. */
-static enum projection_answer judge(const struct projection_question *question,
-                                    struct projection *out)
+static enum message_id judge(const struct projection_question *question,
+                             struct projection *out)
 {
-    const struct projection_point *points = question->points;
-    size_t n = question->n_points, first = 0, end;
-    double largest = (double)points[n - 1].nodes, size = (double)question->size;
-    equations fit = {{0}};
+    const struct projection_point *at = question->points, *end = at + question->n_points;
+    double largest = (double)end[-1].nodes, size = (double)question->size;
+    double fit[TERMS][TERMS] = {{0}};
 
-    while (first < n && points[first].nodes < PROJECTION_NODES_MIN)
-        first++;
-    out->size_from = size * fmin(SIZE_PART, largest / (double)question->nodes);
-    out->size_to = first < n ? size * largest / (double)points[first].nodes : size;
-    for (size_t i = first; i < n; i = end) {
-        for (end = i; end < n && points[end].nodes == points[i].nodes;)
-            end++;
-        add_count(question, &points[i], end - i, fit, out);
-    }
+    while (at < end && at->nodes < PROJECTION_NODES_MIN)
+        at++;
+    out->size_from = size * fmin(PROJECTION_SIZE_PART, largest / (double)question->nodes);
+    out->size_to = at < end ? size * largest / (double)at->nodes : size;
+    while (at < end)
+        at = add_count(question, at, fit, out);
     if (out->n_counts < PROJECTION_COUNTS_MIN || out->n_sizes < PROJECTION_SIZES_MIN ||
         out->n_rows <= TERM_TIME || !sweep(fit))
-        return PROJECTION_FEW;
+        return MESSAGE_PROJECTION_FEW;
     out->noise = fmax(PROJECTION_NOISE_MIN, sqrt(fmax(0, fit[TERM_TIME][TERM_TIME]) /
                                                  (double)(out->n_rows - TERM_TIME)));
-    for (size_t nodes = question->nodes; nodes >= PROJECTION_NODES_MIN || !out->n_model;
-         nodes /= 2) {
-        assert(out->n_model < PROJECTION_MODEL_MAX);
-        out->model[out->n_model++] = fit_at(question, out, fit, nodes);
-    }
-    return out->model[0].high_us <= PROJECTION_WIDTH_MAX * out->model[0].low_us
-               ? PROJECTION_DONE
-               : PROJECTION_WIDE;
-}
-
-/* The count that helps most: within reach, or between the two largest if there are too
- * few counts, or twice the largest. */
-static size_t next_count(const struct projection_question *question,
-                         const struct projection *made)
-{
-    const struct projection_point *points = question->points;
-    size_t i = question->n_points - 1, largest = points[i].nodes;
-    size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
-
-    if (made->answer == PROJECTION_FAR || largest < PROJECTION_NODES_MIN)
-        return reach > PROJECTION_NODES_MIN ? reach : PROJECTION_NODES_MIN;
-    while (i > 0 && points[i].nodes == largest)
-        i--;
-    if (made->answer == PROJECTION_FEW && made->n_counts < PROJECTION_COUNTS_MIN &&
-        points[i].nodes >= PROJECTION_NODES_MIN && points[i].nodes + 2 <= largest)
-        return (points[i].nodes + largest) / 2;
-    return 2 * largest;
+    fit_at(question, fit, out);
+    return out->at.high_us <= PROJECTION_WIDTH_MAX * out->at.low_us
+               ? MESSAGE_PROJECTED
+               : MESSAGE_PROJECTION_WIDE;
 }
 
 void projection_make(const struct projection_question *question, struct projection *out)
 {
     size_t largest = question->points[question->n_points - 1].nodes;
+    size_t reach = (question->nodes + PROJECTION_FACTOR_MAX - 1) / PROJECTION_FACTOR_MAX;
 
-    *out = (struct projection){0};
-    out->answer = question->nodes > PROJECTION_FACTOR_MAX * largest
-                      ? PROJECTION_FAR
-                      : judge(question, out);
-    out->measure = next_count(question, out);
+    /* Within reach of the count asked about, or twice the largest. */
+    *out = (struct projection){.measure = reach > largest ? reach : 2 * largest};
+    out->message = question->nodes > PROJECTION_FACTOR_MAX * largest
+                       ? MESSAGE_PROJECTION_FAR
+                       : judge(question, out);
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct projection_point *x = a, *y = b;
+
+    double order = x->nodes != y->nodes ? (double)x->nodes - (double)y->nodes
+                   : x->size != y->size ? (double)(x->size - y->size)
+                                        : x->time_us - y->time_us;
+
+    return (order > 0) - (order < 0);
+}
+
+/* One point for each node count and size of the series: the median over cases. */
+static size_t read_points(const struct compare_side *side, const char *identity,
+                          struct projection_point *points)
+{
+    size_t n = 0, kept = 0;
+
+    for (size_t i = 0; i < side->n; i++) {
+        const struct compare_choice *one = &side->cases[i];
+        const struct case_series *series;
+        size_t all;
+
+        series = case_values_of(one->run->values, one->case_no, &all);
+        series = case_series_find(series, all, identity);
+        for (size_t k = 0; series && k < series->n_points; k++)
+            points[n++] = (struct projection_point){.nodes = compare_choice_nodes(one),
+                                                    .ranks = compare_choice_ranks(one),
+                                                    .size = series->points[k].size,
+                                                    .time_us = series->points[k].time_us};
+    }
+    qsort(points, n, sizeof(*points), compare_points);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && points[end].nodes == points[i].nodes &&
+                      points[end].size == points[i].size;)
+            end++;
+        points[kept] = points[i];
+        points[kept].time_us =
+            (points[(i + end - 1) / 2].time_us + points[(i + end) / 2].time_us) / 2;
+        points[kept].low_us = points[i].time_us;
+        points[kept].high_us = points[end - 1].time_us;
+        points[kept++].cases = end - i;
+    }
+    return kept;
+}
+
+static json_t *point_json(enum collective_kind kind, const struct projection_point *at)
+{
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f}", "nodes", (json_int_t)at->nodes,
+                     "cases", (json_int_t)at->cases, "time_us", at->time_us,
+                     "time_low_us", at->low_us, "time_high_us", at->high_us, "busbw_gbs",
+                     (double)at->size / at->time_us / 1e3 *
+                         collective_bus_factor(kind, (int)at->ranks));
+}
+
+static json_t *verdict_of(const struct projection_question *asked,
+                          const struct projection *made, const char *mark)
+{
+    struct finding finding = finding_begin();
+
+    finding_put(&finding, "{s:O, s:I, s:I, s:I, s:I, s:f, s:I}", "$series", asked->key,
+                "$size", (json_int_t)asked->size, "nodes", (json_int_t)asked->nodes,
+                "counts", (json_int_t)made->n_counts, "sizes", (json_int_t)made->n_sizes,
+                "noise", made->noise, "measure", (json_int_t)made->measure);
+    if (made->message == MESSAGE_PROJECTED)
+        finding_put(&finding, "{s:o}", "at", point_json(asked->kind, &made->at));
+    return finding_end(&finding, made->message, mark);
+}
+
+/* The sizes of a series. *verdict: that of the largest one that could be projected, else
+ * that of the first one. */
+static void add_sizes(struct projection_question *asked, const struct case_series *series,
+                      const char *mark, json_t *sizes, json_t **verdict)
+{
+    for (size_t i = 0; i < series->n_points; i++) {
+        json_t *one = json_copy(series->key), *said, *measured = json_array();
+        struct projection made;
+
+        asked->size = series->points[i].size;
+        for (size_t k = 0; k < asked->n_points; k++)
+            if (asked->points[k].size == asked->size)
+                json_array_append_new(measured,
+                                      point_json(asked->kind, &asked->points[k]));
+        projection_make(asked, &made);
+        said = verdict_of(asked, &made, mark);
+        json_object_update_new(one, json_pack("{s:I, s:o, s:o}", "size",
+                                              (json_int_t)asked->size, "measured",
+                                              measured, "verdict", said));
+        json_array_append_new(sizes, one);
+        if (!*verdict || made.message == MESSAGE_PROJECTED)
+            *verdict = said;
+    }
+}
+
+json_t *projection_json(const struct compare_run *run, size_t nodes)
+{
+    struct projection_question asked = {.nodes = nodes, .ranks = nodes};
+    const char *mark = verdict_mark_of(run->doc);
+    const struct case_series *series = NULL;
+    struct finding nothing = finding_begin();
+    json_t *none = finding_end(&nothing, MESSAGE_NOT_PROJECTED, mark);
+    json_t *sizes = json_array(), *verdict = NULL, *out;
+    struct projection_point *points;
+    size_t n = 0, n_points = 1;
+    struct compare_side side = {0};
+    struct error err;
+
+    if (compare_side_take(&side, &(struct compare_ask){run, -1}, NULL, &err) == 0)
+        compare_side_keep_alike(
+            &side, &(struct compare_side){.cases = side.cases, .n = side.n > 0});
+    if (side.n > 0) {
+        /* The last case has the most nodes. */
+        const struct compare_choice *last = &side.cases[side.n - 1];
+
+        if (compare_choice_nodes(last) > 0)
+            asked.ranks = nodes * compare_choice_ranks(last) / compare_choice_nodes(last);
+        series = case_values_of(run->values, last->case_no, &n);
+    }
+    for (size_t i = 0; i < run->values->n; i++)
+        n_points += run->values->series[i].n_points;
+    asked.points = points = memory_zeroed(n_points, sizeof(*points), "a projection");
+    for (size_t i = 0; i < n; i++) {
+        int kind = collective_lookup(json_get_str(series[i].key, "collective", ""));
+
+        if (series[i].is_figure || kind < 0)
+            continue;
+        asked.kind = (enum collective_kind)kind;
+        asked.key = series[i].key;
+        asked.n_points = read_points(&side, series[i].identity, points);
+        add_sizes(&asked, &series[i], mark, sizes, &verdict);
+    }
+    free(points);
+    compare_side_release(&side);
+    out = json_pack("{s:O?, s:I, s:I, s:O, s:o}", "run", json_object_get(run->doc, "id"),
+                    "nodes", (json_int_t)nodes, "ranks", (json_int_t)asked.ranks,
+                    "verdict", verdict ? verdict : none, "sizes", sizes);
+    json_decref(none);
+    return out;
 }

@@ -31,42 +31,21 @@ static int reply(struct task *task, json_t *answer, struct error *err)
 
 /* ---- More nodes ---- */
 
-struct reading {
-    struct run_set set;
-    size_t n_given; /* parameters */
-};
-
-static void add_run(void *arg, const char *id)
-{
-    struct reading *reading = arg;
-
-    if (++reading->n_given < RUN_SET_MAX)
-        run_set_add(&reading->set, id, strlen(id));
-}
-
 static int project(sqlite3 *db, struct task *task, struct error *err)
 {
     int64_t nodes = task->params.projection.nodes;
-    struct reading *reading = memory_zeroed(1, sizeof(*reading), "a projection");
+    struct run_set *set = memory_zeroed(1, sizeof(*set), "a projection");
     int result;
 
-    run_set_add(&reading->set, task->run_id, strlen(task->run_id));
-    http_request_query_each(task->request, "run", add_run, reading);
-    if (nodes == 0)
-        result = task_refuse(task, 422, err,
-                             "the parameter nodes must say how many there would be");
-    else if (reading->n_given >= RUN_SET_MAX)
-        result =
-            task_refuse(task, 422, err, "the parameter run may be given %d times at most",
-                        RUN_SET_MAX - 1);
-    else
-        result = run_set_read(db, task, &reading->set, err);
+    run_set_add(set, task->run_id, strlen(task->run_id));
+    result = nodes > 0
+                 ? run_set_read(db, task, set, err)
+                 : task_refuse(task, 422, err,
+                               "the parameter nodes must say how many there would be");
     if (result == 0)
-        result = reply(
-            task, projection_json(reading->set.runs, reading->set.n, (size_t)nodes, err),
-            err);
-    run_set_release(&reading->set);
-    free(reading);
+        result = reply(task, projection_json(set->runs, (size_t)nodes), err);
+    run_set_release(set);
+    free(set);
     return result;
 }
 
@@ -82,7 +61,6 @@ void api_run_projection(struct http_request *request, void *arg)
     if (!task)
         return;
     give(task, task->run_id);
-    http_request_query_each(request, "run", give, task);
     task_run(task, TASK_SETTLED_RUNS, STORE_HEAVY, project);
 }
 

@@ -134,7 +134,6 @@ static const struct param summary[] = {
 
 static const struct param projection[] = {
     {"nodes", "how many there would be", INTEGER(projection_params, nodes, 1, 100000), .is_required = true},
-    {"run", "another run's id, alike but for its nodes; may repeat", .kind = PARAM_TEXTS},
 };
 
 static const struct param verdict[] = {

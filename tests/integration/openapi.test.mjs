@@ -238,18 +238,18 @@ describe('the description', { concurrency: 4 }, () => {
       in_place: false,
       env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple' },
     };
-    const [{ id }, { id: other }] = [(await api.post(spec)).json, (await api.post(spec)).json];
-    for (const run of [id, other]) await server.runEnds(run);
+    const { id } = (await api.post(spec)).json;
+    await server.runEnds(id);
     for (const part of ['', '/events?follow=0', '/results', '/summary', '/summary?by=case', '/verdict']) {
       assert.equal((await api.call('GET', `/api/v1/runs/${id}${part}`)).status, 200);
     }
     const answers = new Set();
-    for (const query of ['nodes=128', 'nodes=1000', `nodes=64&run=${other}`, 'nodes=128&format=text']) {
+    for (const query of ['nodes=128', 'nodes=1000', 'nodes=128&format=text']) {
       const { status, json } = await api.call('GET', `/api/v1/runs/${id}/projection?${query}`);
       assert.equal(status, 200, query);
-      json?.sizes.forEach(({ answer }) => answers.add(answer));
+      json?.sizes.forEach(({ verdict }) => answers.add(verdict.answer));
     }
-    assert.ok(answers.has('projected') && answers.has('too_far'), [...answers].join());
+    assert.ok(answers.has('projected') && answers.has('not_enough_data'), [...answers].join());
   });
 
   test('pairs, their rounds and whom they name are as described', limit, async (t) => {

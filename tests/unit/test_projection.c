@@ -4,6 +4,7 @@
 #include "agent/worker/sim/sim_model.h"
 #include "common/base/json_util.h"
 #include "server/analysis/projection.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 #define RANKS_MAX 2048
@@ -142,9 +143,9 @@ static void try_ring(const struct condition *when, size_t factor, uint64_t *seed
     asked.ranks = 8 * asked.nodes;
     projection_make(&asked, &made);
     tally->asked++;
-    if (made.answer != PROJECTION_DONE)
+    if (made.message != MESSAGE_PROJECTED)
         return;
-    at = made.model[0];
+    at = made.at;
     truth = ring_us(&ring, (double)asked.size, asked.nodes);
     tally->done++;
     tally->covered += at.low_us <= truth && truth <= at.high_us;
@@ -268,9 +269,9 @@ static size_t assert_met(const struct way *way, size_t largest)
 
         asked.size = (int64_t)1 << power;
         projection_make(&asked, &made);
-        if (made.answer != PROJECTION_DONE)
+        if (made.message != MESSAGE_PROJECTED)
             continue;
-        at = made.model[0];
+        at = made.at;
         done++;
         if (at.low_us > want || at.high_us < want)
             fail_msg("%d of %zu, 2^%d bytes: %.1f us (%.1f to %.1f), is %.1f; %.3f",
@@ -334,8 +335,8 @@ TEST(a_ring_without_noise_is_told_exactly)
         for (int power = 20; power <= 24; power++)
             add_point(&asked, nodes, power, ring_us(&exact, ldexp(1, power), nodes));
     made = made_of(&asked);
-    assert_int_equal(made.answer, PROJECTION_DONE);
-    at = made.model[0];
+    assert_int_equal(made.message, MESSAGE_PROJECTED);
+    at = made.at;
     assert_near(at.time_us, ring_us(&exact, 1 << 22, 128), 0.01);
     assert_true(at.low_us < at.time_us && at.high_us > at.time_us);
 }
@@ -351,7 +352,7 @@ TEST(times_of_two_algorithms_are_refused)
         for (int power = 20; power <= 24; power++)
             add_point(&asked, nodes, power,
                       ring_us(power < 22 ? &slow : &fast, ldexp(1, power), nodes));
-    assert_int_equal(made_of(&asked).answer, PROJECTION_WIDE);
+    assert_int_equal(made_of(&asked).message, MESSAGE_PROJECTION_WIDE);
     assert_int_equal(made_of(&asked).measure, 64);
 }
 
@@ -363,7 +364,7 @@ TEST(two_sizes_are_too_few)
     for (size_t nodes = 4; nodes <= 32; nodes *= 2)
         for (int power = 20; power <= 21; power++)
             add_point(&asked, nodes, power, modelled_us(&ring, ldexp(1, power), nodes));
-    assert_int_equal(made_of(&asked).answer, PROJECTION_FEW);
+    assert_int_equal(made_of(&asked).message, MESSAGE_PROJECTION_FEW);
     assert_int_equal(made_of(&asked).n_counts, 4);
     assert_int_equal(made_of(&asked).n_sizes, 2);
     assert_near(made_of(&asked).size_from, 1 << 18, 0);
@@ -375,16 +376,26 @@ TEST(beyond_eight_times_the_count_to_measure_is_named)
     struct projection_question asked = asked_about(&ring, 32, 400);
     struct projection made = made_of(&asked);
 
-    assert_int_equal(made.answer, PROJECTION_FAR);
+    assert_int_equal(made.message, MESSAGE_PROJECTION_FAR);
     assert_int_equal(made.measure, 50);
 }
 
-/* 4, 8 and 16 of them: one between is what helps. */
 TEST(three_counts_are_too_few)
 {
     struct projection_question asked = asked_about(&ring, 16, 64);
     struct projection made = made_of(&asked);
 
-    assert_int_equal(made.answer, PROJECTION_FEW);
-    assert_int_equal(made.measure, 12);
+    assert_int_equal(made.message, MESSAGE_PROJECTION_FEW);
+    assert_int_equal(made.measure, 32);
+}
+
+/* The sentences state these limits. */
+TEST(limits_are_those_of_the_sentences)
+{
+    assert_mentions(messages[MESSAGE_PROJECTION_FAR].text, "8");
+    assert_int_equal(PROJECTION_FACTOR_MAX, 8);
+    assert_mentions(messages[MESSAGE_PROJECTION_FEW].text, "4 3 3");
+    assert_int_equal(PROJECTION_COUNTS_MIN, 4);
+    assert_int_equal(PROJECTION_NODES_MIN, 3);
+    assert_int_equal(PROJECTION_SIZES_MIN, 3);
 }

@@ -32,15 +32,17 @@ const VALUES = {
   },
 };
 
-/* Bandwidth and time of a size: what was measured with the extremes of its cases, and the
- * fit with its band, up to the nodes that were asked about. */
+/* Bandwidth and time of a size: the measured points with the extremes of their cases, and
+ * the projected one with its interval. */
 export function scalingPanels(found, nodes, hide, theme) {
-  const places = [...found.measured, ...(found.model ?? [])].map((point) => point.nodes);
+  const { at } = found.verdict.evidence;
+  const projected = at ? [found.measured.at(-1), at] : [];
+  const places = [...found.measured, ...projected].map((point) => point.nodes);
   const x = [Math.min(...places) / Math.SQRT2, Math.max(...places) * Math.SQRT2];
   return Object.entries(VALUES).map(([key, { axis, unit, of }]) => {
     const lines = [
       lineOf('measured', 'measured', found.measured, of, lookOf(0, false, theme)),
-      lineOf('fitted', `fitted, projected to ${nodes} nodes`, found.model ?? [], of, lookOf(1, true, theme)),
+      lineOf('projected', `projected to ${nodes} nodes`, projected, of, lookOf(1, true, theme)),
     ]
       .filter(({ points }) => points.length > 0)
       .map((line) => ({ ...line, hidden: hide.includes(line.key) }));
@@ -71,8 +73,8 @@ function lineOf(key, label, points, of, look) {
     offered: true,
     points: points.map((point) => {
       const [y, lo, hi] = of(point);
-      const bar = point.cases > 1 ? [lo, hi] : null;
-      return { x: point.nodes, y, lo, hi, bar, point: { count: point.cases ?? '' } };
+      const bar = point.cases === 1 ? null : [lo, hi];
+      return { x: point.nodes, y, lo, hi, bar, point: { count: point.cases || '' } };
     }),
     ...look,
   };

@@ -32,8 +32,8 @@ const card = (page) => page.getByRole('region', { name: 'Scaling' });
 test('a run over node counts is projected to those that are asked about', LIMIT, async (t) => {
   const { server, page, run } = await setUp(t);
   await sees(page, /^on 64 nodes all_reduce float32 .*\d+M .* \(simulated\)$/);
-  const legend = card(page).getByRole('region', { name: 'Measured and fitted' });
-  await legend.getByRole('button', { name: 'fitted, projected to 64 nodes' }).waitFor();
+  const legend = card(page).getByRole('region', { name: 'Measured and projected' });
+  await legend.getByRole('button', { name: 'projected to 64 nodes' }).waitFor();
   await page.getByLabel('Project to').fill('128');
   await page.getByRole('button', { name: 'Project', exact: true }).click();
   await sees(page, /^on 128 nodes all_reduce float32 .*\d+M /);
@@ -43,7 +43,8 @@ test('a run over node counts is projected to those that are asked about', LIMIT,
 
   /* The figures at a place are those of the server. */
   const told = await server.get(`/api/v1/runs/${run.id}/projection?nodes=128`);
-  const { measured, time_us: time } = told.sizes.find(({ size }) => size === 2 ** 22);
+  const { measured, verdict } = told.sizes.find(({ size }) => size === 2 ** 22);
+  const { time_us: time } = verdict.evidence.at;
   const chart = card(page).getByRole('group', { name: /^Chart of .*time per call/ });
   await chart.focus();
   await page.keyboard.press('ArrowRight');

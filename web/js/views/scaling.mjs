@@ -30,7 +30,7 @@ export default function scalingChart(app, id, change) {
     h('button', { value: '' }, 'Project'),
   );
   const charts = chartPanels({
-    name: 'Measured and fitted',
+    name: 'Measured and projected',
     onToggle(key) {
       hide = hide.includes(key) ? hide.filter((one) => one !== key) : [...hide, key];
       draw();
@@ -81,9 +81,9 @@ export default function scalingChart(app, id, change) {
     const { run, view } = latest;
     const found =
       answer?.sizes.find((size) => sizeLabel(size) === view.of) ??
-      answer?.sizes.findLast((size) => size.answer === 'projected') ??
+      answer?.sizes.findLast(isProjected) ??
       answer?.sizes.at(-1);
-    setText(said, found && view.of ? found.sentence : (answer?.verdict.sentence ?? ''));
+    setText(said, found && view.of ? found.verdict.sentence : (answer?.verdict.sentence ?? ''));
     setHidden(charts.element, !found);
     if (found) {
       choice.value = sizeLabel(found);
@@ -122,13 +122,15 @@ export default function scalingChart(app, id, change) {
   };
 }
 
+const isProjected = ({ verdict }) => verdict.answer === 'projected';
+
 function fillChoice(choice, sizes) {
   choice.replaceChildren(
     ...sizes.map((size) =>
       h(
         'option',
         { value: sizeLabel(size) },
-        sizeLabel(size) + (size.answer === 'projected' ? '' : ' (not projected)'),
+        sizeLabel(size) + (isProjected(size) ? '' : ' (not projected)'),
       ),
     ),
   );
