@@ -258,9 +258,7 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     );
     const curl = post(t, hosts, { ...spec, nodes: { names: ['twin-1', 'twin-2'] } });
     await curl.ended(60000 * patience);
-    const {
-      traffic: { answer, sentence },
-    } = eventsOf(curl).at(-1);
+    const { answer, sentence } = verdictOf(eventsOf(curl).at(-1), 'traffic');
     assert.equal(answer, 'another_way', sentence);
     assert.match(sentence, /\b4M .*\b0 % .*48 MiB /);
   });

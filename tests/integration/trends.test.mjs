@@ -14,6 +14,7 @@ import {
   startServer,
 } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -186,8 +187,8 @@ describe('trends', { concurrency: 4 }, () => {
   test('a gate reports a lasting change, and fails once its reference is accepted', limit, async (t) => {
     const server = await startServer(t);
     const gated = async () => {
-      const { verdict } = await endOf(server, { ...steady, baseline: { last: 5 } });
-      return verdict.evidence.checks.find(({ check }) => check === 'baseline');
+      const run = await endOf(server, { ...steady, baseline: { last: 5 } });
+      return verdictOf(run, 'gate').evidence.checks.find(({ check }) => check === 'baseline');
     };
     const runs = [];
     for (const rate of ['50', '45']) {
