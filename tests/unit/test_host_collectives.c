@@ -304,15 +304,18 @@ TEST(ranks_over_sockets)
     run_all(8, 1);
 }
 
+/* The largest size moves as the one before it does, only for longer. */
 TEST(ranks_over_several_sockets)
 {
+    bool is_full = test_seeds(10) == 10;
     static const int kinds[][2] = {{2, 4}, {3, 3}, {4, 2}};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct setup setup = {.n = kinds[i][0],
                               .per_host = 1,
                               .dtypes = "[\"int8\",\"float32\"]",
-                              .sizes = "[1000,200008,1500016]",
+                              .sizes =
+                                  is_full ? "[1000,200008,1500016]" : "[1000,200008]",
                               .timing = "throughput",
                               .spread = 1,
                               .sockets = kinds[i][1]};
@@ -320,7 +323,7 @@ TEST(ranks_over_several_sockets)
         assert_true(tally.checked > tally.rows / 2);
         setup.n = 4;
         setup.per_host = 2;
-        setup.sizes = "[500000]";
+        setup.sizes = is_full ? "[500000]" : "[200008]";
         run_setup(&setup);
         setup.split = "{\"by\":\"mod\",\"value\":2}";
         run_setup(&setup);
