@@ -6,26 +6,9 @@ import { describe, test } from 'node:test';
 import { quick, startCluster, startServer } from './lib/cluster.mjs';
 import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience } from './lib/fixture.mjs';
+import { dataOf, page, reportOf, textOf } from './lib/report.mjs';
 
 const limit = { timeout: 120000 * patience };
-
-const reportOf = (server, id, method = 'GET') => server.request(method, `/api/v1/runs/${id}/report.html`);
-
-async function page(server, id) {
-  const answer = await reportOf(server, id);
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(answer.type, 'text/html; charset=utf-8');
-  return answer.text;
-}
-
-function dataOf(html) {
-  const [, text] = html.match(/<script type="application\/json" id="ringbench-data">([\s\S]*?)<\/script>/);
-  return JSON.parse(text);
-}
-
-const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-const textOf = (html) =>
-  html.match(/<pre class="plain">([\s\S]*?)<\/pre>/)[1].replace(/&\w+;/g, (name) => entities[name]);
 
 async function ended(server, spec) {
   const { id } = await server.run(spec);
@@ -138,30 +121,6 @@ describe('reports', { concurrency: 3 }, () => {
     const nothing = await reportOf(server, 'nothing');
     assert.equal(nothing.status, 404);
     assert.match(nothing.type, /^application\/problem\+json/);
-  });
-
-  test('a run of very many rows is reported by its summary', limit, async (t) => {
-    const { server } = await startCluster(t, 1);
-    const run = await ended(server, {
-      backend: 'sim',
-      sizes: { min: 1, max: 4000, step: 1 },
-      dtypes: ['int8'],
-      iters: 1,
-      warmup: 1,
-      check: 0,
-      in_place: false,
-      repeats: 3,
-      env: { SIM_SLEEP_FRACTION: '0' },
-    });
-    assert.equal(run.rows_total, 12000);
-    const html = await page(server, run.id);
-    const data = dataOf(html);
-    assert.deepEqual(data.summary, await server.get(`/api/v1/runs/${run.id}/summary`));
-    assert.equal(data.summary_by_case.series.length, 3);
-    assert.equal(data.events, undefined);
-    const text = textOf(html);
-    assert.ok(/^# .*12000 rows.*completed/m.test(text), text.slice(-300));
-    assert.ok(text.length < 500000, `${text.length} characters`);
   });
 
   // Rows of as many ranks as no machine of a test has, from an agent that only says so.

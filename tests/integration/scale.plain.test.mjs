@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertNumbered, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import { assertNumbered, noWorkersLeft, startAgents, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, patience, processesWithEnv, tempDir, timeScale, waitFor } from './lib/fixture.mjs';
+import { dataOf, page, textOf } from './lib/report.mjs';
 
 const limit = { timeout: 120000 * patience };
 const nodes = 48;
@@ -128,5 +129,51 @@ describe('scale', { concurrency: 2 }, () => {
     const run = await server.runToEnd({ ...sim, nodes: {} });
     assert.equal(run.state, 'completed', run.reason);
     assert.equal(run.world_size, 40);
+  });
+
+  test('64 ranks on each of 4 nodes sweep 8 B to 1 GiB', limit, async (t) => {
+    const server = await startServer(t);
+    const agents = await startAgents(t, server, 4, { ranks: 64 });
+    const began = Date.now();
+    const { id } = await server.run({
+      backend: 'sim',
+      sizes: { min: 8, max: '1G', factor: 2 },
+      env: { SIM_SLEEP_FRACTION: '0' },
+    });
+    const run = await server.runEnds(id, 120000);
+    t.diagnostic(`256 ranks: ${Date.now() - began} ms`);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.equal(run.world_size, 256);
+    const rows = await server.rows(id);
+    assert.equal(rows.length, 56);
+    for (const row of rows) {
+      assert.equal(row.times_us.length, 256);
+      assert.equal(row.wrong, 0);
+    }
+    await noWorkersLeft(agents);
+  });
+
+  test('a run of very many rows is reported by its summary', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const run = await server.runToEnd({
+      backend: 'sim',
+      sizes: { min: 1, max: 4000, step: 1 },
+      dtypes: ['int8'],
+      iters: 1,
+      warmup: 1,
+      check: 0,
+      in_place: false,
+      repeats: 3,
+      env: { SIM_SLEEP_FRACTION: '0' },
+    });
+    assert.equal(run.rows_total, 12000);
+    const html = await page(server, run.id);
+    const data = dataOf(html);
+    assert.deepEqual(data.summary, await server.get(`/api/v1/runs/${run.id}/summary`));
+    assert.equal(data.summary_by_case.series.length, 3);
+    assert.equal(data.events, undefined);
+    const text = textOf(html);
+    assert.ok(/^# .*12000 rows.*completed/m.test(text), text.slice(-300));
+    assert.ok(text.length < 500000, `${text.length} characters`);
   });
 });
