@@ -414,7 +414,7 @@ bool job_has_turn(const struct job *job)
 
 void job_tick(struct job *job)
 {
-    const struct launcher *launcher = job_launcher(job);
+    struct launcher *launcher = job_launcher(job);
     char why[80];
 
     if (!job_is_alive(job))
@@ -422,9 +422,13 @@ void job_tick(struct job *job)
     if (!launcher) {
         be_unknown(job, "its launcher is not among this server's any more");
     } else if (job->phase == JOB_QUEUED) {
-        if (!may_begin(job, launcher))
+        launcher->is_full = launcher->is_full || !may_begin(job, launcher);
+        if (launcher->is_full) {
             enter(job, JOB_STARTING, "waits for another of its launcher to end");
-        else if (job_has_turn(job))
+            return;
+        }
+        launcher->is_busy = launcher->is_busy || !job_has_turn(job);
+        if (!launcher->is_busy)
             store_first(job);
     } else if (job->state == JOB_RUNNING &&
                job_now(job) - job->started_at >= ms_of(launcher->most_hours * 3600)) {

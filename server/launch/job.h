@@ -11,10 +11,16 @@
 #include <uv.h>
 
 #include "common/base/ids.h"
+#include "common/base/memory.h"
 #include "common/spec/batch_group.h"
 #include "server/launch/engine_call.h"
 #include "server/launch/jobs.h"
 #include "server/launch/launcher.h"
+
+#define uthash_fatal(text) memory_out("the jobs")
+/* The default one falls through switch labels, which clang reports. */
+#define HASH_FUNCTION HASH_FNV
+#include <uthash.h>
 
 #define JOB_TOKEN_SIZE (2 * ID_UUID_LENGTH + 1)
 #define JOB_WORDS_MAX 200
@@ -29,6 +35,7 @@ enum job_phase {
 
 struct job {
     TAILQ_ENTRY(job) entry;
+    UT_hash_handle hh; /* by its id */
     struct jobs *jobs; /* NULL: they were closed while the store takes it */
     char id[ID_RUN_LENGTH + 1];
     char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH]; /* the prefix and the id */
@@ -53,6 +60,7 @@ struct job {
     int64_t held_until_at;     /* it waits for a follow-up of its run */
     int64_t awaited_until_at;  /* somebody waits for its state */
     int64_t due_at;            /* the next command */
+    bool is_needed;            /* by some run, since the last jobs_release */
     struct engine_call *call;
     enum launcher_command command; /* of the call, or the last one */
 };
@@ -68,6 +76,7 @@ struct jobs {
     struct launcher_list launchers;
     struct engine_calls calls;
     struct job_list list; /* the oldest first */
+    struct job *by_id;
 };
 
 static inline int64_t job_now(const struct job *job)
@@ -80,6 +89,13 @@ static inline bool job_is_alive(const struct job *job)
     return job->state != JOB_ENDED;
 }
 
+/* Nobody waits for anything of it. */
+static inline bool job_is_over(const struct job *job)
+{
+    return !job_is_alive(job) && job->phase != JOB_STORING && !job->call &&
+           !job->is_needed;
+}
+
 /* ---- job_row.c: what is known of it ---- */
 
 /* At the end of the list. args: stolen. */
@@ -89,6 +105,9 @@ struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
 /* One as it was last stored. Its start may have been under way: without an id it is
  * looked for by its name for as long as a command may take. */
 void job_restore(struct jobs *jobs, const json_t *doc);
+
+/* Take it out of the list. */
+void job_take_out(struct job *job);
 
 /* One that is in no list any more. */
 void job_free(struct job *job);

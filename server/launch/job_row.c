@@ -55,7 +55,14 @@ struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
     job->run = memory_text(run, "a job");
     job->args = args;
     TAILQ_INSERT_TAIL(&jobs->list, job, entry);
+    HASH_ADD_STR(jobs->by_id, id, job);
     return job;
+}
+
+void job_take_out(struct job *job)
+{
+    TAILQ_REMOVE(&job->jobs->list, job, entry);
+    HASH_DEL(job->jobs->by_id, job);
 }
 
 void job_free(struct job *job)

@@ -20,34 +20,13 @@ static struct job *find_id(const struct jobs *jobs, const char *id)
 {
     struct job *job;
 
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (strcmp(job->id, id) == 0)
-            return job;
-    return NULL;
+    HASH_FIND_STR(jobs->by_id, id, job);
+    return job;
 }
 
 static struct job *find_group(const struct jobs *jobs, const char *group)
 {
     return job_group(group) ? find_id(jobs, group + strlen(JOB_GROUP_PREFIX)) : NULL;
-}
-
-/* The store forgets it with the next job that it takes. */
-static void forget_oldest(struct jobs *jobs)
-{
-    struct job *job, *oldest = NULL;
-    size_t n = 0;
-
-    TAILQ_FOREACH (job, &jobs->list, entry) {
-        if (job_is_alive(job) || job->phase == JOB_STORING || job->call)
-            continue;
-        n++;
-        if (!oldest || job->ended_ms < oldest->ended_ms)
-            oldest = job;
-    }
-    if (n <= STORE_JOBS_ENDED_MAX)
-        return;
-    TAILQ_REMOVE(&jobs->list, oldest, entry);
-    job_free(oldest);
 }
 
 /* First what stops a job, then the one that has waited longest. */
@@ -76,13 +55,14 @@ static void on_tick(uv_timer_t *timer)
     bool is_any = false;
 
     engine_calls_tick(&jobs->calls, (int64_t)uv_now(jobs->loop));
+    for (size_t i = 0; i < jobs->launchers.n; i++)
+        jobs->launchers.items[i]->is_full = jobs->launchers.items[i]->is_busy = false;
     TAILQ_FOREACH (job, &jobs->list, entry) {
         job_tick(job);
         is_any = is_any || job_is_alive(job);
     }
     while ((job = next_due(jobs)))
         job_call(job, job_next_command(job));
-    forget_oldest(jobs);
     if (!is_any && TAILQ_EMPTY(&jobs->calls))
         uv_timer_stop(timer);
 }
@@ -99,7 +79,7 @@ static void jobs_free(struct jobs *jobs)
     struct job *job;
 
     while ((job = TAILQ_FIRST(&jobs->list))) {
-        TAILQ_REMOVE(&jobs->list, job, entry);
+        job_take_out(job);
         if (job->phase == JOB_STORING)
             job->jobs = NULL; /* the store's answer frees it */
         else
@@ -310,16 +290,6 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
     return job->state;
 }
 
-const char *jobs_group(const struct jobs *jobs, size_t i)
-{
-    const struct job *job;
-
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (job_is_alive(job) && i-- == 0)
-            return job->group;
-    return NULL;
-}
-
 void jobs_hold(struct jobs *jobs, const char *group)
 {
     struct job *job = find_group(jobs, group);
@@ -328,13 +298,43 @@ void jobs_hold(struct jobs *jobs, const char *group)
         job->held_until_at = job_now(job) + FOLLOW_UP_MS;
 }
 
-void jobs_release(struct jobs *jobs, const char *group)
+void jobs_mark(struct jobs *jobs, const char *group)
 {
     struct job *job = find_group(jobs, group);
 
-    if (job && job_is_alive(job) && job->state != JOB_STOPPING &&
-        job_now(job) >= job->held_until_at)
-        job_stop(job, "no run needs it any more");
+    if (job)
+        job->is_needed = true;
+}
+
+/* The store forgets it with the next job that it takes. */
+static void forget_oldest(struct jobs *jobs, size_t n)
+{
+    while (n-- > 0) {
+        struct job *job, *oldest = NULL;
+
+        TAILQ_FOREACH (job, &jobs->list, entry)
+            if (job_is_over(job) && (!oldest || job->ended_ms < oldest->ended_ms))
+                oldest = job;
+        job_take_out(oldest);
+        job_free(oldest);
+    }
+}
+
+void jobs_release(struct jobs *jobs)
+{
+    struct job *job;
+    size_t n = 0;
+
+    TAILQ_FOREACH (job, &jobs->list, entry) {
+        if (!job->is_needed && job_is_alive(job) && job->state != JOB_STOPPING &&
+            job_now(job) >= job->held_until_at)
+            job_stop(job, "no run needs it any more");
+        n += job_is_over(job);
+    }
+    if (n > STORE_JOBS_ENDED_MAX)
+        forget_oldest(jobs, n - STORE_JOBS_ENDED_MAX);
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        job->is_needed = false;
 }
 
 bool jobs_ask(struct jobs *jobs, const char *group, char *text)

@@ -63,16 +63,16 @@ bool jobs_has(const struct jobs *jobs, const char *group);
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
 
-/* The groups of the jobs that have not ended, the oldest first; NULL: there are no more.
- */
-const char *jobs_group(const struct jobs *jobs, size_t i);
-
 /* The run has ended, and a follow-up of it would have to measure the same nodes: its job
  * stays for two minutes, unless it has ended. */
 void jobs_hold(struct jobs *jobs, const char *group);
 
-/* No run needs the group: stop its job, unless it waits for a follow-up. */
-void jobs_release(struct jobs *jobs, const char *group);
+/* Some run needs the group's job, if it is one's. */
+void jobs_mark(struct jobs *jobs, const char *group);
+
+/* Stop those that nobody marked since the last such call, but for those that wait for a
+ * follow-up. Of those that have ended, forget all but the latest STORE_JOBS_ENDED_MAX. */
+void jobs_release(struct jobs *jobs);
 
 /* Ask what became of the group's job: true while the engine may answer yet that it has
  * ended. Else *text (JOB_TEXT_MAX bytes) is the sentence of a job that has ended, or "".

@@ -44,7 +44,8 @@ struct launcher {
     double most_hours;          /* of a job */
     double every_s;             /* its status is asked for */
     double command_s;           /* a command may take */
-    unsigned refs;              /* its list's, and those of commands under way */
+    bool is_full, is_busy; /* job.c: no further job, or command, of it may begin now */
+    unsigned refs;         /* its list's, and those of commands under way */
 };
 
 extern const char *const job_state_names[]; /* by enum job_state */

@@ -339,26 +339,22 @@ static bool is_group_needed(const struct scheduler *scheduler, const char *group
     return false;
 }
 
-/* What the last case left on a node is yet to be ended. */
-static bool is_group_busy(const struct scheduler *scheduler, const char *group)
+/* A job is needed by its runs, and until what the last case left on its nodes has ended.
+ */
+static void release_jobs(struct scheduler *scheduler)
 {
+    struct jobs *jobs = scheduler->config.jobs;
+
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (!run_has_ended(scheduler->runs[i]->run))
+            jobs_mark(jobs, scheduler->runs[i]->run->spec->nodes.group);
     for (size_t i = 0; i < scheduler->nodes.count; i++) {
         const struct node *node = scheduler->nodes.nodes[i];
 
-        if (node->state == NODE_ALIVE && node->n_occupants > 0 && node->group &&
-            strcmp(node->group, group) == 0)
-            return true;
+        if (node->state == NODE_ALIVE && node->n_occupants > 0)
+            jobs_mark(jobs, node->group);
     }
-    return false;
-}
-
-static void release_jobs(struct scheduler *scheduler)
-{
-    const char *group;
-
-    for (size_t i = 0; (group = jobs_group(scheduler->config.jobs, i)); i++)
-        if (!is_group_needed(scheduler, group) && !is_group_busy(scheduler, group))
-            jobs_release(scheduler->config.jobs, group);
+    jobs_release(jobs);
 }
 
 /* Nodes of a job that has ended never come back. A run that needs them yet says how they

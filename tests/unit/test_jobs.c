@@ -196,6 +196,44 @@ TEST(a_job_that_the_store_does_not_take_is_not_started)
     assert_int_equal(access(f->started, F_OK), -1);
 }
 
+static struct fixture *with_group(struct fixture *f, char *own, int number)
+{
+    snprintf(own, sizeof(group), "job-%012d", number);
+    f->spec.nodes.group = own;
+    return f;
+}
+
+static size_t count_jobs(struct fixture *f)
+{
+    json_t *jobs = jobs_json(f->jobs);
+    size_t n = json_array_size(jobs);
+
+    json_decref(jobs);
+    return n;
+}
+
+/* Else its run would ask for it again, and get a new one. */
+TEST(a_job_that_has_ended_is_kept_as_long_as_its_run_needs_it)
+{
+    enum { MORE = 20 };
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], own[sizeof(group)];
+
+    for (int i = 0; i < STORE_JOBS_ENDED_MAX + MORE; i++) {
+        need(with_group(f, own, i), text);
+        answer_store("the disk is full");
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
+    for (int i = 0; i < STORE_JOBS_ENDED_MAX + MORE; i++) {
+        assert_int_equal(need(with_group(f, own, i), text), JOB_ENDED);
+        jobs_mark(f->jobs, own);
+    }
+    jobs_release(f->jobs);
+    assert_int_equal(count_jobs(f), STORE_JOBS_ENDED_MAX + MORE);
+    jobs_release(f->jobs);
+    assert_int_equal(count_jobs(f), STORE_JOBS_ENDED_MAX);
+}
+
 /* The store has it as one that may have been started. */
 TEST(a_job_that_is_stopped_while_it_is_stored_is_stored_again)
 {
@@ -204,7 +242,7 @@ TEST(a_job_that_is_stopped_while_it_is_stored_is_stored_again)
     int writes;
 
     need(f, text);
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(need(f, text), JOB_ENDED);
     writes = store.writes;
     answer_store(NULL);
@@ -259,11 +297,11 @@ TEST(a_job_is_stopped_when_no_run_needs_it)
     struct fixture *f = *state;
 
     run_job(f);
-    assert_string_equal(jobs_group(f->jobs, 0), group);
-    assert_null(jobs_group(f->jobs, 1));
-    jobs_release(f->jobs, "job-000000000001");
+    jobs_mark(f->jobs, group);
+    jobs_mark(f->jobs, "job-000000000001");
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_RUNNING);
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_STOPPING);
 }
 
@@ -275,10 +313,10 @@ TEST(a_job_waits_two_minutes_for_a_follow_up)
     jobs_hold(f->jobs, group);
     assert_true(waits_for_follow_up(f));
     passed_ms = 119000;
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_RUNNING);
     passed_ms += 1000;
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_STOPPING);
     assert_false(waits_for_follow_up(f));
 }
@@ -292,11 +330,11 @@ TEST(a_follow_up_has_the_job_until_it_ends)
     run_job(f);
     assign_follow_up(f, &spec); /* it has yet to be stored */
     assert_string_equal(spec.nodes.group, group);
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_RUNNING);
     need(f, text);
     assert_false(waits_for_follow_up(f));
-    jobs_release(f->jobs, group);
+    jobs_release(f->jobs);
     assert_int_equal(state_of(f), JOB_STOPPING);
     free(spec.nodes.group);
 
