@@ -51,9 +51,9 @@ static char *read_page(const char *name)
 
 /* A line for each kind: | `kind` | `answer` `answer` | what it is of, and perhaps more |
  */
-TEST(architecture_lists_the_kinds_and_their_answers)
+TEST(api_md_lists_the_kinds_and_their_answers)
 {
-    char *page = read_page("docs/architecture.md");
+    char *page = read_page("docs/api.md");
 
     for (int kind = 0; kind < VERDICT_KINDS; kind++) {
         char line[512];
@@ -66,7 +66,7 @@ TEST(architecture_lists_the_kinds_and_their_answers)
         }
         snprintf(line + n, sizeof(line) - (size_t)n, " | %s", verdict_kind_about(kind));
         if (!strstr(page, line))
-            fail_msg("docs/architecture.md lacks the line\n%s", line);
+            fail_msg("docs/api.md lacks the line\n%s", line);
     }
     free(page);
 }
