@@ -149,6 +149,7 @@ struct tally {
     size_t n[VERDICT_ANSWERS];
     const char *first[VERDICT_ANSWERS]; /* name and sentence of the first of each */
     const char *why[VERDICT_ANSWERS];
+    bool wants_again;
 };
 
 static void add(struct tally *tally, const char *name, struct gate_check *check)
@@ -157,6 +158,7 @@ static void add(struct tally *tally, const char *name, struct gate_check *check)
                              verdict_answer_name(check->answer), "sentence",
                              json_clean_string(check->sentence));
 
+    tally->wants_again |= check->wants_again;
     if (check->evidence)
         json_object_update(item, check->evidence);
     json_decref(check->evidence);
@@ -241,21 +243,9 @@ json_t *gate_judge(const struct gate_run *run)
     add(&tally, "completed", &completed);
     add_thresholds(&tally, run);
     add_baseline(&tally, run);
-    verdict = conclude(&tally, run);
+    verdict = tally.wants_again ? NULL : conclude(&tally, run);
     json_decref(tally.checks);
     return verdict;
-}
-
-bool gate_wants_again(const json_t *verdict)
-{
-    json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");
-    json_t *check;
-    size_t i;
-
-    json_array_foreach (checks, i, check)
-        if (json_get_bool(check, "again_wanted", false))
-            return true;
-    return false;
 }
 
 json_t *gate_failed(const json_t *verdict)

@@ -33,12 +33,9 @@ bool gate_is_asked(const json_t *spec);
 /* Whether the run's results are needed to judge it. */
 bool gate_needs_results(const json_t *spec, const char *state);
 
-/* The verdict, {"kind": "gate", "answer", "sentence", "evidence": {"checks"}}: a new
- * reference; NULL when memory is out. */
+/* The verdict of kind `gate`. A new reference; NULL: the run is slower than usual, and
+ * has to be measured again before it fails. */
 json_t *gate_judge(const struct gate_run *run);
-
-/* Whether the run is slower than usual and has to be measured again before it fails. */
-bool gate_wants_again(const json_t *verdict);
 
 /* The first of its checks, but for `completed`, that says that the run's speed is not
  * what it should be; borrowed, or NULL. */

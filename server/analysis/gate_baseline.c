@@ -97,7 +97,7 @@ static void judge_slower(const struct gate_run *run, struct gate_check *check, s
     if (run->not_again)
         snprintf(end, room, "; not measured again: %s", run->not_again);
     else
-        json_object_set_new(check->evidence, "again_wanted", json_true());
+        check->wants_again = true;
 }
 
 /* A lasting change is told in any case. It fails a run whose reference somebody accepted,

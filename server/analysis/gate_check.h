@@ -14,6 +14,7 @@ struct gate_check {
     enum verdict_answer answer;
     char sentence[GATE_SENTENCE_MAX];
     json_t *evidence; /* object: further members of the check; or NULL */
+    bool wants_again; /* it cannot fail before all cases are measured again */
 };
 
 /* Neither pass nor fail, for the reason. */

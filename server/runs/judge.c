@@ -181,8 +181,6 @@ static json_t *judge_checks(sqlite3 *db, struct judgement *judgement,
     gate.lasting = comparison.lasting;
     gate.not_again = judgement->not_again[0] ? judgement->not_again : NULL;
     verdict = gate_judge(&gate);
-    if (!verdict)
-        memory_out("a run's verdict");
     comparison_release(&comparison);
     summary_destroy(summary);
     return verdict;

@@ -18,11 +18,11 @@ struct judgement {
 
     /* What came of it. */
     json_t *values;  /* as store_write_values takes them; NULL: none are due */
-    json_t *verdict; /* of the checks (gate.h); NULL without doc */
+    json_t *verdict; /* of the checks (gate_judge); NULL without doc */
 };
 
 /* On a thread of the store (store_work.h). -1 with err where values that are due cannot
- * be made. A document always gets its verdict, which says what could not be read. */
+ * be made. */
 int judge(sqlite3 *db, struct judgement *judgement, struct error *err);
 void judgement_release(struct judgement *judgement);
 

@@ -17,8 +17,9 @@ struct judge_queue *judge_queue_create(struct store *store);
  * get ERROR_UNAVAILABLE. NULL is fine. */
 void judge_queue_close(struct judge_queue *queue);
 
-/* Called once. verdict: borrowed, NULL with err. Returns whether the run has ended by
- * it: then its values are stored behind what was submitted by now. */
+/* Called once. verdict: borrowed, as gate_judge has it; NULL with err. Returns whether
+ * the run has ended by it: then its values are stored behind what was submitted by now.
+ */
 typedef bool run_judged(void *arg, const struct error *err, json_t *verdict);
 
 /* Judge a run that has a document. judgement: copied, what it owns is taken. */
