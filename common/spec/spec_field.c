@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/ids.h"
 
 void *spec_field_at(const struct spec_field *field, struct run_spec *spec)
 {
@@ -164,6 +165,36 @@ static json_t *show_choice(const struct spec_field *field, const struct run_spec
 }
 
 const struct spec_kind spec_choice = {parse_choice, show_choice, NULL, NULL};
+
+static void parse_name(const struct spec_field *field, json_t *value,
+                       struct run_spec *spec, const char *pointer,
+                       struct problems *problems)
+{
+    const char *text = json_string_value(value);
+    int *out = spec_field_at(field, spec), found = text ? field->names->lookup(text) : -1;
+
+    if (found >= 0)
+        *out = found;
+    else
+        problems_add(problems, pointer, "must be a name such as %s",
+                     field->names->name(0));
+}
+
+const struct spec_kind spec_name = {.parse = parse_name};
+
+static void parse_run_id(const struct spec_field *field, json_t *value,
+                         struct run_spec *spec, const char *pointer,
+                         struct problems *problems)
+{
+    const char *text = json_string_value(value);
+
+    if (text && strlen(text) == ID_RUN_LENGTH)
+        snprintf(spec_field_at(field, spec), ID_RUN_LENGTH + 1, "%s", text);
+    else
+        problems_add(problems, pointer, "must be the id of a run");
+}
+
+const struct spec_kind spec_run_id = {.parse = parse_run_id};
 
 static void parse_list(const struct spec_field *field, json_t *value,
                        struct run_spec *spec, const char *pointer,

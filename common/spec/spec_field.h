@@ -70,6 +70,8 @@ extern const struct spec_kind spec_size;    /* uint64_t, bytes */
 extern const struct spec_kind spec_boolean; /* bool */
 extern const struct spec_kind spec_choice;  /* an enum: the place in `choices` */
 extern const struct spec_kind spec_list;    /* an array of enums, and how many */
+extern const struct spec_kind spec_name;    /* int: the place in `names`; not shown */
+extern const struct spec_kind spec_run_id;  /* ID_RUN_LENGTH + 1 bytes; not shown */
 extern const struct spec_kind spec_text; /* char *, checked by `check` if there is one */
 extern const struct spec_kind spec_json; /* json_t * as given, if `check` allows it */
 extern const struct spec_kind spec_members; /* an object's members, each by itself */

@@ -5,31 +5,24 @@
 
 #include <jansson.h>
 
-#include "common/base/problem.h"
+#include "common/base/ids.h"
+#include "common/spec/spec_field.h"
 #include "server/analysis/compare_cases.h"
 
-#define BUDGET_PARTS_MAX 16
-
-/* So many bytes of a collective in a step, in so many calls. */
-struct budget_part {
-    int collective; /* enum collective_kind */
-    double bytes;   /* of all calls, as a row's size counts them */
-    double calls;
-};
-
+/* A question, as POST /budget has it. */
 struct budget {
-    struct budget_part parts[BUDGET_PARTS_MAX];
-    size_t n;
+    char run[ID_RUN_LENGTH + 1];
     double step_s; /* 0: not given */
     long ranks;    /* 0: the most that a case had */
+    double parameters, bucket_bytes;
+    int dtype;
+    long zero;
 };
 
-/* A request's body: {"run", "step_s", "ranks"} and {"collectives":
- * [{"collective","bytes", "calls"}]} or {"parameters","dtype","zero","bucket_bytes"}. -1
- * with problems. */
-int budget_read(const json_t *body, struct budget *budget, struct problems *problems);
+/* The fields of such a question. */
+extern const struct spec_fields budget_fields;
 
-/* {"run","ranks","verdict","parts":[...]}; a new object, NULL when memory is out. */
+/* {"run","ranks","verdict","parts":[...]}; a new object. */
 json_t *budget_json(const struct budget *budget, const struct compare_run *run);
 
 #endif

@@ -37,26 +37,13 @@ static void parse_line(const struct spec_field *field, json_t *value,
                      "must be a text of 1 to %zu bytes without line breaks", max);
 }
 
-static void parse_run(const struct spec_field *field, json_t *value,
-                      struct run_spec *spec, const char *pointer,
-                      struct problems *problems)
-{
-    const char *text = json_string_value(value);
-
-    if (text && strlen(text) == ID_RUN_LENGTH)
-        snprintf(spec_field_at(field, spec), ID_RUN_LENGTH + 1, "%s", text);
-    else
-        problems_add(problems, pointer, "must be the id of a run");
-}
-
 static const struct spec_kind line = {.parse = parse_line};
-static const struct spec_kind run_id = {.parse = parse_run};
 
 #define AT(member) .offset = offsetof(struct acceptance, member)
 
 /* clang-format off */
 static const struct spec_field table[] = {
-    {"run", NULL, SPEC_REQUIRED, .kind = &run_id, AT(run)},
+    {"run", NULL, SPEC_REQUIRED, .kind = &spec_run_id, AT(run)},
     {"by", NULL, SPEC_REQUIRED, .kind = &line, AT(by), .max = BASELINE_BY_MAX},
     {"why", NULL, SPEC_REQUIRED, .kind = &line, AT(why), .max = BASELINE_WHY_MAX},
     {"like", "\"nodes\"", 0, .kind = &spec_choice, AT(likeness), .choices = run_likeness_names},

@@ -66,46 +66,34 @@ void api_run_projection(struct http_request *request, void *arg)
 
 /* ---- A step of training ---- */
 
-struct budget_question {
-    struct budget budget;
-    char run[ID_RUN_LENGTH + 2]; /* a longer id is no run's */
-};
-
 static int answer_budget(sqlite3 *db, struct task *task, struct error *err)
 {
-    const struct budget_question *question = task->own;
+    const struct budget *budget = task->own;
     struct run_set *set = memory_zeroed(1, sizeof(*set), "a budget");
     int result;
 
-    run_set_add(set, question->run, strlen(question->run));
+    run_set_add(set, budget->run, strlen(budget->run));
     result = run_set_read(db, task, set, err);
     if (result == 0)
-        result = reply(task, budget_json(&question->budget, set->runs), err);
+        result = reply(task, budget_json(budget, set->runs), err);
     run_set_release(set);
     free(set);
     return result;
 }
 
 /* False after an answer. */
-static bool read_question(struct http_request *request, struct budget_question *question)
+static bool read_question(struct http_request *request, struct budget *budget)
 {
     json_t *body = params_body(request);
-    const char *run = json_get_str(body, "run", NULL);
     struct problems problems;
     bool is_read;
 
     if (!body)
         return false;
     problems_init(&problems);
-    is_read = budget_read(body, &question->budget, &problems) == 0;
-    if (is_read && !run) {
-        problems_add(&problems, "/run",
-                     "must be the id of the run whose times are taken");
-        is_read = false;
-    }
-    if (is_read)
-        snprintf(question->run, sizeof(question->run), "%s", run);
-    else
+    spec_fields_read_into(&budget_fields, body, budget, "", &problems);
+    is_read = problems.count == 0;
+    if (!is_read)
         http_reply_problem(request, 422, &problems, "the question is not valid");
     problems_release(&problems);
     json_decref(body);
@@ -115,15 +103,15 @@ static bool read_question(struct http_request *request, struct budget_question *
 void api_budget(struct http_request *request, void *arg)
 {
     struct task *task = task_create(arg, request, &budget_route);
-    struct budget_question *question;
+    struct budget *budget;
 
     if (!task)
         return;
-    question = task->own = memory_zeroed(1, sizeof(*question), "a budget");
-    if (!read_question(request, question)) {
+    budget = task->own = memory_zeroed(1, sizeof(*budget), "a budget");
+    if (!read_question(request, budget)) {
         task_free(task);
         return;
     }
-    give(task, question->run);
+    give(task, budget->run);
     task_run(task, TASK_SETTLED_RUNS, STORE_HEAVY, answer_budget);
 }

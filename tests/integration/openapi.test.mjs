@@ -190,7 +190,8 @@ describe('the description', { concurrency: 4 }, () => {
         [budget, 200],
         [{ ...budget, zero: 3 }, 200],
         [{ ...budget, zero: 4 }, 422],
-        [{ ...budget, run: 'nothing' }, 404],
+        [{ ...budget, run: 'nothing' }, 422],
+        [{ ...budget, run: '000000000000' }, 404],
       ]) {
         const { status: got } = await api.call('POST', '/api/v1/budget', { body: JSON.stringify(question) });
         assert.equal(got, status, JSON.stringify(question));

@@ -1,29 +1,26 @@
 /* budget.mjs - whether a run's network is enough for a model: what the communication of a
  * training step would take, as the server says */
-import { h, region, setHidden } from '../dom.mjs';
+import { h, region } from '../dom.mjs';
 import { buildField } from '../fields.mjs';
 import { answerPill, head } from '../parts.mjs';
-import { formatMemory, formatTime, parseSize } from '../units.mjs';
+import { formatMemory, formatTime } from '../units.mjs';
 
 const number = (text) => Number(text);
-const bytes = (text) => parseSize(text) ?? Number(text);
 
-/* Names are those of POST /api/v1/budget; of the two ways to ask, `way` has one. */
+/* Names are those of POST /api/v1/budget. */
 const FIELDS = [
-  { name: 'parameters', label: 'Parameters', kind: 'number', hint: '7e9', way: 'model', read: number },
+  { name: 'parameters', label: 'Parameters', kind: 'number', hint: '7e9', read: number },
   {
     name: 'dtype',
     label: 'Data type that is sent',
     kind: 'text',
     hint: 'bfloat16',
-    way: 'model',
     read: (text) => text,
   },
   {
     name: 'zero',
     label: 'ZeRO stage',
     kind: 'choice',
-    way: 'model',
     read: number,
     options: [
       ['0', 'none'],
@@ -32,16 +29,6 @@ const FIELDS = [
       ['3', '3'],
     ],
   },
-  { name: 'collective', label: 'Collective', kind: 'choice', way: 'bytes', options: [] },
-  {
-    name: 'bytes',
-    label: 'Bytes in a step',
-    kind: 'text',
-    hint: '14G',
-    way: 'bytes',
-    read: bytes,
-  },
-  { name: 'calls', label: 'Calls in a step', kind: 'number', hint: '1', way: 'bytes', read: number },
   {
     name: 'ranks',
     label: 'Data-parallel degree',
@@ -51,13 +38,7 @@ const FIELDS = [
   },
   { name: 'step_s', label: 'A step takes', unit: 's', kind: 'number', hint: '1.6', read: number },
 ];
-const WAYS = [
-  ['model', 'a model'],
-  ['bytes', 'the bytes of a collective'],
-];
-
-/* `collectives`: those that the run has. */
-export default function budgetForm(app, id, collectives) {
+export default function budgetForm(app, id) {
   const built = new Map(
     FIELDS.map((field) => [
       field.name,
@@ -67,38 +48,29 @@ export default function budgetForm(app, id, collectives) {
           {
             ...field,
             id: `budget-${field.name}`,
-            options: field.name === 'collective' ? collectives.map((name) => [name, name]) : field.options,
           },
           () => {},
         ),
       },
     ]),
   );
-  const way = buildField({ id: 'budget-way', label: 'Of', kind: 'choice', options: WAYS }, () => drawWay());
   const answer = h('div.stack', { role: 'status' });
   const element = h(
     'form.stack',
     h(
       'div.field-grid',
-      way.element,
       [...built.values()].map((field) => field.element),
     ),
     h('div', h('button', { value: '' }, 'Estimate')),
     answer,
   );
 
-  const isAsked = (field) => !field.way || field.way === way.read();
-  function drawWay() {
-    built.forEach((field) => setHidden(field.element, !isAsked(field)));
-  }
-
   /* What is left empty is not said. */
   function question() {
     const given = [...built.values()]
-      .filter((field) => isAsked(field) && field.read() !== '')
+      .filter((field) => field.read() !== '')
       .map((field) => [field.name, readOf(field)]);
-    const { collective, bytes: size, calls, ...rest } = Object.fromEntries(given);
-    return { run: id, ...rest, ...(collective ? { collectives: [{ collective, bytes: size, calls }] } : {}) };
+    return { run: id, ...Object.fromEntries(given) };
   }
 
   element.addEventListener('submit', async (event) => {
@@ -124,7 +96,6 @@ export default function budgetForm(app, id, collectives) {
       );
     }
   });
-  drawWay();
   return { element };
 }
 

@@ -134,15 +134,13 @@ function runTopology(app, id) {
 
 /* Made when it is opened. */
 function runBudget(app, id) {
-  let collectives = [];
-  const form = laterPart(app, (views) => views.budget(app, id, collectives));
+  const form = laterPart(app, (views) => views.budget(app, id));
   const element = fold('Is this network enough for my model?', null, form.element);
   element.addEventListener('toggle', () => element.open && form.update());
   return {
     element,
-    update(isKnown, has) {
+    update(isKnown) {
       setHidden(element, !isKnown);
-      collectives = has ?? [];
     },
   };
 }
@@ -193,7 +191,7 @@ function draw({ source, parts, panels, rest, onPaper = false }, view) {
       if (measures) {
         parts.table.update(own.book, view.sort, state.cases, onPaper);
         parts.meaning.update(ranksTogether(state));
-        parts.budget?.update(isEnded(state) && all.rows > 0, spec.collectives);
+        parts.budget?.update(isEnded(state) && all.rows > 0);
       }
     },
     ranks() {
