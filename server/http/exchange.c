@@ -380,6 +380,17 @@ static enum MHD_Result send_answer(struct exchange *exchange)
     return rc;
 }
 
+static struct http_request_list *queue_of(const struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+    const struct http_request *request = exchange->request;
+    const struct http_route *route = request->match.route;
+
+    if (request->body.len > LARGE_BODY)
+        return &server->large;
+    return route && route->role == ROLE_AGENT ? &server->agents : &server->small;
+}
+
 /* Hand the request to the loop and suspend its connection until the loop has answered.
  * If the server closes, refuses it instead and returns false. */
 static bool hand_over(struct exchange *exchange)
@@ -394,9 +405,7 @@ static bool hand_over(struct exchange *exchange)
         connection_rest(exchange->connection);
         exchange->is_suspended = true;
         MHD_suspend_connection(exchange->mhd);
-        TAILQ_INSERT_TAIL(request->body.len > LARGE_BODY ? &server->large
-                                                         : &server->small,
-                          request, next);
+        TAILQ_INSERT_TAIL(queue_of(exchange), request, next);
         uv_async_send(&server->wake);
     }
     uv_mutex_unlock(&server->lock);

@@ -269,6 +269,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->streams);
     TAILQ_INIT(&server->small);
     TAILQ_INIT(&server->large);
+    TAILQ_INIT(&server->agents);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
     TAILQ_INIT(&server->lingers);

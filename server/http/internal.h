@@ -178,10 +178,11 @@ struct http_server {
 
     uv_mutex_t lock; /* guards what follows */
     bool is_closing, has_turns;
-    struct certificate *certificate;       /* in place of the library's, if not NULL */
-    struct http_request_list small, large; /* requests for the loop, by their bodies */
-    TAILQ_HEAD(, http_stream) notices;     /* streams with a callback due */
-    struct http_connection_list waiting;   /* the longest first */
+    struct certificate *certificate; /* in place of the library's, if not NULL */
+    /* Requests for the loop: those with large bodies, of agents, and others. */
+    struct http_request_list large, agents, small;
+    TAILQ_HEAD(, http_stream) notices;   /* streams with a callback due */
+    struct http_connection_list waiting; /* the longest first */
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers, n_exchanges, n_evicted;
     TAILQ_HEAD(, http_stream) due;    /* to be resumed */

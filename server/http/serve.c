@@ -3,7 +3,8 @@
 #include "server/http/internal.h"
 
 /* In a turn of the loop streams get more to send for so long, small requests are handled
- * for as long, and one large one: others are served in between. */
+ * for as long, and one large one: others are served in between. A thousand agents may
+ * have news at the same time, so one of theirs and one of another client take turns. */
 #define SHARE_NS ((uint64_t)2000000)
 #define TURN_TEXTS 128 /* of answers that many get at once: 20 us for a start command */
 
@@ -48,13 +49,23 @@ static void handle(struct http_request *request)
     }
 }
 
+/* False: there is none. */
+static bool handle_next(struct http_server *server, struct http_request_list *queue)
+{
+    struct http_request *request = take(server, queue);
+
+    if (request)
+        handle(request);
+    return request != NULL;
+}
+
 static bool has_more(struct http_server *server)
 {
     bool has_more;
 
     uv_mutex_lock(&server->lock);
-    has_more = !TAILQ_EMPTY(&server->small) || !TAILQ_EMPTY(&server->large) ||
-               !TAILQ_EMPTY(&server->notices) ||
+    has_more = !TAILQ_EMPTY(&server->small) || !TAILQ_EMPTY(&server->agents) ||
+               !TAILQ_EMPTY(&server->large) || !TAILQ_EMPTY(&server->notices) ||
                (server->has_turns && !send_is_high(server));
     uv_mutex_unlock(&server->lock);
     return has_more;
@@ -62,22 +73,19 @@ static bool has_more(struct http_server *server)
 
 void serve(struct http_server *server)
 {
-    struct http_request *request;
     uint64_t until_ns;
+    bool has_handled;
 
     send_due(server);
     server->texts_left = TURN_TEXTS;
     stream_run_notices(server, uv_hrtime() + SHARE_NS);
     reply_turns(server);
     until_ns = uv_hrtime() + SHARE_NS;
-    while ((request = take(server, &server->small))) {
-        handle(request);
-        if (uv_hrtime() >= until_ns)
-            break;
-    }
-    request = take(server, &server->large);
-    if (request)
-        handle(request);
+    do {
+        has_handled = handle_next(server, &server->small);
+        has_handled |= handle_next(server, &server->agents);
+    } while (has_handled && uv_hrtime() < until_ns);
+    handle_next(server, &server->large);
     if (has_more(server))
         uv_async_send(&server->wake);
 }
@@ -105,9 +113,9 @@ void serve_no_more(struct http_server *server)
 {
     struct http_request *request;
 
-    while ((request = take(server, &server->small)) ||
-           (request = take(server, &server->large)))
-        handle(request);
+    while (handle_next(server, &server->small) || handle_next(server, &server->agents) ||
+           handle_next(server, &server->large))
+        continue;
     while ((request = TAILQ_FIRST(&server->handled)))
         abandon(request);
     stream_close_all(server);

@@ -426,6 +426,7 @@ static const struct http_route routes[] = {
     {"POST", "/api/echo", ROLE_OPERATOR, 1000, on_echo},
     {"GET", "/api/echo", ROLE_VIEWER, 0, on_ok},
     {"POST", "/api/length", ROLE_OPERATOR, (size_t)8 << 20, on_length},
+    {"POST", "/api/events", ROLE_AGENT, (size_t)8 << 20, on_length},
     {"GET", "/api/hold", ROLE_VIEWER, 0, on_hold},
     {"DELETE", "/api/item/{id}", ROLE_OPERATOR, 0, on_delete},
     {"POST", "/api/agent", ROLE_AGENT, 1000, on_echo},

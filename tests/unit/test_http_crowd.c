@@ -377,17 +377,22 @@ static void hold_server(int fd)
     assert_true(fixture_wait(&fixture->on_held, 1, WAIT_S));
 }
 
-static void send_body(int fd, size_t len)
+static void send_body_to(int fd, const char *target, size_t len)
 {
     char *text = malloc(len + 128);
     int head = sprintf(text,
-                       "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
+                       "POST %s HTTP/1.1\r\nHost: localhost\r\n"
                        "Content-Length: %zu\r\n\r\n",
-                       len);
+                       target, len);
 
     memset(text + head, 'x', len);
     client_send_bytes(fd, text, (size_t)head + len);
     free(text);
+}
+
+static void send_body(int fd, size_t len)
+{
+    send_body_to(fd, "/api/length", len);
 }
 
 /* While the server is held by the client that is returned. */
@@ -451,6 +456,31 @@ TEST_WITH(start, stop, small_bodies_do_not_wait_for_large_ones)
         expect(fds[i], 200);
     close_crowd(fds, 8);
     close_crowd((int[]){small, held}, 2);
+}
+
+/* A thousand agents may have news at the same time. */
+TEST_WITH(start, stop, people_do_not_wait_for_agents)
+{
+    int fds[8], person = known_client(), held = known_client();
+
+    fixture->held_body = 1;
+    fixture->body_ms = 50; /* in which the person's comes */
+    for (int i = 0; i < 8; i++)
+        fds[i] = known_client();
+    hold_server(held);
+    for (int i = 0; i < 8; i++)
+        send_body_to(fds[i], "/api/events", 8000);
+    sem_post(&fixture->release);
+    assert_true(fixture_wait(&fixture->on_held, 1, WAIT_S));
+    send_body(person, 100);
+    sem_post(&fixture->release);
+    expect(person, 200);
+    assert_in_range(fixture->small_body, 2, 5);
+    expect(held, 204);
+    for (int i = 0; i < 8; i++)
+        expect(fds[i], 200);
+    close_crowd(fds, 8);
+    close_crowd((int[]){person, held}, 2);
 }
 
 TEST_WITH(start, stop, forgets_large_bodies_of_those_who_left)
