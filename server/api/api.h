@@ -12,10 +12,10 @@
 #include "server/runs/scheduler.h"
 #include "server/store/store.h"
 
-struct edit;
 struct jobs;
 struct live_summary;
 struct submission;
+struct task;
 
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
  * given to http_server_create as `arg`. */
@@ -36,7 +36,7 @@ struct api {
     unsigned heavy_tasks;           /* under way */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
     LIST_HEAD(, live_summary) live_summaries; /* of runs that clients listen to */
-    struct edit *edits; /* of runs in the store, the first under way; starts NULL */
+    struct task *alone; /* tasks of which one is under way; starts NULL */
 };
 
 /* No node is played from here on; of any struct api. */

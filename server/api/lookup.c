@@ -74,13 +74,3 @@ void lookup_id(struct api *api, struct http_request *request, const char *id,
         lookup_run(api, request, id, found);
     json_decref(run);
 }
-
-void lookup_settle(struct api *api, struct http_request *request, json_t *run,
-                   lookup_found *found)
-{
-    const char *id = json_get_str(run, "id", "");
-    struct lookup *lookup = lookup_create(api, request, id, found);
-
-    lookup->run = json_incref(run);
-    store_settle(api->store, on_found, lookup);
-}

@@ -17,9 +17,4 @@ void lookup_run(struct api *api, struct http_request *request, const char *id,
 void lookup_id(struct api *api, struct http_request *request, const char *id,
                lookup_found *found);
 
-/* Go on with a run that was just found once the store has all that its document shows,
- * perhaps at once; scheduler_head is the document's own then. */
-void lookup_settle(struct api *api, struct http_request *request, json_t *run,
-                   lookup_found *found);
-
 #endif

@@ -35,6 +35,7 @@ struct task *task_create(struct api *api, struct http_request *request,
     task->head = INT64_MAX;
     task->run_id = http_request_param(request, "id");
     buf_init(&task->out, ANSWER_BYTES_MAX);
+    problems_init(&task->problems);
     return task;
 }
 
@@ -50,13 +51,16 @@ void task_free(struct task *task)
     else
         free(task->own);
     free(task->note);
+    problems_release(&task->problems);
     free(task);
 }
 
 static void reply_error(const struct task *task, const struct error *err)
 {
     if (task->status >= 400)
-        http_reply_problem(task->request, task->status, NULL, "%s", err->text);
+        http_reply_problem(task->request, task->status,
+                           task->problems.count > 0 ? &task->problems : NULL, "%s",
+                           err->text);
     else
         http_reply_error(task->request, err);
 }
@@ -81,8 +85,19 @@ static void reply(const struct task *task)
                     task->out.len ? task->out.data : "", task->out.len);
 }
 
+static void begin(struct task *task);
+
+static void begin_next_alone(struct api *api)
+{
+    api->alone = api->alone->next;
+    if (api->alone)
+        begin(api->alone);
+}
+
 static void end(struct task *task, const struct error *err)
 {
+    if (task->is_alone)
+        begin_next_alone(task->api);
     if (task->thread == STORE_HEAVY)
         task->api->heavy_tasks--;
     if (err)
@@ -186,6 +201,27 @@ static bool is_too_many(struct task *task)
     return true;
 }
 
+static void begin(struct task *task)
+{
+    if (needs_run(task))
+        task->run = scheduler_run_packed(task->api->scheduler, task->run_id);
+    if (task->values_of)
+        scheduler_await_values(task->api->scheduler, task->values_of, on_values, task);
+    else
+        settle(task);
+}
+
+/* Queue one that is alone; whether there is none before it. */
+static bool is_first_alone(struct task *task)
+{
+    struct task **last = &task->api->alone;
+
+    while (*last)
+        last = &(*last)->next;
+    *last = task;
+    return task->api->alone == task;
+}
+
 void task_run(struct task *task, enum task_run needs, enum store_thread thread,
               task_work *work)
 {
@@ -198,12 +234,9 @@ void task_run(struct task *task, enum task_run needs, enum store_thread thread,
     task->work = work;
     /* The request stays until the answer, whether its client does or not. */
     http_request_park(task->request, NULL, NULL);
-    if (needs_run(task))
-        task->run = scheduler_run_packed(task->api->scheduler, task->run_id);
-    if (task->values_of)
-        scheduler_await_values(task->api->scheduler, task->values_of, on_values, task);
-    else
-        settle(task);
+    if (task->is_alone && !is_first_alone(task))
+        return;
+    begin(task);
 }
 
 void task_start(struct api *api, struct http_request *request,

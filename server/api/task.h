@@ -56,6 +56,8 @@ struct task {
     json_t *given;              /* the same as JSON */
     struct store_write *write;  /* set by `work`: the answer waits until it is durable */
     char *note;                 /* for the log then; freed */
+    struct problems problems;   /* beside an error from 400 on */
+    bool is_alone;              /* begin it when others like it have been answered */
     json_t *ended;              /* then: ids of runs that the write made, or NULL */
 
     int status;       /* 200; with an error from 400 on: that of the problem */
@@ -66,6 +68,7 @@ struct task {
     int (*work)(sqlite3 *db, struct task *task, struct error *err);
     enum task_run needs;
     enum store_thread thread;
+    struct task *next; /* of those that are alone */
 };
 
 typedef int task_work(sqlite3 *db, struct task *task, struct error *err);
