@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "server/api/catchup.h"
 #include "server/api/live_summary.h"
+#include "server/store/store_work.h"
 
 /* Events of one page: few enough that writing them does not hold up the loop, and that
  * 2,000 clients who ask at the same time have room for theirs. */
@@ -31,12 +32,14 @@ struct follower {
     struct catchup catchup;
     uv_timer_t timer;
     char run[64];
-    const char *type; /* of the events that are read, see store_read_events */
-    int64_t asked;    /* the highest id that was shown live when a page was asked for */
-    bool has_ended;   /* the run, not this follower */
-    bool is_done;     /* every event was sent: what is left is the summary */
-    bool is_reading;  /* the store still has a call of ours to make */
-    bool is_blocked;  /* until the client has read what is queued */
+    const char *type;          /* of the events that are read, see store_get_events */
+    int64_t after;             /* the page that is read begins behind it */
+    struct store_events *page; /* that a thread of the store has read */
+    int64_t asked;   /* the highest id that was shown live when a page was asked for */
+    bool has_ended;  /* the run, not this follower */
+    bool is_done;    /* every event was sent: what is left is the summary */
+    bool is_reading; /* the store still has a call of ours to make */
+    bool is_blocked; /* until the client has read what is queued */
     bool is_timer_closed;
 };
 
@@ -206,10 +209,23 @@ static int take_page(struct follower *follower, const struct store_events *page,
     return 0;
 }
 
-static void on_page(void *arg, const struct error *err, struct store_events *page)
+/* On a thread of the store: nobody else changes these members meanwhile. */
+static int get_page(sqlite3 *db, void *arg, struct error *err)
 {
     struct follower *follower = arg;
+
+    follower->page = store_get_events(db, follower->run, follower->after, follower->type,
+                                      PAGE_EVENTS, err);
+    return follower->page ? 0 : -1;
+}
+
+static void on_page(void *arg, const struct error *err)
+{
+    struct follower *follower = arg;
+    struct store_events *page = follower->page;
     enum catchup_step step;
+
+    follower->page = NULL;
 
     follower->is_reading = false;
     if (!follower->stream) {
@@ -234,8 +250,8 @@ static void read_page(struct follower *follower)
     }
     follower->is_reading = true;
     follower->asked = follower->catchup.seen;
-    store_read_events(follower->api->store, follower->run, follower->catchup.sent,
-                      follower->type, PAGE_EVENTS, on_page, follower);
+    follower->after = follower->catchup.sent;
+    store_do_on(follower->api->store, STORE_KEYED, get_page, on_page, follower);
 }
 
 static void on_drained(void *data)

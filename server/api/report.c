@@ -133,7 +133,7 @@ static int put_events(sqlite3 *db, const struct task *task, struct run_text *wri
 
     while (result == 0 && n > 0) {
         struct store_events *page =
-            store_get_events(db, task->run_id, after, PAGE_EVENTS, err);
+            store_get_events(db, task->run_id, after, NULL, PAGE_EVENTS, err);
 
         if (!page)
             return -1;

@@ -31,8 +31,8 @@ extern const struct route_params run_delete_route, artifact_route, report_route;
 #define RUN_LIST_LABELS_MAX 16
 
 struct run_list_params {
-    struct param_texts states, labels, answers;
     const struct params_format *format;
+    struct param_texts states, labels, answers;
     const char *text, *node, *suspect, *cursor;
     int64_t since_ms, until_ms, limit;
     enum store_runs_sort sort;

@@ -7,7 +7,6 @@
 #include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
-#include "server/api/parked.h"
 #include "server/api/task.h"
 #include "server/plan/follow_up.h"
 #include "server/store/run_packed.h"
@@ -15,10 +14,10 @@
 #define LIST_BYTES_MAX ((size_t)256 << 20)
 
 /* A run that goes on has moved since its text was stored. */
-static int append_item(const struct api *api, const json_t *item, struct buf *out)
+static int append_item(const struct task *task, const json_t *item, struct buf *out)
 {
     const char *id = json_get_str(item, "id", "");
-    json_t *live = scheduler_run_listed(api->scheduler, id);
+    json_t *live = scheduler_run_listed(task->api->scheduler, id);
     int result = live ? json_append(live, out)
                       : buf_append_str(out, json_get_str(item, "text", ""));
 
@@ -28,57 +27,40 @@ static int append_item(const struct api *api, const json_t *item, struct buf *ou
 
 /* The answer's JSON: texts strung together, since to parse and print them anew would take
  * most of the time of a list. */
-static int list_text(const struct api *api, const json_t *result, struct buf *out)
+static int list_text(const struct task *task, struct buf *out)
 {
     const json_t *item;
     size_t i;
 
     buf_append_str(out, "{\"runs\":[");
-    json_array_foreach (json_object_get(result, "runs"), i, item)
-        if ((i > 0 && buf_append_str(out, ",")) || append_item(api, item, out))
+    json_array_foreach (json_object_get(task->given, "runs"), i, item)
+        if ((i > 0 && buf_append_str(out, ",")) || append_item(task, item, out))
             return -1;
     buf_append_str(out, "],\"next\":");
-    json_append(json_object_get(result, "next"), out);
+    json_append(json_object_get(task->given, "next"), out);
     buf_append_str(out, ",\"total\":");
-    json_append(json_object_get(result, "total"), out);
+    json_append(json_object_get(task->given, "total"), out);
     return buf_append_str(out, "}\n");
 }
 
-/* A request for a list of runs, while the store reads them. */
-struct listing {
-    struct parked *parked;
-    const struct params_format *format;
-};
-
-static void reply_list(const struct listing *listing, const struct api *api,
-                       struct http_request *request, const json_t *result)
+/* On the loop, which has the runs that go on. */
+static int finish_list(struct task *task, struct error *err)
 {
-    struct buf out;
+    const struct params_format *format = task->params.run_list.format;
+    struct buf text;
+    json_t *list;
+    int result;
 
-    buf_init(&out, LIST_BYTES_MAX);
-    if (list_text(api, result, &out))
-        http_reply_problem(request, 503, NULL,
-                           "the list is too long: ask for fewer runs");
-    else if (listing->format->value == FORM_JSON)
-        params_reply(request, 200, listing->format, &out);
-    else
-        lists_reply(request, LIST_RUNS, listing->format,
-                    json_parse(out.data, out.len, NULL));
-    buf_release(&out);
-}
-
-static void on_list(void *arg, const struct error *err, json_t *result)
-{
-    struct listing *listing = arg;
-    struct api *api = listing->parked->api;
-    struct http_request *request = parked_take(listing->parked);
-
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        reply_list(listing, api, request, result);
-    json_decref(result);
-    free(listing);
+    if (format->value == FORM_JSON)
+        return list_text(task, &task->out) ? task_too_large(err) : 0;
+    buf_init(&text, LIST_BYTES_MAX);
+    result = list_text(task, &text) ? task_too_large(err) : 0;
+    list = result ? NULL : json_parse(text.data, text.len, err);
+    if (!list || lists_write(LIST_RUNS, list, format, &task->out, err))
+        result = -1;
+    json_decref(list);
+    buf_release(&text);
+    return result;
 }
 
 static bool are_answers(struct http_request *request, const struct param_texts *answers)
@@ -95,9 +77,9 @@ static bool are_answers(struct http_request *request, const struct param_texts *
     return true;
 }
 
-static void read_list(struct api *api, struct http_request *request,
-                      const struct run_list_params *params)
+static int read_list(sqlite3 *db, struct task *task, struct error *err)
 {
+    const struct run_list_params *params = &task->params.run_list;
     char *keys[RUN_LIST_LABELS_MAX];
     const char *values[RUN_LIST_LABELS_MAX];
     const struct store_runs_query query = {.sort = params->sort,
@@ -118,7 +100,6 @@ static void read_list(struct api *api, struct http_request *request,
                                            .text = params->text,
                                            .cursor = params->cursor,
                                            .limit = (int)params->limit};
-    struct listing *listing = memory_zeroed(1, sizeof(*listing), "a list");
 
     for (size_t i = 0; i < params->labels.n; i++) {
         const char *label = params->labels.at[i], *equals = strchr(label, '=');
@@ -127,20 +108,24 @@ static void read_list(struct api *api, struct http_request *request,
         keys[i][equals - label] = '\0';
         values[i] = equals + 1;
     }
-    listing->parked = parked_create(api, request);
-    listing->format = params->format;
-    store_read_runs(api->store, &query, on_list, listing);
+    task->given = store_get_runs(db, &query, err);
     for (size_t i = 0; i < params->labels.n; i++)
         free(keys[i]);
+    return task->given ? 0 : -1;
 }
 
 void api_run_list(struct http_request *request, void *arg)
 {
-    struct run_list_params params;
+    struct task *task = task_create(arg, request, &run_list_route);
 
-    if (params_read(request, &run_list_route, &params) &&
-        are_answers(request, &params.answers))
-        read_list(arg, request, &params);
+    if (!task)
+        return;
+    if (!are_answers(request, &task->params.run_list.answers)) {
+        task_free(task);
+        return;
+    }
+    task->finish = finish_list;
+    task_run(task, TASK_NO_RUN, STORE_KEYED, read_list);
 }
 
 static int show_run(struct task *task, struct error *err)

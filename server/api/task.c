@@ -124,9 +124,12 @@ static void on_written(void *arg, const struct error *err,
 static void on_worked(void *arg, const struct error *err)
 {
     struct task *task = arg;
+    struct error own;
 
     if (task->write && err)
         store_write_destroy(task->write);
+    if (!err && task->finish && task->finish(task, &own))
+        err = &own;
     if (task->write && !err)
         store_submit(task->api->store, task->write, false, on_written, task);
     else

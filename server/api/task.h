@@ -44,6 +44,7 @@ struct task {
         struct baselines_params baselines;
         struct baseline_remove_params baseline_remove;
         struct trends_params trends;
+        struct run_list_params run_list;
     } params;
     json_t *run;        /* its members may be changed, but nothing in them */
     int64_t head;       /* the last event that a run under way shows; INT64_MAX: all */
@@ -56,9 +57,10 @@ struct task {
     json_t *given;              /* the same as JSON */
     struct store_write *write;  /* set by `work`: the answer waits until it is durable */
     char *note;                 /* for the log then; freed */
-    struct problems problems;   /* beside an error from 400 on */
-    bool is_alone;              /* begin it when others like it have been answered */
-    json_t *ended;              /* then: ids of runs that the write made, or NULL */
+    int (*finish)(struct task *task, struct error *err); /* after `work`, on the loop */
+    struct problems problems;                            /* beside an error from 400 on */
+    bool is_alone; /* begin it when others like it have been answered */
+    json_t *ended; /* then: ids of runs that the write made, or NULL */
 
     int status;       /* 200; with an error from 400 on: that of the problem */
     const char *type; /* media type; by default the format's */

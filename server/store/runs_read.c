@@ -167,8 +167,8 @@ static json_t *time_json(int64_t ms)
     return ms ? json_integer(ms) : json_null();
 }
 
-void store_read_runs(struct store *store, const struct store_runs_query *query,
-                     store_read_done *done, void *arg)
+json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
+                       struct error *err)
 {
     json_t *params = json_pack(
         "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:b, s:i}",
@@ -181,7 +181,7 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
         time_json(query->until_ms), "has_total", (int)query->has_total, "limit",
         query->limit);
 
-    store_ask_page(store, answer_runs, params, query->cursor, done, arg);
+    return store_answer_page(db, answer_runs, params, query->cursor, err);
 }
 
 /* ---- Old ones ---- */

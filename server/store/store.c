@@ -30,11 +30,9 @@
 #define PRUNE_EVERY 3600 /* disk checks */
 #define DAY_MS INT64_C(86400000)
 #define RESERVE_BYTES ((uint64_t)64 << 20)
-/* Answers of so many questions, or of so many bytes, are handed over in one turn of the
- * loop, which takes a few milliseconds with one of the largest: each is made ready to be
- * sent there. */
-#define READS_PER_TURN 4
-#define READ_BYTES_PER_TURN ((size_t)1 << 20)
+/* So many jobs are handed back in one turn of the loop, which takes a few milliseconds
+ * with one of the largest: a page of events is made ready to be sent there. */
+#define JOBS_PER_TURN 2
 /* Agents of one case say the same things at the same time: events, each of which
  * is shown to who watches, 15 to 30 us. */
 #define WRITTEN_PER_TURN 256
@@ -57,8 +55,8 @@ struct store {
     struct store_writer *writer;
     struct store_reader *readers[STORE_THREADS];
     struct store_write_list written; /* whose callers are to be told */
-    struct store_read_list answered; /* whose answers are to be handed over */
-    size_t n_writes, n_reads;        /* whose callers were not told yet */
+    struct store_job_list worked;    /* to be handed back */
+    size_t n_writes, n_jobs;         /* whose callers were not told yet */
     struct error trouble;            /* the writer's */
     char disk_trouble[256];
     char damage[256]; /* why something that is stored cannot be read any more, or "" */
@@ -75,7 +73,7 @@ struct store {
 
 static void on_wake(uv_async_t *wake);
 static bool finish_writes(struct store *store, size_t most);
-static bool finish_reads(struct store *store, size_t most, size_t most_bytes);
+static bool finish_jobs(struct store *store, size_t most);
 
 /* ---- Opening ---- */
 
@@ -220,7 +218,7 @@ static struct store *store_alloc(const char *dir)
 
     store->lock_fd = -1;
     STAILQ_INIT(&store->written);
-    STAILQ_INIT(&store->answered);
+    STAILQ_INIT(&store->worked);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
     store->dir = memory_text(dir, "the store");
     if (asprintf(&store->path, "%s/ringbench.db", dir) < 0)
@@ -237,7 +235,7 @@ static void on_handle_closed(uv_handle_t *handle)
     if (--store->open_handles)
         return;
     finish_writes(store, SIZE_MAX);
-    finish_reads(store, SIZE_MAX, SIZE_MAX);
+    finish_jobs(store, SIZE_MAX);
     store_free(store);
     if (closed)
         closed(arg);
@@ -364,25 +362,15 @@ static void note_damage(struct store *store, const struct error *err)
     log_error("%s", store->damage);
 }
 
-static void finish_read(struct store *store, struct store_read *read)
+static void finish_job(struct store *store, struct store_job *job)
 {
-    const struct error *err = read->is_failed ? &read->err : NULL;
+    const struct error *err = job->is_failed ? &job->err : NULL;
 
     if (err)
         note_damage(store, err);
-    if (read->events_done) {
-        read->events_done(read->arg, err, err ? NULL : read->events);
-        if (!err)
-            read->events = NULL;
-    } else if (read->worked) {
-        read->worked(read->arg, err);
-    } else {
-        read->done(read->arg, err, err ? NULL : read->result);
-        if (!err)
-            read->result = NULL;
-    }
-    store->n_reads--;
-    store_read_destroy(read);
+    job->worked(job->arg, err);
+    store->n_jobs--;
+    free(job);
 }
 
 /* Whether all are finished; most: of their events. */
@@ -401,18 +389,16 @@ static bool finish_writes(struct store *store, size_t most)
 }
 
 /* Whether all are finished. */
-static bool finish_reads(struct store *store, size_t most, size_t most_bytes)
+static bool finish_jobs(struct store *store, size_t most)
 {
-    struct store_read *read;
-    size_t bytes = 0;
+    struct store_job *job;
 
-    while ((read = STAILQ_FIRST(&store->answered)) && most > 0 && bytes < most_bytes) {
-        STAILQ_REMOVE_HEAD(&store->answered, entry);
-        bytes += store_read_bytes(read);
+    while ((job = STAILQ_FIRST(&store->worked)) && most > 0) {
+        STAILQ_REMOVE_HEAD(&store->worked, entry);
         most--;
-        finish_read(store, read);
+        finish_job(store, job);
     }
-    return !read;
+    return !job;
 }
 
 static void on_wake(uv_async_t *wake)
@@ -420,14 +406,14 @@ static void on_wake(uv_async_t *wake)
     struct store *store = wake->data;
     bool have_ended =
         store_writer_collect(store->writer, &store->written, &store->trouble);
-    bool told, answered; /* all of them */
+    bool told, worked; /* all of them */
 
     for (int i = 0; i < STORE_THREADS; i++)
-        have_ended &= store_reader_collect(store->readers[i], &store->answered);
+        have_ended &= store_reader_collect(store->readers[i], &store->worked);
 
     told = finish_writes(store, WRITTEN_PER_TURN);
-    answered = finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN);
-    if (!told || !answered) {
+    worked = finish_jobs(store, JOBS_PER_TURN);
+    if (!told || !worked) {
         uv_async_send(wake);
         return;
     }
@@ -511,20 +497,29 @@ void store_settle(struct store *store, store_settled *done, void *arg)
 
 bool store_is_idle(const struct store *store)
 {
-    return store->n_writes == 0 && store->n_reads == 0;
+    return store->n_writes == 0 && store->n_jobs == 0;
 }
 
-void store_submit_read(struct store *store, struct store_read *read)
+void store_do(struct store *store, store_work *work, store_worked *worked, void *arg)
 {
-    store->n_reads++;
-    if (store->is_closing)
-        store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
-    if (read->is_failed) {
-        STAILQ_INSERT_TAIL(&store->answered, read, entry);
-        uv_async_send(&store->wake);
-    } else {
-        store_reader_submit(store->readers[read->thread], read);
+    store_do_on(store, STORE_LONG, work, worked, arg);
+}
+
+void store_do_on(struct store *store, enum store_thread thread, store_work *work,
+                 store_worked *worked, void *arg)
+{
+    struct store_job *job = memory_zeroed(1, sizeof(*job), "a job of the store");
+
+    *job = (struct store_job){.work = work, .worked = worked, .arg = arg};
+    store->n_jobs++;
+    if (!store->is_closing) {
+        store_reader_submit(store->readers[thread], job);
+        return;
     }
+    job->is_failed = true;
+    error_set(&job->err, ERROR_UNAVAILABLE, "the server is stopping");
+    STAILQ_INSERT_TAIL(&store->worked, job, entry);
+    uv_async_send(&store->wake);
 }
 
 /* ---- At start ---- */

@@ -120,11 +120,7 @@ void store_settle(struct store *store, store_settled *done, void *arg);
 /* No callback of a write or read is still to come. */
 bool store_is_idle(const struct store *store);
 
-/* ---- Reads: all asynchronous, on the reader thread's own connection. ---- */
-
-/* result: an array or object as each call says; new reference, NULL with err on failure.
- */
-typedef void store_read_done(void *arg, const struct error *err, json_t *result);
+/* ---- Reads, by functions of store_work.h ---- */
 
 enum store_runs_sort {
     STORE_RUNS_CREATED,
@@ -154,27 +150,7 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [{"id", "text": the JSON that a list shows of it}], "next": cursor or null,
- * "total": {"runs", "is_more"}, or null where it was not asked for}; ERROR_INVALID for a
- * bad cursor. */
-void store_read_runs(struct store *store, const struct store_runs_query *query,
-                     store_read_done *done, void *arg);
-
-/* The run's doc; ERROR_NOT_FOUND. */
-void store_read_run(struct store *store, const char *id, store_read_done *done,
-                    void *arg);
-
-/* events: taken by the callback, NULL with err on failure. */
-typedef void store_events_done(void *arg, const struct error *err,
-                               struct store_events *events);
-
 #define STORE_BUT_RESULTS "but results" /* in place of a type */
-
-/* Events with id > after, of one type or all (NULL), at most limit; of the type `result`
- * those that were not disowned. Stops early past 1 MiB; there may be more unless there is
- * none. */
-void store_read_events(struct store *store, const char *run, int64_t after,
-                       const char *type, int limit, store_events_done *done, void *arg);
 
 /* Which of a run's results; -1 or NULL: any. */
 struct store_rows_query {

@@ -11,15 +11,6 @@
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 
-void store_ask(struct store *store, store_read_answer *answer, json_t *params,
-               store_read_done *done, void *arg)
-{
-    struct store_read *read = store_read_create(answer, params, arg);
-
-    read->done = done;
-    store_submit_read(store, read);
-}
-
 /* -1: it is none of ours. */
 static int parse_cursor(const char *text, int64_t *ms, char *id)
 {
@@ -54,43 +45,10 @@ static void begin_page(struct store_read *read, const char *cursor)
 json_t *store_answer_page(sqlite3 *db, store_read_answer *answer, json_t *params,
                           const char *cursor, struct error *err)
 {
-    struct store_read *read = store_read_create(answer, params, NULL);
+    struct store_read *read = store_read_create(answer, params);
 
     begin_page(read, cursor);
     return store_read_finish(db, read, err);
-}
-
-void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
-                    const char *cursor, store_read_done *done, void *arg)
-{
-    struct store_read *read = store_read_create(answer, params, arg);
-
-    read->done = done;
-    begin_page(read, cursor);
-    store_submit_read(store, read);
-}
-
-/* ---- A function of the caller's ---- */
-
-static void answer_work(sqlite3 *db, struct store_read *read)
-{
-    read->is_failed = read->work(db, read->arg, &read->err) != 0;
-}
-
-void store_do(struct store *store, store_work *work, store_worked *worked, void *arg)
-{
-    store_do_on(store, STORE_LONG, work, worked, arg);
-}
-
-void store_do_on(struct store *store, enum store_thread thread, store_work *work,
-                 store_worked *worked, void *arg)
-{
-    struct store_read *read = store_read_create(answer_work, json_object(), arg);
-
-    read->work = work;
-    read->worked = worked;
-    read->thread = thread;
-    store_submit_read(store, read);
 }
 
 /* ---- A run ---- */
@@ -112,11 +70,6 @@ static void answer_run(sqlite3 *db, struct store_read *read)
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err)
 {
     return store_answer(db, answer_run, json_pack("{s:s}", "run", run), err);
-}
-
-void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)
-{
-    store_ask(store, answer_run, json_pack("{s:s}", "run", id), done, arg);
 }
 
 /* ---- Its events and results ---- */
@@ -149,17 +102,12 @@ static void answer_events(sqlite3 *db, struct store_read *read)
                   take_event);
 }
 
-static json_t *events_params(const char *run, int64_t after, const char *type, int limit)
-{
-    return json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after", (json_int_t)after,
-                     "type", type, "limit", limit);
-}
-
 struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
-                                      int limit, struct error *err)
+                                      const char *type, int limit, struct error *err)
 {
-    struct store_read *read =
-        store_read_create(answer_events, events_params(run, after, NULL, limit), NULL);
+    struct store_read *read = store_read_create(
+        answer_events, json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after",
+                                 (json_int_t)after, "type", type, "limit", limit));
     struct store_events *events;
 
     answer_events(db, read);
@@ -169,16 +117,6 @@ struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t afte
         read->events = NULL;
     store_read_destroy(read);
     return events;
-}
-
-void store_read_events(struct store *store, const char *run, int64_t after,
-                       const char *type, int limit, store_events_done *done, void *arg)
-{
-    struct store_read *read =
-        store_read_create(answer_events, events_params(run, after, type, limit), arg);
-
-    read->events_done = done;
-    store_submit_read(store, read);
 }
 
 struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,

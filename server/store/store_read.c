@@ -8,7 +8,7 @@
 #include "common/base/memory.h"
 #include "server/store/store_sql.h"
 
-struct store_read *store_read_create(store_read_answer *answer, json_t *params, void *arg)
+struct store_read *store_read_create(store_read_answer *answer, json_t *params)
 {
     struct store_read *read = memory_zeroed(1, sizeof(*read), "a query");
 
@@ -17,7 +17,6 @@ struct store_read *store_read_create(store_read_answer *answer, json_t *params, 
     read->answer = answer;
     read->params = params;
     read->limit = (int)json_get_int(params, "limit", -1);
-    read->arg = arg;
     return read;
 }
 
@@ -42,7 +41,7 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
 json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
                      struct error *err)
 {
-    return store_read_finish(db, store_read_create(answer, params, NULL), err);
+    return store_read_finish(db, store_read_create(answer, params), err);
 }
 
 json_t *store_read_finish(sqlite3 *db, struct store_read *read, struct error *err)

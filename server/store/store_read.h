@@ -19,9 +19,7 @@ struct store_read;
 typedef void store_read_answer(sqlite3 *db, struct store_read *read);
 
 struct store_read {
-    STAILQ_ENTRY(store_read) entry;
     store_read_answer *answer;
-    enum store_thread thread;
     json_t *params; /* of its statements, by name */
 
     bool is_failed;
@@ -33,38 +31,23 @@ struct store_read {
     size_t count;    /* of rows so far */
     int64_t page_ms; /* the last row of this page */
     char page_id[STORE_CURSOR_ID_MAX + 1];
-
-    store_read_done *done; /* or: */
-    store_events_done *events_done;
-    store_work *work;
-    store_worked *worked;
-    void *arg;
 };
 
-STAILQ_HEAD(store_read_list, store_read);
-
 /* params: taken. */
-struct store_read *store_read_create(store_read_answer *answer, json_t *params,
-                                     void *arg);
+struct store_read *store_read_create(store_read_answer *answer, json_t *params);
 void store_read_destroy(struct store_read *read);
 
 /* Note why the question can't be asked or answered; the first reason stays. */
 void store_read_fail(struct store_read *read, enum error_code code, const char *text);
 
-/* Ask for what comes as JSON: by parameters (taken). */
-void store_ask(struct store *store, store_read_answer *answer, json_t *params,
-               store_read_done *done, void *arg);
-
 /* Ask for one page of a list, newest first, of at most the parameter `limit` rows. The
  * page starts after `cursor`, or with the newest row if that is NULL; the statement gets
  * the position as before_ms, before_id and, if it has one, before_like. A malformed
- * cursor fails the read with ERROR_INVALID. store_answer_page answers at once. */
+ * cursor fails the read with ERROR_INVALID. */
 json_t *store_answer_page(sqlite3 *db, store_read_answer *answer, json_t *params,
                           const char *cursor, struct error *err);
-void store_ask_page(struct store *store, store_read_answer *answer, json_t *params,
-                    const char *cursor, store_read_done *done, void *arg);
 
-/* Answer at once, on a reader's thread: what comes as JSON, by parameters (taken). NULL
+/* Answer on a reader's thread: what comes as JSON, by parameters (taken). NULL
  * with err on failure. */
 json_t *store_answer(sqlite3 *db, store_read_answer *answer, json_t *params,
                      struct error *err);
@@ -96,9 +79,5 @@ void read_append(struct store_read *read, const char *list, json_t *item);
 
 /* Of events that are the answer. */
 size_t store_read_bytes(const struct store_read *read);
-
-/* store.c: hand a question to the thread that answers its kind; what failed already is
- * answered all the same. */
-void store_submit_read(struct store *store, struct store_read *read);
 
 #endif

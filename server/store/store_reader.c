@@ -1,4 +1,4 @@
-/* store_reader.c - the reader thread: answers queries one after the other on a connection
+/* store_reader.c - a reader thread: calls functions one after the other with a connection
  * of its own */
 #include "server/store/store_reader.h"
 
@@ -14,12 +14,12 @@ struct store_reader {
 
     uv_mutex_t mutex; /* guards what follows */
     uv_cond_t changed;
-    struct store_read_list queued;
-    struct store_read_list finished;
+    struct store_job_list queued;
+    struct store_job_list finished;
     bool is_stopping, has_ended;
 };
 
-static bool wait_for_work(struct store_reader *reader, struct store_read_list *batch)
+static bool wait_for_work(struct store_reader *reader, struct store_job_list *batch)
 {
     bool is_last;
 
@@ -33,10 +33,10 @@ static bool wait_for_work(struct store_reader *reader, struct store_read_list *b
 }
 
 /* Each answer goes back at once: a long one must not delay those before it. */
-static void hand_back(struct store_reader *reader, struct store_read *read)
+static void hand_back(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);
-    STAILQ_INSERT_TAIL(&reader->finished, read, entry);
+    STAILQ_INSERT_TAIL(&reader->finished, job, entry);
     uv_async_send(reader->wake);
     uv_mutex_unlock(&reader->mutex);
 }
@@ -44,19 +44,18 @@ static void hand_back(struct store_reader *reader, struct store_read *read)
 static void reader_main(void *arg)
 {
     struct store_reader *reader = arg;
-    struct store_read_list batch = STAILQ_HEAD_INITIALIZER(batch);
+    struct store_job_list batch = STAILQ_HEAD_INITIALIZER(batch);
     bool is_last = false;
 
     while (!is_last) {
         is_last = wait_for_work(reader, &batch);
         while (!STAILQ_EMPTY(&batch)) {
-            struct store_read *read = STAILQ_FIRST(&batch);
+            struct store_job *job = STAILQ_FIRST(&batch);
             STAILQ_REMOVE_HEAD(&batch, entry);
             if (is_last)
-                store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
-            if (!read->is_failed)
-                read->answer(reader->db, read);
-            hand_back(reader, read);
+                error_set(&job->err, ERROR_UNAVAILABLE, "the server is stopping");
+            job->is_failed = is_last || job->work(reader->db, job->arg, &job->err) != 0;
+            hand_back(reader, job);
         }
     }
     uv_mutex_lock(&reader->mutex);
@@ -114,15 +113,15 @@ void store_reader_destroy(struct store_reader *reader)
     reader_free(reader);
 }
 
-void store_reader_submit(struct store_reader *reader, struct store_read *read)
+void store_reader_submit(struct store_reader *reader, struct store_job *job)
 {
     uv_mutex_lock(&reader->mutex);
-    STAILQ_INSERT_TAIL(&reader->queued, read, entry);
+    STAILQ_INSERT_TAIL(&reader->queued, job, entry);
     uv_cond_signal(&reader->changed);
     uv_mutex_unlock(&reader->mutex);
 }
 
-bool store_reader_collect(struct store_reader *reader, struct store_read_list *finished)
+bool store_reader_collect(struct store_reader *reader, struct store_job_list *finished)
 {
     bool has_ended;
 

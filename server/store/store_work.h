@@ -26,16 +26,24 @@ void store_do_on(struct store *store, enum store_thread thread, store_work *work
 
 /* ---- Within such a call: a new object or summary, or NULL with err. ---- */
 
-/* As store_read_run. */
+/* The run's document; ERROR_NOT_FOUND. */
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err);
 
 /* A page of a run's results, which says where the next one begins. */
 struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
                                     struct error *err);
 
-/* As store_read_events, of any type. */
+/* Events with id > after, of one type or all (NULL), at most limit; of the type `result`
+ * those that were not disowned. Stops early past 1 MiB; there may be more unless there is
+ * none. */
 struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
-                                      int limit, struct error *err);
+                                      const char *type, int limit, struct error *err);
+
+/* {"runs": [{"id", "text": the JSON that a list shows of it}], "next": cursor or null,
+ * "total": {"runs", "is_more"}, or null where it was not asked for}; ERROR_INVALID for a
+ * bad cursor. */
+json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
+                       struct error *err);
 
 /* Append a page of what a run's ranks printed, as the query's `put` writes it. Ends early
  * past 1 MiB. next: the `after` of the next page, 0 when there is none. */

@@ -19,6 +19,7 @@
 #include "common/base/log.h"
 #include "server/runs/run.h"
 #include "server/store/store.h"
+#include "tests/unit/store_reads.h"
 
 #define EVENTS_PER_PAGE 10000
 #define DIFFERENCES_SHOWN 5

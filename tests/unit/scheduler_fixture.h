@@ -13,6 +13,7 @@
 #include "tests/unit/event_fixture.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/spec_fixture.h"
+#include "tests/unit/store_reads.h"
 #include "tests/unit/test.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */

@@ -10,6 +10,7 @@
 #include "server/store/store_sql.h"
 #include "server/store/store_work.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/store_reads.h"
 #include "tests/unit/test.h"
 
 /* In a store_rows_query: rows of any case, series, group, rank and size. */

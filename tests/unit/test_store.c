@@ -339,10 +339,10 @@ TEST(a_turn_of_the_loop_takes_few_answers)
     store_it(fixture, write);
     for (int i = 0; i < 64; i++)
         store_read_run(fixture->store, "nope", on_read, &runs);
-    wait_in_steps(fixture, &runs, 64, 4);
+    wait_in_steps(fixture, &runs, 64, 2);
     for (int i = 0; i < 12; i++)
         store_read_events(fixture->store, "run1", 0, NULL, 100, on_page, &pages);
-    wait_in_steps(fixture, &pages, 12, 1);
+    wait_in_steps(fixture, &pages, 12, 2);
     store_events_destroy(pages.page);
 }
 
@@ -361,20 +361,20 @@ TEST(a_turn_of_the_loop_tells_of_few_writes)
     wait_in_steps(fixture, &writes, 1000, 128);
 }
 
-/* Neither gets as far as a thread, so that all are there in the first turn. */
+/* All are there in the first turn: these writes get as far as no thread. */
 TEST(answers_do_not_wait_for_all_writes)
 {
     struct fixture *fixture = *state;
-    struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
     struct heard writes = {0}, read = {0};
 
+    store_read_run(fixture->store, "nope", on_read, &read);
+    poll(NULL, 0, 300);
     for (int i = 0; i < 1000; i++) {
         struct store_write *write = store_write_create();
 
         store_write_idempotency(write, "k", "hash", "an id that is too long");
         store_submit(fixture->store, write, false, on_written, &writes);
     }
-    store_read_runs(fixture->store, &query, on_read, &read);
     wait_for(fixture, &read, 1);
     assert_in_range(writes.calls, 1, 128);
     wait_for(fixture, &writes, 1000);
