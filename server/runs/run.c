@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
+#include "server/finding/verdict.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/blame.h"
 #include "server/runs/run_conditions.h"
@@ -87,6 +88,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
     run->nodes = json_array();
+    run->own_verdicts = json_array();
     run->verdicts = json_array();
     run->editable = json_pack("{s:O, s:s}", "labels", spec->labels, "notes", "");
     return run;
@@ -183,6 +185,7 @@ void run_destroy(struct run *run)
     release_nodes(run);
     split_release(&run->groups);
     json_decref(run->machines);
+    json_decref(run->own_verdicts);
     json_decref(run->verdicts);
     run_spec_destroy(run->spec);
     free(run->reason);
@@ -216,6 +219,50 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
+/* all: taken. */
+static void set_verdicts(struct run *run, json_t *all)
+{
+    json_decref(run->verdicts);
+    run->verdicts = verdicts_sorted(all);
+    json_decref(all);
+}
+
+static void add_verdicts(json_t *all, const struct run_case *c)
+{
+    json_array_append(all, json_object_get(c->blamed, "verdict"));
+    json_array_extend(all, json_object_get(c->transports, "verdicts"));
+}
+
+static void list_verdicts(struct run *run)
+{
+    json_t *all = json_copy(run->own_verdicts);
+
+    for (size_t i = 0; run->cases && i < run->n_cases; i++)
+        add_verdicts(all, &run->cases[i]);
+    set_verdicts(run, all);
+}
+
+/* There may be ten thousand cases, so the list is made anew only if one begins again. */
+static void set_case_verdicts(struct run *run, struct run_case *c, const json_t *body)
+{
+    bool had_some = c->blamed || c->transports;
+    json_t *all;
+
+    json_decref(c->blamed);
+    c->blamed = json_incref(json_object_get(body, "blamed"));
+    json_decref(c->transports);
+    c->transports = json_incref(json_object_get(body, "transports"));
+    if (had_some) {
+        list_verdicts(run);
+        return;
+    }
+    if (!c->blamed && !c->transports)
+        return;
+    all = json_copy(run->verdicts);
+    add_verdicts(all, c);
+    set_verdicts(run, all);
+}
+
 static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
 {
     int state = lookup(run_states, RUN_STATE_COUNT, json_get_str(body, "state", NULL));
@@ -229,7 +276,8 @@ static void fold_state(struct run *run, int64_t time_ms, const json_t *body)
     if (!run_has_ended(run))
         return;
     run->ended_ms = time_ms;
-    json_array_extend(run->verdicts, json_object_get(body, "verdicts"));
+    json_array_extend(run->own_verdicts, json_object_get(body, "verdicts"));
+    list_verdicts(run);
 }
 
 /* How the ranks of the nodes go together, and how many rows that makes. */
@@ -279,8 +327,9 @@ static void fold_placed(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
     json_decref(run->machines);
     run->machines = json_incref(json_object_get(body, "machines"));
-    json_array_clear(run->verdicts);
-    json_array_extend(run->verdicts, json_object_get(body, "verdicts"));
+    json_array_clear(run->own_verdicts);
+    json_array_extend(run->own_verdicts, json_object_get(body, "verdicts"));
+    list_verdicts(run);
     form_groups(run);
 }
 
@@ -336,10 +385,7 @@ static void fold_case(struct run *run, int64_t time_ms, const json_t *body)
     c->state = (enum case_state)state;
     c->attempt = (int)json_get_int(body, "attempt", c->attempt);
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
-    json_decref(c->blamed);
-    c->blamed = json_incref(json_object_get(body, "blamed"));
-    json_decref(c->transports);
-    c->transports = json_incref(json_object_get(body, "transports"));
+    set_case_verdicts(run, c, body);
     if (state == CASE_RENDEZVOUS)
         case_begins(run, c, time_ms);
     if (case_has_ended(c))

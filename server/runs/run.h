@@ -105,7 +105,8 @@ struct run {
     json_t *nodes;              /* the same as its document has it */
     struct split_groups groups; /* of ranks; once placed */
     json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
-    json_t *verdicts;           /* that its events have; those on cases are theirs */
+    json_t *own_verdicts;       /* of its events `placed` and `state` */
+    json_t *verdicts;       /* these and its cases', sorted; replaced, never changed */
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;         /* with a pattern: those of the rounds so far */
     size_t n_live;          /* that have begun and not ended */
@@ -158,9 +159,6 @@ enum run_form {
     RUN_BRIEF,  /* without spec and cases */
     RUN_STORED  /* for the database before it has ended: without its cases */
 };
-
-/* The verdicts on the run and on its cases: verdicts_sorted. A new list. */
-json_t *run_verdicts(const struct run *run);
 
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);

@@ -7,7 +7,6 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
-#include "server/finding/verdict.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
@@ -140,21 +139,6 @@ static json_t *collectives_json(const struct run_spec *spec)
     return names;
 }
 
-json_t *run_verdicts(const struct run *run)
-{
-    json_t *all = json_copy(run->verdicts), *sorted;
-
-    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
-        const struct run_case *c = &run->cases[i];
-
-        json_array_append(all, json_object_get(c->blamed, "verdict"));
-        json_array_extend(all, json_object_get(c->transports, "verdicts"));
-    }
-    sorted = verdicts_sorted(all);
-    json_decref(all);
-    return sorted;
-}
-
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
     json_t *out = json_pack(
@@ -188,6 +172,6 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
-    json_object_set_new(out, "verdicts", run_verdicts(run));
+    json_object_set(out, "verdicts", run->verdicts);
     return out;
 }

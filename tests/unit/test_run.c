@@ -191,6 +191,51 @@ TEST(a_new_attempt_forgets_the_ranks_of_the_old)
 
 /* ---- Measured again ---- */
 
+static void assert_kinds(const struct run *run, const char *wanted)
+{
+    char kinds[200] = "";
+    const json_t *verdict;
+    size_t i;
+
+    json_array_foreach (run->verdicts, i, verdict) {
+        strcat(kinds, i ? " " : "");
+        strcat(kinds, json_get_str(verdict, "kind", "?"));
+    }
+    assert_string_equal(kinds, wanted);
+}
+
+#define SAID(kind) "{\"kind\":\"" kind "\",\"answer\":\"x\",\"sentence\":\"" kind "\"}"
+
+TEST(a_run_has_the_verdicts_of_its_events_and_cases)
+{
+    struct run *run = make_run("{\"repeats\":2}");
+
+    apply(
+        run, 1000, "placed",
+        "{\"nodes\":[{\"name\":\"a\",\"ranks\":1}],\"verdicts\":[" SAID("ceiling") "]}");
+    assert_kinds(run, "ceiling");
+    apply(run, 2000, "case",
+          "{\"case\":0,\"attempt\":1,\"state\":\"failed\","
+          "\"blamed\":{\"verdict\":" SAID("hang") "},"
+                                                  "\"transports\":{\"verdicts\":[" SAID(
+                                                      "transport") "]}}");
+    apply(run, 3000, "case",
+          "{\"case\":1,\"attempt\":1,\"state\":\"completed\","
+          "\"transports\":{\"verdicts\":[" SAID("transport") "]}}");
+    assert_kinds(run, "hang transport ceiling");
+    /* What its earlier attempt came to counts no longer. */
+    apply(run, 4000, "case", "{\"case\":0,\"attempt\":2,\"state\":\"rendezvous\"}");
+    assert_kinds(run, "transport ceiling");
+    apply(
+        run, 5000, "state",
+        "{\"state\":\"completed\",\"verdicts\":[" SAID("gate") "," SAID("traffic") "]}");
+    assert_kinds(run, "gate transport traffic ceiling");
+    /* Placed anew, the nodes are others. */
+    apply(run, 6000, "placed", "{\"nodes\":[{\"name\":\"b\",\"ranks\":1}]}");
+    assert_kinds(run, "transport");
+    run_destroy(run);
+}
+
 TEST(a_run_that_is_measured_again_has_its_cases_twice)
 {
     struct run *run = make_run("{\"sizes\":[8],\"in_place\":false,\"repeats\":2}");
