@@ -78,25 +78,12 @@ describe('topology', { concurrency: 2 }, () => {
     const document = await server.get('/openapi.json');
     assert.deepEqual(new Schemas(document).faults(document.components.schemas.Topology, judged), []);
     assert.deepEqual([verdict.kind, verdict.answer, unread], ['topology', 'differs', []]);
-    assert.match(
-      verdict.sentence,
-      /node-2 .*GPU 0 \(0000:18:00\.0\) PCIe at 8 GT\/s x8, node-1 32 GT\/s x16 \(emulated\)$/,
-    );
+    assert.match(verdict.sentence, /^2 .* 2 nodes \(emulated\)$/);
     assert.deepEqual(
       kinds.map(({ nodes }) => nodes),
       [['node-1'], ['node-2']],
     );
-    assert.deepEqual(
-      kinds[0].tree.parts.map(({ name, parts }) => [
-        name,
-        parts[0].link,
-        parts[0].parts.map((part) => part.name),
-      ]),
-      [
-        ['socket 0', '32 GT/s x16', ['GPU 0', 'mlx5_0']],
-        ['socket 1', '32 GT/s x16', ['GPU 1', 'mlx5_1']],
-      ],
-    );
+    assert.equal(kinds[0].xml, await text(artifacts[5]));
     assertProblem(
       await server.request('GET', `/api/v1/runs/${other.id}/topology`),
       404,

@@ -1,7 +1,8 @@
-/* topology.mjs - what NCCL takes a run's nodes to be: a tree for each kind of them, what
- * differs marked, and the same as a list */
+/* topology.mjs - what NCCL takes a run's nodes to be: a tree for each kind of them, and the
+ * same as a list */
 import { h, region, svg } from '../dom.mjs';
 import { answerPill } from '../parts.mjs';
+import { treeOf } from '../topology.mjs';
 import { plural, shorten } from '../units.mjs';
 
 const ROW = 30;
@@ -31,26 +32,20 @@ function placed(tree) {
   return { all, rows, levels: Math.max(...all.map((one) => one.level)) + 1 };
 }
 
-function linkTo({ part, level, y, above }, isOdd) {
+function linkTo({ part, level, y, above }) {
   const [from, to] = [(level - 1) * STEP + BOX.width, level * STEP];
-  const middle = from + 14;
   return [
-    svg('path', {
-      class: isOdd ? 'odd' : null,
-      d: `M${from} ${above.y}H${middle}V${y}H${to}`,
-    }),
-    part.link
-      ? svg('text', { class: isOdd ? 'odd' : null, x: to - 4, y: y - 4, 'text-anchor': 'end' }, part.link)
-      : null,
+    svg('path', { d: `M${from} ${above.y}H${from + 14}V${y}H${to}` }),
+    part.link ? svg('text', { x: to - 4, y: y - 4, 'text-anchor': 'end' }, part.link) : null,
   ];
 }
 
-function boxOf({ part, level, y }, isOdd) {
+function boxOf({ part, level, y }) {
   const x = level * STEP;
-  const more = part.speed ?? (part.nvlinks && `NVLinks ${part.nvlinks}`);
+  const more = part.speed || (part.nvlinks && `NVLinks ${part.nvlinks}`);
   return svg(
     'g',
-    { class: isOdd ? `${part.kind} odd` : part.kind },
+    { class: part.kind },
     svg('title', {}, `${part.name}: ${wordsOf(part)}`),
     svg('rect', { x, y: y - BOX.height / 2, width: BOX.width, height: BOX.height, rx: 4 }),
     svg('text', { x: x + 7, y: y + 4 }, shorten(part.name, 12)),
@@ -58,10 +53,9 @@ function boxOf({ part, level, y }, isOdd) {
   );
 }
 
-function drawing(tree, odd, label) {
+function drawing(tree, label) {
   const { all, rows, levels } = placed(tree);
   const [width, height] = [levels * STEP + MORE, rows * ROW];
-  const isOdd = (one) => odd.has(one.part.name);
   return region(
     label,
     'scroll',
@@ -75,42 +69,29 @@ function drawing(tree, odd, label) {
         height,
         viewBox: `0 0 ${width} ${height}`,
       },
-      all.filter((one) => one.above).map((one) => linkTo(one, isOdd(one))),
-      all.map((one) => boxOf(one, isOdd(one))),
+      all.filter((one) => one.above).map(linkTo),
+      all.map(boxOf),
     ),
   );
 }
 
-const listOf = (part, odd) =>
+const listOf = (part) =>
   h(
     'li',
     part.name,
-    odd.has(part.name) ? h('strong.bad', ' differs') : null,
     wordsOf(part) ? h('span.muted', ` ${wordsOf(part)}`) : null,
-    part.parts?.length
-      ? h(
-          'ul',
-          part.parts.map((below) => listOf(below, odd)),
-        )
-      : null,
+    part.parts?.length ? h('ul', part.parts.map(listOf)) : null,
   );
 
-function kindOf({ nodes, tree }, differences) {
-  const odd = new Set(differences.map(({ part }) => part));
+function kindOf({ nodes, xml }) {
+  const tree = treeOf(xml);
   const names =
     nodes.slice(0, NAMES).join(', ') + (nodes.length > NAMES ? ` and ${nodes.length - NAMES} more` : '');
   return h(
     'section',
     h('h3', `${plural(nodes.length, 'node')}: ${names}`),
-    drawing(tree, odd, `Topology of ${names}${odd.size ? `: ${[...odd].join(', ')} differs` : ''}`),
-    h(
-      'details',
-      h('summary', 'As a list'),
-      h(
-        'ul.parts',
-        tree.parts.map((part) => listOf(part, odd)),
-      ),
-    ),
+    drawing(tree, `Topology of ${names}`),
+    h('details', h('summary', 'As a list'), h('ul.parts', tree.parts.map(listOf))),
   );
 }
 
@@ -120,7 +101,7 @@ export function topology(app, id) {
   const draw = ({ verdict, kinds, unread }) =>
     element.replaceChildren(
       h('p', answerPill(verdict.answer), ` ${verdict.sentence}`),
-      ...kinds.map((kind, i) => kindOf(kind, verdict.evidence.kinds[i - 1]?.differences ?? [])),
+      ...kinds.map(kindOf),
       ...unread.map(({ node, why }) => h('p.muted', `What ${node} sent can’t be read: ${why}`)),
     );
   return {
