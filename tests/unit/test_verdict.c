@@ -105,6 +105,34 @@ TEST(the_kinds_that_are_kept_are_those_of_a_run_s_schema)
     json_decref(api);
 }
 
+/* How many headers name answers of a kind by its schema, and so all of them. */
+static size_t count_headers(const json_t *schemas, json_t *within)
+{
+    json_t *header = json_object_get(within, "Ringbench-Verdict"), *value;
+    const char *ref = json_get_str(json_object_get(header, "schema"), "$ref", ""), *key;
+    char kind[64] = "", rest[64] = "";
+    size_t i, n = header != NULL;
+
+    if (header &&
+        (sscanf(ref, "#/components/schemas/%63[^/]/properties/%63s", kind, rest) != 2 ||
+         !json_object_get(schemas, kind) || strcmp(rest, "answer") != 0))
+        fail_msg("a header does not refer to the answers of a kind: %s", ref);
+    json_object_foreach (within, key, value)
+        n += count_headers(schemas, value);
+    json_array_foreach (within, i, value)
+        n += count_headers(schemas, value);
+    return n;
+}
+
+TEST(headers_have_all_answers_of_their_kind)
+{
+    json_t *api = json_load_file(OPENAPI_JSON, 0, NULL);
+    json_t *schemas = json_object_get(json_object_get(api, "components"), "schemas");
+
+    assert_int_equal(count_headers(schemas, json_object_get(api, "paths")), 4);
+    json_decref(api);
+}
+
 TEST(an_answer_is_kept_with_and_without_its_kind)
 {
     assert_true(verdict_answer_is_kept("ok"));
