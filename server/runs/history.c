@@ -2,45 +2,13 @@
 #include "server/runs/history.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
 #define RUNS_USED 3 /* the answer is their median */
-
-struct entry {
-    char *id;
-    json_t *work, *nodes;
-    double seconds;
-};
-
-struct history {
-    struct entry entries[HISTORY_RUNS]; /* the latest first */
-    size_t n;
-};
-
-struct history *history_create(void)
-{
-    return memory_zeroed(1, sizeof(struct history), "the history");
-}
-
-static void entry_release(struct entry *entry)
-{
-    free(entry->id);
-    json_decref(entry->work);
-    json_decref(entry->nodes);
-}
-
-void history_destroy(struct history *history)
-{
-    for (size_t i = 0; history && i < history->n; i++)
-        entry_release(&history->entries[i]);
-    free(history);
-}
 
 /* What decides how long a run takes, besides its nodes: the work of a case, and how many
  * cases there are. */
@@ -66,67 +34,67 @@ static double elapsed_s(const json_t *run)
     return started && ended > started ? (double)(ended - started) / 1e3 : 0.0;
 }
 
-void history_add(struct history *history, const json_t *run)
+/* Of a run that completed; NULL where it tells nothing. */
+static json_t *work_of_run(const json_t *run)
 {
-    double seconds = elapsed_s(run);
     struct problems problems;
     struct run_spec *spec;
+    json_t *work;
 
-    if (strcmp(json_get_str(run, "state", ""), "completed") != 0 || seconds <= 0.0)
-        return;
+    if (strcmp(json_get_str(run, "state", ""), "completed") != 0 || elapsed_s(run) <= 0.0)
+        return NULL;
     problems_init(&problems);
     spec = run_spec_parse(json_object_get(run, "spec"), &problems);
     problems_release(&problems);
     if (!spec)
-        return;
-    if (history->n == HISTORY_RUNS)
-        entry_release(&history->entries[--history->n]);
-    memmove(history->entries + 1, history->entries,
-            history->n * sizeof(history->entries[0]));
-    history->entries[0] = (struct entry){
-        .id = memory_text(json_get_str(run, "id", ""), "the history"),
-        .work = work_of(spec, json_get_str(run, "backend", ""),
-                        (int)json_get_int(run, "world_size", 0)),
-        .nodes = json_incref(json_object_get(run, "nodes")),
-        .seconds = seconds,
-    };
-    history->n++;
+        return NULL;
+    work = work_of(spec, json_get_str(run, "backend", ""),
+                   (int)json_get_int(run, "world_size", 0));
     run_spec_destroy(spec);
+    return work;
+}
+
+static bool is_like(const json_t *run, const json_t *work, const json_t *nodes)
+{
+    json_t *own = work_of_run(run);
+    bool is_like = json_equal(own, work) &&
+                   (!nodes || json_equal(json_object_get(run, "nodes"), nodes));
+
+    json_decref(own);
+    return is_like;
 }
 
 /* From the latest runs that did the same work; NULL if there are none. */
-static json_t *find(const struct history *history, const json_t *work,
-                    const json_t *nodes, const char *detail)
+static json_t *find(const json_t *runs, const json_t *work, const json_t *nodes,
+                    const char *detail)
 {
     double seconds[RUNS_USED];
-    json_t *runs = json_array();
-    size_t n = 0;
+    json_t *ids = json_array(), *run;
+    size_t n = 0, i;
 
-    for (size_t i = 0; i < history->n && n < RUNS_USED; i++) {
-        const struct entry *entry = &history->entries[i];
-
-        if (!json_equal(entry->work, work) || (nodes && !json_equal(entry->nodes, nodes)))
+    json_array_foreach (runs, i, run) {
+        if (n == RUNS_USED || !is_like(run, work, nodes))
             continue;
-        seconds[n++] = entry->seconds;
-        json_array_append_new(runs, json_string(entry->id));
+        seconds[n++] = elapsed_s(run);
+        json_array_append(ids, json_object_get(run, "id"));
     }
     if (n == 0) {
-        json_decref(runs);
+        json_decref(ids);
         return NULL;
     }
     order_stat_sort(seconds, n);
     return json_pack("{s:f, s:s, s:o, s:s}", "seconds", seconds[n / 2], "basis", "runs",
-                     "runs", runs, "detail", detail);
+                     "runs", ids, "detail", detail);
 }
 
-json_t *history_time(const struct history *history, const struct run_spec *spec,
-                     const char *backend, int world_size, const json_t *nodes)
+json_t *history_time(const json_t *runs, const struct run_spec *spec, const char *backend,
+                     int world_size, const json_t *nodes)
 {
     json_t *work = work_of(spec, backend, world_size);
-    json_t *answer = find(history, work, nodes, "the last such runs on these nodes");
+    json_t *answer = find(runs, work, nodes, "the last such runs on these nodes");
 
     if (!answer)
-        answer = find(history, work, NULL, "the last such runs on other nodes");
+        answer = find(runs, work, NULL, "the last such runs on other nodes");
     json_decref(work);
     if (answer)
         return answer;

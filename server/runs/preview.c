@@ -10,7 +10,6 @@
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
-#include "server/runs/history.h"
 #include "server/runs/run.h"
 #include "server/runs/run_plan.h"
 
@@ -70,12 +69,10 @@ static json_t *memory_json(const struct series_plan *plan, const char *backend)
                                                    : "host");
 }
 
-/* What only a run on these nodes has: rows, memory, time. */
-static void add_cost(const struct history *history, const struct run_spec *spec,
-                     const struct placement *placement, json_t *answer)
+/* What only a run on these nodes has: rows and memory. */
+static void add_cost(const struct run_spec *spec, const struct placement *placement,
+                     json_t *answer)
 {
-    const json_t *where = json_object_get(answer, "placement");
-    int world_size = (int)json_get_int(where, "world_size", 0);
     struct plan_size size = plan_size(spec, placement->n_nodes);
     struct split_groups groups = {0};
     struct series_plan plan;
@@ -93,9 +90,6 @@ static void add_cost(const struct history *history, const struct run_spec *spec,
                 json_integer((json_int_t)(series_rows(&plan) / plan.n_sizes /
                                           (size_t)(plan.cycles > 1 ? plan.cycles : 1))));
     }
-    json_object_set_new(answer, "time",
-                        history_time(history, spec, placement->backend, world_size,
-                                     json_object_get(where, "nodes")));
     split_release(&groups);
 }
 
@@ -148,8 +142,8 @@ bool preview_plan_fits(const struct node_registry *nodes, const struct run_spec 
     return false;
 }
 
-json_t *preview(const struct node_registry *registry, const struct history *history,
-                const struct run_spec *spec, const struct placement *chosen)
+json_t *preview(const struct node_registry *registry, const struct run_spec *spec,
+                const struct placement *chosen)
 {
     struct placement placement;
     json_t *answer, *nodes;
@@ -181,7 +175,7 @@ json_t *preview(const struct node_registry *registry, const struct history *hist
         "nodes", nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
         "nothing is known of a run without nodes");
     if (answer && has_nodes)
-        add_cost(history, spec, &placement, answer);
+        add_cost(spec, &placement, answer);
     placement_release(&placement);
     return answer;
 }

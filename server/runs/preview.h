@@ -9,12 +9,10 @@
 #include "common/spec/run_spec.h"
 #include "server/nodes/placement.h"
 
-struct history;
-
 /* As scheduler_preview. chosen: nodes behind the queue (released); NULL for a run whose
  * nodes an engine has yet to give. */
-json_t *preview(const struct node_registry *registry, const struct history *history,
-                const struct run_spec *spec, const struct placement *chosen);
+json_t *preview(const struct node_registry *registry, const struct run_spec *spec,
+                const struct placement *chosen);
 
 /* As scheduler_plan_fits. */
 bool preview_plan_fits(const struct node_registry *nodes, const struct run_spec *spec,

@@ -7,7 +7,6 @@
 #include "common/base/log.h"
 #include "common/base/time_scale.h"
 #include "server/runs/cases.h"
-#include "server/runs/history.h"
 #include "server/runs/last_checks.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
@@ -143,19 +142,6 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
     return result;
 }
 
-/* What earlier runs took, the oldest first. */
-static int load_history(struct scheduler *scheduler, struct error *err)
-{
-    json_t *docs = store_load_completed(scheduler->services.store, HISTORY_RUNS, err);
-
-    if (!docs)
-        return -1;
-    for (size_t i = json_array_size(docs); i > 0; i--)
-        history_add(scheduler->history, json_array_get(docs, i - 1));
-    json_decref(docs);
-    return 0;
-}
-
 /* What was last answered is still so after a restart, for those who watch for it. */
 static int load_checks(struct scheduler *scheduler, struct error *err)
 {
@@ -176,7 +162,7 @@ static int load_checks(struct scheduler *scheduler, struct error *err)
 
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
-    if (load_history(scheduler, err) || load_checks(scheduler, err))
+    if (load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     cases_await_nodes(scheduler->cases,

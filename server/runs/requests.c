@@ -145,9 +145,9 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     struct placement placement;
 
     if (spec->launch.name)
-        return preview(&scheduler->nodes, scheduler->history, spec, NULL);
+        return preview(&scheduler->nodes, spec, NULL);
     scheduler_foresee(scheduler, spec, &placement);
-    return preview(&scheduler->nodes, scheduler->history, spec, &placement);
+    return preview(&scheduler->nodes, spec, &placement);
 }
 
 bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,

@@ -13,7 +13,6 @@
 #include "server/nodes/node.h"
 #include "server/plan/follow_up.h"
 #include "server/runs/active_run.h"
-#include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
 #include "server/runs/last_checks.h"
 #include "server/runs/run.h"
@@ -85,8 +84,6 @@ static void tell_end(struct active_run *active, enum run_state state, const char
                      active->run->ended_ms,
                      verdicts_find(active->run->verdicts, VERDICT_GATE));
     doc = run_to_json(active->run, RUN_STORED);
-    if (state == RUN_COMPLETED)
-        history_add(active->scheduler->history, doc); /* what it took */
     hold_job(active, doc);
     json_decref(doc);
     dismiss_nodes(active);

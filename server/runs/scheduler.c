@@ -21,7 +21,6 @@
 #include "server/runs/active_run.h"
 #include "server/runs/agents.h"
 #include "server/runs/cases.h"
-#include "server/runs/history.h"
 #include "server/runs/judge_queue.h"
 #include "server/runs/reserve.h"
 #include "server/runs/rounds.h"
@@ -450,7 +449,6 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
 {
     struct scheduler *scheduler = memory_zeroed(1, sizeof(*scheduler), "the scheduler");
 
-    scheduler->history = history_create();
     scheduler->config = *config;
     scheduler->services =
         (struct services){config->store, config->clock,
@@ -509,7 +507,6 @@ void scheduler_free(struct scheduler *scheduler)
     agents_free(scheduler->agents);
     cases_free(scheduler->cases);
     node_registry_release(&scheduler->nodes);
-    history_destroy(scheduler->history);
     json_decref(scheduler->checks);
     wake_free(scheduler->services.wake);
     free(scheduler->advertise);

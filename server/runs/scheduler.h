@@ -78,8 +78,8 @@ json_t *scheduler_run_packed(const struct scheduler *scheduler, const char *run)
 /* The same as lists show it. */
 json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run);
 
-/* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
- * new reference. */
+/* What would become of such a run now: "Validation" of docs/api.md, but for its time
+ * (history.h). Changes nothing. A new reference. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
 
 /* A run has ended otherwise than here: have its values made. */

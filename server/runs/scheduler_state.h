@@ -13,7 +13,6 @@
 
 struct active_run;
 struct cases;
-struct history;
 struct judge_queue;
 struct placement;
 struct run;
@@ -36,7 +35,6 @@ struct scheduler {
     int64_t ticked_ns;       /* when the queue was last looked at */
     int64_t clock_offset_ms; /* of the wall clock from the monotonic one, then */
     struct scheduler_counters counters;
-    struct history *history;
     struct judge_queue *judge_queue;
     json_t *checks; /* last_checks.h */
 };

@@ -524,9 +524,6 @@ void store_do_on(struct store *store, enum store_thread thread, store_work *work
 
 /* ---- At start ---- */
 
-static const char SQL_COMPLETED[] = "SELECT json_remove(doc, '$.cases') FROM runs"
-                                    " WHERE state = 'completed' AND length(doc) < 1048576"
-                                    " ORDER BY created_ms DESC, id DESC LIMIT :limit";
 static const char SQL_VERDICTS[] =
     "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
     " 'verdict', json(gate)) FROM (SELECT name, doc, (SELECT value FROM"
@@ -540,11 +537,6 @@ int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take
                       void *arg, struct error *err)
 {
     return store_recall_from(store->path, has_ended, take, arg, err);
-}
-
-json_t *store_load_completed(struct store *store, int limit, struct error *err)
-{
-    return store_recall_docs(store->path, SQL_COMPLETED, limit, err);
 }
 
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err)

@@ -210,10 +210,6 @@ struct store_log_taker {
 int store_recall_log(struct store_recall *recall, const char *run,
                      const struct store_log_taker *taker, void *arg, struct error *err);
 
-/* Docs of the latest runs that completed, newest first, at most limit, leaving out huge
- * ones. A new array. */
-json_t *store_load_completed(struct store *store, int limit, struct error *err);
-
 /* Of the latest `limit` runs that ended, huge ones left out, those whose checks were
  * judged:
  * {"name","ended","verdict"}, newest first. A new array. */

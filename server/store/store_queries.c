@@ -72,6 +72,30 @@ json_t *store_get_run(sqlite3 *db, const char *run, struct error *err)
     return store_answer(db, answer_run, json_pack("{s:s}", "run", run), err);
 }
 
+static void take_completed(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_t *doc = store_sql_json(stmt, 0, &read->err);
+
+    if (doc)
+        read_append(read, NULL, doc);
+    read->is_failed = !doc;
+}
+
+static void answer_completed(sqlite3 *db, struct store_read *read)
+{
+    read->result = json_array();
+    read_each_row(db, read,
+                  "SELECT json_remove(doc, '$.cases') FROM runs"
+                  " WHERE state = 'completed' AND length(doc) < 1048576"
+                  " ORDER BY created_ms DESC, id DESC LIMIT :limit",
+                  read->params, take_completed);
+}
+
+json_t *store_get_completed(sqlite3 *db, int limit, struct error *err)
+{
+    return store_answer(db, answer_completed, json_pack("{s:i}", "limit", limit), err);
+}
+
 /* ---- Its events and results ---- */
 
 static const char SQL_EVENTS[] =

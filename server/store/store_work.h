@@ -29,6 +29,10 @@ void store_do_on(struct store *store, enum store_thread thread, store_work *work
 /* The run's document; ERROR_NOT_FOUND. */
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err);
 
+/* Documents of the latest runs that completed, newest first, at most limit, without cases
+ * and leaving out huge ones. A new array. */
+json_t *store_get_completed(sqlite3 *db, int limit, struct error *err);
+
 /* A page of a run's results, which says where the next one begins. */
 struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
                                     struct error *err);
