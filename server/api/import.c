@@ -15,6 +15,7 @@
 #include "server/import/nccl_log.h"
 #include "server/render/transport_text.h"
 #include "server/runs/imported.h"
+#include "server/store/run_listed.h"
 
 #define TEXT_LINES_MAX 100 /* runs that the text tells of */
 
@@ -100,13 +101,10 @@ static json_t *answer_of(const struct import *import, json_t *transports)
 
 /* ---- The runs ---- */
 
-/* As lists show it. */
 static void add_run(json_t *answer, json_t *doc)
 {
-    json_object_del(doc, "spec");
-    json_object_del(doc, "cases");
-    json_object_del(doc, "machines");
-    json_array_append_new(json_object_get(answer, "runs"), doc);
+    json_array_append_new(json_object_get(answer, "runs"), run_listed(doc));
+    json_decref(doc);
 }
 
 /* One run for each kind of table: those that are alike are its repeats. */

@@ -267,9 +267,11 @@ static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
     live->changed_ns = time_ns(live);
-    run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
+    /* The run first: a server that is killed between the two restores the case as not
+     * running, and the ranks' next report logs it. */
     if (live->run->state != RUN_RUNNING)
         run_log_state(live->log, RUN_RUNNING, NULL);
+    run_log_case(live->log, live->index, attempt_of(live), CASE_RUNNING, NULL);
 }
 
 void live_case_rank(struct live_case *live, const struct case_report *report)
