@@ -58,15 +58,10 @@ static void take_rows(const struct summary_series *from, struct case_series *to)
     for (size_t i = 0; i < from->n_points; i++) {
         const struct summary_point *point = &from->points[i];
         double gbs = point->busbw_gbs > 0 ? point->busbw_gbs : point->algbw_gbs;
-        const double alone[2] = {point->time_us, point->time_us};
-        const double *bounds = point->has_interval ? point->interval.time_us : alone;
 
         if (point->rows > 0 && point->time_us > 0)
-            to->points[to->n_points++] = (struct case_point){.size = point->size,
-                                                             .time_us = point->time_us,
-                                                             .busbw_gbs = gbs,
-                                                             .low_us = bounds[0],
-                                                             .high_us = bounds[1]};
+            to->points[to->n_points++] = (struct case_point){
+                .size = point->size, .time_us = point->time_us, .busbw_gbs = gbs};
     }
     to->case_no = from->case_no;
     to->key = json_incref(from->key);

@@ -17,7 +17,6 @@ struct case_point {
     union {
         struct {
             double time_us, busbw_gbs; /* algbw of a single rank, whose busbw is 0 */
-            double low_us, high_us; /* the interval of time_us; time_us if it has none */
         };
         double value;
     };

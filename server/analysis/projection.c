@@ -271,7 +271,7 @@ json_t *projection_json(const struct compare_run *run, size_t nodes)
         /* The last case has the most nodes. */
         const struct compare_choice *last = &side.cases[side.n - 1];
 
-        if (compare_choice_nodes(last) > 0)
+        if (compare_choice_ranks(last) > 0)
             asked.ranks = nodes * compare_choice_ranks(last) / compare_choice_nodes(last);
         series = case_values_of(run->values, last->case_no, &n);
     }
