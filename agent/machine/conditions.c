@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/machine/ports.h"
 #include "agent/machine/sample.h"
 #include "common/base/json_util.h"
 #include "common/result/conditions.h"
@@ -19,7 +20,9 @@ struct conditions {
     bool is_alone;
     struct machine_sample before;
     int64_t ranks_us, involuntary_most;
-    double clocks[CONDITION_COUNT]; /* as the ranks said; NAN: they did not */
+    double told[CONDITION_COUNT]; /* by the ranks; NAN: they did not */
+    struct ports ports;
+    struct port_bytes carried[PORTS_MAX]; /* before */
 };
 
 struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_alone)
@@ -35,8 +38,10 @@ struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_a
     conditions->bind = bind;
     conditions->is_alone = is_alone;
     for (int i = 0; i < CONDITION_COUNT; i++)
-        conditions->clocks[i] = (double)NAN;
+        conditions->told[i] = (double)NAN;
     machine_sample_read("", cpus, &conditions->before);
+    ports_open(&conditions->ports, "");
+    ports_read(&conditions->ports, conditions->carried);
     return conditions;
 }
 
@@ -46,6 +51,7 @@ void conditions_destroy(struct conditions *conditions)
         return;
     hwloc_bitmap_free(conditions->cpus);
     json_decref(conditions->bind);
+    ports_close(&conditions->ports);
     free(conditions);
 }
 
@@ -63,12 +69,14 @@ static void keep_least(double *least, const json_t *value)
         *least = json_number_value(value);
 }
 
-void conditions_add_clocks(struct conditions *conditions, const json_t *clocks)
+void conditions_add_done(struct conditions *conditions, const json_t *done)
 {
+    const json_t *clocks = json_object_get(done, "clocks");
+    const json_t *links = json_object_get(done, "nvlink_bytes");
     const json_t *cpu = json_object_get(clocks, "cpu_mhz");
     const json_t *gpu = json_object_get(clocks, "gpu_mhz");
     const json_t *slowed = json_object_get(clocks, "gpu_slowed");
-    double *out = conditions->clocks;
+    double *out = conditions->told;
 
     keep_least(&out[CONDITION_CPU_MHZ_FIRST], json_array_get(cpu, 0));
     keep_least(&out[CONDITION_CPU_MHZ_LAST], json_array_get(cpu, 1));
@@ -77,6 +85,9 @@ void conditions_add_clocks(struct conditions *conditions, const json_t *clocks)
     if (json_is_boolean(slowed) && isnan(out[CONDITION_GPU_SLOWED]))
         out[CONDITION_GPU_SLOWED] = 0.0;
     out[CONDITION_GPU_SLOWED] += json_is_true(slowed);
+    if (json_is_integer(links) && isnan(out[CONDITION_NVLINK_BYTES]))
+        out[CONDITION_NVLINK_BYTES] = 0.0;
+    out[CONDITION_NVLINK_BYTES] += (double)json_integer_value(links);
 }
 
 /* What was counted in between, per `whole`; NAN where it was not counted. */
@@ -132,7 +143,7 @@ static json_t *event_of(const struct conditions *conditions,
 static void set_first(const struct conditions *conditions, double out[CONDITION_COUNT])
 {
     for (int i = 0; i < CONDITION_COUNT; i++)
-        out[i] = conditions->clocks[i];
+        out[i] = conditions->told[i];
     out[CONDITION_LOAD] = conditions->before.load;
 }
 
@@ -144,13 +155,41 @@ json_t *conditions_first_event(const struct conditions *conditions)
     return event_of(conditions, values);
 }
 
-json_t *conditions_last_event(const struct conditions *conditions)
+/* The ports that have carried something since the case began; NULL: this node shows no
+ * ports. */
+static json_t *ports_json(struct conditions *conditions)
+{
+    struct port_bytes now[PORTS_MAX];
+    json_t *array = conditions->ports.n > 0 ? json_array() : NULL;
+
+    ports_read(&conditions->ports, now);
+    ports_since(&conditions->ports, conditions->carried, now);
+    for (int i = 0; i < conditions->ports.n; i++) {
+        const struct port_name *name = &conditions->ports.of[i].name;
+
+        if (now[i].sent == 0 && now[i].received == 0)
+            continue;
+        json_array_append_new(array, json_pack("{s:s, s:s, s:I, s:I}", "kind",
+                                               port_kind_name((enum port_kind)name->kind),
+                                               "name", name->text, "sent_bytes",
+                                               (json_int_t)now[i].sent, "received_bytes",
+                                               (json_int_t)now[i].received));
+    }
+    return array;
+}
+
+json_t *conditions_last_event(struct conditions *conditions)
 {
     double values[CONDITION_COUNT];
     struct machine_sample after;
+    json_t *event, *ports;
 
     set_first(conditions, values);
     machine_sample_read("", conditions->cpus, &after);
     fill(conditions, &after, values);
-    return event_of(conditions, values);
+    event = event_of(conditions, values);
+    ports = ports_json(conditions);
+    if (ports)
+        json_object_set_new(event, "ports", ports);
+    return event;
 }

@@ -1,5 +1,6 @@
 /* conditions.h - under which conditions this node runs its ranks of a case: what they are
- * bound to, and what the machine did beside them (common/result/conditions.h)
+ * bound to, what the machine did beside them (common/result/conditions.h), and what its
+ * network ports carried
  *
  * Looked at before the first rank is started and after the last has ended, never while
  * they measure. */
@@ -24,13 +25,13 @@ void conditions_destroy(struct conditions *conditions);
 void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
                          int64_t involuntary);
 
-/* What a rank says of clocks when it is done: {"cpu_mhz": [first, last], "gpu_mhz":
- * [first, last], "gpu_slowed": true}, as far as it knows them. */
-void conditions_add_clocks(struct conditions *conditions, const json_t *clocks);
+/* A rank's event `done`: its `clocks` {"cpu_mhz": [first, last], "gpu_mhz": [first,
+ * last], "gpu_slowed": true} and its `nvlink_bytes`, as far as it knows them. */
+void conditions_add_done(struct conditions *conditions, const json_t *done);
 
 /* A new event `conditions` (docs/agent-protocol.md): as it began, or with all that came
  * about since. NULL when memory is out. */
 json_t *conditions_first_event(const struct conditions *conditions);
-json_t *conditions_last_event(const struct conditions *conditions);
+json_t *conditions_last_event(struct conditions *conditions);
 
 #endif

@@ -242,13 +242,12 @@ static void tell_progress(struct rank *rank, const char *line, size_t len)
     json_decref(json);
 }
 
-static void tell_clocks(const struct rank *rank, const char *done, size_t len)
+static void tell_done(const struct rank *rank, const char *done, size_t len)
 {
     json_t *json = json_parse(done, len, NULL);
-    const json_t *clocks = json_object_get(json, "clocks");
 
-    if (clocks)
-        rank->params.on_clocks(rank->params.arg, clocks);
+    if (json)
+        rank->params.on_done(rank->params.arg, json);
     json_decref(json);
 }
 
@@ -270,7 +269,7 @@ static void on_event_line(void *arg, const char *line, size_t len, size_t droppe
         tell_progress(rank, line, len);
     } else {
         if (kind == EVENT_LINE_DONE)
-            tell_clocks(rank, line, len);
+            tell_done(rank, line, len);
         outbox_add_line(params->outbox, params->id, params->number, line, len);
     }
 }

@@ -26,8 +26,8 @@ struct rank_params {
                              started), a pipe that is made there; NULL: nowhere */
     /* The worker has ended, and its last event is on its way. */
     void (*on_end)(void *arg, struct rank *rank);
-    /* It is done, and says so with what it knows of clocks. */
-    void (*on_clocks)(void *arg, const json_t *clocks);
+    /* Its event `done`. */
+    void (*on_done)(void *arg, const json_t *done);
     /* It has printed something: rank_flush it in a while. */
     void (*on_output)(void *arg);
     /* Asked for its stacks, it has printed them. */

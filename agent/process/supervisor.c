@@ -297,11 +297,11 @@ static void on_rank_end(void *arg, struct rank *rank)
         end_tree(c);
 }
 
-static void on_rank_clocks(void *arg, const json_t *clocks)
+static void on_rank_done(void *arg, const json_t *done)
 {
     const struct live_case *c = arg;
 
-    conditions_add_clocks(c->conditions, clocks);
+    conditions_add_done(c->conditions, done);
 }
 
 static void flush_output(uv_timer_t *timer)
@@ -464,7 +464,7 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
     struct rank_params ends = {.tree = c->tree,
                                .id = &c->id,
                                .on_end = on_rank_end,
-                               .on_clocks = on_rank_clocks,
+                               .on_done = on_rank_done,
                                .on_output = on_rank_output,
                                .on_stacks = on_rank_stacks,
                                .arg = c};

@@ -43,6 +43,8 @@ static const struct condition_field fields[CONDITION_COUNT] = {
      "the same after the last row"},
     [CONDITION_GPU_SLOWED] = {"ranks_gpu_slowed", "", 0.5, "ranks whose GPU was slowed down by heat or power: ", "",
      "ranks whose GPU's driver says after the last row that heat or power holds their clock back"},
+    [CONDITION_NVLINK_BYTES] = {"nvlink_bytes", "bytes", NEVER, "", "",
+     "bytes that the NVLinks of the ranks' GPUs sent"},
 };
 /* clang-format on */
 

@@ -78,10 +78,6 @@ static const struct row_field fields[] = {
      "that interval is wider than `samples.rel` of the median, to either side, or absent"},
     {"blocks_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV | KEPT_APART,
      "of each block, in the order of time"},
-    {"traffic", ROW_TRAFFIC, 0, "", ROW_SOME | IN_CSV,
-     "from 1 MiB on, over nodes: what network ports carried in the timed part; in CSV its `share`. See method.md"},
-    {"traffic_bytes", ROW_NUMBERS, 0, "bytes", ROW_SOME | IN_CSV | KEPT_APART,
-     "for each of the ports in `traffic`, of each node by its first rank: sent, received"},
     {"errors", ROW_ERRORS, 0, "", ROW_SOME,
      "the first wrong elements: `{\"rank\",\"index\",\"expected\",\"got\"}` (values as strings)"},
 };

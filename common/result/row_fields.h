@@ -20,8 +20,7 @@ enum row_type {
     ROW_NUMBERS, /* an array */
     ROW_ERRORS,  /* an array of {"rank","index","expected","got"} */
     ROW_CHOICE,  /* {"algo","proto","channels","by","ranks_differ","unrequested"} */
-    ROW_LABELS,  /* an object of strings, numbers and booleans */
-    ROW_TRAFFIC  /* an object; in CSV its share */
+    ROW_LABELS   /* an object of strings, numbers and booleans */
 };
 
 /* Who has a field, and where it shows. */

@@ -1,193 +1,99 @@
-/* carried.c - what the network carried of what collectives move between nodes, in words
- */
+/* carried.c - whether the network ports of a case's nodes carried what its ranks moved */
 #include "server/analysis/carried.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
-#include "server/finding/template.h"
 
-#define NAMED_MAX 3       /* nodes that a sentence names */
-#define ALL_LEAST 0.9     /* of what is to be moved: the network did it */
-#define NOTHING_MOST 0.1  /* and did not */
-#define OTHERS_LEAST 1.25 /* others used it as well */
+#define PORTS_MOST 48                /* of a node, as agents send at most */
+#define ROW_LEAST (INT64_C(1) << 20) /* bytes; below, other traffic counts for more */
+/* A call moves at least this part of its size between nodes, wherever its root is. */
+#define CALL_LEAST 0.1
 
-static const struct {
-    const char *kind, *word;
-} kinds[] = {
-    {"infiniband", "InfiniBand"}, {"roce", "RoCE"}, {"efa", "EFA"}, {"net", NULL}};
-
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-static double share_of(const json_t *traffic)
+/* What an agent says of a port, as far as it is valid; NULL: it is not. */
+static json_t *copy_port(const json_t *port)
 {
-    return json_get_num(traffic, "share", (double)NAN);
+    static const char *const kinds[] = {"infiniband", "roce", "efa", "net"};
+    const char *kind = json_get_str(port, "kind", "");
+    json_int_t sent = json_get_int(port, "sent_bytes", -1);
+    json_int_t received = json_get_int(port, "received_bytes", -1);
+    json_t *name = json_clean_string(json_get_str(port, "name", NULL));
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kind, kinds[i]) == 0 && name && sent >= 0 && received >= 0)
+            return json_pack("{s:s, s:o, s:I, s:I}", "kind", kind, "name", name,
+                             "sent_bytes", sent, "received_bytes", received);
+    json_decref(name);
+    return NULL;
 }
 
-/* ---- The ports ---- */
-
-/* "InfiniBand (mlx5_0) 3 %", "eth0 and 1 more 102 %": the share, or without it bytes. */
-static json_t *group_json(const json_t *traffic, const char *kind, const char *word)
+json_t *carried_ports(const json_t *ports)
 {
-    double share = share_of(traffic), bytes = 0;
-    const json_t *ports = json_object_get(traffic, "ports");
-    const char *first = NULL;
-    json_int_t n = 0;
+    json_t *copy = json_is_array(ports) ? json_array() : NULL;
 
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *port = json_array_get(ports, i);
+    for (size_t i = 0; i < json_array_size(ports) && i < PORTS_MOST; i++) {
+        json_t *port = copy_port(json_array_get(ports, i));
 
-        if (strcmp(json_get_str(port, "kind", ""), kind) != 0)
-            continue;
-        if (n++ == 0)
-            first = json_get_str(port, "name", "?");
-        bytes +=
-            json_get_num(port, "sent_bytes", 0) + json_get_num(port, "received_bytes", 0);
+        if (port)
+            json_array_append_new(copy, port);
     }
-    if (n == 0)
-        return NULL;
-    return json_pack(
-        "{s:s, s:s*, s:I, s:I, s:f}", "first", first, "word", word, "others", n - 1, "n",
-        n, isnan(share) ? "bytes" : "share",
-        isnan(share) ? bytes : bytes / (2 * json_get_num(traffic, "moved_bytes", 0)));
+    return copy;
 }
 
-static json_t *groups_json(const json_t *traffic)
+void carried_add_node(struct carried *carried, const json_t *conditions)
 {
-    json_t *groups = json_array(), *group;
-
-    for (size_t i = 0; i < KINDS; i++) {
-        group = group_json(traffic, kinds[i].kind, kinds[i].word);
-        if (group && json_array_size(groups) == 0)
-            json_object_set_new(group, "is_first", json_true());
-        if (group)
-            json_array_append_new(groups, group);
-    }
-    return groups;
-}
-
-/* ---- The sentence ---- */
-
-#define CARRIED "[{$groups}|the network carried nothing that counts]"
-
-static const char sentence[] =
-    "[{$is_known?}[{$is_nothing?}the network carried {share:%}|" CARRIED
-    "] of the {moved_bytes:bytes} that {$by} moves between [{$has_nodes?}nodes|ranks, "
-    "which are on one host][ (of what a tree moves, "
-    "{share_if_tree:%})][{$is_elsewhere?}: "
-    "it went another way|{$is_shared?}: others use it as well][; of its part, "
-    "{$deviating}][{nvlink_bytes?}; NVLink carried {nvlink_bytes:bytes}]|{way?}nothing "
-    "has to cross the network|" CARRIED
-    "; not evaluated: how much the algorithm moves between nodes is not known]";
-
-static const char *way_in_words(const json_t *traffic)
-{
-    const char *way = json_get_str(traffic, "way", "");
-
-    return strcmp(way, "direct") == 0  ? "the call"
-           : strcmp(way, "tree") == 0  ? "a tree"
-           : strcmp(way, "chain") == 0 ? "a chain"
-                                       : "a ring";
-}
-
-static json_t *sentence_of(const json_t *traffic)
-{
-    bool has_nodes = json_get_int(traffic, "nodes", 0) > 1;
-    double share = share_of(traffic);
-    struct finding words = finding_begin();
-    json_t *groups = groups_json(traffic), *text;
-
-    finding_put(&words, "{s:b, s:b, s:b, s:b, s:b, s:s}", "$is_known", !isnan(share),
-                "$is_nothing", share < NOTHING_MOST, "$has_nodes", (int)has_nodes,
-                "$is_elsewhere",
-                has_nodes && share<NOTHING_MOST, "$is_shared", share> OTHERS_LEAST, "$by",
-                way_in_words(traffic));
-    finding_set_phrases(&words, "$groups", groups, KINDS, ", ",
-                        "[{word} ([{others?}{n} ports|{first}])|{first}[{others?} and "
-                        "{others} more]] [{is_first?}carried ][{share:%}|{bytes:bytes}]");
-    finding_set_phrases(&words, "$deviating", json_object_get(traffic, "deviating"),
-                        NAMED_MAX, ", ", "[{node}|rank {rank}'s] carried {share:%}");
-    text = template_text(sentence, words.members, traffic);
-    json_decref(groups);
-    json_decref(words.members);
-    return text;
-}
-
-json_t *carried_traffic(const json_t *row, carried_node *node_of, const void *arg)
-{
-    const json_t *said = json_object_get(row, "traffic");
-    json_t *traffic = json_is_object(said) ? json_deep_copy(said) : NULL, *one;
+    const json_t *ports = json_object_get(conditions, "ports"), *port;
+    int64_t attempt = json_get_int(conditions, "attempt", 0);
     size_t i;
 
-    if (!traffic)
-        return NULL;
-    json_array_foreach (json_object_get(traffic, "deviating"), i, one) {
-        const char *node = node_of(arg, (int)json_get_int(one, "rank", -1));
-
-        if (node)
-            json_object_set_new(one, "node", json_string(node));
-    }
-    json_object_set_new(traffic, "sentence", sentence_of(traffic));
-    return traffic;
-}
-
-/* ---- Of a run ---- */
-
-void carried_note(struct carried *carried, const json_t *row)
-{
-    json_t *traffic = json_object_get(row, "traffic");
-    int64_t size = json_get_int(row, "size", 0);
-    double share = share_of(traffic);
-
-    if (!traffic)
+    if (attempt != carried->attempt)
+        *carried = (struct carried){.attempt = attempt};
+    if (!ports)
         return;
-    if (!isnan(share)) {
-        bool is_first = carried->rows++ == 0;
-
-        carried->least = is_first ? share : fmin(carried->least, share);
-        carried->most = is_first ? share : fmax(carried->most, share);
-    }
-    if (carried->row && size < carried->size)
-        return;
-    json_decref(carried->row);
-    carried->row = json_incref(traffic);
-    carried->size = size;
+    carried->nodes++;
+    json_array_foreach (ports, i, port)
+        carried->bytes +=
+            json_get_num(port, "sent_bytes", 0) + json_get_num(port, "received_bytes", 0);
 }
 
-void carried_release(struct carried *carried)
+void carried_add_row(struct carried *carried, int64_t size)
 {
-    json_decref(carried->row);
-    memset(carried, 0, sizeof(*carried));
+    if (size > carried->row_size)
+        carried->row_size = size;
 }
 
-static enum message_id message_of(const json_t *traffic)
+bool carried_is_little(const struct carried *carried, size_t n)
 {
-    double share = share_of(traffic);
-
-    if (isnan(share))
-        return json_object_get(traffic, "way") ? MESSAGE_TRAFFIC_WITHIN_NODES
-                                               : MESSAGE_TRAFFIC_NOT_EVALUATED;
-    if (json_get_int(traffic, "nodes", 0) < 2 && share < NOTHING_MOST)
-        return MESSAGE_TRAFFIC_WITHIN_NODES;
-    return share >= ALL_LEAST      ? MESSAGE_TRAFFIC_BY_NETWORK
-           : share >= NOTHING_MOST ? MESSAGE_TRAFFIC_PARTLY
-                                   : MESSAGE_TRAFFIC_ANOTHER_WAY;
+    return carried->nodes == n && carried->row_size >= ROW_LEAST &&
+           carried->bytes < CALL_LEAST * (double)carried->row_size;
 }
 
-json_t *carried_verdict(const struct carried *carried, const char *mark)
+json_t *carried_verdict(const struct carried_case *cases, size_t n, const char *mark)
 {
     struct finding finding;
+    json_t *little = json_array();
+    const struct carried_case *first = NULL;
+    double bytes = 0;
 
-    if (!carried->row)
+    for (size_t i = 0; i < n; i++) {
+        bytes += cases[i].bytes;
+        if (!cases[i].is_little)
+            continue;
+        first = first ? first : &cases[i];
+        json_array_append_new(little, json_integer((json_int_t)cases[i].number));
+    }
+    if (n == 0) {
+        json_decref(little);
         return NULL;
+    }
     finding = finding_begin();
-    finding_put(&finding, "{s:I, s:O, s:I}", "size", (json_int_t)carried->size, "traffic",
-                carried->row, "rows", (json_int_t)carried->rows);
-    if (carried->rows > 0)
-        finding_put(&finding, "{s:f, s:f}", "least", carried->least, "most",
-                    carried->most);
-    return finding_end(&finding, message_of(carried->row), mark);
+    finding_put(&finding, "{s:I, s:f, s:o}", "cases", (json_int_t)n, "bytes", bytes,
+                "without", little);
+    if (first)
+        finding_put(&finding, "{s:I, s:f, s:I, s:I}", "$case", (json_int_t)first->number,
+                    "$bytes", first->bytes, "$size", (json_int_t)first->row_size,
+                    "$others", (json_int_t)json_array_size(little) - 1);
+    return finding_end(
+        &finding, first ? MESSAGE_TRAFFIC_ANOTHER_WAY : MESSAGE_TRAFFIC_BY_NETWORK, mark);
 }

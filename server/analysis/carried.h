@@ -1,33 +1,45 @@
-/* carried.h - what the network carried of what collectives move between nodes, in words.
- * The worker counts it around the timed part of rows
- * (agent/worker/bench/port_traffic.h). */
+/* carried.h - whether the network ports of a case's nodes carried what its ranks moved
+ *
+ * Agents read the counters before the first rank of a case starts and after the last has
+ * ended (agent/machine/ports.h). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_CARRIED_H
 #define RINGBENCH_SERVER_ANALYSIS_CARRIED_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The node of a rank, or NULL. */
-typedef const char *carried_node(const void *arg, int rank);
+/* The `ports` of an agent's event, as far as they are valid: a new array of {"kind",
+ * "name", "sent_bytes", "received_bytes"}; NULL: the agent does not tell of ports. */
+json_t *carried_ports(const json_t *ports);
 
-/* The row's traffic with a "sentence", and with the "node" of ranks that deviate. A new
- * object, or NULL: the row has none, or memory is out. */
-json_t *carried_traffic(const json_t *row, carried_node *node_of, const void *arg);
-
-/* What is kept of a run's rows; all zero: none yet. */
+/* Of one attempt of a case; all zero: nothing yet. */
 struct carried {
-    int64_t size; /* of the largest row */
-    json_t *row;  /* its traffic */
-    size_t rows;  /* that say a share */
-    double least, most;
+    int64_t attempt;
+    size_t nodes;     /* that told of their ports */
+    double bytes;     /* which these sent and received */
+    int64_t row_size; /* of the largest row, bytes */
 };
 
-void carried_note(struct carried *carried, const json_t *row);
-void carried_release(struct carried *carried);
+/* Take a node's event `conditions`, and the size of a measured row. */
+void carried_add_node(struct carried *carried, const json_t *conditions);
+void carried_add_row(struct carried *carried, int64_t size);
 
-/* The verdict of kind `traffic`: of the largest row. mark: see verdict_json. A new
- * object; NULL where no row was counted, or memory is out. */
-json_t *carried_verdict(const struct carried *carried, const char *mark);
+/* Whether n nodes' ports carried less than one call of the largest row moves between
+ * nodes; rows below 1 MiB cannot tell. */
+bool carried_is_little(const struct carried *carried, size_t n);
+
+/* A case whose ranks have to move their bytes between hosts. */
+struct carried_case {
+    size_t number;
+    double bytes;
+    int64_t row_size;
+    bool is_little;
+};
+
+/* The verdict of kind `traffic`. mark: see verdict_json. A new object; NULL where there
+ * is no case. */
+json_t *carried_verdict(const struct carried_case *cases, size_t n, const char *mark);
 
 #endif

@@ -78,8 +78,6 @@ static json_t *schema_of_type(const struct row_field *field)
         return json_pack("{s:s, s:i, s:{s:[s, s, s]}}", "type", "object", "maxProperties",
                          4, "additionalProperties", "type", "string", "number",
                          "boolean");
-    case ROW_TRAFFIC:
-        return json_pack("{s:s}", "$ref", "#/components/schemas/RowTraffic");
     }
     return NULL;
 }

@@ -105,7 +105,7 @@ static const struct param results[] = {
     {"row", "of this number in its case only", INTEGER(results_params, row, 0, INT32_MAX), .absent = -1},
     {"rank", "figures of this rank only", INTEGER(results_params, rank, 0, INT32_MAX), .absent = -1},
     {"metric", "figures of this metric only", TEXT(results_params, metric)},
-    {"samples", "with samples_us, blocks_us and traffic_bytes", FLAG(results_params, has_samples), .usual = "0"},
+    {"samples", "with samples_us and blocks_us", FLAG(results_params, has_samples), .usual = "0"},
     {"ranks", "with times_us, each rank's time, in json and ndjson; csv has it", FLAG(results_params, has_ranks), .usual = "0"},
 };
 

@@ -34,9 +34,6 @@
     "[{$is_spread?}; it began with one of the runs {earliest} to {latest}]"              \
     "[; with {$versions}]"
 
-/* traffic */
-#define TRAFFIC "at {size:size} {traffic.sentence}"
-
 /* ---- The table ---- */
 
 const struct message messages[MESSAGES] = {

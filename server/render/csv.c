@@ -170,21 +170,13 @@ static void put_case(const struct csv *csv, const json_t *row, struct buf *out)
     }
 }
 
-/* Of an object that no cell can hold, what it comes to. */
-static json_t *member_of(const json_t *row, const char *name)
-{
-    json_t *value = json_object_get(row, name);
-
-    return strcmp(name, "traffic") == 0 ? json_object_get(value, "share") : value;
-}
-
 void csv_row(const struct csv *csv, const json_t *row, struct buf *out)
 {
     const char *name;
     size_t i = 0;
 
     while ((name = next_column(csv, &i)) != NULL) {
-        put_value(member_of(row, name), out);
+        put_value(json_object_get(row, name), out);
         buf_append_str(out, ",");
     }
     put_case(csv, row, out);

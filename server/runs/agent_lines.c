@@ -265,24 +265,14 @@ static void parse_gone(struct agent_line *line, json_t *json, struct store_write
 
 /* ---- What they measure and print ---- */
 
-static const char *node_of_rank(const void *arg, int rank)
-{
-    const struct run_node *node = rank < 0 ? NULL : run_nodes_of_rank(arg, rank);
-
-    return node ? node->name : NULL;
-}
-
 static void parse_result(struct agent_line *line, json_t *json, struct store_write *write)
 {
     static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
     json_t *body = json_copy(json);
-    json_t *traffic = carried_traffic(json, node_of_rank, live_case_nodes(line->live));
 
     (void)write;
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
         json_object_del(body, ours[i]);
-    if (traffic)
-        json_object_set_new(body, "traffic", traffic);
     set_event(line, "result", body);
 }
 
@@ -435,8 +425,10 @@ static void parse_conditions(struct agent_line *line, json_t *json,
                              struct store_write *write)
 {
     json_t *bind = copy_bind(json_object_get(json, "bind"));
-    json_t *body = json_pack("{s:i, s:i, s:s, s:o*}", "case", line->case_no, "attempt",
-                             line->attempt, "node", line->report.node, "bind", bind);
+    json_t *body =
+        json_pack("{s:i, s:i, s:s, s:o*, s:o*}", "case", line->case_no, "attempt",
+                  line->attempt, "node", line->report.node, "bind", bind, "ports",
+                  carried_ports(json_object_get(json, "ports")));
     double values[CONDITION_COUNT];
 
     (void)write;

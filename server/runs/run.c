@@ -194,7 +194,6 @@ void run_destroy(struct run *run)
     json_decref(run->nodes);
     json_decref(run->editable);
     lateness_destroy(run->late);
-    carried_release(&run->carried);
     headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
@@ -465,6 +464,9 @@ static void count(struct run *run, struct run_case *c, const struct result_recor
             run_metrics_add(&run->metrics, about, record->value, record->rank);
         return;
     }
+    /* Its matrix may leave nothing to move between nodes. */
+    if (strcmp(json_get_str(about, "collective", ""), "alltoallv") != 0)
+        carried_add_row(&c->carried, record->size);
     certainty = result_record_certainty(record);
     noise_add(&run->noise, &certainty, run->spec->noise_limit);
     if (has_pattern)
@@ -489,10 +491,8 @@ static const char *node_of_rank(const void *arg, int rank)
     return node ? node->name : NULL;
 }
 
-/* For what the times of its ranks and the ports of its nodes say. */
 static void note_row(struct run *run, const json_t *row)
 {
-    carried_note(&run->carried, row);
     if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
         run->pool.world_size < 2)
         return;
@@ -543,8 +543,10 @@ static void fold_conditions(struct run *run, int64_t time_ms, const json_t *body
     struct run_case *c = case_of(run, body);
 
     (void)time_ms;
-    if (c)
-        run_conditions_take(run, c, body);
+    if (!c)
+        return;
+    run_conditions_take(run, c, body);
+    carried_add_node(&c->carried, body);
 }
 
 static void fold_edit(struct run *run, int64_t time_ms, const json_t *body)

@@ -87,6 +87,7 @@ struct run_case {
     char *first_wrong;            /* where the first one was, or NULL */
     int first_wrong_rank;         /* -1: it does not say */
     char **conditions;            /* by node, see run_conditions.h; or NULL */
+    struct carried carried;       /* by the ports of its nodes */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
 };
@@ -117,7 +118,6 @@ struct run {
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
-    struct carried carried;     /* by the network, as its rows say */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */
 };

@@ -7,6 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "server/analysis/carried.h"
 #include "server/analysis/gate.h"
 #include "server/finding/verdict.h"
 #include "server/launch/jobs.h"
@@ -17,6 +18,7 @@
 #include "server/runs/last_checks.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
+#include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
@@ -64,14 +66,57 @@ static void count(struct scheduler_counters *counters, enum run_state state)
         counters->runs_cancelled++;
 }
 
+/* Whether these nodes are on different machines, as far as it is known. */
+static bool are_on_machines(const struct active_run *active, const struct run_nodes *on)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < on->n; i++) {
+        const struct node *node = node_find(&active->scheduler->nodes, on->items[i].name);
+        const char *machine =
+            node ? json_get_str(node->inventory, "machine", NULL) : NULL;
+
+        if (first && machine && strcmp(first, machine) != 0)
+            return true;
+        first = first ? first : machine;
+    }
+    return false;
+}
+
+/* Whether ports carried what the cases moved between nodes. Groups of a split may have no
+ * bytes to move there, and a simulation has none at all. */
+static json_t *traffic_verdict(const struct active_run *active)
+{
+    const struct run *run = active->run;
+    struct carried_case *cases =
+        memory_zeroed(run->n_cases + 1, sizeof(*cases), "a run's cases");
+    bool is_sim = run->backend && strcmp(run->backend, "sim") == 0;
+    size_t n = 0;
+    json_t *verdict;
+
+    for (size_t i = 0; !is_sim && run->groups.n <= 1 && i < run->n_cases; i++) {
+        const struct run_case *c = &run->cases[i];
+        const struct run_nodes on = run_case_nodes(run, c);
+        bool is_little = carried_is_little(&c->carried, on.n);
+
+        if (on.n < 2 || c->state != CASE_COMPLETED || c->carried.nodes < on.n ||
+            c->carried.row_size == 0 || (is_little && !are_on_machines(active, &on)))
+            continue;
+        cases[n++] =
+            (struct carried_case){i, c->carried.bytes, c->carried.row_size, is_little};
+    }
+    verdict = carried_verdict(cases, n, verdict_mark(run->backend, run->is_emulated));
+    free(cases);
+    return verdict;
+}
+
 /* verdict: stolen; NULL where no checks were asked for. */
 static void tell_end(struct active_run *active, enum run_state state, const char *reason,
                      json_t *verdict)
 {
-    const char *mark = verdict_mark(active->run->backend, active->run->is_emulated);
-    json_t *verdicts = json_pack("[o*, o*, o*, o*]", verdict,
-                                 run_plan_verdict(active->run), run_lateness(active->run),
-                                 carried_verdict(&active->run->carried, mark));
+    json_t *verdicts =
+        json_pack("[o*, o*, o*, o*]", verdict, run_plan_verdict(active->run),
+                  run_lateness(active->run), traffic_verdict(active));
     json_t *body = json_pack("{s:s, s:o?, s:o}", "state", run_state_name(state), "reason",
                              json_clean_string(reason), "verdicts", verdicts);
     json_t *doc;

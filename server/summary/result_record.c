@@ -137,9 +137,8 @@ void result_record_figures(const json_t *body, struct result_record *record)
         .rank = -1,
         .choice = -1,
         .wrong = -1,
-        .has_more = json_object_get(body, "traffic") ||
-                    json_object_get(body, "late_us") ||
-                    json_get_int(body, "wrong", 0) > 0,
+        .has_more =
+            json_object_get(body, "late_us") || json_get_int(body, "wrong", 0) > 0,
     };
     if (json_object_get(body, "metric"))
         read_figure(body, record);

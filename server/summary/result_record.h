@@ -18,9 +18,9 @@ struct result_record {
     bool is_figure;       /* of a program: value, x and rank count */
     bool is_skipped;      /* it has a reason in place of times or a value */
     bool is_noisy;        /* its time is not known as well as asked */
-    bool has_more; /* its event tells of ports, of late ranks or of wrong elements */
-    int64_t size;  /* bytes; 0 of a figure */
-    int64_t count; /* of elements; 0 of a figure */
+    bool has_more;        /* its event tells of late ranks or of wrong elements */
+    int64_t size;         /* bytes; 0 of a figure */
+    int64_t count;        /* of elements; 0 of a figure */
     double time_us, time_min_us, time_max_us;
     double time_low_us, time_high_us; /* the interval of its time; 0 and 0: it has none */
     double algbw_gbs, busbw_gbs;

@@ -253,6 +253,8 @@ TEST(conditions_are_checked_and_worded)
     agent_say(&b, run, 1, "conditions",
               ",\"bind\":{\"to\":\"core\",\"cpus\":[\"0,2-3\",\"x\",7],\"more\":1},"
               "\"load_before\":1.5,\"steal_percent\":3,\"strange\":1,\"seconds\":\"9\","
+              "\"ports\":[{\"kind\":\"net\",\"name\":\"eth0\",\"sent_bytes\":5,"
+              "\"received_bytes\":6},{\"kind\":\"moon\"}],"
               "\"notes\":[\"lies\"]");
     agent_say(&a, run, 1, "conditions", ",\"bind\":{\"to\":\"moon\"}");
     agent_say(&a, run, 1, "conditions",
@@ -273,6 +275,8 @@ TEST(conditions_are_checked_and_worded)
     assert_string_equal(
         text,
         "{\"node\":\"b\",\"bind\":{\"to\":\"core\",\"cpus\":[\"0,2-3\",\"?\",\"?\"]},"
+        "\"ports\":[{\"kind\":\"net\",\"name\":\"eth0\",\"sent_bytes\":5,"
+        "\"received_bytes\":6}],"
         "\"load_before\":1.5,\"steal_percent\":3.0,\"notes\":[\"the hypervisor took "
         "3.0 % of the CPU time\"]}");
     free(text);

@@ -1,6 +1,6 @@
 /* test_ports.c - which ports count, and what they have carried, on hosts that are made up
  */
-#include "agent/worker/base/ports.h"
+#include "agent/machine/ports.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/test.h"
 

@@ -13,7 +13,7 @@ static const char *const types[] = {
     [ROW_COLLECTIVE] = "string", [ROW_DTYPE] = "string",
     [ROW_REDOP] = "string",      [ROW_NUMBERS] = "array of numbers",
     [ROW_ERRORS] = "array",      [ROW_CHOICE] = "object",
-    [ROW_LABELS] = "object",     [ROW_TRAFFIC] = "object",
+    [ROW_LABELS] = "object",
 };
 
 TEST(each_field_is_there_once_and_somebody_has_it)

@@ -1,6 +1,6 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
-    affinity arrival bench_state build_id case_file choice crossing host_memory join
-    nccl_pattern numeric pattern ports reduce rendezvous_client shm_group sockets stacks stopping timed
+    affinity arrival bench_state build_id case_file choice host_memory join
+    nccl_pattern numeric pattern reduce rendezvous_client shm_group sockets stacks stopping timed
     ucx_lanes worker_process)
 target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")

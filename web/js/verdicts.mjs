@@ -21,9 +21,7 @@ export const ANSWERS = {
   none: '= good',
   projected: '≈ calm',
   estimated: '≈ calm',
-  within_nodes: '= calm',
   by_network: '= good',
-  partly: '◔ warn',
   another_way: '↷ warn',
   differs: '≠ warn',
 };

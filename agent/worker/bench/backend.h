@@ -249,10 +249,6 @@ struct backend {
     void (*choice)(struct backend_comm *comm, const struct backend_call *call,
                    struct choice *out);
 
-    /* Optional: what links between devices have carried from this rank's and to it, in
-     * bytes; false: it has none that tell. */
-    bool (*link_bytes)(struct backend_comm *comm, uint64_t *sent, uint64_t *received);
-
     /* The control plane, of all ranks of the case; host memory, outside timed regions.
      * all: world_size * len. */
     int (*barrier)(struct backend_comm *comm, struct error *err);

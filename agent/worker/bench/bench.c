@@ -9,7 +9,6 @@
 
 #include "agent/worker/bench/check.h"
 #include "agent/worker/bench/measure.h"
-#include "agent/worker/bench/port_traffic.h"
 #include "agent/worker/bench/timed_data.h"
 #include "common/base/units.h"
 
@@ -260,8 +259,6 @@ static void report(const struct bench *bench, const struct bench_row *row,
     }
     if (result && figures->n_blocks > 0)
         add_blocks(result, figures);
-    if (result)
-        port_traffic_report(bench, row, figures->choice.algo, result);
     events_emit(bench->events, "result", result);
 }
 
@@ -450,8 +447,7 @@ static int run_all(struct bench *bench, struct error *err)
     size_t rows = series_rows(&bench->file->plan);
 
     bench->data = timed_data_create(err);
-    if (!bench->data || allocate(bench, err) ||
-        port_traffic_create(bench, &bench->traffic, err))
+    if (!bench->data || allocate(bench, err))
         return -1;
     for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
         if (bench_stopped(bench, err) || do_rows(bench, i, err))
@@ -463,8 +459,6 @@ int bench_run(struct bench *bench, struct error *err)
 {
     int status = run_all(bench, err);
 
-    port_traffic_destroy(bench->traffic);
-    bench->traffic = NULL;
     timed_data_destroy(bench->data);
     bench->data = NULL;
     return status;

@@ -29,13 +29,12 @@ struct bench {
      * and comm, progress and rank are those of the one that it is. NULL: it has one. */
     struct bench_rank *played;
     /* Set by bench_run. */
-    char *send, *recv;            /* buffer_bytes + margin_bytes each */
-    size_t buffer_bytes;          /* the largest row that fits */
-    size_t margin_bytes;          /* for buffers that are to lie unaligned */
-    uint64_t share_bytes;         /* what the poorest rank may allocate */
-    char memory_text[300];        /* how that came about */
-    struct timed_data *data;      /* see timed_data.h */
-    struct port_traffic *traffic; /* see port_traffic.h; NULL: not counted */
+    char *send, *recv;       /* buffer_bytes + margin_bytes each */
+    size_t buffer_bytes;     /* the largest row that fits */
+    size_t margin_bytes;     /* for buffers that are to lie unaligned */
+    uint64_t share_bytes;    /* what the poorest rank may allocate */
+    char memory_text[300];   /* how that came about */
+    struct timed_data *data; /* see timed_data.h */
 };
 
 /* A row under way. */

@@ -8,7 +8,6 @@
 
 #include "agent/worker/bench/blocks.h"
 #include "agent/worker/bench/fault.h"
-#include "agent/worker/bench/port_traffic.h"
 #include "agent/worker/bench/timed.h"
 #include "common/base/clock.h"
 
@@ -327,18 +326,6 @@ static long timed_calls(const struct loop *loop)
            (replays > 0 ? replays : 1);
 }
 
-/* What is timed is `work`; around it the ports' bytes are read. */
-static int count_traffic(struct crew *crew, int (*work)(struct crew *, struct error *),
-                         struct error *err)
-{
-    const struct bench_row *row = bench_row_of(crew->bench, crew->rows);
-
-    return port_traffic_begin(crew->bench, row, err) || work(crew, err) ||
-                   port_traffic_end(crew->bench, row, timed_calls(crew->loops), err)
-               ? -1
-               : 0;
-}
-
 static int time_counted(struct crew *crew, struct error *err)
 {
     return bench_each(crew->bench, time_one, crew, err);
@@ -652,7 +639,7 @@ static int measure_blocks(struct crew *crew, struct measurement *out, struct err
     if (!status)
         status = size_block(crew, err);
     if (!status)
-        status = count_traffic(crew, time_blocks, err);
+        status = time_blocks(crew, err);
     if (!status)
         status = blocks_figures(&blocks, out, err);
     blocks_release(&blocks);
@@ -702,8 +689,7 @@ static int measure(struct crew *crew, struct measurement *out, struct error *err
 
     if (bench_each(bench, sit_down, crew, err) || prepare(crew, out, err) ||
         bench_each(bench, warm_up, crew, err) ||
-        (is_counted && count_traffic(crew, time_counted, err)) ||
-        combine_figures(crew, out, err) ||
+        (is_counted && time_counted(crew, err)) || combine_figures(crew, out, err) ||
         (!is_counted && measure_blocks(crew, out, err)))
         return -1;
     count_calls(crew->loops, out);

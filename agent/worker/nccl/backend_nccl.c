@@ -303,26 +303,21 @@ static const char *registration(const struct backend_comm *comm)
 
 static json_t *nccl_report(struct backend_comm *comm)
 {
-    json_t *clocks;
+    json_t *clocks, *report;
+    uint64_t sent = 0;
+    bool has_links;
 
     nccl_guard_enter(&comm->guard, "NVML");
     clocks = gpu_clock_json(&comm->clock);
+    /* The links of a GPU that several ranks share are counted by none of them. */
+    has_links = comm->sharers <= 1 && gpu_clock_links(&comm->clock, &sent);
     nccl_guard_leave(&comm->guard);
-    return json_pack("{s:o, s:o*, s:s*}", "gpu_memory", comm_describe_memory(comm, true),
-                     "clocks", clocks, "registration", registration(comm));
-}
-
-/* Of ranks that share a GPU nobody can tell whose they are. */
-static bool nccl_link_bytes(struct backend_comm *comm, uint64_t *sent, uint64_t *received)
-{
-    bool is_known;
-
-    if (comm->sharers > 1)
-        return false;
-    nccl_guard_enter(&comm->guard, "NVML");
-    is_known = gpu_clock_links(&comm->clock, sent, received);
-    nccl_guard_leave(&comm->guard);
-    return is_known;
+    report =
+        json_pack("{s:o, s:o*, s:s*}", "gpu_memory", comm_describe_memory(comm, true),
+                  "clocks", clocks, "registration", registration(comm));
+    if (report && has_links)
+        json_object_set_new(report, "nvlink_bytes", json_integer((json_int_t)sent));
+    return report;
 }
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)
@@ -404,7 +399,6 @@ const struct backend backend_nccl = {
     .choice = comm_choice,
     .barrier = nccl_barrier,
     .allgather = nccl_allgather,
-    .link_bytes = nccl_link_bytes,
     .lost_peer = nccl_lost_peer,
     .check = &check,
     .graph = &graph,

@@ -7,9 +7,7 @@
 #include "agent/worker/nccl/nvml.h"
 #include "agent/worker/base/shared_object.h"
 
-/* NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX, in KiB */
-#define LINK_DATA_SENT 138
-#define LINK_DATA_RECEIVED 139
+#define LINK_DATA_SENT 138 /* NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, in KiB */
 #define ALL_LINKS UINT_MAX
 
 #define SLOW                                                                             \
@@ -41,6 +39,18 @@ static unsigned read_mhz(const struct gpu_clock *clock)
     return clock->call.clock_info(clock->device, NVML_CLOCK_SM, &mhz) ? 0 : mhz;
 }
 
+/* What all NVLinks have sent so far. */
+static bool read_sent(const struct gpu_clock *clock, uint64_t *sent)
+{
+    struct gpu_field field = {.field = LINK_DATA_SENT, .scope = ALL_LINKS};
+
+    if (!clock->call.field_values || clock->call.field_values(clock->device, 1, &field) ||
+        field.status)
+        return false;
+    *sent = field.value << 10;
+    return true;
+}
+
 void gpu_clock_open(struct gpu_clock *clock, const char *bus_id)
 {
     struct error ignored;
@@ -53,8 +63,10 @@ void gpu_clock_open(struct gpu_clock *clock, const char *bus_id)
         return;
     if (clock->call.device_by_bus_id(bus_id, &clock->device))
         clock->device = NULL;
-    if (clock->device)
-        clock->first_mhz = read_mhz(clock);
+    if (!clock->device)
+        return;
+    clock->first_mhz = read_mhz(clock);
+    clock->has_links = read_sent(clock, &clock->first_sent);
 }
 
 json_t *gpu_clock_json(const struct gpu_clock *clock)
@@ -76,16 +88,12 @@ json_t *gpu_clock_json(const struct gpu_clock *clock)
     return json;
 }
 
-bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent, uint64_t *received)
+bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent)
 {
-    struct gpu_field fields[] = {{.field = LINK_DATA_SENT, .scope = ALL_LINKS},
-                                 {.field = LINK_DATA_RECEIVED, .scope = ALL_LINKS}};
+    uint64_t now;
 
-    if (!clock->device || !clock->call.field_values ||
-        clock->call.field_values(clock->device, 2, fields) || fields[0].status ||
-        fields[1].status)
+    if (!clock->has_links || !read_sent(clock, &now) || now < clock->first_sent)
         return false;
-    *sent = fields[0].value << 10;
-    *received = fields[1].value << 10;
+    *sent = now - clock->first_sent;
     return true;
 }

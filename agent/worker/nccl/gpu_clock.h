@@ -28,6 +28,8 @@ struct gpu_clock {
     struct gpu_clock_functions call;
     void *device; /* NULL: nothing is known of it */
     unsigned first_mhz;
+    bool has_links;
+    uint64_t first_sent; /* by the NVLinks, bytes */
 };
 
 /* Find the GPU of that PCI bus id, and look at its clock for the first time. */
@@ -36,8 +38,8 @@ void gpu_clock_open(struct gpu_clock *clock, const char *bus_id);
 /* {"gpu_mhz": [first, now], "gpu_slowed"}; NULL: nothing is known. */
 json_t *gpu_clock_json(const struct gpu_clock *clock);
 
-/* Bytes of data that all NVLinks together have carried so far; false: nothing is known.
- */
-bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent, uint64_t *received);
+/* Bytes of data that all NVLinks together have sent since it was opened; false: nothing
+ * is known. */
+bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent);
 
 #endif

@@ -251,6 +251,30 @@ test('so is what carried the host backend, with what speaks against it', LIMIT, 
   await picture(page, 'ways-host');
 });
 
+test('what network ports carried is beside it, those of all nodes together', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t, { width: 1280 });
+  const run = sampleRun({ sizes: [8], nodes: 2, ranks: 2 });
+  const port = (kind, name, sent, received) => ({ kind, name, sent_bytes: sent, received_bytes: received });
+  const say = (node, ports) =>
+    run.events.push({
+      ...{ id: run.events.length + 1, time: run.events.at(-1).time, type: 'conditions' },
+      ...{ case: 0, attempt: 1, node, notes: [], ports },
+    });
+  say('node-1', [port('net', 'eth0', 2 ** 20, 2 ** 21), port('roce', 'mlx5_0', 2 ** 31, 2 ** 30)]);
+  say('node-2', [port('roce', 'mlx5_0', 2 ** 30, 2 ** 31)]);
+  server.add(run);
+  await open(`${path}?tab=ranks`);
+  await page.getByRole('heading', { name: 'What network ports carried' }).waitFor();
+  assert.deepEqual(
+    await page.getByRole('region', { name: 'Network ports' }).locator('tbody tr').allInnerTexts(),
+    ['mlx5_0\troce\t2\t3.00 GiB\t3.00 GiB', 'eth0\tnet\t1\t1.00 MiB\t2.00 MiB'],
+  );
+  assert.deepEqual(
+    (await axe(page)).map(({ id }) => id),
+    [],
+  );
+});
+
 test('of a run of thousands of sizes all of it is there', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const sizes = Array.from({ length: 2600 }, (_, i) => 8 * (i + 1));

@@ -93,20 +93,9 @@ function rowBlock(row, place, nameOf) {
       'dl.facts',
       facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)]),
     ),
-    trafficOf(row.traffic),
     rankBars(row.times_us ?? [], nameOf, place),
     samples(row.samples_us),
     wrongList(row),
-  );
-}
-
-/* Which way the bytes went; of several ports, what each carried. */
-function trafficOf(traffic) {
-  const ports = traffic?.ports ?? [];
-  const each = ({ name, sent_bytes: sent, received_bytes: received }) =>
-    `${name} sent ${formatMemory(sent)}, received ${formatMemory(received)}`;
-  return (
-    traffic && [h('p', traffic.sentence), ports.length > 1 ? h('p.muted', ports.map(each).join('; ')) : null]
   );
 }
 

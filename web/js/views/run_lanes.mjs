@@ -101,7 +101,7 @@ export function runLanes(app) {
         ).filter(([facts]) => facts.length),
         linkCard,
       );
-      ways.replaceChildren(...waysOf(shownCase?.transports));
+      ways.replaceChildren(...waysOf(shownCase?.transports), ...portsOf(nodes));
       const rows = nodes.length > FEW && !isWhole ? alikeTogether(groups) : nodes;
       syncChildren(
         body,
@@ -232,6 +232,45 @@ function waysOf(transports) {
   ]
     .slice(0, ways.length ? 4 : 2)
     .filter(Boolean);
+}
+
+/* What the nodes' network ports carried during the case, those of one name together. */
+const PORTS_SHOWN = 16;
+
+function portsOf(nodes) {
+  const sums = new Map();
+  for (const { kind, name, ...bytes } of nodes.flatMap(({ conditions }) => conditions?.ports ?? [])) {
+    const sum = sums.get(`${kind} ${name}`) ?? { kind, name, count: 0, sent: 0, received: 0 };
+    sum.count += 1;
+    sum.sent += bytes.sent_bytes;
+    sum.received += bytes.received_bytes;
+    sums.set(`${kind} ${name}`, sum);
+  }
+  const rows = [...sums.values()]
+    .sort((a, b) => b.sent + b.received - a.sent - a.received)
+    .slice(0, PORTS_SHOWN);
+  return rows.length === 0
+    ? []
+    : [
+        h('h3', 'What network ports carried'),
+        region(
+          'Network ports',
+          'scroll',
+          h(
+            'table.lanes',
+            head(['Port', 'Kind', 'Nodes', 'Sent', 'Received']),
+            h(
+              'tbody',
+              rows.map(({ name, kind, count, sent, received }) =>
+                h(
+                  'tr',
+                  ...[name, kind, count, formatMemory(sent), formatMemory(received)].map((x) => h('td', x)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ];
 }
 
 /* Node by node the numbers of their ways; null where there are too many nodes to be read. */

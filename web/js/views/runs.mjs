@@ -48,7 +48,6 @@ const ANSWERED = [
   'preflight:finding',
   'transport:finding',
   'traffic:another_way',
-  'traffic:partly',
 ];
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
 const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };

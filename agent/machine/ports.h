@@ -5,8 +5,8 @@
  * namespace, which a mounted /sys need not do. Not counted: `lo`, and where the machine
  * has devices of its own (or a virtual machine's) those that stand upon them, such as
  * bridges, bonds and VLANs, whose bytes are these devices' too. */
-#ifndef RINGBENCH_WORKER_BASE_PORTS_H
-#define RINGBENCH_WORKER_BASE_PORTS_H
+#ifndef RINGBENCH_AGENT_MACHINE_PORTS_H
+#define RINGBENCH_AGENT_MACHINE_PORTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* ports.c - how many bytes the network ports of this machine have carried so far */
-#include "agent/worker/base/ports.h"
+#include "agent/machine/ports.h"
 
 #include <fcntl.h>
 #include <glob.h>
