@@ -4,9 +4,8 @@
 #include "server/api/lists.h"
 #include "server/api/node_pages.h"
 #include "server/api/task.h"
+#include "server/nodes/preflight_nodes.h"
 #include "server/render/verdict_text.h"
-
-#define PREFLIGHT_TEXT_BYTES ((size_t)1 << 20)
 
 void api_node_list(struct http_request *request, void *arg)
 {
@@ -39,10 +38,23 @@ void api_node_get(struct http_request *request, void *arg)
     }
     task = task_create(arg, request, NULL);
     if (task) {
-        task->given = json_deep_copy(node);
+        task->given = json_incref(node);
         task_run(task, TASK_NO_RUN, STORE_KEYED, add_history);
     }
     json_decref(node);
+}
+
+static int judge_nodes(sqlite3 *db, struct task *task, struct error *err)
+{
+    json_t *verdict = preflight_of_snapshot(task->given);
+    int result;
+
+    (void)db;
+    if (task->params.any.format->value == FORM_JSON)
+        return task_json(task, verdict);
+    result = verdict_text_append(verdict, &task->out);
+    json_decref(verdict);
+    return result ? task_too_large(err) : 0;
 }
 
 /* Of a node, or without a name of all that are alive. */
@@ -50,25 +62,19 @@ void api_preflight(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
     const char *name = http_request_param(request, "name");
-    struct format_params params;
-    json_t *verdict;
-    struct buf out;
+    json_t *nodes = scheduler_preflight(api->scheduler, name);
+    struct task *task;
 
-    if (!params_read(request, &preflight_route, &params))
-        return;
-    verdict = scheduler_preflight(api->scheduler, name);
-    if (!verdict) {
-        http_reply_problem(request, 404, NULL, "there is no node %s", name ? name : "");
+    if (!nodes) {
+        http_reply_problem(request, 404, NULL, "there is no node %s", name);
         return;
     }
-    buf_init(&out, PREFLIGHT_TEXT_BYTES);
-    if (params.format->value == FORM_JSON)
-        json_line_append(verdict, &out);
-    else
-        verdict_text_append(verdict, &out);
-    params_reply(request, 200, params.format, &out);
-    buf_release(&out);
-    json_decref(verdict);
+    task = task_create(arg, request, &preflight_route);
+    if (task) {
+        task->given = json_incref(nodes);
+        task_run(task, TASK_NO_RUN, STORE_LONG, judge_nodes);
+    }
+    json_decref(nodes);
 }
 
 void api_node_forget(struct http_request *request, void *arg)

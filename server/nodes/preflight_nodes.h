@@ -10,6 +10,11 @@
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 
+/* The same in two steps, of which the second may run on another thread, and as /preflight
+ * answers it. Each returns a new reference. */
+json_t *preflight_snapshot(const struct node *const *nodes, size_t n);
+json_t *preflight_of_snapshot(const json_t *snapshot);
+
 /* ceiling_verdict() of these, with so many ranks each. A new object; NULL when memory is
  * out. */
 json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t n,

@@ -211,8 +211,7 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
     const struct node_registry *registry = &scheduler->nodes;
     const struct node **nodes =
         memory_zeroed(registry->count + 1, sizeof(*nodes), "nodes");
-    static const struct preflight_use use = {NULL, NULL};
-    json_t *verdict = NULL;
+    json_t *snapshot = NULL;
     size_t n = 0;
 
     for (size_t i = 0; i < registry->count; i++) {
@@ -222,9 +221,9 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
             nodes[n++] = node;
     }
     if (n > 0 || !name)
-        verdict = preflight_nodes(nodes, n, &use, true);
+        snapshot = preflight_snapshot(nodes, n);
     free(nodes);
-    return verdict;
+    return snapshot;
 }
 
 void scheduler_note_end(struct scheduler *scheduler, const char *run)
