@@ -200,6 +200,8 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     if (making->wants_changes)
         result |= put_text(making, summary, making->since, &making->changes);
     summary_destroy(summary);
+    json_decref(making->doc); /* long for the loop */
+    making->doc = NULL;
     return result ? error_set(err, ERROR_LIMIT, "the summary is too long") : 0;
 }
 

@@ -17,17 +17,6 @@ struct lookup {
     char id[64];
 };
 
-static struct lookup *lookup_create(struct api *api, struct http_request *request,
-                                    const char *id, lookup_found *found)
-{
-    struct lookup *lookup = memory_zeroed(1, sizeof(*lookup), "a request");
-
-    snprintf(lookup->id, sizeof(lookup->id), "%s", id);
-    lookup->found = found;
-    lookup->parked = parked_create(api, request);
-    return lookup;
-}
-
 static void on_found(void *arg, const struct error *err)
 {
     struct lookup *lookup = arg;
@@ -57,8 +46,11 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
 void lookup_run(struct api *api, struct http_request *request, const char *id,
                 lookup_found *found)
 {
-    struct lookup *lookup = lookup_create(api, request, id, found);
+    struct lookup *lookup = memory_zeroed(1, sizeof(*lookup), "a request");
 
+    snprintf(lookup->id, sizeof(lookup->id), "%s", id);
+    lookup->found = found;
+    lookup->parked = parked_create(api, request);
     lookup->run = scheduler_run_packed(api->scheduler, id);
     store_do_on(api->store, STORE_KEYED, read_run, on_found, lookup);
 }

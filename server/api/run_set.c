@@ -37,7 +37,7 @@ int run_set_read(sqlite3 *db, const struct task *task, struct run_set *set,
     for (size_t i = 0; i < set->n; i++) {
         const char *id = set->ids[i];
 
-        set->runs[i].doc = run_unpack(json_incref(json_object_get(task->given, id)));
+        set->runs[i].doc = run_unpack(json_copy(json_object_get(task->given, id)));
         if (measured_run_read(db, id, &set->runs[i], err) == 0)
             continue;
         if (err->code == ERROR_NOT_FOUND)

@@ -65,11 +65,12 @@ static void reply_error(const struct task *task, const struct error *err)
         http_reply_error(task->request, err);
 }
 
-static void reply(const struct task *task)
+static void reply(struct task *task)
 {
     const char *name;
     json_t *value;
-    char type[80];
+    char type[80], *text;
+    size_t len;
 
     json_object_foreach (task->headers, name, value)
         http_reply_header(task->request, name, json_string_value(value));
@@ -81,8 +82,8 @@ static void reply(const struct task *task)
              strncmp(task->type, "text/", 5) == 0 && !strchr(task->type, ';')
                  ? "; charset=utf-8"
                  : "");
-    http_reply_text(task->request, task->status, type,
-                    task->out.len ? task->out.data : "", task->out.len);
+    text = buf_detach(&task->out, &len);
+    http_reply_taken_text(task->request, task->status, type, text, len);
 }
 
 static void begin(struct task *task);
@@ -141,11 +142,8 @@ static bool needs_run(const struct task *task)
     return task->needs != TASK_NO_RUN && task->needs != TASK_SETTLED_RUNS;
 }
 
-/* On a thread of the store. */
-static int do_work(sqlite3 *db, void *arg, struct error *err)
+static int read_and_work(sqlite3 *db, struct task *task, struct error *err)
 {
-    struct task *task = arg;
-
     if (task->run && task->needs != TASK_PACKED_RUN)
         run_unpack(task->run);
     if (needs_run(task) && !task->run) {
@@ -156,6 +154,17 @@ static int do_work(sqlite3 *db, void *arg, struct error *err)
             return -1;
     }
     return task->work(db, task, err);
+}
+
+/* On a thread of the store. Freeing a run of ten thousand cases takes long, too. */
+static int do_work(sqlite3 *db, void *arg, struct error *err)
+{
+    struct task *task = arg;
+    int result = read_and_work(db, task, err);
+
+    json_decref(task->run);
+    task->run = NULL;
+    return result;
 }
 
 static void on_ready(void *arg, const struct error *err)

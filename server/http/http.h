@@ -138,6 +138,9 @@ void http_reply_json(struct http_request *request, int status, json_t *json);
 void http_reply_json_in_turn(struct http_request *request, int status, json_t *json);
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len);
+/* The same with a text of malloc(), which is taken. */
+void http_reply_taken_text(struct http_request *request, int status,
+                           const char *content_type, char *text, size_t len);
 void http_reply_empty(struct http_request *request, int status);
 void http_reply_problem(struct http_request *request, int status,
                         const struct problems *problems, const char *format, ...)

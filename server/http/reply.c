@@ -94,12 +94,12 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
     hand_back(exchange, status, response);
 }
 
-static void finish_text(struct http_request *request, int status, const char *type,
-                        char *text, size_t len)
+void http_reply_taken_text(struct http_request *request, int status,
+                           const char *content_type, char *text, size_t len)
 {
     struct MHD_Response *response = response_of(request, text, len);
 
-    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Content-Type", content_type);
     reply_finish(request, status, response);
 }
 
@@ -124,7 +124,7 @@ void http_reply_json(struct http_request *request, int status, json_t *json)
     char *text = json_line(json, &len);
 
     if (text) {
-        finish_text(request, status, "application/json", text, len);
+        http_reply_taken_text(request, status, "application/json", text, len);
         return;
     }
     log_error("http: an answer to %s has text that is no UTF-8", request->method);
@@ -202,7 +202,7 @@ void http_reply_text(struct http_request *request, int status, const char *conte
 
     if (len > 0)
         memcpy(copy, text, len);
-    finish_text(request, status, content_type, copy, len);
+    http_reply_taken_text(request, status, content_type, copy, len);
 }
 
 void http_reply_empty(struct http_request *request, int status)
@@ -230,7 +230,8 @@ static void reply_problem_va(struct http_request *request, int status,
 
     vsnprintf(detail, sizeof(detail), format, args);
     text = reply_problem_text(status, detail, problems);
-    finish_text(request, status, "application/problem+json", text, strlen(text));
+    http_reply_taken_text(request, status, "application/problem+json", text,
+                          strlen(text));
 }
 
 void http_reply_problem(struct http_request *request, int status,

@@ -203,7 +203,7 @@ static int read_due(sqlite3 *db, const struct judgement *judgement, json_t **doc
 
 int judge(sqlite3 *db, struct judgement *judgement, struct error *err)
 {
-    struct compare_run run = {.doc = run_unpack(json_incref(judgement->doc))};
+    struct compare_run run = {.doc = run_unpack(json_copy(judgement->doc))};
     int result = run.doc ? 0 : read_due(db, judgement, &run.doc, err);
 
     if (run.doc)
