@@ -16,15 +16,10 @@ static json_t *bands_of(const json_t *compared)
     return json_object_get(json_object_get(verdict, "evidence"), "bands");
 }
 
-static bool has_answer(const json_t *band, enum verdict_answer answer)
-{
-    return strcmp(json_get_str(band, "answer", ""), verdict_answer_name(answer)) == 0;
-}
-
 /* Slower than usual, at some sizes at least. */
 static bool is_slower(const json_t *band)
 {
-    return has_answer(band, VERDICT_WORSE) || has_answer(band, VERDICT_MIXED);
+    return verdict_says(band, VERDICT_WORSE) || verdict_says(band, VERDICT_MIXED);
 }
 
 static size_t count_open(const json_t *bands)
@@ -32,7 +27,7 @@ static size_t count_open(const json_t *bands)
     size_t n = 0;
 
     for (size_t i = 0; i < json_array_size(bands); i++)
-        n += has_answer(json_array_get(bands, i), VERDICT_NOT_ENOUGH_DATA);
+        n += verdict_says(json_array_get(bands, i), VERDICT_NOT_ENOUGH_DATA);
     return n;
 }
 

@@ -123,7 +123,7 @@ static void put_checks(const struct api *api, struct buf *out)
 
             put_check_labels(out, "ringbench_check", check);
             buf_printf(out, ",answer=\"%s\"} %d\n", answer,
-                       strcmp(json_get_str(check, "answer", ""), answer) == 0);
+                       verdict_says(check, answers[k]));
         }
     }
     family(out, "ringbench_check_time_seconds", "gauge",

@@ -53,6 +53,7 @@ json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
 /* ---- A verdict that was made, such as one of a run's list ---- */
 
 bool verdict_is(const json_t *verdict, enum verdict_kind kind);
+/* Also of a check or a band of its evidence. */
 bool verdict_says(const json_t *verdict, enum verdict_answer answer);
 
 /* Whether its answer is a reason to look for a slow node. */

@@ -5,6 +5,7 @@
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "server/finding/verdict.h"
 
 #define WAYS_SHOWN 8
 
@@ -54,7 +55,7 @@ void transport_text(const json_t *transports, struct buf *out)
         const json_t *one = json_array_get(verdicts, i);
 
         /* The ways are told above. */
-        if (strcmp(json_get_str(one, "answer", ""), "ok") == 0)
+        if (verdict_says(one, VERDICT_OK))
             continue;
         buf_append_str(out, "# ");
         put_shown(out, json_get_str(one, "sentence", "?"));
