@@ -67,21 +67,17 @@ static size_t rows_kept(size_t ranks)
 struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
                                  const void *arg)
 {
-    struct lateness *lateness = calloc(1, sizeof(*lateness));
+    struct lateness *lateness = memory_zeroed(1, sizeof(*lateness), "late ranks");
 
-    if (!lateness)
-        return NULL;
     *lateness = (struct lateness){.n_ranks = ranks,
+                                  .rows_max = rows_kept(ranks),
                                   .late_min = late,
                                   .node_of = node_of,
                                   .arg = arg,
                                   .least_error_us = HUGE_VAL};
-    lateness->rows_max = rows_kept(ranks);
-    lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    if (lateness->late_us)
-        return lateness;
-    lateness_destroy(lateness);
-    return NULL;
+    lateness->late_us =
+        memory_zeroed(lateness->rows_max * ranks + 1, sizeof(double), "late ranks");
+    return lateness;
 }
 
 void lateness_destroy(struct lateness *lateness)
@@ -100,21 +96,18 @@ static bool is_synchronising(const json_t *row)
            !collective_facts((enum collective_kind)kind)->is_rooted;
 }
 
-static bool read_times(const json_t *late, struct row *row)
+static void read_times(const json_t *late, struct row *row)
 {
     size_t n = json_array_size(late);
-    double *distances = calloc(n, sizeof(*distances));
+    double *distances = memory_zeroed(n, sizeof(*distances), "late ranks");
 
-    for (size_t i = 0; distances && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         row->late_us[i] = json_number_value(json_array_get(late, i));
         distances[i] = fabs(row->late_us[i]);
     }
-    if (!distances)
-        return false;
     order_stat_sort(distances, n);
     row->apart_us = distances[(n - 1) / 2];
     free(distances);
-    return true;
 }
 
 void lateness_add(struct lateness *lateness, const json_t *json)
@@ -132,8 +125,8 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     lateness->least_error_us = fmin(lateness->least_error_us, row.error_us);
     if (!(row.time_us > 0) || ERRORS * row.error_us > lateness->late_min * row.time_us)
         return;
-    if (read_times(late, &row))
-        lateness->rows[lateness->n_rows++] = row;
+    read_times(late, &row);
+    lateness->rows[lateness->n_rows++] = row;
 }
 
 /* ---- A rank beside the others ---- */

@@ -12,8 +12,7 @@ typedef const char *rank_node(const void *arg, int rank);
 
 struct lateness;
 
-/* late: a rank that is a greater part of a call behind is late. NULL when memory is out;
- * destroy takes NULL. */
+/* late: a rank that is a greater part of a call behind is late. destroy takes NULL. */
 struct lateness *lateness_create(size_t ranks, double late, rank_node *node_of,
                                  const void *arg);
 void lateness_destroy(struct lateness *lateness);
@@ -22,7 +21,7 @@ void lateness_destroy(struct lateness *lateness);
  * collectives, rows that were skipped, those of a part of the ranks. */
 void lateness_add(struct lateness *lateness, const json_t *row);
 
-/* The verdict of kind `lateness`, a new object; NULL when memory is out. */
+/* The verdict of kind `lateness`, a new object. */
 json_t *lateness_verdict(const struct lateness *lateness);
 
 #endif

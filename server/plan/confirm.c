@@ -49,8 +49,8 @@ static size_t known(const struct plan_pool *pool, size_t round)
     return n;
 }
 
-int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
-                 struct plan_round *out)
+void confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
+                  struct plan_round *out)
 {
     size_t left = round - first, n = 1;
 
@@ -63,5 +63,4 @@ int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
         take(pairs, n, &left, out);
         free(pairs);
     }
-    return 0;
 }

@@ -30,13 +30,13 @@ static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
     return round * turning / rounds * (turning / 2 + 1) % turning;
 }
 
-int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+void pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
     size_t n = pool->fleet.n_nodes, last = places(n) - 1, turn;
-    size_t rounds = pairs_of_rounds(n, pool->n_rounds).rounds;
+    size_t rounds = pairs_size(n, pool->n_rounds).rounds;
 
     if (round >= rounds)
-        return 0;
+        return;
     turn = turn_of(pool, round, rounds);
     for (size_t place = 0; place <= last / 2; place++) {
         size_t a = at(place, turn, n), b = at(last - place, turn, n);
@@ -47,19 +47,14 @@ int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *ou
         out->nodes[2 * out->n + 1] = a < b ? b : a;
         out->sizes[out->n++] = 2;
     }
-    return 0;
 }
 
-struct plan_size pairs_size(size_t n)
-{
-    return pairs_of_rounds(n, 0);
-}
-
-struct plan_size pairs_of_rounds(size_t n, size_t n_rounds)
+struct plan_size pairs_size(size_t n, size_t rounds)
 {
     size_t all = n < 2 ? 0 : places(n) - 1;
-    size_t rounds = n_rounds > 0 ? n_rounds : n > PAIRS_ALL_MAX ? PAIRS_ROUNDS : all;
 
+    if (rounds == 0)
+        rounds = n > PAIRS_ALL_MAX ? PAIRS_ROUNDS : all;
     rounds = rounds < all ? rounds : all;
     return (struct plan_size){
         .rounds = rounds, .groups = rounds * (n / 2), .smallest = 2, .largest = 2};

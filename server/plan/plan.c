@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/memory.h"
 #include "common/spec/run_matrix.h"
 #include "server/plan/patterns.h"
 
@@ -12,23 +13,23 @@
 #define SUSPECTS_GROUPS ((size_t)16 * 2 * 9)
 
 /* All nodes in every case: there is no choice. */
-static int all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+static void all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
     for (size_t i = 0; round == 0 && i < pool->fleet.n_nodes; i++)
         out->nodes[i] = i;
     out->sizes[0] = pool->fleet.n_nodes;
     out->n = round == 0 ? 1 : 0;
-    return 0;
 }
 
-static struct plan_size all_size(size_t n)
+static struct plan_size all_size(size_t n, size_t rounds)
 {
+    (void)rounds;
     return (struct plan_size){.rounds = 1, .groups = 1, .smallest = n, .largest = n};
 }
 
 static const struct {
     plan_fill *fill;
-    struct plan_size (*size)(size_t n);
+    plan_size_of *size;
     size_t least_nodes;
     bool seeks_culprit;
 } patterns[] = {
@@ -51,30 +52,16 @@ static size_t first_confirming(const struct plan_pool *pool)
     return SIZE_MAX;
 }
 
-static int fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+void plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
-    size_t first = first_confirming(pool);
+    size_t first = first_confirming(pool), n = pool->fleet.n_nodes + 1;
 
-    if (first == SIZE_MAX && patterns[pool->pattern].fill(pool, round, out))
-        return -1;
-    if (out->n > 0 || !patterns[pool->pattern].seeks_culprit)
-        return 0;
-    return confirm_fill(pool, first < round ? first : round, round, out);
-}
-
-int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out)
-{
-    int result = -1;
-
-    size_t n = pool->fleet.n_nodes + 1;
-
-    *out = (struct plan_round){.nodes = calloc(n, sizeof(*out->nodes)),
-                               .sizes = calloc(n, sizeof(*out->sizes))};
-    if (out->nodes && out->sizes)
-        result = fill(pool, round, out);
-    if (result)
-        plan_round_release(out);
-    return result;
+    *out = (struct plan_round){.nodes = memory_zeroed(n, sizeof(*out->nodes), "a plan"),
+                               .sizes = memory_zeroed(n, sizeof(*out->sizes), "a plan")};
+    if (first == SIZE_MAX)
+        patterns[pool->pattern].fill(pool, round, out);
+    if (out->n == 0 && patterns[pool->pattern].seeks_culprit)
+        confirm_fill(pool, first < round ? first : round, round, out);
 }
 
 void plan_round_release(struct plan_round *round)
@@ -86,9 +73,7 @@ void plan_round_release(struct plan_round *round)
 
 struct plan_size plan_size(const struct run_spec *spec, size_t n)
 {
-    if (spec->pattern == PATTERN_PAIRS)
-        return pairs_of_rounds(n, (size_t)spec->rounds);
-    return patterns[spec->pattern].size(n);
+    return patterns[spec->pattern].size(n, (size_t)spec->rounds);
 }
 
 size_t plan_least_nodes(enum run_pattern pattern)

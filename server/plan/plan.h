@@ -31,8 +31,8 @@ struct plan_pool {
     size_t n_rounds;            /* of pairs, as the spec's `rounds` */
 };
 
-/* What a round has; release it after use. -1 when memory is out. */
-int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out);
+/* What a round has; release it after use. */
+void plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out);
 void plan_round_release(struct plan_round *round);
 
 /* Of a plan over n nodes that loses none. What is slow adds to it. */

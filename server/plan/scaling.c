@@ -21,7 +21,7 @@ static size_t round_nodes(size_t round, size_t alive)
     return nodes < alive ? nodes : alive;
 }
 
-int scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+void scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
     size_t nodes = round_nodes(round, count_alive(pool)), taken = 0;
 
@@ -30,14 +30,11 @@ int scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round *
             out->nodes[taken++] = i;
     out->sizes[0] = nodes;
     out->n = nodes > 0 ? 1 : 0;
-    return 0;
 }
 
-struct plan_size scaling_size(size_t n)
+struct plan_size scaling_size(size_t n, size_t rounds)
 {
-    size_t rounds = 0;
-
-    while (round_nodes(rounds, n) > 0)
+    for (rounds = 0; round_nodes(rounds, n) > 0;)
         rounds++;
     return (struct plan_size){
         .rounds = rounds, .groups = rounds, .smallest = 1, .largest = n};

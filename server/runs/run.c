@@ -499,8 +499,7 @@ static void note_row(struct run *run, const json_t *row)
     if (!run->late)
         run->late = lateness_create((size_t)run->pool.world_size,
                                     run->spec->late_percent / 100, node_of_rank, run);
-    if (run->late)
-        lateness_add(run->late, row);
+    lateness_add(run->late, row);
 }
 
 json_t *run_lateness(const struct run *run)

@@ -264,10 +264,10 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
                               .rounds = past.rounds,
                               .n_rounds = (size_t)run->spec->rounds};
     pool.fleet.n_groups = before(&past, number / turns);
-    if (plan_round_make(&pool, number / turns, &round) == 0) {
-        body = round.n > 0 ? round_json(run, number, &round) : NULL;
-        plan_round_release(&round);
-    }
+    plan_round_make(&pool, number / turns, &round);
+    if (round.n > 0)
+        body = round_json(run, number, &round);
+    plan_round_release(&round);
     past_release(&past);
     return body;
 }
@@ -302,8 +302,7 @@ size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
     for (size_t i = 0; i < size.rounds; i++) {
         struct plan_round round;
 
-        if (plan_round_make(&pool, i, &round))
-            return 0;
+        plan_round_make(&pool, i, &round);
         if (round.n > 0)
             rows += group_rows(spec, ranks, round.sizes[0]) * round.n;
         plan_round_release(&round);
