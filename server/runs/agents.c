@@ -417,6 +417,9 @@ static void on_batch_written(void *arg, const struct error *err,
     node->n_batches--;
     agents->n_batches--;
     if (err) {
+        for (size_t i = 0; i < batch->n_lines; i++)
+            if (batch->lines[i].type)
+                run_log_drop(batch->lines[i].log, err);
         fail_batch(batch, err);
         return;
     }

@@ -68,16 +68,27 @@ int64_t run_log_head(const struct run_log *log)
     return run_watches_head(log->watches);
 }
 
-void run_log_publish(struct run_log *log, const struct store_event *event)
+static void settle(struct run_log *log)
 {
-    log->services->counters->events++;
     log->pending--;
-    run_watches_tell(log->watches, event);
     if (log->pending > 0 || !run_has_ended(log->run))
         return;
     log->is_done = true;
     run_watches_tell(log->watches, NULL);
     wake_soon(log->services->wake);
+}
+
+void run_log_publish(struct run_log *log, const struct store_event *event)
+{
+    log->services->counters->events++;
+    run_watches_tell(log->watches, event);
+    settle(log);
+}
+
+void run_log_drop(struct run_log *log, const struct error *err)
+{
+    log_error("run %s: can't store an event: %s", log->run->id, err->text);
+    settle(log);
 }
 
 /* An event of the server's own on its way to the disk. */
@@ -94,7 +105,7 @@ static void on_written(void *arg, const struct error *err,
     struct append *append = arg;
 
     if (err)
-        log_error("run %s: can't store an event: %s", append->log->run->id, err->text);
+        run_log_drop(append->log, err);
     for (size_t i = 0; !err && i < n_events; i++)
         run_log_publish(append->log, &events[i]);
     if (!err && append->then)

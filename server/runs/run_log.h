@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "common/base/error.h"
 #include "server/runs/run.h"
 #include "server/runs/run_watches.h"
 #include "server/store/store_event.h"
@@ -43,6 +44,9 @@ void run_log_add(struct run_log *log, struct store_write *write, int64_t time_ms
 
 /* Show an event that was added to watchers, now that it is durable. */
 void run_log_publish(struct run_log *log, const struct store_event *event);
+
+/* One could not be stored, as when another program has removed the run. */
+void run_log_drop(struct run_log *log, const struct error *err);
 
 /* Write the run's row, for lists: with its cases once it has ended. */
 void run_log_write_row(struct store_write *write, const struct run *run);

@@ -283,6 +283,22 @@ static int ask_database(const struct world *world, const char *sql)
     return first;
 }
 
+/* Another program has removed it: nothing of it can be stored any more. */
+TEST(a_run_of_which_nothing_can_be_stored_leaves_memory)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+    struct error err;
+
+    start_joined(&a, 1, world, "{}", run);
+    ask_database(world, "DELETE FROM runs");
+    assert_int_equal(scheduler_cancel(world->scheduler, run, &err), 0);
+    live_for(world, 120000);
+    assert_null(scheduler_run_packed(world->scheduler, run));
+    release_agent(&a);
+}
+
 /* Its nodes stand there, and there may be thousands of both. */
 TEST(the_row_of_a_run_is_not_written_for_each_case)
 {
