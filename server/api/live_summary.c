@@ -25,7 +25,7 @@
 struct summary_listener {
     LIST_ENTRY(summary_listener) entry;
     struct live_summary *live;
-    live_summary_text *take; /* NULL: it has left */
+    live_summary_text *take;
     void *arg;
     bool has_all; /* but for what has changed since the latest summary */
 };
@@ -42,17 +42,12 @@ struct live_summary {
     int64_t since;    /* the last event of the latest one */
     bool is_over;     /* the run has ended, and all of it is stored */
     bool has_changed; /* since a summary was begun */
-    bool is_busy;     /* a summary is being made */
-    bool is_telling;  /* listeners get one, and may leave meanwhile */
-};
+    bool is_busy; /* a summary is being made: a thread of the store has what follows */
 
-/* A summary that is made on the store's thread. */
-struct making {
-    struct live_summary *live;
     json_t *doc; /* of the run, as the scheduler has it; NULL: the store knows */
     bool wants_all, wants_changes, is_last;
     struct buf all, changes;
-    int64_t since, last_event, began_ns;
+    int64_t last_event, began_ns;
 };
 
 static void begin(struct live_summary *live);
@@ -70,18 +65,8 @@ static void on_timer_closed(uv_handle_t *handle)
     free(live);
 }
 
-/* Forget who has left; in the end everything. */
-static void sweep(struct live_summary *live)
+static void close_when_idle(struct live_summary *live)
 {
-    struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;
-
-    for (; listener; listener = next) {
-        next = LIST_NEXT(listener, entry);
-        if (listener->take)
-            continue;
-        LIST_REMOVE(listener, entry);
-        free(listener);
-    }
     if (!LIST_EMPTY(&live->listeners) || live->is_busy)
         return;
     LIST_REMOVE(live, entry);
@@ -152,11 +137,11 @@ static void join_lines(struct buf *text, size_t from)
             text->data[i] = ' ';
 }
 
-static int put_text(const struct making *making, const struct summary *summary,
+static int put_text(const struct live_summary *live, const struct summary *summary,
                     int64_t since, struct buf *out)
 {
-    json_t *combinations = combinations_of(summary, since, making->doc);
-    json_t *brief = run_listed(making->doc);
+    json_t *combinations = combinations_of(summary, since, live->doc);
+    json_t *brief = run_listed(live->doc);
     size_t begin;
     int result;
 
@@ -176,8 +161,8 @@ static int put_text(const struct making *making, const struct summary *summary,
 
 static int make(sqlite3 *db, void *arg, struct error *err)
 {
-    struct making *making = arg;
-    struct summary_query query = {.run = making->live->run,
+    struct live_summary *live = arg;
+    struct summary_query query = {.run = live->run,
                                   .up_to = INT64_MAX,
                                   .points = SUMMARY_POINTS_DEFAULT,
                                   .by = SUMMARY_BY_COMBINATION};
@@ -185,99 +170,90 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     struct summary *summary;
     int result = 0;
 
-    making->doc =
-        making->doc ? run_unpack(making->doc) : store_get_run(db, making->live->run, err);
-    if (!making->doc)
+    live->doc = live->doc ? run_unpack(live->doc) : store_get_run(db, live->run, err);
+    if (!live->doc)
         return -1;
-    query.cases = cases = summary_cases(making->doc, &query.n_cases);
-    summary = summary_reader_read(making->live->reader, db, &query, err);
+    query.cases = cases = summary_cases(live->doc, &query.n_cases);
+    summary = summary_reader_read(live->reader, db, &query, err);
     free(cases);
     if (!summary)
         return -1;
-    making->last_event = summary->last_event;
-    if (making->wants_all)
-        result |= put_text(making, summary, 0, &making->all);
-    if (making->wants_changes)
-        result |= put_text(making, summary, making->since, &making->changes);
+    live->last_event = summary->last_event;
+    if (live->wants_all)
+        result |= put_text(live, summary, 0, &live->all);
+    if (live->wants_changes)
+        result |= put_text(live, summary, live->since, &live->changes);
     summary_destroy(summary);
-    json_decref(making->doc); /* long for the loop */
-    making->doc = NULL;
+    json_decref(live->doc); /* long for the loop */
+    live->doc = NULL;
     return result ? error_set(err, ERROR_LIMIT, "the summary is too long") : 0;
 }
 
 /* ---- On the loop ---- */
 
-static void making_free(struct making *making)
-{
-    json_decref(making->doc);
-    buf_release(&making->all);
-    buf_release(&making->changes);
-    free(making);
-}
-
 /* In the end everybody gets all: of a long series the points that are kept may differ. */
-static void tell(struct live_summary *live, const struct making *making, bool is_failed)
+static void tell(struct live_summary *live, bool is_failed)
 {
-    bool is_last = making->is_last;
-    struct summary_listener *listener;
+    struct summary_listener *listener = LIST_FIRST(&live->listeners), *next;
 
-    live->is_telling = true;
-    LIST_FOREACH (listener, &live->listeners, entry) {
-        bool wants_all = is_last || !listener->has_all;
-        const struct buf *text = wants_all ? &making->all : &making->changes;
+    for (; listener; listener = next) {
+        bool wants_all = live->is_last || !listener->has_all;
+        const struct buf *text = wants_all ? &live->all : &live->changes;
         /* One that came while the summary was made waits for the next one. */
         bool is_made = !is_failed && text->len > 0;
 
-        if (!listener->take || (!is_made && !is_last))
+        next = LIST_NEXT(listener, entry);
+        if (!is_made && !live->is_last)
             continue;
-        listener->has_all = listener->take(listener->arg, is_made ? text : NULL, is_last);
-        if (is_last)
-            listener->take = NULL;
-        else
-            live->has_changed = live->has_changed || !listener->has_all;
+        listener->has_all =
+            listener->take(listener->arg, is_made ? text : NULL, live->is_last);
+        live->has_changed = live->has_changed || !listener->has_all;
+        if (live->is_last) {
+            LIST_REMOVE(listener, entry);
+            free(listener);
+        }
     }
-    live->is_telling = false;
 }
 
 static void on_made(void *arg, const struct error *err)
 {
-    struct making *making = arg;
-    struct live_summary *live = making->live;
+    struct live_summary *live = arg;
 
     live->is_busy = false;
     if (err)
         log_warn("run %s: can't sum up its results: %s", live->run, err->text);
     else
-        live->since = making->last_event;
-    rest(live, clock_monotonic_ns() - making->began_ns);
-    tell(live, making, err != NULL);
-    if (live->has_changed || (live->is_over && !making->is_last))
+        live->since = live->last_event;
+    rest(live, clock_monotonic_ns() - live->began_ns);
+    tell(live, err != NULL);
+    json_decref(live->doc);
+    buf_release(&live->all);
+    buf_release(&live->changes);
+    if (!live->is_last && (live->has_changed || live->is_over))
         schedule(live);
-    making_free(making);
-    sweep(live);
+    close_when_idle(live);
 }
 
 static void begin(struct live_summary *live)
 {
-    struct making *making = memory_zeroed(1, sizeof(*making), "a summary");
     const struct summary_listener *listener;
 
     uv_timer_stop(&live->timer);
-    making->live = live;
-    making->began_ns = clock_monotonic_ns();
-    making->is_last = live->is_over;
-    making->since = live->since;
-    buf_init(&making->all, TEXT_MAX);
-    buf_init(&making->changes, TEXT_MAX);
-    if (!live->is_over)
-        making->doc = scheduler_run_packed(live->api->scheduler, live->run);
+    live->began_ns = clock_monotonic_ns();
+    live->is_last = live->is_over;
+    live->doc =
+        live->is_over ? NULL : scheduler_run_packed(live->api->scheduler, live->run);
+    live->wants_all = live->is_over;
+    live->wants_changes = false;
     LIST_FOREACH (listener, &live->listeners, entry) {
-        making->wants_all = making->wants_all || !listener->has_all || live->is_over;
-        making->wants_changes = making->wants_changes || listener->has_all;
+        live->wants_all = live->wants_all || !listener->has_all;
+        live->wants_changes = live->wants_changes || listener->has_all;
     }
+    buf_init(&live->all, TEXT_MAX);
+    buf_init(&live->changes, TEXT_MAX);
     live->has_changed = false;
     live->is_busy = true;
-    store_do(live->api->store, make, on_made, making);
+    store_do(live->api->store, make, on_made, live);
 }
 
 /* ---- Who listens ---- */
@@ -317,9 +293,11 @@ struct summary_listener *live_summary_listen(struct api *api, const char *run,
 
 void live_summary_leave(struct summary_listener *listener)
 {
+    struct live_summary *live = listener ? listener->live : NULL;
+
     if (!listener)
         return;
-    listener->take = NULL;
-    if (!listener->live->is_telling)
-        sweep(listener->live);
+    LIST_REMOVE(listener, entry);
+    free(listener);
+    close_when_idle(live);
 }
