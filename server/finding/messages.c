@@ -15,8 +15,9 @@
     "[; {$missing:names 1 of $n_missing} {$n_missing:was/were} not measured]"
 #define NONE_SLOW                                                                        \
     "none stands out; the largest deviation is {largest_deviation:.1%}"                  \
-    "[{$has_met_all?}|; a link that was not measured would not show]; if larger groups " \
-    "are slow, they are slow together, as where many nodes fill a rail" GAPS
+    "[{$has_met_all?}|; a link that was not measured would not show]; if a larger "      \
+    "group "                                                                             \
+    "is slow, its nodes are slow only together, for example in a full rail" GAPS
 
 /* compare */
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"

@@ -443,7 +443,8 @@ TEST(where_no_pair_is_slow_larger_groups_are_slow_together)
 {
     struct fault fault = fault_of(16);
 
-    assert_sentence(&fault, "none", "larger groups are slow, they are slow together");
+    assert_sentence(&fault, "none",
+                    "a larger group is slow, its nodes are slow only together");
 }
 
 TEST(a_sentence_names_no_node_that_it_does_not_accuse)

@@ -175,7 +175,7 @@ test('idle nodes and no run: the slow one is sought with one click', LIMIT, asyn
   });
   server.onPost = () => ({ status: 201, body: { id: 'made' } });
   await open('/');
-  await sees(page, 'All 3 idle nodes measure in groups');
+  await sees(page, 'All 3 idle nodes measure in pairs');
   await slowNodeButton(page).click();
   await page.waitForURL(/\/runs\/made$/);
   assert.deepEqual(server.posts[0].spec, {

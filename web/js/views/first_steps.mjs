@@ -54,7 +54,7 @@ function searchOffer(app) {
       setHidden(element, idle < SEARCH_MIN);
       if (idle !== count) {
         count = idle;
-        setText(said, `All ${idle} idle nodes measure in groups, which are held against one another.`);
+        setText(said, `All ${idle} idle nodes measure in pairs, which are compared with one another.`);
       }
     },
   };
