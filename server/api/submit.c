@@ -198,8 +198,8 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
 
     if (!read_key(request, key))
         return;
-    if (*key && digest_json(body, hash))
-        memory_out("a run");
+    if (*key)
+        digest_json(body, hash);
     if (*key && is_repeated(api, request, key, hash))
         return;
     spec = spec_request_parse(api, request, body);

@@ -106,12 +106,10 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     log_warn("%s", reason);
     json_object_update(ended, body);
     json_object_set_new(ended, "ended", json_string(clock_format_ms(now_ms, text)));
-    if (write && body && ended) {
-        store_write_run(write, id, state, json_get_str(doc, "name", ""),
-                        clock_parse_ms(json_get_str(doc, "created", NULL)),
-                        json_object_get(doc, "labels"), ended);
-        store_write_event(write, id, now_ms, "state", body);
-    }
+    store_write_run(write, id, state, json_get_str(doc, "name", ""),
+                    clock_parse_ms(json_get_str(doc, "created", NULL)),
+                    json_object_get(doc, "labels"), ended);
+    store_write_event(write, id, now_ms, "state", body);
     json_decref(body);
     json_decref(ended);
     store_submit(scheduler->services.store, write, true, NULL, NULL);

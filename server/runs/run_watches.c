@@ -1,23 +1,22 @@
 /* run_watches.c - who watches the events of a run */
 #include "server/runs/run_watches.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "common/base/memory.h"
 
 struct run_watches {
     int64_t head;
-    struct scheduler_watch *first;
+    LIST_HEAD(, scheduler_watch) list;
+    struct scheduler_watch *next; /* to be told, while they are told */
 };
 
 struct scheduler_watch {
+    LIST_ENTRY(scheduler_watch) entry;
     struct run_watches *of; /* NULL once these have gone */
-    struct scheduler_watch *next;
     scheduler_event *event;
     void *arg;
-    bool is_dead; /* unwatched while its list is walked */
-    int calls;    /* its callback is running */
 };
 
 struct run_watches *run_watches_create(int64_t head)
@@ -25,19 +24,16 @@ struct run_watches *run_watches_create(int64_t head)
     struct run_watches *watches = memory_zeroed(1, sizeof(*watches), "a run's watchers");
 
     watches->head = head;
+    LIST_INIT(&watches->list);
     return watches;
 }
 
 void run_watches_destroy(struct run_watches *watches)
 {
-    while (watches->first) {
-        struct scheduler_watch *watch = watches->first;
+    struct scheduler_watch *watch;
 
-        watches->first = watch->next;
+    LIST_FOREACH (watch, &watches->list, entry)
         watch->of = NULL;
-        if (watch->is_dead)
-            free(watch);
-    }
     free(watches);
 }
 
@@ -51,51 +47,32 @@ struct scheduler_watch *run_watches_add(struct run_watches *watches,
 {
     struct scheduler_watch *watch = memory_zeroed(1, sizeof(*watch), "a run's watcher");
 
-    *watch = (struct scheduler_watch){
-        .of = watches, .next = watches->first, .event = event, .arg = arg};
-    watches->first = watch;
+    watch->of = watches;
+    watch->event = event;
+    watch->arg = arg;
+    LIST_INSERT_HEAD(&watches->list, watch, entry);
     return watch;
 }
 
-static void sweep(struct run_watches *watches)
-{
-    struct scheduler_watch **link = &watches->first;
-
-    while (*link) {
-        struct scheduler_watch *watch = *link;
-
-        if (watch->is_dead && watch->calls == 0) {
-            *link = watch->next;
-            free(watch);
-        } else {
-            link = &watch->next;
-        }
-    }
-}
-
+/* Any of them may be removed by the one that is told. */
 void run_watches_tell(struct run_watches *watches, const struct store_event *event)
 {
+    struct scheduler_watch *watch;
+
     if (event)
         watches->head = event->id;
-    for (struct scheduler_watch *watch = watches->first; watch; watch = watch->next) {
-        if (watch->is_dead)
-            continue;
-        watch->calls++;
+    for (watch = LIST_FIRST(&watches->list); watch; watch = watches->next) {
+        watches->next = LIST_NEXT(watch, entry);
         watch->event(watch->arg, event);
-        watch->calls--;
     }
-    sweep(watches);
 }
 
 void scheduler_unwatch(struct scheduler_watch *watch)
 {
-    if (!watch)
-        return;
-    if (!watch->of) {
-        free(watch);
-        return;
+    if (watch && watch->of) {
+        if (watch->of->next == watch)
+            watch->of->next = LIST_NEXT(watch, entry);
+        LIST_REMOVE(watch, entry);
     }
-    watch->is_dead = true;
-    if (watch->calls == 0)
-        sweep(watch->of);
+    free(watch);
 }

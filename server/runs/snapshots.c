@@ -27,8 +27,9 @@ static bool keep(struct store_write *write, const char *run, struct node *node)
 
     if (!is_known && !text)
         memory_out("an inventory");
-    if (is_known || digest_text(text, node->kept) == 0)
-        store_write_artifact(write, &item);
+    if (!is_known)
+        digest_text(text, node->kept);
+    store_write_artifact(write, &item);
     free(text);
     return !is_known;
 }

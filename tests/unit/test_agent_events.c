@@ -207,7 +207,7 @@ static bool is_remembered(const struct agent *agent)
     int64_t seq;
 
     snprintf(text, sizeof(text), "%s\n%s\n%s", agent->name, agent->boot_id, key);
-    assert_int_equal(digest_text(text, digest), 0);
+    digest_text(text, digest);
     assert_int_equal(store_acked(agent->world->store, digest, &seq, &err), 0);
     return seq >= 0;
 }
