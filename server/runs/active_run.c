@@ -8,7 +8,6 @@
 #include "server/runs/judge_queue.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
-#include "server/runs/scheduler_state.h"
 
 static bool goes_before(const struct run *a, const struct run *b)
 {
@@ -17,33 +16,33 @@ static bool goes_before(const struct run *a, const struct run *b)
     return a->created_ms < b->created_ms;
 }
 
-struct run_log *active_run_add(struct scheduler *scheduler, struct run *run, int64_t head)
+struct run_log *active_runs_add(struct active_runs *runs, struct scheduler *scheduler,
+                                const struct services *services, struct run *run,
+                                int64_t head)
 {
     struct active_run *active = memory_zeroed(1, sizeof(*active), "a run");
-    struct active_run **runs;
-    size_t at = scheduler->n_runs;
+    size_t at = runs->n;
 
-    scheduler->runs = memory_grown(scheduler->runs, at, &scheduler->runs_capacity,
-                                   sizeof(*scheduler->runs), "the runs");
-    runs = scheduler->runs;
-    while (at > 0 && goes_before(run, runs[at - 1]->run)) {
-        runs[at] = runs[at - 1];
+    runs->items =
+        memory_grown(runs->items, at, &runs->capacity, sizeof(*runs->items), "the runs");
+    while (at > 0 && goes_before(run, runs->items[at - 1]->run)) {
+        runs->items[at] = runs->items[at - 1];
         at--;
     }
-    runs[at] = active;
-    scheduler->n_runs++;
+    runs->items[at] = active;
+    runs->n++;
     active->scheduler = scheduler;
-    active->log = run_log_create(&scheduler->services, run, head);
+    active->log = run_log_create(services, run, head);
     active->run = run;
     return active->log;
 }
 
 /* One that is done is the store's. */
-struct active_run *active_run_find(const struct scheduler *scheduler, const char *run)
+struct active_run *active_runs_find(const struct active_runs *runs, const char *run)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (strcmp(scheduler->runs[i]->run->id, run) == 0)
-            return run_log_is_done(scheduler->runs[i]->log) ? NULL : scheduler->runs[i];
+    for (size_t i = 0; i < runs->n; i++)
+        if (strcmp(runs->items[i]->run->id, run) == 0)
+            return run_log_is_done(runs->items[i]->log) ? NULL : runs->items[i];
     return NULL;
 }
 
@@ -55,35 +54,35 @@ static void release(struct active_run *active)
     free(active);
 }
 
-void active_run_note_ends(struct scheduler *scheduler)
+void active_runs_note_ends(struct active_runs *runs, struct judge_queue *queue)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct active_run *active = scheduler->runs[i];
+    for (size_t i = 0; i < runs->n; i++) {
+        struct active_run *active = runs->items[i];
 
         if (run_log_is_done(active->log) && !active->is_noted)
-            judge_queue_note_end(scheduler->judge_queue, active->run->id);
+            judge_queue_note_end(queue, active->run->id);
         active->is_noted = run_log_is_done(active->log);
     }
 }
 
-void active_run_sweep(struct scheduler *scheduler)
+void active_runs_sweep(struct active_runs *runs)
 {
     size_t n = 0;
 
-    active_run_note_ends(scheduler);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (scheduler->runs[i]->is_noted)
-            release(scheduler->runs[i]);
+    for (size_t i = 0; i < runs->n; i++)
+        if (runs->items[i]->is_noted)
+            release(runs->items[i]);
         else
-            scheduler->runs[n++] = scheduler->runs[i];
-    scheduler->n_runs = n;
+            runs->items[n++] = runs->items[i];
+    runs->n = n;
 }
 
-void active_run_free_all(struct scheduler *scheduler)
+void active_runs_free(struct active_runs *runs)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        release(scheduler->runs[i]);
-    free(scheduler->runs);
+    for (size_t i = 0; i < runs->n; i++)
+        release(runs->items[i]);
+    free(runs->items);
+    free(runs);
 }
 
 bool active_run_is_over(const struct active_run *active)

@@ -8,8 +8,10 @@
 
 #include "server/runs/run.h"
 
+struct judge_queue;
 struct run_log;
 struct scheduler;
+struct services;
 
 /* A run that has not ended, or whose last events are still on their way to the disk. */
 struct active_run {
@@ -31,14 +33,26 @@ struct active_run {
     char *failed_reason;   /* then: what is known already */
 };
 
-struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
+/* In the order in which they are served. */
+struct active_runs {
+    struct active_run **items;
+    size_t n, capacity;
+};
+
+/* Takes the run. head: the id of its latest event. */
+struct run_log *active_runs_add(struct active_runs *runs, struct scheduler *scheduler,
+                                const struct services *services, struct run *run,
+                                int64_t head);
+
+/* One of which the store has not all yet, or NULL. */
+struct active_run *active_runs_find(const struct active_runs *runs, const char *run);
 
 /* Have the values made of those that have ended by now, before those that end next. */
-void active_run_note_ends(struct scheduler *scheduler);
+void active_runs_note_ends(struct active_runs *runs, struct judge_queue *queue);
 
-/* Free those of which nothing is on its way to the disk any more; or all. */
-void active_run_sweep(struct scheduler *scheduler);
-void active_run_free_all(struct scheduler *scheduler);
+/* Free those whose ends were noted; or all. */
+void active_runs_sweep(struct active_runs *runs);
+void active_runs_free(struct active_runs *runs);
 
 /* Nothing more will happen in it, though its end may not have been told yet. */
 bool active_run_is_over(const struct active_run *active);

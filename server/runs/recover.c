@@ -115,10 +115,16 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     store_submit(scheduler->services.store, write, true, NULL, NULL);
 }
 
+struct recovery {
+    struct scheduler *scheduler;
+    size_t n; /* runs taken up */
+};
+
 static int take_up(void *arg, struct store_recall *recall, const struct store_run *found,
                    struct error *err)
 {
-    struct scheduler *scheduler = arg;
+    struct recovery *recovery = arg;
+    struct scheduler *scheduler = recovery->scheduler;
     struct replay replay = {run_create_again(found->doc, err), json_object()};
     struct run_log *log;
     int result = 0;
@@ -129,7 +135,8 @@ static int take_up(void *arg, struct store_recall *recall, const struct store_ru
         run_destroy(replay.run);
         result = -1;
     } else {
-        log = active_run_add(scheduler, replay.run, found->head);
+        recovery->n++;
+        log = scheduler_add(scheduler, replay.run, found->head);
         if (replay.run->started_ms) {
             run_log_begin(log, ran_ns(replay.run, found->head_ms));
             run_log_message(log, "warn", "the server restarted");
@@ -160,15 +167,17 @@ static int load_checks(struct scheduler *scheduler, struct error *err)
 
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
+    struct recovery recovery = {scheduler, 0};
+
     if (load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     cases_await_nodes(scheduler->cases,
                       clock_read(scheduler->services.clock).monotonic_ns +
                           scaled_s_to_ns(scheduler->config.lease_s) + scaled_s_to_ns(10));
-    if (store_recall_runs(scheduler->services.store, false, take_up, scheduler, err))
+    if (store_recall_runs(scheduler->services.store, false, take_up, &recovery, err))
         return -1;
-    if (scheduler->n_runs > 0)
-        log_info("took up %zu unfinished runs", scheduler->n_runs);
+    if (recovery.n > 0)
+        log_info("took up %zu unfinished runs", recovery.n);
     return 0;
 }

@@ -41,7 +41,8 @@ static void on_submitted(void *arg, const struct error *err,
         submission->done(submission->arg, err, NULL);
     } else {
         scheduler->counters.events += n_events;
-        active_run_add(scheduler, submission->run, events[n_events - 1].id);
+        active_runs_add(scheduler->runs, scheduler, &scheduler->services, submission->run,
+                        events[n_events - 1].id);
         submission->done(submission->arg, NULL, submission->run->id);
         wake_queue(scheduler->services.wake);
     }
@@ -73,7 +74,7 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
 static json_t *run_json(const struct scheduler *scheduler, const char *run,
                         enum run_form form)
 {
-    const struct active_run *active = active_run_find(scheduler, run);
+    const struct active_run *active = active_runs_find(scheduler->runs, run);
 
     if (!active)
         return NULL;
@@ -97,7 +98,7 @@ json_t *scheduler_run_listed(const struct scheduler *scheduler, const char *run)
 
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
 {
-    const struct active_run *active = active_run_find(scheduler, run);
+    const struct active_run *active = active_runs_find(scheduler->runs, run);
 
     return active && !run_has_ended(active->run);
 }
@@ -105,21 +106,21 @@ bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg)
 {
-    struct active_run *active = active_run_find(scheduler, run);
+    struct active_run *active = active_runs_find(scheduler->runs, run);
 
     return active ? run_log_watch(active->log, event, arg) : NULL;
 }
 
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
 {
-    const struct active_run *active = active_run_find(scheduler, run);
+    const struct active_run *active = active_runs_find(scheduler->runs, run);
 
     return active ? run_log_head(active->log) : 0;
 }
 
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
 {
-    struct active_run *active = active_run_find(scheduler, run);
+    struct active_run *active = active_runs_find(scheduler->runs, run);
 
     if (!active || run_has_ended(active->run))
         return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
@@ -133,7 +134,7 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
 
 bool scheduler_edit(struct scheduler *scheduler, const char *run, json_t *event)
 {
-    struct active_run *active = active_run_find(scheduler, run);
+    struct active_run *active = active_runs_find(scheduler->runs, run);
 
     if (active)
         run_log_append(active->log, "edit", event);
@@ -234,7 +235,7 @@ void scheduler_note_end(struct scheduler *scheduler, const char *run)
 void scheduler_await_values(struct scheduler *scheduler, const char *run,
                             store_settled *ready, void *arg)
 {
-    active_run_note_ends(scheduler);
+    active_runs_note_ends(scheduler->runs, scheduler->judge_queue);
     judge_queue_await(scheduler->judge_queue, run, ready, arg);
 }
 
@@ -256,8 +257,8 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
         else if (node->state == NODE_ALIVE && !node->leaving)
             out->nodes_idle++;
     }
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        enum run_state state = scheduler->runs[i]->run->state;
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        enum run_state state = scheduler->runs->items[i]->run->state;
 
         if (state == RUN_QUEUED)
             out->runs_queued++;

@@ -199,7 +199,7 @@ static void on_durable(void *arg, const struct error *err)
     json_object_set_new(judgement.doc, "state",
                         json_string(run_state_name(RUN_COMPLETED)));
     explain_not_again(active, judgement.not_again, sizeof(judgement.not_again));
-    active_run_note_ends(active->scheduler);
+    active_runs_note_ends(active->scheduler->runs, active->scheduler->judge_queue);
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 

@@ -257,9 +257,9 @@ static bool is_placed(const struct active_run *active)
 static void begin_look(const struct scheduler *scheduler, struct reserve *reserve)
 {
     reserve_begin(reserve, &scheduler->nodes);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (!active_run_is_over(scheduler->runs[i]))
-            reserve_pool(reserve, scheduler->runs[i]->run);
+    for (size_t i = 0; i < scheduler->runs->n; i++)
+        if (!active_run_is_over(scheduler->runs->items[i]))
+            reserve_pool(reserve, scheduler->runs->items[i]->run);
 }
 
 static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
@@ -268,8 +268,8 @@ static void look_at_queue(struct scheduler *scheduler, int64_t now_ns)
 
     scheduler->counters.queue_looks++;
     begin_look(scheduler, &reserve);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct active_run *active = scheduler->runs[i];
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        struct active_run *active = scheduler->runs->items[i];
 
         if (!active_run_is_over(active) && !is_placed(active) && active->has_job)
             find_nodes(active, &reserve, now_ns);
@@ -283,8 +283,8 @@ void scheduler_foresee(const struct scheduler *scheduler, const struct run_spec 
     struct reserve reserve;
 
     begin_look(scheduler, &reserve);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        const struct active_run *active = scheduler->runs->items[i];
         struct placement earlier;
 
         if (active_run_is_over(active) || is_placed(active) ||
@@ -304,8 +304,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
     bool is_busy = false;
 
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct active_run *active = scheduler->runs[i];
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        struct active_run *active = scheduler->runs->items[i];
 
         if (active->asks_until_ns)
             run_end_tick(active, now_ns);
@@ -328,8 +328,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
  * again. */
 static bool is_group_needed(const struct scheduler *scheduler, const char *group)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct run *run = scheduler->runs[i]->run;
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        const struct run *run = scheduler->runs->items[i]->run;
 
         if (!run_has_ended(run) && run->spec->nodes.group &&
             strcmp(run->spec->nodes.group, group) == 0)
@@ -344,9 +344,9 @@ static void release_jobs(struct scheduler *scheduler)
 {
     struct jobs *jobs = scheduler->config.jobs;
 
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (!run_has_ended(scheduler->runs[i]->run))
-            jobs_mark(jobs, scheduler->runs[i]->run->spec->nodes.group);
+    for (size_t i = 0; i < scheduler->runs->n; i++)
+        if (!run_has_ended(scheduler->runs->items[i]->run))
+            jobs_mark(jobs, scheduler->runs->items[i]->run->spec->nodes.group);
     for (size_t i = 0; i < scheduler->nodes.count; i++) {
         const struct node *node = scheduler->nodes.nodes[i];
 
@@ -403,10 +403,10 @@ static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
     if (by_s < CLOCK_SET_S)
         return;
     log_warn("the clock was set %s by %.1f s", way, by_s);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        if (run_log_has_begun(scheduler->runs[i]->log) &&
-            !run_has_ended(scheduler->runs[i]->run))
-            run_log_message(scheduler->runs[i]->log, "warn",
+    for (size_t i = 0; i < scheduler->runs->n; i++) {
+        if (run_log_has_begun(scheduler->runs->items[i]->log) &&
+            !run_has_ended(scheduler->runs->items[i]->run))
+            run_log_message(scheduler->runs->items[i]->log, "warn",
                             "the server's clock was set %s by %.1f s", way, by_s);
     }
 }
@@ -420,7 +420,8 @@ void scheduler_tick(struct scheduler *scheduler)
     notice_set_clock(scheduler, now);
     excuse_absence(scheduler, now.monotonic_ns);
     agents_tick(scheduler->agents, now.monotonic_ns);
-    active_run_sweep(scheduler);
+    active_runs_note_ends(scheduler->runs, scheduler->judge_queue);
+    active_runs_sweep(scheduler->runs);
     cases_tick(scheduler->cases, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
     if (scheduler->config.jobs) {
@@ -450,6 +451,7 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     struct scheduler *scheduler = memory_zeroed(1, sizeof(*scheduler), "the scheduler");
 
     scheduler->config = *config;
+    scheduler->runs = memory_zeroed(1, sizeof(*scheduler->runs), "the runs");
     scheduler->services =
         (struct services){config->store, config->clock,
                           wake_create(loop, on_wake, scheduler), &scheduler->counters};
@@ -503,7 +505,7 @@ void scheduler_free(struct scheduler *scheduler)
 {
     if (!scheduler)
         return;
-    active_run_free_all(scheduler);
+    active_runs_free(scheduler->runs);
     agents_free(scheduler->agents);
     cases_free(scheduler->cases);
     node_registry_release(&scheduler->nodes);
@@ -516,4 +518,9 @@ void scheduler_free(struct scheduler *scheduler)
 struct agents *scheduler_agents(const struct scheduler *scheduler)
 {
     return scheduler->agents;
+}
+
+struct run_log *scheduler_add(struct scheduler *scheduler, struct run *run, int64_t head)
+{
+    return active_runs_add(scheduler->runs, scheduler, &scheduler->services, run, head);
 }

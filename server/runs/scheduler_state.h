@@ -11,7 +11,7 @@
 #include "server/runs/scheduler.h"
 #include "server/runs/services.h"
 
-struct active_run;
+struct active_runs;
 struct cases;
 struct judge_queue;
 struct placement;
@@ -25,8 +25,7 @@ struct scheduler {
     struct node_registry nodes;
     struct cases *cases;
     struct agents *agents;
-    struct active_run **runs; /* in the order in which they are served */
-    size_t n_runs, runs_capacity;
+    struct active_runs *runs;
     uv_timer_t tick;
     bool is_closing;
     void (*closed)(void *arg);
@@ -39,9 +38,8 @@ struct scheduler {
     json_t *checks; /* last_checks.h */
 };
 
-/* active_run.c: takes the run. head: the id of its latest event. */
-struct run_log *active_run_add(struct scheduler *scheduler, struct run *run,
-                               int64_t head);
+/* Takes the run. head: the id of its latest event. */
+struct run_log *scheduler_add(struct scheduler *scheduler, struct run *run, int64_t head);
 
 /* Choose nodes for a run that is not queued as the next look would: after the runs that
  * are served before it. */
