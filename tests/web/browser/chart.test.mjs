@@ -244,17 +244,19 @@ test('what a run was held against is drawn, and named', LIMIT, async (t) => {
   const held = sampleRun({ sizes: SIZES, id: 'held', name: 'held' });
   held.spec.thresholds = { large: { figure: 'busbw_gbs', min: 40 } };
   held.extra = {
-    verdict: {
-      kind: 'gate',
-      answer: 'fail',
-      sentence: '1 of 2 checks failed',
-      evidence: {
-        checks: [
-          { check: 'large', answer: 'fail', sentence: 'too slow' },
-          { check: 'baseline', answer: 'pass', sentence: 'same', against: [RUN] },
-        ],
+    verdicts: [
+      {
+        kind: 'gate',
+        answer: 'fail',
+        sentence: '1 of 2 checks failed',
+        evidence: {
+          checks: [
+            { check: 'large', answer: 'fail', sentence: 'too slow' },
+            { check: 'baseline', answer: 'pass', sentence: 'same', against: [RUN] },
+          ],
+        },
       },
-    },
+    ],
   };
   server.add(sampleRun({ sizes: SIZES, name: 'accepted' }));
   server.add(held);
