@@ -43,7 +43,7 @@ describe('stacks', { concurrency: 3 }, () => {
       assert.match(log, /stack: thread \d+ \(main\), state [RS]\n.*stack: {3}#0 \w+\+0x/);
       assert.match(
         log,
-        /stack: thread \d+ \(progress\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ \? \(ringbench-worker-host\+0x/,
+        /stack: thread \d+ \(watchdog\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ \? \(ringbench-worker-host\+0x/,
       );
       assert.match(log, /stack: {3}#\d+ \? \(ringbench-worker-host\+0x[0-9a-f]+\)/);
     }

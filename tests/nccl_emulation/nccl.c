@@ -171,6 +171,8 @@ int ncclCommDestroy(nccl_comm comm)
 {
     if (comm->n_registered != 0 || emulated_graphs() > 0 || emulated_begun() > 0)
         abort();
+    while (emulation_setting("destroy_hangs", 0))
+        pause();
     profiler_end(comm);
     wire_detach(comm->wire);
     cudaFree(comm->memory);
@@ -181,8 +183,6 @@ int ncclCommDestroy(nccl_comm comm)
 /* What is on the stream ends soon; the memory stays, since it is still looked at. */
 int ncclCommAbort(nccl_comm comm)
 {
-    while (emulation_setting("abort_hangs", 0))
-        pause();
     atomic_store(&comm->is_aborted, true);
     return NCCL_RESULT_SUCCESS;
 }

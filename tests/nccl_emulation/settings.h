@@ -18,7 +18,7 @@
  *   no_fatbin         nor can a fatbin be, but PTX that the driver knows
  *   lazy_kernels      that shows when one is to run
  *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
- *   init_hangs init_fails abort_hangs
+ *   init_hangs init_fails destroy_hangs
  *   hang_load         the CUDA runtime does not come back from being loaded
  *   hang_cudaFree=K   the K-th call of it never returns; so do hang_cudaSetDevice,
  *                     hang_cudaMalloc, hang_cudaMemcpyAsync, hang_cudaEventRecord,

@@ -118,7 +118,6 @@ NCCL(1, int, get_version, ncclGetVersion, int *);
 NCCL(1, const char *, error_string, ncclGetErrorString, int);
 NCCL(1, const char *, last_error, ncclGetLastError, nccl_comm);
 NCCL(1, int, destroy, ncclCommDestroy, nccl_comm);
-NCCL(1, int, abort, ncclCommAbort, nccl_comm);
 NCCL(0, int, group_start, ncclGroupStart, void);
 NCCL(0, int, group_end, ncclGroupEnd, void);
 NCCL(2, int, premul_destroy, ncclRedOpDestroy, int, nccl_comm);

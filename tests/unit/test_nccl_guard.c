@@ -75,6 +75,14 @@ TEST(a_call_that_never_returns_is_named_at_the_end_too)
         assert_int_equal(json_get_bool(nccl.done[rank], "ok", false), rank != 2);
 }
 
+/* All is measured by then. */
+TEST(a_communicator_that_is_not_destroyed_spoils_nothing)
+{
+    nccl_write_case(nccl_quick, "");
+    nccl_run("devices=4,destroy_hangs@2");
+    nccl_assert_all_ok();
+}
+
 /* Rank 0 notices the death in its wait, and inside of a call. */
 TEST(what_nccl_said_last_is_told_with_every_loss)
 {

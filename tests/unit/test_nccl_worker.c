@@ -474,7 +474,6 @@ TEST(a_stop_ends_everything)
     check_stop("devices=4", -1);
     check_stop("devices=4,init_hangs@1", 1);
     check_stop("devices=4,stall@2=3", 2);
-    check_stop("devices=4,stall@2=3,abort_hangs", 2);
 }
 
 /* For when the server, which would notice it, is gone. */

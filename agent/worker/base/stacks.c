@@ -255,18 +255,12 @@ static void tell_thread(struct answer *answer, const char *name)
     atomic_compare_exchange_strong(&answer->state, &asked, ANSWER_NONE);
 }
 
-enum thread_rank { THREAD_CALLS, THREAD_MAIN, THREAD_OTHER, THREAD_RANKS };
-
-static enum thread_rank rank_of(int tid, char *name, size_t size)
+static void read_name(int tid, char *name, size_t size)
 {
-    read_of_thread(tid, "comm", name, size);
-    if (tid == getpid()) {
+    if (tid == getpid())
         snprintf(name, size, "main");
-        return THREAD_MAIN;
-    }
-    return strncmp(name, THREAD_CALL_PREFIX, strlen(THREAD_CALL_PREFIX)) == 0
-               ? THREAD_CALLS
-               : THREAD_OTHER;
+    else
+        read_of_thread(tid, "comm", name, size);
 }
 
 static void tell_all(void)
@@ -275,13 +269,16 @@ static void tell_all(void)
 
     await_answers();
     say("%zu threads of process %d", threads, (int)getpid());
-    for (int rank = 0; rank < THREAD_RANKS; rank++) {
+    /* The worker's own thread comes first. */
+    for (int is_other = 0; is_other <= 1; is_other++) {
         for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
             struct answer *answer = &stacks.answers[i];
+            int tid = atomic_load(&answer->tid);
             char name[32];
 
             if (atomic_load(&answer->state) != ANSWER_NONE &&
-                (int)rank_of(atomic_load(&answer->tid), name, sizeof(name)) == rank) {
+                (tid != getpid()) == is_other) {
+                read_name(tid, name, sizeof(name));
                 tell_thread(answer, name);
                 told++;
             }

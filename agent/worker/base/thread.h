@@ -4,10 +4,6 @@
 
 #include <pthread.h>
 
-/* What begins so is the name of a thread that makes a call in the worker's place, which
- * waits for it: of a worker that is stuck, its stack says most. */
-#define THREAD_CALL_PREFIX "call "
-
 /* Start a thread that takes no signals, which are the worker's own thread's, but for the
  * one that asks for its stack. `name` (15 bytes at most) is what ps and stacks call it.
  * Returns 0 or an errno value. */

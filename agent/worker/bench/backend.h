@@ -25,6 +25,7 @@ struct case_file;
 struct arrival;
 struct timed;
 struct timed_ns;
+struct watchdog;
 
 /* What a communicator is made from; borrowed until create returns, but for `stop`. */
 struct backend_env {
@@ -39,12 +40,9 @@ struct backend_env {
     /* Operations finished: an asynchronous backend adds what it sees end while it waits,
      * so that long work does not look like a stall. NULL: nobody asks. */
     _Atomic uint64_t *finished;
-    int64_t stall_ms; /* after which the server gives the case up; 0: unknown */
-    /* End the process at once with this failure (lost: a rank of the case, or -1): for a
-     * thread that notices what the worker's own, inside a library, cannot. NULL: none. */
-    void (*give_up)(void *arg, const struct error *error, int lost);
-    void *give_up_arg;
-    struct attempt_ear ear; /* of addresses that cannot be reached; valid as `file` */
+    int64_t stall_ms;          /* after which the server gives the case up; 0: unknown */
+    struct watchdog *watchdog; /* for calls that may not return */
+    struct attempt_ear ear;    /* of addresses that cannot be reached; valid as `file` */
     /* The case, valid as long as the communicator; NULL: none. */
     const struct case_file *file;
     /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all

@@ -1,20 +1,15 @@
 /* progress.h - how far the bench loop is, readable by another thread
  *
- * The loop only stores to atomics; a thread of its own turns them into an event each
- * second, and ends the process when the loop does not heed a stop for too long. */
+ * The loop only stores to atomics; the watchdog turns them into an event each second. */
 #ifndef RINGBENCH_WORKER_BENCH_PROGRESS_H
 #define RINGBENCH_WORKER_BENCH_PROGRESS_H
 
-#include <pthread.h>
+#include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/worker/bench/events.h"
-#include "common/base/error.h"
-
 struct progress {
-    /* Written by the loop. */
     _Alignas(128) _Atomic uint64_t begun; /* operations, over the whole case */
     _Atomic uint64_t finished;
     _Atomic uint64_t checked; /* parts of results that the host filled in or compared */
@@ -22,20 +17,7 @@ struct progress {
         first; /* first: begun at the row's start */
     atomic_bool is_waiting;
     _Atomic(const char *) loading; /* libraries; static text; NULL: they are there */
-    /* The thread's. */
-    struct events *events;
-    const atomic_int *stop;
-    int interval_ms;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool is_started, is_ending;
 };
-
-/* stop: non-zero since SIGTERM. The thread blocks all signals. */
-int progress_start(struct progress *progress, struct events *events,
-                   const atomic_int *stop, struct error *err);
-void progress_stop(struct progress *progress);
 
 /* The event's object, new. */
 json_t *progress_describe(struct progress *progress);

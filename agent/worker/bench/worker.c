@@ -23,6 +23,7 @@
 #include "agent/worker/bench/group.h"
 #include "agent/worker/bench/progress.h"
 #include "agent/worker/bench/says.h"
+#include "agent/worker/bench/watchdog.h"
 #include "agent/worker/group/hostid.h"
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
@@ -41,6 +42,8 @@ struct worker {
     int64_t started_ns;
     struct events events;
     struct progress progress;
+    struct watchdog watchdog;
+    _Atomic(json_t *) done; /* all went well: its last event, until that was sent */
     struct case_file *file;
     struct rendezvous_client *store;
     struct backend_comm *comm;
@@ -233,15 +236,27 @@ static int join(struct worker *worker, struct error *err)
     return 0;
 }
 
-/* From another thread, while the worker's own is stuck. */
+/* On the watchdog's thread, while the worker's own is stuck. */
 static void give_up(void *arg, const struct error *error, int lost)
 {
-    if (error->code == ERROR_UNAVAILABLE || is_stopping())
-        emit_failure(arg, "cancelled", error->text, -1);
-    else
-        emit_failure(arg, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
-    fflush(NULL);
-    _exit(1);
+    struct worker *worker = arg;
+    json_t *done =
+        error->code == ERROR_NONE
+            ? atomic_exchange_explicit(&worker->done, NULL, memory_order_acquire)
+            : NULL;
+
+    if (done) {
+        log_warn("%s", error->text);
+        events_emit_last(&worker->events, "done", done);
+    } else if (error->code == ERROR_UNAVAILABLE || is_stopping()) {
+        emit_failure(worker, "cancelled", error->text, -1);
+    } else {
+        emit_failure(worker, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
+    }
+    /* The rest of a library's log, unless the stuck thread holds the stream. */
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
+    _exit(done ? 0 : 1);
 }
 
 static void say_unreached(void *arg, const char *over, int rank,
@@ -262,8 +277,7 @@ static int form(struct worker *worker, struct error *err)
     worker->env.finished = &worker->progress.finished;
     worker->env.stall_ms = worker->file->spec->stall_s * 1000;
     worker->env.file = worker->file;
-    worker->env.give_up = give_up;
-    worker->env.give_up_arg = worker;
+    worker->env.watchdog = &worker->watchdog;
     worker->env.ear = (struct attempt_ear){say_unreached, worker};
     if (group_find(worker->file, &worker->env, &worker->members, err))
         return -1;
@@ -314,7 +328,8 @@ static int run(struct worker *worker, struct error *err)
         return -1;
     }
     worker->stage = "internal";
-    if (progress_start(&worker->progress, &worker->events, &stop_requested, err))
+    if (watchdog_start(&worker->watchdog, &worker->progress, &worker->events,
+                       &stop_requested, give_up, worker, err))
         return -1;
     load(worker->backend, &worker->progress);
     if (read_case(worker, err))
@@ -372,11 +387,13 @@ static int finish(struct worker *worker, int status, const struct error *error)
         fail(worker, error);
         backend->abort(worker->comm);
     } else {
-        json_t *done = success_of(worker);
+        atomic_store_explicit(&worker->done, success_of(worker), memory_order_release);
         backend->destroy(worker->comm);
-        events_emit_last(&worker->events, "done", done);
+        events_emit_last(
+            &worker->events, "done",
+            atomic_exchange_explicit(&worker->done, NULL, memory_order_acquire));
     }
-    progress_stop(&worker->progress);
+    watchdog_stop(&worker->watchdog);
     rendezvous_client_destroy(worker->store);
     case_file_destroy(worker->file);
     free(worker->members);

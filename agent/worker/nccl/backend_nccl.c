@@ -10,13 +10,12 @@
 #include "agent/worker/group/mesh_ways.h"
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
-#include "agent/worker/nccl/nccl_init.h"
 #include "agent/worker/nccl/nccl_probe.h"
 #include "agent/worker/nccl/nccl_setting.h"
 #include "agent/worker/nccl/reach.h"
 #include "common/base/log.h"
 
-#define END_MS 5000 /* for NCCL to destroy or abort a communicator */
+#define END_MS 5000 /* for NCCL to destroy a communicator */
 
 #define CONNECT_MS 100 /* a rank, of a first call that connects it */
 
@@ -26,7 +25,7 @@
 static void release_device(struct backend_comm *comm)
 {
     if (comm->stream) {
-        GUARDED(&comm->guard, "cudaStreamDestroy",
+        GUARDED(comm->watchdog, "cudaStreamDestroy",
                 comm->cuda.call.stream_destroy(comm->stream));
     }
     backlog_release(comm);
@@ -39,7 +38,7 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
     const char *chosen = getenv("RINGBENCH_DEVICE");
     int count;
 
-    if (GUARDED(&comm->guard, "cudaGetDeviceCount",
+    if (GUARDED(comm->watchdog, "cudaGetDeviceCount",
                 nccl_probe_devices(&comm->cuda, &count, err)))
         return -1;
     if (chosen && atoi(chosen) >= count) {
@@ -55,7 +54,7 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
     }
     comm->device = local_rank;
     int code =
-        GUARDED(&comm->guard, "cudaSetDevice", comm->cuda.call.set_device(local_rank));
+        GUARDED(comm->watchdog, "cudaSetDevice", comm->cuda.call.set_device(local_rank));
     return comm_cuda(comm, code, "cudaSetDevice", err);
 }
 
@@ -94,7 +93,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
         return -1;
     int code = CUDA_SUCCESS_CODE;
     if (comm->options.stream != NCCL_STREAM_NULL) {
-        code = GUARDED(&comm->guard, "cudaStreamCreate",
+        code = GUARDED(comm->watchdog, "cudaStreamCreate",
                        call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG));
     }
     return comm_cuda(comm, code, "setting up the GPU", err) || kernels_load(comm, err)
@@ -158,19 +157,17 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     struct nccl_ids_ranks ranks = {scope, comm->rank, comm->world_size, comm->n_ids};
     if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err))
         return -1;
-    return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
+    return comm_init(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
+/* A process that holds a communicator has said its last word, and frees the GPU soonest
+ * by ending. */
 static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
         return;
-    nccl_guard_stop(&comm->guard);
-    bool is_stuck = comm->init != NULL;
-    if (is_stuck || comm->comm) {
-        /* The process holds what no call can free in time, and has said its last word. */
-        if (!is_stuck && nccl_end(comm, true, END_MS))
-            log_warn("ncclCommAbort has not returned in %d s", END_MS / 1000);
+    watchdog_forget(comm->watchdog);
+    if (comm->comm) {
         fflush(NULL);
         _exit(1);
     }
@@ -200,15 +197,13 @@ static int64_t give_up_ms(const struct backend_env *env)
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
-    /* calloc's memory is not aligned as the guard's counters are to be. */
-    struct backend_comm *comm =
-        aligned_alloc(_Alignof(struct backend_comm), sizeof(*comm));
+    struct backend_comm *comm = calloc(1, sizeof(*comm));
 
     if (!comm) {
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
-    memset(comm, 0, sizeof(*comm));
+    comm->watchdog = env->watchdog;
     comm->rank = backend_env_rank(env);
     comm->world_size = backend_env_size(env);
     comm->give_up_ns = give_up_ms(env) * 1000000;
@@ -225,12 +220,19 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     return comm;
 }
 
+static const char *last_error(void *arg, char text[WATCHDOG_MORE_MAX])
+{
+    const struct backend_comm *comm = arg;
+
+    return nccl_last_error(&comm->nccl, NULL, text);
+}
+
 static int nccl_connect(struct backend_comm *comm, const struct backend_env *env,
                         struct error *err)
 {
     /* Reaching a GPU is the first that may take for ever. */
-    if (nccl_guard_start(&comm->guard, &comm->mesh->watch, &comm->nccl, env,
-                         comm->give_up_ns, err))
+    if (watchdog_follow(comm->watchdog, &comm->mesh->watch, comm->give_up_ns, last_error,
+                        comm, err))
         return -1;
     identify(comm, env);
     if (compare_identities(comm, err) ||
@@ -240,26 +242,38 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
     if (form(comm, env, err))
         return -1;
     comm->memory.after_init = comm_free_bytes(comm);
-    nccl_guard_enter(&comm->guard, "NVML");
+    watchdog_enter(comm->watchdog, "NVML");
     gpu_clock_open(&comm->clock, comm->identity.bus_id);
-    nccl_guard_leave(&comm->guard);
+    watchdog_leave(comm->watchdog);
     return 0;
+}
+
+/* All is measured: where NCCL takes too long the process ends without it, and well. */
+static void destroy_comm(struct backend_comm *comm)
+{
+    if (!comm->comm)
+        return;
+    watchdog_set_dispensable(comm->watchdog, true);
+    watchdog_set_limit(comm->watchdog, (int64_t)END_MS * 1000000);
+    GUARDED(comm->watchdog, "ncclCommDestroy", comm->nccl.call.destroy(comm->comm));
+    watchdog_set_limit(comm->watchdog, comm->leave_ns);
+    watchdog_set_dispensable(comm->watchdog, false);
+    comm->comm = NULL;
 }
 
 static void nccl_destroy(struct backend_comm *comm)
 {
     if (!comm)
         return;
-    nccl_guard_set_leaving(&comm->guard, comm->leave_ns);
+    watchdog_set_leaving(comm->watchdog, comm->leave_ns);
     comm_capture_drop(comm);
     comm_deregister(comm);
     comm_drop_operations(comm);
-    if (comm->comm && nccl_end(comm, false, END_MS))
-        log_warn("ncclCommDestroy has not returned in %d s", END_MS / 1000);
+    destroy_comm(comm);
     comm_free(comm);
     kernels_unload(comm);
     release_device(comm);
-    nccl_guard_stop(&comm->guard);
+    watchdog_forget(comm->watchdog);
     mesh_destroy(comm->mesh);
     free(comm);
 }
@@ -307,11 +321,11 @@ static json_t *nccl_report(struct backend_comm *comm)
     uint64_t sent = 0;
     bool has_links;
 
-    nccl_guard_enter(&comm->guard, "NVML");
+    watchdog_enter(comm->watchdog, "NVML");
     clocks = gpu_clock_json(&comm->clock);
     /* The links of a GPU that several ranks share are counted by none of them. */
     has_links = comm->sharers <= 1 && gpu_clock_links(&comm->clock, &sent);
-    nccl_guard_leave(&comm->guard);
+    watchdog_leave(comm->watchdog);
     report =
         json_pack("{s:o, s:o*, s:s*}", "gpu_memory", comm_describe_memory(comm, true),
                   "clocks", clocks, "registration", registration(comm));

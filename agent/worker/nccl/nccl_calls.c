@@ -254,7 +254,7 @@ static int open_group(struct backend_comm *comm, struct error *err)
 static int close_group(struct backend_comm *comm, struct error *err)
 {
     comm->backlog.is_in_group = false;
-    int result = GUARDED(&comm->guard, "ncclGroupEnd", comm->nccl.call.group_end());
+    int result = GUARDED(comm->watchdog, "ncclGroupEnd", comm->nccl.call.group_end());
     if (comm_nccl(comm, result, "ncclGroupEnd", err))
         return -1;
     return backlog_mark(comm, err);
@@ -268,9 +268,9 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     backlog_begin(comm, call->kind);
     if (need_operation(comm, call, err))
         return -1;
-    nccl_guard_enter(&comm->guard, collective_name(call->kind));
+    watchdog_enter(comm->watchdog, collective_name(call->kind));
     int result = calls[call->kind](comm, call);
-    nccl_guard_leave(&comm->guard);
+    watchdog_leave(comm->watchdog);
     if (result)
         return comm_nccl(comm, result, collective_name(call->kind), err);
     if (backlog_add(comm, 1, err))

@@ -7,15 +7,13 @@
 #include <stdint.h>
 
 #include "agent/worker/bench/backend.h"
+#include "agent/worker/bench/watchdog.h"
 #include "agent/worker/group/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/gpu_clock.h"
 #include "agent/worker/nccl/nccl_identity.h"
-#include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
 #include "common/spec/run_spec.h"
-
-struct nccl_init; /* see nccl_init.h */
 
 /* The check's kernels; without them it is done on the host. */
 struct nccl_kernels {
@@ -85,12 +83,11 @@ struct backend_comm {
     bool has_plain_row;  /* the profiler named an algorithm for a row's calls */
     bool has_untold_row; /* NCCL told nothing of a row's calls; symmetric kernels are such
                           */
-    struct nccl_guard guard;
+    struct watchdog *watchdog; /* the worker's */
     struct nccl_memory memory;
     struct gpu_clock clock;
     struct nccl_kernels kernels;
     nccl_comm comm;
-    struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
     double init_s;
     int n_ids;
     struct nccl_options options; /* borrowed from the case */
@@ -119,6 +116,10 @@ void backlog_begin(struct backend_comm *comm, enum collective_kind kind);
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
+
+/* nccl_init.c: form the communicator from the ids */
+int comm_init(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
+              int64_t timeout_ms, struct error *err);
 
 /* nccl_calls.c; drop_operations: before the communicator ends */
 void comm_drop_operations(struct backend_comm *comm);

@@ -25,7 +25,7 @@ int comm_capture_end(struct backend_comm *comm, struct error *err)
     int code = comm->cuda.call.capture_end(comm->stream, &graph->graph);
     if (code)
         return comm_cuda(comm, code, "cudaStreamEndCapture", err);
-    code = GUARDED(&comm->guard, "cudaGraphInstantiate",
+    code = GUARDED(comm->watchdog, "cudaGraphInstantiate",
                    comm->cuda.call.graph_instantiate(&graph->exec, graph->graph, 0));
     return comm_cuda(comm, code, "cudaGraphInstantiate", err);
 }
@@ -34,7 +34,7 @@ int comm_replay(struct backend_comm *comm, const struct backend_call *call,
                 struct error *err)
 {
     (void)call;
-    int code = GUARDED(&comm->guard, "cudaGraphLaunch",
+    int code = GUARDED(comm->watchdog, "cudaGraphLaunch",
                        comm->cuda.call.graph_launch(comm->graph.exec, comm->stream));
 
     if (code)
@@ -47,7 +47,7 @@ void comm_capture_drop(struct backend_comm *comm)
     struct nccl_graph *graph = &comm->graph;
 
     if (graph->exec) {
-        GUARDED(&comm->guard, "cudaGraphExecDestroy",
+        GUARDED(comm->watchdog, "cudaGraphExecDestroy",
                 comm->cuda.call.graph_exec_destroy(graph->exec));
     }
     if (graph->graph)

@@ -43,7 +43,7 @@ static int try_kernel(struct backend_comm *comm)
     struct cuda_dim3 one = {1, 1, 1};
     void *arguments[] = {&nothing};
 
-    return GUARDED(&comm->guard, "cudaLaunchKernel",
+    return GUARDED(comm->watchdog, "cudaLaunchKernel",
                    comm->cuda.call.launch_kernel((const void *)comm->kernels.find_wrong,
                                                  one, one, arguments, 0, comm->stream));
 }
@@ -55,7 +55,7 @@ static int load_library(struct backend_comm *comm, const void *image)
     cuda_library library;
 
     int code =
-        GUARDED(&comm->guard, "cudaLibraryLoadData",
+        GUARDED(comm->watchdog, "cudaLibraryLoadData",
                 call->library_load_data(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     if (!code)
         code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
@@ -124,7 +124,7 @@ static int launch(struct backend_comm *comm, cuda_kernel kernel, struct data_job
     struct cuda_dim3 block = {THREADS, 1, 1};
     void *arguments[] = {job};
 
-    int code = GUARDED(&comm->guard, "cudaLaunchKernel",
+    int code = GUARDED(comm->watchdog, "cudaLaunchKernel",
                        comm->cuda.call.launch_kernel((const void *)kernel, grid, block,
                                                      arguments, 0, comm->stream));
     return comm_cuda(comm, code, what, err) || comm_wait(comm, err) ? -1 : 0;

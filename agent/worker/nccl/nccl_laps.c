@@ -28,7 +28,7 @@ int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
 static int record(struct backend_comm *comm, struct error *err)
 {
     cuda_event event = comm->laps.events[comm->laps.next];
-    int code = GUARDED(&comm->guard, "cudaEventRecord",
+    int code = GUARDED(comm->watchdog, "cudaEventRecord",
                        comm->cuda.call.event_record(event, comm->stream));
 
     return comm_cuda(comm, code, "cudaEventRecord", err);

@@ -30,7 +30,6 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(get_unique_id, "ncclGetUniqueId"),
     FUNCTION(init_rank, "ncclCommInitRankConfig"),
     FUNCTION(destroy, "ncclCommDestroy"),
-    FUNCTION(abort, "ncclCommAbort"),
     FUNCTION(async_error, "ncclCommGetAsyncError"),
     FUNCTION(group_start, "ncclGroupStart"),
     FUNCTION(group_end, "ncclGroupEnd"),

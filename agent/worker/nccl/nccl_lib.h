@@ -16,7 +16,6 @@ struct nccl_functions {
     int (*get_unique_id)(struct nccl_id *);
     int (*init_rank)(nccl_comm *, int, struct nccl_id, int, struct nccl_config *);
     int (*destroy)(nccl_comm);
-    int (*abort)(nccl_comm);
     int (*async_error)(nccl_comm, int *);
     int (*group_start)(void);
     int (*group_end)(void);

@@ -24,7 +24,7 @@ int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct er
     char left[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX], kept[UNITS_TEXT_MAX];
     size_t free_bytes = 0, total = 0;
 
-    int code = GUARDED(&comm->guard, "cudaMemGetInfo",
+    int code = GUARDED(comm->watchdog, "cudaMemGetInfo",
                        comm->cuda.call.mem_info(&free_bytes, &total));
     if (code)
         return comm_cuda(comm, code, "cudaMemGetInfo", err);
@@ -43,7 +43,7 @@ size_t comm_free_bytes(struct backend_comm *comm)
 {
     size_t free_bytes = 0, total = 0;
 
-    int code = GUARDED(&comm->guard, "cudaMemGetInfo",
+    int code = GUARDED(comm->watchdog, "cudaMemGetInfo",
                        comm->cuda.call.mem_info(&free_bytes, &total));
     return code ? 0 : free_bytes;
 }
@@ -73,12 +73,12 @@ json_t *comm_describe_memory(struct backend_comm *comm, bool is_end)
 
 int comm_malloc(struct backend_comm *comm, void **out, size_t bytes)
 {
-    return GUARDED(&comm->guard, "cudaMalloc", comm->cuda.call.malloc(out, bytes));
+    return GUARDED(comm->watchdog, "cudaMalloc", comm->cuda.call.malloc(out, bytes));
 }
 
 void comm_mem_free(struct backend_comm *comm, void *memory)
 {
-    GUARDED(&comm->guard, "cudaFree", comm->cuda.call.free(memory));
+    GUARDED(comm->watchdog, "cudaFree", comm->cuda.call.free(memory));
 }
 
 static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err)
@@ -92,7 +92,7 @@ static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err
 
 static int nccl_malloc(struct backend_comm *comm, void **out, size_t bytes)
 {
-    return GUARDED(&comm->guard, "ncclMemAlloc", comm->nccl.call.mem_alloc(out, bytes));
+    return GUARDED(comm->watchdog, "ncclMemAlloc", comm->nccl.call.mem_alloc(out, bytes));
 }
 
 static int alloc_nccl(struct backend_comm *comm, size_t bytes)
@@ -116,10 +116,10 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
                          "registration local: this NCCL has no ncclCommRegister");
     }
     for (int i = 0; i < 2; i++) {
-        nccl_guard_enter(&comm->guard, "ncclCommRegister");
+        watchdog_enter(comm->watchdog, "ncclCommRegister");
         int result = comm->nccl.call.register_buffer(comm->comm, buffers[i], bytes,
                                                      &comm->handles[i]);
-        nccl_guard_leave(&comm->guard);
+        watchdog_leave(comm->watchdog);
         if (result)
             return comm_nccl(comm, result, "ncclCommRegister", err);
     }
@@ -141,10 +141,10 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
                          "ncclMemAlloc, and that gave none");
     }
     for (int i = 0; i < 2; i++) {
-        nccl_guard_enter(&comm->guard, "ncclCommWindowRegister");
+        watchdog_enter(comm->watchdog, "ncclCommWindowRegister");
         int result = comm->nccl.call.register_window(
             comm->comm, buffers[i], bytes, &comm->windows[i], NCCL_WINDOW_SYMMETRIC);
-        nccl_guard_leave(&comm->guard);
+        watchdog_leave(comm->watchdog);
         if (result)
             return comm_nccl(comm, result, "ncclCommWindowRegister", err);
         if (!comm->windows[i]) {
@@ -159,11 +159,11 @@ void comm_deregister(struct backend_comm *comm)
 {
     for (int i = 0; i < 2; i++) {
         if (comm->handles[i]) {
-            GUARDED(&comm->guard, "ncclCommDeregister",
+            GUARDED(comm->watchdog, "ncclCommDeregister",
                     comm->nccl.call.deregister_buffer(comm->comm, comm->handles[i]));
         }
         if (comm->windows[i]) {
-            GUARDED(&comm->guard, "ncclCommWindowDeregister",
+            GUARDED(comm->watchdog, "ncclCommWindowDeregister",
                     comm->nccl.call.deregister_window(comm->comm, comm->windows[i]));
         }
         comm->handles[i] = NULL;
@@ -207,7 +207,7 @@ static void give_back(struct backend_comm *comm, void *memory)
     if (!memory)
         return;
     if (comm->is_nccl_memory)
-        GUARDED(&comm->guard, "ncclMemFree", comm->nccl.call.mem_free(memory));
+        GUARDED(comm->watchdog, "ncclMemFree", comm->nccl.call.mem_free(memory));
     else
         comm_mem_free(comm, memory);
 }
@@ -223,7 +223,7 @@ void comm_free(struct backend_comm *comm)
 static int copy(struct backend_comm *comm, void *to, const void *from, size_t len,
                 struct error *err)
 {
-    int code = GUARDED(&comm->guard, "cudaMemcpyAsync",
+    int code = GUARDED(comm->watchdog, "cudaMemcpyAsync",
                        comm->cuda.call.memcpy_async(
                            to, from, len, CUDA_MEMCPY_DEFAULT_KIND, comm->stream));
 
@@ -262,7 +262,7 @@ int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t s
     size_t first = len < sizeof(seed) ? len : sizeof(seed);
 
     if (size == 1) {
-        int code = GUARDED(&comm->guard, "cudaMemsetAsync",
+        int code = GUARDED(comm->watchdog, "cudaMemsetAsync",
                            comm->cuda.call.memset_async(
                                to, *(const unsigned char *)element, len, comm->stream));
         return comm_cuda(comm, code, "cudaMemsetAsync", err) || comm_wait(comm, err) ? -1

@@ -79,7 +79,7 @@ static int wait_loop(struct backend_comm *comm, bool until_room, struct error *e
     int64_t begun = 0, checked = 0;
 
     for (unsigned polls = 1;; polls++) {
-        int code = GUARDED(&comm->guard, "cudaStreamQuery",
+        int code = GUARDED(comm->watchdog, "cudaStreamQuery",
                            comm->cuda.call.stream_query(comm->stream));
         if (code == CUDA_SUCCESS_CODE)
             return 0;
@@ -138,7 +138,7 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     int code =
         mark->event ? CUDA_SUCCESS_CODE : comm->cuda.call.event_create(&mark->event);
     if (!code) {
-        code = GUARDED(&comm->guard, "cudaEventRecord",
+        code = GUARDED(comm->watchdog, "cudaEventRecord",
                        comm->cuda.call.event_record(mark->event, comm->stream));
     }
     mark->calls = backlog->unmarked;

@@ -1,0 +1,243 @@
+/* watchdog.c - the one thread that watches the worker's own */
+#include "agent/worker/bench/watchdog.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/worker/base/thread.h"
+#include "common/base/clock.h"
+#include "common/base/time_scale.h"
+
+#define PROGRESS_MS (int)scaled_ms(1000)
+#define LOOK_MS 50
+#define STOPPING_MS 100
+#define STOP_MS 4000        /* the contract allows 5 s from SIGTERM */
+#define GRACE_NS 1000000000 /* for the call to return by itself */
+
+/* What the thread knows of the worker's: since when it is where it is. */
+struct sight {
+    uint64_t passes;
+    int64_t begun_ns;   /* at least so long inside of a call */
+    int64_t noticed_ns; /* a stop or a loss meanwhile; 0: none */
+    int64_t told_ns;    /* the progress */
+    int64_t stopped_ns; /* SIGTERM; 0: not yet */
+};
+
+static bool is_stopped(const struct watchdog *watchdog)
+{
+    return atomic_load_explicit(watchdog->stop, memory_order_relaxed) != 0;
+}
+
+static void end(struct watchdog *watchdog, const struct error *error, int lost)
+{
+    watchdog->give_up(watchdog->give_up_arg, error, lost);
+}
+
+/* ---- Inside of a call ---- */
+
+static const char *library_of(const char *what)
+{
+    return strncmp(what, "cuda", 4) == 0 ? "CUDA" : "NCCL";
+}
+
+static const char *last_words(struct watchdog *watchdog, char text[WATCHDOG_MORE_MAX])
+{
+    return watchdog->more(watchdog->more_arg, text);
+}
+
+static void report_stop(struct watchdog *watchdog, const char *what)
+{
+    struct error error = {0};
+
+    error_set(&error, ERROR_UNAVAILABLE, "told to stop, inside of %s (%s)",
+              library_of(what), what);
+    end(watchdog, &error, -1);
+}
+
+static void report_loss(struct watchdog *watchdog, const char *what)
+{
+    char last[WATCHDOG_MORE_MAX];
+    struct error error = {0};
+
+    error_set(&error, ERROR_PEER, "%s, and %s (%s) waits for it%s",
+              watchdog->peers.error.text, library_of(what), what,
+              last_words(watchdog, last));
+    end(watchdog, &error, watchdog->peers.lost);
+}
+
+static void report_timeout(struct watchdog *watchdog, const char *what, int64_t limit_ns)
+{
+    char last[WATCHDOG_MORE_MAX];
+    struct error error = {0};
+
+    error_set(&error, ERROR_TIMEOUT, "%s (%s) has not returned in %.0f s%s",
+              library_of(what), what, (double)limit_ns / 1e9, last_words(watchdog, last));
+    if (atomic_load_explicit(&watchdog->is_dispensable, memory_order_relaxed))
+        error.code = ERROR_NONE;
+    end(watchdog, &error, -1);
+}
+
+static bool has_lost(struct watchdog *watchdog)
+{
+    return !atomic_load_explicit(&watchdog->is_leaving, memory_order_relaxed) &&
+           watch_check(&watchdog->peers) && watchdog->peers.lost >= 0;
+}
+
+static void look_inside(struct watchdog *watchdog, struct sight *sight, int64_t now)
+{
+    uint64_t passes = atomic_load_explicit(&watchdog->passes, memory_order_acquire);
+    const char *what = atomic_load_explicit(&watchdog->what, memory_order_relaxed);
+    int64_t limit_ns = atomic_load_explicit(&watchdog->limit_ns, memory_order_relaxed);
+    bool has_stopped = is_stopped(watchdog);
+
+    if (passes % 2 == 0 || passes != sight->passes) {
+        sight->passes = passes;
+        sight->begun_ns = now;
+        sight->noticed_ns = 0;
+    } else if (has_stopped || has_lost(watchdog)) {
+        sight->noticed_ns = sight->noticed_ns ? sight->noticed_ns : now;
+        if (now - sight->noticed_ns <= GRACE_NS)
+            return;
+        if (has_stopped)
+            report_stop(watchdog, what);
+        else
+            report_loss(watchdog, what);
+    } else if (limit_ns && now - sight->begun_ns > limit_ns) {
+        report_timeout(watchdog, what, limit_ns);
+    }
+}
+
+/* ---- The thread ---- */
+
+/* The worker's thread is where it does not see the flag. */
+static void report_deafness(struct watchdog *watchdog)
+{
+    const char *loading =
+        atomic_load_explicit(&watchdog->progress->loading, memory_order_relaxed);
+    struct error error = {0};
+
+    if (loading)
+        error_set(&error, ERROR_UNAVAILABLE, "told to stop while it was loading %s",
+                  loading);
+    else
+        error_set(&error, ERROR_UNAVAILABLE, "told to stop; an operation did not end");
+    end(watchdog, &error, -1);
+}
+
+static void look(struct watchdog *watchdog, struct sight *sight)
+{
+    int64_t now = clock_monotonic_ns();
+
+    if (watchdog->has_peers)
+        look_inside(watchdog, sight, now);
+    if (is_stopped(watchdog)) {
+        sight->stopped_ns = sight->stopped_ns ? sight->stopped_ns : now;
+        if (now - sight->stopped_ns > (STOP_MS - PROGRESS_MS) * INT64_C(1000000))
+            report_deafness(watchdog);
+    } else if (now - sight->told_ns >= PROGRESS_MS * INT64_C(1000000)) {
+        sight->told_ns = now;
+        events_emit(watchdog->events, "progress", progress_describe(watchdog->progress));
+    }
+}
+
+static void sleep_ms(struct watchdog *watchdog, int ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (ms % 1000) * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000L;
+    }
+    pthread_cond_timedwait(&watchdog->wake, &watchdog->lock, &until);
+}
+
+static void *run(void *arg)
+{
+    struct watchdog *watchdog = arg;
+    struct sight sight = {.told_ns = clock_monotonic_ns()};
+
+    pthread_mutex_lock(&watchdog->lock);
+    while (!watchdog->is_ending) {
+        sleep_ms(watchdog, watchdog->has_peers ? LOOK_MS
+                           : sight.stopped_ns  ? STOPPING_MS
+                                               : PROGRESS_MS);
+        if (!watchdog->is_ending)
+            look(watchdog, &sight);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return NULL;
+}
+
+int watchdog_start(struct watchdog *watchdog, struct progress *progress,
+                   struct events *events, const atomic_int *stop,
+                   watchdog_give_up *give_up, void *arg, struct error *err)
+{
+    pthread_condattr_t attributes;
+
+    memset(watchdog, 0, sizeof(*watchdog));
+    watchdog->progress = progress;
+    watchdog->events = events;
+    watchdog->stop = stop;
+    watchdog->give_up = give_up;
+    watchdog->give_up_arg = arg;
+    pthread_mutex_init(&watchdog->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&watchdog->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    int status = thread_start(&watchdog->thread, "watchdog", run, watchdog);
+    if (status)
+        return error_set_errno(err, ERROR_INTERNAL, status, "watchdog thread");
+    watchdog->is_started = true;
+    return 0;
+}
+
+void watchdog_stop(struct watchdog *watchdog)
+{
+    if (!watchdog->is_started)
+        return;
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->is_ending = true;
+    pthread_cond_signal(&watchdog->wake);
+    pthread_mutex_unlock(&watchdog->lock);
+    pthread_join(watchdog->thread, NULL);
+    pthread_cond_destroy(&watchdog->wake);
+    pthread_mutex_destroy(&watchdog->lock);
+    watchdog->is_started = false;
+}
+
+int watchdog_follow(struct watchdog *watchdog, const struct watch *peers,
+                    int64_t limit_ns, watchdog_more *more, void *more_arg,
+                    struct error *err)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    int status = watch_follow(&watchdog->peers, peers, err);
+    if (!status) {
+        watchdog->more = more;
+        watchdog->more_arg = more_arg;
+        watchdog->has_peers = true;
+        watchdog_set_limit(watchdog, limit_ns);
+        pthread_cond_signal(&watchdog->wake);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return status;
+}
+
+void watchdog_forget(struct watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    if (watchdog->has_peers)
+        watch_release(&watchdog->peers);
+    watchdog->has_peers = false;
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void watchdog_set_leaving(struct watchdog *watchdog, int64_t limit_ns)
+{
+    watchdog_set_limit(watchdog, limit_ns);
+    atomic_store_explicit(&watchdog->is_leaving, true, memory_order_relaxed);
+}
