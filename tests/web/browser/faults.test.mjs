@@ -48,7 +48,7 @@ test('wrong data is one box, and its rank is marked on its node', LIMIT, async (
 test('an opened list of wrong elements stays open when their names arrive', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.add(wrongRun());
-  let release;
+  let release = () => {};
   const isOpened = new Promise((resolve) => {
     release = resolve;
   });
