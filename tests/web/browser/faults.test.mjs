@@ -48,17 +48,14 @@ test('wrong data is one box, and its rank is marked on its node', LIMIT, async (
 test('an opened list of wrong elements stays open when their names arrive', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.add(wrongRun());
-  let release = () => {};
-  const isOpened = new Promise((resolve) => {
-    release = resolve;
-  });
-  await page.route(/\/results\?.*series=/, async (route) => {
-    await isOpened;
-    await route.continue();
+  const held = [];
+  await page.route(/\/results\?.*series=/, (route) => {
+    held.push(route);
   });
   await open(`${path}?tab=ranks`);
   await page.getByText('1 wrong element in 1 row').click();
-  release();
+  await until(() => held.length > 0, 'the question for the rows');
+  await Promise.all(held.map((route) => route.continue()));
   await sees(page, /^rank 2 on node-2, all_reduce of 8 bytes \(out of place\), element 7/);
 });
 

@@ -3,7 +3,7 @@ import { caseName } from '../case_name.mjs';
 import { h, region } from '../dom.mjs';
 import { head } from '../parts.mjs';
 import { isWithinFactor, median, placement, wayOf } from '../stats.mjs';
-import { formatBandwidth, formatMemory, formatTime, plural, shorten } from '../units.mjs';
+import { formatBandwidth, formatTime, plural, shorten } from '../units.mjs';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
