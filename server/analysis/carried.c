@@ -41,14 +41,18 @@ json_t *carried_ports(const json_t *ports)
     return copy;
 }
 
+static void begin_attempt(struct carried *carried, int64_t attempt)
+{
+    if (attempt != carried->attempt)
+        *carried = (struct carried){.attempt = attempt};
+}
+
 void carried_add_node(struct carried *carried, const json_t *conditions)
 {
     const json_t *ports = json_object_get(conditions, "ports"), *port;
-    int64_t attempt = json_get_int(conditions, "attempt", 0);
     size_t i;
 
-    if (attempt != carried->attempt)
-        *carried = (struct carried){.attempt = attempt};
+    begin_attempt(carried, json_get_int(conditions, "attempt", 0));
     if (!ports)
         return;
     carried->nodes++;
@@ -57,8 +61,9 @@ void carried_add_node(struct carried *carried, const json_t *conditions)
             json_get_num(port, "sent_bytes", 0) + json_get_num(port, "received_bytes", 0);
 }
 
-void carried_add_row(struct carried *carried, int64_t size)
+void carried_add_row(struct carried *carried, int64_t attempt, int64_t size)
 {
+    begin_attempt(carried, attempt);
     if (size > carried->row_size)
         carried->row_size = size;
 }

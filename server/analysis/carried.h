@@ -24,7 +24,7 @@ struct carried {
 
 /* Take a node's event `conditions`, and the size of a measured row. */
 void carried_add_node(struct carried *carried, const json_t *conditions);
-void carried_add_row(struct carried *carried, int64_t size);
+void carried_add_row(struct carried *carried, int64_t attempt, int64_t size);
 
 /* Whether n nodes' ports carried less than one call of the largest row moves between
  * nodes; rows below 1 MiB cannot tell. */

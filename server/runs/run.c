@@ -466,7 +466,7 @@ static void count(struct run *run, struct run_case *c, const struct result_recor
     }
     /* Its matrix may leave nothing to move between nodes. */
     if (strcmp(json_get_str(about, "collective", ""), "alltoallv") != 0)
-        carried_add_row(&c->carried, record->size);
+        carried_add_row(&c->carried, record->attempt, record->size);
     certainty = result_record_certainty(record);
     noise_add(&run->noise, &certainty, run->spec->noise_limit);
     if (has_pattern)

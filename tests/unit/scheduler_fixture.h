@@ -37,6 +37,7 @@ struct world {
 
 struct agent {
     struct world *world;
+    const char *machine; /* or NULL */
     const char *name;
     int ranks;
     char boot_id[40];
@@ -197,10 +198,10 @@ static inline void agent_register(struct agent *agent, json_t *cases)
     json_t *body, *answer;
 
     problems_init(&problems);
-    body = json_pack("{s:s, s:s, s:i, s:s, s:{s:o}, s:o}", "name", agent->name, "boot_id",
-                     agent->boot_id, "ranks", agent->ranks, "server_host", "127.0.0.1",
-                     "inventory", "backends", json_loads(probe, 0, NULL), "cases",
-                     cases ? cases : json_array());
+    body = json_pack("{s:s, s:s, s:i, s:s, s:{s:o, s:s*}, s:o}", "name", agent->name,
+                     "boot_id", agent->boot_id, "ranks", agent->ranks, "server_host",
+                     "127.0.0.1", "inventory", "backends", json_loads(probe, 0, NULL),
+                     "machine", agent->machine, "cases", cases ? cases : json_array());
     answer = agents_register(agent->world->agents, body, &caller, &registered, &problems,
                              &err);
     assert_non_null(answer);
@@ -223,6 +224,19 @@ static inline void agent_start_ranks(struct agent *agent, struct world *world,
     agent->world = world;
     agent->name = name;
     agent->ranks = ranks;
+    id_uuid(agent->boot_id);
+    agent_register(agent, NULL);
+}
+
+/* The agent of a machine (boot id) that it tells. */
+static inline void agent_start_on(struct agent *agent, struct world *world,
+                                  const char *name, const char *machine)
+{
+    memset(agent, 0, sizeof(*agent));
+    agent->world = world;
+    agent->name = name;
+    agent->machine = machine;
+    agent->ranks = 1;
     id_uuid(agent->boot_id);
     agent_register(agent, NULL);
 }

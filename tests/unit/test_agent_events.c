@@ -1,4 +1,5 @@
 /* test_agent_events.c - what agents say that is long, cut, late or of another time */
+#include "server/finding/verdict.h"
 #include "server/nodes/digest.h"
 #include "tests/unit/scheduler_fixture.h"
 #include "tests/unit/test.h"
@@ -281,6 +282,59 @@ TEST(conditions_are_checked_and_worded)
         "3.0 % of the CPU time\"]}");
     free(text);
     json_decref(doc);
+}
+
+/* A run of one row of 1 MiB on two nodes, each of which says so of its ports. */
+static json_t *run_with_ports(struct world *world, const char *other_machine,
+                              const char *ports)
+{
+    struct agent a, b;
+    char run[16];
+    json_t *doc;
+
+    agent_start_on(&a, world, "a", "one");
+    agent_start_on(&b, world, "b", other_machine);
+    submit(world, "{\"sizes\":[1048576],\"in_place\":false}", run);
+    agent_await(&a, "start");
+    agent_await(&b, "start");
+    agent_join(&a, run, 1, 0);
+    agent_join(&b, run, 1, 1);
+    agent_say(&a, run, 1, "result",
+              ",\"rank\":0,\"row\":0,\"series\":0,\"collective\":\"all_reduce\","
+              "\"size\":1048576,\"busbw_gbs\":2.0,\"wrong\":0");
+    agent_say(&a, run, 1, "conditions", ports);
+    agent_say(&b, run, 1, "conditions", ports);
+    agent_finish(&a, run, 1, 0);
+    agent_finish(&b, run, 1, 1);
+    doc = await_end(world, run);
+    assert_string_equal(json_get_str(doc, "state", ""), "completed");
+    release_agent(&a);
+    release_agent(&b);
+    return doc;
+}
+
+TEST(ports_that_carried_nothing_are_a_finding_between_machines)
+{
+    static const char none[] = ",\"ports\":[]",
+                      all[] = ",\"ports\":[{\"kind\":\"net\",\"name\":\"eth0\","
+                              "\"sent_bytes\":2097152,\"received_bytes\":2097152}]";
+    static const struct {
+        const char *machine, *ports, *answer;
+    } table[] = {{"two", none, "another_way"},
+                 {"two", all, "by_network"},
+                 {"one", all, "by_network"},
+                 {"one", none, ""},
+                 {NULL, none, ""},
+                 {"two", ",\"load_before\":1", ""}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        json_t *doc = run_with_ports(*state, table[i].machine, table[i].ports);
+        const json_t *verdict =
+            verdicts_find(json_object_get(doc, "verdicts"), VERDICT_TRAFFIC);
+
+        assert_string_equal(json_get_str(verdict, "answer", ""), table[i].answer);
+        json_decref(doc);
+    }
 }
 
 /* Two events of case 0 in one batch. */

@@ -65,9 +65,9 @@ TEST(ports_that_carry_less_than_a_call_carry_little)
         struct carried carried = {0};
 
         add_node(&carried, 1, table[i].sent, table[i].sent);
-        carried_add_row(&carried, 8);
-        carried_add_row(&carried, table[i].row_size);
-        carried_add_row(&carried, 16);
+        carried_add_row(&carried, 1, 8);
+        carried_add_row(&carried, 1, table[i].row_size);
+        carried_add_row(&carried, 1, 16);
         assert_false(carried_is_little(&carried, 2)); /* one has not told yet */
         add_node(&carried, 1, table[i].sent, table[i].sent);
         assert_int_equal(carried_is_little(&carried, 2), table[i].is_little);
@@ -80,7 +80,7 @@ TEST(unknown_ports_are_not_held_against_a_case)
     struct carried carried = {0};
     json_t *event = json_of("{\"attempt\":1,\"load_before\":1.0}");
 
-    carried_add_row(&carried, MIB);
+    carried_add_row(&carried, 1, MIB);
     add_node(&carried, 1, 0, 0);
     carried_add_node(&carried, event);
     assert_int_equal(carried.nodes, 1);
