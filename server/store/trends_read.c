@@ -71,8 +71,10 @@ static const char SQL_BASELINES[] =
     "EXISTS (SELECT 1 FROM " MINE " AS mine CROSS JOIN run_values AS its"                \
     " WHERE its.run = b.run AND its." COLUMN " = mine." COLUMN ")"
 
+/* A window (last > 0) begins with what was accepted, which is thus earlier. */
 static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
-    " WHERE b.removed_ms IS NULL AND b.run <> :run"
+    " WHERE b.removed_ms IS NULL AND b.run <> :run AND (:last = 0 OR"
+    " (runs.created_ms, runs.id) < (SELECT created_ms, id FROM runs WHERE id = :run))"
     " AND CASE b.likeness WHEN 'nodes' THEN " SHARES("like_nodes") " ELSE " SHARES(
         "like_hardware") " END"
                          " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT 1";
@@ -356,11 +358,6 @@ static void answer_window(sqlite3 *db, struct store_read *read, const char *run,
     const char *likeness = json_get_str(read->params, "likeness", "");
     json_int_t last = json_get_int(read->params, "last", 0), n;
 
-    /* Ids sort by time. */
-    if (since && strcmp(since, run) > 0)
-        since = NULL;
-    if (!since)
-        json_object_set_new(read->result, "baseline", json_null());
     read_last(db, read, likeness, run, run, since, last, take_last);
     n = (json_int_t)json_array_size(json_object_get(read->result, "runs"));
     if (since && n < last)

@@ -415,6 +415,21 @@ TEST(run_is_held_against_what_it_is_like)
                 "s001 | r004 r003 r002 r001 r000 ");
 }
 
+/* Ids of one second are in no order. */
+TEST(an_accepted_run_is_earlier_by_its_time)
+{
+    struct fixture *fixture = *state;
+
+    add_history(fixture, 6);
+    add_run(fixture, "z001", "completed", 103);
+    add_values(fixture, "z001", values_of(1, 103, "{\"like\":1}"));
+    change(fixture, accept_of("b1", "z001"), false);
+    assert_base(fixture, (struct store_base_query){.run = "r005", .last = 3},
+                "r004 z001 | r003 ");
+    assert_base(fixture, (struct store_base_query){.run = "r003", .last = 2},
+                "r002 r001 ");
+}
+
 static void add_failed(struct fixture *fixture, const char *id, int64_t created_ms)
 {
     json_t *doc = json_pack("{s:s, s:s, s:[{s:s, s:s}]}", "id", id, "state", "completed",
