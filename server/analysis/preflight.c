@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "common/base/utf8.h"
 #include "server/analysis/preflight_check.h"
 #include "server/finding/finding.h"
+
+#define uthash_fatal(text) memory_out("a preflight")
+/* The default one falls through switch labels, which clang reports. */
+#define HASH_FUNCTION HASH_FNV
+#include <uthash.h>
 
 #define ITEMS_MAX 32 /* different findings of one check */
 #define COMMAND_MAX 600

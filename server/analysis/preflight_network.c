@@ -59,7 +59,8 @@ void preflight_gather_ports(const struct preflight_node *node,
             !nccl_hca_allows(hca ? hca : "", name, number))
             continue;
         /* Ports of a board mostly follow each other. */
-        if (!last_board || strcmp(board, last_board) || strcmp(layer, last_layer)) {
+        if (!last_board || strcmp(board, last_board) != 0 ||
+            strcmp(layer, last_layer) != 0) {
             is_used = is_board_used(ports, board, layer);
             snprintf(of_board, sizeof(of_board), "the state of %.20s ports%s%.20s", layer,
                      *board ? " of " : "", board);

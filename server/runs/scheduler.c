@@ -317,7 +317,8 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
             tick_waiting(active, now_ns);
         is_busy = is_busy || active->run->n_live > 0 || active->asks_until_ns;
     }
-    if (cases_take_freed(scheduler->cases) | wake_take_queue(scheduler->services.wake))
+    bool has_freed = cases_take_freed(scheduler->cases);
+    if (wake_take_queue(scheduler->services.wake) || has_freed)
         look_at_queue(scheduler, now_ns);
     uv_timer_set_repeat(&scheduler->tick, is_busy ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
