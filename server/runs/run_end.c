@@ -183,7 +183,8 @@ static bool on_judged(void *arg, const struct error *err, json_t *verdict)
 }
 
 /* All of its results are on disk, and so are the ends of the runs before it. */
-static void on_durable(void *arg, const struct error *err)
+static void on_durable(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
 {
     static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
     struct active_run *active = arg;
@@ -191,6 +192,7 @@ static void on_durable(void *arg, const struct error *err)
     struct judgement judgement = {
         .base = {.last = (int)spec->baseline.last, .likeness = spec->baseline.like}};
 
+    (void)events, (void)n_events;
     if (err || active->scheduler->is_closing) {
         on_judged(active, &stopping, NULL);
         return;
@@ -203,10 +205,13 @@ static void on_durable(void *arg, const struct error *err)
     judge_queue_add(active->scheduler->judge_queue, &judgement, on_judged, active);
 }
 
+/* A write of nothing is done when those before it are. With `retry` it waits behind them
+ * for a disk that is full: store_settle() would not. */
 static void judge_later(struct active_run *active)
 {
     active->is_judged = true;
-    store_settle(active->scheduler->services.store, on_durable, active);
+    store_submit(active->scheduler->services.store, store_write_create(), true,
+                 on_durable, active);
 }
 
 /* The verdict of a run that did not complete: no results are needed for that. */

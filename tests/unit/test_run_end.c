@@ -4,6 +4,7 @@
 #include "server/finding/verdict.h"
 #include "server/runs/run.h"
 #include "common/base/clock.h"
+#include "tests/unit/full_disk.h"
 #include "tests/unit/test.h"
 
 EACH_FIXTURE(setup, teardown);
@@ -157,4 +158,81 @@ TEST(a_server_that_stops_leaves_a_judgement_to_the_next)
         json_decref(doc);
         release_agent(&agent);
     }
+}
+
+/* ---- A full disk ---- */
+
+static void on_refused(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    (void)events, (void)n_events;
+    assert_non_null(err);
+    set_flag(arg);
+}
+
+/* Until the store says that the disk refuses. */
+static void await_refusal(struct world *world)
+{
+    struct store_write *write = store_write_create();
+    bool is_refused = false;
+
+    store_write_ack(write, "boot", 1);
+    store_submit(world->store, write, false, on_refused, &is_refused);
+    await(world, &is_refused);
+    assert_false(store_takes_writes(world->store));
+}
+
+/* The row and the end come in one batch, which the disk refuses. */
+static void end_case(struct agent *agent, const char *run, struct acknowledgement *answer)
+{
+    static const char *const says[] = {"result\",\"rank\":0," ROW,
+                                       "done\",\"rank\":0,\"ok\":true",
+                                       "exit\",\"rank\":0,\"code\":0", "gone\""};
+    struct buf lines;
+
+    buf_init(&lines, 1 << 20);
+    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+        buf_printf(&lines,
+                   "{\"seq\":%lld,\"time_ms\":5,\"run\":\"%s\",\"case\":0,"
+                   "\"attempt\":1,\"type\":\"%s}\n",
+                   (long long)++agent->seq, run, says[i]);
+    agents_events(agent->world->agents, agent->id, key, lines.data, lines.len, on_acked,
+                  answer);
+    buf_release(&lines);
+}
+
+/* Whether the store knows of the full disk when the run ends or has yet to find out. */
+TEST(a_run_that_ends_while_the_disk_is_full_is_judged_by_all_its_rows)
+{
+    struct world *world = *state;
+    struct agent agent;
+
+    agent_start(&agent, world, "a");
+    for (int is_known = 0; is_known <= 1; is_known++) {
+        struct acknowledgement answer = {0};
+        char run[16];
+        json_t *doc;
+
+        submit(world,
+               LIKE ",\"thresholds\":{\"b\":{\"figure\":\"busbw_gbs\",\"min\":0.5}}}",
+               run);
+        agent_await(&agent, "start");
+        agent_join(&agent, run, 1, 0);
+        refuse_writes(world->dir);
+        if (is_known)
+            await_refusal(world);
+        end_case(&agent, run, &answer);
+        for (int ticks = 0; ticks < 4; ticks++)
+            scheduler_tick(world->scheduler);
+        await_refusal(world);
+        allow_writes();
+        await(world, &answer.has_come);
+        assert_int_equal(answer.code, ERROR_NONE);
+        doc = await_end(world, run);
+        assert_string_equal(json_get_str(doc, "state", ""), "completed");
+        assert_string_equal(json_get_str(json_array_get(checks_of(doc), 1), "answer", ""),
+                            "pass");
+        json_decref(doc);
+    }
+    release_agent(&agent);
 }

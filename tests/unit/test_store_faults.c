@@ -1,10 +1,9 @@
 /* test_store_faults.c - full disks, killed servers, foreign and damaged files */
+#include "tests/unit/full_disk.h"
 #include "tests/unit/store_fixture.h"
 
 #include <sqlite3.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "server/store/store_sql.h"
@@ -90,32 +89,6 @@ TEST(killed_server_keeps_what_it_acknowledged)
 
 /* ---- A disk that refuses ---- */
 
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-/* From here on the write-ahead log cannot grow. */
-static void refuse_writes(const struct fixture *fixture)
-{
-    char path[128];
-    struct stat st;
-
-    signal(SIGXFSZ, SIG_IGN);
-    snprintf(path, sizeof(path), "%s/ringbench.db-wal", fixture->dir);
-    assert_int_equal(stat(path, &st), 0);
-    limit_file_size((rlim_t)st.st_size);
-}
-
-static void allow_writes(void)
-{
-    limit_file_size(RLIM_INFINITY);
-}
-
 static struct store_write *write_of_event(int number)
 {
     struct store_write *write = store_write_create();
@@ -131,7 +104,7 @@ TEST(refused_writes_are_retried_in_order)
     json_t *events;
 
     store_it(fixture, write_of_run("run1", "running", 1));
-    refuse_writes(fixture);
+    refuse_writes(fixture->dir);
     store_submit(fixture->store, write_of_event(1), true, on_written, &first);
     store_submit(fixture->store, write_of_event(9), false, on_written, &impatient);
     wait_for(fixture, &impatient, 1);
@@ -162,7 +135,7 @@ TEST(acks_do_not_rise_while_the_disk_refuses)
     struct heard stuck = {0}, probe = {0};
 
     store_it(fixture, write_of_run("run1", "running", 1));
-    refuse_writes(fixture);
+    refuse_writes(fixture->dir);
     store_write_ack(write, "boot", 5);
     store_submit(fixture->store, write, true, on_written, &stuck);
     store_submit(fixture->store, write_of_event(9), false, on_written, &probe);
@@ -180,7 +153,7 @@ TEST(closing_does_not_wait_for_the_disk)
     json_t *events;
 
     store_it(fixture, write_of_run("run1", "running", 1));
-    refuse_writes(fixture);
+    refuse_writes(fixture->dir);
     store_submit(fixture->store, write_of_event(1), true, on_written, &stuck);
     store_submit(fixture->store, write_of_event(9), false, on_written, &probe);
     wait_for(fixture, &probe, 1);
