@@ -135,9 +135,10 @@ static enum message_id judge(const struct projection_question *question,
     out->size_to = at < end ? size * largest / (double)at->nodes : size;
     while (at < end)
         at = add_count(question, at, fit, out);
-    if (out->n_counts < PROJECTION_COUNTS_MIN || out->n_sizes < PROJECTION_SIZES_MIN ||
-        out->n_rows <= TERM_TIME || !sweep(fit))
-        return MESSAGE_PROJECTION_FEW;
+    if (out->n_counts < PROJECTION_COUNTS_MIN)
+        return MESSAGE_PROJECTION_FEW_COUNTS;
+    if (out->n_sizes < PROJECTION_SIZES_MIN || out->n_rows <= TERM_TIME || !sweep(fit))
+        return MESSAGE_PROJECTION_FEW_SIZES;
     out->noise = fmax(PROJECTION_NOISE_MIN, sqrt(fmax(0, fit[TERM_TIME][TERM_TIME]) /
                                                  (double)(out->n_rows - TERM_TIME)));
     fit_at(question, fit, out);
@@ -221,6 +222,8 @@ static json_t *verdict_of(const struct projection_question *asked,
                 "$size", (json_int_t)asked->size, "nodes", (json_int_t)asked->nodes,
                 "counts", (json_int_t)made->n_counts, "sizes", (json_int_t)made->n_sizes,
                 "noise", made->noise, "measure", (json_int_t)made->measure);
+    finding_put(&finding, "{s:I, s:I}", "$size_from", (json_int_t)made->size_from,
+                "$size_to", (json_int_t)made->size_to);
     if (made->message == MESSAGE_PROJECTED)
         finding_put(&finding, "{s:o}", "at", point_json(asked->kind, &made->at));
     return finding_end(&finding, made->message, mark);

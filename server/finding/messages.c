@@ -7,7 +7,8 @@
 #define CLOCKS "[{error_us?} (clocks agree within {error_us} us)| (by one clock)]"
 
 /* preflight */
-#define NOTHING_FOUND "no finding: {ok} checks passed, {not_evaluated} could not run"
+#define NOTHING_FOUND                                                                    \
+    "no finding: {ok} check{ok:/s} passed, {not_evaluated} could not run"
 
 /* culprit */
 #define GAPS                                                                             \

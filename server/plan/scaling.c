@@ -1,5 +1,10 @@
-/* scaling.c - the first 1, 2, 4 ... of the nodes, and then all, one after the other */
+/* scaling.c - the first 1, 2, 4 ... of the nodes, and then all, one after the other
+ *
+ * A projection needs four counts of three nodes or more. 4, 8 and 16 are three only, so a
+ * small pool measures 3, 6 and 12 too. */
 #include "server/plan/patterns.h"
+
+#define SMALL_POOL 16
 
 static size_t count_alive(const struct plan_pool *pool)
 {
@@ -10,11 +15,22 @@ static size_t count_alive(const struct plan_pool *pool)
     return alive;
 }
 
-/* How many nodes a round has of so many; 0: there is no such round. */
-static size_t round_nodes(size_t round, size_t alive)
+/* 1, 2, 4, 8 ...; of a small pool 1, 2, 3, 4, 6, 8, 12, 16. */
+static size_t count_of(size_t round, size_t pool)
 {
-    size_t before = round == 0 ? 0 : (size_t)1 << (round - 1);
-    size_t nodes = (size_t)1 << round;
+    if (pool > SMALL_POOL)
+        return (size_t)1 << round;
+    if (round < 2)
+        return round + 1;
+    return (size_t)(round % 2 == 0 ? 3 : 4) << (round / 2 - 1);
+}
+
+/* How many nodes a round has if so many of the pool are left; 0: there is no such round.
+ */
+static size_t round_nodes(size_t round, size_t pool, size_t alive)
+{
+    size_t before = round == 0 ? 0 : count_of(round - 1, pool);
+    size_t nodes = count_of(round, pool);
 
     if (before >= alive)
         return 0;
@@ -23,7 +39,8 @@ static size_t round_nodes(size_t round, size_t alive)
 
 void scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
-    size_t nodes = round_nodes(round, count_alive(pool)), taken = 0;
+    size_t nodes = round_nodes(round, pool->fleet.n_nodes, count_alive(pool));
+    size_t taken = 0;
 
     for (size_t i = 0; taken < nodes; i++)
         if (!pool->is_lost || !pool->is_lost[i])
@@ -34,7 +51,7 @@ void scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round 
 
 struct plan_size scaling_size(size_t n, size_t rounds)
 {
-    for (rounds = 0; round_nodes(rounds, n) > 0;)
+    for (rounds = 0; round_nodes(rounds, n, n) > 0;)
         rounds++;
     return (struct plan_size){
         .rounds = rounds, .groups = rounds, .smallest = 1, .largest = n};

@@ -120,17 +120,17 @@ describe('patterns', { concurrency: 4 }, () => {
     assert.ok(every(run.cases, (a, b) => !overlap(a, b)));
   });
 
-  test('scaling: 1, 2, 4 and all nodes', limit, async (t) => {
+  test('scaling: 1, 2, 3, 4 and all nodes', limit, async (t) => {
     const { server } = await startCluster(t, 5);
     const run = await server.runToEnd({ ...quick, pattern: 'scaling' });
     assert.equal(run.state, 'completed', run.reason);
     assert.deepEqual(
       run.cases.map((c) => c.nodes.length),
-      [1, 2, 4, 5],
+      [1, 2, 3, 4, 5],
     );
     assert.deepEqual(
       run.cases.map((c) => c.ranks.length),
-      [0, 0, 0, 0],
+      [0, 0, 0, 0, 0],
     );
   });
 

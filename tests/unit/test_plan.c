@@ -28,15 +28,17 @@ TEST(test_makes_rounds)
     static const struct {
         enum run_pattern pattern;
         size_t n;
-        const char *rounds[6];
+        const char *rounds[7];
     } rows[] = {
         {PATTERN_ALL, 3, {"0,1,2", ""}},
         {PATTERN_PAIRS, 2, {"0,1"}},
         {PATTERN_PAIRS, 3, {"1,2", "0,2", "0,1"}},
         {PATTERN_PAIRS, 4, {"0,3 1,2", "0,2 1,3", "0,1 2,3"}},
         {PATTERN_SCALING, 1, {"0", ""}},
-        {PATTERN_SCALING, 4, {"0", "0,1", "0,1,2,3", ""}},
-        {PATTERN_SCALING, 6, {"0", "0,1", "0,1,2,3", "0,1,2,3,4,5", ""}},
+        {PATTERN_SCALING, 4, {"0", "0,1", "0,1,2", "0,1,2,3", ""}},
+        {PATTERN_SCALING,
+         7,
+         {"0", "0,1", "0,1,2", "0,1,2,3", "0,1,2,3,4,5", "0,1,2,3,4,5,6", ""}},
     };
     char made[200];
 
@@ -44,7 +46,7 @@ TEST(test_makes_rounds)
         const struct plan_pool pool = {.pattern = rows[i].pattern,
                                        .fleet = {.n_nodes = rows[i].n}};
 
-        for (size_t k = 0; k < 6 && rows[i].rounds[k]; k++) {
+        for (size_t k = 0; k < 7 && rows[i].rounds[k]; k++) {
             describe(&pool, k, made, sizeof(made));
             assert_string_equal(made, rows[i].rounds[k]);
         }
@@ -151,9 +153,36 @@ TEST(test_scales_over_what_is_left)
     describe(&pool, 1, made, sizeof(made));
     assert_string_equal(made, "0,2");
     describe(&pool, 2, made, sizeof(made));
-    assert_string_equal(made, "0,2,3,5");
+    assert_string_equal(made, "0,2,3");
     describe(&pool, 3, made, sizeof(made));
+    assert_string_equal(made, "0,2,3,5");
+    describe(&pool, 4, made, sizeof(made));
     assert_string_equal(made, "");
+}
+
+/* A projection needs four counts of three nodes or more. */
+TEST(test_scaling_has_counts_for_a_projection)
+{
+    const struct run_spec spec = {.pattern = PATTERN_SCALING};
+
+    for (size_t n = 7; n <= 64; n++) {
+        const struct plan_pool pool = {.pattern = PATTERN_SCALING,
+                                       .fleet = {.n_nodes = n}};
+        size_t usable = 0, before = 0, last = 0;
+
+        for (size_t k = 0; k < plan_size(&spec, n).rounds; k++) {
+            struct plan_round made;
+
+            plan_round_make(&pool, k, &made);
+            last = made.sizes[0];
+            assert_true(last > before);
+            usable += last >= 3;
+            before = last;
+            plan_round_release(&made);
+        }
+        assert_int_equal(last, n);
+        assert_in_range(usable, 4, 7);
+    }
 }
 
 TEST(test_refuses_too_much)

@@ -112,7 +112,7 @@ const TITLES = [
           words: {
             all: 'all of them',
             pairs: 'pairs: which node is slow',
-            scaling: 'scaling: 1, 2, 4 … and all',
+            scaling: 'scaling: 1, 2, 4 … nodes, and all',
           },
         },
       ],
