@@ -312,8 +312,7 @@ export function ask(title, content, ...buttons) {
   });
 }
 
-const HEADLINE_TITLE =
-  'Bus bandwidth: the median at the largest size that the first ' + 'series has measured';
+const HEADLINE_TITLE = 'Median bus bandwidth at the largest size of the first series';
 
 /* What became of a run: the verdict that somebody should see, else its state. */
 export function runPill(run) {

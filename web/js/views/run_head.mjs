@@ -325,11 +325,10 @@ const saysReason = (text, reason) =>
 
 /* What a reader has opened stays open. */
 function replaceKeepingOpen(place, children) {
-  const folds = () => [...place.querySelectorAll('details[data-fold]')];
-  const isOpen = new Map(folds().map((fold) => [fold.dataset.fold, fold.open]));
+  const opened = [...place.querySelectorAll('details[open]')].map((fold) => fold.className);
   place.replaceChildren(...children);
-  for (const fold of folds()) {
-    fold.open = isOpen.get(fold.dataset.fold) ?? fold.open;
+  for (const fold of place.querySelectorAll('details')) {
+    fold.open ||= opened.includes(fold.className);
   }
 }
 
@@ -390,8 +389,8 @@ function endAlert(state, outcome, wrong, named) {
 
 function wrongList(state, wrong, named, title) {
   return h(
-    'details',
-    { open: title === 'Where', 'data-fold': 'wrong' },
+    'details.elements',
+    { open: title === 'Where' },
     h('summary', title),
     h(
       'ul',
@@ -431,8 +430,7 @@ function messagesAlert(messages, cases) {
     worst,
     '',
     h(
-      'details',
-      { 'data-fold': 'messages' },
+      'details.messages',
       h('summary', h('strong', plural(messages.length, 'message')), ' ', h('span.why', item(shown[0]))),
       h(
         'ul',
