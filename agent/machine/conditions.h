@@ -26,7 +26,7 @@ void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
                          int64_t involuntary);
 
 /* A rank's event `done`: its `clocks` {"cpu_mhz": [first, last], "gpu_mhz": [first,
- * last], "gpu_slowed": true} and its `nvlink_bytes`, as far as it knows them. */
+ * last], "gpu_slowed": true} and its `nvlink_bytes`. Each may be absent. */
 void conditions_add_done(struct conditions *conditions, const json_t *done);
 
 /* A new event `conditions` (docs/agent-protocol.md): as it began, or with all that came

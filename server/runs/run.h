@@ -68,7 +68,7 @@ struct run_nodes {
 
 struct run_rank {
     enum rank_state state;
-    char *reason; /* of a failure, or NULL */
+    char *reason; /* why the rank failed, or NULL */
 };
 
 /* Its repeat and variables are common/spec/run_matrix.h's to say. */

@@ -64,7 +64,7 @@ struct emulation_calls {
 void emulation_may_hang(const char *name, struct emulation_calls *calls);
 
 /* Tell a test that this rank hangs: create the file that RINGBENCH_EMULATION_MARK names,
- * with ".RANK" appended. Nothing if it names none. */
+ * with ".RANK" appended. Without the variable, do nothing. */
 void emulation_mark(void);
 
 /* Mark, and never return. */

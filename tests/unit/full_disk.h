@@ -18,7 +18,7 @@ static inline void limit_file_size(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* From here on the write-ahead log cannot grow. */
+/* Stop the write-ahead log from growing, as a full disk would. */
 static inline void refuse_writes(const char *dir)
 {
     char path[128];

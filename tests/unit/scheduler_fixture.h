@@ -37,7 +37,7 @@ struct world {
 
 struct agent {
     struct world *world;
-    const char *machine; /* or NULL */
+    const char *machine; /* its id, or NULL */
     const char *name;
     int ranks;
     char boot_id[40];

@@ -50,7 +50,7 @@ function partsOf(element, pci) {
   });
 }
 
-/** Parts in `parts`: {kind, name, bus, link, speed, nvlinks, parts}, each as far as it is known.
+/** A node as a tree of parts {kind, name, bus, link, speed, nvlinks, parts}; unknown members are absent.
  * @param {string} xml */
 export function treeOf(xml) {
   const root = new DOMParser().parseFromString(xml, 'text/xml').documentElement;

@@ -179,7 +179,7 @@ struct backend {
     /* How far the average of floating point numbers may be off, in units in the last
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
-    bool is_async; /* run returns early; work has ended when wait returns */
+    bool is_async; /* run only enqueues; wait returns when the work is complete */
     /* Nothing real is measured: probe, hello and every row say so. */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
@@ -259,7 +259,7 @@ struct backend {
     const struct backend_check *check;   /* NULL: on the host */
     const struct backend_graph *graph;   /* NULL: calls are not recorded */
     const struct backend_laps *laps;     /* NULL: the host's clock */
-    const struct backend_timing *timing; /* NULL: timed.h */
+    const struct backend_timing *timing; /* NULL: timed.h measures */
 };
 
 /* Say on an object of the worker's output (may be NULL) that it is not measured. */

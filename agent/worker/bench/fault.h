@@ -9,8 +9,9 @@
  * by operations. */
 #define FAULT_NO_ROW UINT64_MAX
 
-/* Do the fault of this rank before an operation of row `row` that the progress has not
- * counted yet: be late, die, or hang until told to stop (-1). */
+/* Let this rank's fault act before its next operation of row `row`: delay it, kill the
+ * process, or hang until told to stop (returns -1). The progress does not count that
+ * operation yet. */
 int fault_act(struct bench *bench, uint64_t row, struct error *err);
 
 /* Stands between the timed loop and the calls of a rank that has a fault. */
@@ -22,7 +23,7 @@ struct fault_wrap {
 };
 
 /* If this rank has a fault in row `row`, let it act before each submission of `timed`
- * from now on, also in `timing`. wrap: valid as long as the calls. */
+ * and of `timing` from now on. wrap must outlive both. */
 void fault_wrap(struct fault_wrap *wrap, struct bench *bench, uint64_t row,
                 struct timed *timed, struct backend_timing *timing);
 

@@ -218,7 +218,7 @@ static int time_calls(struct loop *loop, struct own_figures *own, struct error *
     return take_samples(loop, err);
 }
 
-/* The calls of a block, recorded: nothing runs yet. */
+/* Record the calls of a block without running them. */
 static int capture(struct loop *loop, struct error *err)
 {
     const struct backend_graph *graph = loop->bench->backend->graph;

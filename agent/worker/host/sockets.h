@@ -2,8 +2,8 @@
  *
  * Data for a peer is cut into chunks, which use its sockets in turn. Both ends know the
  * order, so chunks need no header. The first socket is the mesh's own. The mesh watches
- * it, so a lost peer is noticed as fast as with one socket. Only the communicator's
- * thread uses the sockets. */
+ * it, so a lost peer is noticed as fast as with one socket. Only the
+ * communicator's thread uses these sockets. */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
 

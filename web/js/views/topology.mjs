@@ -1,5 +1,5 @@
-/* topology.mjs - what NCCL takes a run's nodes to be: a tree for each kind of them, and the
- * same as a list */
+/* topology.mjs - the topology that NCCL detected on a run's nodes: for each kind of node a
+ * tree, drawn and as a list */
 import { h, region, svg } from '../dom.mjs';
 import { answerPill } from '../parts.mjs';
 import { treeOf } from '../topology.mjs';
