@@ -30,17 +30,17 @@ file(COPY ${source}/deploy/debian/lintian-overrides DESTINATION ${root}/agent/us
 file(RENAME ${root}/agent/usr/share/lintian/overrides/lintian-overrides
     ${root}/agent/usr/share/lintian/overrides/ringbench-agent)
 
-# Debian has the licence's text; that of the chart library came with it.
+# Debian has the licence's text; those of the page's libraries came with them.
 file(REMOVE ${root}/server/usr/share/doc/ringbench/LICENSE)
 file(READ ${source}/deploy/debian/copyright copyright)
 set(copyright_of_agent "${copyright}")
 set(copyright_of_server "${copyright}")
-set(chart ${root}/server/usr/share/ringbench/web/uPlot-LICENSE.txt)
-if(EXISTS ${chart})
-    file(READ ${chart} licence)
-    file(REMOVE ${chart})
+set(libraries ${root}/server/usr/share/ringbench/web/licenses.txt)
+if(EXISTS ${libraries})
+    file(READ ${libraries} licences)
+    file(REMOVE ${libraries})
     string(APPEND copyright_of_server
-        "\nuPlot, a part of /usr/share/ringbench/web/assets/main-*.js:\n\n${licence}\n")
+        "\nParts of /usr/share/ringbench/web/assets/*.js:\n\n${licences}")
 endif()
 
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)

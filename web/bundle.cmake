@@ -1,59 +1,41 @@
 # bundle.cmake - what browsers get. TO: index.html and what it names, each in one file of
 # assets/ whose name has the hash of its content, so that a server may call it immutable,
-# with a compressed twin. REPORT: report.html with all that it names inside.
+# with a compressed twin. REPORT: report.html with all that it names inside. PACKAGES is the
+# folder of the libraries.
 set(made ${TO}.new)
-# The chart library's notice goes with every copy of it; its own is no comment that is kept.
-set(notice "/*! with uPlot (https://github.com/leeoniya/uPlot): Copyright (c) Leon Sorokin, MIT licence */")
-set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning)
-set(hashed --charset=utf8 --format=esm --outdir=${made}/assets --entry-names=[name]-[hash]
-    --chunk-names=[name]-[hash] --metafile=${made}.json)
+# The libraries' notices go with every copy of them.
+set(notice "/*! with preact (https://preactjs.com, MIT licence, Copyright (c) Jason Miller) and \
+d3-scale (https://d3js.org, ISC licence, Copyright Mike Bostock) */")
+set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning
+    --tsconfig=${FROM}/tsconfig.json
+    --alias:preact=${PACKAGES}/preact --alias:d3-scale=${PACKAGES}/d3-scale --alias:uplot=${PACKAGES}/uplot)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
 file(READ ${FROM}/report.html report)
 
-# The style sheets are one; what one edits has no @import, which axe can not follow in the
-# tests of pages.
-set(sheets)
-string(REGEX MATCHALL "\"/css/[^\"]+\"" links "${index}")
-foreach(link ${links})
-    string(REGEX REPLACE "\"/css/" "\"./" link ${link})
-    string(APPEND sheets "@import ${link};\n")
-endforeach()
-file(WRITE ${FROM}/css/page.css "${sheets}")
-foreach(page index report)
-    string(REGEX REPLACE "(<link rel=\"stylesheet\" href=\"/css/[^\"]+\">\n)+"
-        "<link rel=\"stylesheet\" href=\"/css/page.css\">\n" ${page} "${${page}}")
-endforeach()
-
-# Every script and style sheet that index.html names is an entry; what they import goes in.
-# What main.mjs imports later is a file of its own, and what both need another, which
-# index.html names too, so that it comes along with the first.
-function(bundle_entries)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ENTRIES;OPTIONS")
-    execute_process(COMMAND ${esbuild} ${arg_ENTRIES} ${hashed} ${arg_OPTIONS}
-        WORKING_DIRECTORY ${FROM} COMMAND_ERROR_IS_FATAL ANY)
-    file(READ ${made}.json meta)
-    string(JSON outputs GET "${meta}" outputs)
-    string(JSON count LENGTH "${outputs}")
-    math(EXPR last "${count} - 1")
-    foreach(i RANGE ${last})
-        string(JSON output MEMBER "${outputs}" ${i})
-        string(JSON entry ERROR_VARIABLE none GET "${outputs}" ${output} entryPoint)
-        get_filename_component(name ${output} NAME)
-        if(none)
-            string(REPLACE "<script type=\"module\"" "<link rel=\"modulepreload\" \
-href=\"/assets/${name}\">\n<script type=\"module\"" index "${index}")
-        endif()
-        string(REPLACE "\"/${entry}\"" "\"/assets/${name}\"" index "${index}")
-    endforeach()
-    set(index "${index}" PARENT_SCOPE)
-endfunction()
+# Every script and style sheet that index.html names is an entry. A module that main.mjs imports
+# later is a file of its own. A file that both share is named in index.html, so that the browser
+# loads it with the first.
 string(REGEX MATCHALL "\"/(js|css)/[^\"]+\"" entries "${index}")
 string(REGEX REPLACE "\"/([^\"]+)\"" "\\1" entries "${entries}")
-list(REMOVE_ITEM entries js/main.mjs)
-bundle_entries(ENTRIES ${entries})
-bundle_entries(ENTRIES js/main.mjs OPTIONS --splitting)
+execute_process(COMMAND ${esbuild} ${entries} --charset=utf8 --format=esm --splitting
+    --outdir=${made}/assets --entry-names=[name]-[hash] --chunk-names=[name]-[hash]
+    --metafile=${made}.json WORKING_DIRECTORY ${FROM} COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${made}.json meta)
+string(JSON outputs GET "${meta}" outputs)
+string(JSON count LENGTH "${outputs}")
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+    string(JSON output MEMBER "${outputs}" ${i})
+    string(JSON entry ERROR_VARIABLE none GET "${outputs}" ${output} entryPoint)
+    get_filename_component(name ${output} NAME)
+    if(none)
+        string(REPLACE "<script type=\"module\"" "<link rel=\"modulepreload\" \
+href=\"/assets/${name}\">\n<script type=\"module\"" index "${index}")
+    endif()
+    string(REPLACE "\"/${entry}\"" "\"/assets/${name}\"" index "${index}")
+endforeach()
 
 file(SHA256 ${FROM}/icon.svg hash)
 string(SUBSTRING ${hash} 0 8 hash)
@@ -66,9 +48,17 @@ endif()
 
 file(GLOB_RECURSE texts ${made}/*.html ${made}/*.css ${made}/*.js ${made}/*.svg)
 execute_process(COMMAND ${GZIP} -9 -n -k ${texts} COMMAND_ERROR_IS_FATAL ANY)
-file(COPY_FILE ${FROM}/vendor/LICENSE ${made}/uPlot-LICENSE.txt)
+set(licences)
+file(GLOB packages ${PACKAGES}/preact ${PACKAGES}/d3-* ${PACKAGES}/internmap)
+foreach(package ${packages})
+    get_filename_component(name ${package} NAME)
+    file(READ ${package}/LICENSE licence)
+    string(APPEND licences "${name}:\n\n${licence}\n")
+endforeach()
+file(WRITE ${made}/licenses.txt "${licences}")
 file(REMOVE_RECURSE ${TO})
 file(RENAME ${made} ${TO})
+file(REMOVE ${made}.json)
 
 # 'sha256-...' of a text, as a content security policy has it: hexadecimal to base64.
 function(policy_hash text out)

@@ -11,7 +11,7 @@ execute_process(
     ERROR_VARIABLE output)
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "npm ci failed (${result}):\n${output}\n"
-        "The web UI needs the package uplot. Without a network, configure with "
-        "-DRINGBENCH_UI_VENDOR_DIR=DIR (a folder with uPlot.esm.js and LICENSE) "
+        "The web UI needs the packages preact and d3-scale. Without a network, configure with "
+        "-DRINGBENCH_UI_VENDOR_DIR=DIR (a node_modules folder that has them) "
         "or without the web UI: -DRINGBENCH_UI=OFF.")
 endif()

@@ -1,4 +1,5 @@
 /* api.mjs - all that this page says to the server, and the only module that does */
+import { ENDED } from './events.mjs';
 
 const RETRY_FIRST_MS = 300;
 const RETRY_MAX_MS = 5000;
@@ -6,6 +7,8 @@ const RETRY_MAX_MS = 5000;
 const SILENCE_MS = 24000;
 /* A request that a page polls with must not hang on a dead link for minutes. */
 const REQUEST_MS = 20000;
+/* How often a window without a stream asks what is new. */
+const POLL_MS = 1000;
 /* A file of a million rows takes its time. */
 const FILE_MS = 600000;
 
@@ -18,8 +21,8 @@ export class ApiError extends Error {
   }
 }
 
-/* `options`: askToken(again), which gives a token; shared, the streams that all tabs share;
- * and for tests fetch, storage, silenceMs, requestMs. */
+/* `options`: askToken(again), which gives a token; and for tests fetch, storage, slots, silenceMs,
+ * requestMs, pollMs. */
 export class Api extends EventTarget {
   constructor(options = {}) {
     super();
@@ -32,7 +35,8 @@ export class Api extends EventTarget {
     this.goneSince = null;
     this.skewMs = 0;
     this.asking = null;
-    this.shared = options.shared ?? null;
+    this.slots = options.slots ?? null;
+    this.pollMs = options.pollMs ?? POLL_MS;
   }
 
   token() {
@@ -310,49 +314,42 @@ export class Api extends EventTarget {
 
   /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
    * `onEvents` with arrays of events, in order, each event once, and `onSummary` with what
-   * has changed in its summary; reconnects by the last event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
-   * of a browser share a stream where they can. */
+   * has changed in its summary; reconnects by the last event's id. Resolves to 'ended',
+   * 'stopped', or the ApiError that ended it. A browser opens six connections to a server:
+   * where its other windows have taken the slots for streams, this one polls. */
   async follow(id, { after, onEvents, onSummary, signal }) {
-    const position = { after };
-    const take = (events) => {
-      position.after = events[events.length - 1].id;
-      onEvents(events);
-    };
-    while (await this.shared?.ready) {
-      const outcome = await this.shared.follow(id, {
-        after: position.after,
-        token: this.token(),
-        signal,
-        onEvents: take,
-        onSummary,
-        onReach: (since) => this.setGone(since),
-      });
-      if (typeof outcome === 'string') {
-        return outcome;
-      }
-      if (outcome.status !== 401 || !this.askToken) {
-        return new ApiError(outcome.status, outcome.problem);
-      }
-      await this.renewToken();
-    }
-    return this.followAlone(id, { after, onEvents, onSummary, signal });
-  }
-
-  /* The same on a stream of its own. */
-  async followAlone(id, { after, onEvents, onSummary, signal }) {
     const position = { after };
     const heed = { onEvents, onSummary };
     let wait = RETRY_FIRST_MS;
     while (!signal.aborted) {
       const before = position.after;
-      const outcome = await this.followOnce(id, position, heed, signal);
-      if (outcome !== 'lost') {
+      const release = this.slots ? this.slots.take() : () => {};
+      const outcome = release
+        ? await this.followOnce(id, position, heed, signal).finally(release)
+        : await this.pollOnce(id, position, heed);
+      if (outcome !== 'lost' && outcome !== 'more') {
         return outcome;
       }
       wait = position.after > before ? RETRY_FIRST_MS : Math.min(wait * 2, RETRY_MAX_MS);
-      await pause(wait * (0.75 + Math.random() / 2), signal);
+      await pause(outcome === 'more' ? this.pollMs : wait * (0.75 + Math.random() / 2), signal);
     }
     return 'stopped';
+  }
+
+  /* One question in place of a stream: 'more', or as followOnce(). */
+  async pollOnce(id, position, { onEvents, onSummary }) {
+    try {
+      const events = await this.stored(id, position.after);
+      const summary = await this.summary(id, 'combination');
+      if (events.length > 0) {
+        position.after = events[events.length - 1].id;
+        onEvents(events);
+      }
+      onSummary({ ...summary, whole: true });
+      return events.some((event) => event.type === 'state' && ENDED.has(event.state)) ? 'ended' : 'more';
+    } catch (error) {
+      return endsFollowing(error) ? error : 'lost';
+    }
   }
 
   /* One connection: 'ended', 'stopped', 'lost' (try again), or an ApiError. */
@@ -378,7 +375,7 @@ export class Api extends EventTarget {
       if (signal.aborted) {
         return 'stopped';
       }
-      if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
+      if (endsFollowing(error)) {
         return error;
       }
       this.lost();
@@ -445,6 +442,8 @@ class EventLines {
     return events;
   }
 }
+
+const endsFollowing = (error) => error instanceof ApiError && error.status < 500 && error.status !== 429;
 
 const runPath = (id) => `/api/v1/runs/${encodeURIComponent(id)}`;
 

@@ -1,6 +1,6 @@
 /* chart.mjs - one panel (chart_model.mjs) on uPlot: shaped points, bounds as a band, what it
  * is held against, a tooltip that follows the pointer or the arrow keys, a range to choose */
-import uPlot from '../vendor/uPlot.esm.js';
+import uPlot from 'uplot';
 import {
   alignLines,
   BAR_HALF,

@@ -1,11 +1,11 @@
 /* main.mjs - the frame around the views: header, address, whether the server answers */
 import { Api } from './api.mjs';
 import { h, setHidden, setText } from './dom.mjs';
-import { SharedStreams } from './shared_streams.mjs';
+import { streamSlots } from './stream_slots.mjs';
 import { themeSwitch } from './theme.mjs';
 import { askToken } from './token_dialog.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
-import missing from './views/missing.mjs';
+import missing from './views/missing.jsx';
 import run from './views/run.mjs';
 import runs from './views/runs.mjs';
 
@@ -40,10 +40,9 @@ const VIEWS = {
 };
 
 /* index.html knows where the files are that no module imports. */
-const HUB = document.documentElement.dataset.hub;
 const ICON = document.querySelector('link[rel=icon]').href;
 
-const api = new Api({ askToken, shared: new SharedStreams(HUB) });
+const api = new Api({ askToken, slots: streamSlots(localStorage) });
 const outlet = h('main', { id: 'main', tabindex: '-1' });
 const links = [
   ['/', 'Runs', 'runs'],

@@ -40,14 +40,13 @@ for (const [name, path, ready] of /** @type {any[][]} */ ([
     assert.ok(cold.length <= 10, JSON.stringify(cold.map((one) => one.url)));
     /* Two levels: index.html names all files, and no file leads to a further one. */
     for (const { url: file, by } of cold.filter((one) => one.url.startsWith('/assets/'))) {
-      assert.ok(by.type === 'parser' || /\/(icon|hub)-/.test(file), `${file} by ${by.type}`);
+      assert.ok(by.type === 'parser' || /\/icon-/.test(file), `${file} by ${by.type}`);
     }
     t.diagnostic(`${cold.length} requests`);
     const warm = await requestsOf(page, url, ready);
     assert.equal(warm[0].url, path(id));
-    /* Nothing waits for the hub, of which the browser does not say that it kept it. */
     assert.deepEqual(
-      warm.slice(1).filter((one) => !/^\/(api|assets\/hub-)/.test(one.url)),
+      warm.slice(1).filter((one) => !one.url.startsWith('/api')),
       [],
     );
   });

@@ -34,7 +34,7 @@ const VIEWS = {
   new: [`/new?from=${RUN}`, 'change what should differ'],
   nodes: ['/nodes', 'Last seen'],
   node: ['/nodes/node-1', 'Host identity'],
-  missing: ['/nowhere/at/all', 'Nothing is at this address'],
+  missing: ['/nowhere/at/all', 'Page not found'],
 };
 
 function fill(server, { name = 'nightly', label = 'NET-12', node = 'node-1' } = {}) {

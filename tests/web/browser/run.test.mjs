@@ -334,49 +334,33 @@ test('what happened is told in order', LIMIT, async (t) => {
   assert.match(lines.at(-2), /node-2, rank 2: rank 2 on node-2 was killed by signal 9$/);
 });
 
-test('all tabs share one stream, which outlives the tab that began it', LIMIT, async (t) => {
+test('six windows on one run leave connections for a seventh page', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   const run = sampleRun({ sizes: [8, 16, 32, 64] });
-  const other = sampleRun({ sizes: [8, 16], id: 'r2', name: 'the other' });
-  const rows = beforeRows(run);
-  server.add(run, rows + 2);
-  server.add(other, rows + 2);
-  const streams = () => server.streams.size;
-  await open(path);
-  await rowCount(page, 1);
-  const { page: second } = await openPage(t);
-  await second.goto(server.url + path);
-  await rowCount(second, 1);
-  const { page: third } = await openPage(t);
-  await third.goto(`${server.url}/runs/r2`);
-  await rowCount(third, 1);
-  assert.equal(streams(), 1);
-  server.emit(RUN, 2);
-  server.emit('r2', 2);
-  await Promise.all([rowCount(page, 2), rowCount(second, 2), rowCount(third, 2)]);
-  assert.equal(streams(), 1);
-  await page.close();
-  server.emit(RUN, 2);
-  await rowCount(second, 3);
-  await second.close();
-  await until(() => streams() === 1 && [...server.streams][0].id === 'r2', 'the third tab to stream');
-  server.emit('r2', 100);
-  await sees(third, 'completed');
-  await until(() => streams() === 0, 'the stream to close');
-});
-
-test('a tab without shared workers has a stream of its own', LIMIT, async (t) => {
-  const { server, page, open } = await setUp(t);
-  await page.addInitScript(() => {
-    delete window.SharedWorker;
-  });
-  const run = sampleRun({ sizes: [8, 16] });
   server.add(run, beforeRows(run) + 2);
   await open(path);
-  await rowCount(page, 1);
+  const pages = [page];
+  while (pages.length < 6) {
+    const { page: next } = await openPage(t);
+    await next.goto(server.url + path);
+    pages.push(next);
+  }
+  await Promise.all(pages.map((one) => rowCount(one, 1)));
+  await until(() => server.streams.size === 4, 'four streams');
+  const { page: list } = await openPage(t);
+  await list.goto(server.url);
+  await list.locator('table.runs tbody tr').waitFor();
   server.emit(RUN, 2);
-  await rowCount(page, 2);
-  assert.equal(server.streams.size, 1);
+  await Promise.all(pages.map((one) => rowCount(one, 2)));
+  /* A window that closes leaves its stream to another. */
+  await page.close();
+  await until(() => server.streams.size === 3, 'three streams');
+  const { page: late } = await openPage(t);
+  await late.goto(server.url + path);
+  await until(() => server.streams.size >= 4, 'four streams again');
+  server.emit(RUN, 100);
+  await Promise.all([...pages.slice(1), late].map((one) => sees(one, 'completed')));
+  await until(() => server.streams.size === 0, 'the streams to close');
 });
 
 test('a run of very many rows is drawn without them, and goes on live', LIMIT, async (t) => {

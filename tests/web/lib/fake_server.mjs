@@ -11,16 +11,13 @@ import { seriesOf } from '../../../web/js/summary.mjs';
 import { resultsOf, summaryOf } from './summary_of.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const BUILD = resolve(ROOT, process.env.RINGBENCH_BUILD_DIR || 'build/dev');
 /* As the build completed it: cmake --build --preset dev --target openapi. */
-export const SCHEMA = resolve(
-  ROOT,
-  process.env.RINGBENCH_BUILD_DIR || 'build/dev',
-  'server/api/openapi.json',
-);
+export const SCHEMA = join(BUILD, 'server/api/openapi.json');
 /* Held against what the C server answers by its own units. */
 const COLLECTIVES = new URL('../../vectors/collectives.json', import.meta.url);
-const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
-const VENDOR = join(WEB, 'node_modules/uplot/dist/');
+/* As the build bundled it: cmake --build --preset dev --target web. */
+const WEB = join(BUILD, 'share/ringbench/web');
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css',
@@ -435,11 +432,7 @@ async function readBody(request) {
 
 async function serveFile(path, response) {
   const page = extname(path) === '' || path.startsWith('/runs/') || path.startsWith('/nodes/');
-  const file = page
-    ? join(WEB, 'index.html')
-    : path.startsWith('/vendor/')
-      ? join(VENDOR, normalize(path.slice(7)))
-      : join(WEB, normalize(path));
+  const file = page ? join(WEB, 'index.html') : join(WEB, normalize(path));
   try {
     const content = await readFile(file);
     response.writeHead(200, {
