@@ -202,8 +202,7 @@ static int answer_list(sqlite3 *db, struct task *task, struct error *err)
                                                 .cursor = params->cursor,
                                                 .limit = (int)params->limit};
     json_t *list = store_get_baselines(db, &query, err);
-    int result =
-        list ? lists_write(LIST_BASELINES, list, params->format, &task->out, err) : -1;
+    int result = list ? lists_write(task, LIST_BASELINES, list, params->format, err) : -1;
 
     json_decref(list);
     return result;

@@ -227,16 +227,11 @@ static json_t *compare(const struct task *task, const struct comparison *compari
 
 static int write_document(struct task *task, const json_t *document, struct error *err)
 {
-    static int (*const writers[])(const json_t *document, struct buf *out) = {
-        [FORM_JSON] = json_line_append,
-        [FORM_CSV] = compare_csv,
-        [FORM_MARKDOWN] = compare_markdown,
-        [FORM_TEXT] = compare_text,
-    };
+    enum form form = (enum form)task->params.compare.format->value;
 
     task_header(task, "Ringbench-Verdict",
                 json_get_str(json_object_get(document, "verdict"), "answer", ""));
-    if (writers[task->params.compare.format->value](document, &task->out))
+    if (compare_write(document, form, &task->out))
         return task_too_large(err);
     return 0;
 }

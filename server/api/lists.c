@@ -1,97 +1,101 @@
-/* lists.c - the API's lists: JSON, or columns for a terminal */
+/* lists.c - the API's lists: JSON, or a table */
 #include "server/api/lists.h"
 
 #include "common/base/json_util.h"
+#include "server/api/page_link.h"
 #include "server/api/params.h"
 #include "server/finding/verdict.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
 
 static const struct column run_columns[] = {
-    {"ID", "id", NULL, COLUMN_TEXT},
-    {"STATE", "state", NULL, COLUMN_TEXT},
-    {"CREATED", "created", NULL, COLUMN_TEXT},
-    {"BACKEND", "backend", NULL, COLUMN_TEXT},
-    {"RANKS", "world_size", NULL, COLUMN_NUMBER},
-    {"DONE", "rows_done", NULL, COLUMN_NUMBER},
-    {"OF", "rows_total", NULL, COLUMN_NUMBER},
-    {"FIGURE", "summary.headline.text", NULL, COLUMN_TEXT},
-    {"VERDICT", "verdict", NULL, COLUMN_TEXT},
-    {"WHAT", "program", "collectives", COLUMN_TEXT},
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("ID", "id"),
+    COLUMN("STATE", "state"),
+    COLUMN("CREATED", "created"),
+    COLUMN(NULL, "started"),
+    COLUMN(NULL, "ended"),
+    COLUMN("BACKEND", "backend"),
+    COLUMN("RANKS", "world_size", .form = COLUMN_NUMBER),
+    COLUMN("DONE", "rows_done", .form = COLUMN_NUMBER),
+    COLUMN("OF", "rows_total", .form = COLUMN_NUMBER),
+    COLUMN("FIGURE", "summary.headline.text"),
+    COLUMN("VERDICT", "verdict"),
+    COLUMN("WHAT", "program", .otherwise = "collectives", .name = "what"),
+    COLUMN(NULL, "labels"),
+    COLUMN("NAME", "name"),
+    COLUMNS_END,
 };
 
 static const struct column node_columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {"STATE", "state", NULL, COLUMN_TEXT},
-    {"GROUP", "group", NULL, COLUMN_TEXT},
-    {"RANKS", "ranks", NULL, COLUMN_NUMBER},
-    {"ADDRESS", "address", NULL, COLUMN_TEXT},
-    {"SEEN", "last_seen", NULL, COLUMN_TEXT},
-    {"RUN", "run", NULL, COLUMN_TEXT},
-    {"NCCL", "versions.nccl", NULL, COLUMN_TEXT},
-    {"LABELS", "labels", NULL, COLUMN_TEXT},
-    {"HARDWARE", "hardware", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("NAME", "name"),
+    COLUMN("STATE", "state"),
+    COLUMN("GROUP", "group"),
+    COLUMN("RANKS", "ranks", .form = COLUMN_NUMBER),
+    COLUMN("ADDRESS", "address"),
+    COLUMN("SEEN", "last_seen"),
+    COLUMN("RUN", "run"),
+    COLUMN("NCCL", "versions.nccl"),
+    COLUMN("LABELS", "labels"),
+    COLUMN("HARDWARE", "hardware"),
+    COLUMNS_END,
 };
 
 static const struct column program_columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {"RANKS/NODE", "ranks_per_node", NULL, COLUMN_NUMBER},
-    {"PARAMETERS", "parameters", NULL, COLUMN_TEXT},
-    {"METRICS", "metrics", NULL, COLUMN_TEXT},
-    {"NODES", "nodes", NULL, COLUMN_TEXT},
-    {"DESCRIPTION", "description", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("NAME", "name"),
+    COLUMN("RANKS/NODE", "ranks_per_node", .form = COLUMN_NUMBER),
+    COLUMN("PARAMETERS", "parameters"),
+    COLUMN("METRICS", "metrics"),
+    COLUMN("NODES", "nodes"),
+    COLUMN("DESCRIPTION", "description"),
+    COLUMNS_END,
 };
 
 static const struct column store_columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {"STANDING", "standing", NULL, COLUMN_TEXT},
-    {"PORT", "port", NULL, COLUMN_NUMBER},
-    {"CONNECTIONS", "connections", NULL, COLUMN_NUMBER},
-    {"KEYS", "key_count", NULL, COLUMN_NUMBER},
-    {"BYTES", "bytes", NULL, COLUMN_NUMBER},
-    {"TTL_S", "ttl_s", NULL, COLUMN_NUMBER},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("NAME", "name"),
+    COLUMN("STANDING", "standing"),
+    COLUMN("PORT", "port", .form = COLUMN_NUMBER),
+    COLUMN("CONNECTIONS", "connections", .form = COLUMN_NUMBER),
+    COLUMN("KEYS", "key_count", .form = COLUMN_NUMBER),
+    COLUMN("BYTES", "bytes", .form = COLUMN_NUMBER),
+    COLUMN("TTL_S", "ttl_s", .form = COLUMN_NUMBER),
+    COLUMNS_END,
 };
 
 static const struct column baseline_columns[] = {
-    {"ID", "id", NULL, COLUMN_TEXT},
-    {"RUN", "run", NULL, COLUMN_TEXT},
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {"LIKE", "like", NULL, COLUMN_TEXT},
-    {"ACCEPTED", "accepted", NULL, COLUMN_TEXT},
-    {"BY", "by", NULL, COLUMN_TEXT},
-    {"REMOVED", "removed.time", NULL, COLUMN_TEXT},
-    {"WHY", "why", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("ID", "id"),
+    COLUMN("RUN", "run"),
+    COLUMN("NAME", "name"),
+    COLUMN("LIKE", "like"),
+    COLUMN("ACCEPTED", "accepted"),
+    COLUMN("BY", "by"),
+    COLUMN("REMOVED", "removed.time"),
+    COLUMN("WHY", "why"),
+    COLUMNS_END,
 };
 
 static const struct column launcher_columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {"NODES", "limits.nodes", NULL, COLUMN_NUMBER},
-    {"JOBS", "limits.jobs", NULL, COLUMN_NUMBER},
-    {"HOURS", "limits.hours", NULL, COLUMN_NUMBER},
-    {"WHO", "limits.who", NULL, COLUMN_TEXT},
-    {"PARAMETERS", "parameters", NULL, COLUMN_TEXT},
-    {"DESCRIPTION", "description", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("NAME", "name"),
+    COLUMN("NODES", "limits.nodes", .form = COLUMN_NUMBER),
+    COLUMN("JOBS", "limits.jobs", .form = COLUMN_NUMBER),
+    COLUMN("HOURS", "limits.hours", .form = COLUMN_NUMBER),
+    COLUMN("WHO", "limits.who"),
+    COLUMN("PARAMETERS", "parameters"),
+    COLUMN("DESCRIPTION", "description"),
+    COLUMNS_END,
 };
 
 static const struct column job_columns[] = {
-    {"ID", "id", NULL, COLUMN_TEXT},
-    {"STATE", "state", NULL, COLUMN_TEXT},
-    {"CREATED", "created", NULL, COLUMN_TEXT},
-    {"LAUNCHER", "launcher", NULL, COLUMN_TEXT},
-    {"JOB", "job", NULL, COLUMN_TEXT},
-    {"NODES", "nodes", NULL, COLUMN_NUMBER},
-    {"GROUP", "group", NULL, COLUMN_TEXT},
-    {"RUN", "run", NULL, COLUMN_TEXT},
-    {"UNTIL", "follow_up_until", NULL, COLUMN_TEXT},
-    {"REASON", "reason", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("ID", "id"),
+    COLUMN("STATE", "state"),
+    COLUMN("CREATED", "created"),
+    COLUMN("LAUNCHER", "launcher"),
+    COLUMN("JOB", "job"),
+    COLUMN("NODES", "nodes", .form = COLUMN_NUMBER),
+    COLUMN("GROUP", "group"),
+    COLUMN("RUN", "run"),
+    COLUMN("UNTIL", "follow_up_until"),
+    COLUMN("REASON", "reason"),
+    COLUMNS_END,
 };
 
 static const struct {
@@ -107,10 +111,10 @@ static const struct {
     [LIST_JOBS] = {"jobs", job_columns},
 };
 
-int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
-                 struct buf *out)
+int lists_append(enum list list, const json_t *items, enum form form,
+                 struct columns_layout *layout, struct buf *out)
 {
-    return columns_append(lists[list].columns, items, layout, out);
+    return columns_write(lists[list].columns, items, form, layout, out);
 }
 
 /* The answers that runs were to give, for the column of that name. */
@@ -130,8 +134,9 @@ static void add_verdicts(const json_t *runs)
     }
 }
 
-int lists_write(enum list list, const json_t *document,
-                const struct params_format *format, struct buf *out, struct error *err)
+static int write_list(enum list list, const json_t *document,
+                      const struct params_format *format, struct buf *out,
+                      struct error *err)
 {
     const json_t *items = json_object_get(document, lists[list].key);
     const char *next = json_get_str(document, "next", NULL);
@@ -141,16 +146,26 @@ int lists_write(enum list list, const json_t *document,
     if (format->value == FORM_JSON)
         result = json_line_append(document, out);
     else {
-        if (list == LIST_RUNS)
+        if (list == LIST_RUNS && format->value != FORM_NDJSON)
             add_verdicts(items);
-        result = lists_append(list, items, &layout, out);
+        result = lists_append(list, items, (enum form)format->value, &layout, out);
     }
     if (result)
         return error_set(err, ERROR_UNAVAILABLE,
-                         "the list is too long for text: take JSON");
-    if (next && format->value != FORM_JSON)
+                         "the list is too long for a table: take JSON");
+    if (next && format->value == FORM_TEXT)
         buf_printf(out, "# there is more: cursor=%s\n", next);
     return 0;
+}
+
+int lists_write(struct task *task, enum list list, const json_t *document,
+                const struct params_format *format, struct error *err)
+{
+    const char *next = json_get_str(document, "next", NULL);
+
+    if (next)
+        page_link_next(task, "cursor", next);
+    return write_list(list, document, format, &task->out, err);
 }
 
 void lists_reply(struct http_request *request, enum list list,
@@ -160,7 +175,7 @@ void lists_reply(struct http_request *request, enum list list,
     struct buf out;
 
     buf_init(&out, TEXT_MAX);
-    if (lists_write(list, document, format, &out, &err))
+    if (write_list(list, document, format, &out, &err))
         http_reply_error(request, &err);
     else
         params_reply(request, 200, format, &out);

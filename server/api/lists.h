@@ -1,10 +1,11 @@
-/* lists.h - the API's lists: JSON, or columns for a terminal */
+/* lists.h - the API's lists: JSON, or a table */
 #ifndef RINGBENCH_SERVER_API_LISTS_H
 #define RINGBENCH_SERVER_API_LISTS_H
 
 #include <jansson.h>
 
 #include "server/api/route_params.h"
+#include "server/api/task.h"
 #include "server/http/http.h"
 #include "server/render/columns.h"
 
@@ -18,15 +19,15 @@ enum list {
     LIST_JOBS
 };
 
-/* Append items of the list as text, behind those that the layout has seen. -1 when `out`
- * is full. */
-int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
-                 struct buf *out);
+/* Append items of the list as a table, behind those that the layout has seen. -1 when
+ * `out` is full. */
+int lists_append(enum list list, const json_t *items, enum form form,
+                 struct columns_layout *layout, struct buf *out);
 
-/* Append {KEY: items, "next": cursor} in that format; `next` is what some lists have. -1
- * with err when `out` is full. */
-int lists_write(enum list list, const json_t *document,
-                const struct params_format *format, struct buf *out, struct error *err);
+/* Write {KEY: items, "next": cursor} as the task's answer in that format, with a Link
+ * header to the next page, if there is one. -1 with err when the list is too long. */
+int lists_write(struct task *task, enum list list, const json_t *document,
+                const struct params_format *format, struct error *err);
 
 /* Answer with it (takes the document). */
 void lists_reply(struct http_request *request, enum list list,

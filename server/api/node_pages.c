@@ -14,7 +14,8 @@
 struct node_pages {
     const struct api *api;
     struct http_stream *stream;
-    bool is_text, has_inventory;
+    const struct params_format *format;
+    bool has_inventory;
     struct columns_layout layout;
     char last[256]; /* name that was sent last */
 };
@@ -56,10 +57,11 @@ static int write_page(struct node_pages *pages, const json_t *nodes)
     int result;
 
     buf_init(&out, SIZE_MAX);
-    if (pages->is_text)
-        result = lists_append(LIST_NODES, nodes, &pages->layout, &out);
-    else
+    if (pages->format->value == FORM_JSON)
         result = append_json(pages, nodes, &out);
+    else
+        result = lists_append(LIST_NODES, nodes, (enum form)pages->format->value,
+                              &pages->layout, &out);
     if (result == 0)
         http_stream_write(pages->stream, out.data, out.len);
     if (n > 0)
@@ -80,7 +82,7 @@ static void on_drained(void *data)
     if (result == 0 && is_more)
         return;
     if (result == 0) {
-        if (!pages->is_text)
+        if (pages->format->value == FORM_JSON)
             http_stream_write(pages->stream, "]}", 2);
         http_stream_end(pages->stream);
     } else {
@@ -94,11 +96,11 @@ static void stream_pages(struct http_request *request, const struct node_pages *
                          json_t *nodes)
 {
     struct node_pages *pages = memory_zeroed(1, sizeof(*pages), "a list");
+    char type[PARAMS_TYPE_MAX];
 
     *pages = *form;
-    pages->stream = http_stream_begin(
-        request, 200, form->is_text ? "text/plain; charset=utf-8" : "application/json",
-        on_gone, pages);
+    params_content_type(form->format, type);
+    pages->stream = http_stream_begin(request, 200, type, on_gone, pages);
     if (!pages->stream) {
         free(pages);
     } else {
@@ -114,10 +116,11 @@ static void stream_pages(struct http_request *request, const struct node_pages *
 void node_pages_reply(struct http_request *request, const struct api *api,
                       const struct nodes_params *params)
 {
-    bool is_text = params->format->value == FORM_TEXT;
+    bool is_whole =
+        params->format->value == FORM_JSON || params->format->value == FORM_NDJSON;
     const struct node_pages form = {.api = api,
-                                    .is_text = is_text,
-                                    .has_inventory = params->has_inventory && !is_text};
+                                    .format = params->format,
+                                    .has_inventory = params->has_inventory && is_whole};
     bool is_more = false;
     json_t *nodes;
 

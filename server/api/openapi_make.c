@@ -368,7 +368,17 @@ static void add_query_params(json_t *list, const struct route_params *route)
     }
 }
 
-static json_t *params_of(const char *method, const char *path, const json_t *others)
+static const struct route_params *route_of(const char *method, const char *path)
+{
+    for (size_t i = 0; all_route_params[i]; i++)
+        if (strcasecmp(all_route_params[i]->method, method) == 0 &&
+            strcmp(all_route_params[i]->pattern, path) == 0)
+            return all_route_params[i];
+    return NULL;
+}
+
+static json_t *params_of(const struct route_params *route, const char *path,
+                         const json_t *others)
 {
     json_t *list = json_array();
 
@@ -382,10 +392,8 @@ static json_t *params_of(const char *method, const char *path, const json_t *oth
         else
             json_array_append(list, other);
     }
-    for (size_t i = 0; all_route_params[i]; i++)
-        if (strcasecmp(all_route_params[i]->method, method) == 0 &&
-            strcmp(all_route_params[i]->pattern, path) == 0)
-            add_query_params(list, all_route_params[i]);
+    if (route)
+        add_query_params(list, route);
     return list;
 }
 
@@ -440,6 +448,18 @@ static void complete_content(json_t *body)
     json_decref(content);
 }
 
+/* Beside JSON, formats of the route that the response does not describe are texts. */
+static void add_formats(const struct route_params *route, json_t *responses)
+{
+    json_t *body = json_object_get(responses, "200");
+
+    if (!json_object_get(body, "json"))
+        return;
+    for (size_t i = 0; route->formats[i].name; i++)
+        if (!json_object_get(body, route->formats[i].name))
+            json_object_set_new(body, route->formats[i].name, json_string("string"));
+}
+
 /* Every operation has the last; all that need a token have 401 and 403. */
 static bool has_error(const json_t *operation, const json_t *listed, size_t error)
 {
@@ -477,7 +497,8 @@ static void complete_responses(json_t *operation)
 static void complete_operation(json_t *operation, const char *method, const char *path)
 {
     json_t *body = json_object_get(operation, "requestBody");
-    json_t *params = params_of(method, path, json_object_get(operation, "parameters"));
+    const struct route_params *route = route_of(method, path);
+    json_t *params = params_of(route, path, json_object_get(operation, "parameters"));
 
     if (body) {
         complete_content(body);
@@ -486,6 +507,8 @@ static void complete_operation(json_t *operation, const char *method, const char
     if (json_array_size(params) > 0)
         json_object_set(operation, "parameters", params);
     json_decref(params);
+    if (route && route->formats)
+        add_formats(route, json_object_get(operation, "responses"));
     complete_responses(operation);
 }
 

@@ -313,12 +313,19 @@ const struct params_format *params_format(struct http_request *request,
     return NULL;
 }
 
+void params_content_type(const struct params_format *format, char type[PARAMS_TYPE_MAX])
+{
+    bool is_text = strncmp(format->type, "text/", 5) == 0;
+
+    snprintf(type, PARAMS_TYPE_MAX, "%s%s", format->type,
+             is_text ? "; charset=utf-8" : "");
+}
+
 void params_reply(struct http_request *request, int status,
                   const struct params_format *format, const struct buf *out)
 {
-    bool is_text = strncmp(format->type, "text/", 5) == 0;
-    char type[64];
+    char type[PARAMS_TYPE_MAX];
 
-    snprintf(type, sizeof(type), "%s%s", format->type, is_text ? "; charset=utf-8" : "");
+    params_content_type(format, type);
     http_reply_text(request, status, type, out->len ? out->data : "", out->len);
 }

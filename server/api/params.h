@@ -38,4 +38,9 @@ void params_reply(struct http_request *request, int status,
 /* Of a resource that comes in one form only: a 406 if Accept excludes it. */
 bool params_type(struct http_request *request, const char *type);
 
+#define PARAMS_TYPE_MAX 64
+
+/* The Content-Type of an answer in that format. */
+void params_content_type(const struct params_format *format, char type[PARAMS_TYPE_MAX]);
+
 #endif

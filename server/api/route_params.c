@@ -40,6 +40,16 @@ static const struct params_format json_or_text[] = {
     {NULL, NULL, 0},
 };
 
+/* Tables, by server/render/columns.h. */
+static const struct params_format table_formats[] = {
+    {"json", "application/json", FORM_JSON},
+    {"text", "text/plain", FORM_TEXT},
+    {"csv", "text/csv", FORM_CSV},
+    {"markdown", "text/markdown", FORM_MARKDOWN},
+    {"ndjson", "application/x-ndjson", FORM_NDJSON},
+    {NULL, NULL, 0},
+};
+
 static const char next_page[] = "next of an earlier page";
 static const char last_runs[] =
     "what runs that are alike have in common besides their settings: docs/baselines.md";
@@ -164,14 +174,6 @@ static const struct param logs[] = {
 
 /* ---- Comparisons, baselines and trends ---- */
 
-static const struct params_format compare_formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"csv", "text/csv", FORM_CSV},
-    {"markdown", "text/markdown", FORM_MARKDOWN},
-    {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
-};
-
 static const struct param compare[] = {
     {"base", "a run's id, or RUN:CASE; may repeat. Or baseline: the newest baseline that head's first run is like",
      .kind = PARAM_TEXTS, .is_required = true},
@@ -202,14 +204,6 @@ static const struct param baselines[] = {
 static const struct param baseline_remove[] = {
     {"by", "who removes it", LINE(baseline_remove_params, by, BASELINE_BY_MAX)},
     {"why", NULL, LINE(baseline_remove_params, why, BASELINE_WHY_MAX)},
-};
-
-static const struct params_format trends_formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"ndjson", "application/x-ndjson", FORM_NDJSON},
-    {"csv", "text/csv", FORM_CSV},
-    {"text", "text/plain", FORM_TEXT},
-    {NULL, NULL, 0},
 };
 
 static const struct param trends[] = {
@@ -245,7 +239,7 @@ static const struct param commands[] = {
 #define RUN "/api/v1/runs/{id}"
 
 const struct route_params
-    run_list_route = {"GET", "/api/v1/runs", FORMATS(run_list_params, json_or_text), LIST(run_list)},
+    run_list_route = {"GET", "/api/v1/runs", FORMATS(run_list_params, table_formats), LIST(run_list)},
     import_route = {"POST", "/api/v1/import", FORMATS(import_params, json_or_text), LIST(import_list)},
     results_route = {"GET", RUN "/results", FORMATS(results_params, results_formats), LIST(results),
                      .format_help = "tuner: the winners of a matrix over NCCL_ALGO and NCCL_PROTO, as NCCL's "
@@ -262,19 +256,19 @@ const struct route_params
     artifact_route = {"GET", RUN "/artifacts/{digest}", .type = "text/plain"},
     report_route = {"GET", RUN "/report.html", .type = "text/html"},
     logs_route = {"GET", RUN "/logs", FORMATS(logs_params, json_or_text), LIST(logs)},
-    compare_route = {"GET", "/api/v1/compare", FORMATS(compare_params, compare_formats), LIST(compare),
+    compare_route = {"GET", "/api/v1/compare", FORMATS(compare_params, table_formats), LIST(compare),
                      .format_help = "overrides Accept"},
     run_baseline_route = {"GET", RUN "/baseline", JSON_ONLY, LIST(run_baseline)},
-    baselines_route = {"GET", "/api/v1/baselines", FORMATS(baselines_params, json_or_text), LIST(baselines)},
+    baselines_route = {"GET", "/api/v1/baselines", FORMATS(baselines_params, table_formats), LIST(baselines)},
     baseline_remove_route = {"DELETE", "/api/v1/baselines/{id}", LIST(baseline_remove)},
-    trends_route = {"GET", "/api/v1/trends", FORMATS(trends_params, trends_formats), LIST(trends)},
-    nodes_route = {"GET", "/api/v1/nodes", FORMATS(nodes_params, json_or_text), LIST(nodes)},
+    trends_route = {"GET", "/api/v1/trends", FORMATS(trends_params, table_formats), LIST(trends)},
+    nodes_route = {"GET", "/api/v1/nodes", FORMATS(nodes_params, table_formats), LIST(nodes)},
     node_preflight_route = {"GET", "/api/v1/nodes/{name}/preflight", FORMATS(format_params, json_or_text)},
     preflight_route = {"GET", "/api/v1/preflight", FORMATS(format_params, json_or_text)},
-    programs_route = {"GET", "/api/v1/programs", FORMATS(format_params, json_or_text)},
-    launchers_route = {"GET", "/api/v1/launchers", FORMATS(format_params, json_or_text)},
-    jobs_route = {"GET", "/api/v1/jobs", FORMATS(format_params, json_or_text)},
-    rendezvous_route = {"GET", "/api/v1/rendezvous", FORMATS(format_params, json_or_text)},
+    programs_route = {"GET", "/api/v1/programs", FORMATS(format_params, table_formats)},
+    launchers_route = {"GET", "/api/v1/launchers", FORMATS(format_params, table_formats)},
+    jobs_route = {"GET", "/api/v1/jobs", FORMATS(format_params, table_formats)},
+    rendezvous_route = {"GET", "/api/v1/rendezvous", FORMATS(format_params, table_formats)},
     commands_route = {"GET", "/api/v1/agents/{agent}/commands", JSON_ONLY, LIST(commands)};
 
 const struct route_params *const all_route_params[] = {

@@ -8,11 +8,9 @@
 #include "common/spec/collective.h"
 #include "common/spec/run_spec.h"
 #include "server/api/param.h"
+#include "server/render/columns.h"
 #include "server/store/store.h"
 #include "server/summary/summary.h"
-
-/* The values of formats of most routes. */
-enum params_form { FORM_JSON, FORM_TEXT, FORM_CSV, FORM_NDJSON, FORM_MARKDOWN };
 
 #define BASELINE_BY_MAX 200
 #define BASELINE_WHY_MAX 1000

@@ -56,7 +56,7 @@ static int finish_list(struct task *task, struct error *err)
     buf_init(&text, LIST_BYTES_MAX);
     result = list_text(task, &text) ? task_too_large(err) : 0;
     list = result ? NULL : json_parse(text.data, text.len, err);
-    if (!list || lists_write(LIST_RUNS, list, format, &task->out, err))
+    if (!list || lists_write(task, LIST_RUNS, list, format, err))
         result = -1;
     json_decref(list);
     buf_release(&text);

@@ -38,16 +38,6 @@ static char *read_nodes(struct http_request *request)
     return nodes;
 }
 
-static int put_lines(const json_t *answer, struct buf *out)
-{
-    const json_t *points = json_object_get(answer, "points");
-    int result = 0;
-
-    for (size_t i = 0; i < json_array_size(points) && !result; i++)
-        result = json_line_append(json_array_get(points, i), out);
-    return result;
-}
-
 /* What the store knows becomes what is shown. */
 static void finish_page(json_t *page, const struct trend_figure *figure,
                         const struct trends_params *params)
@@ -87,12 +77,6 @@ static json_t *read_page(sqlite3 *db, struct task *task,
 
 static int answer(sqlite3 *db, struct task *task, struct error *err)
 {
-    static int (*const writers[])(const json_t *page, struct buf *out) = {
-        [FORM_JSON] = json_line_append,
-        [FORM_NDJSON] = put_lines,
-        [FORM_CSV] = trend_csv_write,
-        [FORM_TEXT] = trend_text_write,
-    };
     const struct trends_params *params = &task->params.trends;
     const struct trend_figure figure = {collective_name(params->collective),
                                         dtype_name(params->dtype), params->is_in_place,
@@ -105,7 +89,7 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     if (json_is_string(json_object_get(page, "next")))
         page_link_next(task, "cursor", json_get_str(page, "next", ""));
     finish_page(page, &figure, params);
-    result = writers[params->format->value](page, &task->out);
+    result = trend_write(page, (enum form)params->format->value, &task->out);
     json_decref(page);
     return result ? task_too_large(err) : 0;
 }

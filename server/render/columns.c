@@ -1,22 +1,37 @@
-/* columns.c - a list of JSON objects as aligned columns, for a terminal */
+/* columns.c - a list of JSON objects as text, Markdown, CSV or NDJSON */
 #include "server/render/columns.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "common/result/noise.h"
+#include "server/render/csv.h"
 
 #define CELL_MAX 256
 #define GAP 2
 
-json_t *columns_value(const json_t *item, const char *path)
+static json_t *member_at(const json_t *item, const char *key, size_t len)
 {
-    const char *dot = strchr(path, '.');
+    if (json_is_array(item))
+        return json_array_get(item, strtoul(key, NULL, 10));
+    return json_object_getn(item, key, len);
+}
 
-    if (!dot)
-        return json_object_get(item, path);
-    return columns_value(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
+static json_t *value_at(const json_t *item, const char *path)
+{
+    size_t len = strcspn(path, ".");
+    json_t *member = member_at(item, path, len);
+
+    return path[len] ? value_at(member, path + len + 1) : member;
+}
+
+static bool has_part(const struct column *column, unsigned part)
+{
+    return !column->parts || !part || column->parts & part;
 }
 
 static bool is_nothing(const json_t *value)
@@ -58,34 +73,82 @@ static void put_members(json_t *value, struct buf *out)
     }
 }
 
-/* The cell's text; returns its length in bytes. */
+static int digits_of(double percent)
+{
+    return fabs(percent) < 9.95 ? 1 : 0;
+}
+
+/* No "-0.0". */
+static double tidy(double percent)
+{
+    return fabs(percent) < 0.05 ? 0 : percent;
+}
+
+static void put_percent(const json_t *value, struct buf *out)
+{
+    double percent = 100 * json_number_value(value);
+
+    buf_printf(out, "%+.*f", digits_of(percent), tidy(percent));
+}
+
+static void put_interval(const json_t *ends, struct buf *out)
+{
+    const json_t *low = json_array_get(ends, 0), *high = json_array_get(ends, 1);
+
+    if (!noise_is_known(1 + json_number_value(low), 1 + json_number_value(high))) {
+        buf_append_str(out, "unknown");
+        return;
+    }
+    put_percent(low, out);
+    buf_append_str(out, " to ");
+    put_percent(high, out);
+}
+
+static void put_formed(enum column_form form, json_t *value, struct buf *out)
+{
+    char size[UNITS_TEXT_MAX];
+
+    if (form == COLUMN_SIZE && json_is_integer(value)) {
+        buf_append_str(out, units_format_size((uint64_t)json_integer_value(value), size));
+    } else if (form == COLUMN_PERCENT && json_is_number(value)) {
+        put_percent(value, out);
+        buf_append_str(out, " %");
+    } else if (form == COLUMN_INTERVAL && json_is_array(value)) {
+        put_interval(value, out);
+    } else if (json_is_array(value) || json_is_object(value)) {
+        put_members(value, out);
+    } else {
+        put_scalar(value, out);
+    }
+}
+
+static json_t *value_of(const struct column *column, const json_t *item)
+{
+    json_t *value = value_at(item, column->path);
+
+    return is_nothing(value) && column->otherwise ? value_at(item, column->otherwise)
+                                                  : value;
+}
+
+/* Text of a cell for people; returns its length in bytes. */
 static size_t cell_text(const struct column *column, const json_t *item,
                         char cell[CELL_MAX])
 {
-    json_t *value = columns_value(item, column->path);
-    char size_text[UNITS_TEXT_MAX];
+    json_t *value = value_of(column, item);
     struct buf text;
     size_t len;
 
-    if (is_nothing(value) && column->otherwise)
-        value = columns_value(item, column->otherwise);
-    if (json_is_string(value) && !is_nothing(value))
-        return clean_text_copy(cell, CELL_MAX, json_string_value(value),
-                               json_string_length(value));
     buf_init(&text, (size_t)CELL_MAX * 256);
     if (is_nothing(value))
         buf_append_str(&text, "-");
-    else if (json_is_array(value) || json_is_object(value))
-        put_members(value, &text);
-    else if (column->form == COLUMN_SIZE)
-        buf_append_str(&text,
-                       units_format_size((uint64_t)json_integer_value(value), size_text));
     else
-        put_scalar(value, &text);
+        put_formed(column->form, value, &text);
     len = clean_text_copy(cell, CELL_MAX, text.data ? text.data : "", text.len);
     buf_release(&text);
     return len;
 }
+
+/* ---- Aligned text ---- */
 
 /* In characters: what is shown is UTF-8 without marks of zero width. */
 static size_t width_of(const char *text)
@@ -97,40 +160,39 @@ static size_t width_of(const char *text)
     return n;
 }
 
-static void put_blanks(size_t n, struct buf *out)
+static int put_cell(const struct column *column, size_t width, const char *cell,
+                    bool is_last, struct buf *out)
 {
-    static const char blanks[] = "                                ";
-
-    for (size_t part; n > 0; n -= part) {
-        part = n < sizeof(blanks) - 1 ? n : sizeof(blanks) - 1;
-        buf_append(out, blanks, part);
-    }
-}
-
-static void put_cell(const struct column *column, size_t width, const char *cell,
-                     bool is_last, struct buf *out)
-{
-    size_t pad = width - width_of(cell);
+    int pad = (int)(width - width_of(cell));
 
     if (column->form != COLUMN_TEXT)
-        put_blanks(pad, out);
-    buf_append_str(out, cell);
-    if (!is_last)
-        put_blanks(GAP + (column->form != COLUMN_TEXT ? 0 : pad), out);
+        return buf_printf(out, "%*s%s%*s", pad, "", cell, is_last ? 0 : GAP, "");
+    return buf_printf(out, "%s%*s", cell, is_last ? 0 : pad + GAP, "");
+}
+
+/* The next column that the table shows to people, from *i on. */
+static const struct column *next_shown(const struct column *columns, unsigned part,
+                                       size_t *i)
+{
+    for (; columns[*i].path; (*i)++)
+        if (columns[*i].heading && has_part(&columns[*i], part))
+            return &columns[*i];
+    return NULL;
 }
 
 /* The texts of all cells one after the other, each with its NUL. */
-static int gather(const struct column *columns, const json_t *items, size_t *widths,
-                  struct buf *cells)
+static int gather(const struct column *columns, const json_t *items,
+                  struct columns_layout *layout, struct buf *cells)
 {
+    const struct column *column;
     char cell[CELL_MAX];
 
     for (size_t row = 0; row < json_array_size(items); row++) {
-        for (size_t i = 0; columns[i].heading; i++) {
-            size_t len = cell_text(&columns[i], json_array_get(items, row), cell);
+        for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
+            size_t len = cell_text(column, json_array_get(items, row), cell);
             size_t width = width_of(cell);
 
-            widths[i] = width > widths[i] ? width : widths[i];
+            layout->widths[i] = width > layout->widths[i] ? width : layout->widths[i];
             if (buf_append(cells, cell, len + 1))
                 return -1;
         }
@@ -138,38 +200,143 @@ static int gather(const struct column *columns, const json_t *items, size_t *wid
     return 0;
 }
 
-static void put_headings(const struct column *columns, const size_t *widths,
-                         struct buf *out)
+/* One line of headings, or of the cells at *cells, which moves behind them. */
+static int put_line(const struct column *columns, const char **cells,
+                    const struct columns_layout *layout, struct buf *out)
 {
-    for (size_t i = 0; columns[i].heading; i++)
-        put_cell(&columns[i], widths[i], columns[i].heading, !columns[i + 1].heading,
-                 out);
-    buf_append_str(out, "\n");
+    const struct column *column;
+    int result = 0;
+    size_t next;
+
+    for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
+        next = i + 1;
+        result |= put_cell(column, layout->widths[i], cells ? *cells : column->heading,
+                           !next_shown(columns, layout->part, &next), out);
+        if (cells)
+            *cells += strlen(*cells) + 1;
+    }
+    return result | buf_append_str(out, "\n");
 }
 
-int columns_append(const struct column *columns, const json_t *items,
-                   struct columns_layout *layout, struct buf *out)
+static int write_text(const struct column *columns, const json_t *items,
+                      struct columns_layout *layout, struct buf *out)
 {
-    size_t *widths = layout->widths, i;
+    const struct column *column;
     struct buf cells;
     int result;
 
     buf_init(&cells, out->max);
-    for (i = 0; columns[i].heading && !layout->has_headings; i++)
-        widths[i] = strlen(columns[i].heading);
-    result = gather(columns, items, widths, &cells);
+    for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++)
+        if (!layout->has_headings)
+            layout->widths[i] = strlen(column->heading);
+    result = gather(columns, items, layout, &cells);
     if (!layout->has_headings)
-        put_headings(columns, widths, out);
-    layout->has_headings = true;
-    for (size_t at = 0; at < cells.len && !result;) {
-        for (i = 0; columns[i].heading; i++) {
-            const char *cell = cells.data + at;
-
-            put_cell(&columns[i], widths[i], cell, !columns[i + 1].heading, out);
-            at += strlen(cell) + 1;
-        }
-        result = buf_append_str(out, "\n");
-    }
+        result |= put_line(columns, NULL, layout, out);
+    for (const char *at = cells.data, *end = at + cells.len; at < end && !result;)
+        result = put_line(columns, &at, layout, out);
     buf_release(&cells);
     return result;
+}
+
+/* ---- Markdown ---- */
+
+int columns_escape(struct buf *out, const char *text)
+{
+    static const char marks[] = "\\`*_~|<>[]@&";
+
+    while (*text) {
+        size_t n = strcspn(text, marks);
+
+        if (buf_append(out, text, n))
+            return -1;
+        text += n;
+        if (*text && buf_printf(out, "\\%c", *text++))
+            return -1;
+    }
+    return 0;
+}
+
+static int write_markdown(const struct column *columns, const json_t *items,
+                          struct columns_layout *layout, struct buf *out)
+{
+    const struct column *column;
+    char cell[CELL_MAX];
+    int result = 0;
+    size_t i;
+
+    if (!layout->has_headings) {
+        for (i = 0; (column = next_shown(columns, layout->part, &i)); i++)
+            result |= buf_printf(out, "| %s ", column->heading);
+        result |= buf_append_str(out, "|\n");
+        for (i = 0; (column = next_shown(columns, layout->part, &i)); i++)
+            result |= buf_append_str(out, column->form == COLUMN_TEXT ? "|---" : "|---:");
+        result |= buf_append_str(out, "|\n");
+    }
+    for (size_t row = 0; row < json_array_size(items); row++) {
+        for (i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
+            cell_text(column, json_array_get(items, row), cell);
+            result |= buf_append_str(out, "| ") | columns_escape(out, cell) |
+                      buf_append_str(out, " ");
+        }
+        result |= buf_append_str(out, "|\n");
+    }
+    return result;
+}
+
+/* ---- CSV and NDJSON ---- */
+
+/* A line of names for no item. */
+static int put_record(const struct column *columns, const json_t *item,
+                      struct columns_layout *layout, struct buf *out)
+{
+    const char *separator = "";
+    int result = 0;
+
+    for (const struct column *column = columns; column->path; column++) {
+        const char *name = column->name ? column->name : column->path;
+
+        if (!*name || !has_part(column, layout->part))
+            continue;
+        result |= buf_append_str(out, separator);
+        result |=
+            item ? csv_value(value_of(column, item), out) : buf_append_str(out, name);
+        separator = ",";
+    }
+    return result | buf_append_str(out, "\r\n");
+}
+
+static int write_csv(const struct column *columns, const json_t *items,
+                     struct columns_layout *layout, struct buf *out)
+{
+    int result = layout->has_headings ? 0 : put_record(columns, NULL, layout, out);
+
+    for (size_t row = 0; row < json_array_size(items); row++)
+        result |= put_record(columns, json_array_get(items, row), layout, out);
+    return result;
+}
+
+static int write_lines(const json_t *items, struct buf *out)
+{
+    int result = 0;
+
+    for (size_t row = 0; row < json_array_size(items); row++)
+        result |= json_line_append(json_array_get(items, row), out);
+    return result;
+}
+
+int columns_write(const struct column *columns, const json_t *items, enum form form,
+                  struct columns_layout *layout, struct buf *out)
+{
+    int result;
+
+    if (form == FORM_TEXT)
+        result = write_text(columns, items, layout, out);
+    else if (form == FORM_MARKDOWN)
+        result = write_markdown(columns, items, layout, out);
+    else if (form == FORM_CSV)
+        result = write_csv(columns, items, layout, out);
+    else
+        result = write_lines(items, out);
+    layout->has_headings = true;
+    return result ? -1 : 0;
 }

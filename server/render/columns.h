@@ -1,4 +1,5 @@
-/* columns.h - a list of JSON objects as aligned columns, for a terminal */
+/* columns.h - a list of JSON objects as a table: aligned columns for a terminal,
+ * Markdown, CSV, or a line of JSON for each item */
 #ifndef RINGBENCH_SERVER_RENDER_COLUMNS_H
 #define RINGBENCH_SERVER_RENDER_COLUMNS_H
 
@@ -7,38 +8,54 @@
 
 #include "common/base/buf.h"
 
+/* The formats of most resources. */
+enum form { FORM_JSON, FORM_TEXT, FORM_CSV, FORM_NDJSON, FORM_MARKDOWN };
+
 enum column_form {
     COLUMN_TEXT,
-    COLUMN_NUMBER, /* stands at the right, as does */
-    COLUMN_SIZE    /* bytes, as "256M" */
+    COLUMN_NUMBER,  /* aligned right, as are all below */
+    COLUMN_SIZE,    /* bytes, as "256M" */
+    COLUMN_PERCENT, /* of 0.123, "+12 %" */
+    COLUMN_INTERVAL /* of [0.01, 0.02], "+1.0 to +2.0" */
 };
 
 struct column {
-    const char *heading; /* NULL ends a table of at most COLUMNS_MAX */
-    /* Where the value is: a key, or KEY.KEY and so on. Of arrays and objects the members
-     * are shown, of objects in an array their names; nothing, or nothing in it, is "-".
-     */
+    const char *heading; /* of text and Markdown; NULL: not there */
+    /* Path to the value: keys and array indexes joined by dots. NULL ends a table of at
+     * most COLUMNS_MAX columns. Arrays and objects show their members. A value that is
+     * missing or empty is "-" in text and Markdown, and empty in CSV. */
     const char *path;
-    const char *otherwise; /* another path, if there is nothing at the first; or NULL */
     enum column_form form;
+    const char *otherwise; /* another path, if nothing is at the first; or NULL */
+    const char *name;      /* of CSV; NULL: the path, "": not there */
+    unsigned parts;        /* tables that have it, as bits; 0: all */
 };
 
-/* What is at such a path, borrowed; or NULL. */
-json_t *columns_value(const json_t *item, const char *path);
+#define COLUMN(head, at, ...)                                                            \
+    {                                                                                    \
+        .heading = (head), .path = (at), __VA_ARGS__                                     \
+    }
+#define COLUMNS_END                                                                      \
+    {                                                                                    \
+        .path = NULL                                                                     \
+    }
+#define COLUMNS_MAX 32
 
-#define COLUMNS_MAX 16
-
-/* How wide the columns of a table are: zero it before the first items. */
+/* Layout of a table that is written in parts: zero it before the first. */
 struct columns_layout {
-    bool has_headings; /* they are there already */
+    unsigned part; /* of struct column's parts; 0: all columns */
+    bool has_headings;
     size_t widths[COLUMNS_MAX];
 };
 
-/* Append a line of headings, unless it is there, and a line for each item. Columns are as
- * wide as the widest cell so far, so a table that comes in parts may get wider. Cells are
- * shown as clean_text_show has them, and cut after some 250 bytes. -1 when `out` is full.
- */
-int columns_append(const struct column *columns, const json_t *items,
-                   struct columns_layout *layout, struct buf *out);
+/* Append the headings, unless the layout has them already, and a line for each item, in
+ * any form but FORM_JSON. Text and Markdown show cells as clean_text_show does, and cut
+ * them after some 250 bytes; a table that comes in parts may get wider in text. CSV and
+ * NDJSON have whole values. -1 when `out` is full. */
+int columns_write(const struct column *columns, const json_t *items, enum form form,
+                  struct columns_layout *layout, struct buf *out);
+
+/* Append text in which Markdown's marks are escaped; -1 when `out` is full. */
+int columns_escape(struct buf *out, const char *text);
 
 #endif

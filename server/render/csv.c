@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
 
-#define MEMBERS_MAX ((size_t)65536)
+#define MEMBERS_MAX ((size_t)1 << 20) /* bytes of one field */
 
 /* Walk over the columns: those of rows, then those of figures that rows have not. */
 static const char *next_column(const struct csv *csv, size_t *at)
@@ -78,25 +79,24 @@ static bool is_formula(const char *text)
     return end == text || *end != '\0';
 }
 
-void csv_field(const char *text, struct buf *out)
+int csv_field(const char *text, struct buf *out)
 {
     const char *mark = is_formula(text) ? "'" : "";
+    int result;
 
-    if (!strpbrk(text, ",\"\r\n")) {
-        buf_printf(out, "%s%s", mark, text);
-        return;
-    }
-    buf_printf(out, "\"%s", mark);
+    if (!strpbrk(text, ",\"\r\n"))
+        return buf_append_str(out, mark) | buf_append_str(out, text);
+    result = buf_append_str(out, "\"") | buf_append_str(out, mark);
     for (const char *p = text; *p; p++) {
         if (*p == '"')
-            buf_append_str(out, "\"");
-        buf_append(out, p, 1);
+            result |= buf_append_str(out, "\"");
+        result |= buf_append(out, p, 1);
     }
-    buf_append_str(out, "\"");
+    return result | buf_append_str(out, "\"");
 }
 
 /* The shortest text that reads back as the same number. */
-static void put_real(double value, struct buf *out)
+static int put_real(double value, struct buf *out)
 {
     char text[40];
 
@@ -105,49 +105,53 @@ static void put_real(double value, struct buf *out)
         if (!(fabs(strtod(text, NULL) - value) > 0.0))
             break;
     }
-    buf_append_str(out, text);
+    return buf_append_str(out, text);
 }
 
-static void put_value(json_t *value, struct buf *out);
+/* Members of an array are joined by semicolons, those of an object as NAME=VALUE; an
+ * object in an array is its name. */
+static int put_plain(const json_t *value, struct buf *out)
+{
+    const char *name, *separator = "";
+    json_t *member;
+    int result = 0;
+    size_t i;
 
-/* "NAME=VALUE;NAME=VALUE" as one field. */
-static void put_members(json_t *object, struct buf *out)
+    if (json_is_integer(value))
+        return buf_printf(out, "%lld", (long long)json_integer_value(value));
+    if (json_is_real(value))
+        return put_real(json_real_value(value), out);
+    if (json_is_boolean(value))
+        return buf_append_str(out, json_is_true(value) ? "true" : "false");
+    if (json_is_string(value))
+        return buf_append_str(out, json_string_value(value));
+    json_array_foreach (value, i, member) {
+        result |= buf_append_str(out, separator);
+        result |= put_plain(
+            json_is_object(member) ? json_object_get(member, "name") : member, out);
+        separator = ";";
+    }
+    json_object_foreach ((json_t *)(uintptr_t)value, name, member) {
+        result |= buf_printf(out, "%s%s=", separator, name) | put_plain(member, out);
+        separator = ";";
+    }
+    return result;
+}
+
+int csv_value(const json_t *value, struct buf *out)
 {
     struct buf text;
-    const char *name;
-    json_t *value;
+    int result;
 
+    if (json_is_string(value))
+        return csv_field(json_string_value(value), out);
+    if (!json_is_object(value) && !json_is_array(value))
+        return put_plain(value, out);
     buf_init(&text, MEMBERS_MAX);
-    json_object_foreach (object, name, value) {
-        buf_printf(&text, "%s%s=", text.len ? ";" : "", name);
-        if (json_is_string(value))
-            buf_append_str(&text, json_string_value(value));
-        else
-            put_value(value, &text);
-    }
-    csv_field(text.data ? text.data : "", out);
+    result = put_plain(value, &text);
+    result |= csv_field(text.data ? text.data : "", out);
     buf_release(&text);
-}
-
-static void put_value(json_t *value, struct buf *out)
-{
-    if (json_is_integer(value)) {
-        buf_printf(out, "%lld", (long long)json_integer_value(value));
-    } else if (json_is_real(value)) {
-        put_real(json_real_value(value), out);
-    } else if (json_is_boolean(value)) {
-        buf_append_str(out, json_is_true(value) ? "true" : "false");
-    } else if (json_is_string(value)) {
-        csv_field(json_string_value(value), out);
-    } else if (json_is_object(value)) {
-        put_members(value, out);
-    } else if (json_is_array(value)) {
-        for (size_t i = 0; i < json_array_size(value); i++) {
-            if (i)
-                buf_append_str(out, ";");
-            put_value(json_array_get(value, i), out);
-        }
-    }
+    return result;
 }
 
 /* What the row's case is. */
@@ -158,7 +162,7 @@ static void put_case(const struct csv *csv, const json_t *row, struct buf *out)
     json_t *env = json_object_get(item, "env"), *values;
     const char *name;
 
-    put_value(json_object_get(item, "repeat"), out);
+    csv_value(json_object_get(item, "repeat"), out);
     json_object_foreach (csv->matrix, name, values) {
         const char *value = json_string_value(json_object_get(env, name));
 
@@ -176,7 +180,7 @@ void csv_row(const struct csv *csv, const json_t *row, struct buf *out)
     size_t i = 0;
 
     while ((name = next_column(csv, &i)) != NULL) {
-        put_value(json_object_get(row, name), out);
+        csv_value(json_object_get(row, name), out);
         buf_append_str(out, ",");
     }
     put_case(csv, row, out);

@@ -1,90 +1,60 @@
-/* trend_text.c - a page of a trend for a terminal and for a spreadsheet */
+/* trend_text.c - a page of a trend in each form */
 #include "server/render/trend_text.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "server/render/columns.h"
-#include "server/render/csv.h"
-
-#define CELL_MAX ((size_t)64 << 10)
 
 static const struct column columns[] = {
-    {"CREATED", "created", NULL, COLUMN_TEXT},
-    {"RUN", "run", NULL, COLUMN_TEXT},
-    {"CASES", "cases", NULL, COLUMN_NUMBER},
-    {"VALUE", "value", NULL, COLUMN_NUMBER},
-    {"LEAST", "least", NULL, COLUMN_NUMBER},
-    {"MOST", "most", NULL, COLUMN_NUMBER},
-    {"CHANGE", "shown_change", NULL, COLUMN_NUMBER},
-    {"SERIES", "series", NULL, COLUMN_NUMBER},
-    {"BACKEND", "like.backend", NULL, COLUMN_TEXT},
-    {"RANKS", "like.world_size", NULL, COLUMN_NUMBER},
-    {"NCCL", "versions.nccl", NULL, COLUMN_TEXT},
-    {"RINGBENCH", "versions.ringbench", NULL, COLUMN_TEXT},
-    {"ON", "like.nodes", "like.hardware", COLUMN_TEXT},
-    {"NAME", "name", NULL, COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("CREATED", "created"),
+    COLUMN("RUN", "run"),
+    COLUMN(NULL, "state"),
+    COLUMN(NULL, "figure.collective", .name = "collective"),
+    COLUMN(NULL, "figure.dtype", .name = "dtype"),
+    COLUMN(NULL, "figure.in_place", .name = "in_place"),
+    COLUMN(NULL, "figure.band", .name = "band"),
+    COLUMN(NULL, "figure.name", .name = "figure"),
+    COLUMN("CASES", "cases", .form = COLUMN_NUMBER),
+    COLUMN("VALUE", "value", .form = COLUMN_NUMBER),
+    COLUMN(NULL, "low"),
+    COLUMN(NULL, "high"),
+    COLUMN("LEAST", "least", .form = COLUMN_NUMBER),
+    COLUMN("MOST", "most", .form = COLUMN_NUMBER),
+    COLUMN("CHANGE", "change", .form = COLUMN_PERCENT),
+    COLUMN("SERIES", "series", .form = COLUMN_NUMBER),
+    COLUMN("BACKEND", "like.backend", .name = "backend"),
+    COLUMN("RANKS", "like.world_size", .form = COLUMN_NUMBER, .name = "world_size"),
+    COLUMN(NULL, "like.series.redop", .name = "redop"),
+    COLUMN("NCCL", "versions.nccl", .name = "nccl"),
+    COLUMN(NULL, "versions.cuda_driver", .name = "cuda_driver"),
+    COLUMN(NULL, "versions.cuda_runtime", .name = "cuda_runtime"),
+    COLUMN(NULL, "versions.kernel", .name = "kernel"),
+    COLUMN("RINGBENCH", "versions.ringbench", .name = "ringbench"),
+    COLUMN("ON", "like.nodes", .otherwise = "like.hardware", .name = ""),
+    COLUMN(NULL, "like.nodes", .name = "nodes"),
+    COLUMN(NULL, "like.hardware", .name = "hardware"),
+    COLUMN("NAME", "name"),
+    COLUMNS_END,
 };
 
-/* Whether the field is the figure's, the same in all lines. */
-static const struct {
-    const char *name, *path;
-    bool is_figures;
-} fields[] = {
-    {"run", "run", false},
-    {"name", "name", false},
-    {"state", "state", false},
-    {"created", "created", false},
-    {"collective", "collective", true},
-    {"dtype", "dtype", true},
-    {"in_place", "in_place", true},
-    {"band", "band", true},
-    {"figure", "name", true},
-    {"value", "value", false},
-    {"low", "low", false},
-    {"high", "high", false},
-    {"least", "least", false},
-    {"most", "most", false},
-    {"cases", "cases", false},
-    {"change", "change", false},
-    {"series", "series", false},
-    {"backend", "like.backend", false},
-    {"world_size", "like.world_size", false},
-    {"nodes", "like.nodes", false},
-    {"hardware", "like.hardware", false},
-    {"redop", "like.series.redop", false},
-    {"nccl", "versions.nccl", false},
-    {"cuda_driver", "versions.cuda_driver", false},
-    {"cuda_runtime", "versions.cuda_runtime", false},
-    {"kernel", "versions.kernel", false},
-    {"ringbench", "versions.ringbench", false},
-};
-
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
-
-/* ---- Text ---- */
-
-static json_t *shown_points(const json_t *answer)
+static int put_points(const json_t *answer, enum form form, struct buf *out)
 {
-    const json_t *points = json_object_get(answer, "points");
-    json_t *out = json_array();
+    struct columns_layout layout = {0};
+    json_t *points = json_array(), *point;
+    int result;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(points); i++) {
-        json_t *point = json_copy(json_array_get(points, i));
-        json_t *change = json_object_get(point, "change");
-        double percent = 100.0 * json_number_value(change);
+    json_array_foreach (json_object_get(answer, "points"), i, point) {
+        json_t *row = json_copy(point);
 
-        if (fabs(percent) < 0.05)
-            percent = 0.0; /* no "-0.0" */
-        if (json_is_number(change))
-            json_object_set_new(point, "shown_change", json_sprintf("%+.1f %%", percent));
-        json_array_append_new(out, point);
+        json_object_set(row, "figure", json_object_get(answer, "figure"));
+        json_array_append_new(points, row);
     }
-    return out;
+    result = columns_write(columns, points, form, &layout, out);
+    json_decref(points);
+    return result;
 }
 
 static void put_figure(const json_t *answer, struct buf *out)
@@ -113,69 +83,29 @@ static void put_verdicts(const json_t *answer, struct buf *out)
     }
 }
 
-int trend_text_write(const json_t *answer, struct buf *out)
+static int write_text(const json_t *answer, struct buf *out)
 {
     const char *next = json_get_str(answer, "next", NULL);
-    struct columns_layout layout = {0};
-    json_t *points = shown_points(answer);
     int result;
 
     put_figure(answer, out);
     put_verdicts(answer, out);
-    result = columns_append(columns, points, &layout, out);
+    result = put_points(answer, FORM_TEXT, out);
     if (next)
         result |= buf_printf(out, "# there is more: cursor=%s\n", next);
-    json_decref(points);
     return result;
 }
 
-/* ---- CSV ---- */
-
-/* Of an object the names. */
-static void put_value(json_t *value, struct buf *cell)
+int trend_write(const json_t *answer, enum form form, struct buf *out)
 {
-    const char *name;
-    json_t *member;
+    struct columns_layout layout = {0};
 
-    if (json_is_string(value))
-        buf_append_str(cell, json_string_value(value));
-    else if (json_is_integer(value))
-        buf_printf(cell, "%lld", (long long)json_integer_value(value));
-    else if (json_is_real(value))
-        buf_printf(cell, "%.10g", json_real_value(value));
-    else if (json_is_boolean(value))
-        buf_append_str(cell, json_is_true(value) ? "true" : "false");
-    json_object_foreach (value, name, member)
-        buf_printf(cell, "%s%s", cell->len ? ";" : "", name);
-}
-
-static int put_line(const json_t *figure, const json_t *point, struct buf *out)
-{
-    struct buf cell;
-    int result = 0;
-
-    buf_init(&cell, CELL_MAX);
-    for (size_t i = 0; i < FIELDS && !result; i++) {
-        buf_clear(&cell);
-        put_value(columns_value(fields[i].is_figures ? figure : point, fields[i].path),
-                  &cell);
-        result = i > 0 ? buf_append_str(out, ",") : 0;
-        csv_field(cell.len ? cell.data : "", out);
-    }
-    buf_release(&cell);
-    return result | buf_append_str(out, "\r\n");
-}
-
-int trend_csv_write(const json_t *answer, struct buf *out)
-{
-    const json_t *figure = json_object_get(answer, "figure");
-    const json_t *points = json_object_get(answer, "points");
-    int result = 0;
-
-    for (size_t i = 0; i < FIELDS; i++)
-        result |= buf_printf(out, "%s%s", i > 0 ? "," : "", fields[i].name);
-    result |= buf_append_str(out, "\r\n");
-    for (size_t i = 0; i < json_array_size(points) && !result; i++)
-        result = put_line(figure, json_array_get(points, i), out);
-    return result;
+    if (form == FORM_JSON)
+        return json_line_append(answer, out);
+    if (form == FORM_TEXT)
+        return write_text(answer, out);
+    if (form == FORM_NDJSON)
+        return columns_write(columns, json_object_get(answer, "points"), form, &layout,
+                             out);
+    return put_points(answer, form, out);
 }

@@ -24,16 +24,16 @@ int verdict_text_append(json_t *verdict, struct buf *out)
     const json_t *checks =
         json_object_get(json_object_get(verdict, "evidence"), "checks");
     const struct column columns[] = {
-        {"ANSWER", "answer", NULL, COLUMN_TEXT},
-        {"CHECK", "check", NULL, COLUMN_TEXT},
-        {"WHAT", "sentence", NULL, COLUMN_TEXT},
-        {has_command(checks) ? "FIX" : NULL, "command", NULL, COLUMN_TEXT},
-        {NULL, NULL, NULL, COLUMN_TEXT},
+        COLUMN("ANSWER", "answer"),
+        COLUMN("CHECK", "check"),
+        COLUMN("WHAT", "sentence"),
+        COLUMN(has_command(checks) ? "FIX" : NULL, "command"),
+        COLUMNS_END,
     };
     struct columns_layout layout = {0};
     int result = buf_printf(out, "%s: %s\n", json_get_str(shown, "answer", "?"),
                             json_get_str(shown, "sentence", ""));
 
     json_decref(shown);
-    return result || columns_append(columns, checks, &layout, out) ? -1 : 0;
+    return result || columns_write(columns, checks, FORM_TEXT, &layout, out) ? -1 : 0;
 }

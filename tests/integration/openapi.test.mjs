@@ -198,7 +198,7 @@ describe('the description', { concurrency: 4 }, () => {
       }
       for (const query of ['', '&format=text']) await api.call('GET', `${at}/projection?nodes=8${query}`);
       for (const query of ['', '?last=3&like=hardware']) await api.call('GET', `${at}/baseline${query}`);
-      for (const query of ['', '&format=csv', '&format=markdown', '&format=text']) {
+      for (const query of ['', '&format=csv', '&format=markdown', '&format=ndjson', '&format=text']) {
         await api.call('GET', `/api/v1/compare?base=${before}&head=${id}${query}`);
       }
       before = id;
@@ -224,7 +224,9 @@ describe('the description', { concurrency: 4 }, () => {
       const asked = await api.call('GET', `/api/v1/${list}`, { headers: { Accept: 'text/plain' } });
       const named = await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=text`);
       assert.equal(asked.text, named.text);
-      assert.equal((await api.call('GET', `/api/v1/${list.replace(/\?.*/, '')}?format=csv`)).status, 422);
+      for (const format of ['csv', 'markdown', 'ndjson'])
+        await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=${format}`);
+      assert.equal((await api.call('GET', `/api/v1/${list.replace(/\?.*/, '')}?format=sse`)).status, 422);
     }
   });
 

@@ -221,7 +221,7 @@ describe('trends', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
     const runs = [];
     for (let i = 0; i < 5; i++) runs.unshift((await endOf(server, { ...quick, name: `number, ${i}` })).id);
-    for (const format of ['json', 'ndjson', 'csv', 'text']) {
+    for (const format of ['json', 'ndjson', 'csv', 'markdown', 'text']) {
       const seen = [];
       for (const { text, json, next } of await followed(server, `?band=latency&limit=2&format=${format}`)) {
         seen.push(
@@ -244,8 +244,8 @@ describe('trends', { concurrency: 4 }, () => {
     );
     assert.match(text, /\n# .*\bcursor=\S+\n$/);
     const csv = (await server.request('GET', '/api/v1/trends?band=latency&format=csv')).text.split('\r\n');
-    assert.match(csv[0], /^run,name,state,created,collective,dtype,in_place,band,figure,value,/);
-    assert.match(csv[1], /^\w{12},"number, 4",completed,\S+Z,all_reduce,float32,false,latency,time_us,/);
+    assert.match(csv[0], /^created,run,state,collective,dtype,in_place,band,figure,cases,value,.*,name$/);
+    assert.match(csv[1], /^\S+Z,\w{12},completed,all_reduce,float32,false,latency,time_us,.*,"number, 4"$/);
     for (const [query, status, words] of [
       ['collective=nothing', 422, /\bnothing\b/],
       ['band=wide', 422, /\bwide\b/],
@@ -256,7 +256,7 @@ describe('trends', { concurrency: 4 }, () => {
       ['like=x', 422, /nodes.*hardware/],
       ['in_place=both', 400, /in_place.*0.*1/],
       ['cursor=x', 400, /cursor/],
-      ['format=pdf', 422, /format.*json, ndjson, csv, text/],
+      ['format=pdf', 422, /format.*json, text, csv, markdown, ndjson/],
     ]) {
       assertProblem(await server.request('GET', `/api/v1/trends?${query}`), status, words);
     }

@@ -1,15 +1,18 @@
-/* test_columns.c - lists as aligned columns */
+/* test_columns.c - lists as tables */
 #include "server/render/columns.h"
 #include "tests/unit/test.h"
 
 static const struct column columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},  {"N", "n", NULL, COLUMN_NUMBER},
-    {"DEEP", "a.b", NULL, COLUMN_NUMBER}, {"WHAT", "one", "other", COLUMN_TEXT},
-    {NULL, NULL, NULL, COLUMN_TEXT},
+    COLUMN("NAME", "name"),
+    COLUMN("N", "n", .form = COLUMN_NUMBER),
+    COLUMN(NULL, "c.1", .name = "second"),
+    COLUMN("DEEP", "a.b", .form = COLUMN_NUMBER),
+    COLUMN("WHAT", "one", .otherwise = "other", .name = ""),
+    COLUMNS_END,
 };
 
 /* The list's text has ' for ". */
-static void becomes(const char *list, size_t max, const char *want)
+static void becomes_in(enum form form, const char *list, size_t max, const char *want)
 {
     struct columns_layout layout = {0};
     char json[2048];
@@ -23,11 +26,16 @@ static void becomes(const char *list, size_t max, const char *want)
     items = json_loads(json, 0, NULL);
     assert_non_null(items);
     buf_init(&out, max);
-    assert_int_equal(columns_append(columns, items, &layout, &out), want ? 0 : -1);
+    assert_int_equal(columns_write(columns, items, form, &layout, &out), want ? 0 : -1);
     if (want)
         assert_string_equal(out.data, want);
     buf_release(&out);
     json_decref(items);
+}
+
+static void becomes(const char *list, size_t max, const char *want)
+{
+    becomes_in(FORM_TEXT, list, max, want);
 }
 
 TEST(aligns_what_there_is)
@@ -60,8 +68,8 @@ TEST(goes_on_in_parts)
     struct buf out;
 
     buf_init(&out, 1000);
-    assert_int_equal(columns_append(columns, first, &layout, &out), 0);
-    assert_int_equal(columns_append(columns, second, &layout, &out), 0);
+    assert_int_equal(columns_write(columns, first, FORM_TEXT, &layout, &out), 0);
+    assert_int_equal(columns_write(columns, second, FORM_TEXT, &layout, &out), 0);
     assert_string_equal(out.data, "NAME     N  DEEP  WHAT\n"
                                   "longest  1     -  -\n"
                                   "x        22     -  -\n");
@@ -73,4 +81,55 @@ TEST(goes_on_in_parts)
 TEST(fails_when_the_buffer_is_full)
 {
     becomes("[{'name':'x'}]", 25, NULL);
+}
+
+static const char two_rows[] = "[{'name':'a|b','n':-5,'a':{'b':0.1},'c':[1,2.5],"
+                               "'one':'x'},{'name':'=1,2','c':[true,[3,{'name':'m'}]]}]";
+
+TEST(csv_has_whole_values_under_their_paths)
+{
+    becomes_in(FORM_CSV, two_rows, 1000,
+               "name,n,second,a.b\r\n"
+               "a|b,-5,2.5,0.1\r\n"
+               "\"'=1,2\",,3;m,\r\n");
+}
+
+TEST(markdown_escapes_its_marks)
+{
+    becomes_in(FORM_MARKDOWN, two_rows, 1000,
+               "| NAME | N | DEEP | WHAT |\n"
+               "|---|---:|---:|---|\n"
+               "| a\\|b | -5 | 0.1 | x |\n"
+               "| =1,2 | - | - | - |\n");
+}
+
+TEST(ndjson_has_the_items_as_they_are)
+{
+    becomes_in(FORM_NDJSON, "[{'n':1,'x':[]},{}]", 1000, "{\"n\":1,\"x\":[]}\n{}\n");
+}
+
+/* In the headings, behind them and in each line. */
+TEST(no_form_hides_that_the_room_ended)
+{
+    static const enum form forms[] = {FORM_TEXT, FORM_CSV, FORM_NDJSON, FORM_MARKDOWN};
+    static const struct column two[] = {COLUMN("A", "a"), COLUMN("B", "b"), COLUMNS_END};
+    json_t *items = json_pack("[{s:s, s:i}]", "a", "x_y, z", "b", 1024);
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct columns_layout layout = {0};
+        struct buf out;
+        size_t whole;
+
+        buf_init(&out, 1000);
+        assert_int_equal(columns_write(two, items, forms[i], &layout, &out), 0);
+        whole = out.len;
+        buf_release(&out);
+        for (size_t room = 1; room < whole; room++) {
+            layout = (struct columns_layout){0};
+            buf_init(&out, room);
+            assert_int_equal(columns_write(two, items, forms[i], &layout, &out), -1);
+            buf_release(&out);
+        }
+    }
+    json_decref(items);
 }

@@ -12,9 +12,7 @@ static const char hostile[] =
     " 'head': {'runs': [{'id': 'r2', 'name': '', 'backend': 'sim'}], 'cases': []},"
     " 'sizes': []}";
 
-typedef int write_fn(const json_t *document, struct buf *out);
-
-static void becomes(write_fn *write, const char *want)
+static void becomes(enum form form, const char *want)
 {
     char text[sizeof(hostile)];
     json_t *document;
@@ -26,7 +24,7 @@ static void becomes(write_fn *write, const char *want)
     document = json_loads(text, 0, NULL);
     assert_non_null(document);
     buf_init(&out, 10000);
-    assert_int_equal(write(document, &out), 0);
+    assert_int_equal(compare_write(document, form, &out), 0);
     assert_string_equal(out.data, want);
     buf_release(&out);
     json_decref(document);
@@ -34,7 +32,7 @@ static void becomes(write_fn *write, const char *want)
 
 TEST(text_has_nothing_that_a_terminal_acts_upon)
 {
-    becomes(compare_text,
+    becomes(FORM_TEXT,
             "# warning: see [this](x) \\u009b1m\n"
             "head is slower at \\u001b[2J|x|\n\n"
             "# base: run r1 *n*\\\\u202e, 1 case\n"
@@ -47,7 +45,7 @@ TEST(text_has_nothing_that_a_terminal_acts_upon)
 TEST(markdown_has_no_marks_but_its_own)
 {
     becomes(
-        compare_markdown,
+        FORM_MARKDOWN,
         "**head is slower at \\\\u001b\\[2J\\|x\\|**\n\n"
         "- base: run r1 \\*n\\*\\\\\\\\u202e, 1 case\n"
         "- head: run r2 (simulated), 0 cases\n"
@@ -65,9 +63,9 @@ TEST(a_full_buffer_is_said)
         json_pack("{s:{s:s}}", "verdict", "sentence", "some_thing that is long enough");
 
     buf_init(&out, 16);
-    assert_int_equal(compare_text(document, &out), -1);
+    assert_int_equal(compare_write(document, FORM_TEXT, &out), -1);
     buf_clear(&out);
-    assert_int_equal(compare_markdown(document, &out), -1);
+    assert_int_equal(compare_write(document, FORM_MARKDOWN, &out), -1);
     buf_release(&out);
     json_decref(document);
 }
@@ -81,12 +79,12 @@ TEST(a_csv_table_without_room_is_refused)
     size_t whole;
 
     buf_init(&out, 10000);
-    assert_int_equal(compare_csv(document, &out), 0);
+    assert_int_equal(compare_write(document, FORM_CSV, &out), 0);
     whole = out.len;
     buf_release(&out);
     for (size_t room = 1; room < whole; room++) {
         buf_init(&out, room);
-        assert_int_equal(compare_csv(document, &out), -1);
+        assert_int_equal(compare_write(document, FORM_CSV, &out), -1);
         buf_release(&out);
     }
     json_decref(document);
