@@ -48,7 +48,7 @@ class Contract {
     const type = answer.type.split(';')[0];
     assert.ok(content[type], `${what}: ${type} is not described`);
     this.assertFits(content[type].schema, answer.json ?? answer.text, what);
-    this.checkLines(type, path, answer.text, what);
+    this.checkLines(type, path, content, answer.text, what);
     return answer;
   }
 
@@ -62,9 +62,17 @@ class Contract {
     );
   }
 
-  checkLines(type, path, text, what) {
-    const name = { results: 'Row', trends: 'TrendPoint' }[path.split('/').at(-1)] ?? 'Event';
-    const schema = this.document.components.schemas[name];
+  // The schema of a line: of a list its items'.
+  lineSchema(path, content) {
+    const resource = path.split('/').at(-1);
+    const { schemas } = this.document.components;
+    const named = { results: schemas.Row, trends: schemas.TrendPoint, compare: {} }[resource];
+    const list = content['application/json'] && this.schemas.resolve(content['application/json'].schema);
+    return named ?? list?.properties?.[resource]?.items ?? schemas.Event;
+  }
+
+  checkLines(type, path, content, text, what) {
+    const schema = this.lineSchema(path, content);
     if (type === 'application/x-ndjson') {
       for (const line of text.split('\n').filter(Boolean)) {
         this.assertFits(schema, JSON.parse(line), what);
