@@ -36,7 +36,6 @@ struct live_summary {
     char run[ID_RUN_LENGTH + 1];
     LIST_HEAD(, summary_listener) listeners;
     struct scheduler_watch *watch;
-    struct summary_reader *reader;
     uv_timer_t timer;
     int64_t next_ns;  /* no summary is begun before */
     int64_t since;    /* the last event of the latest one */
@@ -59,10 +58,7 @@ static void on_timer(uv_timer_t *timer)
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-    struct live_summary *live = handle->data;
-
-    summary_reader_destroy(live->reader);
-    free(live);
+    free(handle->data);
 }
 
 static void close_when_idle(struct live_summary *live)
@@ -174,7 +170,7 @@ static int make(sqlite3 *db, void *arg, struct error *err)
     if (!live->doc)
         return -1;
     query.cases = cases = summary_cases(live->doc, &query.n_cases);
-    summary = summary_reader_read(live->reader, db, &query, err);
+    summary = summary_read(db, &query, err);
     free(cases);
     if (!summary)
         return -1;
@@ -268,7 +264,6 @@ static struct live_summary *find(struct api *api, const char *run)
     live = memory_zeroed(1, sizeof(*live), "a summary");
     live->api = api;
     snprintf(live->run, sizeof(live->run), "%s", run);
-    live->reader = summary_reader_create();
     live->watch = scheduler_watch_run(api->scheduler, live->run, on_event, live);
     live->is_over = !live->watch;
     uv_timer_init(api->loop, &live->timer);

@@ -9,23 +9,20 @@
 #include "server/store/result_row.h"
 #include "server/store/store_read.h"
 #include "server/store/store_sql.h"
-#include "server/summary/summary_build.h"
+#include "server/store/summary_sums.h"
 #include "server/summary/summary_json.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
 #define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
-#define KEPT_MAX 2000000 /* results that are kept between two summaries of a run */
-#define REASONS_MAX 500  /* of skipped rows: each takes a look at its event */
+#define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
 
 static const char SQL_TEXTS[] =
-    "SELECT number, text FROM result_texts WHERE run = :run AND number >= :texts"
-    " ORDER BY number";
+    "SELECT number, text FROM result_texts WHERE run = :run ORDER BY number";
 /* The function gets each result, by the order of the key. It gets the values as they are:
  * for a million rows, asking for each column of each row takes longer than the rest. */
 static const char SQL_RESULTS[] =
     "SELECT " RESULT_CALL("take_result") " FROM results"
-                                         " WHERE run = :run AND event > :after AND event "
-                                         "<= :head ORDER BY event";
+                                         " WHERE run = :run ORDER BY event";
 static const char SQL_HEAD[] =
     "SELECT min(coalesce(max(id), 0), :head) FROM events WHERE run = :run";
 static const char SQL_REASON[] = "SELECT json_extract(body, '$.skipped') FROM events"
@@ -56,18 +53,11 @@ static const char SQL_RECENT[] = SQL_LATEST("NOT IN ('message', 'disowned')");
 
 struct reading {
     sqlite3 *db;
-    json_t *params; /* of the statements: run, the first text, events behind and up to */
+    json_t *params; /* of the statements: run and last event */
     json_t **texts; /* by number */
     size_t n_texts, capacity;
-    int (*take)(struct reading *reading, const struct result_record *record);
-    int taken; /* what it returned last: other than 0 ends the reading */
-    union {
-        struct summary_builder *builder;
-        struct {
-            record_passer *take;
-            void *arg;
-        } each;
-    } to;
+    record_passer *take;
+    void *arg;
     struct error *err;
 };
 
@@ -117,15 +107,14 @@ static void on_result(sqlite3_context *context, int n, sqlite3_value **values)
     const struct result_record record = result_row_read(values);
 
     (void)n;
-    reading->taken = reading->take(reading, &record);
+    if (record.key >= 0 && (size_t)record.key < reading->n_texts)
+        reading->take(reading->arg, &record, reading->texts[record.key]);
 }
 
 static int on_row(void *arg, sqlite3_stmt *stmt)
 {
-    const struct reading *reading = arg;
-
-    (void)stmt;
-    return reading->taken;
+    (void)arg, (void)stmt;
+    return 0;
 }
 
 /* Have `take` called for each result. */
@@ -138,22 +127,13 @@ static int read_results(struct reading *reading)
                           reading->err);
 }
 
-static int pass_on(struct reading *reading, const struct result_record *record)
-{
-    if (record->key >= 0 && (size_t)record->key < reading->n_texts)
-        reading->to.each.take(reading->to.each.arg, record, reading->texts[record->key]);
-    return 0;
-}
-
 int records_each(sqlite3 *db, const char *run, record_passer *take, void *arg,
                  struct error *err)
 {
-    struct reading reading = {
-        .db = db, .take = pass_on, .to.each = {take, arg}, .err = err};
+    struct reading reading = {.db = db, .take = take, .arg = arg, .err = err};
     int result;
 
-    reading.params = json_pack("{s:s, s:i, s:i, s:I}", "run", run, "texts", 0, "after", 0,
-                               "head", (json_int_t)INT64_MAX);
+    reading.params = json_pack("{s:s}", "run", run);
     result = reading_begin(&reading);
     if (!result)
         result = read_texts(&reading);
@@ -164,85 +144,6 @@ int records_each(sqlite3 *db, const char *run, record_passer *take, void *arg,
 }
 
 /* ---- Summaries ---- */
-
-static int sum_up(struct reading *reading, const struct result_record *record)
-{
-    if (!summary_builder_add(reading->to.builder, record))
-        return 0;
-    return error_set(reading->err, ERROR_UNAVAILABLE,
-                     "the run has more results than can be summed up");
-}
-
-/* What was read of a run's results, to go on from. */
-struct summary_reader {
-    json_t **texts;
-    size_t n_texts, capacity;
-    struct summary_builder *builder; /* NULL: nothing was read yet */
-    struct summary_case *cases;      /* as they were then */
-    size_t n_cases;
-    int64_t last_event;
-};
-
-struct summary_reader *summary_reader_create(void)
-{
-    return memory_zeroed(1, sizeof(struct summary_reader), "a summary");
-}
-
-static void forget(struct summary_reader *reader)
-{
-    summary_builder_destroy(reader->builder);
-    for (size_t i = 0; i < reader->n_texts; i++)
-        json_decref(reader->texts[i]);
-    free(reader->texts);
-    free(reader->cases);
-    *reader = (struct summary_reader){.texts = NULL};
-}
-
-void summary_reader_destroy(struct summary_reader *reader)
-{
-    if (reader)
-        forget(reader);
-    free(reader);
-}
-
-/* Whether the query's cases are those that were read, and perhaps new ones. The rows of a
- * case that began anew are no longer there. */
-static bool goes_on(const struct summary_reader *reader,
-                    const struct summary_query *query)
-{
-    for (size_t i = 0; i < reader->n_cases && i < query->n_cases; i++) {
-        const struct summary_case *old = &reader->cases[i], *new = &query->cases[i];
-
-        if (old->combination != new->combination ||
-            (old->attempt > 0 && old->attempt != new->attempt))
-            return false;
-    }
-    return reader->n_cases <= query->n_cases;
-}
-
-static void keep_cases(struct summary_reader *reader, const struct summary_query *query)
-{
-    size_t size = query->n_cases * sizeof(*query->cases);
-
-    free(reader->cases);
-    reader->cases = memory_zeroed(query->n_cases + 1, sizeof(*query->cases), "a summary");
-    if (size > 0)
-        memcpy(reader->cases, query->cases, size);
-    reader->n_cases = query->n_cases;
-}
-
-/* The builder takes in what is new. */
-static int take_in(struct summary_reader *reader, struct reading *reading,
-                   const struct summary_query *query)
-{
-    if (!reader->builder)
-        reader->builder = summary_builder_create(query, reading->texts, reading->n_texts);
-    keep_cases(reader, query);
-    summary_builder_renew(reader->builder, query, reading->texts, reading->n_texts);
-    reading->take = sum_up;
-    reading->to.builder = reader->builder;
-    return read_results(reading);
-}
 
 static int take_reason(void *arg, sqlite3_stmt *stmt)
 {
@@ -334,66 +235,37 @@ static int take_head(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-/* Read on, as of one moment, and sum up. */
-static struct summary *read_on(struct summary_reader *reader, struct reading *reading,
-                               const struct summary_query *query)
+static struct summary *sum_up(struct reading *reading, const struct summary_query *query)
 {
-    struct summary *summary = NULL;
-    int64_t head = 0;
+    struct summary *summary = memory_zeroed(1, sizeof(*summary), "a summary");
 
-    if (read_texts(reading) || store_sql_each(reading->db, SQL_HEAD, reading->params,
-                                              take_head, &head, reading->err))
-        return NULL;
-    json_object_set_new(reading->params, "head", json_integer(head));
-    if (take_in(reader, reading, query))
-        return NULL;
-    summary = summary_builder_finish(reader->builder);
-    summary->last_event = head;
-    if (!query->is_bare && add_texts(reading, summary)) {
-        summary_destroy(summary);
-        return NULL;
+    if (!read_texts(reading) &&
+        !store_sql_each(reading->db, SQL_HEAD, reading->params, take_head,
+                        &summary->last_event, reading->err)) {
+        struct summary_query up_to = *query;
+
+        up_to.up_to = summary->last_event;
+        json_object_set_new(reading->params, "head", json_integer(up_to.up_to));
+        if (!summary_sums_read(reading->db, &up_to, reading->texts, reading->n_texts,
+                               summary, reading->err) &&
+            (query->is_bare || !add_texts(reading, summary)))
+            return summary;
     }
-    return summary;
-}
-
-struct summary *summary_reader_read(struct summary_reader *reader, sqlite3 *db,
-                                    const struct summary_query *query, struct error *err)
-{
-    struct reading reading = {.db = db, .err = err};
-    struct summary *summary = NULL;
-
-    if (!goes_on(reader, query))
-        forget(reader);
-    reading.texts = reader->texts;
-    reading.n_texts = reader->n_texts;
-    reading.capacity = reader->capacity;
-    reading.params = json_pack(
-        "{s:s, s:I, s:I, s:I}", "run", query->run, "texts", (json_int_t)reader->n_texts,
-        "after", (json_int_t)reader->last_event, "head", (json_int_t)query->up_to);
-    if (!reading_begin(&reading))
-        summary = read_on(reader, &reading, query);
-    reader->texts = reading.texts;
-    reader->n_texts = reading.n_texts;
-    reader->capacity = reading.capacity;
-    reading.texts = NULL;
-    reading.n_texts = 0;
-    reading_end(&reading);
-    /* After a failure some records may be in it, and after many they would fill memory.
-     */
-    if (!summary || summary->results > KEPT_MAX)
-        forget(reader);
-    else
-        reader->last_event = summary->last_event;
-    return summary;
+    summary_destroy(summary);
+    return NULL;
 }
 
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err)
 {
-    struct summary_reader reader = {.texts = NULL};
-    struct summary *summary = summary_reader_read(&reader, db, query, err);
+    struct reading reading = {.db = db, .err = err};
+    struct summary *summary = NULL;
 
-    forget(&reader);
+    reading.params =
+        json_pack("{s:s, s:I}", "run", query->run, "head", (json_int_t)query->up_to);
+    if (!reading_begin(&reading))
+        summary = sum_up(&reading, query);
+    reading_end(&reading);
     return summary;
 }
 

@@ -11,17 +11,6 @@
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err);
 
-/* A summary that is read again and again: only what is new is read of the database. Each
- * call is one thread's. */
-struct summary_reader;
-
-struct summary_reader *summary_reader_create(void);
-void summary_reader_destroy(struct summary_reader *reader);
-
-/* As summary_read; the query's run, points and `by` stay the same, its cases go on. */
-struct summary *summary_reader_read(struct summary_reader *reader, sqlite3 *db,
-                                    const struct summary_query *query, struct error *err);
-
 /* See store_read_rows; its query as parameters. NULL with err on failure. */
 struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err);
 

@@ -1,32 +1,23 @@
-/* summary_build.h - a summary from the records of a run's results, one after the other.
- * Pure: knows no database. */
+/* summary_build.h - series out of points, thinned to what a chart can show. Pure. */
 #ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H
 
-#include "server/summary/result_record.h"
 #include "server/summary/summary.h"
 
-struct summary_builder;
+/* A point and its series. */
+struct summary_line {
+    int combination, case_no, cycle, key;
+    struct summary_point point;
+};
 
-/* query and texts (parsed, by number; borrowed, to be there until the end) say what
- * records mean. */
-struct summary_builder *summary_builder_create(const struct summary_query *query,
-                                               json_t *const *texts, size_t n_texts);
-void summary_builder_destroy(struct summary_builder *builder);
+/* Make the summary's series of n lines, which are ordered by their series and by size,
+ * and keep at most `budget` points. texts: the keys by number. Of each choice the summary
+ * gets a reference of its own. */
+void summary_add_series(struct summary *summary, const struct summary_line *lines,
+                        size_t n, json_t *const *texts, size_t budget);
 
-/* -1 when there are too many records or points. Records of an earlier attempt, or with a
- * key that is not there, are left out. */
-int summary_builder_add(struct summary_builder *builder,
-                        const struct result_record *record);
-
-/* From here on these stand for the query and texts that it was made with, of which they
- * are a continuation: cases and texts may have been added. */
-void summary_builder_renew(struct summary_builder *builder,
-                           const struct summary_query *query, json_t *const *texts,
-                           size_t n_texts);
-
-/* Series, points and figures of the records so far; messages, recent and last_event are
- * the caller's. */
-struct summary *summary_builder_finish(const struct summary_builder *builder);
+/* The number of lines to show of n that have `total` points: all unless points have to be
+ * thinned, and then as many as get THIN_LEAST points each. */
+size_t summary_lines_shown(size_t n, size_t total, size_t budget);
 
 #endif

@@ -2,22 +2,20 @@
 #include "server/summary/thin.h"
 
 /* The two of points first..end (exclusive) that stand for them, in order. */
-static size_t choose_two(const struct thin_line *line, size_t first, size_t end,
-                         size_t *kept)
+static size_t choose_two(const double *values, const double *alarms, size_t first,
+                         size_t end, size_t *kept)
 {
     size_t least = first, greatest = first, worst = first, other;
 
     for (size_t i = first + 1; i < end; i++) {
-        double value = line->value(line->line, i);
-
-        if (value < line->value(line->line, least))
+        if (values[i] < values[least])
             least = i;
-        if (value > line->value(line->line, greatest))
+        if (values[i] > values[greatest])
             greatest = i;
-        if (line->alarm && line->alarm(line->line, i) > line->alarm(line->line, worst))
+        if (alarms && alarms[i] > alarms[worst])
             worst = i;
     }
-    other = line->alarm && line->alarm(line->line, worst) > 0.0 ? worst : least;
+    other = alarms && alarms[worst] > 0.0 ? worst : least;
     kept[0] = other < greatest ? other : greatest;
     if (other == greatest)
         return 1;
@@ -25,24 +23,25 @@ static size_t choose_two(const struct thin_line *line, size_t first, size_t end,
     return 2;
 }
 
-size_t thin_choose(const struct thin_line *line, size_t most, size_t *kept)
+size_t thin_choose(const double *values, const double *alarms, size_t count, size_t most,
+                   size_t *kept)
 {
     size_t stretches = (most - 2) / 2, n = 0, inner;
 
-    if (line->n <= most) {
-        for (size_t i = 0; i < line->n; i++)
+    if (count <= most) {
+        for (size_t i = 0; i < count; i++)
             kept[i] = i;
-        return line->n;
+        return count;
     }
-    inner = line->n - 2;
+    inner = count - 2;
     kept[n++] = 0;
     for (size_t i = 0; i < stretches; i++) {
         size_t first = 1 + inner * i / stretches;
         size_t end = 1 + inner * (i + 1) / stretches;
 
-        n += choose_two(line, first, end, kept + n);
+        n += choose_two(values, alarms, first, end, kept + n);
     }
-    kept[n++] = line->n - 1;
+    kept[n++] = count - 1;
     return n;
 }
 

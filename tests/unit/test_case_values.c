@@ -1,10 +1,10 @@
 /* test_case_values.c - what each case of a run has measured */
+#include "tests/unit/summary_fixture.h"
 #include "tests/unit/test.h"
 #include "tests/unit/vectors.h"
 
 #include "common/base/json_util.h"
 #include "server/analysis/case_values.h"
-#include "server/summary/summary_build.h"
 
 struct given {
     int case_no, cycle, key, rank;
@@ -25,7 +25,7 @@ static struct case_values *values_of(const struct given *given, size_t n)
     static const struct summary_case cases[] = {{0, 1}, {1, 2}, {0, 1}};
     struct summary_query query = {
         .run = "r", .up_to = INT64_MAX, .cases = cases, .n_cases = 3};
-    struct summary_builder *builder;
+    struct result_record *records = memory_zeroed(n + 1, sizeof(*records), "a test");
     struct case_values *values;
     struct summary *summary;
     json_t *keys[4];
@@ -33,34 +33,34 @@ static struct case_values *values_of(const struct given *given, size_t n)
     for (size_t i = 0; i < 4; i++)
         keys[i] = json_loads(key_texts[i], 0, NULL);
     case_values_query(&query);
-    builder = summary_builder_create(&query, keys, 4);
     for (size_t i = 0; i < n; i++) {
         const struct given *one = &given[i];
-        struct result_record record = {.event = (int64_t)i + 1,
-                                       .case_no = one->case_no,
-                                       .attempt = cases[one->case_no].attempt,
-                                       .cycle = one->cycle,
-                                       .key = one->key,
-                                       .choice = -1,
-                                       .rank = one->rank,
-                                       .size = one->size,
-                                       .wrong = -1};
+        struct result_record *record = &records[i];
+
+        *record = (struct result_record){.event = (int64_t)i + 1,
+                                         .case_no = one->case_no,
+                                         .attempt = cases[one->case_no].attempt,
+                                         .cycle = one->cycle,
+                                         .key = one->key,
+                                         .choice = -1,
+                                         .rank = one->rank,
+                                         .size = one->size,
+                                         .wrong = -1};
 
         if (one->key >= 2) {
-            record.is_figure = true;
-            record.value = one->time_us;
-            record.x = (double)one->size;
+            record->is_figure = true;
+            record->value = one->time_us;
+            record->x = (double)one->size;
         } else {
-            record.time_us = one->time_us;
-            record.algbw_gbs = 100 / one->time_us;
-            record.busbw_gbs = 150 / one->time_us;
+            record->time_us = one->time_us;
+            record->algbw_gbs = 100 / one->time_us;
+            record->busbw_gbs = 150 / one->time_us;
         }
-        assert_int_equal(summary_builder_add(builder, &record), 0);
     }
-    summary = summary_builder_finish(builder);
+    summary = summary_of_records(&query, keys, 4, records, n);
     values = case_values_create(summary);
     summary_destroy(summary);
-    summary_builder_destroy(builder);
+    free(records);
     for (size_t i = 0; i < 4; i++)
         json_decref(keys[i]);
     assert_non_null(values);

@@ -1,8 +1,8 @@
 /* test_gate.c - checks of a run: passed, failed, or not evaluated for want of data */
 #include "common/base/json_util.h"
 #include "server/analysis/gate.h"
-#include "server/summary/summary_build.h"
 #include "tests/unit/mentions.h"
+#include "tests/unit/summary_fixture.h"
 #include "tests/unit/test.h"
 
 #define K 1024
@@ -71,22 +71,17 @@ static struct summary *summary_of(const json_t *doc, const struct given *given, 
     struct summary_query query = {
         .run = "r", .up_to = INT64_MAX, .points = SIZE_MAX, .by = SUMMARY_BY_COMBINATION};
     struct summary_case *cases = summary_cases(doc, &query.n_cases);
-    struct summary_builder *builder;
+    struct result_record *records = memory_zeroed(n + 1, sizeof(*records), "a test");
     struct summary *summary;
     json_t *keys[N_KEYS];
 
     query.cases = cases;
     for (size_t i = 0; i < N_KEYS; i++)
         keys[i] = json_loads(key_texts[i], 0, NULL);
-    builder = summary_builder_create(&query, keys, N_KEYS);
-    for (size_t i = 0; i < n; i++) {
-        struct result_record record = record_of(&given[i], (int64_t)i + 1);
-
-        assert_int_equal(summary_builder_add(builder, &record), 0);
-    }
-    summary = summary_builder_finish(builder);
-    assert_non_null(summary);
-    summary_builder_destroy(builder);
+    for (size_t i = 0; i < n; i++)
+        records[i] = record_of(&given[i], (int64_t)i + 1);
+    summary = summary_of_records(&query, keys, N_KEYS, records, n);
+    free(records);
     for (size_t i = 0; i < N_KEYS; i++)
         json_decref(keys[i]);
     free(cases);

@@ -5,7 +5,6 @@
 #include "server/store/store_work.h"
 #include "server/summary/result_record.h"
 #include "server/summary/summary.h"
-#include "server/summary/summary_build.h"
 #include "server/summary/summary_json.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/test.h"
@@ -150,80 +149,50 @@ static void has_all_of(const json_t *got, const json_t *wanted, const char *why)
         has_all_of(json_array_get(got, i), value, why);
 }
 
-/* Text 0 is the key of all rows, the others say how NCCL did them. */
-struct texts {
-    json_t *items[32];
-    size_t n;
-};
-
-static int number_of(struct texts *texts, const char *text)
+/* The JSON of the only point of the rows, which are a run's. */
+static json_t *point_of(struct fixture *fixture, const char *run, const json_t *rows)
 {
-    json_t *item = text ? json_loads(text, 0, NULL) : NULL;
-    size_t i = 0;
-
-    while (i < texts->n && !json_equal(texts->items[i], item))
-        i++;
-    if (!item)
-        return -1;
-    if (i == texts->n)
-        texts->items[texts->n++] = json_incref(item);
-    json_decref(item);
-    return (int)i;
-}
-
-/* The JSON of the only point of the rows, without a reason, which is read later. */
-static json_t *point_of(const json_t *rows)
-{
+    struct store_write *write = write_of_run(run, "running", 5);
+    json_t *doc = json_pack("{s:s, s:[]}", "id", run, "cases"), *document, *point, *row;
     const struct summary_query query = {.up_to = INT64_MAX, .points = 1000};
-    struct summary_builder *builder;
+    sqlite3 *db = fixture_reader(fixture);
     struct summary *summary;
-    struct texts texts = {{json_object()}, 1};
-    json_t *document, *point, *row;
-    struct buf out;
+    struct error err;
+    struct buf text;
     size_t i;
 
-    builder = summary_builder_create(&query, texts.items, 32);
-    json_array_foreach (rows, i, row) {
-        struct result_record record;
-        char *key, *choice;
-
-        result_record_read(row, &record, &key, &choice);
-        record.choice = number_of(&texts, choice);
-        record.event = (int64_t)i + 1;
-        assert_int_equal(summary_builder_add(builder, &record), 0);
-        free(key);
-        free(choice);
-    }
-    summary = summary_builder_finish(builder);
+    json_array_foreach (rows, i, row)
+        assert_int_equal(store_write_event(write, run, 1000, "result", row), 0);
+    store_it(fixture, write);
+    summary = store_get_summary(db, doc, &query, &err);
+    assert_non_null(summary);
     assert_int_equal(summary->points, 1);
-    buf_init(&out, 65536);
-    buf_append_str(&out, "{");
-    assert_int_equal(summary_json_write(summary, 0, &out), 0);
-    buf_append_str(&out, "}");
-    document = json_loads(out.data, 0, NULL);
+    buf_init(&text, 65536);
+    buf_printf(&text, "{%s}", summary->json);
+    document = json_loads(text.data, 0, NULL);
     point = json_array_get(
         json_object_get(json_array_get(json_object_get(document, "series"), 0), "points"),
         0);
     json_incref(point);
     json_decref(document);
-    buf_release(&out);
-    summary_builder_destroy(builder);
-    for (i = 0; i < texts.n; i++)
-        json_decref(texts.items[i]);
+    json_decref(doc);
+    buf_release(&text);
     summary_destroy(summary);
+    sqlite3_close(db);
     return point;
 }
 
-TEST(points_are_those_that_the_page_makes_of_rows)
+TEST_WITH(fixture_setup, fixture_teardown, points_are_those_that_the_page_makes_of_rows)
 {
     json_t *document = vectors_load("aggregates.json"), *item;
+    char run[32];
     size_t i;
 
     json_array_foreach (vectors_list(document, "points"), i, item) {
-        json_t *wanted = json_object_get(item, "point");
-        json_t *point = point_of(json_object_get(item, "rows"));
+        json_t *wanted = json_object_get(item, "point"), *point;
 
-        json_object_del(wanted, "reason");
+        snprintf(run, sizeof(run), "run%zu", i);
+        point = point_of(*state, run, json_object_get(item, "rows"));
         has_all_of(point, wanted, json_string_value(json_object_get(item, "why")));
         json_decref(point);
     }
@@ -258,7 +227,8 @@ TEST(how_nccl_did_calls_is_what_rows_have_in_common)
     assert_choice("{\"algo\":\"\",\"proto\":\"LL\"}", NULL);
 }
 
-TEST(kinds_of_choices_beyond_some_are_counted_together)
+TEST_WITH(fixture_setup, fixture_teardown,
+          kinds_of_choices_beyond_some_are_counted_together)
 {
     json_t *rows = json_array(), *point, *choices;
 
@@ -267,7 +237,7 @@ TEST(kinds_of_choices_beyond_some_are_counted_together)
                               json_pack("{s:f, s:f, s:f, s:{s:s, s:i}}", "time_us", 5.0,
                                         "algbw_gbs", 1.0, "busbw_gbs", 1.0, "nccl",
                                         "algo", "RING", "channels", channels));
-    point = point_of(rows);
+    point = point_of(*state, "run1", rows);
     choices = json_object_get(point, "nccl");
     assert_int_equal(json_array_size(choices), SUMMARY_CHOICES + 1);
     json_t *last = json_array_get(choices, SUMMARY_CHOICES);
@@ -537,108 +507,4 @@ TEST_WITH(fixture_setup, fixture_teardown, deleted_run_can_come_again)
     assert_int_equal(summary->results, 1);
     assert_int_equal(summary->series[0].points[0].size, 9);
     summary_destroy(summary);
-}
-
-/* ---- Incremental reading ---- */
-
-/* Behind what was read before, and behind what a case measured that began anew. */
-struct again {
-    struct fixture *fixture;
-    struct summary_reader *reader;
-    struct summary_case cases[3];
-    size_t n_cases;
-    char *text, *whole; /* of what is new, and of all */
-    int64_t since;
-    int calls;
-};
-
-static char *json_since(const struct summary *summary, int64_t since)
-{
-    struct buf out;
-
-    buf_init(&out, 1 << 20);
-    assert_int_equal(summary_json_write(summary, since, &out), 0);
-    return buf_detach(&out, NULL);
-}
-
-static int read_again(sqlite3 *db, void *arg, struct error *err)
-{
-    struct again *again = arg;
-    struct summary_query query = {.run = "run1",
-                                  .up_to = INT64_MAX,
-                                  .points = SUMMARY_POINTS_DEFAULT,
-                                  .cases = again->cases,
-                                  .n_cases = again->n_cases};
-    struct summary *kept = summary_reader_read(again->reader, db, &query, err);
-    struct summary *whole = summary_read(db, &query, err);
-    char *text = json_since(kept, 0);
-
-    again->text = json_since(kept, again->since);
-    again->whole = json_since(whole, 0);
-    assert_string_equal(text, again->whole);
-    again->since = kept->last_event;
-    free(text);
-    summary_destroy(kept);
-    summary_destroy(whole);
-    return 0;
-}
-
-static void on_again(void *arg, const struct error *err)
-{
-    assert_null(err);
-    ((struct again *)arg)->calls++;
-}
-
-/* Store a row of each, sum up, and see what is said to be new. */
-static void check_again(struct again *again, const struct row *rows, size_t n,
-                        const char *has, const char *lacks)
-{
-    struct store_write *write = store_write_create();
-    int calls = again->calls;
-
-    for (size_t i = 0; i < n; i++)
-        add_row(write, &rows[i]);
-    add_figure(write, 0, 0, 1.5 * (double)n, (int)n);
-    store_it(again->fixture, write);
-    store_do(again->fixture->store, read_again, on_again, again);
-    while (again->calls == calls)
-        uv_run(&again->fixture->loop, UV_RUN_ONCE);
-    if (!strstr(again->text, has) || (lacks && strstr(again->text, lacks)))
-        fail_msg("%s, but not %s: %s", has, lacks ? lacks : "", again->text);
-    free(again->text);
-    free(again->whole);
-}
-
-TEST_WITH(fixture_setup, fixture_teardown, what_is_read_on_is_as_what_is_read_at_once)
-{
-    struct fixture *fixture = *state;
-    struct again again = {.fixture = fixture,
-                          .reader = summary_reader_create(),
-                          .cases = {{0, 1}, {1, 0}, {2, 0}},
-                          .n_cases = 2};
-    const struct row first[] = {{.cycle = -1, .size = 8, .time_us = 10},
-                                {.cycle = -1, .size = 16, .time_us = 20},
-                                {.cycle = -1, .size = 32, .skipped = "too large"}};
-    const struct row second[] = {{.cycle = -1, .size = 16, .time_us = 30},
-                                 {.cycle = -1, .size = 32, .time_us = 40},
-                                 {.case_no = 1, .cycle = -1, .size = 8, .time_us = 50}};
-    const struct row third[] = {
-        {.case_no = 2, .series = 1, .cycle = -1, .size = 64, .time_us = 60}};
-    struct store_write *write = write_of_run("run1", "running", 5);
-
-    store_it(fixture, write);
-    check_again(&again, first, 3, "\"size\":8", NULL);
-    check_again(&again, second, 3, "\"size\":16", "\"size\":64");
-    again.cases[1].attempt = 1;
-    again.n_cases = 3;
-    check_again(&again, third, 1, "\"size\":64", "\"size\":16");
-    /* The first case begins anew. */
-    write = store_write_create();
-    store_write_disown(write, "run1", 0);
-    store_it(fixture, write);
-    again.cases[0].attempt = 2;
-    check_again(&again,
-                (struct row[]){{.attempt = 2, .cycle = -1, .size = 8, .time_us = 70}}, 1,
-                "\"size\":8", "\"size\":16");
-    summary_reader_destroy(again.reader);
 }

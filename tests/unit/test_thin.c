@@ -4,18 +4,6 @@
 
 #define N 1000
 
-static double value_of(const void *line, size_t i)
-{
-    return ((const double *)line)[i];
-}
-
-/* The point that must not be lost. */
-static double alarm_of(const void *line, size_t i)
-{
-    (void)line;
-    return i == 777 ? 1.0 : 0.0;
-}
-
 static bool has(const size_t *kept, size_t n, size_t wanted)
 {
     for (size_t i = 0; i < n; i++)
@@ -27,10 +15,9 @@ static bool has(const size_t *kept, size_t n, size_t wanted)
 TEST(short_line_is_kept_whole)
 {
     double values[5] = {1, 2, 3, 4, 5};
-    const struct thin_line line = {value_of, NULL, values, 5};
     size_t kept[5];
 
-    assert_int_equal(thin_choose(&line, 5, kept), 5);
+    assert_int_equal(thin_choose(values, NULL, 5, 5, kept), 5);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(kept[i], i);
 }
@@ -38,7 +25,7 @@ TEST(short_line_is_kept_whole)
 TEST(ends_and_extremes_and_alarms_are_kept)
 {
     double values[N];
-    const struct thin_line line = {value_of, alarm_of, values, N};
+    double alarms[N] = {[777] = 1.0}; /* the point that must not be lost */
     size_t kept[50], n;
 
     for (size_t i = 0; i < N; i++)
@@ -46,7 +33,7 @@ TEST(ends_and_extremes_and_alarms_are_kept)
     values[123] = 100.0;
     values[456] = -100.0;
     for (size_t most = THIN_LEAST; most <= 50; most++) {
-        n = thin_choose(&line, most, kept);
+        n = thin_choose(values, alarms, N, most, kept);
         assert_true(n <= most);
         assert_true(has(kept, n, 0));
         assert_true(has(kept, n, N - 1));
