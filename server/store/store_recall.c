@@ -18,7 +18,8 @@ static const char SQL_IDS[] =
 static const char *const statements[SQL_COUNT] = {
     [SQL_RUN] = "SELECT doc, coalesce((SELECT max(id) FROM events WHERE run = ?1), 0),"
                 " coalesce((SELECT time_ms FROM events WHERE run = ?1"
-                "  ORDER BY id DESC LIMIT 1), 0) FROM runs WHERE id = ?1",
+                "  ORDER BY id DESC LIMIT 1), 0),"
+                " EXISTS (SELECT 1 FROM results WHERE run = ?1) FROM runs WHERE id = ?1",
     [SQL_EVENTS] = "SELECT id, time_ms, type, body FROM events"
                    " INDEXED BY events_but_results WHERE run = ?1 AND type <> 'result'"
                    " AND type <> 'disowned' ORDER BY id",
@@ -34,6 +35,7 @@ static const char *const statements[SQL_COUNT] = {
 struct store_recall {
     sqlite3 *db, *of_results;
     sqlite3_stmt *stmts[SQL_COUNT];
+    bool has_results; /* the run that is taken */
 };
 
 /* ---- A log ---- */
@@ -127,11 +129,13 @@ int store_recall_log(struct store_recall *recall, const char *run,
     sqlite3_stmt *stmt = recall->stmts[SQL_EVENTS];
     int result = 0;
 
-    passing.rc = find_gathering(&passing);
+    /* Thousands of runs may wait: each has events, but no results. */
+    passing.rc = recall->has_results ? find_gathering(&passing) : SQLITE_DONE;
     if (passing.rc == SQLITE_DONE) {
         store_sql_bind_text(stmt, 1, run);
         passing.rc = sqlite3_step(stmt);
-        result = records_each(recall->of_results, run, pass_result, &passing, err);
+        if (recall->has_results)
+            result = records_each(recall->of_results, run, pass_result, &passing, err);
         pass_events_before(&passing, INT64_MAX);
     }
     if (!result && passing.rc != SQLITE_DONE)
@@ -161,6 +165,7 @@ static int take_run(struct store_recall *recall, const char *id, store_run_taker
         doc = store_sql_json(stmt, 0, err);
         run = (struct store_run){doc, sqlite3_column_int64(stmt, 1),
                                  sqlite3_column_int64(stmt, 2)};
+        recall->has_results = sqlite3_column_int(stmt, 3);
     } else {
         store_sql_error(err, recall->db, "cannot read");
     }
