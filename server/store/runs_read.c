@@ -94,9 +94,10 @@ static void take_run(struct store_read *read, sqlite3_stmt *stmt)
         return;
     read->page_ms = sqlite3_column_int64(stmt, 0);
     snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 1));
-    read_append(
-        read, "runs",
-        json_pack("{s:s, s:s}", "id", read->page_id, "text", store_sql_text(stmt, 2)));
+    /* To check what was checked when it was stored takes half of the time of a list. */
+    read_append(read, "runs",
+                json_pack("{s:s, s:o}", "id", read->page_id, "text",
+                          json_string_nocheck(store_sql_text(stmt, 2))));
 }
 
 static void take_total(struct store_read *read, sqlite3_stmt *stmt)
@@ -177,9 +178,9 @@ json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
         words_json(query->answers, query->n_answers), "labels", labels_json(query),
         "pattern", pattern_json(query->text), "node", query->node, "suspect",
         query->suspect, "judged", query->is_judged ? json_true() : json_null(), "judging",
-        verdicts_judging(), "since_ms", time_json(query->since_ms), "until_ms",
-        time_json(query->until_ms), "has_total", (int)query->has_total, "limit",
-        query->limit);
+        query->is_judged || query->suspect ? verdicts_judging() : json_null(), "since_ms",
+        time_json(query->since_ms), "until_ms", time_json(query->until_ms), "has_total",
+        (int)query->has_total, "limit", query->limit);
 
     return store_answer_page(db, answer_runs, params, query->cursor, err);
 }
