@@ -1,7 +1,4 @@
 /* test_join.c - ranks find and connect to each other: two of them in this process */
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-
 #include "agent/worker/group/join.h"
 #include "common/base/clock.h"
 #include "bench/rendezvous_stub.h"
@@ -96,37 +93,6 @@ TEST(who_reads_a_record_can_connect)
     assert_int_equal(write(f->host.fds[1], "!", 1), 1);
     while (read(f->guest.fds[0], &byte, 1) < 0) {}
     assert_int_equal(byte, '!');
-}
-
-static int option_of(int fd, int level, int option)
-{
-    int value = 0;
-    socklen_t len = sizeof(value);
-
-    assert_int_equal(getsockopt(fd, level, option, &value, &len), 0);
-    return value;
-}
-
-/* There are as many connections as pairs of ranks, and each probe is answered. */
-TEST(idle_connections_are_probed_seldom)
-{
-    struct fixture *f = *state;
-
-    connect_guest(f);
-    f->host.fds[1] = JOIN_AWAITED;
-    assert_int_equal(join_admit(&f->host.join, NULL), 0);
-    for (int i = 0; i < 2; i++) {
-        int fd = i ? f->host.fds[1] : f->guest.fds[0];
-        int idle_s = option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE);
-        int interval_s = option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL);
-        int count = option_of(fd, IPPROTO_TCP, TCP_KEEPCNT);
-
-        assert_true(option_of(fd, SOL_SOCKET, SO_KEEPALIVE));
-        assert_true(option_of(fd, IPPROTO_TCP, TCP_NODELAY));
-        assert_true(idle_s >= 10);
-        /* A host that is gone is noticed before the case stalls (stall_s 30). */
-        assert_true(idle_s + count * interval_s < 30);
-    }
 }
 
 TEST(more_may_stand_in_a_record)

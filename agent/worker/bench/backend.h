@@ -15,7 +15,7 @@
 
 #include "agent/worker/bench/choice.h"
 #include "agent/worker/data/pattern.h"
-#include "agent/worker/group/join.h"
+#include "agent/worker/group/tree.h"
 #include "common/base/error.h"
 #include "common/spec/collective.h"
 #include "common/spec/traffic.h"
@@ -64,12 +64,13 @@ static inline int backend_env_rank(const struct backend_env *env)
 }
 
 /* For what connects all ranks of the case. */
-static inline struct join_config backend_env_join(const struct backend_env *env)
+static inline struct tree_config backend_env_tree(const struct backend_env *env)
 {
-    return (struct join_config){.rank = env->rank,
+    return (struct tree_config){.rank = env->rank,
                                 .world_size = env->world_size,
                                 .store = env->store,
                                 .address = env->address,
+                                .hostid = env->hostid,
                                 .stop = env->stop,
                                 .timeout_ms = env->timeout_ms,
                                 .ear = env->ear};

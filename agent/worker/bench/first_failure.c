@@ -16,9 +16,11 @@ static void adopt(const char *text, size_t len, struct first_failure *failure)
     json_t *record = json_parse(text, len, NULL);
     int rank = (int)json_get_int(record, "rank", -1);
 
+    /* A rank that was told to stop looks like a loss to the others, who come later. */
+    if (rank >= 0)
+        failure->is_cancelled = json_get_bool(record, "cancelled", false);
     if (rank >= 0 && rank != failure->rank) {
         failure->rank = rank;
-        failure->is_cancelled = json_get_bool(record, "cancelled", false);
         error_set(&failure->error, ERROR_PEER, "%s",
                   json_get_str(record, "text", "lost"));
     }

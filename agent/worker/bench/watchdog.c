@@ -1,9 +1,12 @@
 /* watchdog.c - the one thread that watches the worker's own */
 #include "agent/worker/bench/watchdog.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
@@ -61,9 +64,9 @@ static void report_loss(struct watchdog *watchdog, const char *what)
     struct error error = {0};
 
     error_set(&error, ERROR_PEER, "%s, and %s (%s) waits for it%s",
-              watchdog->peers.error.text, library_of(what), what,
+              watchdog->tree->watch.error.text, library_of(what), what,
               last_words(watchdog, last));
-    end(watchdog, &error, watchdog->peers.lost);
+    end(watchdog, &error, watchdog->tree->watch.lost);
 }
 
 static void report_timeout(struct watchdog *watchdog, const char *what, int64_t limit_ns)
@@ -81,7 +84,7 @@ static void report_timeout(struct watchdog *watchdog, const char *what, int64_t 
 static bool has_lost(struct watchdog *watchdog)
 {
     return !atomic_load_explicit(&watchdog->is_leaving, memory_order_relaxed) &&
-           watch_check(&watchdog->peers) && watchdog->peers.lost >= 0;
+           watch_check(&watchdog->tree->watch) && watchdog->tree->watch.lost >= 0;
 }
 
 static void look_inside(struct watchdog *watchdog, struct sight *sight, int64_t now)
@@ -129,7 +132,9 @@ static void look(struct watchdog *watchdog, struct sight *sight)
 {
     int64_t now = clock_monotonic_ns();
 
-    if (watchdog->has_peers)
+    if (watchdog->tree)
+        tree_look(watchdog->tree);
+    if (watchdog->is_guarding)
         look_inside(watchdog, sight, now);
     if (is_stopped(watchdog)) {
         sight->stopped_ns = sight->stopped_ns ? sight->stopped_ns : now;
@@ -137,22 +142,24 @@ static void look(struct watchdog *watchdog, struct sight *sight)
             report_deafness(watchdog);
     } else if (now - sight->told_ns >= PROGRESS_MS * INT64_C(1000000)) {
         sight->told_ns = now;
+        if (watchdog->tree)
+            tree_tick(watchdog->tree);
         events_emit(watchdog->events, "progress", progress_describe(watchdog->progress));
     }
 }
 
+/* Unlocked: until there is news, or so long. */
 static void sleep_ms(struct watchdog *watchdog, int ms)
 {
-    struct timespec until;
+    struct pollfd fds[2] = {
+        {.fd = watchdog->wake_fd, .events = POLLIN},
+        {.fd = watchdog->tree ? tree_fd(watchdog->tree) : -1, .events = POLLIN}};
+    eventfd_t value;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (ms % 1000) * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    pthread_cond_timedwait(&watchdog->wake, &watchdog->lock, &until);
+    pthread_mutex_unlock(&watchdog->lock);
+    poll(fds, 2, ms);
+    eventfd_read(watchdog->wake_fd, &value);
+    pthread_mutex_lock(&watchdog->lock);
 }
 
 static void *run(void *arg)
@@ -162,9 +169,9 @@ static void *run(void *arg)
 
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->is_ending) {
-        sleep_ms(watchdog, watchdog->has_peers ? LOOK_MS
-                           : sight.stopped_ns  ? STOPPING_MS
-                                               : PROGRESS_MS);
+        sleep_ms(watchdog, watchdog->is_guarding ? LOOK_MS
+                           : sight.stopped_ns    ? STOPPING_MS
+                                                 : PROGRESS_MS);
         if (!watchdog->is_ending)
             look(watchdog, &sight);
     }
@@ -176,24 +183,26 @@ int watchdog_start(struct watchdog *watchdog, struct progress *progress,
                    struct events *events, const atomic_int *stop,
                    watchdog_give_up *give_up, void *arg, struct error *err)
 {
-    pthread_condattr_t attributes;
-
     memset(watchdog, 0, sizeof(*watchdog));
     watchdog->progress = progress;
     watchdog->events = events;
     watchdog->stop = stop;
     watchdog->give_up = give_up;
     watchdog->give_up_arg = arg;
+    watchdog->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (watchdog->wake_fd < 0)
+        return error_set_errno(err, ERROR_INTERNAL, errno, "watchdog thread");
     pthread_mutex_init(&watchdog->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watchdog->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     int status = thread_start(&watchdog->thread, "watchdog", run, watchdog);
     if (status)
         return error_set_errno(err, ERROR_INTERNAL, status, "watchdog thread");
     watchdog->is_started = true;
     return 0;
+}
+
+static void wake(struct watchdog *watchdog)
+{
+    eventfd_write(watchdog->wake_fd, 1);
 }
 
 void watchdog_stop(struct watchdog *watchdog)
@@ -202,37 +211,40 @@ void watchdog_stop(struct watchdog *watchdog)
         return;
     pthread_mutex_lock(&watchdog->lock);
     watchdog->is_ending = true;
-    pthread_cond_signal(&watchdog->wake);
+    wake(watchdog);
     pthread_mutex_unlock(&watchdog->lock);
     pthread_join(watchdog->thread, NULL);
-    pthread_cond_destroy(&watchdog->wake);
     pthread_mutex_destroy(&watchdog->lock);
+    close(watchdog->wake_fd);
     watchdog->is_started = false;
 }
 
-int watchdog_follow(struct watchdog *watchdog, const struct watch *peers,
-                    int64_t limit_ns, watchdog_more *more, void *more_arg,
-                    struct error *err)
+void watchdog_follow(struct watchdog *watchdog, struct tree *tree)
 {
+    if (!watchdog)
+        return;
     pthread_mutex_lock(&watchdog->lock);
-    int status = watch_follow(&watchdog->peers, peers, err);
-    if (!status) {
-        watchdog->more = more;
-        watchdog->more_arg = more_arg;
-        watchdog->has_peers = true;
-        watchdog_set_limit(watchdog, limit_ns);
-        pthread_cond_signal(&watchdog->wake);
-    }
+    watchdog->tree = tree;
+    wake(watchdog);
     pthread_mutex_unlock(&watchdog->lock);
-    return status;
 }
 
-void watchdog_forget(struct watchdog *watchdog)
+void watchdog_guard(struct watchdog *watchdog, int64_t limit_ns, watchdog_more *more,
+                    void *more_arg)
 {
     pthread_mutex_lock(&watchdog->lock);
-    if (watchdog->has_peers)
-        watch_release(&watchdog->peers);
-    watchdog->has_peers = false;
+    watchdog->more = more;
+    watchdog->more_arg = more_arg;
+    watchdog->is_guarding = true;
+    watchdog_set_limit(watchdog, limit_ns);
+    wake(watchdog);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void watchdog_unguard(struct watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->is_guarding = false;
     pthread_mutex_unlock(&watchdog->lock);
 }
 

@@ -1,10 +1,11 @@
 /* watchdog.h - the one thread that watches the worker's own
  *
- * It reports the progress each second. It ends the process if the worker's thread stays
- * inside of a call to a library: a call may wait for a peer and never hear that it is
- * gone (a group's end that connects, a window that is registered), or for a kernel that
- * spins because of it (cudaFree, a launch into a full stream). No library frees anything
- * while a thread is inside of it, and the GPU is free when the process has ended. */
+ * It looks after the control plane: it sleeps until there is news of a death. It reports
+ * the progress each second. It ends the process if the worker's thread stays inside of a
+ * call to a library: a call may wait for a peer and never hear that it is gone (a group's
+ * end that connects, a window that is registered), or for a kernel that spins because of
+ * it (cudaFree, a launch into a full stream). No library frees anything while a thread is
+ * inside of it, and the GPU is free when the process has ended. */
 #ifndef RINGBENCH_WORKER_BENCH_WATCHDOG_H
 #define RINGBENCH_WORKER_BENCH_WATCHDOG_H
 
@@ -15,7 +16,7 @@
 
 #include "agent/worker/bench/events.h"
 #include "agent/worker/bench/progress.h"
-#include "agent/worker/group/watch.h"
+#include "agent/worker/group/tree.h"
 #include "common/base/error.h"
 
 #define WATCHDOG_MORE_MAX 400
@@ -40,13 +41,13 @@ struct watchdog {
     const atomic_int *stop;
     watchdog_give_up *give_up;
     void *give_up_arg;
-    struct watch peers;
-    bool has_peers;
+    struct tree *tree; /* NULL: none yet */
+    bool is_guarding;  /* calls that may not return */
     watchdog_more *more;
     void *more_arg;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    int wake_fd;
     bool is_started, is_ending;
 };
 
@@ -56,12 +57,15 @@ int watchdog_start(struct watchdog *watchdog, struct progress *progress,
                    watchdog_give_up *give_up, void *arg, struct error *err);
 void watchdog_stop(struct watchdog *watchdog);
 
-/* From here on look at these peers while a call is under way, which has limit_ns (0: no
- * limit). peers and more_arg stay valid until watchdog_forget. */
-int watchdog_follow(struct watchdog *watchdog, const struct watch *peers,
-                    int64_t limit_ns, watchdog_more *more, void *more_arg,
-                    struct error *err);
-void watchdog_forget(struct watchdog *watchdog);
+/* From here on look after this control plane; NULL: after none. NULL as the watchdog is
+ * fine. */
+void watchdog_follow(struct watchdog *watchdog, struct tree *tree);
+
+/* From here on end the process if a call does not return although a peer is lost, or in
+ * limit_ns (0: no limit). more_arg stays valid until watchdog_unguard. */
+void watchdog_guard(struct watchdog *watchdog, int64_t limit_ns, watchdog_more *more,
+                    void *more_arg);
+void watchdog_unguard(struct watchdog *watchdog);
 
 /* All work is done: from here on a peer that ends is none that is lost, and a call has
  * limit_ns. */

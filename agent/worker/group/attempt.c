@@ -13,6 +13,8 @@
 
 #include "common/base/clock.h"
 
+#define SLICE_MS 100 /* how late a stop may be noticed */
+
 static int resolve(const struct attempt_place *place, int type, struct addrinfo **list)
 {
     struct addrinfo hints = {.ai_socktype = type};
@@ -143,4 +145,52 @@ void attempt_tell(const struct attempt *attempt, const char *over, int name,
         snprintf(reason, sizeof(reason), "%s", strerror(attempt->code));
     find_route(place, via);
     ear->hear(ear->arg, over, name, place, via, reason);
+}
+
+/* 0: connected; 1: to be tried again; -1: failed. */
+static int conclude(struct attempt *attempt, const struct attempt_place *place,
+                    const char *over, const struct attempt_until *until,
+                    struct error *err)
+{
+    if (attempt->code == 0)
+        return 0;
+    if (attempt->fd >= 0)
+        close(attempt->fd);
+    /* Where hundreds come at once, a connection may be lost in the crowd. */
+    if (attempt->code == ECONNRESET)
+        return 1;
+    if (attempt->code == ATTEMPT_UNDER_WAY)
+        return watch_check(until->watch)
+                   ? watch_reason(until->watch, err)
+                   : error_set(err, ERROR_TIMEOUT,
+                               "rank %d: connecting to %s port %s: no answer in time",
+                               attempt->rank, place->address, place->port);
+    attempt_tell(attempt, over, attempt->rank, place, until->ear);
+    return error_set_errno(err, ERROR_PEER, attempt->code,
+                           "rank %d: connecting to %s port %s", attempt->rank,
+                           place->address, place->port);
+}
+
+int attempt_connect(int rank, const struct attempt_place *place, const char *over,
+                    const struct attempt_until *until, struct error *err)
+{
+    struct attempt attempt;
+    struct pollfd pollfd;
+    int status = 1;
+
+    while (status > 0) {
+        bool is_told = false;
+        if (attempt_begin(&attempt, rank, place, err))
+            return error_prefix(err, "rank %d", rank);
+        while (attempts_settle(&attempt, 1, &pollfd, SLICE_MS) > 0 &&
+               clock_monotonic_ns() < until->deadline_ns && !watch_check(until->watch)) {
+            int64_t waited_ns = clock_monotonic_ns() - attempt.since_ns;
+            if (!is_told && waited_ns >= ATTEMPT_SILENT_MS * INT64_C(1000000)) {
+                attempt_tell(&attempt, over, rank, place, until->ear);
+                is_told = true;
+            }
+        }
+        status = conclude(&attempt, place, over, until, err);
+    }
+    return status ? -1 : attempt.fd;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "agent/worker/group/watch.h"
 #include "common/base/error.h"
 
 #define ATTEMPT_INTERFACE_MAX 32
@@ -45,6 +46,18 @@ int attempt_begin(struct attempt *attempt, int rank, const struct attempt_place 
 /* Wait at most so long for one of n; fds: room for as many. How many are still under
  * way. */
 int attempts_settle(struct attempt *attempts, int n, struct pollfd *fds, int wait_ms);
+
+/* Until when an attempt goes on, and who hears of it if it fails. */
+struct attempt_until {
+    struct watch *watch;
+    int64_t deadline_ns;
+    const struct attempt_ear *ear;
+};
+
+/* Connect to a rank: a descriptor, or -1. What is silent is told after ATTEMPT_SILENT_MS,
+ * and waited for until the deadline. */
+int attempt_connect(int rank, const struct attempt_place *place, const char *over,
+                    const struct attempt_until *until, struct error *err);
 
 /* Tell of one that failed, or has no answer yet. */
 void attempt_tell(const struct attempt *attempt, const char *over, int name,

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <linux/tcp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,8 @@
 #include "common/base/clock.h"
 #include "common/base/this_machine.h"
 
+enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
+
 #define CHECK_NS 5000000   /* between looks at the peers */
 #define PROBE_NS 500000000 /* between questions that cost more */
 #define NAP_AFTER_NS 20000000
@@ -25,16 +28,47 @@
 #define LONG_TURN_NS 500000 /* a yield that takes longer met a process that computes */
 #define YIELDS_SPARED 32    /* few: then naps end before the next short calls are timed */
 #define SILENCE_MS 2000 /* data without acknowledgement for so long: the peer is gone */
+#define NEWS_NAPS 500   /* 50 ms and more */
 #define SPINS_ALONE 2000
 #define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
 
+/* The first reason stands. */
+static int record(struct watch *watch, int lost, enum error_code code, const char *text)
+{
+    if (!atomic_exchange(&watch->is_claimed, true)) {
+        watch->lost = lost;
+        error_set(&watch->error, code, "%s", text);
+        atomic_store(&watch->has_failed, true);
+    }
+    while (!atomic_load(&watch->has_failed))
+        watch_relax();
+    return -1;
+}
+
+int watch_lose_rank(struct watch *watch, int lost, enum error_code code, const char *text)
+{
+    return record(watch, lost, code, text);
+}
+
 static int lose(struct watch *watch, int rank, enum error_code code, const char *how)
 {
-    if (watch->error.code == ERROR_NONE) {
-        watch->lost = watch_name(watch, rank);
-        error_set(&watch->error, code, "lost rank %d: %s", watch->lost, how);
-    }
-    return -1;
+    int lost = watch_name(watch, rank);
+    char text[200];
+
+    snprintf(text, sizeof(text), "lost rank %d: %s", lost, how);
+    return record(watch, lost, code, text);
+}
+
+void watch_publish(const struct watch *watch, struct watch_notice *notice)
+{
+    int none = 0;
+
+    if (!atomic_compare_exchange_strong(&notice->state, &none, NOTICE_BEGUN))
+        return;
+    notice->lost = watch->lost;
+    notice->code = (int32_t)watch->error.code;
+    snprintf(notice->text, sizeof(notice->text), "%.255s", watch->error.text);
+    atomic_store(&notice->state, NOTICE_WHOLE);
 }
 
 /* A process that leaves, or dies, closes its connections; one that cannot be reached
@@ -44,10 +78,15 @@ static bool is_silence(int errnum)
     return errnum == ETIMEDOUT || errnum == EHOSTUNREACH || errnum == ENETUNREACH;
 }
 
-static int lose_socket(struct watch *watch, int rank, int errnum)
+int watch_lose_socket(struct watch *watch, int rank, int errnum)
 {
     return lose(watch, rank, is_silence(errnum) ? ERROR_UNREACHABLE : ERROR_PEER,
                 errnum ? strerror(errnum) : "connection closed");
+}
+
+int watch_lose_process(struct watch *watch, int rank)
+{
+    return lose(watch, rank, ERROR_PEER, "its process has ended");
 }
 
 int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
@@ -180,7 +219,7 @@ static int lose_ended(struct watch *watch, int rank)
         int failure = 0;
         socklen_t len = sizeof(failure);
         getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &failure, &len);
-        return lose_socket(watch, rank, failure);
+        return watch_lose_socket(watch, rank, failure);
     }
     return lose(watch, rank, ERROR_PEER, "its process has ended");
 }
@@ -190,26 +229,31 @@ static int check_also(struct watch *watch)
 {
     if (!watch->also || watch_check(watch->also) == 0)
         return 0;
-    watch->error = watch->also->error;
-    watch->lost = watch->also->lost;
-    return -1;
+    return record(watch, watch->also->lost, watch->also->error.code,
+                  watch->also->error.text);
 }
 
 int watch_check(struct watch *watch)
 {
     struct epoll_event event;
 
-    if (watch->error.code != ERROR_NONE)
+    if (atomic_load_explicit(&watch->has_failed, memory_order_acquire))
         return -1;
     if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed))
-        return error_set(&watch->error, ERROR_UNAVAILABLE, "told to stop");
+        return record(watch, -1, ERROR_UNAVAILABLE, "told to stop");
+    if (watch->is_leaving) {
+        return clock_monotonic_ns() < watch->leave_by_ns
+                   ? 0
+                   : record(watch, -1, ERROR_TIMEOUT, "peers did not leave");
+    }
+    const struct watch_notice *notice = watch->notice;
+    if (notice &&
+        atomic_load_explicit(&notice->state, memory_order_acquire) == NOTICE_WHOLE)
+        return record(watch, notice->lost, (enum error_code)notice->code, notice->text);
+    if (watch->n_peers == 0)
+        return 0;
     int64_t now = clock_monotonic_ns();
     watch->checked_ns = now;
-    if (watch->is_leaving) {
-        return now < watch->leave_by_ns
-                   ? 0
-                   : error_set(&watch->error, ERROR_TIMEOUT, "peers did not leave");
-    }
     if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0)
         return lose_ended(watch, (int)event.data.u32);
     if (check_also(watch))
@@ -221,19 +265,28 @@ int watch_check(struct watch *watch)
     return 0;
 }
 
+/* News of the loss that made a call fail may be on its way. */
+static bool await_news(struct watch *watch)
+{
+    for (int i = 0; i < NEWS_NAPS; i++) {
+        if (watch_check(watch))
+            return true;
+        watch_nap();
+    }
+    return false;
+}
+
 int watch_lose(struct watch *watch, int rank, int errnum)
 {
     /* The failed call has taken the socket's error: another look would find it closed. */
-    if (is_silence(errnum) || watch_check(watch) == 0)
-        lose_socket(watch, rank, errnum);
+    if (is_silence(errnum) || !await_news(watch))
+        watch_lose_socket(watch, rank, errnum);
     return -1;
 }
 
 int watch_fail(struct watch *watch, enum error_code code, const char *text)
 {
-    if (watch->error.code == ERROR_NONE)
-        error_set(&watch->error, code, "%s", text);
-    return -1;
+    return record(watch, -1, code, text);
 }
 
 int watch_reason(const struct watch *watch, struct error *err)

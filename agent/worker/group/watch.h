@@ -25,17 +25,27 @@ struct watch_peer {
     pid_t pid;        /* without pidfd: probed with kill() */
 };
 
+/* The loss of a rank, for other processes that map it. */
+struct watch_notice {
+    _Atomic int32_t state; /* 0: no loss; 1: being written; 2: whole */
+    int32_t lost, code;
+    char text[256];
+};
+
 struct watch {
     int epoll_fd;
     const atomic_int *stop; /* may be NULL */
     unsigned spins;         /* polls before the first yield */
     bool is_crowded;        /* more processes than cores */
-    bool is_leaving;        /* peers may end now: only the deadline counts */
+    atomic_bool is_leaving; /* peers may end now: only the deadline counts */
     int64_t leave_by_ns;
-    const int *names;   /* by rank: the number that it goes by; NULL: its own */
-    struct watch *also; /* of further peers, looked at with these; NULL: none */
-    int lost;           /* rank as it goes by, or -1 */
-    struct error error; /* once failed; code ERROR_NONE before */
+    const int *names;            /* by rank: the number that it goes by; NULL: its own */
+    struct watch *also;          /* of further peers, looked at with these; NULL: none */
+    struct watch_notice *notice; /* where a loss may be told; NULL: nowhere */
+    atomic_bool is_claimed;      /* a thread records why waits end */
+    atomic_bool has_failed;      /* it has */
+    int lost;                    /* rank as it goes by, or -1; valid once has_failed */
+    struct error error;          /* likewise; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;
     unsigned spared; /* yields still to skip after a long one */
     struct watch_peer *peers;
@@ -67,6 +77,15 @@ void watch_set_sharers(struct watch *watch, int processes);
  * loss is the likely cause; the first one recorded stands. -1. The code is
  * ERROR_UNREACHABLE where the peer fell silent, and ERROR_PEER where it left. */
 int watch_lose(struct watch *watch, int rank, int errnum);
+
+/* Record the loss of a rank; the first one stands. Any thread. -1. */
+int watch_lose_rank(struct watch *watch, int lost, enum error_code code,
+                    const char *text);
+/* The same of a process that has ended, and of a connection (errno; 0: closed). */
+int watch_lose_process(struct watch *watch, int rank);
+int watch_lose_socket(struct watch *watch, int rank, int errnum);
+/* Write a recorded loss where others read it. Any thread. */
+void watch_publish(const struct watch *watch, struct watch_notice *notice);
 
 /* Record that the wait ends for a reason that is no peer's; the first one stands. -1. */
 int watch_fail(struct watch *watch, enum error_code code, const char *text);

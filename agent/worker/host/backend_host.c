@@ -114,9 +114,20 @@ static void host_abort(struct backend_comm *comm)
     }
 }
 
+static struct join_config join_of(const struct backend_env *env)
+{
+    return (struct join_config){.rank = env->rank,
+                                .world_size = env->world_size,
+                                .store = env->store,
+                                .address = env->address,
+                                .stop = env->stop,
+                                .timeout_ms = env->timeout_ms,
+                                .ear = env->ear};
+}
+
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
-    struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
+    struct mesh_config config = {.join = join_of(env), .hostid = env->hostid};
     struct mesh_config own = config; /* of the ranks that collectives are of */
     struct backend_comm *comm = calloc(1, sizeof(*comm));
     char scope[32];

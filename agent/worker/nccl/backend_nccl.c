@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/group/mesh_ways.h"
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_probe.h"
@@ -124,21 +123,21 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
 
 static int compare_identities(struct backend_comm *comm, struct error *err)
 {
-    int n = comm->mesh->world_size;
+    int n = comm->tree->world_size;
     struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
     char remark[256];
 
     if (!all)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    int status = mesh_allgather(comm->mesh, &comm->identity, sizeof(*all), all, err);
+    int status = tree_allgather(comm->tree, &comm->identity, sizeof(*all), all, err);
     if (!status)
         status = nccl_identity_compare(all, n, err);
     if (!status) {
         nccl_identity_older(all, n, CUDA_CAPABILITY_OF_FP8, comm->without_fp8,
                             sizeof(comm->without_fp8));
-        comm->sharers = nccl_identity_sharers(all, n, comm->mesh->rank);
+        comm->sharers = nccl_identity_sharers(all, n, comm->tree->rank);
         nccl_identity_remark(all, n, remark, sizeof(remark));
-        if (*remark && comm->mesh->rank == 0)
+        if (*remark && comm->tree->rank == 0)
             log_warn("%s", remark);
     }
     free(all);
@@ -160,19 +159,25 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     return comm_init(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
+static void drop_tree(struct backend_comm *comm)
+{
+    watchdog_follow(comm->watchdog, NULL);
+    tree_destroy(comm->tree);
+}
+
 /* A process that holds a communicator has said its last word, and frees the GPU soonest
  * by ending. */
 static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
         return;
-    watchdog_forget(comm->watchdog);
+    watchdog_unguard(comm->watchdog);
     if (comm->comm) {
         fflush(NULL);
         _exit(1);
     }
     kernels_unload(comm);
-    mesh_abort(comm->mesh);
+    drop_tree(comm);
     release_device(comm);
     free(comm);
 }
@@ -196,7 +201,7 @@ static int64_t give_up_ms(const struct backend_env *env)
 
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
-    struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
+    struct tree_config config = backend_env_tree(env);
     struct backend_comm *comm = calloc(1, sizeof(*comm));
 
     if (!comm) {
@@ -212,11 +217,12 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->options = env->file->spec->nccl;
     comm->is_ring = env->file->spec->n_collectives == 1 &&
                     env->file->spec->collectives[0] == COLLECTIVE_SENDRECV;
-    comm->mesh = mesh_create(&config, err);
-    if (!comm->mesh) {
+    comm->tree = tree_create(&config, err);
+    if (!comm->tree) {
         free(comm);
         return NULL;
     }
+    watchdog_follow(comm->watchdog, comm->tree);
     return comm;
 }
 
@@ -231,12 +237,10 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
                         struct error *err)
 {
     /* Reaching a GPU is the first that may take for ever. */
-    if (watchdog_follow(comm->watchdog, &comm->mesh->watch, comm->give_up_ns, last_error,
-                        comm, err))
-        return -1;
+    watchdog_guard(comm->watchdog, comm->give_up_ns, last_error, comm);
     identify(comm, env);
     if (compare_identities(comm, err) ||
-        reach_check(comm->mesh, comm->identity.node, &env->ear, err))
+        reach_check(comm->tree, comm->identity.node, &env->ear, err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
     if (form(comm, env, err))
@@ -273,8 +277,9 @@ static void nccl_destroy(struct backend_comm *comm)
     comm_free(comm);
     kernels_unload(comm);
     release_device(comm);
-    watchdog_forget(comm->watchdog);
-    mesh_destroy(comm->mesh);
+    watchdog_unguard(comm->watchdog);
+    tree_leave(comm->tree);
+    drop_tree(comm);
     free(comm);
 }
 
@@ -296,7 +301,7 @@ static json_t *nccl_details(struct backend_comm *comm)
         cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
         cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
         "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
-        comm->kernels.find_wrong != NULL, "barriers", mesh_describe(comm->mesh),
+        comm->kernels.find_wrong != NULL, "barriers", tree_describe(comm->tree),
         "gpu_memory", comm_describe_memory(comm, false));
 }
 
@@ -306,7 +311,7 @@ static const char *registration(const struct backend_comm *comm)
 {
     enum nccl_registration asked = comm->options.registration;
 
-    if (comm->mesh->rank != 0)
+    if (comm->tree->rank != 0)
         return NULL;
     if (asked != NCCL_REGISTRATION_SYMMETRIC || !comm->has_plain_row ||
         comm->has_untold_row)
@@ -347,18 +352,18 @@ static long nccl_replays(const struct backend_comm *comm)
 
 static int nccl_barrier(struct backend_comm *comm, struct error *err)
 {
-    return mesh_barrier(comm->mesh, err);
+    return tree_barrier(comm->tree, err);
 }
 
 static int nccl_allgather(struct backend_comm *comm, const void *mine, size_t len,
                           void *all, struct error *err)
 {
-    return mesh_allgather(comm->mesh, mine, len, all, err);
+    return tree_allgather(comm->tree, mine, len, all, err);
 }
 
 static int nccl_lost_peer(const struct backend_comm *comm)
 {
-    return comm->mesh->watch.lost;
+    return comm->tree->watch.lost;
 }
 
 static const struct backend_check check = {kernels_put_input, kernels_find_wrong};

@@ -21,7 +21,7 @@ static void nap(void)
 
 int comm_lost(struct backend_comm *comm, struct error *err)
 {
-    const struct error *cause = &comm->mesh->watch.error;
+    const struct error *cause = &comm->tree->watch.error;
     char last[NCCL_LAST_ERROR_MAX];
 
     return error_set(err, cause->code, "%s%s", cause->text,
@@ -39,8 +39,8 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
     bool is_ours = result == NCCL_RESULT_ARGUMENT || result == NCCL_RESULT_USAGE ||
                    result == NCCL_RESULT_CUDA;
     while (!is_ours && clock_monotonic_ns() < deadline) {
-        if (watch_check(&comm->mesh->watch)) {
-            const struct error *cause = &comm->mesh->watch.error;
+        if (watch_check(&comm->tree->watch)) {
+            const struct error *cause = &comm->tree->watch.error;
             return error_set(err, cause->code, "%s; NCCL: %s", cause->text, words.text);
         }
         nap();

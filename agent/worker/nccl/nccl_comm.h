@@ -8,7 +8,7 @@
 
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/bench/watchdog.h"
-#include "agent/worker/group/mesh.h"
+#include "agent/worker/group/tree.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/gpu_clock.h"
 #include "agent/worker/nccl/nccl_identity.h"
@@ -51,8 +51,6 @@ struct nccl_backlog {
     _Atomic uint64_t *finished; /* see backend_env */
     uint64_t calls, unmarked;
     int64_t begun_ns;
-    unsigned added; /* times, which tell when to look at the peers */
-    int64_t checked_ns;
     enum collective_kind kind;
     bool is_slow, was_slow, is_in_group;
     struct nccl_mark marks[NCCL_MARKS]; /* a ring */
@@ -67,8 +65,8 @@ struct nccl_memory {
 struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
-    struct mesh *mesh;
-    int rank, world_size; /* of the communicator; those of the case are the mesh's */
+    struct tree *tree;
+    int rank, world_size; /* of the communicator; those of the case are the tree's */
     int device;
     bool is_ring; /* the case has sendrecv alone */
     struct nccl_identity identity;

@@ -6,14 +6,13 @@
 
 #define CHECK_NS 2000000 /* between looks at the peers */
 #define CLOCK_POLLS 64   /* between looks at the clock */
-#define CLOCK_CALLS 16   /* the same while calls are put into the queue */
 #define YIELDS_SPARED 32 /* naps instead */
 #define SLOW_NS 20000000 /* a call that takes longer is worth an event of its own */
 
 static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
                        struct error *err)
 {
-    if (watch_check(&comm->mesh->watch))
+    if (watch_check(&comm->tree->watch))
         return comm_lost(comm, err);
     if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
         char last[NCCL_LAST_ERROR_MAX];
@@ -65,7 +64,7 @@ static bool take_passed(struct backend_comm *comm)
  * for, and from everybody else. */
 static void pass_time(struct backend_comm *comm, bool is_long)
 {
-    struct watch *watch = &comm->mesh->watch;
+    struct watch *watch = &comm->tree->watch;
 
     if (!watch->is_crowded)
         sched_yield();
@@ -158,22 +157,6 @@ void backlog_begin(struct backend_comm *comm, enum collective_kind kind)
     backlog->kind = kind;
 }
 
-/* A queue that has room for all calls never waits. The clock is read so seldom that a
- * call does not take longer for it. */
-static int look_at_peers(struct backend_comm *comm, struct error *err)
-{
-    struct nccl_backlog *backlog = &comm->backlog;
-    int64_t now;
-
-    if (++backlog->added % CLOCK_CALLS != 0)
-        return 0;
-    now = clock_monotonic_ns();
-    if (now - backlog->checked_ns <= CHECK_NS)
-        return 0;
-    backlog->checked_ns = now;
-    return watch_check(&comm->mesh->watch) ? comm_lost(comm, err) : 0;
-}
-
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
@@ -186,8 +169,9 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
         backlog->begun_ns = clock_monotonic_ns();
     backlog->calls += calls;
     backlog->unmarked += calls;
-    if (look_at_peers(comm, err))
-        return -1;
+    /* A queue that has room for all calls never waits: it may not be seen elsewhere. */
+    if (watch_check(&comm->tree->watch))
+        return comm_lost(comm, err);
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);
 }
 

@@ -54,14 +54,14 @@ static bool is_first(const struct place *all, int rank)
     return true;
 }
 
-/* Until all have an answer or time is up; -1: the mesh says that a peer is gone. */
-static int wait_for_all(struct mesh *mesh, struct attempt *attempts, int n,
+/* Until all have an answer or time is up; -1: the tree says that a peer is gone. */
+static int wait_for_all(struct tree *tree, struct attempt *attempts, int n,
                         struct pollfd *fds)
 {
     int64_t deadline = clock_monotonic_ns() + REACH_MS * INT64_C(1000000);
 
     while (attempts_settle(attempts, n, fds, 50) > 0 && clock_monotonic_ns() < deadline)
-        if (watch_check(&mesh->watch))
+        if (watch_check(&tree->watch))
             return -1;
     return 0;
 }
@@ -72,9 +72,8 @@ static struct attempt_place place_of(const struct place *place)
 }
 
 /* What came of the attempts, the first failure last. */
-static void conclude(struct mesh *mesh, const struct place *all,
-                     const struct attempt *attempts, int n, const struct attempt_ear *ear,
-                     struct finding *out)
+static void conclude(const struct place *all, const struct attempt *attempts, int n,
+                     const struct attempt_ear *ear, struct finding *out)
 {
     for (int i = n - 1; i >= 0; i--) {
         struct attempt_place at = place_of(&all[attempts[i].rank]);
@@ -82,41 +81,40 @@ static void conclude(struct mesh *mesh, const struct place *all,
 
         if (attempts[i].code == 0)
             continue;
-        attempt_tell(&attempts[i], "nccl", watch_name(&mesh->watch, attempts[i].rank),
-                     &at, ear);
+        attempt_tell(&attempts[i], "nccl", attempts[i].rank, &at, ear);
         *out = (struct finding){out->failures + 1, attempts[i].rank,
                                 is_silent ? ETIMEDOUT : attempts[i].code};
     }
 }
 
 /* Try every other node's address. */
-static int try_all(struct mesh *mesh, const struct place *all,
+static int try_all(struct tree *tree, const struct place *all,
                    const struct attempt_ear *ear, struct finding *out, struct error *err)
 {
     int n = 0, status;
-    struct attempt *attempts = calloc((size_t)mesh->world_size, sizeof(*attempts));
-    struct pollfd *fds = calloc((size_t)mesh->world_size, sizeof(*fds));
+    struct attempt *attempts = calloc((size_t)tree->world_size, sizeof(*attempts));
+    struct pollfd *fds = calloc((size_t)tree->world_size, sizeof(*fds));
 
     if (!attempts || !fds) {
         free(attempts);
         free(fds);
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     }
-    for (int rank = 0; rank < mesh->world_size; rank++) {
+    for (int rank = 0; rank < tree->world_size; rank++) {
         struct attempt_place at = place_of(&all[rank]);
-        if (all[rank].port[0] && strcmp(all[rank].node, all[mesh->rank].node) != 0 &&
+        if (all[rank].port[0] && strcmp(all[rank].node, all[tree->rank].node) != 0 &&
             is_first(all, rank) && !attempt_begin(&attempts[n], rank, &at, NULL))
             n++;
     }
-    status = wait_for_all(mesh, attempts, n, fds);
+    status = wait_for_all(tree, attempts, n, fds);
     if (!status)
-        conclude(mesh, all, attempts, n, ear, out);
+        conclude(all, attempts, n, ear, out);
     for (int i = 0; i < n; i++)
         if (attempts[i].fd >= 0)
             close(attempts[i].fd);
     free(attempts);
     free(fds);
-    return status ? watch_reason(&mesh->watch, err) : 0;
+    return status ? watch_reason(&tree->watch, err) : 0;
 }
 
 static int report(const struct place *all, const struct finding *found, int n,
@@ -161,34 +159,34 @@ static int check_places(const struct place *all, int n, int *n_nodes, struct err
 }
 
 /* With memory for all: places and findings by rank. */
-static int check_all(struct mesh *mesh, const struct place *own,
+static int check_all(struct tree *tree, const struct place *own,
                      const struct attempt_ear *ear, struct place *all,
                      struct finding *found, struct error *err)
 {
     struct finding mine = {0};
-    int n = mesh->world_size, n_nodes;
+    int n = tree->world_size, n_nodes;
 
-    if (mesh_allgather(mesh, own, sizeof(*own), all, err) ||
+    if (tree_allgather(tree, own, sizeof(*own), all, err) ||
         check_places(all, n, &n_nodes, err))
         return -1;
     if (n_nodes == 1)
         return 0;
-    if ((is_first(all, mesh->rank) && try_all(mesh, all, ear, &mine, err)) ||
-        mesh_allgather(mesh, &mine, sizeof(mine), found, err))
+    if ((is_first(all, tree->rank) && try_all(tree, all, ear, &mine, err)) ||
+        tree_allgather(tree, &mine, sizeof(mine), found, err))
         return -1;
     return report(all, found, n, err);
 }
 
-int reach_check(struct mesh *mesh, const char *node, const struct attempt_ear *ear,
+int reach_check(struct tree *tree, const char *node, const struct attempt_ear *ear,
                 struct error *err)
 {
-    size_t n = (size_t)mesh->world_size;
+    size_t n = (size_t)tree->world_size;
     struct place own = {.port = ""}, *all = calloc(n, sizeof(*all));
     struct finding *found = calloc(n, sizeof(*found));
     int listener, status;
 
     describe_place(node, &listener, &own);
-    status = all && found ? check_all(mesh, &own, ear, all, found, err)
+    status = all && found ? check_all(tree, &own, ear, all, found, err)
                           : error_set(err, ERROR_MEMORY, "communicator: out of memory");
     if (listener >= 0)
         close(listener);

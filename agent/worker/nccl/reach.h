@@ -7,14 +7,14 @@
 #define RINGBENCH_WORKER_NCCL_REACH_H
 
 #include "agent/worker/group/attempt.h"
-#include "agent/worker/group/mesh.h"
+#include "agent/worker/group/tree.h"
 #include "common/base/error.h"
 
 #define REACH_MS 3000 /* for a connection */
 
 /* A collective call; every rank gets the same answer. node: this rank's, at most 63 bytes
  * of it count. ear: hears of this rank's own ways that do not go. */
-int reach_check(struct mesh *mesh, const char *node, const struct attempt_ear *ear,
+int reach_check(struct tree *tree, const char *node, const struct attempt_ear *ear,
                 struct error *err);
 
 #endif

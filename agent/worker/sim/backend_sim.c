@@ -26,7 +26,7 @@ static json_t *sim_probe(void)
 
 static struct backend_comm *sim_create(const struct backend_env *env, struct error *err)
 {
-    struct join_config config = backend_env_join(env);
+    struct tree_config config = backend_env_tree(env);
     struct sim_setting setting = {
         .file = env->file, .world_size = env->world_size, .environment = environ};
     int group = backend_env_is_split(env) ? env->group : 0;
@@ -38,19 +38,29 @@ static struct backend_comm *sim_create(const struct backend_env *env, struct err
     if (shared && !comm)
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
     if (comm)
-        comm->hub = hub_create(&config, err);
-    if (comm && comm->hub)
+        comm->tree = tree_create(&config, err);
+    if (comm && comm->tree) {
+        comm->watchdog = env->watchdog;
+        watchdog_follow(comm->watchdog, comm->tree);
         return comm;
+    }
     if (comm)
         sim_comm_release(comm);
     sim_shared_destroy(shared);
     return NULL;
 }
 
+static void drop_tree(struct backend_comm *comm)
+{
+    watchdog_follow(comm->watchdog, NULL);
+    tree_destroy(comm->tree);
+}
+
 static void sim_destroy(struct backend_comm *comm)
 {
     if (comm) {
-        hub_destroy(comm->hub);
+        tree_leave(comm->tree);
+        drop_tree(comm);
         sim_comm_release(comm);
     }
 }
@@ -58,7 +68,7 @@ static void sim_destroy(struct backend_comm *comm)
 static void sim_abort(struct backend_comm *comm)
 {
     if (comm) {
-        hub_abort(comm->hub);
+        drop_tree(comm);
         sim_comm_release(comm);
     }
 }
@@ -241,18 +251,18 @@ static int sim_be_late(struct backend_comm *comm, long us, struct error *err)
 
 static int sim_barrier(struct backend_comm *comm, struct error *err)
 {
-    return comm->hub ? hub_barrier(comm->hub, err) : 0;
+    return comm->tree ? tree_barrier(comm->tree, err) : 0;
 }
 
 static int sim_allgather(struct backend_comm *comm, const void *mine, size_t len,
                          void *all, struct error *err)
 {
-    return hub_allgather(comm->hub, mine, len, all, err);
+    return tree_allgather(comm->tree, mine, len, all, err);
 }
 
 static int sim_lost_peer(const struct backend_comm *comm)
 {
-    return comm->hub ? hub_lost(comm->hub) : -1;
+    return comm->tree ? comm->tree->watch.lost : -1;
 }
 
 static const struct backend_check check = {sim_put_input, sim_find_wrong};

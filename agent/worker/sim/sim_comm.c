@@ -96,7 +96,7 @@ static int wait_in_vain(const struct backend_comm *comm, struct error *err)
 {
     const struct timespec slice = {.tv_nsec = (long)(SLICE_US * 1000)};
 
-    if (!comm->hub)
+    if (!comm->tree)
         return error_set(err, ERROR_PEER, "waits for a rank that hangs");
     while (check_stop(comm, err) == 0)
         nanosleep(&slice, NULL);

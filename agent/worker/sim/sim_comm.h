@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
+#include "agent/worker/bench/watchdog.h"
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/sim/hub.h"
 #include "agent/worker/sim/sim_model.h"
 #include "agent/worker/sim/sim_params.h"
 #include "agent/worker/sim/sim_topology.h"
@@ -52,7 +52,8 @@ struct backend_comm {
     struct sim_shared *shared;
     int rank, world_rank;
     const atomic_int *stop;
-    struct hub *hub;       /* NULL: all ranks are in this process */
+    struct tree *tree; /* NULL: all ranks are in this process */
+    struct watchdog *watchdog;
     double sleep_fraction; /* 0 where another rank of the process sleeps for this one */
     struct sim_clock clock;
     uint64_t calls;   /* of the noise */
@@ -77,7 +78,7 @@ struct sim_shared *sim_shared_create(const struct sim_setting *setting, int grou
                                      struct error *err);
 void sim_shared_destroy(struct sim_shared *shared); /* NULL is fine */
 
-/* Rank `place` of them, without a hub; NULL: out of memory. With a hub it owns what it
+/* Rank `place` of them, without a tree; NULL: out of memory. With a tree it owns what it
  * shares. */
 struct backend_comm *sim_comm_create(struct sim_shared *shared, int place, int world_rank,
                                      const atomic_int *stop);

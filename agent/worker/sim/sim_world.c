@@ -116,7 +116,7 @@ void sim_comm_release(struct backend_comm *comm)
 {
     if (comm->buffers)
         munmap(comm->buffers, comm->buffer_bytes);
-    if (comm->hub)
+    if (comm->tree)
         sim_shared_destroy(comm->shared);
     free(comm);
 }

@@ -1,0 +1,144 @@
+/* greeting.c - a rank's port, and the greeting that opens each connection to it */
+#include "agent/worker/group/greeting.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/worker/group/listen.h"
+#include "common/base/log.h"
+
+#define SILENT_S 10 /* how long the kernel holds back a connection without bytes */
+
+struct greeting {
+    char magic[8];
+    unsigned char token[TOKEN_BYTES];
+    uint32_t rank, purpose; /* network order */
+};
+
+static const char greeting_magic[8] = {'r', 'b', 't', 'r', 'e', 'e', '0', '1'};
+
+void greeting_format_token(const unsigned char token[TOKEN_BYTES], char text[TOKEN_TEXT])
+{
+    for (int i = 0; i < TOKEN_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", token[i]);
+}
+
+int greeting_parse_token(const char *text, unsigned char token[TOKEN_BYTES])
+{
+    if (strlen(text) != TOKEN_TEXT - 1)
+        return -1;
+    for (int i = 0; i < TOKEN_BYTES; i++) {
+        unsigned value;
+        if (sscanf(text + 2 * i, "%2x", &value) != 1)
+            return -1;
+        token[i] = (unsigned char)value;
+    }
+    return 0;
+}
+
+int greeting_listen(struct greeting_port *port, const char *host, int *number,
+                    struct error *err)
+{
+    int silent_s = SILENT_S;
+
+    *port = (struct greeting_port){.listener = -1};
+    if (getrandom(port->token, TOKEN_BYTES, 0) != TOKEN_BYTES)
+        return error_set_errno(err, ERROR_IO, errno, "random numbers");
+    port->listener = listen_on(host && host[0] ? host : "127.0.0.1", number, err);
+    if (port->listener < 0)
+        return -1;
+    setsockopt(port->listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s,
+               sizeof(silent_s));
+    return 0;
+}
+
+void greeting_close(struct greeting_port *port)
+{
+    if (port->listener >= 0)
+        close(port->listener);
+    port->listener = -1;
+}
+
+/* Logged once: a port scan must not fill the log. */
+static void turn_away(struct greeting_port *port, int fd, const char *why)
+{
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof(peer);
+    char host[64] = "?", number[8] = "?";
+
+    if (!port->has_warned && !getpeername(fd, (struct sockaddr *)&peer, &len)) {
+        getnameinfo((struct sockaddr *)&peer, len, host, sizeof(host), number,
+                    sizeof(number), NI_NUMERICHOST | NI_NUMERICSERV);
+    }
+    if (!port->has_warned)
+        log_warn("closed a connection from %s port %s to this rank's port, which is for "
+                 "ranks of its case only: %s (further ones are not reported)",
+                 host, number, why);
+    port->has_warned = true;
+    close(fd);
+}
+
+void greeting_refuse(struct greeting_port *port, int fd)
+{
+    turn_away(port, fd, "no such rank is missing");
+}
+
+/* In a time that does not tell where the first difference is. */
+static bool is_token(const struct greeting_port *port, const unsigned char *token)
+{
+    unsigned difference = 0;
+
+    for (int i = 0; i < TOKEN_BYTES; i++)
+        difference |= (unsigned)(port->token[i] ^ token[i]);
+    return difference == 0;
+}
+
+int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *caller,
+                    struct error *err)
+{
+    struct pollfd pollfd = {.fd = port->listener, .events = POLLIN};
+    struct greeting greeting;
+
+    if (poll(&pollfd, 1, ms) <= 0)
+        return 0;
+    int fd = accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
+                   ? 0
+                   : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
+    /* A rank sends its greeting in one piece, and the kernel waited for it. */
+    ssize_t n = recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT);
+    if (n != (ssize_t)sizeof(greeting) ||
+        memcmp(greeting.magic, greeting_magic, sizeof(greeting_magic)) != 0 ||
+        !is_token(port, greeting.token)) {
+        turn_away(port, fd,
+                  n <= 0 ? "it has sent no greeting"
+                         : "its greeting is not that of a rank");
+        return 0;
+    }
+    *caller = (struct greeting_caller){fd, (int)ntohl(greeting.rank),
+                                       (int)ntohl(greeting.purpose)};
+    return 1;
+}
+
+int greeting_send(int fd, const unsigned char token[TOKEN_BYTES], int rank, int purpose,
+                  struct error *err)
+{
+    struct greeting greeting = {.rank = htonl((uint32_t)rank),
+                                .purpose = htonl((uint32_t)purpose)};
+
+    memcpy(greeting.magic, greeting_magic, sizeof(greeting_magic));
+    memcpy(greeting.token, token, TOKEN_BYTES);
+    /* The first bytes of a connection always fit into its buffer. */
+    if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
+        return error_set_errno(err, ERROR_PEER, errno, "greeting");
+    return 0;
+}
