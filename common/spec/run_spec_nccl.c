@@ -13,10 +13,14 @@ static const char *const policies[] = {"default", "efficiency", "zero", NULL};
 static const char *const streams[] = {"own", "null", NULL};
 
 static const struct spec_field table[] = {
-    {"registration", "\"none\"", 0, SPEC_CHOICE(nccl.registration, registrations)},
-    {"cta_policy", "\"default\"", 0, SPEC_CHOICE(nccl.cta_policy, policies)},
-    {"stream", "\"own\"", 0, SPEC_CHOICE(nccl.stream, streams)},
-    {"graph", "0", 0, SPEC_INTEGER(nccl.graph, 0, GRAPH_MAX)},
+    {"registration", "\"none\"", 0, SPEC_CHOICE(nccl.registration, registrations),
+     .option = "R local_register"},
+    {"cta_policy", "\"default\"", 0, SPEC_CHOICE(nccl.cta_policy, policies),
+     .option = "x cta_policy"},
+    {"stream", "\"own\"", 0, SPEC_CHOICE(nccl.stream, streams),
+     .option = "y stream_null"},
+    {"graph", "0", 0, SPEC_INTEGER(nccl.graph, 0, GRAPH_MAX), .option = "G cudagraph",
+     .about = "launches of a CUDA graph that has captured the timed calls; 0: no graph"},
 };
 
 const struct spec_fields spec_nccl_fields = {table, sizeof(table) / sizeof(table[0]),

@@ -6,10 +6,15 @@
 #define BLOCKS_MAX 10000
 
 static const struct spec_field table[] = {
-    {"min", "8", 0, SPEC_INTEGER(samples.min, 1, BLOCKS_MAX)},
-    {"max", "100", 0, SPEC_INTEGER(samples.max, 1, BLOCKS_MAX)},
-    {"rel", "0.02", 0, SPEC_REAL(samples.rel, 0.0001, 1)},
-    {"max_s", "0.1", 0, SPEC_REAL(samples.max_s, 0.001, 3600)},
+    {"min", "8", 0, SPEC_INTEGER(samples.min, 1, BLOCKS_MAX),
+     .about = "blocks, at least"},
+    {"max", "100", 0, SPEC_INTEGER(samples.max, 1, BLOCKS_MAX),
+     .about = "blocks, at most"},
+    {"rel", "0.02", 0, SPEC_REAL(samples.rel, 0.0001, 1),
+     .about = "blocks end when the 95 % interval of their median is within this share of "
+              "it to either side"},
+    {"max_s", "0.1", 0, SPEC_REAL(samples.max_s, 0.001, 3600),
+     .about = "seconds after which no block begins, except up to the minimum"},
 };
 
 const struct spec_fields spec_samples_fields = {table, sizeof(table) / sizeof(table[0]),

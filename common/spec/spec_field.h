@@ -1,9 +1,9 @@
 /* spec_field.h - a field of the run spec, or of an object in it, as one entry of a table
  *
- * An entry says the field's name, what it is where nothing is said, who needs it, where
- * it is kept and what it may be. Parsing, the effective spec, the case file and the
- * release come from the entries; openapi.json and the docs are held against them by
- * tests/unit/test_spec_docs.c. */
+ * An entry has the field's name, default, uses, place in struct run_spec, range and
+ * description. Parsing, the effective spec, the case file, the comparison of runs, the
+ * release and the schema in openapi.json come from the entries.
+ * tests/unit/test_spec_docs.c compares the docs with them. */
 #ifndef RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
 #define RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
 
@@ -40,6 +40,8 @@ struct spec_field {
     size_t count_offset; /* where the number of names is kept, a size_t */
     const struct spec_fields *members;
     spec_check *check;
+    const char *about;  /* its description in openapi.json; or NULL */
+    const char *option; /* letter and name of nccl-tests' option (client/); or NULL */
 };
 
 struct spec_fields {

@@ -217,6 +217,8 @@ static void complete_fields(json_t *schema, const struct spec_fields *fields)
         if (field->usual)
             json_object_set_new(facts, "default",
                                 json_loads(field->usual, JSON_DECODE_ANY, NULL));
+        if (field->about)
+            json_object_set_new(facts, "description", json_string(field->about));
         json_object_update_missing(property, facts);
         if (field->members)
             complete_fields(place_of_fields(property), field->members);

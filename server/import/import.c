@@ -497,14 +497,9 @@ static bool has_other_heading(const struct import_table *a, const struct import_
 
 bool import_alike(const struct import_table *a, const struct import_table *b)
 {
-    const long mine[] = {a->iters, a->warmup, a->agg_iters,
-                         a->check, a->graph,  a->unalign};
-    const long other[] = {b->iters, b->warmup, b->agg_iters,
-                          b->check, b->graph,  b->unalign};
-
     return a->format == b->format && a->collective == b->collective &&
            a->ranks == b->ranks && a->groups == b->groups &&
-           memcmp(mine, other, sizeof(mine)) == 0 &&
+           memcmp(a->settings, b->settings, sizeof(a->settings)) == 0 &&
            strcmp(a->version, b->version) == 0 && strcmp(a->library, b->library) == 0 &&
            !has_other_heading(a, b) && same_nodes(a, b);
 }

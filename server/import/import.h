@@ -44,6 +44,25 @@ struct import_node {
     int ranks;
 };
 
+/* Settings of nccl-tests that a file tells, in the order of its text. */
+enum {
+    IMPORT_WARMUP,
+    IMPORT_ITERS,
+    IMPORT_AGG_ITERS,
+    IMPORT_CHECK,
+    IMPORT_GRAPH,
+    IMPORT_UNALIGN,
+    IMPORT_SETTINGS
+};
+struct import_setting {
+    const char *label;  /* before the number in nccl-tests' text */
+    const char *name;   /* in its JSON */
+    const char *parent; /* of the run spec's field, or NULL */
+    const char *field;
+    long least; /* smaller numbers are left out of the run spec */
+};
+extern const struct import_setting import_settings[IMPORT_SETTINGS];
+
 /* What one call of a benchmark printed. Numbers that it did not tell are -1. */
 struct import_table {
     enum import_format format;
@@ -64,7 +83,7 @@ struct import_table {
     int ends;       /* and how often it ends: several print at once */
     char worlds_on[2 * IMPORT_NAME_SIZE]; /* the nodes of these */
     int groups;                           /* that measured at the same time */
-    long iters, warmup, agg_iters, check, graph, unalign;
+    long settings[IMPORT_SETTINGS];       /* by import_settings */
     struct import_row *rows;
     size_t n_rows;
     size_t n_unread;    /* lines of it */

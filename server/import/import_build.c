@@ -27,6 +27,15 @@ static void *grown(void *items, size_t n, size_t size)
     return realloc(items, (n ? 2 * n : 1) * size);
 }
 
+const struct import_setting import_settings[IMPORT_SETTINGS] = {
+    [IMPORT_WARMUP] = {"warmup iters: ", "warmup_iters", NULL, "warmup", 0},
+    [IMPORT_ITERS] = {" iters: ", "iterations", NULL, "iters", 1},
+    [IMPORT_AGG_ITERS] = {"agg iters: ", "aggregated_iterations", NULL, "agg_iters", 1},
+    [IMPORT_CHECK] = {"validation: ", "validation", NULL, "check", 0},
+    [IMPORT_GRAPH] = {"graph: ", "graph", "nccl", "graph", 1},
+    [IMPORT_UNALIGN] = {"unalign: ", "unalign", NULL, "unalign", 0},
+};
+
 struct import_table *import_add_table(struct import *import, enum import_format format,
                                       struct error *err)
 {
@@ -46,14 +55,10 @@ struct import_table *import_add_table(struct import *import, enum import_format 
         .format = format,
         .collective = -1,
         .groups = 1,
-        .iters = -1,
-        .warmup = -1,
-        .agg_iters = -1,
-        .check = -1,
-        .graph = -1,
-        .unalign = -1,
         .out_of_bounds = -1,
     };
+    for (size_t i = 0; i < IMPORT_SETTINGS; i++)
+        last(import)->settings[i] = -1;
     return last(import);
 }
 
@@ -242,7 +247,7 @@ bool import_count(const char *word, uint64_t *value)
     return *end == '\0' && errno == 0 && *value <= INT64_MAX;
 }
 
-long import_setting(const char *text, const char *label)
+long import_number_after(const char *text, const char *label)
 {
     const char *at = strstr(text, label);
     long value;

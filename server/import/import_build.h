@@ -58,7 +58,7 @@ bool import_number(const char *word, double *value); /* finite, not below 0 */
 bool import_count(const char *word, uint64_t *value);
 
 /* The number behind `label`; -1: there is none. */
-long import_setting(const char *text, const char *label);
+long import_number_after(const char *text, const char *label);
 
 /* "2.28.9" of NCCL's version code. */
 void import_library(long code, char out[IMPORT_VERSION_SIZE]);

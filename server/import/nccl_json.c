@@ -147,12 +147,8 @@ static long setting(const json_t *config, const char *name)
 
 static void take_settings(struct import_table *table, const json_t *config)
 {
-    table->iters = setting(config, "iterations");
-    table->warmup = setting(config, "warmup_iters");
-    table->agg_iters = setting(config, "aggregated_iterations");
-    table->check = setting(config, "validation");
-    table->graph = setting(config, "graph");
-    table->unalign = setting(config, "unalign");
+    for (size_t i = 0; i < IMPORT_SETTINGS; i++)
+        table->settings[i] = setting(config, import_settings[i].name);
 }
 
 int nccl_json_read(struct import *import, const char *text, size_t len, struct error *err)

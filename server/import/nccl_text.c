@@ -55,7 +55,7 @@ static int take_version(struct nccl_text *reader, struct import_line *line,
         snprintf(table->version, sizeof(table->version), "%.*s", IMPORT_VERSION_SIZE - 1,
                  line->words[3]);
     table->is_rccl = strncmp(line->words[1], "rccl", 4) == 0;
-    import_library(import_setting(line->text, "ccl-library="), table->library);
+    import_library(import_number_after(line->text, "ccl-library="), table->library);
     return 0;
 }
 
@@ -75,17 +75,17 @@ static int take_settings(struct nccl_text *reader, struct import_line *line,
                          struct error *err)
 {
     struct import_table *table = open_table(reader, err);
-    const char *warmup = strstr(line->text, "warmup iters: ");
+    const char *at = line->text, *found;
 
     if (!table)
         return -1;
-    table->warmup = import_setting(line->text, "warmup iters: ");
-    if (warmup)
-        table->iters = import_setting(warmup + strlen("warmup iters: "), " iters: ");
-    table->agg_iters = import_setting(line->text, "agg iters: ");
-    table->check = import_setting(line->text, "validation: ");
-    table->graph = import_setting(line->text, "graph: ");
-    table->unalign = import_setting(line->text, "unalign: ");
+    for (size_t i = 0; i < IMPORT_SETTINGS; i++) {
+        const char *label = import_settings[i].label;
+
+        table->settings[i] = import_number_after(at, label);
+        found = strstr(at, label);
+        at = found ? found + strlen(label) : at;
+    }
     return 0;
 }
 
@@ -104,8 +104,8 @@ static int take_rank(struct nccl_text *reader, struct import_line *line,
                      struct error *err)
 {
     struct import_table *table = open_table(reader, err);
-    int group = (int)import_setting(line->text, "Group ");
-    long rank = import_setting(line->text, "Rank ");
+    int group = (int)import_number_after(line->text, "Group ");
+    long rank = import_number_after(line->text, "Rank ");
     const char *open = strchr(line->text, '['), *close = strchr(line->text, ']');
     const char *node = "?";
     char bus[24] = "";
@@ -132,7 +132,7 @@ static int take_rank(struct nccl_text *reader, struct import_line *line,
         import_set_device(reader->import, close + strspn(close, "] "));
     /* Other domains have the same bus in lists that say no domain. */
     if (open && close > open)
-        snprintf(bus, sizeof(bus), "%ld %.*s", import_setting(line->text, "device "),
+        snprintf(bus, sizeof(bus), "%ld %.*s", import_number_after(line->text, "device "),
                  (int)(close - open - 1), open + 1);
     return import_add_rank(reader->import, node, bus, 1, err);
 }
@@ -167,7 +167,7 @@ static int take_end(struct nccl_text *reader, struct import_line *line, struct e
     reader->is_in_rows = false;
     memset(&reader->heading, 0, sizeof(reader->heading));
     if (strstr(line->text, "Out of bounds")) {
-        table->out_of_bounds = import_setting(line->text, " : ");
+        table->out_of_bounds = import_number_after(line->text, " : ");
         table->ends++;
     } else if (strstr(line->text, " FAILED")) {
         table->is_below = true;

@@ -103,20 +103,18 @@ static void add_placement(json_t *spec, const struct import_table *table)
 
 static void add_settings(json_t *spec, const struct import_table *table)
 {
-    const struct {
-        const char *name;
-        long value, from;
-    } settings[] = {
-        {"iters", table->iters, 1},         {"warmup", table->warmup, 0},
-        {"agg_iters", table->agg_iters, 1}, {"check", table->check, 0},
-        {"unalign", table->unalign, 0},
-    };
+    for (size_t i = 0; i < IMPORT_SETTINGS; i++) {
+        const struct import_setting *setting = &import_settings[i];
+        json_t *into = spec;
 
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        if (settings[i].value >= settings[i].from)
-            json_object_set_new(spec, settings[i].name, json_integer(settings[i].value));
-    if (table->graph > 0)
-        json_object_set_new(spec, "nccl", json_pack("{s:i}", "graph", (int)table->graph));
+        if (table->settings[i] < setting->least)
+            continue;
+        if (setting->parent) {
+            into = json_object();
+            json_object_set_new(spec, setting->parent, into);
+        }
+        json_object_set_new(into, setting->field, json_integer(table->settings[i]));
+    }
 }
 
 /* The root of a row that has one; -1 where there are several. */
@@ -280,7 +278,7 @@ static void put_case(struct writer *writer, size_t index, enum case_state state,
 static void add_figures(json_t *body, const struct import_table *table,
                         const struct import_row *row)
 {
-    long iters = row->iters > 0 ? row->iters : table->iters;
+    long iters = row->iters > 0 ? row->iters : table->settings[IMPORT_ITERS];
 
     if (iters > 0)
         json_object_set_new(body, "iters", json_integer(iters));

@@ -103,8 +103,8 @@ TEST(a_row_has_the_figures_of_its_line)
     assert_true(fabs(row->time_us - 204.9) < 1e-9);
     /* From size and time, which say more than the two decimals that are printed. */
     assert_true(fabs(row->busbw_gbs - 8388608 / 204.9 * 1e-3 * 1.5) < 1e-6);
-    assert_int_equal(import.tables[0].iters, 20);
-    assert_int_equal(import.tables[0].warmup, 5);
+    assert_int_equal(import.tables[0].settings[IMPORT_ITERS], 20);
+    assert_int_equal(import.tables[0].settings[IMPORT_WARMUP], 5);
     assert_string_equal(import.tables[0].nodes[1].name, "node-b");
     assert_int_equal(import.tables[0].nodes[1].ranks, 2);
     assert_string_equal(import.tables[0].device, "NVIDIA Imaginary 1");
