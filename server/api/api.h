@@ -14,7 +14,6 @@
 
 struct jobs;
 struct live_summary;
-struct submission;
 struct task;
 
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
@@ -33,8 +32,7 @@ struct api {
     int64_t started_ms;
     uv_process_t demo; /* plays nodes while it is_playing */
     bool is_playing;
-    unsigned heavy_tasks;           /* under way */
-    struct submission *submissions; /* runs on their way into the store; starts NULL */
+    unsigned heavy_tasks;                     /* under way */
     LIST_HEAD(, live_summary) live_summaries; /* of runs that clients listen to */
     struct task *alone; /* tasks of which one is under way; starts NULL */
 };

@@ -20,15 +20,11 @@
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"
 
-/* A run on its way into the store, and the requests that wait for it: more than one when
- * a client repeats itself before it had an answer. */
+/* A run on its way into the store. */
 struct submission {
-    struct api *api;
+    struct parked *parked;
     char key[KEY_MAX + 1]; /* "": none */
     char hash[DIGEST_TEXT_SIZE];
-    struct parked **waiters; /* the first is the one that made the run */
-    size_t n_waiters, capacity;
-    struct submission *next;
 };
 
 static const struct params_format answers[] = {
@@ -67,43 +63,6 @@ static void answer_known(struct api *api, struct http_request *request, json_t *
     answer(api, request, run, 200);
 }
 
-static void submission_free(struct submission *submission)
-{
-    struct submission **link = &submission->api->submissions;
-
-    while (*link && *link != submission)
-        link = &(*link)->next;
-    if (*link)
-        *link = submission->next;
-    free(submission->waiters);
-    free(submission);
-}
-
-static void submission_wait(struct submission *submission, struct http_request *request)
-{
-    submission->waiters =
-        memory_grown(submission->waiters, submission->n_waiters, &submission->capacity,
-                     sizeof(struct parked *), "a request");
-    submission->waiters[submission->n_waiters++] =
-        parked_create(submission->api, request);
-}
-
-static void on_accepted(void *arg, const struct error *err, const char *run)
-{
-    struct submission *submission = arg;
-    struct api *api = submission->api;
-
-    for (size_t i = 0; i < submission->n_waiters; i++) {
-        struct http_request *request = parked_take(submission->waiters[i]);
-
-        if (request && err)
-            http_reply_error(request, err);
-        else if (request)
-            lookup_run(api, request, run, i == 0 ? answer_created : answer_known);
-    }
-    submission_free(submission);
-}
-
 /* The request's key, "" if it has none. False after an answer. */
 static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
 {
@@ -134,30 +93,36 @@ static void refuse_other_body(struct http_request *request)
                        "for a new run");
 }
 
-/* Whether the request repeats one whose run is in the store, or nearly: then it is
- * answered, or will be. */
+/* Whether the request repeats one whose run is in the store: then it is answered. */
 static bool is_repeated(struct api *api, struct http_request *request, const char *key,
                         const char *hash)
 {
     char run[ID_RUN_LENGTH + 1], known[DIGEST_TEXT_SIZE];
-    struct submission *s = api->submissions;
 
-    if (store_idempotency(api->store, key, run, known)) {
-        if (strcmp(known, hash) != 0)
-            refuse_other_body(request);
-        else
-            lookup_run(api, request, run, answer_known);
-        return true;
-    }
-    while (s && strcmp(s->key, key) != 0)
-        s = s->next;
-    if (!s)
+    if (!store_idempotency(api->store, key, run, known))
         return false;
-    if (strcmp(s->hash, hash) != 0)
+    if (strcmp(known, hash) != 0)
         refuse_other_body(request);
     else
-        submission_wait(s, request);
+        lookup_run(api, request, run, answer_known);
     return true;
+}
+
+/* The store takes a key once. A request that finds it taken came beside the one whose run
+ * it is. */
+static void on_accepted(void *arg, const struct error *err, const char *run)
+{
+    struct submission *submission = arg;
+    struct api *api = submission->parked->api;
+    struct http_request *request = parked_take(submission->parked);
+    bool is_taken = err && err->code == ERROR_CONFLICT;
+
+    if (request && !err)
+        lookup_run(api, request, run, answer_created);
+    else if (request &&
+             !(is_taken && is_repeated(api, request, submission->key, submission->hash)))
+        http_reply_error(request, err);
+    free(submission);
 }
 
 /* spec is taken. */
@@ -166,12 +131,9 @@ static void submit(struct api *api, struct http_request *request, struct run_spe
 {
     struct submission *submission = memory_zeroed(1, sizeof(*submission), "a run");
 
-    submission->api = api;
-    submission_wait(submission, request);
+    submission->parked = parked_create(api, request);
     snprintf(submission->key, sizeof(submission->key), "%s", key);
     snprintf(submission->hash, sizeof(submission->hash), "%s", hash);
-    submission->next = api->submissions;
-    api->submissions = submission;
     scheduler_submit(api->scheduler, spec, *key ? submission->key : NULL,
                      *key ? submission->hash : NULL, on_accepted, submission);
 }
