@@ -19,7 +19,6 @@
 #include "agent/link/outbox.h"
 #include "agent/link/spool.h"
 #include "agent/process/leftovers.h"
-#include "agent/process/process.h"
 #include "agent/process/supervisor.h"
 #include "common/base/clean_text.h"
 #include "common/base/clock.h"
@@ -53,7 +52,7 @@ struct agent {
     struct identity identity;
     struct spool *spool;
     struct outbox *outbox;
-    struct process_table *processes;
+    struct case_table *processes;
     struct probe *probe;
     uint64_t probe_wait_ms; /* until it is tried again; 0: it has not told anything */
     struct program_list *programs;
@@ -157,8 +156,8 @@ static void on_signal(uv_signal_t *handle, int signum)
     int64_t now_ns = clock_monotonic_ns();
     char why[128];
 
-    /* A person who interrupts again means at once; the reapers kill the workers then.
-     * Batch systems repeat SIGTERM while they wait: one leave. */
+    /* A person who interrupts again means at once; the case processes kill the workers
+     * then. Batch systems repeat SIGTERM while they wait: one leave. */
     if (agent->signum && signum == SIGINT && now_ns - agent->signalled_ns > ONE_LEAVE_NS)
         _exit(128 + signum);
     if (agent->signum)
@@ -219,12 +218,12 @@ static void start_link(struct agent *agent);
 
 static void on_alone_timer(uv_timer_t *timer);
 
-/* What an earlier agent left here may take its time to die (agent/reaper), and until then
+/* What an earlier agent left here may take its time to die (agent/case), and until then
  * this node is not idle: the server hears of the end of those cases then; and if there
  * are none that it knows, of this agent. */
 static void go_on_alone(struct agent *agent)
 {
-    if (!process_table_is_alone(agent->processes)) {
+    if (!case_table_is_alone(agent->processes)) {
         if (!uv_is_active((uv_handle_t *)&agent->alone_timer))
             log_info("waiting for what an earlier agent left here to end");
         uv_timer_start(&agent->alone_timer, on_alone_timer, ALONE_MS, ALONE_MS);
@@ -337,7 +336,7 @@ static bool take_backends(struct agent *agent, const json_t *probed)
     bool is_other;
 
     if (json_get_bool(nccl, "available", false) &&
-        process_table_lingers(agent->processes, text, sizeof(text))) {
+        case_table_lingers(agent->processes, text, sizeof(text))) {
         snprintf(reason, sizeof(reason), SUPERVISOR_HELD, text);
         log_error("NCCL is not used: %s", reason);
         json_object_set_new(nccl, "available", json_false());
@@ -399,7 +398,7 @@ static void on_retry_spool(uv_timer_t *timer)
         return;
     uv_timer_stop(timer);
     log_info("the spool can be written again");
-    supervisor_resume(agent->supervisor);
+    supervisor_pause(agent->supervisor, false);
 }
 
 static void on_blocked(void *arg)
@@ -408,7 +407,7 @@ static void on_blocked(void *arg)
 
     log_warn("no room for events in %s: workers wait until there is some",
              spool_dir(agent->spool));
-    supervisor_pause(agent->supervisor);
+    supervisor_pause(agent->supervisor, true);
     uv_timer_start(&agent->spool_timer, on_retry_spool, scaled_ms(RETRY_SPOOL_MS),
                    scaled_ms(RETRY_SPOOL_MS));
 }
@@ -447,7 +446,7 @@ static void start_link(struct agent *agent)
 
 static void take_first_probe(struct agent *agent)
 {
-    const char *held = process_table_containment(agent->processes);
+    const char *held = case_table_containment(agent->processes);
 
     log_info("a case's processes are held together by a %s", held);
     inherit_log(&agent->config->worker_environment, environ);
@@ -494,7 +493,7 @@ static void on_probed(void *arg, json_t *backends, bool is_over)
         probe_later(agent);
 }
 
-static int start_probe(struct agent *agent)
+static void start_probe(struct agent *agent)
 {
     struct probe_params params = {.loop = &agent->loop,
                                   .processes = agent->processes,
@@ -504,7 +503,6 @@ static int start_probe(struct agent *agent)
                                   .limit_ms = PROBE_MS};
 
     agent->probe = probe_start(&params, on_probed, agent);
-    return agent->probe ? 0 : -1;
 }
 
 /* Not beside a case, which it would slow. */
@@ -512,8 +510,10 @@ static void on_probe_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    if (supervisor_live(agent->supervisor) > 0 || start_probe(agent))
+    if (supervisor_live(agent->supervisor) > 0)
         probe_later(agent);
+    else
+        start_probe(agent);
 }
 
 static void on_leftover(void *arg, const struct case_id *id)
@@ -547,7 +547,7 @@ static int look_at_host(struct agent *agent)
 {
     const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
 
-    process_table_look_in(agent->processes, root ? root : "");
+    case_table_look_in(agent->processes, root ? root : "");
     agent->binder = binder_create();
     agent->inventory = inventory_read(root ? root : "");
     if (!agent->binder || !agent->inventory ||
@@ -564,8 +564,7 @@ static int create_parts(struct agent *agent, struct error *err)
 {
     const struct agent_config *config = agent->config;
     struct outbox_handlers handlers = {on_ready, on_progress, on_blocked, agent};
-    struct supervisor_params params = {.loop = &agent->loop,
-                                       .worker_dir = config->worker_dir,
+    struct supervisor_params params = {.worker_dir = config->worker_dir,
                                        .node = config->name,
                                        .environment = &config->worker_environment,
                                        .consented = &config->consented,
@@ -581,7 +580,7 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->outbox = outbox_create(agent->spool, &handlers, err);
     if (!agent->outbox)
         return -1;
-    agent->processes = process_table_create(&agent->loop, spool_dir(agent->spool), err);
+    agent->processes = case_table_create(&agent->loop, spool_dir(agent->spool), err);
     if (!agent->processes)
         return -1;
     agent->programs = program_list_load(config->config_dir, err);
@@ -595,9 +594,7 @@ static int create_parts(struct agent *agent, struct error *err)
     params.programs = agent->programs;
     params.processes = agent->processes;
     params.case_dir = spool_dir(agent->spool);
-    agent->supervisor = supervisor_create(&params, err);
-    if (!agent->supervisor)
-        return -1;
+    agent->supervisor = supervisor_create(&params);
     take_up_leftovers(agent);
     if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
         return error_set(err, ERROR_MEMORY, "out of memory");
@@ -651,7 +648,7 @@ static void release(struct agent *agent)
     probe_destroy(agent->probe);
     supervisor_destroy(agent->supervisor);
     binder_destroy(agent->binder);
-    process_table_destroy(agent->processes);
+    case_table_destroy(agent->processes);
     close_handles(agent);
     uv_run(&agent->loop, UV_RUN_DEFAULT);
     uv_loop_close(&agent->loop);
@@ -680,10 +677,7 @@ int agent_run(const struct agent_config *config, struct error *err)
         agent.status = 1;
         goto out;
     }
-    if (start_probe(&agent)) {
-        fail(&agent, "out of memory");
-        goto out;
-    }
+    start_probe(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT);
 out:
     release(&agent);

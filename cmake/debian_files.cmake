@@ -20,7 +20,7 @@ set(root ${CPACK_TEMPORARY_DIRECTORY})
 
 # The workers keep the names of their functions, which their stacks are told with.
 foreach(program server/usr/bin/ringbench-server server/usr/bin/ringbench-sim
-        agent/usr/bin/ringbench-agent agent/usr/bin/ringbench-reaper)
+        agent/usr/bin/ringbench-agent agent/usr/bin/ringbench-case)
     execute_or_fail(COMMAND ${CPACK_RINGBENCH_STRIP} ${root}/${program})
 endforeach()
 file(GLOB workers ${root}/agent/usr/bin/ringbench-worker-*)

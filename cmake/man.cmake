@@ -1,6 +1,6 @@
 # The programs' manual pages, of what they answer to --help: not where they can't run here.
 set(pages_of_server ringbench ringbench-server ringbench-sim)
-set(pages_of_agent ringbench-agent ringbench-reaper ringbench-worker-host ringbench-worker-nccl
+set(pages_of_agent ringbench-agent ringbench-case ringbench-worker-host ringbench-worker-nccl
     ringbench-worker-sim)
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
     message(STATUS "Manual pages: left out, the programs don't run here")

@@ -86,6 +86,19 @@ void env_list_unset(struct env_list *list, const char *name)
     list->items[list->count] = NULL;
 }
 
+int env_list_apply(struct env_list *list, json_t *variables)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (variables, name, value)
+        if (json_is_null(value))
+            env_list_unset(list, name);
+        else if (env_list_set(list, name, json_string_value(value)))
+            return -1;
+    return 0;
+}
+
 const char *env_list_get(const struct env_list *list, const char *name)
 {
     size_t i = find(list, name);

@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 #define RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 struct env_list {
@@ -18,6 +19,9 @@ int env_list_copy(struct env_list *list, char *const *environment);
 int env_list_set(struct env_list *list, const char *name, const char *value);
 int env_list_set_int(struct env_list *list, const char *name, long value);
 void env_list_unset(struct env_list *list, const char *name);
+
+/* Set what an object (NULL: none) has strings for, and unset what it has nulls for. */
+int env_list_apply(struct env_list *list, json_t *variables);
 
 /* The value, borrowed, or NULL. */
 const char *env_list_get(const struct env_list *list, const char *name);

@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/process/event_line.h"
-#include "agent/process/lines.h"
+#include "agent/case/event_line.h"
+#include "agent/case/lines.h"
 #include "agent/worker/base/thread.h"
 #include "agent/worker/bench/bench.h"
 #include "agent/worker/bench/build_id.h"

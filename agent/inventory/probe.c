@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 #define PREFIX "ringbench-worker-"
 #define ANSWER_MAX ((size_t)1024 * 1024)
@@ -22,13 +22,14 @@ struct asked {
     struct asked *next;
     char *backend;
     const char *library; /* NULL: the backend's own */
-    struct process *process;
-    struct buf answer;
+    struct case_process *process;
+    struct buf answer; /* what it printed */
+    char *refusal;     /* why it could not be run; NULL: it was */
+    json_t *exit;      /* its event `exit`; NULL: there was none */
     bool is_late, has_ended;
 };
 
 struct probe {
-    struct process_tree *tree;
     struct asked *asked;
     size_t n_running;
     uint64_t limit_ms;
@@ -106,15 +107,6 @@ static void take_answer(struct asked *asked)
     json_decref(answer);
 }
 
-static void on_data(void *arg, enum process_stream stream, const char *data, size_t len)
-{
-    struct asked *asked = arg;
-
-    /* What does not fit makes the JSON invalid, which is reason enough. */
-    if (stream == PROCESS_STDOUT)
-        buf_append(&asked->answer, data, len);
-}
-
 static void take_failure(const struct asked *asked, const char *reason)
 {
     if (asked->library)
@@ -123,16 +115,40 @@ static void take_failure(const struct asked *asked, const char *reason)
         set_unavailable(asked->probe, asked->backend, reason);
 }
 
-static void on_end(void *arg, bool is_signal, int number)
+/* What does not fit makes the JSON invalid, which is reason enough. */
+static void on_event(void *arg, enum event_kind kind, int rank, const char *text,
+                     size_t len)
+{
+    struct asked *asked = arg;
+    json_t *event = json_parse(text, len, NULL);
+    const char *type = json_get_str(event, "type", "");
+
+    (void)rank;
+    if (kind == EVENT_ENDED)
+        asked->exit = json_incref(event);
+    else if (strcmp(type, "refused") == 0)
+        asked->refusal = memory_text(json_get_str(event, "reason", ""), "a probe");
+    else if (strcmp(json_get_str(event, "stream", ""), "stdout") == 0)
+        buf_append_str(&asked->answer, json_get_str(event, "text", ""));
+    json_decref(event);
+}
+
+static void on_end(void *arg, const struct case_end *end)
 {
     struct asked *asked = arg;
     struct probe *probe = asked->probe;
+    int signum = (int)json_get_int(asked->exit, "signal", 0);
+    int status = (int)json_get_int(asked->exit, "code", 0);
     char reason[128];
 
     asked->has_ended = true;
     snprintf(reason, sizeof(reason), "its probe %s %d",
-             is_signal ? "died by signal" : "exited with status", number);
-    if (is_signal || number != 0)
+             signum ? "died by signal" : "exited with status", signum ? signum : status);
+    if (asked->refusal || !asked->exit)
+        take_failure(asked, asked->refusal ? asked->refusal
+                            : end->fault   ? end->fault
+                                           : "it has not run");
+    else if (signum || status)
         take_failure(asked, reason);
     else
         take_answer(asked);
@@ -159,49 +175,32 @@ static void on_limit(uv_timer_t *timer)
 }
 
 static void ask(struct probe *probe, const char *path, const char *backend,
-                const char *library, const struct env_list *environment)
+                const char *library, const struct probe_params *params)
 {
-    struct asked *asked = calloc(1, sizeof(*asked));
-    char *program = strdup(path);
-    char option[] = "--probe";
-    char *argv[] = {program, option, NULL};
-    struct process_params params = {path, argv, environment->items, NULL};
-    struct process_handlers handlers = {on_data, on_end, asked};
+    struct asked *asked = memory_zeroed(1, sizeof(*asked), "a probe");
+    const struct case_handlers handlers = {on_event, on_end, asked};
+    json_t *env = json_array(), *variables = json_object(), *document;
     struct error err;
 
-    if (!asked || !program)
-        goto out;
     asked->probe = probe;
-    asked->backend = strdup(backend);
+    asked->backend = memory_text(backend, "a probe");
     asked->library = library;
     buf_init(&asked->answer, ANSWER_MAX);
     asked->next = probe->asked;
     probe->asked = asked;
-    asked->process = process_spawn(probe->tree, &params, &handlers, &err);
+    for (size_t i = 0; i < params->environment->count; i++)
+        json_array_append_new(env, json_clean_string(params->environment->items[i]));
+    if (library)
+        json_object_set_new(variables, "RINGBENCH_NCCL_LIB", json_string(library));
+    document =
+        json_pack("{s:s, s:[s, s], s:o, s:[{s:i, s:o}]}", "path", path, "argv", path,
+                  "--probe", "env", env, "ranks", "rank", 0, "env", variables);
+    asked->process = case_process_start(params->processes, document, &handlers, &err);
     if (asked->process)
         probe->n_running++;
     else
         take_failure(asked, err.text);
-    asked = NULL;
-out:
-    free(asked);
-    free(program);
-}
-
-/* The NCCL worker once more, with each library that runs may name. */
-static void ask_libraries(struct probe *probe, const char *path, const char *backend,
-                          const struct probe_params *params)
-{
-    for (size_t i = 0; params->nccl_libs && i < params->nccl_libs->count; i++) {
-        const char *library = params->nccl_libs->items[i];
-        struct env_list environment;
-
-        env_list_init(&environment);
-        if (env_list_copy(&environment, params->environment->items) == 0 &&
-            env_list_set(&environment, "RINGBENCH_NCCL_LIB", library) == 0)
-            ask(probe, path, backend, library, &environment);
-        env_list_release(&environment);
-    }
+    json_decref(document);
 }
 
 static void ask_all(struct probe *probe, const struct probe_params *params)
@@ -222,9 +221,12 @@ static void ask_all(struct probe *probe, const struct probe_params *params)
             snprintf(path, sizeof(path), "%s/%s", params->dir, entry->d_name) >=
                 (int)sizeof(path))
             continue;
-        ask(probe, path, backend, NULL, params->environment);
-        if (strcmp(backend, "nccl") == 0)
-            ask_libraries(probe, path, backend, params);
+        ask(probe, path, backend, NULL, params);
+        /* Once more with each library that runs may name. */
+        for (size_t i = 0; strcmp(backend, "nccl") == 0 && params->nccl_libs &&
+                           i < params->nccl_libs->count;
+             i++)
+            ask(probe, path, backend, params->nccl_libs->items[i], params);
     }
     closedir(entries);
 }
@@ -232,11 +234,8 @@ static void ask_all(struct probe *probe, const struct probe_params *params)
 struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
                           void *arg)
 {
-    struct probe *probe = calloc(1, sizeof(*probe));
-    struct error err;
+    struct probe *probe = memory_zeroed(1, sizeof(*probe), "a probe");
 
-    if (!probe)
-        return NULL;
     probe->limit_ms = params->limit_ms;
     probe->on_done = on_done;
     probe->arg = arg;
@@ -244,11 +243,7 @@ struct probe *probe_start(const struct probe_params *params, probe_done_fn on_do
     probe->libraries = json_array();
     uv_timer_init(params->loop, &probe->timer);
     probe->timer.data = probe;
-    probe->tree = process_tree_create(params->processes, NULL, NULL, &err);
-    if (probe->tree)
-        ask_all(probe, params);
-    else
-        log_error("no backend can be used: %s", err.text);
+    ask_all(probe, params);
     if (probe->n_running == 0)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
     else
@@ -269,12 +264,13 @@ void probe_destroy(struct probe *probe)
         struct asked *asked = probe->asked;
 
         probe->asked = asked->next;
-        process_destroy(asked->process);
+        case_process_destroy(asked->process);
         buf_release(&asked->answer);
+        json_decref(asked->exit);
+        free(asked->refusal);
         free(asked->backend);
         free(asked);
     }
-    process_tree_destroy(probe->tree);
     json_decref(probe->backends);
     json_decref(probe->libraries);
     uv_close((uv_handle_t *)&probe->timer, on_closed);

@@ -7,7 +7,7 @@
 #include <uv.h>
 
 #include "agent/config/env_list.h"
-#include "agent/process/process.h"
+#include "agent/process/case_process.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 
@@ -21,7 +21,7 @@ typedef void (*probe_done_fn)(void *arg, json_t *backends, bool is_over);
 
 struct probe_params {
     uv_loop_t *loop;
-    struct process_table *processes;
+    struct case_table *processes;
     const char *dir;
     const struct env_list *environment;
     const struct option_list *nccl_libs; /* NULL: none */
@@ -30,7 +30,7 @@ struct probe_params {
 
 /* Run every ringbench-worker-* of dir with --probe, all at once; that of NCCL once more
  * with each of nccl_libs, which become the backend's `libraries`: {"path","version"}, or
- * {"path","reason"} why one is of no use. NULL only when memory is out. */
+ * {"path","reason"} why one is of no use. */
 struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
                           void *arg);
 

@@ -8,6 +8,7 @@
 #include "agent/machine/ports.h"
 #include "agent/machine/sample.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/result/conditions.h"
 
 /* The kernel counts CPU time by ticks: shorter, and one of them would make the figure. */
@@ -15,8 +16,8 @@
 #define TICKS_LEAST 100.0
 
 struct conditions {
-    hwloc_cpuset_t cpus;
-    json_t *bind;
+    char *cpus;
+    json_t *bind; /* NULL: ranks are not placed here */
     bool is_alone;
     struct machine_sample before;
     int64_t ranks_us, involuntary_most;
@@ -25,17 +26,13 @@ struct conditions {
     struct port_bytes carried[PORTS_MAX]; /* before */
 };
 
-struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_alone)
+struct conditions *conditions_begin(const char *cpus, json_t *bind, bool is_alone)
 {
-    struct conditions *conditions = cpus ? calloc(1, sizeof(*conditions)) : NULL;
+    struct conditions *conditions =
+        memory_zeroed(1, sizeof(*conditions), "a case's conditions");
 
-    if (!conditions) {
-        hwloc_bitmap_free(cpus);
-        json_decref(bind);
-        return NULL;
-    }
-    conditions->cpus = cpus;
-    conditions->bind = bind;
+    conditions->cpus = memory_text(cpus, "a list of CPUs");
+    conditions->bind = json_incref(bind);
     conditions->is_alone = is_alone;
     for (int i = 0; i < CONDITION_COUNT; i++)
         conditions->told[i] = (double)NAN;
@@ -43,16 +40,6 @@ struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_a
     ports_open(&conditions->ports, "");
     ports_read(&conditions->ports, conditions->carried);
     return conditions;
-}
-
-void conditions_destroy(struct conditions *conditions)
-{
-    if (!conditions)
-        return;
-    hwloc_bitmap_free(conditions->cpus);
-    json_decref(conditions->bind);
-    ports_close(&conditions->ports);
-    free(conditions);
 }
 
 void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,

@@ -7,19 +7,17 @@
 #ifndef RINGBENCH_AGENT_MACHINE_CONDITIONS_H
 #define RINGBENCH_AGENT_MACHINE_CONDITIONS_H
 
-#include <hwloc.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct conditions;
 
-/* From now on. cpus: those that the ranks may run on; bind: what they are bound to, or
- * NULL where nothing is to be said of that. Both are taken, also on failure: NULL when
- * memory is out. is_alone: no ranks but these are to be expected on them; else nobody can
- * tell what others use. */
-struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_alone);
-void conditions_destroy(struct conditions *conditions);
+/* From now on. cpus: those that the ranks may run on ("0,2-3"); bind: what they are bound
+ * to, or NULL where nothing is to be said of that; is_alone: no ranks but these are to be
+ * expected on them, so that the rest of their time is others'. It is there until this
+ * process ends. */
+struct conditions *conditions_begin(const char *cpus, json_t *bind, bool is_alone);
 
 /* A rank has ended: the CPU time that it used, how often it was taken off its core. */
 void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
@@ -30,7 +28,7 @@ void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
 void conditions_add_done(struct conditions *conditions, const json_t *done);
 
 /* A new event `conditions` (docs/agent-protocol.md): as it began, or with all that came
- * about since. NULL when memory is out. */
+ * about since. */
 json_t *conditions_first_event(const struct conditions *conditions);
 json_t *conditions_last_event(struct conditions *conditions);
 

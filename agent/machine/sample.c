@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/machine/host_file.h"
 #include "common/base/clock.h"
+#include "common/base/cpu_list.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 
@@ -17,15 +19,24 @@
 
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };
 
+static bool is_listed(const char *cpus, unsigned cpu)
+{
+    unsigned first, last;
+
+    while (cpu_list_next(&cpus, &first, &last))
+        if (first <= cpu && cpu <= last)
+            return true;
+    return false;
+}
+
 /* "cpu3 ..." of a CPU that is meant. Guests' time is in USER and NICE already. */
-static void add_cpu(const char *line, hwloc_const_cpuset_t cpus,
-                    struct machine_sample *sample)
+static void add_cpu(const char *line, const char *cpus, struct machine_sample *sample)
 {
     int64_t times[TIMES] = {0};
     char *at;
     long cpu = strtol(line + 3, &at, 10);
 
-    if (cpu < 0 || cpu > INT_MAX || !hwloc_bitmap_isset(cpus, (unsigned)cpu))
+    if (cpu < 0 || cpu > INT_MAX || !is_listed(cpus, (unsigned)cpu))
         return;
     for (int i = 0; i < TIMES; i++)
         times[i] = strtoll(at, &at, 10);
@@ -36,8 +47,7 @@ static void add_cpu(const char *line, hwloc_const_cpuset_t cpus,
         sample->all += times[i];
 }
 
-static void read_cpus(const char *root, hwloc_const_cpuset_t cpus,
-                      struct machine_sample *sample)
+static void read_cpus(const char *root, const char *cpus, struct machine_sample *sample)
 {
     FILE *file = host_file_open(root, "/proc/stat");
     char line[512];
@@ -74,20 +84,22 @@ static double read_load(const char *root)
 }
 
 /* Only some CPUs count it. */
-static int64_t read_thermal(const char *root, hwloc_const_cpuset_t cpus)
+static int64_t read_thermal(const char *root, const char *cpus)
 {
+    unsigned cpu, last;
     int64_t sum = -1;
 
-    for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0;
-         cpu = hwloc_bitmap_next(cpus, cpu)) {
-        char path[128], line[64];
+    while (cpu_list_next(&cpus, &cpu, &last)) {
+        for (; cpu <= last; cpu++) {
+            char path[128], line[64];
 
-        snprintf(path, sizeof(path),
-                 "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
-                 cpu);
-        if (!host_file_line(root, path, line, sizeof(line)))
-            break;
-        sum = (sum < 0 ? 0 : sum) + strtoll(line, NULL, 10);
+            snprintf(path, sizeof(path),
+                     "/sys/devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count",
+                     cpu);
+            if (!host_file_line(root, path, line, sizeof(line)))
+                return sum;
+            sum = (sum < 0 ? 0 : sum) + strtoll(line, NULL, 10);
+        }
     }
     return sum;
 }
@@ -130,7 +142,7 @@ static int64_t read_quota(const char *root)
     }
 }
 
-void machine_sample_read(const char *root, hwloc_const_cpuset_t cpus,
+void machine_sample_read(const char *root, const char *cpus,
                          struct machine_sample *sample)
 {
     memset(sample, 0, sizeof(*sample));

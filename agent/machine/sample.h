@@ -2,7 +2,6 @@
 #ifndef RINGBENCH_AGENT_MACHINE_SAMPLE_H
 #define RINGBENCH_AGENT_MACHINE_SAMPLE_H
 
-#include <hwloc.h>
 #include <stdint.h>
 
 /* A value below 0, or NAN: this kernel does not say. */
@@ -15,9 +14,9 @@ struct machine_sample {
     int64_t thermal;  /* throttled, times */
 };
 
-/* Read it for these CPUs. `root` is put before every path, "" for the host itself. Some
- * hundred microseconds. */
-void machine_sample_read(const char *root, hwloc_const_cpuset_t cpus,
+/* Read it for these CPUs ("0,2-3"). `root` is put before every path, "" for the host
+ * itself. Some hundred microseconds. */
+void machine_sample_read(const char *root, const char *cpus,
                          struct machine_sample *sample);
 
 #endif

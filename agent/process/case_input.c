@@ -1,4 +1,4 @@
-/* case_input.c - what a worker is given: its environment and its case file */
+/* case_input.c - what a worker is given: its environment, and where its case file is */
 #include "agent/process/case_input.h"
 
 #include <inttypes.h>
@@ -41,35 +41,22 @@ int case_input_check_env(json_t *env, const struct option_list *consented,
     return 0;
 }
 
-int case_input_write_file(const struct command *command, const char *dir,
-                          char path[CASE_PATH_MAX], struct error *err)
+int case_input_path(const struct command *command, const char *dir,
+                    char path[CASE_PATH_MAX], struct error *err)
 {
     int n = snprintf(path, CASE_PATH_MAX,
                      "%s/" CASE_FILE_PREFIX "%s-%" PRId64 "-%" PRId64 ".json", dir,
                      command->id.run, command->id.number, command->id.attempt);
 
-    if (n >= CASE_PATH_MAX)
-        return error_set(err, ERROR_LIMIT, "the path of the case file is too long");
-    return json_write_file(command->spec, path, err);
-}
-
-static int set_case_variables(struct env_list *list, json_t *env)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach (env, name, value)
-        if (json_is_null(value))
-            env_list_unset(list, name);
-        else if (env_list_set(list, name, json_string_value(value)))
-            return -1;
-    return 0;
+    return n < CASE_PATH_MAX
+               ? 0
+               : error_set(err, ERROR_LIMIT, "the path of the case file is too long");
 }
 
 int case_input_set_env(struct env_list *list, const struct command *command,
                        const char *path, struct error *err)
 {
-    if (set_case_variables(list, command->env) ||
+    if (env_list_apply(list, command->env) ||
         env_list_set_int(list, "WORLD_SIZE", command->world_size) ||
         env_list_set_int(list, "LOCAL_WORLD_SIZE", (long)command->n_ranks) ||
         env_list_set_int(list, "GROUP_RANK", command->group_rank) ||
@@ -103,14 +90,21 @@ int case_input_set_library(struct env_list *list, const struct command *command,
                      path);
 }
 
-int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
-                        const char *cpus, struct error *err)
+static json_t *number_text(long number)
 {
-    env_list_unset(list, "RINGBENCH_CPUS");
-    if (env_list_set_int(list, "RANK", rank->rank) ||
-        env_list_set_int(list, "LOCAL_RANK", rank->local_rank) ||
-        (cpus && env_list_set(list, "RINGBENCH_CPUS", cpus)) ||
-        (rank->device >= 0 && env_list_set_int(list, "RINGBENCH_DEVICE", rank->device)))
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    return 0;
+    char text[32];
+
+    snprintf(text, sizeof(text), "%ld", number);
+    return json_string(text);
+}
+
+json_t *case_input_rank_env(const struct command_rank *rank, const char *cpus)
+{
+    json_t *env =
+        json_pack("{s:o, s:o, s:s?}", "RANK", number_text(rank->rank), "LOCAL_RANK",
+                  number_text(rank->local_rank), "RINGBENCH_CPUS", cpus);
+
+    if (rank->device >= 0)
+        json_object_set_new(env, "RINGBENCH_DEVICE", number_text(rank->device));
+    return env;
 }

@@ -1,4 +1,4 @@
-/* case_input.h - what a worker is given: its environment and its case file */
+/* case_input.h - what a worker is given: its environment, and where its case file is */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
 #define RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
 
@@ -15,9 +15,9 @@
 int case_input_check_env(json_t *env, const struct option_list *consented,
                          struct error *err);
 
-/* Write the case file for a start command into dir; its path goes to path. */
-int case_input_write_file(const struct command *command, const char *dir,
-                          char path[CASE_PATH_MAX], struct error *err);
+/* Where the case file of a start command is, in dir. */
+int case_input_path(const struct command *command, const char *dir,
+                    char path[CASE_PATH_MAX], struct error *err);
 
 /* Add the case's variables and those that all its workers share to an environment. */
 int case_input_set_env(struct env_list *list, const struct command *command,
@@ -27,8 +27,8 @@ int case_input_set_env(struct env_list *list, const struct command *command,
 int case_input_set_library(struct env_list *list, const struct command *command,
                            const struct option_list *libraries, struct error *err);
 
-/* Add those of one rank. cpus: those that it is bound to, or NULL. */
-int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
-                        const char *cpus, struct error *err);
+/* The variables of one rank, null for those that it must not have. cpus: those that it
+ * is bound to, or NULL. */
+json_t *case_input_rank_env(const struct command_rank *rank, const char *cpus);
 
 #endif

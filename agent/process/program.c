@@ -116,8 +116,9 @@ static void parse_all(struct parsing *p)
     parse_cwd(p);
     parse_env(p);
     parse_limits(p);
+    p->program->metric_rules = json_incref(json_object_get(p->file, "metrics"));
     p->program->metrics =
-        metric_set_parse(json_object_get(p->file, "metrics"), "/metrics", p->problems);
+        metric_set_parse(p->program->metric_rules, "/metrics", p->problems);
 }
 
 struct program *program_parse(const char *name, json_t *file, const char *config_dir,
@@ -161,6 +162,7 @@ void program_destroy(struct program *program)
     json_decref(program->argv);
     json_decref(program->parameters);
     json_decref(program->env);
+    json_decref(program->metric_rules);
     metric_set_destroy(program->metrics);
     free(program);
 }

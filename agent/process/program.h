@@ -6,19 +6,20 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "agent/process/metric.h"
+#include "agent/case/metric.h"
 #include "common/base/error.h"
 #include "common/base/problem.h"
 
 struct program {
     char *name, *description;
-    char *path;          /* of the executable: argv[0], looked up in PATH */
-    json_t *argv;        /* array of templates */
-    json_t *parameters;  /* object, see common/spec/program_schema.h */
-    char *cwd;           /* NULL: the agent's */
-    json_t *env;         /* object of strings */
-    long ranks_per_node; /* 0: as many as the node offers */
-    long timeout_s;      /* of one case; 0: the run's own */
+    char *path;           /* of the executable: argv[0], looked up in PATH */
+    json_t *argv;         /* array of templates */
+    json_t *parameters;   /* object, see common/spec/program_schema.h */
+    char *cwd;            /* NULL: the agent's */
+    json_t *env;          /* object of strings */
+    long ranks_per_node;  /* 0: as many as the node offers */
+    long timeout_s;       /* of one case; 0: the run's own */
+    json_t *metric_rules; /* as the file has them; NULL: none */
     struct metric_set *metrics;
     char *config_dir; /* what {config_dir} stands for */
 };

@@ -1,46 +1,28 @@
-/* supervisor.c - the cases that this node takes part in, and their workers */
+/* supervisor.c - the cases that this node takes part in */
 #include "agent/process/supervisor.h"
 
-#include <assert.h>
+#include <hwloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/machine/conditions.h"
-#include "agent/process/case_files.h"
-#include "agent/process/launch.h"
-#include "agent/process/process.h"
-#include "agent/process/rank.h"
+#include "agent/process/case_document.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/base/time_scale.h"
+#include "common/base/memory.h"
 
-#define STOP_MS 5000   /* from SIGTERM to SIGKILL */
-#define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
-#define PEERS_MS 500   /* for the other nodes' ranks to do so, which end if these do */
-#define FLUSH_MS 100   /* how long output may wait for more of it */
-#define REMEMBERED 64  /* ended cases whose commands may still arrive */
+#define REMEMBERED 64 /* ended cases whose commands may still arrive */
 #define GONE_TO_COME UINT64_MAX
-#define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
 struct live_case {
     struct supervisor *supervisor;
     struct case_id id;
-    char path[CASE_PATH_MAX];
-    struct rank **ranks;
-    size_t n_ranks, n_alive;
-    struct bind_plan plan;         /* of its workers */
-    struct conditions *conditions; /* NULL until it can start */
-    struct launch *launch;         /* ranks are still being started; NULL: no longer */
-    struct process_tree *tree;
-    uv_timer_t kill_timer, limit_timer, start_timer;
-    int open_timers;
-    long limit_s; /* of a program; 0: none */
-    int world_size;
-    bool is_stopping;
-    bool is_asking;      /* for stacks, before they are told to stop */
-    bool has_tree_ended; /* nothing is left of what its workers started */
+    char path[CASE_PATH_MAX]; /* of its case file; "": it has none */
+    struct case_process *process;
+    int *alive; /* ranks that have started and not ended */
+    size_t n_ranks, n_alive, n_started;
     struct live_case *next;
 };
 
@@ -55,7 +37,6 @@ struct supervisor {
     struct live_case *cases;
     struct ended_case ended[REMEMBERED];
     size_t ended_next;
-    uv_timer_t flush_timer;
     bool is_paused;
 };
 
@@ -118,15 +99,6 @@ static void refuse(struct supervisor *supervisor, const struct case_id *id,
 
 /* ---- one case ---- */
 
-static void on_case_closed(uv_handle_t *handle)
-{
-    struct live_case *c = handle->data;
-
-    assert(c->open_timers > 0);
-    if (--c->open_timers == 0)
-        free(c);
-}
-
 static void destroy_case(struct live_case *c)
 {
     struct live_case **at = &c->supervisor->cases;
@@ -135,94 +107,49 @@ static void destroy_case(struct live_case *c)
         at = &(*at)->next;
     if (*at)
         *at = c->next;
-    for (size_t i = 0; i < c->n_ranks; i++)
-        rank_destroy(c->ranks[i]);
-    free(c->ranks);
-    process_tree_destroy(c->tree);
-    launch_destroy(c->launch);
-    conditions_destroy(c->conditions);
-    bind_plan_release(&c->plan);
-    case_files_remove(c->path);
-    uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
-    uv_close((uv_handle_t *)&c->limit_timer, on_case_closed);
-    uv_close((uv_handle_t *)&c->start_timer, on_case_closed);
+    case_process_destroy(c->process);
+    if (c->path[0])
+        case_document_remove_files(c->path);
+    free(c->alive);
+    free(c);
 }
 
-static void signal_case(struct live_case *c, int signum)
-{
-    for (size_t i = 0; i < c->n_ranks; i++)
-        rank_signal(c->ranks[i], signum);
-}
-
-static void on_kill_timeout(uv_timer_t *timer)
-{
-    struct live_case *c = timer->data;
-
-    log_warn("run %s case %lld: %zu workers ignore SIGTERM, killing them", c->id.run,
-             (long long)c->id.number, c->n_alive);
-    process_tree_end(c->tree);
-}
-
-static void terminate_case(struct live_case *c)
-{
-    assert(c->is_stopping);
-    signal_case(c, SIGTERM);
-    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
-}
-
-static void end_asking(struct live_case *c)
-{
-    c->is_asking = false;
-    terminate_case(c);
-}
-
-static void on_stacks_timeout(uv_timer_t *timer)
-{
-    end_asking(timer->data);
-}
-
-/* A rank has printed its stacks, or has ended. */
-static void on_rank_stacks(void *arg)
-{
-    struct live_case *c = arg;
-
-    if (!c->is_asking)
-        return;
-    for (size_t i = 0; i < c->n_ranks; i++)
-        if (!rank_has_told_stacks(c->ranks[i]))
-            return;
-    c->is_asking = false;
-    uv_timer_start(&c->kill_timer, on_stacks_timeout,
-                   (size_t)c->world_size > c->n_ranks ? scaled_ms(PEERS_MS) : 0, 0);
-}
-
-static void tell_conditions(const struct live_case *c, json_t *event)
-{
-    if (event)
-        outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK, event);
-}
-
-/* Nothing of the case is left, and nothing will come. */
 static void finish_case(struct live_case *c)
 {
     struct supervisor *supervisor = c->supervisor;
     struct case_id id = c->id;
 
-    assert(c->n_alive == 0);
-    if (c->conditions)
-        tell_conditions(c, conditions_last_event(c->conditions));
-    case_files_send(supervisor->params.outbox, &id, c->path);
     destroy_case(c);
     end_case(supervisor, &id, NULL);
 }
 
-/* The workers have ended; what they started and left may not have. */
-static void end_tree(struct live_case *c)
+static void note_ended(struct live_case *c, int rank)
 {
-    if (c->has_tree_ended)
-        finish_case(c);
-    else
-        process_tree_end(c->tree);
+    for (size_t i = 0; i < c->n_alive; i++)
+        if (c->alive[i] == rank) {
+            c->alive[i] = c->alive[--c->n_alive];
+            break;
+        }
+    outbox_drop_progress(c->supervisor->params.outbox, &c->id, rank);
+}
+
+static void on_event(void *arg, enum event_kind kind, int rank, const char *text,
+                     size_t len)
+{
+    struct live_case *c = arg;
+    struct outbox *outbox = c->supervisor->params.outbox;
+
+    if (kind == EVENT_PROGRESS) {
+        outbox_set_progress(outbox, &c->id, rank, text, len);
+        return;
+    }
+    if (kind == EVENT_STARTED && c->n_alive < c->n_ranks) {
+        c->alive[c->n_alive++] = rank;
+        c->n_started++;
+    }
+    if (kind == EVENT_ENDED)
+        note_ended(c, rank);
+    outbox_add_line(outbox, &c->id, rank, text, len);
 }
 
 static void tell_left(const struct live_case *c, const char *left)
@@ -236,209 +163,88 @@ static void tell_left(const struct live_case *c, const char *left)
                                clean_text_json(text, strlen(text))));
 }
 
-static void on_tree_end(void *arg, const char *left)
+/* Its process has not said how the ranks ended: they were killed with it. */
+static void end_ranks(struct live_case *c)
+{
+    while (c->n_alive > 0) {
+        int rank = c->alive[0];
+
+        note_ended(c, rank);
+        outbox_add_steal(
+            c->supervisor->params.outbox, &c->id, rank,
+            json_pack("{s:s, s:i, s:[]}", "type", "exit", "signal", SIGKILL, "tail"));
+    }
+}
+
+static void on_end(void *arg, const struct case_end *end)
 {
     struct live_case *c = arg;
 
-    if (left[0])
-        tell_left(c, left);
-    c->has_tree_ended = true;
-    if (c->n_alive == 0)
-        finish_case(c);
-}
-
-static void end_launch(struct live_case *c)
-{
-    uv_timer_stop(&c->start_timer);
-    launch_destroy(c->launch);
-    c->launch = NULL;
-}
-
-static void stop_case(struct live_case *c, bool wants_stacks)
-{
-    if (c->is_stopping)
-        return;
-    c->is_stopping = true;
-    end_launch(c);
-    if (c->n_alive == 0) {
-        end_tree(c);
-        return;
-    }
-    if (!wants_stacks) {
-        terminate_case(c);
-        return;
-    }
-    c->is_asking = true;
-    for (size_t i = 0; i < c->n_ranks; i++)
-        rank_ask_stacks(c->ranks[i]);
-    uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
-}
-
-/* A program has run for as long as its administrator allows. */
-static void on_limit(uv_timer_t *timer)
-{
-    struct live_case *c = timer->data;
-    char text[80];
-
-    snprintf(text, sizeof(text), "the program's time limit of %ld s is over", c->limit_s);
-    for (size_t i = 0; i < c->n_ranks; i++)
-        rank_fail(c->ranks[i], "timeout", text);
-    stop_case(c, false);
-}
-
-static void on_rank_end(void *arg, struct rank *rank)
-{
-    struct live_case *c = arg;
-    const struct process_usage *usage = rank_usage(rank);
-
-    conditions_add_rank(c->conditions, usage->cpu_us, usage->involuntary);
-    assert(c->n_alive > 0);
-    if (--c->n_alive == 0 && !c->launch)
-        end_tree(c);
-}
-
-static void on_rank_done(void *arg, const json_t *done)
-{
-    const struct live_case *c = arg;
-
-    conditions_add_done(c->conditions, done);
-}
-
-static void flush_output(uv_timer_t *timer)
-{
-    const struct supervisor *supervisor = timer->data;
-
-    for (struct live_case *c = supervisor->cases; c; c = c->next)
-        for (size_t i = 0; i < c->n_ranks; i++)
-            rank_flush(c->ranks[i]);
-}
-
-/* The timer runs only while output waits: a node that measures is not woken for nothing.
- */
-static void on_rank_output(void *arg)
-{
-    const struct live_case *c = arg;
-    uv_timer_t *timer = &c->supervisor->flush_timer;
-
-    if (!uv_is_active((uv_handle_t *)timer))
-        uv_timer_start(timer, flush_output, FLUSH_MS, 0);
-}
-
-static struct live_case *create_case(struct supervisor *supervisor,
-                                     const struct command *command)
-{
-    struct live_case *c = calloc(1, sizeof(*c));
-
-    if (!c)
-        return NULL;
-    c->ranks = calloc(command->n_ranks, sizeof(struct rank *));
-    if (!c->ranks) {
-        free(c);
-        return NULL;
-    }
-    c->supervisor = supervisor;
-    c->id = command->id;
-    c->world_size = command->world_size;
-    uv_timer_init(supervisor->params.loop, &c->kill_timer);
-    uv_timer_init(supervisor->params.loop, &c->limit_timer);
-    uv_timer_init(supervisor->params.loop, &c->start_timer);
-    c->kill_timer.data = c;
-    c->limit_timer.data = c;
-    c->start_timer.data = c;
-    c->open_timers = 3;
-    c->next = supervisor->cases;
-    supervisor->cases = c;
-    return c;
-}
-
-/* ---- starting ---- */
-
-/* Start ranks for a while; -1: one can't be started. */
-static int start_some(struct live_case *c, struct error *err)
-{
-    uint64_t begun = uv_hrtime();
-
-    while (launch_left(c->launch) > 0 && uv_hrtime() - begun < START_NS) {
-        struct rank *rank = launch_next(c->launch, &c->plan, err);
-
-        if (!rank)
-            return -1;
-        c->ranks[c->n_ranks++] = rank;
-        c->n_alive++;
-        if (c->supervisor->is_paused)
-            rank_pause(rank);
-    }
-    return 0;
-}
-
-/* All ranks that there are to be have been started. */
-static void on_all_started(struct live_case *c)
-{
-    end_launch(c);
-    log_info("run %s case %lld: %zu workers started", c->id.run, (long long)c->id.number,
-             c->n_ranks);
-    if (c->limit_s)
-        uv_timer_start(&c->limit_timer, on_limit, scaled_ms((uint64_t)c->limit_s * 1000),
-                       0);
-    if (c->n_alive == 0)
-        end_tree(c);
-}
-
-/* Decide where its ranks run, and look at the machine before they do. Programs place
- * themselves. */
-static int settle_conditions(struct live_case *c, const struct command *command,
-                             struct error *err)
-{
-    const struct supervisor_params *params = &c->supervisor->params;
-    bool is_program = json_is_object(json_object_get(command->spec, "program"));
-    size_t n_live = supervisor_live(c->supervisor) - 1;
-    bool is_alone = n_live == 0 && command->agents_here <= 1;
-
-    if (!is_program &&
-        binder_plan(params->binder, command, params->inventory, n_live, &c->plan, err))
-        return -1;
-    c->conditions = conditions_begin(
-        binder_cpus(&c->plan), is_program ? NULL : bind_plan_json(&c->plan), is_alone);
-    if (!c->conditions)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    tell_conditions(c, conditions_first_event(c->conditions));
-    return 0;
+    if (end->fault && c->n_started == 0)
+        refuse(c->supervisor, &c->id, end->fault);
+    end_ranks(c);
+    if (end->left[0])
+        tell_left(c, end->left);
+    finish_case(c);
 }
 
 /* A GPU that a process is stuck with is no GPU to measure on. */
-static int check_lingering(const struct live_case *c, const struct command *command,
-                           struct error *err)
+static int check_lingering(const struct supervisor_params *params,
+                           const struct command *command, struct error *err)
 {
-    const struct supervisor_params *params = &c->supervisor->params;
     char text[400];
 
     if (strcmp(command->backend, "nccl") != 0 ||
-        !process_table_lingers(params->processes, text, sizeof(text)))
+        !case_table_lingers(params->processes, text, sizeof(text)))
         return 0;
     return error_set(err, ERROR_UNAVAILABLE, SUPERVISOR_HELD, text);
 }
 
-static void on_start(uv_timer_t *timer);
-
-/* The next batch of ranks; the rest when the loop has been round. */
-static void go_on_starting(struct live_case *c)
+/* What the machine is looked at for before and after. Programs place themselves. */
+static json_t *conditions_wanted(const struct bind_plan *plan, bool is_program,
+                                 bool is_alone)
 {
-    struct error err;
+    hwloc_cpuset_t set = binder_cpus(plan);
+    char *cpus = NULL;
+    json_t *wanted;
 
-    if (start_some(c, &err)) {
-        refuse(c->supervisor, &c->id, err.text);
-        stop_case(c, false);
-    } else if (launch_left(c->launch) > 0) {
-        /* Due at once it would run before any I/O, again and again. */
-        uv_timer_start(&c->start_timer, on_start, 1, 0);
-    } else {
-        on_all_started(c);
-    }
+    if (!set || hwloc_bitmap_list_asprintf(&cpus, set) < 0)
+        memory_out("a list of CPUs");
+    wanted = json_pack("{s:s, s:o*, s:b}", "cpus", cpus, "bind",
+                       is_program ? NULL : bind_plan_json(plan), "is_alone", is_alone);
+    hwloc_bitmap_free(set);
+    free(cpus);
+    return wanted;
 }
 
-static void on_start(uv_timer_t *timer)
+/* Decide where its ranks run, and start its process. */
+static int start_case(struct live_case *c, const struct command *command,
+                      struct error *err)
 {
-    go_on_starting(timer->data);
+    struct supervisor *supervisor = c->supervisor;
+    const struct supervisor_params *params = &supervisor->params;
+    const struct case_handlers handlers = {on_event, on_end, c};
+    bool is_program = json_is_object(json_object_get(command->spec, "program"));
+    size_t n_others = supervisor_live(supervisor) - 1;
+    struct bind_plan plan = {.to = BIND_NONE};
+    json_t *document = NULL;
+
+    if (check_lingering(params, command, err) == 0 &&
+        (is_program || binder_plan(params->binder, command, params->inventory, n_others,
+                                   &plan, err) == 0))
+        document = case_document(params, &supervisor->base, command, &plan, c->path, err);
+    if (document) {
+        json_object_set_new(
+            document, "conditions",
+            conditions_wanted(&plan, is_program,
+                              n_others == 0 && command->agents_here <= 1));
+        c->process = case_process_start(params->processes, document, &handlers, err);
+        if (c->process)
+            case_process_pause(c->process, supervisor->is_paused);
+    }
+    bind_plan_release(&plan);
+    json_decref(document);
+    return c->process ? 0 : -1;
 }
 
 void supervisor_start(struct supervisor *supervisor, const struct command *command)
@@ -454,30 +260,17 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
         end_case(supervisor, id, NULL);
         return;
     }
-    c = create_case(supervisor, command);
-    if (!c) {
-        refuse(supervisor, id, "out of memory");
-        end_case(supervisor, id, NULL);
+    c = memory_zeroed(1, sizeof(*c), "a case");
+    c->alive = memory_zeroed(command->n_ranks, sizeof(*c->alive), "a case's ranks");
+    c->supervisor = supervisor;
+    c->id = *id;
+    c->n_ranks = command->n_ranks;
+    c->next = supervisor->cases;
+    supervisor->cases = c;
+    if (start_case(c, command, &err) == 0)
         return;
-    }
-    c->tree = process_tree_create(supervisor->params.processes, on_tree_end, c, &err);
-    struct rank_params ends = {.tree = c->tree,
-                               .id = &c->id,
-                               .on_end = on_rank_end,
-                               .on_done = on_rank_done,
-                               .on_output = on_rank_output,
-                               .on_stacks = on_rank_stacks,
-                               .arg = c};
-    if (c->tree)
-        c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
-                                  c->path, &c->limit_s, &err);
-    if (!c->launch || check_lingering(c, command, &err) ||
-        settle_conditions(c, command, &err)) {
-        refuse(supervisor, id, err.text);
-        finish_case(c);
-        return;
-    }
-    go_on_starting(c);
+    refuse(supervisor, id, err.text);
+    finish_case(c);
 }
 
 void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
@@ -487,7 +280,7 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
     size_t place;
 
     if (c) {
-        stop_case(c, wants_stacks);
+        case_process_stop(c->process, wants_stacks);
         return;
     }
     place = find_ended(supervisor, id);
@@ -501,7 +294,7 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
 void supervisor_stop_all(struct supervisor *supervisor)
 {
     for (struct live_case *c = supervisor->cases; c; c = c->next)
-        stop_case(c, false);
+        case_process_stop(c->process, false);
 }
 
 void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id)
@@ -557,23 +350,11 @@ json_t *supervisor_cases(const struct supervisor *supervisor)
     return array;
 }
 
-static void for_each_rank(struct supervisor *supervisor, void (*fn)(struct rank *rank))
+void supervisor_pause(struct supervisor *supervisor, bool is_paused)
 {
+    supervisor->is_paused = is_paused;
     for (struct live_case *c = supervisor->cases; c; c = c->next)
-        for (size_t i = 0; i < c->n_ranks; i++)
-            fn(c->ranks[i]);
-}
-
-void supervisor_pause(struct supervisor *supervisor)
-{
-    supervisor->is_paused = true;
-    for_each_rank(supervisor, rank_pause);
-}
-
-void supervisor_resume(struct supervisor *supervisor)
-{
-    supervisor->is_paused = false;
-    for_each_rank(supervisor, rank_resume);
+        case_process_pause(c->process, is_paused);
 }
 
 void supervisor_forget(struct supervisor *supervisor)
@@ -586,27 +367,15 @@ int supervisor_set_address(struct supervisor *supervisor, const char *address)
     return env_list_set(&supervisor->base, "RINGBENCH_ADDRESS", address);
 }
 
-static void on_flush_closed(uv_handle_t *handle)
+struct supervisor *supervisor_create(const struct supervisor_params *params)
 {
-    free(handle->data);
-}
+    struct supervisor *supervisor =
+        memory_zeroed(1, sizeof(*supervisor), "the supervisor");
 
-struct supervisor *supervisor_create(const struct supervisor_params *params,
-                                     struct error *err)
-{
-    struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
-
-    if (!supervisor || env_list_copy(&supervisor->base, params->environment->items) ||
-        env_list_set(&supervisor->base, "RINGBENCH_NODE", params->node)) {
-        if (supervisor)
-            env_list_release(&supervisor->base);
-        free(supervisor);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (env_list_copy(&supervisor->base, params->environment->items) ||
+        env_list_set(&supervisor->base, "RINGBENCH_NODE", params->node))
+        memory_out("an environment");
     supervisor->params = *params;
-    uv_timer_init(params->loop, &supervisor->flush_timer);
-    supervisor->flush_timer.data = supervisor;
     return supervisor;
 }
 
@@ -617,5 +386,5 @@ void supervisor_destroy(struct supervisor *supervisor)
     while (supervisor->cases)
         destroy_case(supervisor->cases);
     env_list_release(&supervisor->base);
-    uv_close((uv_handle_t *)&supervisor->flush_timer, on_flush_closed);
+    free(supervisor);
 }

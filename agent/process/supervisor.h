@@ -1,27 +1,27 @@
-/* supervisor.h - the cases that this node takes part in, and their workers */
+/* supervisor.h - the cases that this node takes part in, each with a process of its own
+ */
 #ifndef RINGBENCH_AGENT_PROCESS_SUPERVISOR_H
 #define RINGBENCH_AGENT_PROCESS_SUPERVISOR_H
 
 #include <jansson.h>
 #include <stddef.h>
-#include <uv.h>
 
 #include "agent/bind/binder.h"
 #include "agent/config/env_list.h"
 #include "agent/link/command.h"
 #include "agent/link/outbox.h"
+#include "agent/process/case_process.h"
 #include "agent/process/program_list.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 
 struct supervisor;
 
-/* Why NCCL can't be used; with what lingers (process_tree.h). */
+/* Why NCCL can't be used; with what lingers (case_process.h). */
 #define SUPERVISOR_HELD "killed, but still there: %s; it may hold its GPU"
 
 struct supervisor_params {
-    uv_loop_t *loop;
-    struct process_table *processes;
+    struct case_table *processes;
     struct outbox *outbox;
     const char *worker_dir; /* where ringbench-worker-BACKEND is */
     const char *case_dir;   /* where case files go */
@@ -38,8 +38,7 @@ struct supervisor_params {
 };
 
 /* Everything in params is borrowed for the supervisor's life. */
-struct supervisor *supervisor_create(const struct supervisor_params *params,
-                                     struct error *err);
+struct supervisor *supervisor_create(const struct supervisor_params *params);
 
 /* Kills the workers that still run. NULL is fine. */
 void supervisor_destroy(struct supervisor *supervisor);
@@ -69,9 +68,8 @@ size_t supervisor_live(const struct supervisor *supervisor);
  * those whose end it has not acknowledged. */
 json_t *supervisor_cases(const struct supervisor *supervisor);
 
-/* Stop and start reading from the workers. */
-void supervisor_pause(struct supervisor *supervisor);
-void supervisor_resume(struct supervisor *supervisor);
+/* Stop and start reading what cases tell. */
+void supervisor_pause(struct supervisor *supervisor, bool is_paused);
 
 /* Forget the cases that have ended: the server that knew them is no more. */
 void supervisor_forget(struct supervisor *supervisor);

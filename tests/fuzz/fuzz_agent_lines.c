@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "agent/link/command.h"
-#include "agent/process/capture.h"
-#include "agent/process/event_line.h"
-#include "agent/process/lines.h"
+#include "agent/case/capture.h"
+#include "agent/case/event_line.h"
+#include "agent/case/lines.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 

@@ -50,7 +50,7 @@ test('the options of one program are no mistakes to the other', limit, () => {
 });
 
 test('every program answers --help, and its manual page has all of that', limit, () => {
-  for (const program of [...programs, 'ringbench-sim', 'ringbench-reaper', 'ringbench']) {
+  for (const program of [...programs, 'ringbench-sim', 'ringbench-case', 'ringbench']) {
     const { status, stdout } = ask(program, ['--help']);
     assert.equal(status, 0, program);
     const page = fs

@@ -56,21 +56,21 @@ async function started(server, end, n = 2) {
   return { id, pids };
 }
 
-// The agent and what is below it, by its command line.
-function reapersOf(agent) {
+// The processes of an agent's cases.
+function caseProcessesOf(agent) {
   return fs
     .readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, 'utf8')
     .split(' ')
     .filter(Boolean)
     .map(Number)
-    .filter((pid) => isAlive(pid) && fs.readFileSync(`/proc/${pid}/comm`, 'utf8') === 'ringbench-reape\n');
+    .filter((pid) => isAlive(pid) && fs.readFileSync(`/proc/${pid}/comm`, 'utf8') === 'ringbench-case\n');
 }
 
 async function idleWithNothingLeft(server, agent, pids) {
   await server.nodeIs('node-1', 'idle');
   assert.deepEqual(pids.filter(isAlive), [], 'the node is idle while these live');
   assert.deepEqual(agent.workers(), []);
-  assert.deepEqual(reapersOf(agent), []);
+  assert.deepEqual(caseProcessesOf(agent), []);
 }
 
 describe('processes', { concurrency: 4 }, () => {
@@ -93,42 +93,42 @@ describe('processes', { concurrency: 4 }, () => {
   test('so does the death of the agent', limit, async (t) => {
     const { server, agent } = await nodeWith(t, leaving);
     const { pids } = await started(server, 'stay');
-    const reapers = reapersOf(agent);
+    const processes = caseProcessesOf(agent);
     agent.signal('SIGKILL');
     await waitFor(
-      () => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
+      () => agent.workers().length === 0 && ![...pids, ...processes].some(isAlive),
       () => `these are left: ${agent.workers()}`,
     );
   });
 
-  // The reaper stands still, as one does that waits for a driver to let go of a process.
+  // The case's process stands still, as one does that waits for a driver to let go.
   test('an agent that is started again waits for what a killed one left', limit, async (t) => {
     const spool = ['--spool-dir', path.join(tempDir(t), 'spool')];
     const { server, agent, args } = await nodeWith(t, leaving, spool);
     const { id, pids } = await started(server, 'stay');
-    const [reaper] = reapersOf(agent);
-    process.kill(reaper, 'SIGSTOP');
-    atEnd(t, () => isAlive(reaper) && process.kill(reaper, 'SIGCONT'));
+    const [caseProcess] = caseProcessesOf(agent);
+    process.kill(caseProcess, 'SIGSTOP');
+    atEnd(t, () => isAlive(caseProcess) && process.kill(caseProcess, 'SIGCONT'));
     agent.signal('SIGKILL');
     await waitFor(() => !isAlive(agent.pid), 'the agent lives');
     const next = await startAgent(t, server, 'node-1', { args, ready: false });
     await next.errorLine(/earlier agent/);
     assert.deepEqual(pids.filter(isAlive), pids);
     assert.notEqual((await server.node('node-1')).state, 'idle');
-    process.kill(reaper, 'SIGCONT');
+    process.kill(caseProcess, 'SIGCONT');
     assert.equal((await server.runEnds(id)).state, 'failed');
-    await idleWithNothingLeft(server, next, [...pids, reaper]);
+    await idleWithNothingLeft(server, next, [...pids, caseProcess]);
   });
 
-  test('so does the death of the reaper; the next case has another one', limit, async (t) => {
+  test('so does the death of its process; the next case has another one', limit, async (t) => {
     const { server, agent } = await nodeWith(t, leaving);
     const { id, pids } = await started(server, 'stay');
-    const [reaper] = reapersOf(agent);
-    process.kill(reaper, 'SIGKILL');
+    const [caseProcess] = caseProcessesOf(agent);
+    process.kill(caseProcess, 'SIGKILL');
     const run = await server.runEnds(id);
     assert.equal(run.state, 'failed');
     assert.match(run.reason, /^rank 0 on node-1: .*signal 9/);
-    await agent.find(agent.errors, new RegExp(`reaper ${reaper} `));
+    await agent.find(agent.errors, new RegExp(`ringbench-case ${caseProcess} `));
     await idleWithNothingLeft(server, agent, pids);
     const second = await started(server, 'end');
     assert.equal((await server.runEnds(second.id)).state, 'completed');

@@ -1,5 +1,5 @@
 /* test_capture.c - the beginning and the end of an output stream */
-#include "agent/process/capture.h"
+#include "agent/case/capture.h"
 #include "tests/unit/test.h"
 
 TEST(passes_little_through)

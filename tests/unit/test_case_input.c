@@ -1,6 +1,4 @@
-/* test_case_input.c - a worker's environment and case file */
-#include <sys/stat.h>
-
+/* test_case_input.c - a worker's environment, and its case file's name */
 #include "agent/process/case_input.h"
 #include "common/base/json_util.h"
 #include "tests/unit/test.h"
@@ -27,25 +25,16 @@ TEST(refuses_variables_by_name)
     json_decref(preload);
 }
 
-TEST(writes_the_spec_as_it_came)
+TEST(names_the_case_file)
 {
-    char dir[] = "/tmp/test-case-XXXXXX", path[CASE_PATH_MAX];
-    json_t *spec = json_pack("{s:s, s:[i]}", "run", "r", "sizes", 8);
-    struct command command = {.id = {"r.1_x-2", 4, 2}, .spec = spec};
-    struct stat st;
-    json_t *read;
+    struct command command = {.id = {"r.1_x-2", 4, 2}};
+    char path[CASE_PATH_MAX], dir[CASE_PATH_MAX];
 
-    assert_non_null(mkdtemp(dir));
-    assert_int_equal(case_input_write_file(&command, dir, path, NULL), 0);
-    assert_non_null(strstr(path, "/case-r.1_x-2-4-2.json"));
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
-    read = json_read_file(path, 1000, NULL);
-    assert_true(json_equal(read, spec));
-    json_decref(read);
-    json_decref(spec);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(dir), 0);
+    assert_int_equal(case_input_path(&command, "/spool", path, NULL), 0);
+    assert_string_equal(path, "/spool/case-r.1_x-2-4-2.json");
+    memset(dir, 'd', sizeof(dir) - 1);
+    dir[sizeof(dir) - 1] = '\0';
+    assert_int_equal(case_input_path(&command, dir, path, NULL), -1);
 }
 
 TEST(contract_wins_over_case_over_inherited)
@@ -62,12 +51,14 @@ TEST(contract_wins_over_case_over_inherited)
                               .group_world_size = 2,
                               .n_ranks = 2};
     struct command_rank rank = {3, 1, -1}, on_device = {2, 0, 5};
+    json_t *bound, *unbound;
     struct env_list list;
 
     env_list_init(&list);
     assert_int_equal(env_list_copy(&list, inherited), 0);
     assert_int_equal(case_input_set_env(&list, &command, "/p", NULL), 0);
-    assert_int_equal(case_input_set_rank(&list, &rank, "0,2-3", NULL), 0);
+    bound = case_input_rank_env(&rank, "0,2-3");
+    assert_int_equal(env_list_apply(&list, bound), 0);
     assert_string_equal(env_list_get(&list, "NCCL_ALGO"), "Tree");
     assert_null(env_list_get(&list, "NCCL_PROTO"));
     assert_string_equal(env_list_get(&list, "WORLD_SIZE"), "4");
@@ -76,7 +67,8 @@ TEST(contract_wins_over_case_over_inherited)
     assert_string_equal(env_list_get(&list, "LOCAL_WORLD_SIZE"), "2");
     assert_null(env_list_get(&list, "RINGBENCH_DEVICE"));
     assert_string_equal(env_list_get(&list, "RINGBENCH_CPUS"), "0,2-3");
-    assert_int_equal(case_input_set_rank(&list, &on_device, NULL, NULL), 0);
+    unbound = case_input_rank_env(&on_device, NULL);
+    assert_int_equal(env_list_apply(&list, unbound), 0);
     assert_string_equal(env_list_get(&list, "RINGBENCH_DEVICE"), "5");
     assert_null(env_list_get(&list, "RINGBENCH_CPUS"));
     assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
@@ -84,6 +76,8 @@ TEST(contract_wins_over_case_over_inherited)
     assert_null(list.items[list.count]);
     env_list_release(&list);
     json_decref(env);
+    json_decref(bound);
+    json_decref(unbound);
 }
 
 TEST(only_listed_libraries_are_loaded)

@@ -1,5 +1,5 @@
 /* test_event_line.c - which lines of a worker are events */
-#include "agent/process/event_line.h"
+#include "agent/case/event_line.h"
 #include "tests/unit/test.h"
 
 struct sample {

@@ -1,5 +1,5 @@
 /* test_lines.c - streams cut into lines */
-#include "agent/process/lines.h"
+#include "agent/case/lines.h"
 #include "tests/unit/test.h"
 
 /* Every line goes into a text as "[line]", a dropped one as "<length>". */

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "agent/process/log_pipe.h"
+#include "agent/case/log_pipe.h"
 #include "common/base/buf.h"
 #include "tests/unit/test.h"
 

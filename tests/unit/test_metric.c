@@ -1,5 +1,5 @@
 /* test_metric.c - figures found in a program's output */
-#include "agent/process/metric.h"
+#include "agent/case/metric.h"
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "tests/unit/test.h"

@@ -59,12 +59,12 @@ TEST(late_answer_counts)
 {
     struct fixture fixture = {.n_told = 0};
     struct env_list environment;
-    struct process_table *table;
+    struct case_table *table;
 
     uv_loop_init(&fixture.loop);
     env_list_init(&environment);
     assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
-    table = process_table_create(&fixture.loop, NULL, NULL);
+    table = case_table_create(&fixture.loop, NULL, NULL);
     write_worker(&fixture);
     struct probe_params params = {.loop = &fixture.loop,
                                   .processes = table,
@@ -75,7 +75,7 @@ TEST(late_answer_counts)
     while (fixture.probe)
         uv_run(&fixture.loop, UV_RUN_ONCE);
     assert_int_equal(fixture.n_told, 2);
-    process_table_destroy(table);
+    case_table_destroy(table);
     uv_run(&fixture.loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&fixture.loop), 0);
     env_list_release(&environment);
@@ -123,7 +123,7 @@ TEST(nccl_alone_is_asked_for_each_library)
     uv_loop_init(&loop);
     env_list_init(&environment);
     assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
-    struct process_table *table = process_table_create(&loop, NULL, NULL);
+    struct case_table *table = case_table_create(&loop, NULL, NULL);
     struct probe_params params = {.loop = &loop,
                                   .processes = table,
                                   .dir = dir,
@@ -134,7 +134,7 @@ TEST(nccl_alone_is_asked_for_each_library)
     while (!backends)
         uv_run(&loop, UV_RUN_ONCE);
     probe_destroy(probe);
-    process_table_destroy(table);
+    case_table_destroy(table);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);
     env_list_release(&environment);

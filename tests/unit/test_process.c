@@ -1,10 +1,11 @@
-/* test_process.c - processes of the agent: what they wrote is read to its end, and
- * nothing of a tree outlives it */
+/* test_process.c - processes of a case: what they wrote is read to its end, and nothing
+ * of a tree outlives it */
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
-#include "agent/process/process.h"
+#include "agent/case/process.h"
 #include "tests/unit/test.h"
 
 struct child {
@@ -18,7 +19,6 @@ struct child {
 
 static struct {
     uv_loop_t loop;
-    struct process_table *table;
     struct process_tree *tree;
     bool has_tree_ended;
     char left[200];
@@ -35,10 +35,12 @@ static bool is_there(pid_t pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
+/* Of a child, which is left for the tree to wait for. */
 static void await_end(pid_t pid)
 {
-    while (is_there(pid))
-        usleep(1000);
+    siginfo_t info;
+
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
 /* The other one says its last word and ends, and the loop does not get to run for more
@@ -106,9 +108,7 @@ static int set_up(void **state)
     (void)state;
     memset(&fixture, 0, sizeof(fixture));
     uv_loop_init(&fixture.loop);
-    fixture.table = process_table_create(&fixture.loop, NULL, NULL);
-    assert_non_null(fixture.table);
-    fixture.tree = process_tree_create(fixture.table, on_tree_end, NULL, &err);
+    fixture.tree = process_tree_create(&fixture.loop, on_tree_end, NULL, &err);
     if (!fixture.tree)
         fail_msg("%s", err.text);
     return 0;
@@ -117,8 +117,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    if (fixture.tree && !fixture.has_tree_ended)
+        process_tree_end(fixture.tree);
+    while (fixture.tree && !fixture.has_tree_ended)
+        uv_run(&fixture.loop, UV_RUN_DEFAULT);
     process_tree_destroy(fixture.tree);
-    process_table_destroy(fixture.table);
     uv_run(&fixture.loop, UV_RUN_DEFAULT);
     return uv_loop_close(&fixture.loop);
 }
@@ -137,38 +140,6 @@ static pid_t await_pid(const struct child *child)
     while (!strchr(child->said, '\n'))
         uv_run(&fixture.loop, UV_RUN_DEFAULT);
     return (pid_t)strtol(child->said, NULL, 10);
-}
-
-static pid_t look_up(pid_t pid, char *state)
-{
-    char path[64];
-    int parent = 0;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d (%*[^)]) %c %d", state, &parent), 2);
-    fclose(file);
-    return parent;
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    char state;
-    pid_t parent = look_up(pid, &state);
-
-    assert_true(parent > 1);
-    return parent;
-}
-
-static void kill_to_zombie(pid_t pid)
-{
-    char state;
-
-    kill(pid, SIGKILL);
-    while (look_up(pid, &state) && state != 'Z')
-        usleep(1000);
 }
 
 TEST(last_words_are_heard_though_the_loop_is_late)
@@ -217,8 +188,8 @@ TEST(says_how_they_end)
     assert_string_equal(fixture.left, "");
 }
 
-/* More of them end at once than a socket holds messages. */
-TEST(no_end_is_lost_while_nobody_listens)
+/* More of them end at once than are waited for in one go. */
+TEST(no_end_is_lost)
 {
     enum { MANY = 600 };
     static struct child children[MANY];
@@ -270,105 +241,16 @@ TEST(a_tree_ends_with_all_that_daemonised)
     process_destroy(child.process);
 }
 
-TEST(nothing_outlives_a_reaper_that_is_killed)
-{
-    struct child child = {0};
-    pid_t pid;
-
-    spawn(&child, DAEMON "sleep 1000");
-    pid = await_pid(&child);
-    kill(parent_of(process_pid(child.process)), SIGKILL);
-    await(&child.has_ended);
-    assert_true(child.is_signal);
-    assert_int_equal(child.number, SIGKILL);
-    end_tree(pid);
-    process_destroy(child.process);
-}
-
-/* The loop runs, since those whose parent has died are waited for here. */
-static void await_all(const pid_t *pids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        while (is_there(pids[i])) {
-            uv_run(&fixture.loop, UV_RUN_NOWAIT);
-            usleep(1000);
-        }
-    }
-}
-
-/* It notices when it tells of the first of them, with requests still to be read. */
-TEST(a_reaper_ends_that_nobody_listens_to)
-{
-    enum { MANY = 4 };
-    struct child children[MANY];
-    pid_t pids[MANY + 1];
-
-    memset(children, 0, sizeof(children));
-    for (size_t i = 0; i < MANY; i++) {
-        spawn(&children[i], "exec sleep 1000");
-        pids[i] = process_pid(children[i].process);
-    }
-    pids[MANY] = parent_of(pids[0]);
-    kill(pids[MANY], SIGSTOP);
-    kill_to_zombie(pids[0]);
-    for (size_t i = 0; i < MANY; i++)
-        process_destroy(children[i].process);
-    process_tree_destroy(fixture.tree);
-    fixture.tree = NULL;
-    kill(pids[MANY], SIGCONT);
-    await_all(pids, MANY + 1);
-}
-
-TEST(a_reaper_that_is_stopped_does_not_hold_up_the_end)
-{
-    struct child child = {0};
-    pid_t pid;
-
-    spawn(&child, DAEMON "sleep 1000");
-    pid = await_pid(&child);
-    kill(parent_of(process_pid(child.process)), SIGSTOP);
-    process_table_limit(fixture.table, 0, 0);
-    process_tree_end(fixture.tree);
-    await(&fixture.has_tree_ended);
-    await(&child.has_ended);
-    assert_true(child.is_signal);
-    assert_false(is_there(pid));
-    assert_string_equal(fixture.left, "");
-    process_destroy(child.process);
-}
-
-TEST(nor_a_spawn)
-{
-    char name[] = "true", *argv[] = {name, NULL}, *env[] = {NULL};
-    struct process_params params = {.path = "/bin/true", .argv = argv, .env = env};
-    struct process_handlers handlers = {on_data, on_end, NULL};
-    struct child child = {0};
-    struct error err;
-
-    spawn(&child, "exec sleep 1000");
-    kill(parent_of(process_pid(child.process)), SIGSTOP);
-    process_table_limit(fixture.table, 0, 0);
-    assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
-    assert_string_equal(err.text, "can't run /bin/true: not within 0 s");
-    await(&child.has_ended);
-    process_destroy(child.process);
-}
-
 /* No list of children: without /proc. What it runs does not even die with its parent. */
 TEST(ranks_end_where_children_are_not_listed)
 {
     struct child child = {0};
     pid_t pid;
 
-    process_tree_destroy(fixture.tree);
     if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("none", "/proc", "tmpfs", 0, NULL)) {
-        fixture.tree = NULL;
+        mount("none", "/proc", "tmpfs", 0, NULL))
         skip();
-    }
-    fixture.tree = process_tree_create(fixture.table, on_tree_end, NULL, NULL);
-    assert_non_null(fixture.tree);
     spawn(&child, "exec setpriv --pdeathsig clear sleep 1000");
     pid = process_pid(child.process);
     end_tree(pid);

@@ -1,5 +1,5 @@
 /* test_stack_quote.c - what is quoted of a worker's stacks */
-#include "agent/process/stack_quote.h"
+#include "agent/case/stack_quote.h"
 #include "tests/unit/test.h"
 
 static void feed(struct stack_quote *quote, const char *const *lines)

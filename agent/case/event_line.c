@@ -1,0 +1,62 @@
+/* event_line.c - judge one line that a worker wrote to its event pipe */
+#include "agent/case/event_line.h"
+
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+static const char *const types[] = {"hello", "phase", "progress", "result",
+                                    "log",   "done",  "unreached"};
+
+/* What the agent puts in front of a worker's own keys. */
+static const char *const own_keys[] = {"seq",     "run",  "case",
+                                       "attempt", "rank", "time_ms"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int check_type(const char *type, struct error *err)
+{
+    if (!type)
+        return error_set(err, ERROR_INVALID, "it has no type");
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (strcmp(type, types[i]) == 0)
+            return 0;
+    return error_set(err, ERROR_INVALID, "'%.60s' is no type of a worker's event", type);
+}
+
+static int check_object(const json_t *event, struct error *err)
+{
+    if (!json_is_object(event))
+        return error_set(err, ERROR_INVALID, "it is not a JSON object");
+    for (size_t i = 0; i < COUNT(own_keys); i++) {
+        if (json_object_get(event, own_keys[i]))
+            return error_set(err, ERROR_INVALID, "the key '%s' is the agent's to set",
+                             own_keys[i]);
+    }
+    return check_type(json_get_str(event, "type", NULL), err);
+}
+
+static enum event_line_kind kind_of(const json_t *event)
+{
+    const char *type = json_get_str(event, "type", "");
+
+    if (strcmp(type, "progress") == 0)
+        return EVENT_LINE_PROGRESS;
+    return strcmp(type, "done") == 0 ? EVENT_LINE_DONE : EVENT_LINE_OTHER;
+}
+
+int event_line_check(const char *line, size_t len, enum event_line_kind *kind,
+                     struct error *err)
+{
+    json_t *event = json_parse(line, len, err);
+    int result = -1;
+
+    if (!event)
+        return -1;
+    if (check_object(event, err) == 0) {
+        *kind = kind_of(event);
+        result = 0;
+    }
+    json_decref(event);
+    return result;
+}

@@ -1,0 +1,49 @@
+/* metric.h - the figures that a program prints, found in its output line by line */
+#ifndef RINGBENCH_AGENT_CASE_METRIC_H
+#define RINGBENCH_AGENT_CASE_METRIC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/base/problem.h"
+
+#define METRICS_MAX 32
+#define METRIC_LABELS_MAX 4
+
+enum metric_stream { METRIC_STDOUT = 1, METRIC_STDERR = 2 };
+
+struct metric {
+    char *name, *unit;
+    bool higher_is_better;
+};
+
+struct metric_set;
+
+/* Read the array `metrics` of a program's file (NULL: none). NULL after adding every
+ * fault to *problems, pointers below `pointer`. */
+struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
+                                    struct problems *problems);
+void metric_set_destroy(struct metric_set *set);
+
+/* A new array of {"name","unit","higher_is_better"}. */
+json_t *metric_set_json(const struct metric_set *set);
+
+/* Called per figure found; a value that is no finite number is what the program said
+ * ("nan", in JSON also null). labels (borrowed) is an object of scalars, or NULL. */
+typedef void metric_fn(void *arg, const struct metric *metric, double value,
+                       json_t *labels);
+
+struct metric_handlers {
+    metric_fn *on_figure;
+    /* Its regular expression gave up on the line: too many steps. */
+    void (*on_given_up)(void *arg, const struct metric *metric);
+    void *arg;
+};
+
+/* Look for figures in a line without its newline. */
+void metric_set_line(const struct metric_set *set, enum metric_stream stream,
+                     const char *line, size_t len,
+                     const struct metric_handlers *handlers);
+
+#endif

@@ -1,0 +1,199 @@
+/* test_case_process.c - ringbench-case as its agent sees it: it answers, and nothing of a
+ * case outlives it, whoever is killed */
+#include "agent/process/case_process.h"
+#include "common/base/json_util.h"
+#include "tests/unit/test.h"
+
+static struct {
+    uv_loop_t loop;
+    struct case_table *table;
+    struct case_process *process;
+    pid_t rank, said; /* what was started, and the number that it printed */
+    size_t n_logs;
+    bool has_ended, pauses;
+    char fault[200], left[200];
+} fixture;
+
+/* What daemonises: in a session of its own, and a child of nobody who knows it. */
+#define DAEMON "setsid sh -c 'sleep 1000 >&- 2>&- 3>&- & echo $!'; "
+
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+static void on_event(void *arg, enum event_kind kind, int rank, const char *text,
+                     size_t len)
+{
+    json_t *event = json_parse(text, len, NULL);
+
+    (void)arg;
+    assert_non_null(event);
+    assert_int_equal(rank, 3);
+    if (kind == EVENT_STARTED)
+        fixture.rank = (pid_t)json_get_int(event, "pid", 0);
+    if (strcmp(json_get_str(event, "type", ""), "output") == 0)
+        fixture.said = (pid_t)strtol(json_get_str(event, "text", ""), NULL, 10);
+    if (strcmp(json_get_str(event, "type", ""), "log") == 0 && ++fixture.n_logs == 1 &&
+        fixture.pauses)
+        case_process_pause(fixture.process, true);
+    json_decref(event);
+}
+
+static void on_end(void *arg, const struct case_end *end)
+{
+    (void)arg;
+    fixture.has_ended = true;
+    snprintf(fixture.fault, sizeof(fixture.fault), "%s", end->fault ? end->fault : "");
+    snprintf(fixture.left, sizeof(fixture.left), "%s", end->left);
+}
+
+static void start(const char *script)
+{
+    static const struct case_handlers handlers = {on_event, on_end, NULL};
+    json_t *document =
+        json_pack("{s:s, s:[s, s, s], s:[s], s:[{s:i}]}", "path", "/bin/sh", "argv", "sh",
+                  "-c", script, "env", "PATH=/usr/bin:/bin", "ranks", "rank", 3);
+    struct error err = {.text = ""};
+
+    fixture.process = case_process_start(fixture.table, document, &handlers, &err);
+    assert_string_equal(err.text, "");
+    json_decref(document);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&fixture, 0, sizeof(fixture));
+    uv_loop_init(&fixture.loop);
+    fixture.table = case_table_create(&fixture.loop, NULL, NULL);
+    return fixture.table ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    case_process_destroy(fixture.process);
+    case_table_destroy(fixture.table);
+    uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&fixture.loop);
+}
+
+EACH_FIXTURE(set_up, tear_down);
+
+static void await_daemon(void)
+{
+    while (fixture.said == 0)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    assert_true(is_there(fixture.said));
+}
+
+static void await_end(void)
+{
+    while (!fixture.has_ended)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    assert_false(is_there(fixture.rank));
+    assert_true(fixture.said == 0 || !is_there(fixture.said));
+    assert_string_equal(fixture.left, "");
+}
+
+/* The parent of the rank. */
+static pid_t case_pid(void)
+{
+    char path[64];
+    int parent = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)fixture.rank);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d (%*[^)]) %*c %d", &parent), 1);
+    fclose(file);
+    assert_true(parent > 1 && parent != getpid());
+    return parent;
+}
+
+TEST(a_case_ends_when_asked_with_all_that_daemonised)
+{
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    case_process_stop(fixture.process, false);
+    await_end();
+    assert_string_equal(fixture.fault, "");
+}
+
+TEST(what_can_not_run_is_an_orderly_end)
+{
+    static const struct case_handlers handlers = {NULL, on_end, NULL};
+    json_t *document = json_pack("{s:s, s:[s], s:[], s:[]}", "path", "/bin/sh", "argv",
+                                 "sh", "env", "ranks");
+
+    fixture.process = case_process_start(fixture.table, document, &handlers, NULL);
+    json_decref(document);
+    while (!fixture.has_ended)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    assert_string_equal(fixture.fault, "");
+}
+
+TEST(nothing_outlives_one_that_is_killed)
+{
+    char expected[100];
+    pid_t pid;
+
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    pid = case_pid();
+    kill(pid, SIGKILL);
+    await_end();
+    snprintf(expected, sizeof(expected),
+             "its process ringbench-case %d was killed by signal 9", (int)pid);
+    assert_string_equal(fixture.fault, expected);
+}
+
+TEST(one_that_is_stopped_does_not_hold_up_the_end)
+{
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    kill(case_pid(), SIGSTOP);
+    case_table_limit(fixture.table, 0);
+    case_process_stop(fixture.process, false);
+    await_end();
+    assert_non_null(strstr(fixture.fault, "was killed by signal 9"));
+}
+
+TEST(one_that_nobody_listens_to_ends)
+{
+    pid_t pids[3];
+
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    pids[0] = fixture.rank;
+    pids[1] = fixture.said;
+    pids[2] = case_pid();
+    kill(pids[2], SIGSTOP);
+    case_process_destroy(fixture.process);
+    fixture.process = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        while (is_there(pids[i])) {
+            uv_run(&fixture.loop, UV_RUN_NOWAIT);
+            usleep(1000);
+        }
+    }
+}
+
+/* Far more than sockets and pipes hold. */
+TEST(no_event_is_lost_while_it_is_not_read)
+{
+    fixture.pauses = true;
+    start("yes '{\"type\":\"log\",\"level\":\"info\",\"text\":\"0123456789012345\"}' | "
+          "head -n 100000 >&3");
+    while (fixture.n_logs == 0)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    usleep(100000);
+    uv_run(&fixture.loop, UV_RUN_NOWAIT);
+    assert_true(fixture.n_logs < 10000);
+    case_process_pause(fixture.process, false);
+    await_end();
+    assert_string_equal(fixture.fault, "");
+    assert_int_equal(fixture.n_logs, 100000);
+}
