@@ -8,7 +8,7 @@ set(notice "/*! with preact (https://preactjs.com, MIT licence, Copyright (c) Ja
 d3-scale (https://d3js.org, ISC licence, Copyright Mike Bostock) */")
 set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning
     --tsconfig=${FROM}/tsconfig.json
-    --alias:preact=${PACKAGES}/preact --alias:d3-scale=${PACKAGES}/d3-scale --alias:uplot=${PACKAGES}/uplot)
+    --alias:preact=${PACKAGES}/preact --alias:d3-scale=${PACKAGES}/d3-scale)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)

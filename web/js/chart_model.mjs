@@ -16,7 +16,7 @@
 import { lookOf } from './palette.mjs';
 import { baselineOf, ceilingOf, thresholdsOf } from './references.mjs';
 import { pointValue } from './stats.mjs';
-import { formatSize, parseSize, shorten, significant } from './units.mjs';
+import { parseSize, shorten } from './units.mjs';
 
 /* What rows are drawn by. */
 export const METRICS = {
@@ -24,23 +24,21 @@ export const METRICS = {
     figure: 'busbw_gbs',
     axis: 'busbw, GB/s',
     good:
-      'To hold against a link’s rate, and to compare collectives and numbers of ' +
-      'ranks: algbw times a factor of both. It is no measurement of wires, and stands ' +
-      'above them where the network reduces or ranks share memory.',
+      'Bus bandwidth: compare it with your link speed. It is algbw times a factor that depends on the ' +
+      'collective and the rank count, so it can exceed the link rate where the switch reduces or ranks ' +
+      'share memory.',
   },
   algbw: {
     figure: 'algbw_gbs',
     axis: 'algbw, GB/s',
     good:
-      'How fast a program sees its data go: size over time. It falls as ranks are ' +
-      'added, so compare it at the same number of them.',
+      'Algorithm bandwidth: size divided by time. It falls as ranks are added, so compare it at the ' +
+      'same rank count.',
   },
   time: {
     figure: 'time_us',
     axis: 'time per call, µs',
-    good:
-      'Latency: what a call takes however little it carries, where the line is ' +
-      'flat; from where it rises, the bandwidth decides.',
+    good: 'Flat part: latency. Rising part: limited by bandwidth.',
   },
 };
 
@@ -222,124 +220,7 @@ export function niceFloor(value) {
   return (NICE.findLast((step) => step * power <= value * (1 + 1e-9)) ?? 1) * power;
 }
 
-/* ---- Ticks, and what stands at them ---- */
-
-const TICK_PX = 44;
-
-/* Where the axis of places has ticks, `width` pixels long. */
-export function placeTicks({ isSize, x }, width) {
-  const ticks = isSize ? sizeTicks(x, width, TICK_PX) : [];
-  return ticks.length > 0 ? ticks : countTicks(x, width, TICK_PX);
-}
-
 export const isBytes = ({ isSize, place }) => isSize && place !== 'nodes';
-
-export const placeLabel = (panel, at) => (isBytes(panel) ? formatSize(at) : String(at));
-
-/* A short stretch of a logarithmic axis is nearly even. */
-export const valueTicks = ({ isLog, y }) => (isLog && y[1] > 3 * y[0] ? logTicks : evenTicks)(y);
-
-export const valueLabel = (value) => {
-  const text = value === 0 ? '0' : significant(value);
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-};
-
-/* Four to seven round values. */
-function evenTicks([low, high]) {
-  const stride = niceStride((high - low) / 6);
-  const ticks = [];
-  for (let i = Math.ceil(low / stride - 1e-9); i * stride <= high * (1 + 1e-9); i += 1) {
-    ticks.push(Number((i * stride).toPrecision(12)));
-  }
-  return ticks;
-}
-
-function niceStride(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 2.5, 5].find((step) => step * power >= least * (1 - 1e-9)) ?? 10) * power;
-}
-
-/* Powers of two between, not closer than `room` pixels apart. */
-export function sizeTicks([low, high], width, room) {
-  const first = Math.ceil(Math.log2(low) - 1e-9);
-  const last = Math.floor(Math.log2(high) + 1e-9);
-  const span = Math.log2(high) - Math.log2(low);
-  const stride = Math.max(1, Math.ceil((room * span) / Math.max(1, width)));
-  const ticks = [];
-  for (let power = Math.ceil(first / stride) * stride; power <= last; power += stride) {
-    ticks.push(2 ** power);
-  }
-  return ticks;
-}
-
-/* Whole numbers between, not closer than `room` pixels apart. */
-export function countTicks([low, high], width, room) {
-  const least = Math.max(1, ((high - low) * room) / Math.max(1, width));
-  const power = 10 ** Math.floor(Math.log10(least));
-  const stride = ([1, 2, 5].find((step) => step * power >= least) ?? 10) * power;
-  const ticks = [];
-  for (let tick = Math.ceil(low / stride) * stride; tick <= high; tick += stride) {
-    ticks.push(tick);
-  }
-  return ticks;
-}
-
-/* Many within a decade, 1, 2, 5 or fewer, as there is room. */
-export function logTicks([low, high]) {
-  const decades = Math.log10(high / low);
-  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 3 ? [1, 2, 5] : decades <= 5 ? [1, 3] : [1];
-  const stride = Math.max(1, Math.ceil(decades / 8));
-  const ticks = [];
-  for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high) + 1e-9; p += stride) {
-    for (const factor of factors) {
-      const tick = factor * 10 ** p;
-      if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) {
-        ticks.push(tick);
-      }
-    }
-  }
-  return ticks;
-}
-
-/* The lines on one x array, for uPlot: nulls where a line has no such size. Lines of one
- * run mostly have the same sizes: then nothing has to be looked up. */
-export function alignLines(lines) {
-  const longest = lines.reduce((a, b) => (b.points.length > a.points.length ? b : a), { points: [] });
-  const same = lines.every((line) => line.points.every((point, i) => point.x === longest.points[i].x));
-  const xs = same ? longest.points.map((p) => p.x) : mergedPlaces(lines);
-  const at = same ? null : new Map(xs.map((x, index) => [x, index]));
-  const columns = lines.map((line) => {
-    const column = new Array(xs.length).fill(null);
-    line.points.forEach((point, i) => {
-      column[at?.get(point.x) ?? i] = point.y;
-    });
-    return column;
-  });
-  return [xs, ...columns];
-}
-
-function mergedPlaces(lines) {
-  const all = new Set();
-  for (const line of lines) {
-    line.points.forEach((point) => all.add(point.x));
-  }
-  return [...all].sort((a, b) => a - b);
-}
-
-/* Half the width of a bar's ends, in pixels. */
-export const BAR_HALF = 3.5;
-
-/* The strokes of a bar between two heights: itself and its ends. */
-export const barStrokes = (x, [a, b], half) => [
-  [
-    [x, a],
-    [x, b],
-  ],
-  ...[a, b].map((y) => [
-    [x - half, y],
-    [x + half, y],
-  ]),
-];
 
 /* How far a tooltip keeps from the line that it speaks of: more than a point is wide. */
 const TIP_GAP = 14;

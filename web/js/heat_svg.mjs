@@ -1,5 +1,5 @@
 /* heat_svg.mjs - a heat map (heat_map.mjs) as an SVG document of its own. No DOM. */
-import { escapeXml, tag } from './chart_svg.mjs';
+import { escapeXml, tag } from './xml.mjs';
 import { heatColour } from './heat.mjs';
 
 /* The cells of each colour are one path. `tone` is HeatMap's. */

@@ -1,5 +1,5 @@
 /* page_file.mjs - what is shown as a page of its own that needs no server and no network */
-import { escapeXml } from './chart_svg.mjs';
+import { escapeXml } from './xml.mjs';
 import { h } from './dom.mjs';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";

@@ -15,7 +15,15 @@ const COLOURS = {
   dark: [SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, '#FFFFFF'],
 };
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
-export const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross'];
+/* Outlines about the origin, as the data of an SVG path. */
+export const SHAPES = {
+  circle: 'M3.4 0A3.4 3.4 0 1 1-3.4 0A3.4 3.4 0 1 1 3.4 0Z',
+  square: 'M-3.4-3.4H3.4V3.4H-3.4Z',
+  triangle: 'M0-4.1L3.9 3.1H-3.9Z',
+  diamond: 'M0-4.6L4.6 0L0 4.6L-4.6 0Z',
+  cross: 'M-1.4-3.9H1.4V-1.4H3.9V1.4H1.4V3.9H-1.4V1.4H-3.9V-1.4H-1.4Z',
+};
+const SHAPE_NAMES = Object.keys(SHAPES);
 
 /* The look of line number `index`. In place shares its line's colour and shape, drawn
  * hollow and dashed, since the two are read as a pair. */
@@ -24,63 +32,16 @@ export function lookOf(index, inPlace, theme) {
   const round = Math.floor(index / colours.length);
   return {
     colour: colours[index % colours.length],
-    shape: SHAPES[index % SHAPES.length],
+    shape: SHAPE_NAMES[index % SHAPE_NAMES.length],
     dash: inPlace ? [6, 4] : DASHES[(round * 2) % DASHES.length],
     hollow: inPlace,
   };
 }
 
-/* What lines are held against: one that they failed stands out. */
+/* The colour of a limit or a baseline: a limit that was missed stands out. */
 export function referenceColour(answer, theme) {
   const [plain, failed] = theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
   return answer === 'fail' ? failed : plain;
 }
 
 export const REFERENCE_DASH = [7, 3, 1.5, 3];
-
-/* The outline of a shape about (x, y) as [x, y] corners; the circle has none. */
-export function shapeCorners(shape, x, y, r) {
-  switch (shape) {
-    case 'square':
-      return [
-        [x - r, y - r],
-        [x + r, y - r],
-        [x + r, y + r],
-        [x - r, y + r],
-      ];
-    case 'triangle':
-      return [
-        [x, y - 1.2 * r],
-        [x + 1.15 * r, y + 0.9 * r],
-        [x - 1.15 * r, y + 0.9 * r],
-      ];
-    case 'diamond':
-      return [
-        [x, y - 1.35 * r],
-        [x + 1.35 * r, y],
-        [x, y + 1.35 * r],
-        [x - 1.35 * r, y],
-      ];
-    case 'cross':
-      return crossCorners(x, y, 1.15 * r, 0.42 * r);
-    default:
-      return null;
-  }
-}
-
-function crossCorners(x, y, r, w) {
-  return [
-    [-w, -r],
-    [w, -r],
-    [w, -w],
-    [r, -w],
-    [r, w],
-    [w, w],
-    [w, r],
-    [-w, r],
-    [-w, w],
-    [-r, w],
-    [-r, -w],
-    [-w, -w],
-  ].map(([dx, dy]) => [x + dx, y + dy]);
-}

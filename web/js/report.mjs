@@ -1,6 +1,6 @@
 /* report.mjs - the page of one run as a file of its own: its data stands in the file, and
  * there is no server to ask */
-import { panelsToSvg, svgToPng } from './chart_svg.mjs';
+import * as pictures from './plot_file.jsx';
 import { h } from './dom.mjs';
 import { alertBox, fold } from './parts.mjs';
 import { ReportData } from './report_data.mjs';
@@ -12,7 +12,6 @@ import { nodeParts } from './views/node.mjs';
 import { pairMap } from './views/pair_map.mjs';
 import { RowDetail } from './views/row_detail.mjs';
 import view from './views/run.mjs';
-import { fillWays } from './ways.mjs';
 
 const data = new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));
 const outlet = h('main', { id: 'main', tabindex: '-1' });
@@ -24,7 +23,7 @@ let shown = null;
 const app = {
   api: data,
   isReport: true,
-  later: async () => ({ ...files, fillWays, pairMap, panelsToSvg, RowDetail, svgToPng }),
+  later: async () => ({ ...files, ...pictures, pairMap, RowDetail }),
   origin: data.origin,
   go({ query }) {
     const [, search = ''] = formatAddress({ view: 'run', id: 'x', query }).split('?');

@@ -1,16 +1,17 @@
-/* trend_model.mjs - trends as they are drawn: what is alike as a line over its runs, where
+/* trend_model.mjs - trends as they are drawn (chart_model.mjs): runs that are alike as a line, where
  * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
 import { compareQuery } from './url_state.mjs';
+import { formatChange, shorten } from './units.mjs';
 import { whereInWords } from './where.mjs';
 
 /* In 9 of 10 comparisons so many find a change of 3 % (docs/method.md). */
 const CASES_WANTED = 8;
 export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
 
-/* The lines of the answers for several bands of one figure, those with most runs first:
- * {label, columns, panels}. A line is what is alike, in all bands; its columns
- * are its runs, oldest first; a panel has the line's points of a band, each with its
- * column `x`. */
+/* The lines of the answers for several bands of one figure: {label, columns, panels, worst}. A
+ * line has the runs that are alike, in all bands; its columns are its runs, oldest first; a panel
+ * has the line's points of a band, each with its column `x`. The line with the worst change comes
+ * first, then those with most runs. */
 export function buildTrends(answers) {
   const lines = new Map();
   answers.forEach((answer, band) =>
@@ -25,7 +26,7 @@ export function buildTrends(answers) {
   const labels = labelsOf(all.map(({ like }) => like));
   return all
     .map((line, i) => lineOf(line, labels[i], answers))
-    .sort((a, b) => b.columns.length - a.columns.length);
+    .sort((a, b) => b.worst - a.worst || b.columns.length - a.columns.length);
 }
 
 /* A series of the server is of one band; what it is of beside that is a line. */
@@ -51,7 +52,7 @@ function lineOf({ points }, label, answers) {
       hasMore: next !== null,
     };
   });
-  return { label, columns, panels };
+  return { label, columns, panels, worst: Math.max(0, ...panels.flatMap(lossesOf)) };
 }
 
 /* Where a line's run has other versions than the one before it. */
@@ -161,6 +162,81 @@ function address(point, base, head) {
   return `/compare?${compareQuery({ base, base_env: isBaseline ? [] : env, head, head_env: env })}`;
 }
 
+/* How much worse each change for the worse made a panel's figure. */
+const lossesOf = ({ changes, points }) =>
+  points
+    .filter((point) => changes.some((one) => isAt(one, point) && one.verdict.answer === 'worse'))
+    .map(({ change }) => Math.abs(change ?? 0));
+
+const isAt = (change, point) => change.run === point.run && change.series === point.series;
+
+const VERSION_MAX = 20;
+const TONES = { worse: 'var(--bad)', better: 'var(--good)' };
+
+/* A line's panel as one to plot: its values with their intervals, a dotted mark where versions
+ * changed, and a mark with the difference where the server found a change. */
+export function trendPanel({ figure, points, versions, changes }, title, columns) {
+  const line = {
+    key: 'value',
+    label: figure.unit,
+    colour: 'var(--accent)',
+    shape: 'circle',
+    dash: [],
+    points: points.map((point) => {
+      const { x, value, low, high } = point;
+      return {
+        x,
+        y: value,
+        lo: low ?? value,
+        hi: high ?? value,
+        bar: low === null ? null : [low, high],
+        point,
+      };
+    }),
+  };
+  return {
+    key: title,
+    title,
+    place: 'run',
+    isSize: false,
+    isLog: false,
+    dates: datesOf(columns),
+    x: [-0.5, columns.length - 0.5],
+    y: valueRange(points),
+    lines: [line],
+    references: [],
+    marks: [
+      ...versions.map(({ x, text }) => ({
+        key: `version ${x}`,
+        x: x - 0.5,
+        text: shorten(text, VERSION_MAX),
+        dash: '1 3',
+      })),
+      ...points.flatMap((point) => {
+        const answer = changes.find((one) => isAt(one, point))?.verdict.answer;
+        return answer in TONES && point.change !== null
+          ? [
+              {
+                key: `change ${point.x}`,
+                x: point.x - 0.5,
+                text: `${answer === 'better' ? '▲' : '▼'} ${formatChange(point.change)}`,
+                colour: TONES[answer],
+                isLow: true,
+              },
+            ]
+          : [];
+      }),
+    ],
+  };
+}
+
+/* Days where there are several, else times. */
+function datesOf(columns) {
+  const times = columns.map(({ created }) => new Date(created));
+  const days = times.map((time) => time.toLocaleDateString('sv'));
+  return new Set(days).size > 1 ? days : times.map((time) => time.toLocaleTimeString([], { hour12: false }));
+}
+
 /* Values of an axis that holds all points, and a tenth of them at least. */
 export function valueRange(points) {
   const all = points.flatMap(({ low, value, high }) => [low ?? value, value, high ?? value]);
@@ -168,15 +244,4 @@ export function valueRange(points) {
   const high = Math.max(...all);
   const room = Math.max((high - low) * 0.12, ((high + low) / 2) * 0.05);
   return [Math.max(0, low - room), high + room];
-}
-
-/* Three to six round values. */
-export function valueTicks([low, high]) {
-  const power = 10 ** Math.floor(Math.log10(high - low));
-  const step = power * ([0.2, 0.5, 1].find((part) => (high - low) / (part * power) <= 5.5) ?? 2);
-  const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) {
-    ticks.push(i * step);
-  }
-  return ticks;
 }

@@ -1,6 +1,9 @@
 /* ui.jsx - what views draw with: preact, which writes text as text, never as markup */
 import { options, render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { seen } from './dom.mjs';
+import { poll } from './poll.mjs';
+import { onTheme, theme } from './theme.mjs';
 
 /* Invisible characters are written out, wherever a view puts a text. */
 const before = options.vnode;
@@ -24,3 +27,54 @@ export const asView = (Component) => (root, app, route) => {
   draw(route.query);
   return { update: draw, destroy: () => render(null, root) };
 };
+
+/* A component for a view that is none: {element, update(props), destroy}. */
+export function asPart(Component) {
+  const element = document.createElement('div');
+  element.className = 'part';
+  return {
+    element,
+    update: (props) => render(<Component {...props} />, element),
+    destroy: () => render(null, element),
+  };
+}
+
+/* The name of the theme, as it changes. */
+export function useTheme() {
+  const [name, setName] = useState(theme());
+  useEffect(() => onTheme(() => setName(theme())), []);
+  return name;
+}
+
+/* Call `once` now and `ms` after each end while the page is visible, anew when `inputs` change. */
+export function usePoll(once, ms, inputs) {
+  useEffect(() => poll(once, ms).stop, inputs);
+}
+
+export const flipped = (keys, key) =>
+  keys.includes(key) ? keys.filter((one) => one !== key) : [...keys, key];
+
+/* One of a few: buttons that behave as radio buttons. `options` are [value, text, title]. */
+export const Switcher = ({ label, options, value, onChange }) => (
+  <div class="switcher" role="group" aria-label={label}>
+    {options.map(([one, text, title]) => (
+      <button
+        type="button"
+        key={one}
+        title={title}
+        aria-pressed={String(one === value)}
+        onClick={() => onChange(one)}
+      >
+        {text}
+      </button>
+    ))}
+  </div>
+);
+
+/* A problem to be read at once. */
+export const Alert = ({ tone, title, children }) => (
+  <div class={`alert ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    <strong>{title}</strong>
+    {children}
+  </div>
+);

@@ -14,7 +14,7 @@ const search = (page) => page.evaluate(() => decodeURIComponent(location.search)
 
 /* Where a chart is, with its points' places in the window, as the page draws them. */
 const boxOf = (locator) => locator.boundingBox();
-const drawn = (page) => until(async () => (await page.locator('.u-over').count()) > 0, 'a chart');
+const drawn = (page) => until(async () => (await page.locator('.plot-area').count()) > 0, 'a chart');
 
 async function openRun(t, options = {}, query = '') {
   const made = await setUp(t, options);
@@ -43,11 +43,11 @@ test('bandwidth and time stand beside one another, or stacked where it is narrow
 
 test('what is drawn says what it is good for, and leads to more', LIMIT, async (t) => {
   const { page } = await openRun(t);
-  await sees(page, /no measurement of wires, and stands above them/);
-  await sees(page, /however little it carries/);
+  await sees(page, /compare it with your link speed/);
+  await sees(page, /limited by bandwidth/);
   await page.getByRole('button', { name: 'algbw', exact: true }).click();
-  await sees(page, /How fast a program sees its data go/);
-  await page.getByRole('button', { name: 'More on these figures' }).click();
+  await sees(page, /size divided by time/);
+  await page.getByRole('button', { name: 'About these numbers' }).click();
   await sees(page, /as nccl-tests defines it/);
 });
 
@@ -66,10 +66,10 @@ test('the chart is read out by keyboard, in both charts and the legend', LIMIT, 
   /* The other chart shows the same place, and no second tooltip. */
   const across = () =>
     page
-      .locator('.u-cursor-x')
+      .locator('.cross')
       .evaluateAll((lines) =>
         lines.map((line) =>
-          Math.round(line.getBoundingClientRect().x - line.closest('.u-over').getBoundingClientRect().x),
+          Math.round(line.getBoundingClientRect().x - line.closest('.chart-box').getBoundingClientRect().x),
         ),
       );
   const [left, right] = await across();
@@ -98,12 +98,12 @@ test('a tooltip never covers its points', LIMIT, async (t) => {
         continue;
       }
       await chart.scrollIntoViewIfNeeded();
-      const over = await boxOf(chart.locator('.u-over'));
+      const over = await boxOf(chart.locator('.plot-area'));
       for (let part = 0.01; part < 1; part += 0.14) {
         await page.mouse.move(over.x + over.width * part, over.y + over.height / 2);
         const tip = chart.locator('.readout');
         await tip.waitFor();
-        const at = (await boxOf(chart.locator('.u-cursor-x'))).x;
+        const at = (await boxOf(chart.locator('.cross'))).x;
         const { x, width: wide } = await boxOf(tip);
         assert.ok(x > at + 5 || x + wide < at - 5, JSON.stringify({ width, query, part, at, x, wide }));
         assert.ok(x >= -1 && x + wide <= width + 1, JSON.stringify({ width, x, wide }));
@@ -115,7 +115,7 @@ test('a tooltip never covers its points', LIMIT, async (t) => {
 
 test('a range is chosen by dragging, both charts follow, and the address keeps it', LIMIT, async (t) => {
   const { page } = await openRun(t);
-  const over = await boxOf(charts(page).nth(1).locator('.u-over'));
+  const over = await boxOf(charts(page).nth(1).locator('.plot-area'));
   const y = over.y + over.height / 2;
   await page.mouse.move(over.x + over.width * 0.01, y);
   await page.mouse.down();
@@ -145,11 +145,11 @@ test('a range is chosen by keyboard, and left again', LIMIT, async (t) => {
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Shift+ArrowRight');
   await page.keyboard.press('Shift+ArrowRight');
-  const select = page.locator('.u-select').first();
+  const select = page.locator('.selected').first();
   assert.ok((await boxOf(select)).width > 50);
   await page.keyboard.press('Enter');
   await until(async () => (await search(page)) === '?zoom=1K-1M', 'the address to follow');
-  assert.equal((await boxOf(select))?.width ?? 0, 0);
+  assert.equal(await select.count(), 0);
   await page.keyboard.press('0');
   await until(async () => (await search(page)) === '', 'the address to be plain');
 });
@@ -236,6 +236,7 @@ test('what is shown is taken along, of all runs', LIMIT, async (t) => {
   const markdown = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[\s\S]*\| 64K \|/);
   await page.getByRole('button', { name: /^Link,/ }).click();
+  await sees(page, 'Copied: the address restores this view.');
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
 });
 
@@ -293,7 +294,7 @@ test('charts fit from a phone to a wall, and at twice the size', LIMIT, async (t
       page.evaluate(() =>
         [
           ...document.querySelectorAll(
-            '.chart-card .u-wrap, .chart-card .controls > *, .chart-card .menu, main',
+            '.chart-card .chart-box svg, .chart-card .controls > *, .chart-card .menu, main',
           ),
         ]
           .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1)

@@ -36,27 +36,22 @@ async function viewsOf(t, server) {
   const to = (target) => server.url + target;
   return {
     runs: [to('/'), 'tbody tr'],
-    run: [to(`/runs/${head.id}`), '.u-over', 'table.figures tbody tr'],
+    run: [to(`/runs/${head.id}`), '.plot-area', 'table.figures tbody tr'],
     compare: [to(`/compare?base=${base.id}&head=${head.id}`), 'tbody tr'],
     trends: [to('/trends'), '#main svg'],
     nodes: [to('/nodes'), 'tbody tr'],
     node: [to(`/nodes/${head.node}`), 'dl'],
     new: [to('/new'), 'form'],
-    report: [pathToFileURL(report).href, '.u-over', 'table.figures tbody tr'],
+    report: [pathToFileURL(report).href, '.plot-area', 'table.figures tbody tr'],
   };
 }
 
-/* Something was painted, not just laid out. */
+/* A line was drawn, not just laid out. */
 const painted = (page) =>
   page
-    .locator('.uplot canvas')
+    .locator('.chart-box .line')
     .first()
-    .evaluate((canvas) =>
-      canvas
-        .getContext('2d')
-        .getImageData(0, 0, canvas.width, canvas.height)
-        .data.some((byte) => byte !== 0),
-    );
+    .evaluate((line) => line.getTotalLength() > 0);
 
 /* What has the focus after each of `count` presses of Tab. */
 async function tabThrough(page, count) {
@@ -87,7 +82,7 @@ test('every view is drawn in Firefox, and the keyboard goes through it', {
     for (const selector of drawn) {
       await page.locator(selector).filter({ visible: true }).first().waitFor();
     }
-    if (drawn.includes('.u-over')) {
+    if (drawn.includes('.plot-area')) {
       assert.ok(await painted(page), `${view}: the chart is empty`);
     }
     const stops = await tabThrough(page, 8);

@@ -28,7 +28,7 @@ async function requestsOf(page, url, ready) {
 
 for (const [name, path, ready] of /** @type {any[][]} */ ([
   ['list', () => '/', 'table.runs tbody tr'],
-  ['run', (id) => `/runs/${id}`, '.u-over'],
+  ['run', (id) => `/runs/${id}`, '.plot-area'],
 ])) {
   test(`the ${name} opens with few requests, and again with one beside the data's`, LIMIT, async (t) => {
     const { server } = await startCluster(t, 1);

@@ -39,7 +39,7 @@ test('the chart is near the top with 500 nodes, and with 100 repeats', LIMIT, as
   for (const run of [broad, long, failed]) {
     server.add({ ...run, extra: { verdicts: [VERDICT] } });
     await open(`/runs/${run.id}`);
-    await page.locator('.u-over').first().waitFor();
+    await page.locator('.plot-area').first().waitFor();
     const top = await topOf(page.locator('.chart-card').first());
     assert.ok(top <= 400, `${run.id}: ${top} px`);
   }

@@ -56,7 +56,7 @@ test('pairs are a map with the slowest node first, each to be read out and opene
   await sees(page, /^node-(\d, node-3|3, node-\d): /);
   await page.keyboard.press('Enter');
   await sees(page, /^Only node-(\d, node-3|3, node-\d), repeat 1/);
-  await page.locator('.u-over').first().waitFor();
+  await page.locator('.plot-area').first().waitFor();
   assert.ok(!(await map.isVisible()));
 });
 

@@ -15,6 +15,7 @@ import {
   patience,
   replaySlider,
   skip,
+  until,
 } from '../lib/page.mjs';
 
 after(closeBrowser);
@@ -116,7 +117,7 @@ test('a saved report shows everything without a server', LIMIT, async (t) => {
   await show(page, files.matrix);
   assert.equal(await page.locator('h1').innerText(), EVIL);
   assert.notEqual(await page.title(), 'bad');
-  assert.equal(await page.locator('.u-over').count(), 4);
+  await until(async () => (await page.locator('.plot-area').count()) === 4, 'four charts');
   assert.equal(await page.locator('.legend-item').count(), 8);
   const data = JSON.parse(await page.locator('#ringbench-data').textContent());
   const rows = data.events.filter((event) => event.type === 'result');

@@ -50,7 +50,7 @@ test('points and rows appear as they are measured, then the stream closes', LIMI
   await rowCount(page, 3);
   await sees(page, 'completed');
   await until(() => server.streams.size === 0, 'the stream to close');
-  assert.equal(await page.locator('.chart-box canvas').count(), 2);
+  assert.equal(await page.locator('.chart-box svg').count(), 2);
   const asked = server.requests.filter((r) => r.path.endsWith('/events')).length;
   assert.equal(asked, 1);
 });

@@ -45,7 +45,7 @@ async function history(t, server, before, since) {
   return runs;
 }
 
-const seesNoRun = (page) => sees(page, 'No run to show yet');
+const seesNoRun = (page) => sees(page, 'No runs to show yet');
 const panel = (page, name) => page.getByRole('region', { name }).first();
 
 test('an empty server says what leads to a trend', LIMIT, async (t) => {
@@ -72,7 +72,7 @@ test('a change is said, drawn, and leads to the last run before it', LIMIT, asyn
   await sees(page, verdict.sentence);
   await sees(page, /\b15 runs/);
   const bandwidth = panel(page, /^Bus bandwidth/);
-  assert.match(await bandwidth.locator('.change text').textContent(), /▼ −\d+ %|▼ −\d\.\d %/);
+  assert.match(await bandwidth.locator('.mark text').last().textContent(), /▼ −\d+ %|▼ −\d\.\d %/);
   await page.getByRole('heading', { name: 'simulated · 2 nodes × 1 rank' }).waitFor();
 
   /* The table is the same in words. */
@@ -87,23 +87,23 @@ test('a change is said, drawn, and leads to the last run before it', LIMIT, asyn
   );
 
   /* Those before against those since are cases enough for an answer. */
-  await bandwidth.getByRole('link', { name: 'Compare before and since' }).click();
+  await bandwidth.getByRole('link', { name: 'Compare before / after' }).click();
   await sees(page, /slower from 4M up/);
   assert.equal(await page.locator('.sides li').count(), 15);
   await page.goBack();
 
   /* Keys read out, and Enter compares: the newest run lies behind the change. */
-  const chart = bandwidth.locator('.trend');
+  const chart = bandwidth.locator('.chart-box');
   await chart.focus();
   await page.keyboard.press('ArrowLeft');
-  await bandwidth.locator('.trend-readout').getByText('night 15').waitFor();
+  await bandwidth.locator('.readout').getByText('night 15').waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/compare?base=${runs[7]}&head=${runs[14]}`);
   await sees(page, /slower from 4M up/);
   await page.goBack();
 
   /* A click likewise; before the change it is the baseline. */
-  await bandwidth.locator('.trend polyline').waitFor();
+  await bandwidth.locator('.line').waitFor();
   const { x, y, height } = await chart.boundingBox();
   await page.mouse.click(x + 60, y + height / 2);
   await page.waitForURL(`**/compare?base=baseline&head=${runs[0]}`);
@@ -133,7 +133,7 @@ test('what is shown follows the address, and is saved as CSV', LIMIT, async (t) 
     (await axe(page)).map((violation) => violation.id),
     [],
   );
-  await page.getByLabel('Place').selectOption('in place');
+  await page.getByLabel('Placement').selectOption('in place');
   await page.waitForURL('**/trends?in_place=1');
   const wanted = await server.get('/api/v1/trends?in_place=1&band=bandwidth&format=csv');
   /* What is shown is saved: until the answer has come, that is what was before. */
@@ -147,13 +147,13 @@ test('what is shown follows the address, and is saved as CSV', LIMIT, async (t) 
   await page.getByLabel('Collective').selectOption('broadcast');
   await seesNoRun(page);
   await page.reload();
-  await sees(page, 'measured broadcast of float32');
+  await sees(page, /measured broadcast of float32/);
   assert.equal(await page.getByLabel('Collective').inputValue(), 'broadcast');
   await page.goto(`${server.url}/trends?collective=nothing`);
   await sees(page, /collective.* nothing/);
   await page.goto(`${server.url}/trends?like=hardware&nodes=node-1%2Cnode-2`);
   await until(
-    async () => (await page.locator('.trend polyline').count()) === 4,
+    async () => (await page.locator('.trend-card .line').count()) === 4,
     'the bands that were measured',
   );
 });

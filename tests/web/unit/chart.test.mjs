@@ -2,14 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as model from '../../../web/js/chart_model.mjs';
-import { escapeXml, panelsToSvg } from '../../../web/js/chart_svg.mjs';
 import { lookOf } from '../../../web/js/palette.mjs';
 import { markOf, unlikeInWords } from '../../../web/js/shown.mjs';
 import { rowsShown, toCsv, toJson, toMarkdown } from '../../../web/js/shown_files.mjs';
 import { formatAddress, parseAddress } from '../../../web/js/url_state.mjs';
 import { pointValue } from '../../../web/js/stats.mjs';
 import { bookOf } from '../../../web/js/book.mjs';
+import { escapeXml } from '../../../web/js/xml.mjs';
+import '../lib/jsx.mjs';
 import { sampleRows, stateWith } from '../lib/sample.mjs';
+
+const load = (/** @type {string} */ name) => import(`../../../web/js/${name}`);
+const plot = await load('plot.jsx');
+const { panelsToSvg } = await load('plot_file.jsx');
 
 const bookWith = (rows) => bookOf(stateWith(rows));
 const view = (search) => parseAddress('/runs/a', search).query;
@@ -167,29 +172,27 @@ test('hidden lines do not stretch the scale', () => {
   assert.ok(panel.y[1] < 0.01, String(panel.y));
 });
 
-test('ticks are powers of two with room between, and of ten', () => {
-  assert.deepEqual(model.sizeTicks([6, 90], 1000, 44), [8, 16, 32, 64]);
-  const few = model.sizeTicks([5, 2 ** 30], 300, 44);
+test('ticks are powers of two with room between, and round values', () => {
+  const places = (x, width) => plot.placeTicks({ isSize: true, x }, width);
+  assert.deepEqual(places([6, 90], 200), [8, 16, 32, 64]);
+  const few = places([5, 2 ** 30], 300);
   assert.ok(few.length >= 3 && few.length <= 7, String(few));
-  assert.deepEqual(model.logTicks([1, 1e6]), [1, 10, 100, 1000, 1e4, 1e5, 1e6]);
-  assert.deepEqual(model.logTicks([20, 5000]), [20, 50, 100, 200, 500, 1000, 2000, 5000]);
-  assert.deepEqual(model.logTicks([8, 20000]), [10, 30, 100, 300, 1000, 3000, 10000]);
-  assert.deepEqual(model.logTicks([10, 100]), [10, 20, 50, 100]);
-  assert.deepEqual(model.logTicks([15, 25]), [15, 20, 25]);
-  assert.deepEqual(model.valueTicks({ isLog: true, y: [15, 20] }), [15, 16, 17, 18, 19, 20]);
-  const even = (y) => model.valueTicks({ isLog: false, y });
-  assert.deepEqual(even([0, 15]), [0, 2.5, 5, 7.5, 10, 12.5, 15]);
-  assert.deepEqual(even([0, 0.3]), [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]);
-  const few2 = model.placeTicks({ isSize: true, x: [2000, 2040] }, 600);
-  assert.ok(few2.length > 2, String(few2));
+  assert.ok(places([2000, 2040], 600).length > 2);
+  assert.deepEqual(plot.placeTicks({ isSize: false, x: [0.5, 4.5] }, 600), [1, 2, 3, 4]);
+  const values = (isLog, y) => plot.valueTicks({ isLog, y });
+  assert.deepEqual(values(true, [1, 1e6]), [1, 10, 100, 1000, 1e4, 1e5, 1e6]);
+  assert.deepEqual(values(true, [20, 5000]), [20, 50, 100, 200, 500, 1000, 2000, 5000]);
+  assert.deepEqual(values(true, [10, 100]), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+  assert.deepEqual(values(true, [15, 20]), [15, 16, 17, 18, 19, 20]);
+  assert.deepEqual(values(false, [0, 15]), [0, 2, 4, 6, 8, 10, 12, 14]);
 });
 
 test('an axis has the same labels on the screen and in a file', () => {
-  assert.deepEqual([0, 7.5, 10, 100, 0.05].map(model.valueLabel), ['0', '7.5', '10', '100', '0.05']);
+  assert.deepEqual([0, 7.5, 10, 100, 0.05].map(plot.valueLabel), ['0', '7.5', '10', '100', '0.05']);
   const [panel] = panelsOf([source(['all_reduce'], [8, 1 << 20])]);
   const text = pictureOf([source(['all_reduce'], [8, 1 << 20])]);
-  for (const tick of model.valueTicks(panel)) {
-    assert.ok(text.includes(`>${model.valueLabel(tick)}</text>`), String(tick));
+  for (const tick of plot.valueTicks(panel)) {
+    assert.ok(text.includes(`>${plot.valueLabel(tick)}</text>`), String(tick));
   }
   assert.ok(!/>\d+\.\d*0<\/text>/.test(text));
 });
@@ -237,15 +240,6 @@ test('the value axis ends at a round number not below the value', () => {
   assert.equal(model.niceCeil(13.9), 15);
 });
 
-test('lines on one x array have nulls where they have no such size', () => {
-  const line = (xs) => ({ points: xs.map((x) => ({ x, y: x * 2 })) });
-  assert.deepEqual(model.alignLines([line([8, 32]), line([16])]), [
-    [8, 16, 32],
-    [16, null, 64],
-    [null, 32, null],
-  ]);
-});
-
 test('a line and its in-place twin share colour and shape, not dash and filling', () => {
   for (let index = 0; index < 14; index += 1) {
     const out = lookOf(index, false, 'light');
@@ -266,10 +260,10 @@ test('the SVG is well-formed whatever the names hold', () => {
   assert.match(text, /&#60;script&#62;/);
   assert.equal((text.match(/<svg /g) ?? []).length, 1);
   // The ranks' band, and a bar with two ends at each of two points.
-  const [, bars] = text.match(/<path d="([^"]*)"/);
+  const [, bars] = text.match(/<path class="bars" d="([^"]*)"/);
   assert.equal(bars.match(/M/g).length, 2 * 3);
   assert.equal(text.match(/fill-opacity/g).length, 2 * 2);
-  assert.ok(!/<path|fill-opacity/.test(pictureOf(runs, '?band=0')));
+  assert.ok(!/class="bars"|fill-opacity/.test(pictureOf(runs, '?band=0')));
   assert.equal(escapeXml(`<&>"'`), '&#60;&#38;&#62;&#34;&#39;');
 });
 

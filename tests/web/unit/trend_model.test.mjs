@@ -5,8 +5,8 @@ import {
   buildTrends,
   changeAddress,
   compareAddress,
+  trendPanel,
   valueRange,
-  valueTicks,
 } from '../../../web/js/trend_model.mjs';
 
 const like = (env = {}) => ({
@@ -127,5 +127,38 @@ test('the axis holds intervals, and a tenth of the value at least', () => {
   const points = [point('r1', 100), point('r2', 100, { low: 80, high: 130 })];
   assert.deepEqual(valueRange(points), [74, 136]);
   assert.deepEqual(valueRange([point('r1', 100)]), [95, 105]);
-  assert.deepEqual(valueTicks([95, 105]), [96, 98, 100, 102, 104]);
+});
+
+test('a mark stands where the server found a change, and only there', () => {
+  const change = (run, answer) => ({ series: 1, run, created: '', verdict: { answer, evidence: {} } });
+  const points = [point('r3', 80, { change: -0.2 }), point('r2', 100, { change: 0.002 }), point('r1', 100)];
+  const [line] = buildTrends([answer(points, [change('r3', 'worse'), change('r2', 'same')])]);
+  assert.equal(line.worst, 0.2);
+  const { marks, dates } = trendPanel(line.panels[0], 'Bus bandwidth', line.columns);
+  assert.deepEqual(
+    marks.map(({ x, text }) => [x, text]),
+    [[1.5, '▼ −20 %']],
+  );
+  assert.equal(dates.length, 3);
+});
+
+test('the line with the worst change comes first, however few runs it has', () => {
+  const other = { series: 2, like: like({ X: '1' }) };
+  const worse = { series: 2, run: 'r2', created: '', verdict: { answer: 'worse', evidence: {} } };
+  const lines = buildTrends([
+    answer(
+      [
+        point('r5', 1),
+        point('r4', 1),
+        point('r3', 1),
+        point('r2', 1, { ...other, change: -0.1 }),
+        point('r1', 1, other),
+      ],
+      [worse],
+    ),
+  ]);
+  assert.deepEqual(
+    lines.map(({ columns }) => columns.length),
+    [2, 3],
+  );
 });

@@ -1,7 +1,6 @@
 /* later.mjs - the views that few visits need, one file of the bundle */
-export { panelsToSvg, svgToPng } from '../chart_svg.mjs';
+export { panelsToSvg, svgToPng, tonesOf } from '../plot_file.jsx';
 export { rowsShown, toCsv, toJson, toMarkdown } from '../shown_files.mjs';
-export { fillWays } from '../ways.mjs';
 export { default as budget } from './budget.mjs';
 export { default as compare } from './compare.mjs';
 export { default as firstSteps } from './first_steps.mjs';
@@ -11,6 +10,6 @@ export { default as nodes } from './nodes.mjs';
 export { pairMap } from './pair_map.mjs';
 export { editRun } from './run_edit.mjs';
 export { RowDetail } from './row_detail.mjs';
-export { default as scaling } from './scaling.mjs';
+export { Scaling } from './scaling.jsx';
 export { topology } from './topology.mjs';
-export { default as trends } from './trends.mjs';
+export { default as trends } from './trends.jsx';

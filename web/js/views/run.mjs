@@ -6,11 +6,12 @@ import { debounce, h, paced, setHidden } from '../dom.mjs';
 import { laterPart } from '../later_part.mjs';
 import { fold, tabs } from '../parts.mjs';
 import { RunSource } from '../run_source.mjs';
+import { asPart } from '../ui.jsx';
 import { verdictOf } from '../verdicts.mjs';
 import { rankHeat } from './rank_heat.mjs';
 import { runMeaning, runSpec } from './run_about.mjs';
 import { caseGrid, caseNote } from './run_cases.mjs';
-import { runCharts } from './run_charts.mjs';
+import { RunCharts } from './run_charts.jsx';
 import { runFigures } from './run_figures.mjs';
 import { runHead } from './run_head.mjs';
 import { runLanes } from './run_lanes.mjs';
@@ -55,7 +56,7 @@ export default function view(root, app, { id, query }) {
     (tab) => change({ tab }),
   );
   const rest = h('div.stack', { hidden: true }, elements(ABOVE_TABS), panels.element);
-  Object.assign(shown, { source, parts, panels, rest });
+  Object.assign(shown, { app, change, source, parts, panels, rest });
   root.append(parts.head.bar, parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {
@@ -88,9 +89,9 @@ function buildParts(app, id, { ask, change, seek, source }) {
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
     pairs: laterPart(app, (views) => views.pairMap(change)),
-    scaling: laterPart(app, (views) => views.scaling(app, id, change)),
-    charts: runCharts(change, ask, app.later),
-    metrics: runCharts(change, ask, app.later, true),
+    scaling: laterPart(app, (views) => asPart(views.Scaling)),
+    charts: asPart(RunCharts),
+    metrics: asPart(RunCharts),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),
     table: runTable(app, id, (sort) => change({ sort })),
@@ -145,7 +146,7 @@ function runBudget(app, id) {
   };
 }
 
-function draw({ source, parts, panels, rest, onPaper = false }, view) {
+function draw({ app, change, source, parts, panels, rest, onPaper = false }, view) {
   const state = source.stateAt(view.at);
   const all = bookOf(state);
   source.needCase(view.case);
@@ -170,16 +171,16 @@ function draw({ source, parts, panels, rest, onPaper = false }, view) {
     setHidden(parts.charts.element, true);
     parts.pairs.update(state, verdictOf(source.meta, 'culprit')?.nodes ?? [], source.meta.nodes, view.racks);
   } else if (measures) {
-    parts.charts.update([own, ...others], view);
+    parts.charts.update({ app, runs: [own, ...others], view, change });
   }
   const isScaling = measures && spec?.pattern === 'scaling' && view.case === null && view.at === null;
   if (parts.scaling) {
     setHidden(parts.scaling.element, !isScaling);
   }
   if (isScaling) {
-    parts.scaling?.update(own, state, view);
+    parts.scaling?.update({ app, run: own, cases: [...state.cases.values()], view, change });
   }
-  parts.metrics.update([own, ...others], view);
+  parts.metrics.update({ app, runs: [own, ...others], view, change, figures: true });
   parts.replay.update(source, state, view.at);
   const hasFigures = all.rows > 0 || state.metrics.size > 0;
   const tab = view.tab || (hasFigures ? 'table' : 'ranks');

@@ -16,9 +16,10 @@ import {
 import { idempotencyKey } from '../spec_text.mjs';
 import { placement } from '../stats.mjs';
 import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { asPart } from '../ui.jsx';
 import { verdictLines } from '../verdicts.mjs';
 import { whereInWords } from '../where.mjs';
-import { runShare } from './run_share.mjs';
+import { RunShare } from './share.jsx';
 import { messagePlace } from './run_timeline.mjs';
 
 const MESSAGES_SHOWN = 20;
@@ -47,10 +48,11 @@ export function runHead(app, id, change) {
     stop: h('button.danger', { hidden: true }, 'Stop'),
     follow: h('button', { hidden: true }),
     again: h('a.button', { href: `/new?from=${encodeURIComponent(id)}` }, 'Run again'),
-    share: runShare(app, id),
+    share: asPart(RunShare),
     remove: h('button.quiet', { hidden: true }, 'Delete'),
   };
   parts.progress.setAttribute('aria-label', 'Rows measured');
+  parts.share.update({ app, id });
   wireActions(parts, app, id);
   if (!app.isReport) {
     refuseViewers(parts, app);

@@ -1,5 +1,5 @@
-/* ways.mjs - where along the sizes NCCL took which algorithm: a strip under a chart */
-import { h } from './dom.mjs';
+/* ways.jsx - where along the sizes NCCL took which algorithm: a strip under a chart */
+import { useMemo } from 'preact/hooks';
 import { waysInWords } from './stats.mjs';
 import { formatSize } from './units.mjs';
 
@@ -31,28 +31,33 @@ function stripsOf(panel) {
   return [...strips.values()].slice(0, STRIPS_MAX);
 }
 
-function stripElement({ parts, labels }, [low, high]) {
+function Strip({ parts, labels, x: [low, high] }) {
   const at = (x) => (100 * Math.log(x / low)) / Math.log(high / low);
   const words = ({ way, x }) => `${way || 'not known'} from ${formatSize(x)}`;
-  return h(
-    'div.way-strip',
-    {
-      role: 'img',
-      'aria-label': `${labels.join(', ')}: ${parts.map(words).join('; ')}`,
-    },
-    parts.map((part, i) =>
-      h(
-        'span',
-        {
-          title: words(part),
-          vars: { width: `${at(parts[i + 1]?.from ?? high) - at(Math.max(low, part.from))}%` },
-        },
-        part.way,
-      ),
-    ),
+  return (
+    <div class="way-strip" role="img" aria-label={`${labels.join(', ')}: ${parts.map(words).join('; ')}`}>
+      {parts.map((part, i) => (
+        <span
+          key={part.x}
+          title={words(part)}
+          style={{ width: `${at(parts[i + 1]?.from ?? high) - at(Math.max(low, part.from))}%` }}
+        >
+          {part.way}
+        </span>
+      ))}
+    </div>
   );
 }
 
-export function fillWays(element, panel) {
-  element.replaceChildren(...stripsOf(panel).map((strip) => stripElement(strip, panel.x)));
+export function WayStrips({ panel }) {
+  const strips = useMemo(() => stripsOf(panel), [panel]);
+  return (
+    strips.length > 0 && (
+      <div class="way-strips">
+        {strips.map((strip) => (
+          <Strip key={strip.labels.join()} {...strip} x={panel.x} />
+        ))}
+      </div>
+    )
+  );
 }

@@ -1,0 +1,219 @@
+/* panels.jsx - plots beside one another, with one cross-hair, one range and one legend */
+import { useMemo, useState } from 'preact/hooks';
+import { isBytes, METRICS } from './chart_model.mjs';
+import { REFERENCE_DASH } from './palette.mjs';
+import { Region } from './parts.jsx';
+import { Glyph } from './plot.jsx';
+import { PlotBox } from './plot_box.jsx';
+import { doubtInWords, doubtOf } from './stats.mjs';
+import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
+import { WayStrips } from './ways.jsx';
+
+const HEIGHT = 340;
+const HEIGHT_OF_MANY = 260;
+const TIP_LINES = 12;
+
+/* `mark`: what is no measurement, which the style writes across each plot; or ''.
+ * `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
+ * places, null for all; without it none can be selected. `name`: the legend's, where a page has
+ * several. */
+export function Panels({ panels, spread, mark, onToggle, onZoom = null, name = 'Series' }) {
+  const [at, setAt] = useState(null);
+  const height = panels.length > 2 ? HEIGHT_OF_MANY : HEIGHT;
+  const under = at && panels.find(({ key }) => key === at.key);
+  if (panels.length === 0) {
+    return null;
+  }
+  return (
+    <div class="stack">
+      <div class={panels.length === 1 ? 'panels one' : 'panels'}>
+        {panels.map((panel) => (
+          <figure key={panel.key} class={mark && 'unreal'} data-unreal={mark}>
+            <figcaption>
+              <strong>{panel.title}</strong> <span class="muted">{panel.axis}</span>
+            </figcaption>
+            <PlotBox
+              panel={panel}
+              height={height}
+              spread={spread}
+              label={labelOf(panel, onZoom)}
+              cursor={under && under !== panel && placesOf(panel) === placesOf(under) ? at.x : null}
+              tip={(x) => <Tip panel={panel} x={x} />}
+              onCursor={(x) => setAt(x === null ? null : { x, key: panel.key })}
+              onZoom={onZoom}
+            />
+            <WayStrips panel={panel} />
+            {panel.good && <p class="muted good-for">{panel.good}</p>}
+          </figure>
+        ))}
+      </div>
+      <Legend panels={panels} panel={under || panels[0]} x={under ? at.x : null} {...{ onToggle, name }} />
+      <References panels={panels} />
+    </div>
+  );
+}
+
+const placesOf = (panel) => (panel.isSize ? 'bytes' : panel.place);
+
+const labelOf = (panel, onZoom) =>
+  `Chart of ${panel.title}: ${panel.axis} over ${panel.isSize ? 'bytes' : panel.place}. Left and right ` +
+  `arrow keys read out each point${onZoom ? '; with Shift they select a range, Enter zooms, 0 shows all' : ''}.`;
+
+/* ---- Figures at one place ---- */
+
+const pointAt = ({ points }, x) => points.find((point) => point.x === x);
+
+export function Tip({ panel, x }) {
+  const found = panel.lines
+    .filter((line) => !line.hidden)
+    .map((line) => ({ line, point: pointAt(line, x) }))
+    .filter(({ point }) => point);
+  return (
+    <>
+      <p class="readout-size">{placeInWords(panel, x)}</p>
+      <table>
+        <tbody>
+          {found.slice(0, TIP_LINES).map(({ line, point }) => (
+            <tr key={line.key}>
+              <th scope="row">
+                <Glyph line={line} />
+                <span>{line.label}</span>
+              </th>
+              <td>{valueInWords(panel, point)}</td>
+              <td class="muted">{spanInWords(panel, point)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {found.length > TIP_LINES && <p>and {found.length - TIP_LINES} more</p>}
+    </>
+  );
+}
+
+function placeInWords(panel, x) {
+  if (!isBytes(panel)) {
+    return `${panel.place} ${x}`;
+  }
+  return formatSize(x) === String(x) ? formatMemory(x) : `${formatSize(x)} bytes`;
+}
+
+function valueInWords(panel, { y, point }) {
+  if (panel.unit !== undefined) {
+    return `${significant(y)} ${panel.unit}`;
+  }
+  return panel.metric === 'time' ? timeInWords(point) : `${formatBandwidth(y)} GB/s`;
+}
+
+const timeInWords = (point) => (point.noisy > 0 ? '~' : '') + formatTime(point.time_us);
+
+function spanInWords(panel, { lo, hi, point }) {
+  if (panel.unit !== undefined) {
+    return `${significant(lo)} … ${significant(hi)}`;
+  }
+  return doubtInWords(doubtOf(point, METRICS[panel.metric].figure));
+}
+
+/* ---- The legend ---- */
+
+/* The heading of a column, and its text for a point. Narrow screens show the first three. */
+const MEASURED = {
+  busbw: ['busbw, GB/s', ({ point }) => formatBandwidth(point.busbw_gbs)],
+  algbw: ['algbw, GB/s', ({ point }) => formatBandwidth(point.algbw_gbs)],
+  time: ['time', ({ point }) => timeInWords(point)],
+  doubt: ['±', ({ point }) => doubtInWords(doubtOf(point)).replace('±', '')],
+  ranks: ['fastest … slowest rank', ({ point }) => range(point.rank_spread.time_us)],
+  repeats: [
+    'repeats',
+    ({ point }) =>
+      (point.repeats > 1 ? `${point.repeats}: ${range(point.repeat_spread.time_us)}` : '–') +
+      (point.wrong ? `, ${point.wrong} wrong` : ''),
+  ],
+};
+const reported = ([middle, low, high, count] = ['mean', 'min', 'max', 'figures']) => [
+  [middle, ({ y }) => significant(y)],
+  [`${low} … ${high}`, ({ lo, hi }) => `${significant(lo)} … ${significant(hi)}`],
+  [count, ({ point }) => String(point.count)],
+];
+
+function columnsOf({ metric, values }) {
+  const other = metric === 'busbw' ? 'algbw' : 'busbw';
+  return metric === undefined
+    ? reported(values)
+    : [metric, 'time', 'doubt', other, 'ranks', 'repeats'].map((name) => MEASURED[name]);
+}
+
+const range = (times) => times.map(formatTime).join(' … ');
+
+/* A row for each line, with its figures at x of `panel`; null: at the last place. */
+function Legend({ panels, panel, x, onToggle, name }) {
+  const lines = useMemo(() => linesOf(panels), [panels]);
+  const columns = columnsOf(panels[0]);
+  const at = x ?? lastPlace(panel);
+  const subject = panel.metric === undefined ? `${panel.title} ` : '';
+  const figuresOf = (key) => {
+    const line = panel.lines.find((one) => one.key === key);
+    const point = !line || line.hidden ? null : pointAt(line, at);
+    return columns.map(([heading, text]) => (
+      <td key={heading} class="number">
+        {(point && text(point)) || '–'}
+      </td>
+    ));
+  };
+  return (
+    <Region label={name}>
+      <table class="legend">
+        <thead>
+          <tr>
+            <th scope="col">{at === null ? '' : `${subject}at ${placeInWords(panel, at)}`}</th>
+            {columns.map(([text]) => (
+              <th key={text} scope="col">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.key}>
+              <th scope="row">
+                <button
+                  type="button"
+                  class="legend-item"
+                  aria-pressed={String(!line.hidden)}
+                  data-key={line.key}
+                  onClick={() => onToggle(line.key)}
+                >
+                  <Glyph line={line} />
+                  {line.label}
+                </button>
+              </th>
+              {figuresOf(line.key)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Region>
+  );
+}
+
+const byKey = (items) => [...new Map(items.map((item) => [item.key, item])).values()];
+
+const linesOf = (panels) => byKey(panels.flatMap(({ lines }) => lines).filter(({ offered }) => offered));
+
+/* null: nothing is drawn. */
+function lastPlace({ lines }) {
+  const xs = lines.filter((line) => !line.hidden).flatMap(({ points }) => points.slice(-1));
+  return xs.length > 0 ? Math.max(...xs.map(({ x }) => x)) : null;
+}
+
+/* The limits and baselines of all panels, once each. */
+const References = ({ panels }) => (
+  <ul class="references" aria-label="References">
+    {byKey(panels.flatMap(({ references }) => references)).map(({ key, label, colour, points }) => (
+      <li key={key}>
+        <Glyph line={{ colour, dash: REFERENCE_DASH, isBand: points[0].lo !== undefined }} />
+        {label}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,84 @@
+/* parts.jsx - small pieces that several views show */
+import { ANSWERS, badVerdict } from './verdicts.mjs';
+import { stateLook, stateWord } from './parts.mjs';
+
+/* A word with a sign, so that its colour is never all there is. */
+const SignPill = ({ look, title, children }) => {
+  const [sign, tone] = look;
+  return (
+    <span class={`pill ${tone}`} title={title}>
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      {children}
+    </span>
+  );
+};
+
+export const StatePill = ({ state }) => <SignPill look={stateLook(state)}>{stateWord(state)}</SignPill>;
+
+export const AnswerPill = ({ answer, title }) => (
+  <SignPill look={(ANSWERS[answer] ?? '· calm').split(' ')} title={title}>
+    {stateWord(answer)}
+  </SignPill>
+);
+
+/* What became of a run: the verdict that somebody should see, else its state. */
+export function RunPill({ run }) {
+  const verdict = badVerdict(run);
+  return run.state === 'completed' && verdict ? (
+    <AnswerPill answer={verdict.answer} title={verdict.sentence} />
+  ) : (
+    <StatePill state={run.state} />
+  );
+}
+
+/* A time of day, with the date when it is another day, or always; with the time zone in the
+ * tooltip. */
+export function Time({ text, hasDay = false }) {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) {
+    return <span>–</span>;
+  }
+  const today = !hasDay && new Date().toDateString() === time.toDateString();
+  const clock = time.toLocaleTimeString([], { hour12: false });
+  /* Swedes write dates as ISO 8601 does. */
+  const day = today ? '' : `${time.toLocaleDateString('sv')} `;
+  const zone = time.toLocaleTimeString([], { timeZoneName: 'short' }).split(' ').at(-1);
+  return (
+    <time dateTime={text} title={`${time.toLocaleDateString('sv')} ${clock} ${zone} (${text})`}>
+      {day + clock}
+    </time>
+  );
+}
+
+/* The names of a table's columns; numbers stand to the right. */
+export const Head = ({ columns, isNumber = () => false }) => (
+  <thead>
+    <tr>
+      {columns.map((text, i) => (
+        <th key={text} scope="col" class={isNumber(i) ? 'number' : undefined}>
+          {text}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
+
+/* A card that opens. */
+export const Fold = ({ title, note, children }) => (
+  <details class="card fold">
+    <summary>
+      <h2>{title}</h2>
+      {note}
+    </summary>
+    {children}
+  </details>
+);
+
+/* A box that scrolls, which keys must be able to reach. */
+export const Region = ({ label, name = 'scroll', children }) => (
+  <section class={name} tabIndex={0} aria-label={label}>
+    {children}
+  </section>
+);

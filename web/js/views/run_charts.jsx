@@ -1,0 +1,119 @@
+/* run_charts.jsx - the charts of a run, or of several, with their switches */
+import { buildPanels, METRICS } from '../chart_model.mjs';
+import { metricPanels } from '../figures.mjs';
+import { Panels } from '../panels.jsx';
+import { markOf, unlikeInWords } from '../shown.mjs';
+import { Alert, flipped, Switcher, useTheme } from '../ui.jsx';
+import { formatSize } from '../units.mjs';
+import { ViewShare } from './share.jsx';
+
+/* More lines nobody tells apart, and thousands take a browser minutes. */
+const LINES_MAX = 200;
+const SPREADS =
+  'Shaded: fastest to slowest rank. Error bars: 95 % confidence interval of the median, across repeats';
+const EMPTY = 'Points appear here as they are measured.';
+
+/* Of measured rows, or of the `figures` of programs. The runs are what runOnChart() makes of
+ * them, the run of the page first. `change(set)` asks for another address state. */
+export function RunCharts({ app, runs, view, change, figures = false }) {
+  const theme = useTheme();
+  const lines = figures ? 0 : runs.reduce((sum, { book }) => sum + book.lines.size, 0);
+  const build = figures ? metricPanels : buildPanels;
+  const panels = lines > LINES_MAX ? [] : build(runs, view, theme);
+  const unlike = unlikeInWords(runs);
+  const shown = { runs, panels, spread: view.band };
+  if (figures && panels.length === 0) {
+    return null;
+  }
+  return (
+    <section class="card chart-card" aria-label={figures ? 'Chart of figures' : 'Chart'}>
+      <div class="chart-top">
+        <Controls view={view} change={change} figures={figures} />
+        <ViewShare app={app} shown={shown} />
+      </div>
+      {unlike && (
+        <Alert tone="warn" title="Not alike. ">
+          {unlike}
+        </Alert>
+      )}
+      {panels.length === 0 && (
+        <p class="chart-empty">
+          {lines > LINES_MAX
+            ? `${lines} lines are too many to tell apart: select one of the cases, in its tab.`
+            : EMPTY}
+        </p>
+      )}
+      <Panels
+        panels={panels}
+        spread={view.band}
+        mark={markOf(runs)}
+        onToggle={(key) => change({ hide: flipped(view.hide, key) })}
+        onZoom={figures ? null : (zoom) => change({ zoom })}
+      />
+      {!figures && view.band && panels.length > 0 && <p class="muted spreads">{SPREADS}.</p>}
+    </section>
+  );
+}
+
+function Controls({ view, change, figures }) {
+  return (
+    <div class="controls">
+      {!figures && (
+        <Switcher
+          label="Bandwidth"
+          options={['busbw', 'algbw'].map((name) => [name, name, METRICS[name].good])}
+          value={view.metric}
+          onChange={(metric) => change({ metric })}
+        />
+      )}
+      <Switcher
+        label={figures ? 'Vertical scale' : 'Scale of the bandwidth'}
+        options={['linear', 'log'].map((name) => [name, name])}
+        value={view.y}
+        onChange={(y) => change({ y })}
+      />
+      {!figures && (
+        <Switcher
+          label="Placement"
+          options={[
+            ['both', 'both'],
+            ['out', 'out of place'],
+            ['in', 'in place'],
+          ]}
+          value={view.place}
+          onChange={(place) => change({ place })}
+        />
+      )}
+      <label title={figures ? 'Lowest to highest, over ranks and repeats' : SPREADS}>
+        <input
+          type="checkbox"
+          checked={view.band}
+          onChange={(event) => change({ band: event.currentTarget.checked })}
+        />{' '}
+        spread
+      </label>
+      {!figures && view.zoom === null && <span class="muted">Drag to zoom</span>}
+      {!figures && view.zoom !== null && (
+        <button type="button" class="quiet" onClick={() => change({ zoom: null })}>
+          {`${view.zoom.map(formatSize).join(' to ')}: show all`}
+        </button>
+      )}
+      {!figures && (
+        <button type="button" class="quiet" onClick={() => openMeanings(change)}>
+          About these numbers
+        </button>
+      )}
+    </div>
+  );
+}
+
+/* They are explained below the table, in its tab. */
+function openMeanings(change) {
+  change({ tab: 'table' });
+  const fold = document.querySelector('.meanings')?.closest('details');
+  if (fold) {
+    fold.open = true;
+    fold.scrollIntoView();
+    fold.querySelector('summary').focus();
+  }
+}

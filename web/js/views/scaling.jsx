@@ -1,0 +1,99 @@
+/* scaling.jsx - a run over node counts: how a size's bandwidth and time went, what the
+ * server projects for more nodes, and how far off that was where it could be checked */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Panels } from '../panels.jsx';
+import { scalingPanels, sizeLabel } from '../scaling.mjs';
+import { markOf } from '../shown.mjs';
+import { Alert, flipped, useTheme } from '../ui.jsx';
+import { ViewShare } from './share.jsx';
+
+const isProjected = ({ verdict }) => verdict.answer === 'projected';
+
+/* The answer for so many nodes, asked for again when another case has completed. */
+function useProjection(app, id, done, nodes) {
+  const [found, setFound] = useState({ answer: null, error: null });
+  useEffect(() => {
+    let isCurrent = true;
+    if (done > 0) {
+      app.api.projection(id, nodes).then(
+        (answer) => isCurrent && setFound({ answer, error: null }),
+        (error) => isCurrent && setFound(({ answer }) => ({ answer, error })),
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [done, nodes]);
+  return found;
+}
+
+/* `run`: as runOnChart() makes it; `cases`: those whose end the server knows. `change(set)`
+ * asks for another address state: its `nodes` are asked about, `of` is the size that is shown. */
+export function Scaling({ app, run, cases, view, change }) {
+  const theme = useTheme();
+  const [hide, setHide] = useState([]);
+  const input = useRef(null);
+  const done = cases.filter(({ state }) => state === 'completed');
+  const nodes = view.nodes ?? 2 * Math.max(0, ...done.map((one) => one.nodes?.length ?? 0));
+  const { answer, error } = useProjection(app, run.id, done.length, nodes);
+  if (done.length === 0) {
+    return null;
+  }
+  const sizes = answer?.sizes ?? [];
+  const chosen = sizes.find((size) => sizeLabel(size) === view.of);
+  const found = chosen ?? sizes.findLast(isProjected) ?? sizes.at(-1);
+  const panels = found ? scalingPanels(found, answer.nodes, hide, theme) : [];
+  const shown = { runs: [{ ...run, verdicts: answer ? [answer.verdict] : [] }], panels, spread: true };
+  const submit = (event) => {
+    event.preventDefault();
+    change({ nodes: Number(input.current.value) });
+  };
+  return (
+    <section class="card chart-card" aria-label="Scaling">
+      <h2>Scaling</h2>
+      <div class="chart-top">
+        <form class="controls" onSubmit={submit}>
+          <label for="scaling-size">Size</label>
+          <select
+            id="scaling-size"
+            value={found && sizeLabel(found)}
+            onChange={(event) => change({ of: event.currentTarget.value })}
+          >
+            {sizes.map((size) => (
+              <option key={sizeLabel(size)} value={sizeLabel(size)}>
+                {sizeLabel(size) + (isProjected(size) ? '' : ' (not projected)')}
+              </option>
+            ))}
+          </select>
+          <label for="scaling-nodes">Project to nodes</label>
+          <input
+            id="scaling-nodes"
+            ref={input}
+            type="text"
+            inputmode="numeric"
+            pattern="[1-9][0-9]{0,5}"
+            required
+            size={6}
+            defaultValue={String(nodes)}
+            key={nodes}
+          />
+          <button type="submit">Project</button>
+        </form>
+        <ViewShare app={app} shown={shown} />
+      </div>
+      {error && (
+        <Alert tone="bad" title="That did not work. ">
+          {error.message}
+        </Alert>
+      )}
+      <p role="status">{(chosen ?? answer)?.verdict.sentence}</p>
+      <Panels
+        panels={panels}
+        spread
+        mark={markOf([run])}
+        name="Measured and projected"
+        onToggle={(key) => setHide(flipped(hide, key))}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+/* share.jsx - a run to take along: what charts show of it, and all of it as files */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { copyText, download } from '../dom.mjs';
+import { titleOf } from '../shown.mjs';
+
+const FILES = [
+  ['report', 'Report', 'a page of its own that opens offline', 'html'],
+  ['csv', 'CSV', 'for a spreadsheet or pandas'],
+  ['json', 'JSON', 'all rows in one document'],
+  ['ndjson', 'NDJSON', 'a row in each line'],
+  ['text', 'Text', 'in the columns of nccl-tests', 'txt'],
+];
+
+/* All of a run, as the server writes it. */
+export const RunShare = ({ app, id }) => (
+  <Menu
+    title="Download"
+    items={FILES.map(([kind, name, hint, ending = kind]) => ({
+      name,
+      hint,
+      async act(say) {
+        say('Fetching…');
+        download(await app.api.file(id, kind), `ringbench-${id}.${ending}`);
+        return '';
+      },
+    }))}
+  />
+);
+
+/* What charts show of all of their runs: `shown` is {runs, panels, spread}. */
+export function ViewShare({ app, shown }) {
+  const { runs, panels } = shown;
+  const save = (content, type, ending) => {
+    const name = titleOf(runs)
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .slice(0, 80);
+    download(new Blob([content], { type }), `ringbench-${name}.${ending}`);
+    return '';
+  };
+  /* A report's own path says nothing to others. */
+  const address = location.protocol === 'file:' ? null : location.href;
+  const picture = ({ panelsToSvg, tonesOf }) =>
+    panelsToSvg({ ...shown, tone: tonesOf(document.documentElement) });
+  const items = [
+    ['Link', 'to this view', () => copied(location.href, 'the address restores this view')],
+    [
+      'Markdown',
+      'for an issue tracker',
+      ({ toMarkdown }) => copied(toMarkdown(runs, panels, address), 'the figures that are shown'),
+    ],
+    [
+      'CSV',
+      'the figures that are shown',
+      ({ rowsShown, toCsv }) => save(toCsv(rowsShown(runs, panels)), 'text/csv', 'csv'),
+    ],
+    ['JSON', 'the same', ({ toJson }) => save(toJson(runs, panels, address), 'application/json', 'json')],
+    ['SVG', 'the charts as a drawing', (files) => save(picture(files).text, 'image/svg+xml', 'svg')],
+    [
+      'PNG',
+      'the charts as a picture',
+      async (files) => save(await files.svgToPng(picture(files)), 'image/png', 'png'),
+    ],
+  ];
+  return (
+    <Menu
+      title="Share"
+      /* A browser lets a page copy soon after a click only: the module is loaded before it. */
+      onOpen={() => app.later().catch(() => {})}
+      items={items.map(([name, hint, act]) => ({ name, hint, act: async () => act(await app.later()) }))}
+    />
+  );
+}
+
+async function copied(text, what) {
+  await copyText(text);
+  return `Copied: ${what}.`;
+}
+
+/* Items are {name, hint, act}, where act(say) gives what is to be said at the end. */
+function Menu({ title, items, onOpen = () => {} }) {
+  const ref = useRef(null);
+  const [note, say] = useState('');
+  useEffect(() => {
+    const close = (event) => {
+      const menu = ref.current;
+      if (event.key === 'Escape' && menu.open) {
+        menu.open = false;
+        menu.querySelector('summary').focus();
+      } else if (event.type === 'click' && event.isTrusted && !menu.contains(event.target)) {
+        menu.open = false;
+      }
+    };
+    document.addEventListener('click', close);
+    document.addEventListener('keydown', close);
+    return () => {
+      document.removeEventListener('click', close);
+      document.removeEventListener('keydown', close);
+    };
+  }, []);
+  const run = ({ act }) => act(say).then(say, (error) => say(error.message));
+  return (
+    <details class="menu" ref={ref} onToggle={onOpen}>
+      <summary class="button">{title}</summary>
+      <div class="menu-box">
+        <ul>
+          {items.map((item) => (
+            <li key={item.name}>
+              <button type="button" aria-label={`${item.name}, ${item.hint}`} onClick={() => run(item)}>
+                <strong>{item.name}</strong>
+                <span class="muted">{item.hint}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        <p class="muted" role="status">
+          {note}
+        </p>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,340 @@
+/* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { debounce, download } from '../dom.mjs';
+import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
+import { PlotBox } from '../plot_box.jsx';
+import {
+  buildTrends,
+  changeAddress,
+  changeBefore,
+  compareAddress,
+  trendPanel,
+  VERSIONS,
+} from '../trend_model.mjs';
+import { Alert, asView, usePoll } from '../ui.jsx';
+import { BANDS, formatChange, plural, shorten, significant } from '../units.mjs';
+import { trendsQuery } from '../url_state.mjs';
+
+const NAMES = Object.keys(BANDS);
+const LINES_SHOWN = 4;
+const REFRESH_MS = 30000;
+const HEIGHT = 230;
+const COLUMNS = [
+  'Run',
+  'Created',
+  'Value',
+  '95 % interval',
+  'Least to most',
+  'Cases',
+  'Change',
+  'Versions',
+  'Compare',
+];
+
+export default asView(function Trends({ app, query }) {
+  const [answers, setAnswers] = useState(null);
+  const [error, setError] = useState(null);
+  const [shown, setShown] = useState(LINES_SHOWN);
+  useEffect(() => app.title('Trends'), []);
+  usePoll(
+    async () => {
+      try {
+        const found = await Promise.all(
+          NAMES.map((band) => app.api.trends(trendsQuery(query, { band, requests: NAMES.length }))),
+        );
+        /* Equal answers keep what is open and pointed at. */
+        setAnswers((old) => (JSON.stringify(old) === JSON.stringify(found) ? old : found));
+        setError(null);
+      } catch (failure) {
+        setError(failure);
+      }
+    },
+    REFRESH_MS,
+    [JSON.stringify(query)],
+  );
+  const lines = useMemo(() => buildTrends(answers ?? []), [answers]);
+  const isRefused = Boolean(error?.status);
+  const isEmpty = answers?.every(({ points }) => points.length === 0) && !error;
+  return (
+    <>
+      <h1>Trends</h1>
+      <Filters app={app} query={query} />
+      <div class="alerts" role="status">
+        {isRefused && (
+          <Alert tone="bad" title="No trends. ">
+            {error.message}
+          </Alert>
+        )}
+        {error && !isRefused && <p class="muted">Waiting for the server.</p>}
+      </div>
+      {isEmpty && <Empty {...query} />}
+      {answers && !isEmpty && !isRefused && (
+        <div class="stack">
+          <SaveButtons app={app} query={query} onError={setError} />
+          {lines.slice(0, shown).map((line) => (
+            <Line key={line.label} app={app} {...line} />
+          ))}
+          {lines.length > shown && (
+            <p class="actions">
+              <button type="button" onClick={() => setShown(Infinity)}>
+                Show {plural(lines.length - shown, 'more line')}
+              </button>
+            </p>
+          )}
+        </div>
+      )}
+    </>
+  );
+});
+
+const Empty = ({ collective, dtype }) => (
+  <section class="empty">
+    <h2>No runs to show yet</h2>
+    <p>
+      {`A trend shows completed runs that measured ${collective} of ${dtype} with these settings. Change the ` +
+        'selection above, or '}
+      <a href="/new">start a run</a>. Repeat it each night with the same spec: runs that are alike become a
+      line. Changes are detected from 6 runs on.
+    </p>
+  </section>
+);
+
+/* The values of each band as the server writes them for a spreadsheet. */
+function SaveButtons({ app, query, onError }) {
+  const { collective, dtype } = query;
+  const save = async (band) => {
+    try {
+      const asked = trendsQuery(query, { band, format: 'csv', requests: NAMES.length });
+      download(
+        await app.api.blob(`/api/v1/trends?${asked}`),
+        `ringbench-trends-${collective}-${dtype}-${band}.csv`,
+      );
+    } catch (error) {
+      onError(error);
+    }
+  };
+  return (
+    <div class="actions">
+      <span class="muted">Each point is a run; error bars: 95 % interval of its median.</span>
+      <span class="spring" />
+      {NAMES.map((band) => (
+        <button type="button" key={band} onClick={() => save(band)}>
+          CSV of {band}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/* Runs that are alike: a panel for each band. */
+const Line = ({ app, label, columns, panels }) => (
+  <section class="stack" aria-label={label}>
+    <div class="title">
+      <h2>{shorten(label, 240)}</h2>
+      <span class="muted">{plural(columns.length, 'run')}</span>
+    </div>
+    <div class="trends">
+      {panels.map(
+        (panel, i) =>
+          panel.points.length > 0 && (
+            <Band key={NAMES[i]} app={app} band={NAMES[i]} {...{ panel, label, columns }} />
+          ),
+      )}
+    </div>
+  </section>
+);
+
+function Band({ app, band, panel, label, columns }) {
+  const isTime = panel.figure.name === 'time_us';
+  const title = `${isTime ? 'Time per call' : 'Bus bandwidth'} ${BANDS[band]}, ${isTime ? 'µs' : 'GB/s'}`;
+  const name = `${title}, ${label}`;
+  const plotted = useMemo(() => trendPanel(panel, title, columns), [panel]);
+  const pointAt = (x) => panel.points.find((point) => point.x === x);
+  return (
+    <section class="card trend-card" aria-label={name}>
+      <h3>{title}</h3>
+      <ul class="trend-says">
+        {panel.changes.map((one) => (
+          <Sentence key={`${one.series} ${one.run}`} change={one} points={panel.points} />
+        ))}
+      </ul>
+      <PlotBox
+        panel={plotted}
+        height={HEIGHT}
+        label={
+          `${name}, ${plural(columns.length, 'run')}. Left and right arrow keys read out each run, Enter ` +
+          'compares it; the table below has all values.'
+        }
+        tip={(x) => <ReadOut point={pointAt(x)} panel={panel} />}
+        onPick={(x) => app.go(compareAddress(pointAt(x), panel.changes))}
+      />
+      <p class="muted">Hover for values; click to compare with the last good run.</p>
+      <Fold title="Table">
+        <Values name={name} panel={panel} />
+      </Fold>
+    </section>
+  );
+}
+
+/* The server's sentence; of a change with the link to look at it. */
+function Sentence({ change, points }) {
+  const { answer, sentence } = change.verdict;
+  return (
+    <li>
+      <AnswerPill answer={answer} />
+      <p>
+        {change.run && (
+          <>
+            <Time text={change.created} hasDay />:{' '}
+          </>
+        )}
+        {sentence} {change.run && <a href={changeAddress(change, points)}>Compare before / after</a>}
+      </p>
+    </li>
+  );
+}
+
+const inUnit = (value, { unit }) => `${significant(value)} ${unit === 'us' ? 'µs' : unit}`;
+const span = (from, to, figure) => (from === null ? '–' : `${significant(from)} to ${inUnit(to, figure)}`);
+const nameOf = ({ name, run }) => shorten(name || run, 60);
+
+function ReadOut({ point, panel: { figure, versions, changes } }) {
+  const step = versions.find(({ x }) => x === point.x);
+  return (
+    <>
+      <p class="readout-size">{nameOf(point)}</p>
+      <p>
+        <Time text={point.created} hasDay />
+      </p>
+      <p>
+        <strong>{inUnit(point.value, figure)}</strong>{' '}
+        {point.low === null ? `(${plural(point.cases, 'case')})` : `(${span(point.low, point.high, figure)})`}
+      </p>
+      {step && <p>From here on: {step.text}</p>}
+      <p class="muted">
+        Click or Enter: compare with{' '}
+        {changeBefore(point, changes) ? 'the last run before the change' : 'the baseline'}
+      </p>
+    </>
+  );
+}
+
+const Values = ({ name, panel: { figure, points, changes, hasMore } }) => (
+  <Region label={`Values: ${name}`}>
+    <table class="list">
+      <Head columns={COLUMNS} isNumber={(i) => i > 1 && i < 7} />
+      <tbody>
+        {[...points].reverse().map((point) => (
+          <tr key={`${point.series} ${point.run}`}>
+            <th scope="row">
+              <a href={`/runs/${point.run}`}>{nameOf(point)}</a>
+            </th>
+            <td class="when">
+              <Time text={point.created} />
+            </td>
+            <td class="number">{inUnit(point.value, figure)}</td>
+            <td class="number">{span(point.low, point.high, figure)}</td>
+            <td class="number">{span(point.least, point.most, figure)}</td>
+            <td class="number">{point.cases}</td>
+            <td class="number">{point.change === null ? '' : formatChange(point.change)}</td>
+            <td>{versionsInWords(point.versions)}</td>
+            <td>
+              <a href={compareAddress(point, changes)}>compare</a>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {hasMore && <p class="muted">There are older runs: raise the number of runs above.</p>}
+  </Region>
+);
+
+const versionsInWords = (versions) =>
+  VERSIONS.filter((name) => versions?.[name])
+    .map((name) => `${name} ${versions[name]}`)
+    .join(', ');
+
+/* [query, label, [value, text] each to select from, or a hint for a text]. */
+const FILTERS = [
+  ['collective', 'Collective', 'collectives'],
+  ['dtype', 'Data type', 'dtypes'],
+  [
+    'in_place',
+    'Placement',
+    [
+      ['0', 'out of place'],
+      ['1', 'in place'],
+    ],
+  ],
+  ['backend', 'Backend', [['', 'any'], ...['nccl', 'host', 'sim', 'mpi'].map((name) => [name, name])]],
+  ['nodes', 'Nodes', null, 'exactly these: A,B'],
+  ['run', 'Comparable to run', null, 'a run’s id'],
+  [
+    'like',
+    'Group by',
+    [
+      ['', 'node set'],
+      ['hardware', 'hardware'],
+    ],
+  ],
+  [
+    'limit',
+    'Runs',
+    [
+      ['', '100'],
+      ['200', '200'],
+      ['500', '500'],
+    ],
+  ],
+];
+
+function Filters({ app, query }) {
+  const [known, setKnown] = useState({ collectives: [], dtypes: [] });
+  const latest = useRef(query);
+  latest.current = query;
+  useEffect(() => {
+    app.api.collectives().then(setKnown, () => {}); /* the selected ones stay */
+  }, []);
+  const change = useMemo(
+    () =>
+      debounce(
+        (set) => app.go({ view: 'trends', query: { ...latest.current, ...set } }, { replace: true }),
+        300,
+      ),
+    [],
+  );
+  useEffect(() => change.cancel, []);
+  const onInput = ({ currentTarget: { name, value } }) =>
+    change({ [name]: name === 'limit' ? Number(value) || null : value });
+  return (
+    <form class="card trend-filters" onSubmit={(event) => event.preventDefault()}>
+      {FILTERS.map(([name, label, options, hint]) => {
+        const value = String(query[name] ?? '');
+        return (
+          <label key={name}>
+            <span>{label}</span>
+            {hint ? (
+              <input {...{ name, value, onInput }} type="text" placeholder={hint} autocomplete="off" />
+            ) : (
+              <Select {...{ name, value, onInput }} options={optionsOf(options, known)} />
+            )}
+          </label>
+        );
+      })}
+    </form>
+  );
+}
+
+const optionsOf = (options, known) =>
+  typeof options === 'string' ? known[options].map(({ name }) => [name, name]) : options;
+
+/* The value that the address asks for is always among the options. */
+const Select = ({ name, value, options, onInput }) => (
+  <select name={name} value={value} onInput={onInput}>
+    {(options.some(([one]) => one === value) ? options : [...options, [value, value]]).map(([one, text]) => (
+      <option key={one} value={one}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
