@@ -6,7 +6,8 @@
 
 #include "common/base/json_util.h"
 #include "server/finding/verdict.h"
-#include "server/store/store_sql.h"
+#include "server/store/store_rows.h"
+#include "server/store/store_work.h"
 
 #define SQL_MAX ((size_t)4096)
 
@@ -66,16 +67,16 @@ static void put_source(const json_t *params, struct buf *sql)
     }
 }
 
-void runs_read_page_sql(const json_t *params, struct buf *sql)
+void runs_read_page_sql(const json_t *params, const char *cursor, struct buf *sql)
 {
     const char *column = columns[json_get_int(params, "sort", STORE_RUNS_CREATED)];
     bool is_rising = json_get_bool(params, "is_rising", false);
     const char *way = is_rising ? "ASC" : "DESC";
 
-    buf_printf(sql, "SELECT %s, id, listed", column);
+    buf_printf(sql, "SELECT %s || ':' || id AS next, id, listed AS text", column);
     put_source(params, sql);
     /* The first page has no limit: a figure may be the largest number there is. */
-    if (*json_get_str(params, "before_id", ""))
+    if (cursor)
         buf_printf(sql, " AND (%s, id) %c (:before_ms, :before_id)", column,
                    is_rising ? '>' : '<');
     buf_printf(sql, " ORDER BY %s %s, id %s LIMIT :limit + 1", column, way, way);
@@ -83,47 +84,10 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
 
 void runs_read_total_sql(const json_t *params, struct buf *sql)
 {
-    buf_append_str(sql, "SELECT count(*) FROM (SELECT 1");
+    buf_append_str(sql, "SELECT json_object('runs', min(count(*), 10000), 'is_more',"
+                        " json(iif(count(*) > 10000, 'true', 'false'))) FROM (SELECT 1");
     put_source(params, sql);
     buf_append_str(sql, " LIMIT 10001)");
-}
-
-static void take_run(struct store_read *read, sqlite3_stmt *stmt)
-{
-    if (store_read_ends_page(read))
-        return;
-    read->page_ms = sqlite3_column_int64(stmt, 0);
-    snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 1));
-    /* To check what was checked when it was stored takes half of the time of a list. */
-    read_append(read, "runs",
-                json_pack("{s:s, s:o}", "id", read->page_id, "text",
-                          json_string_nocheck(store_sql_text(stmt, 2))));
-}
-
-static void take_total(struct store_read *read, sqlite3_stmt *stmt)
-{
-    int64_t n = sqlite3_column_int64(stmt, 0);
-    bool is_more = n > STORE_RUNS_TOTAL_MAX;
-
-    json_object_set_new(read->result, "total",
-                        json_pack("{s:I, s:b}", "runs",
-                                  (json_int_t)(is_more ? STORE_RUNS_TOTAL_MAX : n),
-                                  "is_more", (int)is_more));
-}
-
-static void answer_runs(sqlite3 *db, struct store_read *read)
-{
-    struct buf sql;
-
-    read->result = json_pack("{s:[], s:n, s:n}", "runs", "next", "total");
-    buf_init(&sql, SQL_MAX);
-    runs_read_page_sql(read->params, &sql);
-    read_each_row(db, read, sql.data, read->params, take_run);
-    buf_clear(&sql);
-    runs_read_total_sql(read->params, &sql);
-    if (json_get_bool(read->params, "has_total", false))
-        read_each_row(db, read, sql.data, read->params, take_total);
-    buf_release(&sql);
 }
 
 static json_t *words_json(const char *const *words, size_t n)
@@ -168,6 +132,30 @@ static json_t *time_json(int64_t ms)
     return ms ? json_integer(ms) : json_null();
 }
 
+/* params: taken. */
+static json_t *read_list(sqlite3 *db, json_t *params, const char *cursor,
+                         struct error *err)
+{
+    json_t *page, *total = json_null();
+    struct buf sql;
+
+    buf_init(&sql, SQL_MAX);
+    if (json_get_bool(params, "has_total", false)) {
+        runs_read_total_sql(params, &sql);
+        total = store_value(db, sql.data, params, err);
+        buf_clear(&sql);
+    }
+    runs_read_page_sql(params, cursor, &sql);
+    page =
+        total ? store_page(db, "runs", sql.data, json_incref(params), cursor, err) : NULL;
+    if (page)
+        json_object_set(page, "total", total);
+    json_decref(total);
+    json_decref(params);
+    buf_release(&sql);
+    return page;
+}
+
 json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
                        struct error *err)
 {
@@ -182,7 +170,5 @@ json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
         time_json(query->since_ms), "until_ms", time_json(query->until_ms), "has_total",
         (int)query->has_total, "limit", query->limit);
 
-    return store_answer_page(db, answer_runs, params, query->cursor, err);
+    return read_list(db, params, query->cursor, err);
 }
-
-/* ---- Old ones ---- */

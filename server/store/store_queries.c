@@ -1,99 +1,40 @@
-/* store_queries.c - what is asked of the readers, and the answers that are of one run or
- * node */
-#include <errno.h>
+/* store_queries.c - what is asked of one run or node */
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/base/memory.h"
-#include "server/store/store_read.h"
 #include "server/store/store_results.h"
+#include "server/store/store_rows.h"
 #include "server/store/store_sql.h"
+#include "server/store/store_work.h"
 
-/* -1: it is none of ours. */
-static int parse_cursor(const char *text, int64_t *ms, char *id)
-{
-    char *end;
-
-    errno = 0;
-    *ms = strtoll(text, &end, 10);
-    if (errno || end == text || *end != ':' || strlen(end + 1) > STORE_CURSOR_ID_MAX)
-        return -1;
-    memcpy(id, end + 1, strlen(end + 1) + 1);
-    return 0;
-}
-
-/* Behind which row a page begins: its time and its id, which comes last in time. That of
- * a value is its run and the number of its likeness. */
-static void begin_page(struct store_read *read, const char *cursor)
-{
-    char id[STORE_CURSOR_ID_MAX + 1] = "", *dot;
-    int64_t before_ms = INT64_MAX;
-
-    if (cursor && parse_cursor(cursor, &before_ms, id) < 0)
-        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
-    dot = strchr(id, '.');
-    if (dot) {
-        json_object_set_new(read->params, "before_like", json_integer(atoll(dot + 1)));
-        *dot = '\0';
-    }
-    json_object_set_new(read->params, "before_ms", json_integer(before_ms));
-    json_object_set_new(read->params, "before_id", json_string(id));
-}
-
-json_t *store_answer_page(sqlite3 *db, store_read_answer *answer, json_t *params,
-                          const char *cursor, struct error *err)
-{
-    struct store_read *read = store_read_create(answer, params);
-
-    begin_page(read, cursor);
-    return store_read_finish(db, read, err);
-}
+#define TEXT_SOFT_MAX ((size_t)1 << 20) /* bytes of texts or events in an answer */
 
 /* ---- A run ---- */
 
-static void take_run(struct store_read *read, sqlite3_stmt *stmt)
-{
-    read->result = store_sql_json(stmt, 0, &read->err);
-    read->is_failed = !read->result;
-}
-
-static void answer_run(sqlite3 *db, struct store_read *read)
-{
-    read_each_row(db, read, "SELECT doc FROM runs WHERE id = :run", read->params,
-                  take_run);
-    if (!read->result)
-        store_read_fail(read, ERROR_NOT_FOUND, "there is no such run");
-}
-
 json_t *store_get_run(sqlite3 *db, const char *run, struct error *err)
 {
-    return store_answer(db, answer_run, json_pack("{s:s}", "run", run), err);
-}
+    json_t *params = json_pack("{s:s}", "run", run);
+    json_t *doc = store_value(db, "SELECT doc FROM runs WHERE id = :run", params, err);
 
-static void take_completed(struct store_read *read, sqlite3_stmt *stmt)
-{
-    json_t *doc = store_sql_json(stmt, 0, &read->err);
-
-    if (doc)
-        read_append(read, NULL, doc);
-    read->is_failed = !doc;
-}
-
-static void answer_completed(sqlite3 *db, struct store_read *read)
-{
-    read->result = json_array();
-    read_each_row(db, read,
-                  "SELECT json_remove(doc, '$.cases') FROM runs"
-                  " WHERE state = 'completed' AND length(doc) < 1048576"
-                  " ORDER BY created_ms DESC, id DESC LIMIT :limit",
-                  read->params, take_completed);
+    json_decref(params);
+    if (!json_is_null(doc))
+        return doc;
+    error_set(err, ERROR_NOT_FOUND, "there is no such run");
+    return NULL;
 }
 
 json_t *store_get_completed(sqlite3 *db, int limit, struct error *err)
 {
-    return store_answer(db, answer_completed, json_pack("{s:i}", "limit", limit), err);
+    json_t *params = json_pack("{s:i}", "limit", limit);
+    json_t *docs = store_rows(db,
+                              "SELECT json_remove(doc, '$.cases') AS \":json\" FROM runs"
+                              " WHERE state = 'completed' AND length(doc) < 1048576"
+                              " ORDER BY created_ms DESC, id DESC LIMIT :limit",
+                              params, err);
+
+    json_decref(params);
+    return docs;
 }
 
 /* ---- Its events and results ---- */
@@ -106,40 +47,16 @@ static const char SQL_BUT_RESULTS[] =
     " AND id > :after AND type <> 'result' AND type <> 'disowned'"
     " ORDER BY id LIMIT :limit";
 
-static void take_event(struct store_read *read, sqlite3_stmt *stmt)
-{
-    struct store_event event;
-
-    if (event_row_read(stmt, &event, &read->err))
-        read->is_failed = true;
-    else
-        store_events_add(read->events, &event);
-}
-
-static void answer_events(sqlite3 *db, struct store_read *read)
-{
-    const char *type = json_get_str(read->params, "type", "");
-    bool but_results = strcmp(type, STORE_BUT_RESULTS) == 0;
-
-    read->events = store_events_create();
-    read_each_row(db, read, but_results ? SQL_BUT_RESULTS : SQL_EVENTS, read->params,
-                  take_event);
-}
-
 struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t after,
                                       const char *type, int limit, struct error *err)
 {
-    struct store_read *read = store_read_create(
-        answer_events, json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after",
-                                 (json_int_t)after, "type", type, "limit", limit));
-    struct store_events *events;
+    bool but_results = type && strcmp(type, STORE_BUT_RESULTS) == 0;
+    json_t *params = json_pack("{s:s, s:I, s:s?, s:i}", "run", run, "after",
+                               (json_int_t)after, "type", type, "limit", limit);
+    struct store_events *events = events_read(
+        db, but_results ? SQL_BUT_RESULTS : SQL_EVENTS, params, TEXT_SOFT_MAX, err);
 
-    answer_events(db, read);
-    *err = read->err;
-    events = read->is_failed ? NULL : read->events;
-    if (events)
-        read->events = NULL;
-    store_read_destroy(read);
+    json_decref(params);
     return events;
 }
 
@@ -225,27 +142,16 @@ int store_get_logs(sqlite3 *db, const struct store_logs_query *query, struct buf
 
 /* ---- A node ---- */
 
-static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)
-{
-    char time[CLOCK_TEXT_MAX];
-    json_t *change = json_pack("{s:s, s:s, s:s?}", "time",
-                               clock_format_ms(sqlite3_column_int64(stmt, 0), time),
-                               "state", store_sql_text(stmt, 1), "detail",
-                               (const char *)sqlite3_column_text(stmt, 2));
-
-    read_append(read, NULL, change);
-}
-
-static void answer_node(sqlite3 *db, struct store_read *read)
-{
-    read->result = json_array();
-    read_each_row(db, read,
-                  "SELECT time_ms, state, detail FROM node_events WHERE node = :node"
-                  " ORDER BY id DESC",
-                  read->params, take_node_row);
-}
-
 json_t *store_get_node(sqlite3 *db, const char *node, struct error *err)
 {
-    return store_answer(db, answer_node, json_pack("{s:s}", "node", node), err);
+    json_t *params = json_pack("{s:s}", "node", node);
+    json_t *changes =
+        store_rows(db,
+                   "SELECT " SQL_TIME(
+                       "time_ms") " AS time, state, detail"
+                                  " FROM node_events WHERE node = :node ORDER BY id DESC",
+                   params, err);
+
+    json_decref(params);
+    return changes;
 }

@@ -7,7 +7,6 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "server/store/result_row.h"
-#include "server/store/store_read.h"
 #include "server/store/store_sql.h"
 #include "server/store/summary_sums.h"
 #include "server/summary/summary_json.h"
@@ -271,9 +270,25 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
 
 /* ---- Pages ---- */
 
+int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err)
+{
+    *event = (struct store_event){
+        .id = sqlite3_column_int64(stmt, 0),
+        .time_ms = sqlite3_column_int64(stmt, 1),
+        .type = (const char *)sqlite3_column_text(stmt, 2),
+        .body = (const char *)sqlite3_column_text(stmt, 3),
+        .body_len = (size_t)sqlite3_column_bytes(stmt, 3),
+        .samples = (const char *)sqlite3_column_text(stmt, 4),
+        .samples_len = (size_t)sqlite3_column_bytes(stmt, 4),
+    };
+    if (!event->type || !event->body || event->body_len < 2 || event->body[0] != '{')
+        return error_set(err, ERROR_INTERNAL, "a stored event cannot be read");
+    return 0;
+}
+
 struct page {
     struct store_events *events;
-    size_t limit;
+    size_t limit, bytes_max;
     struct error *err;
 };
 
@@ -283,7 +298,7 @@ static int take_row(void *arg, sqlite3_stmt *stmt)
     struct store_events *out = page->events;
     struct store_event event;
 
-    if (out->n == page->limit || out->bytes >= PAGE_BYTES_MAX) {
+    if (out->n == page->limit || out->bytes >= page->bytes_max) {
         out->next = out->list[out->n - 1].id;
         return 1;
     }
@@ -293,14 +308,21 @@ static int take_row(void *arg, sqlite3_stmt *stmt)
     return 0;
 }
 
-struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err)
+struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *params,
+                                 size_t bytes_max, struct error *err)
 {
     struct page page = {.events = store_events_create(),
                         .limit = (size_t)json_get_int(params, "limit", 0),
+                        .bytes_max = bytes_max,
                         .err = err};
 
-    if (store_sql_each(db, SQL_PAGE, params, take_row, &page, err) >= 0)
+    if (store_sql_each(db, sql, params, take_row, &page, err) >= 0)
         return page.events;
     store_events_destroy(page.events);
     return NULL;
+}
+
+struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err)
+{
+    return events_read(db, SQL_PAGE, params, PAGE_BYTES_MAX, err);
 }

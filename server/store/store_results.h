@@ -11,7 +11,22 @@
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err);
 
-/* See store_read_rows; its query as parameters. NULL with err on failure. */
+/* What a statement selects that asks for events. A disowned one was a result, and is one
+ * in the log. */
+#define EVENT_ROW                                                                        \
+    "id, events.time_ms, iif(type = 'disowned', 'result', type), body, samples"
+
+/* The event of such a row; its texts are the statement's, until that is stepped.
+ * ERROR_INTERNAL when its body is none. */
+int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err);
+
+/* At most the parameter `limit` of the events that such a statement selects, and hardly
+ * more than so many bytes of them: `next` is the last if there are more. NULL with err on
+ * failure. */
+struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *params,
+                                 size_t bytes_max, struct error *err);
+
+/* See store_get_rows; its query as parameters. NULL with err on failure. */
 struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err);
 
 /* Every result of a run, in the order of events. */

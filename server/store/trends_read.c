@@ -1,12 +1,8 @@
 /* trends_read.c - values of runs and baselines, out of the database */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/store/store_read.h"
-#include "server/store/store_sql.h"
+#include "server/store/store_rows.h"
 #include "server/store/store_trends.h"
 
 static const char SQL_DUE_RUN[] =
@@ -14,7 +10,8 @@ static const char SQL_DUE_RUN[] =
 static const char SQL_DUE_ANY[] =
     "SELECT doc FROM values_due CROSS JOIN runs"
     " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
-static const char SQL_HAS_VALUES[] = "SELECT 1 FROM run_values WHERE run = :like LIMIT 1";
+static const char SQL_HAS_VALUES[] =
+    "SELECT '[]' FROM run_values WHERE run = :like LIMIT 1";
 /* The texts that the window has numbers of. */
 static const char SQL_TEXTS[] =
     "SELECT json_group_object(CAST(id AS TEXT), text) FROM texts WHERE id IN"
@@ -32,25 +29,39 @@ static const char SQL_TEXTS[] =
 #define VALUES_ORDER " ORDER BY v.created_ms DESC, v.run DESC, v.like_nodes DESC"
 
 #define SQL_PAGE(COLUMN)                                                                 \
-    "SELECT v.run, runs.name, runs.state, v.created_ms, v.value, v.low, v.high, "        \
-    "v.least,"                                                                           \
-    " v.most, v.cases, v." COLUMN ", likes.text, versions.text, v.like_nodes"            \
-    " FROM run_values AS v CROSS JOIN runs ON runs.id = v.run"                           \
-    " CROSS JOIN texts AS likes ON likes.id = v." COLUMN                                 \
-    " CROSS JOIN texts AS versions ON versions.id = v.versions" VALUES_WHERE(            \
-        COLUMN) " AND (v.created_ms, v.run, v.like_nodes) < (:before_ms, :before_id, "   \
-                ":before_like)" VALUES_ORDER " LIMIT :limit + 1"
+    "SELECT v.created_ms || ':' || v.run || '.' || v.like_nodes AS next, v.run,"         \
+    " runs.name, runs.state, " SQL_TIME(                                                 \
+        "v.created_ms") " AS created, v.value, v.low,"                                   \
+                        " v.high, v.least, v.most, v.cases, v." COLUMN " AS series,"     \
+                        " likes.text AS \"like:json\", versions.text AS "                \
+                        "\"versions:json\""                                              \
+                        " FROM run_values AS v CROSS JOIN runs ON runs.id = v.run"       \
+                        " CROSS JOIN texts AS likes ON likes.id = v." COLUMN             \
+                        " CROSS JOIN texts AS versions ON versions.id = "                \
+                        "v.versions" VALUES_WHERE(                                       \
+                            COLUMN) " AND (v.created_ms, v.run, v.like_nodes) < "        \
+                                    "(:before_ms, :before_id, "                          \
+                                    ":before_like)" VALUES_ORDER " LIMIT :limit + 1"
 #define SQL_WINDOW(COLUMN)                                                               \
-    "SELECT v." COLUMN ", v.value, v.run, v.created_ms, v.versions"                      \
-    " FROM run_values AS v" VALUES_WHERE(COLUMN) " AND v.is_whole" VALUES_ORDER          \
-                                                 " LIMIT 1000"
+    "SELECT json_array(v." COLUMN ", v.value, v.run, v.created_ms, v.versions)"          \
+    " AS \":json\" FROM run_values AS v" VALUES_WHERE(                                   \
+        COLUMN) " AND v.is_whole" VALUES_ORDER " LIMIT 1000"
 
 _Static_assert(STORE_TREND_WINDOW == 1000, "as SQL_WINDOW has it");
 
 #define BASELINE_COLUMNS                                                                 \
-    "SELECT b.id, b.run, runs.name, b.likeness, b.accepted_ms, b.accepted_by, b.why,"    \
-    " b.peer, b.removed_ms, b.removed_by, b.removed_why, b.removed_peer"                 \
-    " FROM baselines AS b LEFT JOIN runs ON runs.id = b.run"
+    "SELECT b.accepted_ms || ':' || b.id AS next, b.id, b.run,"                          \
+    " coalesce(runs.name, '') AS name, b.likeness AS like,"                              \
+    " " SQL_TIME("b.accepted_ms") " AS accepted, b.accepted_by AS by, b.why,"            \
+                                  " b.peer AS \"from\", CASE WHEN b.removed_ms NOT "     \
+                                  "NULL THEN json_object("                               \
+                                  "'time', " SQL_TIME(                                   \
+                                      "b.removed_ms") ", 'by', b.removed_by, 'why', "    \
+                                                      "b.removed_why,"                   \
+                                                      " 'from', b.removed_peer) END AS " \
+                                                      "\"removed:json\""                 \
+                                                      " FROM baselines AS b LEFT JOIN "  \
+                                                      "runs ON runs.id = b.run"
 
 static const char SQL_BASELINES[] =
     BASELINE_COLUMNS " WHERE (:id IS NULL OR b.id = :id)"
@@ -93,7 +104,8 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
 /* The last of each of the run's series, and of these the last. since: the first that
  * counts, or null. */
 #define SQL_LAST(COLUMN)                                                                 \
-    "SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                    \
+    "SELECT run AS \":text\" FROM"                                                       \
+    " (SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                  \
     " json_extract(pair.value, '$[1]') AS run"                                           \
     " FROM (SELECT DISTINCT " COLUMN " AS series FROM " MINE ") AS mine,"                \
     " json_each((SELECT json_group_array(json_array(created_ms, run)) FROM"              \
@@ -102,12 +114,13 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "   AND (:since IS NULL OR (v.created_ms, v.run) >="                                 \
     "    (SELECT created_ms, id FROM runs WHERE id = :since))"                           \
     "   AND " IS_USUAL                                                                   \
-    "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair"                   \
-    " ORDER BY 1 DESC, 2 DESC LIMIT :last"
+    "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair)"                  \
+    " ORDER BY created_ms DESC, run DESC LIMIT :last"
 
 /* The given series, each with its latest runs, oldest first, and its own value. */
 #define SQL_SERIES(COLUMN)                                                               \
-    "SELECT mine.figure, (SELECT json_group_array(json_array(run, value)) FROM"          \
+    "SELECT mine.figure, (SELECT json_insert(json_group_array(json_array(run, value)),"  \
+    "  '$[#]', json_array(:run, mine.value)) FROM"                                       \
     "  (SELECT run, value FROM"                                                          \
     "   (SELECT run, value, created_ms FROM run_values AS v"                             \
     "    WHERE v." COLUMN " = mine.series AND v.figure ="                                \
@@ -115,7 +128,7 @@ static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
     "    AND v.is_whole AND (v.created_ms, v.run) <"                                     \
     "     (SELECT created_ms, id FROM runs WHERE id = :run)"                             \
     "    ORDER BY v.created_ms DESC, v.run DESC LIMIT 399)"                              \
-    "   ORDER BY created_ms, run)), mine.value"                                          \
+    "   ORDER BY created_ms, run)) AS \"runs:json\""                                     \
     " FROM (SELECT json_extract(value, '$.figure') AS figure,"                           \
     "  json_extract(value, '$.value') AS value, " ID_OF(                                 \
         COLUMN) " AS series"                                                             \
@@ -141,160 +154,66 @@ static const char *sql_by(const struct by_likeness *sql, const char *likeness)
     return strcmp(likeness, "nodes") == 0 ? sql->nodes : sql->hardware;
 }
 
-static const char *sql_of(const struct by_likeness *sql, const struct store_read *read)
-{
-    return sql_by(sql, json_get_str(read->params, "likeness", ""));
-}
-
-static json_t *column_number(sqlite3_stmt *stmt, int column)
-{
-    return sqlite3_column_type(stmt, column) == SQLITE_NULL
-               ? json_null()
-               : json_real(sqlite3_column_double(stmt, column));
-}
-
-static json_t *column_time(sqlite3_stmt *stmt, int column)
-{
-    char text[CLOCK_TEXT_MAX];
-
-    return json_string(clock_format_ms(sqlite3_column_int64(stmt, column), text));
-}
-
 /* ---- Due ---- */
-
-static void take_due(struct store_read *read, sqlite3_stmt *stmt)
-{
-    json_decref(read->result);
-    read->result = store_sql_json(stmt, 0, &read->err);
-    if (!read->result)
-        read->is_failed = true;
-}
-
-static void answer_due(sqlite3 *db, struct store_read *read)
-{
-    bool is_any = json_is_null(json_object_get(read->params, "run"));
-
-    read->result = json_null();
-    read_each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
-}
 
 json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *err)
 {
-    return store_answer(db, answer_due,
-                        json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip),
-                        err);
+    json_t *params = json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip);
+    json_t *due = store_value(db, run ? SQL_DUE_RUN : SQL_DUE_ANY, params, err);
+
+    json_decref(params);
+    return due;
 }
 
 /* ---- Trends ---- */
 
-static void take_point(struct store_read *read, sqlite3_stmt *stmt)
+/* What stands beside the points; -1 with err. */
+static int add_window(sqlite3 *db, const json_t *params, const char *likeness,
+                      json_t *page, struct error *err)
 {
-    if (store_read_ends_page(read))
-        return;
-    read_append(
-        read, "points",
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:o, s:o}",
-                  "run", store_sql_text(stmt, 0), "name", store_sql_text(stmt, 1),
-                  "state", store_sql_text(stmt, 2), "created", column_time(stmt, 3),
-                  "value", column_number(stmt, 4), "low", column_number(stmt, 5), "high",
-                  column_number(stmt, 6), "least", column_number(stmt, 7), "most",
-                  column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9), "series",
-                  (json_int_t)sqlite3_column_int64(stmt, 10), "like",
-                  store_sql_json(stmt, 11, NULL), "versions",
-                  store_sql_json(stmt, 12, NULL)));
-    read->page_ms = sqlite3_column_int64(stmt, 3);
-    snprintf(read->page_id, sizeof(read->page_id), "%s.%" PRId64, store_sql_text(stmt, 0),
-             (int64_t)sqlite3_column_int64(stmt, 13));
-}
+    json_t *window = store_rows(db, sql_by(&sql_window, likeness), params, err);
 
-static void take_window(struct store_read *read, sqlite3_stmt *stmt)
-{
-    read_append(read, "window",
-                json_pack("[I, f, s, I, I]", (json_int_t)sqlite3_column_int64(stmt, 0),
-                          sqlite3_column_double(stmt, 1), store_sql_text(stmt, 2),
-                          (json_int_t)sqlite3_column_int64(stmt, 3),
-                          (json_int_t)sqlite3_column_int64(stmt, 4)));
-}
-
-static void take_texts(struct store_read *read, sqlite3_stmt *stmt)
-{
-    json_object_set_new(read->result, "texts", store_sql_json(stmt, 0, NULL));
-}
-
-static void take_has_values(struct store_read *read, sqlite3_stmt *stmt)
-{
-    (void)stmt;
-    read->count = 1;
+    json_object_set_new(page, "window", window);
+    if (window)
+        json_object_set_new(page, "texts", store_value(db, SQL_TEXTS, page, err));
+    return json_object_get(page, "texts") ? 0 : -1;
 }
 
 /* Whether the run that the others are to be like has values. */
-static bool knows_like(sqlite3 *db, struct store_read *read)
+static int check_like(sqlite3 *db, const json_t *params, struct error *err)
 {
-    if (json_is_null(json_object_get(read->params, "like")))
-        return true;
-    read_each_row(db, read, SQL_HAS_VALUES, read->params, take_has_values);
-    if (read->count == 0)
-        store_read_fail(read, ERROR_NOT_FOUND,
-                        "there is no such run, or it has measured nothing");
-    read->count = 0;
-    return !read->is_failed;
-}
+    json_t *known = store_value(db, SQL_HAS_VALUES, params, err);
+    int result = known ? 0 : -1;
 
-static void answer_trends(sqlite3 *db, struct store_read *read)
-{
-    read->result =
-        json_pack("{s:[], s:n, s:[], s:n}", "points", "next", "window", "texts");
-    if (!knows_like(db, read))
-        return;
-    read_each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
-    read_each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
-    read_each_row(db, read, SQL_TEXTS, read->result, take_texts);
+    if (json_is_null(known))
+        result = error_set(err, ERROR_NOT_FOUND,
+                           "there is no such run, or it has measured nothing");
+    json_decref(known);
+    return result;
 }
 
 json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
                          struct error *err)
 {
+    const char *likeness = run_likeness_names[query->likeness];
     json_t *params =
-        json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:i, s:i, s:i}", "figure", query->figure,
-                  "nodes", query->nodes, "backend", query->backend, "like", query->like,
-                  "likeness", run_likeness_names[query->likeness], "world_size",
-                  query->world_size, "limit", query->limit, "before_like", 0);
+        json_pack("{s:s, s:s?, s:s?, s:s?, s:i, s:i}", "figure", query->figure, "nodes",
+                  query->nodes, "backend", query->backend, "like", query->like,
+                  "world_size", query->world_size, "limit", query->limit);
+    json_t *page = NULL;
 
-    return store_answer_page(db, answer_trends, params, query->cursor, err);
+    if (!query->like || check_like(db, params, err) == 0)
+        page = store_page(db, "points", sql_by(&sql_page, likeness), json_incref(params),
+                          query->cursor, err);
+    if (page && add_window(db, params, likeness, page, err)) {
+        json_decref(page);
+        page = NULL;
+    }
+    json_decref(params);
+    return page;
 }
 
 /* ---- Baselines ---- */
-
-static json_t *baseline_json(sqlite3_stmt *stmt)
-{
-    json_t *removed = json_null();
-
-    if (sqlite3_column_type(stmt, 8) != SQLITE_NULL)
-        removed = json_pack("{s:o, s:s, s:s, s:s}", "time", column_time(stmt, 8), "by",
-                            store_sql_text(stmt, 9), "why", store_sql_text(stmt, 10),
-                            "from", store_sql_text(stmt, 11));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:o}", "id",
-                     store_sql_text(stmt, 0), "run", store_sql_text(stmt, 1), "name",
-                     store_sql_text(stmt, 2), "like", store_sql_text(stmt, 3), "accepted",
-                     column_time(stmt, 4), "by", store_sql_text(stmt, 5), "why",
-                     store_sql_text(stmt, 6), "from", store_sql_text(stmt, 7), "removed",
-                     removed);
-}
-
-static void take_baseline(struct store_read *read, sqlite3_stmt *stmt)
-{
-    if (store_read_ends_page(read))
-        return;
-    read_append(read, "baselines", baseline_json(stmt));
-    read->page_ms = sqlite3_column_int64(stmt, 4);
-    snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 0));
-}
-
-static void answer_baselines(sqlite3 *db, struct store_read *read)
-{
-    read->result = json_pack("{s:[], s:n}", "baselines", "next");
-    read_each_row(db, read, SQL_BASELINES, read->params, take_baseline);
-}
 
 json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *query,
                             struct error *err)
@@ -303,105 +222,113 @@ json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *que
         json_pack("{s:s?, s:s?, s:b, s:i}", "id", query->id, "run", query->run,
                   "has_removed", (int)query->has_removed, "limit", query->limit);
 
-    return store_answer_page(db, answer_baselines, params, query->cursor, err);
+    return store_page(db, "baselines", SQL_BASELINES, params, query->cursor, err);
 }
 
 /* ---- What a run is compared with ---- */
 
-static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
-{
-    json_object_set_new(read->result, "baseline", baseline_json(stmt));
-    if (json_get_int(read->params, "last", 0) == 0)
-        read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
-}
-
-static void take_last(struct store_read *read, sqlite3_stmt *stmt)
-{
-    read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
-}
-
-static void take_history(struct store_read *read, sqlite3_stmt *stmt)
-{
-    read_append(read, "history", json_string(store_sql_text(stmt, 1)));
-}
-
-static void take_series(struct store_read *read, sqlite3_stmt *stmt)
-{
-    json_t *runs = store_sql_json(stmt, 1, NULL);
-
-    json_array_append_new(runs, json_pack("[O, f]", json_object_get(read->params, "run"),
-                                          sqlite3_column_double(stmt, 2)));
-    read_append(read, "series",
-                json_pack("{s:s, s:o}", "figure", store_sql_text(stmt, 0), "runs", runs));
-}
+struct base {
+    sqlite3 *db;
+    const struct store_base_query *query;
+    json_t *params;  /* run, last and values of the query */
+    const char *run; /* what it is compared with, or since when; NULL: nothing yet */
+    const char *likeness;
+    json_t *answer;
+    struct error *err;
+};
 
 /* Completed runs like `run`, from `since` (or NULL) on and from before `before`. */
-static void read_last(sqlite3 *db, struct store_read *read, const char *likeness,
-                      const char *run, const char *before, const char *since,
-                      json_int_t last,
-                      void take(struct store_read *read, sqlite3_stmt *stmt))
+static int read_last(struct base *base, const char *run, const char *before,
+                     const char *since, int last, const char *list)
 {
-    json_t *values = strcmp(run, json_get_str(read->params, "run", "")) == 0
-                         ? json_object_get(read->params, "values")
-                         : NULL;
-    json_t *params = json_pack("{s:s, s:s, s:s?, s:I, s:O?}", "run", run, "before",
-                               before, "since", since, "last", last, "values", values);
+    bool is_own = strcmp(run, base->query->run) == 0;
+    json_t *params = json_pack("{s:s, s:s, s:s?, s:i, s:O?}", "run", run, "before",
+                               before, "since", since, "last", last, "values",
+                               is_own ? json_object_get(base->params, "values") : NULL);
+    json_t *runs =
+        store_rows(base->db, sql_by(&sql_last, base->likeness), params, base->err);
 
-    read_each_row(db, read, sql_by(&sql_last, likeness), params, take);
+    json_array_extend(json_object_get(base->answer, list), runs);
     json_decref(params);
+    json_decref(runs);
+    return runs ? 0 : -1;
 }
 
-/* What of the window lies before `since` says how runs scatter. */
-static void answer_window(sqlite3 *db, struct store_read *read, const char *run,
-                          const char *since)
+/* What of the window lies before what was accepted says how runs scatter. */
+static int read_window(struct base *base)
 {
-    const char *likeness = json_get_str(read->params, "likeness", "");
-    json_int_t last = json_get_int(read->params, "last", 0), n;
+    int last = base->query->last, n;
 
-    read_last(db, read, likeness, run, run, since, last, take_last);
-    n = (json_int_t)json_array_size(json_object_get(read->result, "runs"));
-    if (since && n < last)
-        read_last(db, read, likeness, since, since, NULL, last - n, take_history);
+    base->likeness = run_likeness_names[base->query->likeness];
+    if (read_last(base, base->query->run, base->query->run, base->run, last, "runs"))
+        return -1;
+    n = (int)json_array_size(json_object_get(base->answer, "runs"));
+    return base->run && n < last
+               ? read_last(base, base->run, base->run, NULL, last - n, "history")
+               : 0;
 }
 
-static void answer_base(sqlite3 *db, struct store_read *read)
+static int read_accepted(struct base *base)
 {
-    const char *run = json_get_str(read->params, "run", "");
-    const char *base = json_get_str(read->params, "base", NULL);
-    const char *likeness = json_get_str(read->params, "likeness", "");
-    json_t *baseline;
+    json_t *accepted = store_rows(base->db, SQL_ACCEPTED, base->params, base->err);
+    json_t *baseline = json_array_get(accepted, 0);
 
-    read->result = json_pack("{s:n, s:[], s:[]}", "baseline", "runs", "history");
-    if (base) {
-        read_append(read, "runs", json_string(base));
-    } else {
-        read_each_row(db, read, SQL_ACCEPTED, read->params, take_accepted);
-        baseline = json_object_get(read->result, "baseline");
-        base = json_get_str(baseline, "run", NULL);
-        likeness = json_get_str(baseline, "like", likeness);
-    }
-    if (json_is_array(json_object_get(read->params, "values"))) {
-        json_object_set_new(read->result, "series", json_array());
-        read_each_row(db, read, sql_by(&sql_series, likeness), read->params, take_series);
-    }
-    if (read->is_failed)
-        return;
-    if (json_get_int(read->params, "last", 0) > 0)
-        answer_window(db, read, run, base);
-    else if (base)
-        read_last(db, read, likeness, base, run, NULL, STORE_HISTORY, take_history);
+    if (!accepted)
+        return -1;
+    if (baseline)
+        json_object_set(base->answer, "baseline", baseline);
+    base->run = json_get_str(baseline, "run", NULL);
+    base->likeness = json_get_str(baseline, "like", base->likeness);
+    json_decref(accepted);
+    return 0;
 }
 
-static json_t *base_params(const struct store_base_query *query)
+static int read_series(struct base *base)
 {
-    return json_pack("{s:s, s:s?, s:O?, s:i, s:s}", "run", query->run, "base",
-                     query->base, "values", json_object_get(query->values, "values"),
-                     "last", query->last, "likeness",
-                     run_likeness_names[query->likeness]);
+    json_t *series = store_rows(base->db, sql_by(&sql_series, base->likeness),
+                                base->params, base->err);
+
+    json_object_set_new(base->answer, "series", series);
+    return series ? 0 : -1;
+}
+
+static int read_base(struct base *base)
+{
+    int last = base->query->last;
+
+    if (!base->run && read_accepted(base))
+        return -1;
+    if (base->run && (base->query->base || last == 0))
+        json_array_append_new(json_object_get(base->answer, "runs"),
+                              json_string(base->run));
+    if (json_is_array(json_object_get(base->params, "values")) && read_series(base))
+        return -1;
+    if (last > 0)
+        return read_window(base);
+    return base->run ? read_last(base, base->run, base->query->run, NULL, STORE_HISTORY,
+                                 "history")
+                     : 0;
 }
 
 json_t *store_get_base(sqlite3 *db, const struct store_base_query *query,
                        struct error *err)
 {
-    return store_answer(db, answer_base, base_params(query), err);
+    json_t *values = json_object_get(query->values, "values");
+    struct base base = {
+        .db = db,
+        .query = query,
+        .params = json_pack("{s:s, s:i, s:O?}", "run", query->run, "last", query->last,
+                            "values", values),
+        .run = query->base,
+        .likeness = run_likeness_names[query->likeness],
+        .answer = json_pack("{s:n, s:[], s:[]}", "baseline", "runs", "history"),
+        .err = err,
+    };
+
+    if (read_base(&base)) {
+        json_decref(base.answer);
+        base.answer = NULL;
+    }
+    json_decref(base.params);
+    return base.answer;
 }
