@@ -74,9 +74,18 @@ struct sum {
     size_t ranks;        /* that the cases have: a run over node counts has others */
     double bytes, calls; /* of each collective */
     double s[3];         /* the median of the cases, the fastest and the slowest one */
-    const char *missing; /* a collective without times, or NULL */
+    json_t *missing;     /* names of collectives without times */
     json_t *parts;
 };
+
+/* Once, though stage 3 gathers twice. */
+static void note_missing(json_t *missing, const char *name)
+{
+    size_t n = json_array_size(missing);
+
+    if (n == 0 || strcmp(json_string_value(json_array_get(missing, n - 1)), name) != 0)
+        json_array_append_new(missing, json_string(name));
+}
 
 static void add_part(struct sum *sum, enum collective_kind kind)
 {
@@ -92,7 +101,7 @@ static void add_part(struct sum *sum, enum collective_kind kind)
             times[n++] = us * sum->calls / 1e6;
     }
     if (n == 0)
-        sum->missing = collective_name(kind);
+        note_missing(sum->missing, collective_name(kind));
     order_stat_sort(times, n);
     s[0] = n > 0 ? median_of_sorted(times, n) : 0;
     s[1] = times[0];
@@ -121,9 +130,10 @@ static void add_parts(struct sum *sum, const struct budget *budget)
 json_t *budget_json(const struct budget *budget, const struct compare_run *run)
 {
     struct compare_side side = {0};
-    struct sum sum = {.side = &side, .parts = json_array()};
+    struct sum sum = {.side = &side, .parts = json_array(), .missing = json_array()};
     struct finding finding = finding_begin();
     size_t most = 0;
+    bool is_open;
     struct error err;
 
     compare_side_take(&side, &(struct compare_ask){run, -1}, NULL, &err);
@@ -133,18 +143,18 @@ json_t *budget_json(const struct budget *budget, const struct compare_run *run)
     sum.ranks = budget->ranks > 0 ? (size_t)budget->ranks : most;
     add_parts(&sum, budget);
     compare_side_release(&side);
-    finding_put(&finding, "{s:I, s:I, s:s*}", "$ranks", (json_int_t)sum.ranks, "$most",
+    is_open = json_array_size(sum.missing) > 0;
+    finding_put(&finding, "{s:I, s:I, s:o}", "$ranks", (json_int_t)sum.ranks, "$most",
                 (json_int_t)most, "$missing", sum.missing);
-    if (!sum.missing)
+    if (!is_open)
         finding_put(&finding, "{s:f, s:f, s:f, s:b}", "time_s", sum.s[0], "time_low_s",
                     sum.s[1], "time_high_s", sum.s[2], "$is_range", sum.s[1] < sum.s[2]);
-    if (!sum.missing && budget->step_s > 0)
+    if (!is_open && budget->step_s > 0)
         finding_put(&finding, "{s:f, s:f}", "step_s", budget->step_s, "$part",
                     sum.s[0] / budget->step_s);
     return json_pack("{s:s, s:I, s:o, s:o}", "run", budget->run, "ranks",
                      (json_int_t)sum.ranks, "verdict",
-                     finding_end(&finding,
-                                 sum.missing ? MESSAGE_BUDGET_OPEN : MESSAGE_BUDGET,
+                     finding_end(&finding, is_open ? MESSAGE_BUDGET_OPEN : MESSAGE_BUDGET,
                                  verdict_mark_of(run->doc)),
                      "parts", sum.parts);
 }

@@ -8,7 +8,9 @@
 
 #define PORTS_MOST 48                /* of a node, as agents send at most */
 #define ROW_LEAST (INT64_C(1) << 20) /* bytes; below, other traffic counts for more */
-/* A call moves at least this part of its size between nodes, wherever its root is. */
+/* A single call of a size moves at least that size: with n nodes (n - 1) / n of it leaves
+ * nodes and as much enters them. A tenth of that, although a case has many calls, is no
+ * false alarm if most ports have no counter that the agent can read. */
 #define CALL_LEAST 0.1
 
 /* What an agent says of a port, as far as it is valid; NULL: it is not. */

@@ -60,6 +60,14 @@ void api_run_projection(struct http_request *request, void *arg)
 
     if (!task)
         return;
+    if (http_request_query(request, "run")) {
+        http_reply_problem(request, 422, NULL,
+                           "there is no parameter run: a projection is made from the one "
+                           "run in the path. Measure several node counts in one run, "
+                           "with the pattern scaling");
+        task_free(task);
+        return;
+    }
     give(task, task->run_id);
     task_run(task, TASK_SETTLED_RUNS, STORE_HEAVY, project);
 }

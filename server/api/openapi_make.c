@@ -589,16 +589,18 @@ static json_t *answers_of(enum verdict_kind kind)
     return out;
 }
 
+static const char quiet[] = "boolean: true if the answer is no news";
+
 /* "GateVerdict" of a kind; "GateEvidence", which the source may have, is its evidence.
  * The sentence has the templates that it may be made of (server/finding/template.h). */
 static json_t *verdict_schema(enum verdict_kind kind, const char *evidence)
 {
-    return json_pack("{s:s, s:{s:{s:s}, s:{s:s, s:o}, s:{s:s, s:o}, s:s, s:s}}",
+    return json_pack("{s:s, s:{s:{s:s}, s:{s:s, s:o}, s:{s:s, s:o}, s:s, s:s, s:s}}",
                      "description", verdict_kind_about(kind), "closed", "kind", "const",
                      verdict_kind_name(kind), "answer", "type", "string", "enum",
                      answers_of(kind), "sentence", "type", "string", "x-templates",
                      templates_of(kind), "nodes", "[string]: that the answer names",
-                     "evidence", evidence);
+                     "quiet?", quiet, "evidence", evidence);
 }
 
 static void add_verdicts(json_t *schemas)
@@ -622,10 +624,10 @@ static void add_verdicts(json_t *schemas)
     }
     json_object_set_new(schemas, "Verdict", json_pack("{s:o}", "oneOf", kept));
     json_object_set_new(schemas, "VerdictBrief",
-                        json_pack("{s:s, s:{s:s, s:s, s:s, s:s}}", "description",
+                        json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:s}}", "description",
                                   "a verdict without its evidence", "closed", "kind",
                                   "string", "answer", "string", "sentence", "string",
-                                  "nodes", "[string]"));
+                                  "nodes", "[string]", "quiet?", quiet));
 }
 
 int main(int argc, char **argv)

@@ -111,9 +111,10 @@ json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
         buf_append_str(&whole, mark ? mark : "") == 0)
         text = json_clean_string(whole.data);
     buf_release(&whole);
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", kinds[kind].name, "answer",
-                     answers[answer], "sentence", text, "nodes",
-                     nodes ? nodes : json_array(), "evidence", evidence);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:o*, s:o}", "kind", kinds[kind].name, "answer",
+        answers[answer], "sentence", text, "nodes", nodes ? nodes : json_array(), "quiet",
+        kinds[kind].quiet & bit(answer) ? json_true() : NULL, "evidence", evidence);
 }
 
 /* ---- A verdict that was made ---- */

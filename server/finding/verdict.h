@@ -41,7 +41,8 @@ bool verdict_answer_is_kept(const char *text);
 const char *verdict_mark(const char *backend, bool is_emulated);
 const char *verdict_mark_of(const json_t *run);
 
-/* {"kind","answer","sentence","nodes","evidence"}. The answer is one of its kind.
+/* {"kind","answer","sentence","nodes","evidence"}, and "quiet": true if the answer is no
+ * news. The answer is one of its kind.
  * sentence: whatever bytes it has of names that others gave; mark: as above, or NULL.
  * nodes: those that the answer names, an array, or NULL for none; evidence: the figures
  * that the sentence rests on, an object. Both are taken, also on failure. A new object;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { startFleet, startServer } from './lib/cluster.mjs';
+import { assertProblem, startFleet, startServer } from './lib/cluster.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 * patience };
@@ -51,6 +51,13 @@ test('128 nodes are projected from a run on 1 to 32', limit, async (t) => {
   const far = await ask(400);
   assert.equal(far.verdict.answer, 'not_enough_data');
   assert.match(far.verdict.sentence, /400 nodes .*\b8 .*\b50\b/);
+
+  // Once it took further runs.
+  assertProblem(
+    await server.request('GET', `/api/v1/runs/${scaling.id}/projection?nodes=400&run=${whole.id}`),
+    422,
+    /\brun\b/,
+  );
 
   // 64 MiB a call, 30 calls: what each took in the run.
   const { json: step } = await server.request('POST', '/api/v1/budget', {

@@ -103,8 +103,8 @@ TEST(what_was_not_measured_is_not_estimated)
 {
     assert_sentence(
         "{\"parameters\": 1e9, \"zero\": 1}",
-        "not enough data: no case of the run on 8 ranks has times of all_gather "
-        "out of place; the most ranks are 8");
+        "not enough data: no case of the run on 8 ranks has times of reduce_scatter, "
+        "all_gather out of place; the most ranks are 8");
     assert_sentence("{\"parameters\": 1e9, \"ranks\": 64}",
                     "not enough data: 64 all_reduce out of place; 8");
 }

@@ -17,6 +17,19 @@ TEST(it_is_an_object_of_five_members)
     json_decref(verdict);
 }
 
+TEST(an_answer_that_is_no_news_says_so)
+{
+    json_t *late = verdict_json(VERDICT_LATENESS, VERDICT_LATE_RANK, "rank 1", NULL, NULL,
+                                json_object());
+    json_t *none = verdict_json(VERDICT_LATENESS, VERDICT_NONE, "no rank", NULL, NULL,
+                                json_object());
+
+    assert_false(verdict_is_quiet(late) || json_object_get(late, "quiet"));
+    assert_true(verdict_is_quiet(none) && json_get_bool(none, "quiet", false));
+    json_decref(late);
+    json_decref(none);
+}
+
 /* What others named may be no UTF-8, and may have been cut within a character. */
 TEST(its_sentence_is_text_whatever_was_named)
 {

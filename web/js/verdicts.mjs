@@ -26,16 +26,15 @@ export const ANSWERS = {
   differs: '≠ warn',
 };
 
-/* Answers that the run's page has no line for: it shows them elsewhere, or they are no news. */
-const QUIET = {
-  preflight: ['ok', 'not_evaluated'],
+/* Answers that the run's page shows elsewhere than in a line. */
+const ELSEWHERE = {
   transport: ['ok', 'not_enough_data'],
-  ceiling: ['expected', 'not_enough_data'],
+  ceiling: ['expected'],
 };
 const ALIKE_MAX = 16;
 
 const isAlike = (a) => (b) => a.kind === b.kind && a.answer === b.answer;
-const isNews = ({ kind, answer }) => !QUIET[kind]?.includes(answer);
+const isNews = ({ kind, answer, quiet }) => !quiet && !ELSEWHERE[kind]?.includes(answer);
 export const isBad = ({ answer }) => ANSWERS[answer]?.endsWith(' bad') ?? false;
 
 /* The first of a kind in the list of a run, or null. */

@@ -76,7 +76,8 @@ test('verdicts that are alike are one line with the checks of each', () => {
     [
       one('1 finding: shm', [{ check: 'shm' }]),
       one('1 finding: reach', [{ check: 'reach' }]),
-      { kind: 'preflight', answer: 'ok', sentence: 'no finding', evidence: {} },
+      { kind: 'preflight', answer: 'ok', sentence: 'no finding', quiet: true, evidence: {} },
+      { kind: 'lateness', answer: 'none', sentence: 'no rank is late', quiet: true, evidence: {} },
       ways,
       { ...ways, sentence: 'b goes by sockets' },
       { kind: 'hang', answer: 'lagging_rank', sentence: 'rank 1 lags', evidence: {} },
