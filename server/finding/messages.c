@@ -26,6 +26,10 @@
 /* transport */
 #define UNREAD "[ ({$unread} line{$unread:/s} of it not understood)]"
 
+#define TORCH_RANKS "{$n_ranks:rank/ranks} {$ranks}[ on {$nodes:names 16}]"
+#define TORCH_WAITING                                                                    \
+    "{$waiting:rank/ranks} {$others} {$waiting:waits/wait} in {$work}[ ({$op})]"
+
 /* change */
 #define CHANGED                                                                          \
     "{$change:.1%} [{$is_better?}faster|slower] "                                        \

@@ -11,7 +11,7 @@
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
 #include "server/analysis/transport.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 #include "server/import/nccl_jobs.h"
 #include "server/import/torch_log.h"
 
@@ -19,7 +19,6 @@
 #define LINE_SIZE 200
 #define JOBS_MAX 64 /* that are judged */
 #define COMMS_SHOWN 4
-#define NODES_NAMED 4
 #define ALL_JOBS SIZE_MAX
 
 /* "mlx5_0 port 1 ==> ens13np0 (Up)" */
@@ -201,10 +200,11 @@ static void judge_jobs(const struct file_logs *file, json_t *out)
 /* Of nodes or processes that are too many: which go by sockets while most do not. */
 static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
 {
-    json_t *hosts = json_object(), *names = json_array(), *value;
+    struct finding finding = finding_begin();
+    json_t *hosts = json_object(), *value;
     const char *usual = NULL, *host;
-    char sentence[600];
-    size_t n_other = 0, at = 0;
+    char what[100];
+    size_t n_other = 0;
 
     for (size_t i = 0; i < set->n; i++) {
         const char *network = set->items[i]->log.network;
@@ -216,40 +216,29 @@ static void say_odd_nodes(const struct ncclog_set *set, json_t *out)
     }
     if (set->left_out_by_sockets)
         json_object_update(hosts, set->left_out_by_sockets);
-    json_object_foreach (hosts, host, value) {
-        if (json_array_size(names) < NODES_NAMED)
-            at += (size_t)snprintf(sentence + at, sizeof(sentence) - at, "%s%.64s",
-                                   at ? ", " : "", host);
-        json_array_append_new(names, json_clean_string(host));
-    }
-    if (json_array_size(names) > NODES_NAMED)
-        at += (size_t)snprintf(sentence + at, sizeof(sentence) - at, " and %zu more",
-                               json_array_size(names) - NODES_NAMED);
-    if (at > 0 && 2 * n_other > set->n) {
-        snprintf(sentence + at, sizeof(sentence) - at,
-                 " %s by sockets, while most go by NET/%.60s",
-                 json_array_size(names) == 1 ? "goes" : "go", usual);
-        json_array_insert_new(
-            json_object_get(out, "verdicts"), 0,
-            verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING, sentence, " (imported)",
-                         json_incref(names),
-                         json_pack("{s:s, s:[]}", "about", "odd_node", "log")));
-    }
-    json_decref(names);
+    json_object_foreach (hosts, host, value)
+        finding_name(&finding, host);
+    snprintf(what, sizeof(what), "by sockets, while most go by NET/%.60s",
+             usual ? usual : "");
+    finding_put(&finding, "{s:s, s:[], s:b}", "about", "odd_node", "log", "$is_odd", 1);
+    finding_set_text(&finding, "$what", what);
+    value = finding_end(&finding, MESSAGE_WAY_FINDING, " (imported)");
+    if (json_object_size(hosts) > 0 && 2 * n_other > set->n)
+        json_array_insert(json_object_get(out, "verdicts"), 0, value);
+    json_decref(value);
     json_decref(hosts);
 }
 
 /* Of what was not looked at nothing is known: the first verdict. */
 static void say_left_out(const struct ncclog_set *set, json_t *out)
 {
-    json_t *evidence = json_pack("{s:s, s:[]}", "about", "ways", "log");
-    char sentence[120];
+    struct finding finding = finding_begin();
 
-    snprintf(sentence, sizeof(sentence), "%zu of %zu processes were left out",
-             set->n_left_out, set->n + set->n_left_out);
+    finding_put(&finding, "{s:s, s:[], s:I, s:I}", "about", "ways", "log", "$left_out",
+                (json_int_t)set->n_left_out, "$processes",
+                (json_int_t)(set->n + set->n_left_out));
     json_array_insert_new(json_object_get(out, "verdicts"), 0,
-                          verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA,
-                                       sentence, " (imported)", NULL, evidence));
+                          finding_end(&finding, MESSAGE_WAYS_LEFT_OUT, " (imported)"));
 }
 
 /* The node of each rank of the largest communicator. */

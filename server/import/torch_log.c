@@ -10,7 +10,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport.h"
-#include "server/finding/verdict.h"
+#include "server/finding/finding.h"
 
 #define LINE_MAX_BYTES 2000
 #define GROUP_SIZE 48
@@ -19,6 +19,8 @@
 #define ERRORS_MAX 64
 #define ERROR_WITHIN 6 /* lines behind the one that announces it */
 #define LISTED_MAX 16
+#define RANKS_SIZE 160  /* of a text that lists ranks */
+#define TIMEOUTS_TOLD 6 /* operations in which ranks timed out */
 #define MARK " (imported)"
 
 /* Of a group of ranks, where one of them was. -1: it does not say. */
@@ -284,17 +286,6 @@ static void list_ranks(long *ranks, size_t n, char *out, size_t size)
     }
 }
 
-static void append(json_t *verdicts, enum verdict_answer answer, const char *about,
-                   const char *sentence, json_t *nodes, const char *line)
-{
-    json_t *evidence = json_pack("{s:s, s:[]}", "about", about, "log");
-
-    if (line)
-        json_array_append_new(json_object_get(evidence, "log"), json_clean_string(line));
-    json_array_append_new(verdicts, verdict_json(VERDICT_TRANSPORT, answer, sentence,
-                                                 MARK, nodes, evidence));
-}
-
 /* NULL: the log has no line of the rank. */
 static json_t *node_of(const struct group *group, long rank)
 {
@@ -304,28 +295,27 @@ static json_t *node_of(const struct group *group, long rank)
     return json_object_get(group->nodes, key);
 }
 
-/* " on node-b": the nodes of ranks, each once; "" where none is known. */
-static json_t *name_nodes(const struct group *group, const long *ranks, size_t n,
-                          char *out, size_t size)
+static struct finding begin(const char *about, const char *line)
 {
-    json_t *names = json_array();
-    size_t at = 0;
+    struct finding finding = finding_begin();
+    json_t *lines = json_array();
 
-    out[0] = '\0';
-    for (size_t i = 0; i < n && json_array_size(names) < LISTED_MAX; i++) {
-        json_t *name = node_of(group, ranks[i]);
-        bool has_it = false;
+    if (line)
+        json_array_append_new(lines, json_clean_string(line));
+    finding_put(&finding, "{s:s, s:o}", "about", about, "log", lines);
+    return finding;
+}
 
-        for (size_t k = 0; k < json_array_size(names); k++)
-            has_it = has_it || json_equal(json_array_get(names, k), name);
-        if (!name || has_it)
-            continue;
-        if (at + 80 < size)
-            at += (size_t)snprintf(out + at, size - at, "%s%.64s", at ? ", " : " on ",
-                                   json_string_value(name));
-        json_array_append(names, name);
-    }
-    return names;
+/* The ranks that the finding is about, and their nodes. */
+static void put_ranks(struct finding *finding, const struct group *group, long *ranks,
+                      size_t n)
+{
+    char text[RANKS_SIZE];
+
+    list_ranks(ranks, n, text, sizeof(text));
+    finding_put(finding, "{s:s, s:I}", "$ranks", text, "$n_ranks", (json_int_t)n);
+    for (size_t i = 0; i < n && json_array_size(finding->nodes) < LISTED_MAX; i++)
+        finding_name(finding, json_string_value(node_of(group, ranks[i])));
 }
 
 /* Ranks that are in NCCL's log and did not report, into `out`. Others may have a log of
@@ -362,20 +352,14 @@ static const char *other_op(const struct group *group, long *rank)
     return NULL;
 }
 
-/* "51 (ALLREDUCE)" */
-static void say_work(long work, const char *op, char *out, size_t size)
-{
-    snprintf(out, size, op[0] ? "%ld (%s)" : "%ld", work, op);
-}
-
-/* "ranks 0-2 in 120 (ALLREDUCE), rank 3 in 119 (BROADCAST)" */
-static void list_timeouts(const struct group *group, long *ranks, char *out, size_t size)
+/* [{"ranks","n","work","op"}] of ranks that timed out in the same operation. */
+static json_t *timeouts_json(const struct group *group, long *ranks)
 {
     const struct torch_log *log = group->log;
-    char those[160], work[80];
-    size_t at = 0;
+    json_t *list = json_array();
+    char text[RANKS_SIZE];
 
-    for (size_t i = 0; i < log->n_ranks && at + 300 < size; i++) {
+    for (size_t i = 0; i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
         bool is_told = !is_in(group, one);
         size_t n = 0;
@@ -390,11 +374,13 @@ static void list_timeouts(const struct group *group, long *ranks, char *out, siz
         }
         if (is_told)
             continue;
-        list_ranks(ranks, n, those, sizeof(those));
-        say_work(one->work, one->op, work, sizeof(work));
-        at += (size_t)snprintf(out + at, size - at, "%srank%s %s in %s", at ? ", " : "",
-                               n == 1 ? "" : "s", those, work);
+        list_ranks(ranks, n, text, sizeof(text));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:I, s:o}", "ranks", text, "n",
+                                        (json_int_t)n, "work", (json_int_t)one->work,
+                                        "op", json_clean_string(one->op)));
     }
+    return list;
 }
 
 static long highest_enqueued(const struct group *group, bool of_behind)
@@ -411,14 +397,25 @@ static long highest_enqueued(const struct group *group, bool of_behind)
     return most;
 }
 
-static void judge(const struct group *group, long *behind, long *waiting, size_t max,
-                  json_t *verdicts)
+/* Ranks that wait while others hold them up, or while no rank stands out. */
+static void put_waiting(struct finding *finding, const struct group *group, long *ranks,
+                        size_t n)
 {
-    char late[160], others[160], work[80], nodes[300], sentence[800];
+    char text[RANKS_SIZE];
+
+    list_ranks(ranks, n, text, sizeof(text));
+    finding_put(finding, "{s:s, s:I, s:I}", "$others", text, "$waiting", (json_int_t)n,
+                "$work", (json_int_t)group->work);
+    finding_set_text(finding, "$op", group->op);
+}
+
+static json_t *judge(const struct group *group, long *behind, long *waiting, size_t max)
+{
+    struct finding finding = begin("rank", NULL);
     size_t n_behind = 0, n_waiting = 0, n_silent;
+    enum message_id id = MESSAGE_TORCH_ALIKE;
     long rank = -1;
     const char *op;
-    json_t *names;
 
     for (size_t i = 0; i < group->log->n_ranks && i < max; i++) {
         const struct torch_rank *one = &group->log->ranks[i];
@@ -428,53 +425,30 @@ static void judge(const struct group *group, long *behind, long *waiting, size_t
         else if (is_in(group, one))
             waiting[n_waiting++] = one->rank;
     }
-    list_ranks(waiting, n_waiting, others, sizeof(others));
-    say_work(group->work, group->op, work, sizeof(work));
-    if (n_behind > 0) {
-        list_ranks(behind, n_behind, late, sizeof(late));
-        names = name_nodes(group, behind, n_behind, nodes, sizeof(nodes));
-        snprintf(sentence, sizeof(sentence),
-                 "rank%s %s%s enqueued no operation after %ld, while rank%s %s wait%s in "
-                 "%s",
-                 n_behind == 1 ? "" : "s", late, nodes, highest_enqueued(group, true),
-                 n_waiting == 1 ? "" : "s", others, n_waiting == 1 ? "s" : "", work);
-        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
-        return;
-    }
+    put_waiting(&finding, group, waiting, n_waiting);
     op = group->has_timeouts_only ? NULL : other_op(group, &rank);
-    if (op) {
-        names = name_nodes(group, &rank, 1, nodes, sizeof(nodes));
-        snprintf(sentence, sizeof(sentence),
-                 "ranks do not call the same operation: number %ld is %s on rank %ld%s, "
-                 "and %s on others",
-                 group->work, op, rank, nodes, group->op);
-        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
-        return;
+    n_silent = n_behind > 0 || op ? 0 : find_silent(group, behind, max);
+    if (n_behind > 0) {
+        put_ranks(&finding, group, behind, n_behind);
+        finding_put(&finding, "{s:I}", "$after",
+                    (json_int_t)highest_enqueued(group, true));
+        id = MESSAGE_TORCH_BEHIND;
+    } else if (op) {
+        put_ranks(&finding, group, &rank, 1);
+        finding_set_text(&finding, "$other", op);
+        id = MESSAGE_TORCH_OTHER_CALL;
+    } else if (n_silent > 0 && n_silent < n_waiting) {
+        put_ranks(&finding, group, behind, n_silent);
+        id = MESSAGE_TORCH_SILENT;
+    } else if (group->has_timeouts_only) {
+        json_t *timeouts = timeouts_json(group, behind);
+
+        finding_set_phrases(&finding, "$timeouts", timeouts, TIMEOUTS_TOLD, ", ",
+                            "{n:rank/ranks} {ranks} in {work}[ ({op})]");
+        json_decref(timeouts);
+        id = MESSAGE_TORCH_TIMEOUTS;
     }
-    n_silent = find_silent(group, behind, max);
-    if (n_silent > 0 && n_silent < n_waiting) {
-        list_ranks(behind, n_silent, late, sizeof(late));
-        names = name_nodes(group, behind, n_silent, nodes, sizeof(nodes));
-        snprintf(sentence, sizeof(sentence),
-                 "rank%s %s%s reported nothing, while rank%s %s wait%s in %s",
-                 n_silent == 1 ? "" : "s", late, nodes, n_waiting == 1 ? "" : "s", others,
-                 n_waiting == 1 ? "s" : "", work);
-        append(verdicts, VERDICT_FINDING, "rank", sentence, names, NULL);
-        return;
-    }
-    if (group->has_timeouts_only) {
-        char timeouts[600] = "";
-        list_timeouts(group, behind, timeouts, sizeof(timeouts));
-        snprintf(sentence, sizeof(sentence),
-                 "PyTorch timed out: %s; which rank is behind is not known without the "
-                 "\"last enqueued\" of PyTorch 2.3 and later",
-                 timeouts);
-        append(verdicts, VERDICT_NOT_ENOUGH_DATA, "rank", sentence, NULL, NULL);
-        return;
-    }
-    snprintf(sentence, sizeof(sentence), "rank%s %s wait%s in %s, and no rank stands out",
-             n_waiting == 1 ? "" : "s", others, n_waiting == 1 ? "s" : "", work);
-    append(verdicts, VERDICT_NOT_ENOUGH_DATA, "rank", sentence, NULL, NULL);
+    return finding_end(&finding, id, MARK);
 }
 
 /* The most that a rank of the group waits for; -1: none waits. */
@@ -523,7 +497,7 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
         json_object_set_new_nocheck(done, one->group, json_true());
         find_work(&group);
         if (group.work >= 0)
-            judge(&group, behind, waiting, max, verdicts);
+            json_array_append_new(verdicts, judge(&group, behind, waiting, max));
     }
     json_decref(done);
     free(behind);
@@ -560,23 +534,18 @@ void torch_log_verdicts(const struct torch_log *log, const json_t *nodes, long n
     for (size_t i = 0; i < log->n_errors; i++) {
         const struct torch_error *one = &log->errors[i];
         const struct group all = {.log = log, .nodes = nodes};
-        char where[300] = "", sentence[800];
-        json_t *names = one->first >= 0
-                            ? name_nodes(&all, &one->first, 1, where, sizeof(where))
-                            : NULL;
+        struct finding finding;
 
-        if (is_told(verdicts, one->text)) {
-            json_decref(names);
+        if (is_told(verdicts, one->text))
             continue;
+        finding = begin("warning", one->text);
+        finding_set_text(&finding, "$error", one->text);
+        if (one->first >= 0) {
+            long first = one->first;
+
+            put_ranks(&finding, &all, &first, 1);
         }
-        if (one->first >= 0)
-            snprintf(sentence, sizeof(sentence),
-                     "PyTorch had an error of NCCL on rank %ld%s: %s", one->first, where,
-                     one->text);
-        else
-            snprintf(sentence, sizeof(sentence), "PyTorch had an error of NCCL: %s",
-                     one->text);
-        append(verdicts, VERDICT_FINDING, "warning", sentence, names, one->text);
+        json_array_append_new(verdicts, finding_end(&finding, MESSAGE_TORCH_ERROR, MARK));
     }
     judge_groups(log, nodes, n_ranks, verdicts);
 }
