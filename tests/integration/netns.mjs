@@ -11,18 +11,18 @@ let serial = 0;
 
 const run = (...argv) => execFileSync(argv[0], argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
 
-// A class of its own for each port that a host may listen on.
+// A class of its own for each port that a host may connect from.
 const firstPort = 40000;
 const ports = Array.from({ length: 256 }, (_, i) => firstPort + i);
 
-// Ranks connect to lower ones: host 0 is told by the port that it sends from, others by the one that
-// they send to.
+// Ranks connect to lower ones, each socket from a port of its own: host 0 sends to that port, others
+// from it.
 const cappedFlows = (i, rate) =>
   [
     'qdisc replace dev eth0 root handle 1: htb default 0',
     ...ports.flatMap((port, k) => [
       `class add dev eth0 parent 1: classid 1:${(k + 1).toString(16)} htb rate ${rate} burst 16k cburst 16k quantum 60000`,
-      `filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip ${i === 0 ? 'sport' : 'dport'} ${port} 0xffff ` +
+      `filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip ${i === 0 ? 'dport' : 'sport'} ${port} 0xffff ` +
         `flowid 1:${(k + 1).toString(16)}`,
     ]),
   ].join('\n');

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include "agent/worker/group/shm_group.h"
+#include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
 
 /* A process that ends once it has published its segment. It is not waited for yet, so
@@ -18,7 +19,7 @@ static pid_t start_rank_that_ends(void)
     return pid;
 }
 
-TEST(a_rank_that_ends_before_its_segment_is_opened_is_lost)
+static void join_with_one_that_ends(bool is_known)
 {
     struct shm_group group;
     struct watch watch;
@@ -27,16 +28,27 @@ TEST(a_rank_that_ends_before_its_segment_is_opened_is_lost)
     pid_t pid = start_rank_that_ends();
 
     assert_non_null(peers);
-    assert_int_equal(watch_init(&watch, 2, NULL, NULL), 0);
+    watch_init(&watch, NULL);
     assert_int_equal(shm_group_init(&group, &watch, NULL), 0);
     peers[0] = (struct shm_peer){.rank = 4, .pid = getpid(), .remote_fd = group.fd};
     memcpy(peers[0].token, shm_group_token(&group), SHM_TOKEN_BYTES);
     peers[1] = (struct shm_peer){.rank = 7, .pid = pid, .remote_fd = group.fd};
+    if (is_known)
+        watch_lose_process(&watch, 7);
     assert_int_equal(shm_group_join(&group, peers, 2, 0, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
-    assert_int_equal(watch.lost, 7);
-    assert_string_equal(err.text, "lost rank 7: its process has ended");
+    assert_int_equal(watch.lost, is_known ? 7 : -1);
+    assert_mentions(err.text, "rank 7");
     shm_group_release(&group);
-    watch_release(&watch);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+TEST(a_rank_that_ends_before_its_segment_is_opened_is_lost)
+{
+    join_with_one_that_ends(true);
+}
+
+TEST(without_news_of_its_end_it_is_named)
+{
+    join_with_one_that_ends(false);
 }

@@ -2,6 +2,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "agent/worker/host/links.h"
 #include "agent/worker/host/sockets.h"
 #include "common/base/clock.h"
 #include "bench/rendezvous_stub.h"
@@ -12,10 +13,10 @@
 
 struct rank {
     int rank, n;
-    struct host_options asked;
+    int sockets; /* asked for */
     struct rendezvous_client *store;
-    struct mesh *mesh;
-    struct sockets *sockets;
+    struct tree *tree;
+    struct links *links;
 };
 
 /* In a process of its own: 0 is success. Every rank is a host of its own. */
@@ -29,26 +30,28 @@ static int run_rank(struct rank *self, int port, body_fn *body)
     snprintf(text, sizeof(text), "%d", port);
     snprintf(hostid, sizeof(hostid), "host-%d", self->rank);
     self->store = rendezvous_client_connect("127.0.0.1", text, 10000, NULL, &err);
-    struct mesh_config config = {.join = {.rank = self->rank,
-                                          .world_size = self->n,
-                                          .store = self->store,
-                                          .timeout_ms = 30000},
-                                 .hostid = hostid};
-    self->mesh = self->store ? mesh_create(&config, &err) : NULL;
-    if (!self->mesh ||
-        sockets_connect(self->mesh, &config, &self->asked, &self->sockets, &err)) {
+    struct backend_env env = {.rank = self->rank,
+                              .world_size = self->n,
+                              .store = self->store,
+                              .hostid = hostid,
+                              .timeout_ms = 30000};
+    struct tree_config config = backend_env_tree(&env);
+    self->tree = self->store ? tree_create(&config, &err) : NULL;
+    self->links = self->tree ? links_create(self->tree, &env, self->sockets, &err) : NULL;
+    if (!self->links) {
         fprintf(stderr, "rank %d: %s\n", self->rank, err.text);
         return 1;
     }
     int status = body(self);
-    sockets_destroy(self->sockets);
-    mesh_destroy(self->mesh);
+    tree_leave(self->tree);
+    links_destroy(self->links);
+    tree_destroy(self->tree);
     rendezvous_client_destroy(self->store);
     return status;
 }
 
 /* dead: the rank that a signal ends, or -1. */
-static void run_ranks(int n, const struct host_options *asked, body_fn *body, int dead)
+static void run_ranks(int n, const int *asked, body_fn *body, int dead)
 {
     struct rendezvous_stub stub;
     pid_t children[8];
@@ -58,7 +61,7 @@ static void run_ranks(int n, const struct host_options *asked, body_fn *body, in
     for (int rank = 0; rank < n; rank++) {
         children[rank] = fork();
         if (children[rank] == 0) {
-            struct rank self = {.rank = rank, .n = n, .asked = asked[rank]};
+            struct rank self = {.rank = rank, .n = n, .sockets = asked[rank]};
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             _exit(run_rank(&self, stub.port, body));
         }
@@ -74,10 +77,11 @@ static int exchange(struct rank *self, unsigned char *send, unsigned char *recv,
                     size_t len)
 {
     int n = self->n, to = (self->rank + 1) % n, from = (self->rank + n - 1) % n;
-    struct flow out = {&self->mesh->data[to], (char *)send, len, 0};
-    struct flow in = {&self->mesh->data[from], (char *)recv, len, 0};
+    struct flow out = {links_to(self->links, to), (char *)send, len, 0};
+    struct flow in = {links_to(self->links, from), (char *)recv, len, 0};
 
-    return mesh_exchange(self->mesh, &out, 1, &in, 1);
+    return out.endpoint && in.endpoint ? links_exchange(self->links, &out, 1, &in, 1)
+                                       : -1;
 }
 
 static unsigned char byte_of(int rank, size_t i)
@@ -89,12 +93,12 @@ static unsigned char byte_of(int rank, size_t i)
 static int is_spread(const struct rank *self, size_t total)
 {
     int n = self->n, to = (self->rank + 1) % n, from = (self->rank + n - 1) % n;
-    int count = sockets_count(self->sockets);
+    int count = self->links->sockets;
     size_t least = total / (size_t)count - SOCKETS_CHUNK_BYTES, sum[2] = {0};
 
     for (int at = 0; at < count; at++) {
-        uint64_t sent = sockets_bytes(self->sockets, to, at, true);
-        uint64_t received = sockets_bytes(self->sockets, from, at, false);
+        uint64_t sent = sockets_bytes(&self->links->peers[to], at, true);
+        uint64_t received = sockets_bytes(&self->links->peers[from], at, false);
         if (sent < least || received < least)
             return 0;
         sum[0] += sent;
@@ -118,10 +122,10 @@ static int exchange_all(struct rank *self)
         status = exchange(self, send, recv, sizes[k]);
         for (size_t i = 0; i < sizes[k] && !status; i++)
             status = recv[i] != byte_of(from, i);
-        status = status || mesh_barrier(self->mesh, NULL);
+        status = status || tree_barrier(self->tree, NULL);
         total += sizes[k];
     }
-    if (!status && sockets_count(self->sockets) > 1)
+    if (!status && self->links->sockets > 1)
         status = !is_spread(self, total);
     free(send);
     free(recv);
@@ -130,11 +134,10 @@ static int exchange_all(struct rank *self)
 
 TEST(bytes_arrive_spread_over_all_sockets)
 {
-    static const struct host_options kinds[] = {
-        {.sockets = 1}, {.sockets = 2}, {.sockets = 3}, {.sockets = HOST_SOCKETS_MAX}};
+    static const int kinds[] = {1, 2, 3, HOST_SOCKETS_MAX};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct host_options asked[3] = {kinds[i], kinds[i], kinds[i]};
+        int asked[3] = {kinds[i], kinds[i], kinds[i]};
         run_ranks(2, asked, exchange_all, -1);
         run_ranks(3, asked, exchange_all, -1);
     }
@@ -142,28 +145,60 @@ TEST(bytes_arrive_spread_over_all_sockets)
 
 static int has_two_sockets(struct rank *self)
 {
-    return sockets_count(self->sockets) != 2 || exchange_all(self);
+    return self->links->sockets != 2 || exchange_all(self);
 }
 
 TEST(ranks_agree_on_the_least)
 {
-    static const struct host_options asked[] = {
-        {.sockets = 4}, {.sockets = 2}, {.sockets = 8}};
+    static const int asked[] = {4, 2, 8};
 
     run_ranks(3, asked, has_two_sockets, -1);
 }
 
 /* The loopback has no speed. */
-static int has_the_meshs_own(struct rank *self)
+static int has_one_socket(struct rank *self)
 {
-    return self->sockets != NULL || self->mesh->data != self->mesh->endpoints;
+    return self->links->sockets != 1;
 }
 
 TEST(an_unknown_speed_means_one_socket)
 {
-    static const struct host_options asked[2] = {{.sockets = 0}, {.sockets = 0}};
+    static const int asked[2] = {0, 0};
 
-    run_ranks(2, asked, has_the_meshs_own, -1);
+    run_ranks(2, asked, has_one_socket, -1);
+}
+
+/* ---- On first use ---- */
+
+#define MANY 6
+
+/* To which ranks there are sockets: a bit each. */
+static unsigned opened(const struct rank *self)
+{
+    unsigned ranks = 0;
+
+    for (int i = 0; i < self->n * self->links->sockets; i++)
+        ranks |= self->links->fds[i] < 0 ? 0 : 1u << (i / self->links->sockets);
+    return ranks;
+}
+
+static int opens_a_ring(struct rank *self)
+{
+    unsigned char send[8] = "a", recv[8];
+    unsigned neighbours =
+        1u << (self->rank + 1) % self->n | 1u << (self->rank + self->n - 1) % self->n;
+    unsigned before = opened(self);
+    int status = exchange(self, send, recv, sizeof(send));
+
+    return status || before != 0 || opened(self) != neighbours;
+}
+
+TEST(an_algorithm_opens_the_sockets_that_it_names)
+{
+    static const int asked[MANY] = {1, 1, 1, 1, 1, 1}, several[MANY] = {2, 2, 2, 2, 2, 2};
+
+    run_ranks(MANY, asked, opens_a_ring, -1);
+    run_ranks(MANY, several, opens_a_ring, -1);
 }
 
 /* Rank 1 dies when it has all of the first bytes, which the other may still be reading.
@@ -181,7 +216,7 @@ static int notice_death(struct rank *self)
     }
     while (!exchange(self, send, recv, BYTES))
         continue;
-    watch_reason(&self->mesh->watch, &err);
+    watch_reason(&self->tree->watch, &err);
     fprintf(stderr, "rank %d: %s\n", self->rank, err.text);
     return strncmp(err.text, "lost rank 1: ", 13) != 0 ||
            clock_monotonic_ns() - start_ns > PATIENCE_NS;
@@ -189,7 +224,7 @@ static int notice_death(struct rank *self)
 
 TEST(the_death_of_a_peer_is_noticed)
 {
-    static const struct host_options asked[2] = {{.sockets = 4}, {.sockets = 4}};
+    static const int asked[2] = {4, 4};
 
     run_ranks(2, asked, notice_death, 1);
 }

@@ -273,7 +273,7 @@ TEST(a_stop_ends_the_wait_for_the_others)
     store = rendezvous_client_connect("127.0.0.1", port, 10000, &stop, &err);
     assert_non_null(store);
     config.store = store;
-    config.timeout_ms = 1;
+    config.timeout_ms = 500;
     assert_null(tree_create(&config, &err));
     assert_int_equal(err.code, ERROR_TIMEOUT);
     assert_mentions(err.text, "waiting for rank 1");

@@ -1,5 +1,5 @@
 unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TESTS
-    affinity arrival bench_state build_id case_file choice host_memory join
+    affinity arrival bench_state build_id case_file choice host_memory
     nccl_pattern numeric pattern reduce rendezvous_client shm_group sockets stacks stopping timed tree
     ucx_lanes worker_process)
 target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)
@@ -13,11 +13,11 @@ target_link_options(units_host_collectives PRIVATE
 set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
 
 unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS
-    door sim_exchange sim_history sim_model sim_noise sim_noise_parts sim_params sim_rows sim_topology
+    greeting sim_exchange sim_history sim_model sim_noise sim_noise_parts sim_params sim_rows sim_topology
     sim_worker)
-foreach(noun door sim_worker)
+foreach(noun greeting sim_worker)
     unit_define(${noun} WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>"
         WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")
 endforeach()
 add_dependencies(units_sim ringbench-worker-host ringbench-worker-sim)
-unit_threads(door sim_worker sockets stacks tree worker_process)
+unit_threads(greeting sim_worker sockets stacks tree worker_process)

@@ -100,7 +100,7 @@ void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX])
     freeifaddrs(list);
 }
 
-const char *attempt_interface_again(int fd, struct attempt_found *last)
+static const char *interface_again(int fd, struct attempt_found *last)
 {
     union address own = {.any.sa_family = AF_UNSPEC}, known = {.room = last->own};
     socklen_t len = sizeof(own);
@@ -115,26 +115,28 @@ const char *attempt_interface_again(int fd, struct attempt_found *last)
 }
 
 /* The kernel's choice, of which nothing is sent. */
-static void find_route(const struct attempt_place *place, char out[ATTEMPT_INTERFACE_MAX])
+const char *attempt_route(const struct attempt_place *place, struct attempt_found *last)
 {
     struct addrinfo *list;
+    const char *name = "";
 
-    out[0] = '\0';
     if (resolve(place, SOCK_DGRAM, &list))
-        return;
+        return "";
     int fd = socket(list->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && !connect(fd, list->ai_addr, list->ai_addrlen))
-        attempt_interface(fd, out);
+        name = interface_again(fd, last);
     if (fd >= 0)
         close(fd);
     freeaddrinfo(list);
+    return name;
 }
 
 void attempt_tell(const struct attempt *attempt, const char *over, int name,
                   const struct attempt_place *place, const struct attempt_ear *ear)
 {
     int64_t waited_ns = clock_monotonic_ns() - attempt->since_ns;
-    char via[ATTEMPT_INTERFACE_MAX], reason[128];
+    struct attempt_found found = {.interface = ""};
+    char reason[128];
 
     if (!ear->hear)
         return;
@@ -143,8 +145,7 @@ void attempt_tell(const struct attempt *attempt, const char *over, int name,
                  (long long)(waited_ns / 1000000000));
     else
         snprintf(reason, sizeof(reason), "%s", strerror(attempt->code));
-    find_route(place, via);
-    ear->hear(ear->arg, over, name, place, via, reason);
+    ear->hear(ear->arg, over, name, place, attempt_route(place, &found), reason);
 }
 
 /* 0: connected; 1: to be tried again; -1: failed. */

@@ -72,7 +72,8 @@ struct attempt_found {
     char interface[ATTEMPT_INTERFACE_MAX];
 };
 
-/* The same of many sockets, most of which have one address: it is looked for once. */
-const char *attempt_interface_again(int fd, struct attempt_found *last);
+/* The own interface that leads to a place; "": not known. Of many places, most of which
+ * are reached from one address: it is looked for once. */
+const char *attempt_route(const struct attempt_place *place, struct attempt_found *last);
 
 #endif

@@ -6,9 +6,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "agent/worker/group/attempt.h"
 
 #define QUEUE_BYTES 131072
 #define NEAR_US 1000
@@ -41,29 +38,7 @@ static ssize_t tcp_recv(struct endpoint *endpoint, void *data, size_t len)
     return n;
 }
 
-static void tcp_close(struct endpoint *endpoint)
-{
-    close(endpoint->fd);
-    endpoint->fd = -1;
-}
-
-json_t *endpoint_tcp_ways(int fd, int sockets, struct attempt_found *last)
-{
-    const char *name = attempt_interface_again(fd, last);
-    json_t *way = json_pack("{s:s, s:i}", "via", "tcp", "sockets", sockets);
-
-    if (name[0])
-        json_object_set_new(way, "name", json_string(name));
-    return json_pack("[o]", way);
-}
-
-static json_t *tcp_ways(const struct endpoint *endpoint, struct attempt_found *last)
-{
-    return endpoint_tcp_ways(endpoint->fd, 1, last);
-}
-
-static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close,
-                                               tcp_ways};
+static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, NULL};
 
 static ssize_t shm_send(struct endpoint *endpoint, const void *data, size_t len)
 {
@@ -94,20 +69,13 @@ static ssize_t shm_recv(struct endpoint *endpoint, void *data, size_t len)
     return (ssize_t)len;
 }
 
-static void shm_close(struct endpoint *endpoint)
-{
-    endpoint->out = endpoint->in = NULL;
-}
-
-static json_t *shm_ways(const struct endpoint *endpoint, struct attempt_found *last)
+static json_t *shm_ways(const struct endpoint *endpoint)
 {
     (void)endpoint;
-    (void)last;
     return json_pack("[{s:s}]", "via", "shm");
 }
 
-static const struct transport transport_shm = {"shm", shm_send, shm_recv, shm_close,
-                                               shm_ways};
+static const struct transport transport_shm = {"shm", shm_send, shm_recv, shm_ways};
 
 void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd)
 {
@@ -142,20 +110,18 @@ void endpoint_shorten_queue(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-void endpoint_close(struct endpoint *endpoint)
+void endpoint_send_at_once(int fd)
 {
-    if (endpoint->transport) {
-        endpoint->transport->close(endpoint);
-        endpoint->transport = NULL;
-    }
+    int one = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-void endpoint_tune_socket(int fd)
+void endpoint_probe_peer(int fd)
 {
     int one = 1, idle_s = KEEPALIVE_IDLE_S, interval_s = KEEPALIVE_INTERVAL_S;
     int count = KEEPALIVE_PROBES;
 
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));

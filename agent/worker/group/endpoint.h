@@ -13,25 +13,22 @@
 
 #include "agent/worker/group/shm_group.h"
 
-struct attempt_found;
 struct endpoint;
 
 struct transport {
     const char *name;
     ssize_t (*send)(struct endpoint *endpoint, const void *data, size_t len);
     ssize_t (*recv)(struct endpoint *endpoint, void *data, size_t len);
-    void (*close)(struct endpoint *endpoint);
     /* What carries the bytes, as far as it is known: a new array of one
-     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. last: of the
-     * peer before. */
-    json_t *(*ways)(const struct endpoint *endpoint, struct attempt_found *last);
+     * {"via","name",...} or more, as docs/worker-contract.md has `ways`. NULL: sockets.
+     */
+    json_t *(*ways)(const struct endpoint *endpoint);
 };
 
 struct endpoint {
     const struct transport *transport; /* NULL: not connected */
     int rank;
     int fd, out_fd;             /* to wait on with poll(), to read and to write; or -1 */
-    bool is_near;               /* tcp only: the peer is on this machine */
     struct shm_queue *out, *in; /* shm only */
     void *own;                  /* a further transport's */
 };
@@ -39,13 +36,12 @@ struct endpoint {
 void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd);
 void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *out,
                        struct shm_queue *in);
-void endpoint_close(struct endpoint *endpoint);
 
-/* `ways` of a peer that is reached over so many sockets as `fd` is one of. */
-json_t *endpoint_tcp_ways(int fd, int sockets, struct attempt_found *last);
-
-/* Send small messages at once, and probe a connection that is idle for 10 s. */
-void endpoint_tune_socket(int fd);
+/* A socket: send small messages at once. */
+void endpoint_send_at_once(int fd);
+/* A socket: probe a connection that is idle for 10 s, and end it when there was no answer
+ * for 20 s more. */
+void endpoint_probe_peer(int fd);
 /* Of a connection that does not leave the machine: send at most so much ahead. */
 void endpoint_shorten_queue(int fd);
 

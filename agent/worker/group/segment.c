@@ -119,6 +119,8 @@ static int pass_time(struct watch *watch, struct watch_idle *idle)
     }
     if (watch_check(watch))
         return -1;
+    if (watch_progress(watch))
+        return 0;
     if (watch->is_crowded && idle->polls > watch->spins + YIELDS_CROWDED)
         return 1;
     int64_t now = clock_monotonic_ns();

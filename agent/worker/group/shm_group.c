@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
-#define END_MS 1000 /* from a process's closing its files to the news of its end */
+#define NEWS_NAPS 5000 /* 0.5 s and more */
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
 
@@ -67,14 +66,16 @@ const unsigned char *shm_group_token(const struct shm_group *group)
     return group->peers[group->self].token;
 }
 
-/* A process that ends closes its files first, so they can be gone some time before its
- * pidfd shows the end. */
+/* A process that ends closes its files first, so they can be gone some time before there
+ * is news of its end. */
 static bool is_peer_lost(struct watch *watch)
 {
-    struct pollfd news = {.fd = watch->epoll_fd, .events = POLLIN};
-
-    poll(&news, 1, END_MS);
-    return watch_check(watch) != 0;
+    for (int i = 0; i < NEWS_NAPS; i++) {
+        if (watch_check(watch))
+            return true;
+        watch_nap();
+    }
+    return false;
 }
 
 /* A descriptor of the member's segment; the caller closes it. */
@@ -146,14 +147,9 @@ int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int s
         round_up(QUEUES_OFFSET + (size_t)n * sizeof(struct shm_queue), DATA_ALIGN);
     if (ftruncate(group->fd, (off_t)group->data_offset))
         return error_set_errno(err, ERROR_MEMORY, errno, "shared segment");
-    for (int i = 0; i < n; i++) {
-        /* Watched before it is opened: the token then shows that the process is it. */
-        if (i != self &&
-            watch_add_process(group->watch, peers[i].rank, peers[i].pid, err))
-            return -1;
+    for (int i = 0; i < n; i++)
         if (map_member(group, i, err))
             return -1;
-    }
     if (shm_group_barrier(group))
         return watch_reason(group->watch, err);
     return 0;

@@ -19,10 +19,25 @@
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of a socket, before sleeping on it: some 100 us */
 #define POLLS_CROWDED 2
-#define SLICE_MS 50     /* how late news of a death may end a wait for a socket */
+#define SLICE_MS 50             /* how late news of a death may end a wait for a socket */
+#define SCRATCH_RANK_BYTES 4096 /* so that it seldom grows during a row */
 #define SILENT_MS 16000 /* longer than an idle connection ever is without an answer */
 
 /* ---- Beginning and end ---- */
+
+static int make_scratch(struct tree *tree, size_t len)
+{
+    char *more;
+
+    if (len <= tree->scratch_len)
+        return 0;
+    more = realloc(tree->scratch, len);
+    if (!more)
+        return watch_fail(&tree->watch, ERROR_MEMORY, "gathering: out of memory");
+    tree->scratch = more;
+    tree->scratch_len = len;
+    return 0;
+}
 
 static int add_event(struct tree *tree, int fd, uint32_t id, struct error *err)
 {
@@ -81,15 +96,17 @@ static int watch_all(struct tree *tree, struct error *err)
 static int connect_all(struct tree *tree, const struct tree_config *config,
                        struct error *err)
 {
-    if (watch_init(&tree->watch, 0, config->stop, err))
-        return -1;
+    watch_init(&tree->watch, config->stop);
     tree->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (tree->epoll_fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "epoll");
-    return tree_join(tree, config, err) || tree_barrier(tree, err) ||
-                   watch_all(tree, err) || tree_barrier(tree, err)
-               ? -1
-               : 0;
+    if (tree_join(tree, config, err))
+        return -1;
+    if (tree->n_links > 0 &&
+        make_scratch(tree, (size_t)tree->world_size * SCRATCH_RANK_BYTES))
+        return watch_reason(&tree->watch, err);
+    return tree_barrier(tree, err) || watch_all(tree, err) || tree_barrier(tree, err) ? -1
+                                                                                      : 0;
 }
 
 struct tree *tree_create(const struct tree_config *config, struct error *err)
@@ -102,7 +119,7 @@ struct tree *tree_create(const struct tree_config *config, struct error *err)
     }
     tree->rank = config->rank;
     tree->world_size = config->world_size;
-    tree->epoll_fd = tree->watch.epoll_fd = tree->port.listener = tree->segment.fd = -1;
+    tree->epoll_fd = tree->port.listener = tree->segment.fd = -1;
     tree->segment.watch = &tree->watch;
     if (connect_all(tree, config, err)) {
         tree_destroy(tree);
@@ -135,7 +152,6 @@ void tree_destroy(struct tree *tree)
     free(tree->pidfds);
     greeting_close(&tree->port);
     segment_release(&tree->segment);
-    watch_release(&tree->watch);
     if (tree->epoll_fd >= 0)
         close(tree->epoll_fd);
     free(tree->hosts);
@@ -177,7 +193,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
         } else {
             if (watch_check(&tree->watch))
                 return -1;
-            poll(&pollfd, 1, SLICE_MS);
+            poll(&pollfd, 1, watch_progress(&tree->watch) ? 0 : SLICE_MS);
         }
     }
     return 0;
@@ -245,20 +261,6 @@ static size_t move_subtree(const struct tree *tree, int top, size_t len, char *a
         }
     }
     return done;
-}
-
-static int make_scratch(struct tree *tree, size_t len)
-{
-    char *more;
-
-    if (len <= tree->scratch_len)
-        return 0;
-    more = realloc(tree->scratch, len);
-    if (!more)
-        return watch_fail(&tree->watch, ERROR_MEMORY, "gathering: out of memory");
-    tree->scratch = more;
-    tree->scratch_len = len;
-    return 0;
 }
 
 static int gather_below(struct tree *tree, size_t len, char *all)

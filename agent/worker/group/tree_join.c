@@ -285,7 +285,8 @@ static int connect_parent(const struct joining *joining, struct error *err)
         *fd = attempt_connect(link->rank, &place, "mesh", &until, err);
         if (*fd < 0)
             return -1;
-        endpoint_tune_socket(*fd);
+        endpoint_send_at_once(*fd);
+        endpoint_probe_peer(*fd);
         if (greeting_send(*fd, host->segment.token, tree->rank, purpose, err))
             return error_prefix(err, "rank %d", link->rank);
     }
@@ -342,7 +343,8 @@ static int accept_children(const struct joining *joining, struct error *err)
             greeting_refuse(&tree->port, caller.fd);
             continue;
         }
-        endpoint_tune_socket(caller.fd);
+        endpoint_send_at_once(caller.fd);
+        endpoint_probe_peer(caller.fd);
         *fd = caller.fd;
         left--;
     }

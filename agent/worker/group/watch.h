@@ -3,27 +3,18 @@
  * A wait loop polls memory or sockets and calls watch_idle() each time it finds nothing.
  * It spins a little, then yields the processor (with more ranks than cores a spinning
  * rank only keeps the others from running), then sleeps in short naps; beside processes
- * that compute it sleeps at once. On the slow path
- * it looks, every few milliseconds, at the stop flag and at every peer: processes of this
- * host by pidfd, others by their socket, also those that the current operation does not
- * use. */
+ * that compute it sleeps at once. On the slow path it reads flags in memory: whether to
+ * stop, and whether a rank is lost. Another thread finds that out, of this process or of
+ * the host's leader (tree.h). */
 #ifndef RINGBENCH_WORKER_GROUP_WATCH_H
 #define RINGBENCH_WORKER_GROUP_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "common/base/error.h"
-
-struct watch_peer {
-    int rank;
-    int fd; /* pidfd or socket; -1: none */
-    bool is_socket;
-    bool is_borrowed; /* the fd is another watch's */
-    pid_t pid;        /* without pidfd: probed with kill() */
-};
 
 /* The loss of a rank, for other processes that map it. */
 struct watch_notice {
@@ -33,23 +24,19 @@ struct watch_notice {
 };
 
 struct watch {
-    int epoll_fd;
     const atomic_int *stop; /* may be NULL */
     unsigned spins;         /* polls before the first yield */
     bool is_crowded;        /* more processes than cores */
     atomic_bool is_leaving; /* peers may end now: only the deadline counts */
     int64_t leave_by_ns;
-    const int *names;            /* by rank: the number that it goes by; NULL: its own */
-    struct watch *also;          /* of further peers, looked at with these; NULL: none */
     struct watch_notice *notice; /* where a loss may be told; NULL: nowhere */
     atomic_bool is_claimed;      /* a thread records why waits end */
     atomic_bool has_failed;      /* it has */
-    int lost;                    /* rank as it goes by, or -1; valid once has_failed */
-    struct error error;          /* likewise; code ERROR_NONE before */
-    int64_t checked_ns, probed_ns;
-    unsigned spared; /* yields still to skip after a long one */
-    struct watch_peer *peers;
-    int n_peers, max_peers;
+    int lost;                    /* the rank that is lost, or -1 */
+    struct error error;          /* why waits end; code ERROR_NONE before */
+    unsigned spared;             /* yields still to skip after a long one */
+    void (*progress)(void *);    /* called in waits; then nobody sleeps. NULL: none */
+    void *progress_arg;
 };
 
 /* One wait: zero it before the loop and when something has moved. */
@@ -58,17 +45,7 @@ struct watch_idle {
     int64_t since_ns;
 };
 
-int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
-               struct error *err);
-void watch_release(struct watch *watch);
-
-/* Notice the end of process `pid` of this host as the loss of `rank`. */
-int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *err);
-/* Notice the end of a connection (borrowed; close it after watch_release). */
-int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err);
-
-/* Watch the same peers in another thread. `from` must outlive it. */
-int watch_follow(struct watch *watch, const struct watch *from, struct error *err);
+void watch_init(struct watch *watch, const atomic_int *stop);
 
 /* Spin or yield depending on how many processes share this host's cores. */
 void watch_set_sharers(struct watch *watch, int processes);
@@ -93,13 +70,7 @@ int watch_fail(struct watch *watch, enum error_code code, const char *text);
 /* Copy what was recorded (err may be NULL). -1. */
 int watch_reason(const struct watch *watch, struct error *err);
 
-/* The number that a rank goes by. */
-static inline int watch_name(const struct watch *watch, int rank)
-{
-    return watch->names ? watch->names[rank] : rank;
-}
-
-/* Look at the stop flag and all peers now. -1 when the wait must end. */
+/* Whether the wait must end (-1): reads flags, and waits for nothing. */
 int watch_check(struct watch *watch);
 
 /* The slow path; 0, or -1 when the wait must end: watch->error says why. */
@@ -124,6 +95,14 @@ static inline void watch_relax(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+/* Let a transport get on that has no thread of its own; false: there is none. */
+static inline bool watch_progress(const struct watch *watch)
+{
+    if (watch->progress)
+        watch->progress(watch->progress_arg);
+    return watch->progress != NULL;
 }
 
 /* Nothing was there: pass some time. */

@@ -6,10 +6,9 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "agent/worker/host/memory.h"
-#include "agent/worker/host/sockets.h"
 #include "agent/worker/host/ucx.h"
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/group/mesh_ways.h"
+#include "agent/worker/bench/watchdog.h"
 #include "common/base/clock.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
@@ -74,131 +73,84 @@ static int prepare(struct backend_comm *comm, int world_size, struct error *err)
     return 0;
 }
 
-/* A mesh of the group's own: what it exchanges does not meet what all ranks do. */
-static struct mesh *connect_group(const struct backend_comm *comm,
-                                  const struct mesh_config *config, struct error *err)
-{
-    struct mesh *mesh = mesh_create(config, err);
-
-    if (mesh) {
-        watch_set_sharers(&mesh->watch, comm->world->machine_ranks);
-        mesh->watch.also = &comm->world->watch;
-    }
-    return mesh;
-}
-
 static int connect_data(struct backend_comm *comm, const struct backend_env *env,
-                        const struct mesh_config *config, struct error *err)
+                        struct error *err)
 {
     static const struct host_options nothing = {.transport = HOST_TRANSPORT_AUTO};
     const struct host_options *asked = env->file ? &env->file->spec->host : &nothing;
 
-    if (ucx_connect(comm->mesh, asked->transport, &comm->ucx, err))
-        return -1;
-    comm->world->progress = comm->mesh->progress;
-    comm->world->progress_arg = comm->mesh->progress_arg;
-    return comm->ucx ? 0
-                     : sockets_connect(comm->mesh, config, asked, &comm->sockets, err);
+    comm->links = links_create(comm->tree, env, (int)asked->sockets, err);
+    return comm->links ? ucx_connect(comm->links, asked->transport, &comm->ucx, err) : -1;
 }
 
 static void host_abort(struct backend_comm *comm)
 {
     if (comm) {
-        comm->world->progress = NULL;
-        sockets_destroy(comm->sockets);
-        ucx_abort(comm->ucx);
-        if (comm->mesh != comm->world)
-            mesh_abort(comm->mesh);
-        mesh_abort(comm->world);
+        ucx_destroy(comm->ucx);
+        links_destroy(comm->links);
+        watchdog_follow(comm->watchdog, NULL);
+        tree_destroy(comm->tree);
         release(comm);
     }
 }
 
-static struct join_config join_of(const struct backend_env *env)
-{
-    return (struct join_config){.rank = env->rank,
-                                .world_size = env->world_size,
-                                .store = env->store,
-                                .address = env->address,
-                                .stop = env->stop,
-                                .timeout_ms = env->timeout_ms,
-                                .ear = env->ear};
-}
-
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
-    struct mesh_config config = {.join = join_of(env), .hostid = env->hostid};
-    struct mesh_config own = config; /* of the ranks that collectives are of */
+    struct tree_config config = backend_env_tree(env);
     struct backend_comm *comm = calloc(1, sizeof(*comm));
-    char scope[32];
 
     if (!comm) {
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
+    comm->watchdog = env->watchdog;
     if (!prepare(comm, env->world_size, err))
-        comm->world = mesh_create(&config, err);
-    if (backend_env_is_split(env)) {
-        snprintf(scope, sizeof(scope), "group/%d/", env->group);
-        own.join.rank = env->place;
-        own.join.world_size = env->group_size;
-        own.scope = scope;
-        own.names = env->members;
-    }
-    if (comm->world)
-        comm->mesh = own.scope ? connect_group(comm, &own, err) : comm->world;
-    if (!comm->mesh) {
-        mesh_abort(comm->world);
-        release(comm);
-        return NULL;
-    }
-    if (connect_data(comm, env, &own, err)) {
+        comm->tree = tree_create(&config, err);
+    if (comm->tree)
+        watchdog_follow(comm->watchdog, comm->tree);
+    if (!comm->tree || connect_data(comm, env, err)) {
         host_abort(comm);
         return NULL;
     }
     /* A second barrier costs more than a copy when it must wait for the scheduler. */
-    comm->small_bytes = comm->mesh->watch.is_crowded ? SMALL_CROWDED : SMALL_ALONE;
+    comm->small_bytes = comm->links->watch->is_crowded ? SMALL_CROWDED : SMALL_ALONE;
     return comm;
 }
 
 static void host_destroy(struct backend_comm *comm)
 {
     if (comm) {
-        sockets_destroy(comm->sockets);
-        ucx_destroy(comm->ucx);
-        comm->world->progress = NULL;
-        if (comm->mesh != comm->world)
-            mesh_destroy(comm->mesh);
-        mesh_destroy(comm->world);
-        release(comm);
+        ucx_flush(comm->ucx);
+        tree_leave(comm->tree);
     }
+    host_abort(comm);
 }
 
 static json_t *host_transport(struct backend_comm *comm)
 {
-    return mesh_describe(comm->mesh);
+    return links_describe(comm->links);
 }
 
 static json_t *host_details(struct backend_comm *comm)
 {
-    return json_pack("{s:o}", "ways", mesh_ways(comm->mesh));
+    return json_pack("{s:o}", "ways", links_ways(comm->links));
 }
 
 static int host_memory(struct backend_comm *comm, struct backend_memory *out,
                        struct error *err)
 {
     (void)err;
-    memory_share(comm->world->machine_ranks, out);
+    memory_share(comm->tree->machine_ranks, out);
     return 0;
 }
 
 static int host_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                       struct error *err)
 {
-    struct shm_group *group = &comm->mesh->group;
+    struct shm_group *group = &comm->links->group;
     size_t each = (bytes + 4095) / 4096 * 4096;
 
-    if (shm_group_alloc(group, 2 * each, err) || mesh_barrier(comm->mesh, err))
+    if (shm_group_alloc(group, 2 * each, err) || tree_barrier(comm->tree, err))
         return -1;
     /* Buffers that the caches cannot hold are better written past them. */
     comm->stream_bytes =
@@ -249,14 +201,14 @@ static int host_run(struct backend_comm *comm, const struct backend_call *call,
 {
     int status;
 
-    if (comm->mesh->world_size == 1) {
+    if (comm->links->world_size == 1) {
         memmove(call->recv, call->send, host_send_bytes(comm, call));
         if (call->redop == REDOP_MULSUM)
             host_scale(comm, call->dtype, 0, call->recv, call->recv, call->count);
         return 0;
     }
-    status = comm->mesh->is_local ? shm_run(comm, call) : net_run(comm, call);
-    return status ? watch_reason(&comm->mesh->watch, err) : 0;
+    status = comm->links->is_local ? shm_run(comm, call) : net_run(comm, call);
+    return status ? watch_reason(comm->links->watch, err) : 0;
 }
 
 static int host_wait(struct backend_comm *comm, struct error *err)
@@ -268,20 +220,18 @@ static int host_wait(struct backend_comm *comm, struct error *err)
 
 static int host_barrier(struct backend_comm *comm, struct error *err)
 {
-    return mesh_barrier(comm->world, err);
+    return tree_barrier(comm->tree, err);
 }
 
 static int host_allgather(struct backend_comm *comm, const void *mine, size_t len,
                           void *all, struct error *err)
 {
-    return mesh_allgather(comm->world, mine, len, all, err);
+    return tree_allgather(comm->tree, mine, len, all, err);
 }
 
 static int host_lost_peer(const struct backend_comm *comm)
 {
-    int lost = comm->mesh->watch.lost;
-
-    return lost >= 0 ? lost : comm->world->watch.lost;
+    return comm->tree->watch.lost;
 }
 
 const struct backend backend_host = {

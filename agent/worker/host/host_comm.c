@@ -11,7 +11,7 @@ size_t host_send_bytes(const struct backend_comm *comm, const struct backend_cal
     bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
                    call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
 
-    return is_wide ? bytes * (size_t)comm->mesh->world_size : bytes;
+    return is_wide ? bytes * (size_t)comm->links->world_size : bytes;
 }
 
 void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "agent/worker/bench/backend.h"
-#include "agent/worker/group/mesh.h"
+#include "agent/worker/host/links.h"
 #include "agent/worker/host/reduce.h"
 
 #define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
@@ -17,10 +17,10 @@
 _Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {
-    struct mesh *world;      /* all ranks of the case: barriers and exchanges */
-    struct mesh *mesh;       /* those that collectives are of; mostly the same one */
-    struct ucx *ucx;         /* what they go over between hosts; NULL: sockets */
-    struct sockets *sockets; /* several of them, or helpers; NULL: the mesh's own do */
+    struct tree *tree;   /* all ranks of the case: barriers and exchanges */
+    struct links *links; /* those that collectives are of */
+    struct ucx *ucx;     /* what they go over between hosts; NULL: sockets */
+    struct watchdog *watchdog;
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */

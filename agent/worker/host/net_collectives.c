@@ -10,7 +10,7 @@
 #include "agent/worker/host/sockets.h"
 
 struct plan {
-    const struct mesh *mesh;
+    const struct links *links;
     const char *send;
     char *recv, *scratch;
     size_t bytes; /* of the call's count */
@@ -25,9 +25,9 @@ static int wrap(int value, int n)
     return ((value % n) + n) % n;
 }
 
-static struct endpoint *ring_endpoint(const struct mesh *mesh, int offset)
+static struct endpoint *ring_endpoint(struct links *links, int offset)
 {
-    return &mesh->data[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
+    return links_to(links, links->ring[wrap(links->ring_at + offset, links->world_size)]);
 }
 
 static size_t part_len(size_t total, size_t piece, size_t i)
@@ -64,7 +64,7 @@ static void plan_reduce_scatter(const void *arg, size_t t, struct ring_step *ste
     const struct plan *plan = arg;
     int s = (int)(t % (size_t)(plan->n - 1));
     size_t piece = t / (size_t)(plan->n - 1);
-    const int *ring = plan->mesh->ring;
+    const int *ring = plan->links->ring;
     size_t out = (size_t)ring[wrap(plan->at - s - 1, plan->n)];
     size_t in = (size_t)ring[wrap(plan->at - s - 2, plan->n)];
     size_t from = piece * plan->piece;
@@ -83,7 +83,7 @@ static void plan_reduce_scatter(const void *arg, size_t t, struct ring_step *ste
 static void plan_all_gather(const void *arg, size_t t, struct ring_step *step)
 {
     const struct plan *plan = arg;
-    const int *ring = plan->mesh->ring;
+    const int *ring = plan->links->ring;
     size_t out = (size_t)ring[wrap(plan->at - (int)t, plan->n)];
     size_t in = (size_t)ring[wrap(plan->at - (int)t - 1, plan->n)];
 
@@ -134,18 +134,20 @@ static void plan_reduce(const void *arg, size_t t, struct ring_step *step)
 static int run_ring(struct backend_comm *comm, const struct backend_call *call,
                     ring_plan_fn *fn, const struct plan *plan, size_t steps)
 {
-    return ring_run(comm, call, ring_endpoint(comm->mesh, 1),
-                    ring_endpoint(comm->mesh, -1), fn, plan, steps);
+    struct endpoint *next = ring_endpoint(comm->links, 1);
+    struct endpoint *prev = next ? ring_endpoint(comm->links, -1) : NULL;
+
+    return prev ? ring_run(comm, call, next, prev, fn, plan, steps) : -1;
 }
 
-static int swap_with(struct mesh *mesh, int rank, const void *send, void *recv,
+static int swap_with(struct links *links, int rank, const void *send, void *recv,
                      size_t len)
 {
-    struct endpoint *endpoint = &mesh->data[rank];
+    struct endpoint *endpoint = links_to(links, rank);
     struct flow out = {endpoint, (char *)(uintptr_t)send, send ? len : 0, 0};
     struct flow in = {endpoint, recv, recv ? len : 0, 0};
 
-    return mesh_exchange(mesh, &out, 1, &in, 1);
+    return endpoint ? links_exchange(links, &out, 1, &in, 1) : -1;
 }
 
 /* The own input, as the first term of the sum. */
@@ -154,7 +156,7 @@ static void begin_sum(struct backend_comm *comm, const struct backend_call *call
 {
     memmove(sum, call->send, call->count * dtype_size(call->dtype));
     if (call->redop == REDOP_MULSUM)
-        host_scale(comm, call->dtype, comm->mesh->rank, sum, sum, call->count);
+        host_scale(comm, call->dtype, comm->links->rank, sum, sum, call->count);
 }
 
 static void combine(struct backend_comm *comm, const struct backend_call *call, void *out,
@@ -167,7 +169,7 @@ static void complete(struct backend_comm *comm, const struct backend_call *call)
 {
     if (call->redop == REDOP_AVG) {
         comm->kernels->divide[call->dtype](call->recv, call->count,
-                                           comm->mesh->world_size);
+                                           comm->links->world_size);
     }
 }
 
@@ -176,53 +178,53 @@ static void complete(struct backend_comm *comm, const struct backend_call *call)
 static int small_all_reduce(struct backend_comm *comm, const struct backend_call *call,
                             size_t bytes)
 {
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size, rank = mesh->rank, power = 1;
+    struct links *links = comm->links;
+    int n = links->world_size, rank = links->rank, power = 1;
     char *other = comm->scratch;
 
     while (power * 2 <= n)
         power *= 2;
     begin_sum(comm, call, call->recv);
     if (rank >= power) {
-        return swap_with(mesh, rank - power, call->recv, NULL, bytes) ||
-                       swap_with(mesh, rank - power, NULL, call->recv, bytes)
+        return swap_with(links, rank - power, call->recv, NULL, bytes) ||
+                       swap_with(links, rank - power, NULL, call->recv, bytes)
                    ? -1
                    : 0;
     }
     if (rank + power < n) {
-        if (swap_with(mesh, rank + power, NULL, other, bytes))
+        if (swap_with(links, rank + power, NULL, other, bytes))
             return -1;
         combine(comm, call, call->recv, other);
     }
     for (int bit = 1; bit < power; bit *= 2) {
-        if (swap_with(mesh, rank ^ bit, call->recv, other, bytes))
+        if (swap_with(links, rank ^ bit, call->recv, other, bytes))
             return -1;
         combine(comm, call, call->recv, other);
     }
     complete(comm, call);
-    return rank + power < n ? swap_with(mesh, rank + power, call->recv, NULL, bytes) : 0;
+    return rank + power < n ? swap_with(links, rank + power, call->recv, NULL, bytes) : 0;
 }
 
 /* Binomial tree over positions relative to the root's. */
 static int small_broadcast(struct backend_comm *comm, const struct backend_call *call,
                            size_t bytes)
 {
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size, self = wrap(mesh->rank - call->root, n), bit = 1;
+    struct links *links = comm->links;
+    int n = links->world_size, self = wrap(links->rank - call->root, n), bit = 1;
 
     if (self == 0)
         memmove(call->recv, call->send, bytes);
     for (; bit < n; bit *= 2) {
         if (self & bit) {
             int parent = wrap(self - bit + call->root, n);
-            if (swap_with(mesh, parent, NULL, call->recv, bytes))
+            if (swap_with(links, parent, NULL, call->recv, bytes))
                 return -1;
             break;
         }
     }
     for (bit /= 2; bit > 0; bit /= 2) {
         int child = wrap(self + bit + call->root, n);
-        if (self + bit < n && swap_with(mesh, child, call->recv, NULL, bytes))
+        if (self + bit < n && swap_with(links, child, call->recv, NULL, bytes))
             return -1;
     }
     return 0;
@@ -231,18 +233,18 @@ static int small_broadcast(struct backend_comm *comm, const struct backend_call 
 static int small_reduce(struct backend_comm *comm, const struct backend_call *call,
                         size_t bytes)
 {
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size, self = wrap(mesh->rank - call->root, n);
+    struct links *links = comm->links;
+    int n = links->world_size, self = wrap(links->rank - call->root, n);
     char *other = comm->scratch;
     char *sum = self == 0 ? call->recv : comm->scratch + HOST_SLICE_BYTES;
 
     begin_sum(comm, call, sum);
     for (int bit = 1; bit < n; bit *= 2) {
         if (self & bit)
-            return swap_with(mesh, wrap(self - bit + call->root, n), sum, NULL, bytes);
+            return swap_with(links, wrap(self - bit + call->root, n), sum, NULL, bytes);
         if (self + bit >= n)
             continue;
-        if (swap_with(mesh, wrap(self + bit + call->root, n), NULL, other, bytes))
+        if (swap_with(links, wrap(self + bit + call->root, n), NULL, other, bytes))
             return -1;
         combine(comm, call, sum, other);
     }
@@ -253,7 +255,7 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
 /* No more than the caches hold, but a chunk for each socket. */
 static size_t longest_piece(const struct backend_comm *comm)
 {
-    size_t chunks = (size_t)sockets_count(comm->sockets) * SOCKETS_CHUNK_BYTES;
+    size_t chunks = (size_t)comm->links->sockets * SOCKETS_CHUNK_BYTES;
 
     return chunks > HOST_PIECE_BYTES ? chunks : HOST_PIECE_BYTES;
 }
@@ -276,7 +278,7 @@ static int all_reduce(struct backend_comm *comm, const struct backend_call *call
 static int all_gather(struct backend_comm *comm, const struct backend_call *call,
                       struct plan *plan)
 {
-    char *own = plan->recv + (size_t)comm->mesh->rank * plan->bytes;
+    char *own = plan->recv + (size_t)comm->links->rank * plan->bytes;
 
     if (own != plan->send)
         memcpy(own, plan->send, plan->bytes);
@@ -286,11 +288,11 @@ static int all_gather(struct backend_comm *comm, const struct backend_call *call
 static int broadcast(struct backend_comm *comm, const struct backend_call *call,
                      struct plan *plan)
 {
-    const struct mesh *mesh = comm->mesh;
+    const struct links *links = comm->links;
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_broadcast(comm, call, plan->bytes);
-    while (mesh->ring[wrap(plan->at - plan->distance, plan->n)] != call->root)
+    while (links->ring[wrap(plan->at - plan->distance, plan->n)] != call->root)
         plan->distance++;
     if (plan->distance == 0 && plan->recv != plan->send)
         memcpy(plan->recv, plan->send, plan->bytes);
@@ -307,22 +309,33 @@ static int reduce_scatter(struct backend_comm *comm, const struct backend_call *
 static int reduce(struct backend_comm *comm, const struct backend_call *call,
                   struct plan *plan)
 {
-    const struct mesh *mesh = comm->mesh;
+    const struct links *links = comm->links;
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_reduce(comm, call, plan->bytes);
     /* The chain begins behind the root and ends at it. */
-    while (mesh->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root)
+    while (links->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root)
         plan->distance++;
     return run_ring(comm, call, plan_reduce, plan, plan->pieces + 1);
+}
+
+static int add_flow(struct links *links, struct flow *flows, size_t *n, int rank,
+                    const char *data, size_t len)
+{
+    struct endpoint *endpoint = links_to(links, rank);
+
+    if (!endpoint)
+        return -1;
+    flows[(*n)++] = (struct flow){endpoint, (char *)(uintptr_t)data, len, 0};
+    return 0;
 }
 
 /* Everything that goes straight from its source to its target, all at once. */
 static int direct(struct backend_comm *comm, const struct backend_call *call,
                   struct plan *plan)
 {
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size, rank = mesh->rank, root = call->root;
+    struct links *links = comm->links;
+    int n = links->world_size, rank = links->rank, root = call->root;
     bool is_alltoall = call->kind == COLLECTIVE_ALLTOALL;
     bool is_gather = call->kind == COLLECTIVE_GATHER;
     struct flow *sends = comm->flows, *recvs = comm->flows + n;
@@ -332,13 +345,13 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
         int to = (rank + k) % n, from = (rank + n - k) % n;
         if (is_alltoall || (is_gather ? to == root : rank == root)) {
             size_t at = is_gather ? 0 : (size_t)to * plan->bytes;
-            sends[n_sends++] = (struct flow){
-                &mesh->data[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
+            if (add_flow(links, sends, &n_sends, to, plan->send + at, plan->bytes))
+                return -1;
         }
         if (is_alltoall || (is_gather ? rank == root : from == root)) {
             size_t at = is_alltoall || is_gather ? (size_t)from * plan->bytes : 0;
-            recvs[n_recvs++] =
-                (struct flow){&mesh->data[from], plan->recv + at, plan->bytes, 0};
+            if (add_flow(links, recvs, &n_recvs, from, plan->recv + at, plan->bytes))
+                return -1;
         }
     }
     if (is_alltoall || rank == root) {
@@ -348,57 +361,56 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
         if (to != from)
             memcpy(to, from, plan->bytes);
     }
-    return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
+    return links_exchange(links, sends, n_sends, recvs, n_recvs);
 }
 
 static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
                      struct plan *plan)
 {
     const struct traffic_plan *traffic = call->traffic;
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size, rank = mesh->rank;
+    struct links *links = comm->links;
+    int n = links->world_size, rank = links->rank;
     struct flow *sends = comm->flows, *recvs = comm->flows + n;
     size_t element = dtype_size(call->dtype), n_sends = 0, n_recvs = 0;
 
     for (int k = 1; k < n; k++) {
         int to = (rank + k) % n, from = (rank + n - k) % n;
-        if (traffic->send_count[to]) {
-            sends[n_sends++] = (struct flow){&mesh->data[to],
-                                             (char *)(uintptr_t)plan->send +
-                                                 traffic->send_at[to] * element,
-                                             traffic->send_count[to] * element, 0};
-        }
-        if (traffic->recv_count[from]) {
-            recvs[n_recvs++] = (struct flow){
-                &mesh->data[from], plan->recv + traffic->recv_at[from] * element,
-                traffic->recv_count[from] * element, 0};
-        }
+        if (traffic->send_count[to] &&
+            add_flow(links, sends, &n_sends, to,
+                     plan->send + traffic->send_at[to] * element,
+                     traffic->send_count[to] * element))
+            return -1;
+        if (traffic->recv_count[from] &&
+            add_flow(links, recvs, &n_recvs, from,
+                     plan->recv + traffic->recv_at[from] * element,
+                     traffic->recv_count[from] * element))
+            return -1;
     }
     /* In place they may overlap. */
     memmove(plan->recv + traffic->recv_at[rank] * element,
             plan->send + traffic->send_at[rank] * element,
             traffic->send_count[rank] * element);
-    return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
+    return links_exchange(links, sends, n_sends, recvs, n_recvs);
 }
 
 /* Rounds of exchanges, of twice as much in each. */
 static int hypercube(struct backend_comm *comm, const struct backend_call *call,
                      struct plan *plan)
 {
-    struct mesh *mesh = comm->mesh;
-    char *own = plan->recv + (size_t)mesh->rank * plan->bytes;
+    struct links *links = comm->links;
+    char *own = plan->recv + (size_t)links->rank * plan->bytes;
 
     (void)call;
     if (own != plan->send)
         memcpy(own, plan->send, plan->bytes);
-    for (int mask = 1; mask < mesh->world_size; mask *= 2) {
-        int first = mesh->rank & ~(mask - 1);
+    for (int mask = 1; mask < links->world_size; mask *= 2) {
+        int first = links->rank & ~(mask - 1);
         size_t len = (size_t)mask * plan->bytes;
-        struct endpoint *endpoint = &mesh->data[mesh->rank ^ mask];
+        struct endpoint *endpoint = links_to(links, links->rank ^ mask);
         struct flow out = {endpoint, plan->recv + (size_t)first * plan->bytes, len, 0};
         struct flow in = {endpoint, plan->recv + (size_t)(first ^ mask) * plan->bytes,
                           len, 0};
-        if (mesh_exchange(mesh, &out, 1, &in, 1))
+        if (!endpoint || links_exchange(links, &out, 1, &in, 1))
             return -1;
     }
     return 0;
@@ -407,14 +419,19 @@ static int hypercube(struct backend_comm *comm, const struct backend_call *call,
 static int sendrecv(struct backend_comm *comm, const struct backend_call *call,
                     struct plan *plan)
 {
-    struct mesh *mesh = comm->mesh;
-    int n = mesh->world_size;
-    struct flow out = {&mesh->data[(mesh->rank + 1) % n], (char *)(uintptr_t)plan->send,
-                       plan->bytes, 0};
-    struct flow in = {&mesh->data[(mesh->rank + n - 1) % n], plan->recv, plan->bytes, 0};
+    struct links *links = comm->links;
+    int n = links->world_size;
+    struct flow out, in;
+    size_t n_out = 0, n_in = 0;
 
     (void)call;
-    return mesh_exchange(mesh, &out, 1, &in, 1);
+    return add_flow(links, &out, &n_out, (links->rank + 1) % n, plan->send,
+                    plan->bytes) ||
+                   add_flow(links, &in, &n_in, (links->rank + n - 1) % n, plan->recv,
+                            plan->bytes) ||
+                   links_exchange(links, &out, 1, &in, 1)
+               ? -1
+               : 0;
 }
 
 typedef int net_collective(struct backend_comm *comm, const struct backend_call *call,
@@ -436,17 +453,17 @@ static net_collective *const collectives[COLLECTIVE_COUNT] = {
 
 int net_run(struct backend_comm *comm, const struct backend_call *call)
 {
-    const struct mesh *mesh = comm->mesh;
+    const struct links *links = comm->links;
     size_t bytes = call->count * dtype_size(call->dtype);
-    struct plan plan = {.mesh = mesh,
+    struct plan plan = {.links = links,
                         .send = call->send,
                         .recv = call->recv,
                         .scratch = comm->scratch + HOST_SLICE_BYTES,
                         .bytes = bytes,
                         .piece = HOST_SLICE_BYTES,
                         .pieces = (bytes + HOST_SLICE_BYTES - 1) / HOST_SLICE_BYTES,
-                        .n = mesh->world_size,
-                        .at = mesh->ring_at};
+                        .n = links->world_size,
+                        .at = links->ring_at};
 
     return collectives[call->kind](comm, call, &plan);
 }

@@ -1,11 +1,11 @@
 /* no_ucx.c - a build without UCX's header */
 #include "agent/worker/host/ucx.h"
 
-int ucx_connect(struct mesh *mesh, enum host_transport asked, struct ucx **out,
+int ucx_connect(struct links *links, enum host_transport asked, struct ucx **out,
                 struct error *err)
 {
     *out = NULL;
-    return asked == HOST_TRANSPORT_UCX && !mesh->is_local
+    return asked == HOST_TRANSPORT_UCX && !links->tree->is_local
                ? error_set(err, ERROR_UNSUPPORTED,
                            "UCX: this worker was built without its header (Debian: "
                            "libucx-dev)")
@@ -17,7 +17,7 @@ void ucx_destroy(struct ucx *ucx)
     (void)ucx;
 }
 
-void ucx_abort(struct ucx *ucx)
+void ucx_flush(struct ucx *ucx)
 {
     (void)ucx;
 }

@@ -52,7 +52,7 @@ static int pump_out(struct ring *ring)
         }
         struct flow flow = {ring->next, (char *)(uintptr_t)out->step.send,
                             ready_bytes(ring), out->at};
-        int status = flow.done < flow.len ? mesh_push(ring->comm->mesh, &flow) : 0;
+        int status = flow.done < flow.len ? links_push(ring->comm->links, &flow) : 0;
         if (status < 0)
             return -1;
         if (status == 0)
@@ -74,14 +74,14 @@ static void reduce_held(struct ring *ring, size_t count)
     const char *own = step->own + in->at;
 
     if (ring->call->redop == REDOP_MULSUM) {
-        host_scale(ring->comm, type, ring->comm->mesh->rank, to, own, count);
+        host_scale(ring->comm, type, ring->comm->links->rank, to, own, count);
         if (step->is_raw)
             host_scale(ring->comm, type, ring->prev->rank, scratch, scratch, count);
         own = to;
     }
     kernels->reduce[type][ring->call->redop](to, own, scratch, count);
     if (step->is_complete && ring->call->redop == REDOP_AVG)
-        kernels->divide[type](to, count, ring->comm->mesh->world_size);
+        kernels->divide[type](to, count, ring->comm->links->world_size);
 }
 
 /* Receive into the scratch and reduce what is whole. */
@@ -94,7 +94,7 @@ static int pull_reduced(struct ring *ring)
     struct flow flow = {ring->prev, scratch,
                         left < HOST_SLICE_BYTES ? left : HOST_SLICE_BYTES, ring->held};
 
-    int status = mesh_pull(ring->comm->mesh, &flow);
+    int status = links_pull(ring->comm->links, &flow);
     if (status <= 0)
         return status;
     ring->held = flow.done;
@@ -110,7 +110,7 @@ static int pull_plain(struct ring *ring)
 {
     struct cursor *in = &ring->in;
     struct flow flow = {ring->prev, in->step.recv, in->step.recv_len, in->at};
-    int status = mesh_pull(ring->comm->mesh, &flow);
+    int status = links_pull(ring->comm->links, &flow);
 
     in->at = flow.done;
     return status;
@@ -138,8 +138,8 @@ static int wait_more(struct ring *ring, struct watch_idle *idle)
 {
     bool can_send = ring->out.t < ring->steps && ready_bytes(ring) > ring->out.at;
 
-    return mesh_rest(ring->comm->mesh, idle, may_receive(ring) ? ring->prev : NULL,
-                     can_send ? ring->next : NULL);
+    return links_rest(ring->comm->links, idle, may_receive(ring) ? ring->prev : NULL,
+                      can_send ? ring->next : NULL);
 }
 
 int ring_run(struct backend_comm *comm, const struct backend_call *call,

@@ -38,7 +38,7 @@ static void copy(const struct shm_op *op, char *to, const char *from, size_t len
 static void scale_input(const struct shm_op *op, int member, size_t at, size_t count,
                         char *out)
 {
-    int rank = op->comm->mesh->group.peers[member].rank;
+    int rank = op->comm->links->group.peers[member].rank;
 
     host_scale(op->comm, op->call->dtype, rank, out, op->sources[member] + at, count);
 }
@@ -212,7 +212,7 @@ static int hypercube(const struct shm_op *op)
     for (int mask = 1; mask < op->n; mask *= 2) {
         int first = (op->self & ~(mask - 1)) ^ mask; /* of what the partner has */
         size_t at = (size_t)first * op->bytes;
-        if (shm_group_barrier(&op->comm->mesh->group))
+        if (shm_group_barrier(&op->comm->links->group))
             return -1;
         copy(op, own + at, op->targets[op->self ^ mask] + at, (size_t)mask * op->bytes);
     }
@@ -238,7 +238,7 @@ static shm_work *const works[COLLECTIVE_COUNT] = {
 static int run_small(struct shm_op *op, size_t send_bytes)
 {
     struct backend_comm *comm = op->comm;
-    struct shm_group *group = &comm->mesh->group;
+    struct shm_group *group = &comm->links->group;
 
     op->is_small = true;
     memcpy(shm_group_slot_begin(group, send_bytes), op->call->send, send_bytes);
@@ -255,7 +255,7 @@ static int run_small(struct shm_op *op, size_t send_bytes)
 /* Announce the own buffers; once all have, learn where theirs are. */
 static int enter(struct shm_op *op)
 {
-    struct shm_group *group = &op->comm->mesh->group;
+    struct shm_group *group = &op->comm->links->group;
     const struct shm_peer *own = &group->peers[group->self];
 
     atomic_store_explicit(&own->head->line.offsets[0],
@@ -279,7 +279,7 @@ static int enter(struct shm_op *op)
 
 int shm_run(struct backend_comm *comm, const struct backend_call *call)
 {
-    struct shm_group *group = &comm->mesh->group;
+    struct shm_group *group = &comm->links->group;
     shm_work *work = works[call->kind];
     size_t element = dtype_size(call->dtype);
     size_t send_bytes = host_send_bytes(comm, call);

@@ -1,37 +1,40 @@
-/* sockets.h - several sockets to each peer on another host
+/* sockets.h - several sockets to one peer on another host
  *
- * Data for a peer is cut into chunks, which use its sockets in turn. Both ends know the
- * order, so chunks need no header. The first socket is the mesh's own. The mesh watches
- * it, so a lost peer is noticed as fast as with one socket. Only the
- * communicator's thread uses these sockets. */
+ * Data is cut into chunks, which use the sockets in turn. Both ends know the order, so
+ * chunks need no header. Only the communicator's thread uses these sockets. */
 #ifndef RINGBENCH_WORKER_HOST_SOCKETS_H
 #define RINGBENCH_WORKER_HOST_SOCKETS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/worker/group/mesh.h"
+#include "agent/worker/group/endpoint.h"
 #include "common/spec/run_spec.h"
 
 #define SOCKETS_CHUNK_BYTES 131072
 
-struct sockets;
+/* One direction of what goes to or comes from a peer. */
+struct stripe {
+    bool is_send;
+    uint64_t at; /* bytes that have gone through */
+    uint64_t bytes[HOST_SOCKETS_MAX];
+};
 
-/* Collective. *out: with the mesh's data endpoints replaced, or NULL where one socket per
- * peer is enough. asked: how many, 0 by the link's speed: the least number that any rank
- * comes to. `config` is the mesh's own. */
-int sockets_connect(struct mesh *mesh, const struct mesh_config *config,
-                    const struct host_options *asked, struct sockets **out,
-                    struct error *err);
+struct sockets_peer {
+    int count;
+    struct endpoint lanes[HOST_SOCKETS_MAX];
+    struct stripe out, in;
+};
 
-/* Whatever has not gone through is dropped. NULL is fine. */
-void sockets_destroy(struct sockets *sockets);
-
-/* The number of sockets to each peer: 1 if `sockets` is NULL. */
-int sockets_count(const struct sockets *sockets);
+/* Make an endpoint over `count` connections (borrowed). */
+void sockets_init(struct sockets_peer *peer, struct endpoint *endpoint, int rank,
+                  const int *fds, int count);
 /* Bytes that have gone through one of them, to or from the peer. */
-uint64_t sockets_bytes(const struct sockets *sockets, int rank, int at, bool is_send);
+uint64_t sockets_bytes(const struct sockets_peer *peer, int at, bool is_send);
 
 /* One per 25 Gb/s, at most HOST_SOCKETS_MAX; 1 where the speed is unknown (0). */
 int sockets_for_speed(long mbits);
+/* The same by the name of a network interface. */
+int sockets_for_interface(const char *name);
 
 #endif

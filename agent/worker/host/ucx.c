@@ -25,14 +25,13 @@ struct peer {
 };
 
 struct ucx {
-    struct mesh *mesh;
+    struct links *links;
     struct ucx_lib lib;
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_len;
     struct peer *peers; /* by rank, as the endpoints */
-    struct endpoint *endpoints;
 };
 
 static const ucp_request_param_t plainly = {0};
@@ -42,13 +41,14 @@ static const ucp_request_param_t plainly = {0};
 static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
 {
     const struct peer *peer = endpoint->own;
-    struct watch *watch = &peer->ucx->mesh->watch;
+    struct watch *watch = peer->ucx->links->watch;
     const struct timespec pause = {.tv_nsec = 1000000};
     char text[160];
 
     for (int i = 0; i < LOOKS && watch_check(watch) == 0; i++)
         nanosleep(&pause, NULL);
-    snprintf(text, sizeof(text), "UCX, rank %d: %s", watch_name(watch, endpoint->rank),
+    snprintf(text, sizeof(text), "UCX, rank %d: %s",
+             links_name(peer->ucx->links, endpoint->rank),
              peer->ucx->lib.status_text(status));
     watch_fail(watch, ERROR_IO, text);
     errno = EIO;
@@ -106,19 +106,13 @@ static ssize_t ucx_recv(struct endpoint *endpoint, void *data, size_t len)
     return (ssize_t)n;
 }
 
-static void ucx_close(struct endpoint *endpoint)
-{
-    (void)endpoint;
-}
-
-static json_t *ucx_ways(const struct endpoint *endpoint, struct attempt_found *last)
+static json_t *ucx_ways(const struct endpoint *endpoint)
 {
     const struct peer *peer = endpoint->own;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
 
-    (void)last;
     if (out) {
         peer->ucx->lib.ep_print(peer->ep, out);
         fclose(out);
@@ -128,8 +122,7 @@ static json_t *ucx_ways(const struct endpoint *endpoint, struct attempt_found *l
     return ways;
 }
 
-static const struct transport transport_ucx = {"ucx", ucx_send, ucx_recv, ucx_close,
-                                               ucx_ways};
+static const struct transport transport_ucx = {"ucx", ucx_send, ucx_recv, ucx_ways};
 
 static void progress(void *arg)
 {
@@ -192,16 +185,15 @@ static int open_ucx(struct ucx *ucx, struct error *err)
     return open_worker(ucx, err);
 }
 
-void ucx_abort(struct ucx *ucx)
+void ucx_destroy(struct ucx *ucx)
 {
     const ucp_request_param_t by_force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                           .flags = UCP_EP_CLOSE_FLAG_FORCE};
 
     if (!ucx)
         return;
-    ucx->mesh->data = ucx->mesh->endpoints;
-    ucx->mesh->progress = NULL;
-    for (int rank = 0; ucx->peers && rank < ucx->mesh->world_size; rank++) {
+    ucx->links->watch->progress = NULL;
+    for (int rank = 0; ucx->peers && rank < ucx->links->world_size; rank++) {
         struct peer *peer = &ucx->peers[rank];
         void *closing = peer->ep ? ucx->lib.ep_close(peer->ep, &by_force) : NULL;
         if (UCS_PTR_IS_PTR(closing))
@@ -216,24 +208,21 @@ void ucx_abort(struct ucx *ucx)
     if (ucx->context)
         ucx->lib.cleanup(ucx->context);
     free(ucx->peers);
-    free(ucx->endpoints);
     free(ucx);
 }
 
-void ucx_destroy(struct ucx *ucx)
+void ucx_flush(struct ucx *ucx)
 {
     struct watch_idle idle = {0};
 
-    if (ucx && ucx->mesh->watch.error.code == ERROR_NONE) {
-        void *flush = ucx->lib.flush(ucx->worker, &plainly);
-        while (UCS_PTR_IS_PTR(flush) && ucx->lib.status(flush) == UCS_INPROGRESS &&
-               watch_idle(&ucx->mesh->watch, &idle) == 0)
-            ucx->lib.progress(ucx->worker);
-        if (UCS_PTR_IS_PTR(flush))
-            ucx->lib.request_free(flush);
-        mesh_barrier(ucx->mesh, NULL);
-    }
-    ucx_abort(ucx);
+    if (!ucx || watch_check(ucx->links->watch))
+        return;
+    void *flush = ucx->lib.flush(ucx->worker, &plainly);
+    while (UCS_PTR_IS_PTR(flush) && ucx->lib.status(flush) == UCS_INPROGRESS &&
+           watch_idle(ucx->links->watch, &idle) == 0)
+        ucx->lib.progress(ucx->worker);
+    if (UCS_PTR_IS_PTR(flush))
+        ucx->lib.request_free(flush);
 }
 
 /* ---- Connecting ---- */
@@ -259,7 +248,7 @@ static bool has_rdma(void)
 
 static int connect_peer(struct ucx *ucx, int rank, const char *address, struct error *err)
 {
-    const struct mesh *mesh = ucx->mesh;
+    struct links *links = ucx->links;
     struct peer *peer = &ucx->peers[rank];
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                                   UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
@@ -273,87 +262,97 @@ static int connect_peer(struct ucx *ucx, int rank, const char *address, struct e
     if (status != UCS_OK) {
         peer->ep = NULL;
         explain(ucx, "no way", status, err);
-        return error_prefix(err, "rank %d", watch_name(&mesh->watch, rank));
+        return error_prefix(err, "rank %d", links_name(links, rank));
     }
     peer->ucx = ucx;
-    ucx->endpoints[rank] = (struct endpoint){
+    links->endpoints[rank] = (struct endpoint){
         .transport = &transport_ucx, .rank = rank, .fd = -1, .out_fd = -1, .own = peer};
     return 0;
 }
 
-/* lens: of the addresses, which differ. */
-static int connect_peers(struct ucx *ucx, const uint32_t *lens, struct error *err)
+static bool is_everywhere(const struct links *links, const uint32_t *lens)
 {
-    struct mesh *mesh = ucx->mesh;
-    size_t n = (size_t)mesh->world_size, most = 0;
+    for (int rank = 0; rank < links->world_size; rank++)
+        if (lens[links_name(links, rank)] == 0)
+            return false;
+    return true;
+}
+
+/* lens: of the addresses, which differ, by rank of the case. Those of other groups are
+ * exchanged at the same time. */
+static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *lens,
+                         struct error *err)
+{
+    size_t n = (size_t)links->tree->world_size, most = 0;
 
     for (size_t i = 0; i < n; i++)
         most = lens[i] > most ? lens[i] : most;
-    if (most == 0 || most > ADDRESS_MAX)
+    if (most == 0)
+        return 0;
+    if (most > ADDRESS_MAX)
         return error_set(err, ERROR_UNSUPPORTED, "UCX: an address of %zu bytes", most);
     char *all = calloc(n + 1, most), *mine = all ? all + n * most : NULL;
-    ucx->peers = calloc(n, sizeof(*ucx->peers));
-    ucx->endpoints = calloc(n, sizeof(*ucx->endpoints));
-    int status = all && ucx->peers && ucx->endpoints
-                     ? 0
-                     : error_set(err, ERROR_MEMORY, "UCX: out of memory");
-    if (!status) {
+    int status = all ? 0 : error_set(err, ERROR_MEMORY, "UCX: out of memory");
+    if (!status && ucx)
         memcpy(mine, ucx->address, ucx->address_len);
-        memcpy(ucx->endpoints, mesh->endpoints, n * sizeof(*mesh->endpoints));
-        status = mesh_allgather(mesh, mine, most, all, err);
-    }
-    for (int rank = 0; !status && rank < mesh->world_size; rank++)
-        if (mesh->group_of[rank] < 0)
-            status = connect_peer(ucx, rank, all + (size_t)rank * most, err);
+    if (!status)
+        status = tree_allgather(links->tree, mine, most, all, err);
+    for (int rank = 0;
+         !status && ucx && is_everywhere(links, lens) && rank < links->world_size; rank++)
+        if (links->group_of[rank] < 0)
+            status = connect_peer(ucx, rank, all + (size_t)links_name(links, rank) * most,
+                                  err);
     free(all);
     return status;
 }
 
-static struct ucx *create(struct mesh *mesh, enum host_transport asked, struct error *err)
+static struct ucx *create(struct links *links, enum host_transport asked,
+                          struct error *err)
 {
     struct ucx *ucx = NULL;
 
     if (asked == HOST_TRANSPORT_AUTO && !has_rdma())
         return NULL;
     ucx = calloc(1, sizeof(*ucx));
-    if (!ucx) {
+    if (ucx)
+        ucx->peers = calloc((size_t)links->world_size, sizeof(*ucx->peers));
+    if (!ucx || !ucx->peers) {
+        free(ucx);
         error_set(err, ERROR_MEMORY, "UCX: out of memory");
         return NULL;
     }
-    ucx->mesh = mesh;
+    ucx->links = links;
     if (open_ucx(ucx, err)) {
-        ucx_abort(ucx);
+        ucx_destroy(ucx);
         return NULL;
     }
     return ucx;
 }
 
-int ucx_connect(struct mesh *mesh, enum host_transport asked, struct ucx **out,
+int ucx_connect(struct links *links, enum host_transport asked, struct ucx **out,
                 struct error *err)
 {
+    struct tree *tree = links->tree;
+
     *out = NULL;
-    if (asked == HOST_TRANSPORT_TCP || mesh->is_local)
+    if (asked == HOST_TRANSPORT_TCP || tree->is_local)
         return 0;
-    struct ucx *ucx = create(mesh, asked, err);
+    struct ucx *ucx = create(links, asked, err);
     if (!ucx && asked == HOST_TRANSPORT_UCX)
         return -1;
     uint32_t len = ucx ? (uint32_t)ucx->address_len : 0;
-    uint32_t *lens = calloc((size_t)mesh->world_size, sizeof(*lens));
-    bool is_everywhere = true;
-    int status = lens ? mesh_allgather(mesh, &len, sizeof(len), lens, err)
+    uint32_t *lens = calloc((size_t)tree->world_size, sizeof(*lens));
+    int status = lens ? tree_allgather(tree, &len, sizeof(len), lens, err) ||
+                            connect_peers(ucx, links, lens, err)
                       : error_set(err, ERROR_MEMORY, "UCX: out of memory");
-    for (int rank = 0; !status && rank < mesh->world_size; rank++)
-        is_everywhere = is_everywhere && lens[rank] > 0;
-    if (!status && ucx && is_everywhere)
-        status = connect_peers(ucx, lens, err);
+    bool is_used = !status && ucx && !links->is_local && is_everywhere(links, lens);
     free(lens);
-    if (status || !is_everywhere) {
-        ucx_abort(ucx);
-        return status;
+    if (!is_used) {
+        ucx_destroy(ucx);
+        return status ? -1 : 0;
     }
     *out = ucx;
-    mesh->data = ucx->endpoints;
-    mesh->progress = progress;
-    mesh->progress_arg = ucx;
+    links->watch->progress = progress;
+    links->watch->progress_arg = ucx;
     return 0;
 }

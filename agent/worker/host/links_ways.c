@@ -1,31 +1,37 @@
-/* mesh_ways.c - what carries the bytes of collectives between the ranks of a mesh */
-#include "agent/worker/group/mesh_ways.h"
-
+/* links_ways.c - what carries the bytes of collectives between the ranks of a group */
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/worker/group/attempt.h"
+#include "agent/worker/host/links.h"
 #include "common/base/buf.h"
 
 #define WAYS_MAX 64
 #define RANKS_MAX_BYTES 262144 /* of a list of them */
 
-static bool has_peer_by(const struct mesh *mesh, const char *name)
+/* Of a rank whose sockets may not be open yet, too. */
+static const char *transport_to(const struct links *links, int rank)
+{
+    const struct transport *transport = links->endpoints[rank].transport;
+
+    return transport ? transport->name : "tcp";
+}
+
+static bool has_peer_by(const struct links *links, const char *name)
 {
     bool has_it = false;
 
-    for (int i = 0; i < mesh->world_size && !has_it; i++)
-        has_it = i != mesh->rank && strcmp(mesh->data[i].transport->name, name) == 0;
+    for (int i = 0; i < links->world_size && !has_it; i++)
+        has_it = i != links->rank && strcmp(transport_to(links, i), name) == 0;
     return has_it;
 }
 
-json_t *mesh_describe(const struct mesh *mesh)
+json_t *links_describe(const struct links *links)
 {
     static const char *const names[] = {"shm", "tcp", "ucx"};
     char text[32] = "";
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (has_peer_by(mesh, names[i]))
+        if (has_peer_by(links, names[i]))
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
                      text[0] ? ", " : "", names[i]);
     return json_string(text[0] ? text : "self");
@@ -68,19 +74,33 @@ static void add(struct told *all, size_t *n, const json_t *way, int rank)
     }
 }
 
-json_t *mesh_ways(const struct mesh *mesh)
+static json_t *tcp_ways(const struct links *links, int rank, struct attempt_found *last)
+{
+    const struct link_place *at = &links->places[rank];
+    struct attempt_place place = {at->address, at->port, at->interface};
+    const char *name = attempt_route(&place, last);
+    json_t *way = json_pack("{s:s, s:i}", "via", "tcp", "sockets", links->sockets);
+
+    if (name[0])
+        json_object_set_new(way, "name", json_string(name));
+    return json_pack("[o]", way);
+}
+
+json_t *links_ways(const struct links *links)
 {
     struct told all[WAYS_MAX];
     struct attempt_found last = {.interface = ""};
     json_t *out = json_array();
     size_t n = 0;
 
-    for (int i = 0; i < mesh->world_size; i++) {
-        const struct endpoint *endpoint = &mesh->data[i];
-        json_t *ways =
-            i == mesh->rank ? NULL : endpoint->transport->ways(endpoint, &last);
+    for (int i = 0; i < links->world_size; i++) {
+        const struct endpoint *endpoint = &links->endpoints[i];
+        json_t *ways = i == links->rank ? NULL
+                       : endpoint->transport && endpoint->transport->ways
+                           ? endpoint->transport->ways(endpoint)
+                           : tcp_ways(links, i, &last);
         for (size_t k = 0; k < json_array_size(ways); k++)
-            add(all, &n, json_array_get(ways, k), watch_name(&mesh->watch, i));
+            add(all, &n, json_array_get(ways, k), links_name(links, i));
         json_decref(ways);
     }
     for (size_t i = 0; i < n; i++) {

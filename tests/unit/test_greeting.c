@@ -1,9 +1,10 @@
-/* test_door.c - strangers at a rank's port: at the door itself, and at real workers */
+/* test_greeting.c - strangers at a rank's port: at the port itself, and at real workers
+ */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "agent/worker/group/door.h"
+#include "agent/worker/group/greeting.h"
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
@@ -14,8 +15,6 @@
 #define WAIT_MS 60000
 #define STRANGERS 200
 #define RANKS 3
-
-static const unsigned char token[DOOR_TOKEN_BYTES] = "0123456789abcde";
 
 static int connect_to(int port)
 {
@@ -28,11 +27,11 @@ static int connect_to(int port)
     return fd;
 }
 
-/* ---- The door itself ---- */
+/* ---- The port itself ---- */
 
 struct fixture {
-    struct door door;
-    int port, errors; /* where stderr went before */
+    struct greeting_port port;
+    int number, errors; /* where stderr went before */
     FILE *log;
 };
 
@@ -45,14 +44,14 @@ static int set_up(void **state)
     fixture->errors = dup(STDERR_FILENO);
     dup2(fileno(fixture->log), STDERR_FILENO);
     *state = fixture;
-    return door_open(&fixture->door, NULL, token, &fixture->port, NULL);
+    return greeting_listen(&fixture->port, NULL, &fixture->number, NULL);
 }
 
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
 
-    door_close(&fixture->door);
+    greeting_close(&fixture->port);
     dup2(fixture->errors, STDERR_FILENO);
     close(fixture->errors);
     fclose(fixture->log);
@@ -60,17 +59,17 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Let one in; its rank. */
-static uint32_t admit(struct fixture *fixture)
+/* Let one in. */
+static struct greeting_caller accept_one(struct fixture *fixture)
 {
-    uint32_t rank = UINT32_MAX;
-    int fd, status = 0;
+    struct greeting_caller caller;
+    int status = 0;
 
     while (!status)
-        status = door_admit(&fixture->door, WAIT_MS, -1, &rank, &fd, NULL);
+        status = greeting_accept(&fixture->port, WAIT_MS, &caller, NULL);
     assert_int_equal(status, 1);
-    close(fd);
-    return rank;
+    close(caller.fd);
+    return caller;
 }
 
 static bool is_closed(int fd)
@@ -84,11 +83,10 @@ static bool is_closed(int fd)
 /* Nobody is let in until fd has been closed. */
 static void await_close(struct fixture *fixture, int fd)
 {
-    uint32_t rank;
-    int admitted;
+    struct greeting_caller caller;
 
     while (!is_closed(fd))
-        assert_int_equal(door_admit(&fixture->door, 1, fd, &rank, &admitted, NULL), 0);
+        assert_int_equal(greeting_accept(&fixture->port, 1, &caller, NULL), 0);
     close(fd);
 }
 
@@ -109,91 +107,53 @@ TEST_WITH(set_up, tear_down, a_rank_gets_in_past_the_silent_ones)
     int silent[8], fd;
 
     for (int i = 0; i < 8; i++)
-        silent[i] = connect_to(fixture->port);
-    fd = connect_to(fixture->port);
-    assert_int_equal(door_greet(fd, token, 7, NULL), 0);
-    assert_int_equal(admit(fixture), 7);
+        silent[i] = connect_to(fixture->number);
+    fd = connect_to(fixture->number);
+    assert_int_equal(greeting_send(fd, fixture->port.token, 7, 3, NULL), 0);
+    struct greeting_caller caller = accept_one(fixture);
+    assert_int_equal(caller.rank, 7);
+    assert_int_equal(caller.purpose, 3);
     close(fd);
-    for (int i = 0; i < 8; i++) {
-        assert_false(is_closed(silent[i]));
+    for (int i = 0; i < 8; i++)
         close(silent[i]);
-    }
-}
-
-TEST_WITH(set_up, tear_down, a_greeting_may_come_in_pieces)
-{
-    struct fixture *fixture = *state;
-    int ends[2], fd = connect_to(fixture->port), other;
-    char greeting[64];
-    uint32_t rank;
-    ssize_t len;
-
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_int_equal(door_greet(ends[0], token, 5, NULL), 0);
-    len = recv(ends[1], greeting, sizeof(greeting), 0);
-    assert_true(len > DOOR_TOKEN_BYTES);
-    for (ssize_t i = 0; i < len - 1; i++) {
-        assert_int_equal(send(fd, greeting + i, 1, 0), 1);
-        assert_int_equal(door_admit(&fixture->door, 10, -1, &rank, &other, NULL), 0);
-    }
-    assert_int_equal(send(fd, greeting + len - 1, 1, 0), 1);
-    assert_int_equal(admit(fixture), 5);
-    close(fd);
-    close(ends[0]);
-    close(ends[1]);
+    assert_int_equal(count_lines(fixture, ""), 0);
 }
 
 TEST_WITH(set_up, tear_down, a_wrong_greeting_is_closed_and_said_once)
 {
     struct fixture *fixture = *state;
-    unsigned char wrong[DOOR_TOKEN_BYTES];
+    unsigned char wrong[TOKEN_BYTES];
     char noise[64] = "GET / HTTP/1.1\r\n\r\n";
 
-    for (int i = 0; i < DOOR_TOKEN_BYTES; i++) {
-        int fd = connect_to(fixture->port);
-        memcpy(wrong, token, sizeof(wrong));
+    for (int i = 0; i < TOKEN_BYTES; i++) {
+        int fd = connect_to(fixture->number);
+        memcpy(wrong, fixture->port.token, sizeof(wrong));
         wrong[i] ^= 1;
-        assert_int_equal(door_greet(fd, wrong, 1, NULL), 0);
+        assert_int_equal(greeting_send(fd, wrong, 1, 0, NULL), 0);
         await_close(fixture, fd);
     }
-    int fd = connect_to(fixture->port);
-    assert_int_equal(send(fd, noise, sizeof(noise), 0), sizeof(noise));
-    await_close(fixture, fd);
+    for (size_t len = 1; len <= sizeof(noise); len *= 2) {
+        int fd = connect_to(fixture->number);
+        assert_int_equal(send(fd, noise, len, 0), len);
+        await_close(fixture, fd);
+    }
     assert_int_equal(count_lines(fixture, "closed a connection from 127.0.0.1 port "), 1);
     assert_int_equal(count_lines(fixture, "its greeting is not that of a rank"), 1);
 }
 
-TEST_WITH(set_up, tear_down, who_says_nothing_in_time_is_sent_away)
+TEST_WITH(set_up, tear_down, a_token_is_read_as_it_is_written)
 {
     struct fixture *fixture = *state;
+    unsigned char token[TOKEN_BYTES];
+    char text[TOKEN_TEXT];
 
-    fixture->door.patience_ms = 1;
-    await_close(fixture, connect_to(fixture->port));
-    assert_int_equal(fixture->door.n_guests, 0);
-    assert_int_equal(count_lines(fixture, "it has not greeted in time"), 1);
-}
-
-TEST_WITH(set_up, tear_down, the_oldest_goes_when_there_are_too_many)
-{
-    struct fixture *fixture = *state;
-    int fds[DOOR_GUESTS_MAX], fd, other;
-    uint32_t rank;
-
-    for (int i = 0; i < DOOR_GUESTS_MAX; i++) {
-        fds[i] = connect_to(fixture->port);
-        assert_int_equal(door_admit(&fixture->door, WAIT_MS, -1, &rank, &other, NULL), 0);
-        assert_int_equal(fixture->door.n_guests, i + 1);
-    }
-    fd = connect_to(fixture->port);
-    assert_int_equal(door_greet(fd, token, 9, NULL), 0);
-    assert_int_equal(admit(fixture), 9);
-    assert_true(is_closed(fds[0]));
-    for (int i = 1; i < DOOR_GUESTS_MAX; i++) {
-        assert_false(is_closed(fds[i]));
-        close(fds[i]);
-    }
-    close(fds[0]);
-    close(fd);
+    greeting_format_token(fixture->port.token, text);
+    assert_int_equal(greeting_parse_token(text, token), 0);
+    assert_memory_equal(token, fixture->port.token, TOKEN_BYTES);
+    text[TOKEN_TEXT - 2] = '\0';
+    assert_int_equal(greeting_parse_token(text, token), -1);
+    memset(text, 'x', TOKEN_TEXT - 1);
+    assert_int_equal(greeting_parse_token(text, token), -1);
 }
 
 /* ---- Real workers ---- */
@@ -276,12 +236,12 @@ static void check_workers(const char *backend, const char *program, const char *
     worker_group_end(&group);
 }
 
-TEST(strangers_hold_up_no_mesh)
+TEST(strangers_hold_up_no_host_ranks)
 {
     check_workers("host", WORKER_HOST, "ringbench/rank/0");
 }
 
-TEST(strangers_hold_up_no_tree)
+TEST(strangers_hold_up_no_simulated_ranks)
 {
     check_workers("sim", WORKER_SIM, "ringbench/rank/0");
 }

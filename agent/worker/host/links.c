@@ -1,0 +1,165 @@
+/* links.c - what a rank of the host backend moves its data over: moving */
+#include "agent/worker/host/links.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "agent/worker/base/affinity.h"
+
+#define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
+#define POLLS_CROWDED 2
+#define BLOCKS_TRIED 64 /* sleeps between two tries at polling */
+#define BLOCK_MS 5
+#define YIELDS_CROWDED 10
+#define YIELDS_SPARED 1024 /* sleeping on a socket instead costs little */
+
+int links_push(struct links *links, struct flow *flow)
+{
+    struct endpoint *endpoint = flow->endpoint;
+    ssize_t n = endpoint->transport->send(endpoint, flow->data + flow->done,
+                                          flow->len - flow->done);
+
+    if (n < 0)
+        return watch_lose(links->watch, links_name(links, endpoint->rank), errno);
+    flow->done += (size_t)n;
+    return n > 0;
+}
+
+int links_pull(struct links *links, struct flow *flow)
+{
+    struct endpoint *endpoint = flow->endpoint;
+    ssize_t n = endpoint->transport->recv(endpoint, flow->data + flow->done,
+                                          flow->len - flow->done);
+
+    if (n < 0)
+        return watch_lose(links->watch, links_name(links, endpoint->rank), errno);
+    flow->done += (size_t)n;
+    return n > 0;
+}
+
+/* The kernel may have put a rank that is bound to no core on that of the peer, which it
+ * then keeps from answering: polling that was in vain is seldom tried again. */
+static void spin_less(struct links *links)
+{
+    links->blocks++;
+    if (links->watch->is_crowded)
+        links->polls = POLLS_CROWDED;
+    else if (affinity_is_given() || links->blocks % BLOCKS_TRIED == 1)
+        links->polls = POLLS_ALONE;
+    else
+        links->polls = links->polls / 4 + POLLS_CROWDED;
+}
+
+/* Where ranks share cores the one that is awaited likely waits for this one, and to let
+ * it go on costs half of what sleeping and being woken does. Who has a long turn is no
+ * such rank: with other work on the core sleeping is cheaper. */
+static bool give_way(struct links *links, const struct watch_idle *idle)
+{
+    return links->watch->is_crowded && idle->polls <= links->polls + YIELDS_CROWDED &&
+           watch_give_way(&links->spared, YIELDS_SPARED);
+}
+
+/* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever
+ * yields while others compute is served last, whoever sleeps on a socket is woken first:
+ * so sockets are polled only for as long as a message may be on its way. */
+static int rest(struct links *links, struct watch_idle *idle, struct pollfd *fds,
+                nfds_t n)
+{
+    if (watch_progress(links->watch) || n == 0)
+        return watch_idle(links->watch, idle);
+    if (idle->polls++ < links->polls) {
+        watch_relax();
+        return 0;
+    }
+    if (give_way(links, idle))
+        return 0;
+    spin_less(links);
+    return poll(fds, n, BLOCK_MS) == 0 || idle->polls % 64 == 0
+               ? watch_check(links->watch)
+               : 0;
+}
+
+int links_rest(struct links *links, struct watch_idle *idle, const struct endpoint *in,
+               const struct endpoint *out)
+{
+    nfds_t n = 0;
+
+    if (in)
+        links->pollfds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
+    if (out)
+        links->pollfds[n++] = (struct pollfd){.fd = out->out_fd, .events = POLLOUT};
+    bool has_memory = (in && in->fd < 0) || (out && out->out_fd < 0);
+    return rest(links, idle, links->pollfds, has_memory ? 0 : n);
+}
+
+/* Move what can be moved; of flows over one endpoint that stand side by side, the first
+ * unfinished one. */
+static int move_flows(struct links *links, struct flow *flows, size_t n, bool is_send,
+                      size_t *unfinished)
+{
+    const struct endpoint *busy = NULL;
+    int moved = 0;
+
+    *unfinished = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct flow *flow = &flows[i];
+        if (flow->done == flow->len)
+            continue;
+        if (flow->endpoint != busy) {
+            int status = is_send ? links_push(links, flow) : links_pull(links, flow);
+            if (status < 0)
+                return -1;
+            moved |= status;
+        }
+        if (flow->done < flow->len) {
+            busy = flow->endpoint;
+            ++*unfinished;
+        }
+    }
+    return moved;
+}
+
+/* Add the sockets of unfinished flows; false if one of them is not a socket. */
+static bool add_sockets(struct links *links, const struct flow *flows, size_t n,
+                        short events, nfds_t *count)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (flows[i].done == flows[i].len)
+            continue;
+        const struct endpoint *endpoint = flows[i].endpoint;
+        int fd = events == POLLIN ? endpoint->fd : endpoint->out_fd;
+        if (fd < 0)
+            return false;
+        links->pollfds[(*count)++] = (struct pollfd){.fd = fd, .events = events};
+    }
+    return true;
+}
+
+int links_exchange(struct links *links, struct flow *sends, size_t n_sends,
+                   struct flow *recvs, size_t n_recvs)
+{
+    struct watch_idle idle = {0};
+    bool is_last = false;
+
+    for (;;) {
+        size_t to_send, to_recv;
+        int sent = move_flows(links, sends, n_sends, true, &to_send);
+        int received = sent < 0 ? -1 : move_flows(links, recvs, n_recvs, false, &to_recv);
+        if (received < 0)
+            return -1;
+        if (to_send == 0 && to_recv == 0)
+            return 0;
+        if (sent || received) {
+            idle = (struct watch_idle){0};
+            continue;
+        }
+        nfds_t n = 0;
+        if (!add_sockets(links, sends, n_sends, POLLOUT, &n) ||
+            !add_sockets(links, recvs, n_recvs, POLLIN, &n))
+            n = 0;
+        /* What is missing may have come just before its sender left. */
+        if (is_last)
+            return -1;
+        is_last = rest(links, &idle, links->pollfds, n) != 0;
+    }
+}
