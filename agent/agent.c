@@ -33,7 +33,9 @@
 #define TELL_MS 1000
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000
-#define RETRY_SPOOL_MS 1000
+#define SPOOL_MS                                                                         \
+    1000 /* from an event to the disk, where it is not acknowledged before               \
+          */
 #define ONE_LEAVE_NS INT64_C(500000000) /* an interrupt within it is the same one */
 #define ALONE_MS 100 /* between two looks at what an agent that was killed left */
 #define ONCE_MS 5000 /* for another case of the same run to come */
@@ -51,6 +53,7 @@ struct agent {
     uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, alone_timer, probe_timer;
     struct identity identity;
     struct spool *spool;
+    bool is_spool_full;
     struct outbox *outbox;
     struct case_table *processes;
     struct probe *probe;
@@ -205,6 +208,35 @@ static void watch_once(struct agent *agent)
         uv_timer_start(&agent->once_timer, on_once, scaled_ms(ONCE_MS), 0);
 }
 
+/* ---- the spool ---- */
+
+static void watch_spool(struct agent *agent);
+
+/* A full disk makes ranks wait, and so nothing is lost. */
+static void on_spool_timer(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct error err;
+    bool is_full = spool_flush(agent->spool, &err) != 0;
+
+    if (is_full && !agent->is_spool_full)
+        log_warn("no room for events in %s: workers wait until there is some (%s)",
+                 spool_dir(agent->spool), err.text);
+    else if (!is_full && agent->is_spool_full)
+        log_info("the spool can be written again");
+    if (is_full != agent->is_spool_full)
+        supervisor_pause(agent->supervisor, is_full);
+    agent->is_spool_full = is_full;
+    watch_spool(agent);
+}
+
+static void watch_spool(struct agent *agent)
+{
+    if (spool_wants_flush(agent->spool) &&
+        !uv_is_active((const uv_handle_t *)&agent->spool_timer))
+        uv_timer_start(&agent->spool_timer, on_spool_timer, scaled_ms(SPOOL_MS), 0);
+}
+
 /* ---- what the link tells ---- */
 
 static json_t *on_cases(void *arg)
@@ -280,6 +312,7 @@ static void on_acked(void *arg)
 {
     struct agent *agent = arg;
 
+    watch_spool(agent);
     watch_once(agent);
     if (agent->stage == STAGE_DELIVERING && !outbox_has_stored(agent->outbox))
         leave_now(agent);
@@ -365,6 +398,8 @@ static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
     struct agent *agent = arg;
 
     (void)id;
+    /* Its last events, at once: nothing of it is measuring any more. */
+    uv_timer_start(&agent->spool_timer, on_spool_timer, 0, 0);
     agent->once_seq = seq;
     if (supervisor_live(agent->supervisor) > 0)
         return;
@@ -378,6 +413,7 @@ static void on_ready(void *arg)
 {
     struct agent *agent = arg;
 
+    watch_spool(agent);
     if (agent->link)
         link_kick(agent->link);
 }
@@ -388,28 +424,6 @@ static void on_progress(void *arg)
 
     if (agent->link)
         link_kick_soon(agent->link);
-}
-
-static void on_retry_spool(uv_timer_t *timer)
-{
-    struct agent *agent = timer->data;
-
-    if (!outbox_retry(agent->outbox))
-        return;
-    uv_timer_stop(timer);
-    log_info("the spool can be written again");
-    supervisor_pause(agent->supervisor, false);
-}
-
-static void on_blocked(void *arg)
-{
-    struct agent *agent = arg;
-
-    log_warn("no room for events in %s: workers wait until there is some",
-             spool_dir(agent->spool));
-    supervisor_pause(agent->supervisor, true);
-    uv_timer_start(&agent->spool_timer, on_retry_spool, scaled_ms(RETRY_SPOOL_MS),
-                   scaled_ms(RETRY_SPOOL_MS));
 }
 
 /* ---- start ---- */
@@ -563,7 +577,7 @@ static int look_at_host(struct agent *agent)
 static int create_parts(struct agent *agent, struct error *err)
 {
     const struct agent_config *config = agent->config;
-    struct outbox_handlers handlers = {on_ready, on_progress, on_blocked, agent};
+    struct outbox_handlers handlers = {on_ready, on_progress, agent};
     struct supervisor_params params = {.worker_dir = config->worker_dir,
                                        .node = config->name,
                                        .environment = &config->worker_environment,

@@ -299,11 +299,6 @@ static void on_progress(void *arg)
         link_kick_soon(node->link);
 }
 
-static void on_blocked(void *arg)
-{
-    (void)arg;
-}
-
 /* ---- Life and death ---- */
 
 /* From one address all of a large fleet's connections to one port would have to share its
@@ -416,7 +411,7 @@ struct played_node *played_node_create(const struct played_node_params *params,
                                        long index, struct error *err)
 {
     struct played_node *node = calloc(1, sizeof(*node));
-    struct outbox_handlers handlers = {on_ready, on_progress, on_blocked, node};
+    struct outbox_handlers handlers = {on_ready, on_progress, node};
 
     if (!node) {
         error_set(err, ERROR_MEMORY, "out of memory");
@@ -425,9 +420,8 @@ struct played_node *played_node_create(const struct played_node_params *params,
     node->params = *params;
     node->index = index;
     identity_make(&node->identity);
-    node->spool = spool_create(err);
-    if (node->spool)
-        node->outbox = outbox_create(node->spool, &handlers, err);
+    node->spool = spool_create();
+    node->outbox = outbox_create(node->spool, &handlers, err);
     if (!node->outbox || describe(node, err)) {
         release(node);
         return NULL;

@@ -25,7 +25,6 @@ struct outbox {
     size_t n_progress; /* lines that wait */
     uint64_t replaced; /* number of the event that `replacement` stands for; 0: none */
     char *replacement;
-    bool is_blocked;
 };
 
 struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers,
@@ -101,10 +100,6 @@ static uint64_t add(struct outbox *outbox, const struct case_id *id, int rank,
     if (result) {
         log_error("run %s: an event of rank %d is lost: %s", id->run, rank, err.text);
         return 0;
-    }
-    if (spool_is_blocked(outbox->spool) && !outbox->is_blocked) {
-        outbox->is_blocked = true;
-        outbox->handlers.on_blocked(outbox->handlers.arg);
     }
     outbox->handlers.on_ready(outbox->handlers.arg);
     return seq;
@@ -313,15 +308,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
 
 bool outbox_is_blocked(const struct outbox *outbox)
 {
-    return outbox->is_blocked;
-}
-
-bool outbox_retry(struct outbox *outbox)
-{
-    if (spool_retry(outbox->spool, NULL))
-        return false;
-    outbox->is_blocked = false;
-    return true;
+    return spool_is_blocked(outbox->spool);
 }
 
 void outbox_reset(struct outbox *outbox)
@@ -331,5 +318,4 @@ void outbox_reset(struct outbox *outbox)
     free(outbox->replacement);
     outbox->replacement = NULL;
     outbox->replaced = 0;
-    outbox->is_blocked = false;
 }

@@ -23,7 +23,6 @@ struct outbox;
 struct outbox_handlers {
     void (*on_ready)(void *arg);    /* there is something to send; urgent */
     void (*on_progress)(void *arg); /* likewise, but it may wait for company */
-    void (*on_blocked)(void *arg);  /* the disk is full: stop making events */
     void *arg;
 };
 
@@ -75,9 +74,6 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why);
 
 /* The disk has no room for events, which wait in memory. */
 bool outbox_is_blocked(const struct outbox *outbox);
-
-/* Try again to write what the disk had no room for; true once nothing waits. */
-bool outbox_retry(struct outbox *outbox);
 
 /* Forget all events and count from 1 again. */
 void outbox_reset(struct outbox *outbox);

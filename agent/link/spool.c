@@ -1,45 +1,71 @@
-/* spool.c - unacknowledged event lines in a file
+/* spool.c - unacknowledged event lines, in memory and on disk
  *
- * The file holds lines from offset `head` to `tail`; lines that did not fit on the disk
- * follow in `waiting`. Once more than half of a big file is acknowledged, the rest is
- * moved to its beginning, which costs less than writing it did. */
+ * Lines from `first` to before `stored` are rows of a database, those from there to
+ * before `next` wait in memory. spool_flush moves what waits into the database in one
+ * transaction. Events that are acknowledged before never touch the disk. */
 #include "agent/link/spool.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-#define EVENTS_NAME "events.ndjson"
-#define LOCK_NAME "lock"
-#define COMPACT_MIN ((off_t)4 * 1024 * 1024)
+#include "common/base/memory.h"
+
+#define NAME "events.db"
 #define WAITING_MAX ((size_t)256 * 1024 * 1024)
-#define LINE_BYTES_MAX ((size_t)4 * 1024 * 1024)
+/* One process has it to itself, which also locks the directory. Nothing is synced: the
+ * file outlives a killed agent, not a loss of power. */
+#define SETUP                                                                            \
+    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; "                  \
+    "PRAGMA synchronous = OFF; "                                                         \
+    "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, line TEXT NOT NULL)"
 
 struct spool {
     char *dir; /* NULL: all lines wait in memory, and that is where they belong */
-    int dir_fd, lock_fd, fd;
+    int dir_fd;
     bool is_dir_ours;
-    bool is_resumed; /* an earlier agent's, which had it acknowledged we don't know how
-                        far */
-    off_t head, tail;
-    uint64_t first;     /* number of the line at head */
-    uint64_t file_end;  /* number of the first line that is not in the file */
-    uint64_t next;      /* number of the next line to come */
-    uint64_t read_last; /* the last line of the latest spool_read from the file, ... */
-    off_t read_end;     /* ... and where it ends; 0: unknown */
+    /* An earlier agent's: nobody knows yet how far the server has acknowledged it. */
+    bool is_resumed;
+    bool is_blocked; /* the latest flush failed */
+    sqlite3 *db;
+    uint64_t first;  /* the oldest line that is not acknowledged */
+    uint64_t stored; /* the first line that is not in the database */
+    uint64_t next;   /* the next line to come */
+    bool has_old;    /* rows that are acknowledged are in the database */
     struct buf waiting;
 };
+
+/* ---- opening and closing ---- */
+
+const char *spool_shared_system(long type)
+{
+    static const struct {
+        long type;
+        const char *name;
+    } shared[] = {{0x6969, "NFS"},         {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
+                  {0x19830326, "BeeGFS"},  {0x00c36400, "Ceph"},   {0x517b, "SMB"},
+                  {0xff534d42, "SMB"},     {0xfe534d42, "SMB"},    {0x5346414f, "AFS"},
+                  {0x20030528, "OrangeFS"}};
+
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+        if (shared[i].type == type)
+            return shared[i].name;
+    return NULL;
+}
 
 static int make_dir(struct spool *spool, const char *dir, struct error *err)
 {
     char path[PATH_MAX];
+    const char *shared;
+    struct statfs fs;
     struct stat st;
 
     if (mkdir(dir, 0700) == 0)
@@ -59,165 +85,76 @@ static int make_dir(struct spool *spool, const char *dir, struct error *err)
         return error_set(err, ERROR_INVALID,
                          "spool directory %s can be written by others: chmod 700 it",
                          dir);
+    shared = fstatfs(spool->dir_fd, &fs) ? NULL : spool_shared_system(fs.f_type);
+    if (shared)
+        return error_set(
+            err, ERROR_INVALID,
+            "spool directory %s is on %s, which nodes share: name a local one "
+            "with --spool-dir",
+            dir, shared);
     if (!realpath(dir, path))
         return error_set_errno(err, ERROR_IO, errno, "spool directory %s", dir);
-    spool->dir = strdup(path);
-    return spool->dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+    spool->dir = memory_text(path, "a path");
+    return 0;
 }
 
-/* Open the lock file and lock it. 1: another agent that was just leaving has removed the
- * file meanwhile, so that the lock is worth nothing. */
-static int try_lock(struct spool *spool, struct error *err)
+static int fail(const struct spool *spool, const char *doing, struct error *err)
 {
-    struct stat ours, named;
-
-    spool->lock_fd =
-        openat(spool->dir_fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (spool->lock_fd < 0)
-        return error_set_errno(err, ERROR_IO, errno, "can't open %s/%s", spool->dir,
-                               LOCK_NAME);
-    if (flock(spool->lock_fd, LOCK_EX | LOCK_NB)) {
-        if (errno != EWOULDBLOCK)
-            return error_set_errno(err, ERROR_IO, errno, "can't lock %s/%s", spool->dir,
-                                   LOCK_NAME);
-        return error_set(err, ERROR_CONFLICT,
-                         "another agent on this host uses the spool directory %s",
-                         spool->dir);
-    }
-    if (fstat(spool->lock_fd, &ours) == 0 &&
-        fstatat(spool->dir_fd, LOCK_NAME, &named, 0) == 0 && ours.st_ino == named.st_ino)
-        return 0;
-    close(spool->lock_fd);
-    spool->lock_fd = -1;
-    return 1;
+    return error_set(err, ERROR_IO, "can't %s %s/" NAME ": %s", doing, spool->dir,
+                     sqlite3_errmsg(spool->db));
 }
 
-static int lock_dir(struct spool *spool, struct error *err)
+static sqlite3_stmt *prepare(const struct spool *spool, const char *sql)
 {
-    int result = 1;
+    sqlite3_stmt *statement = NULL;
 
-    for (int tries = 0; result == 1 && tries < 10; tries++)
-        result = try_lock(spool, err);
-    if (result == 1)
-        return error_set(err, ERROR_CONFLICT, "spool directory %s is not at rest",
-                         spool->dir);
-    return result;
+    sqlite3_prepare_v2(spool->db, sql, -1, &statement, NULL);
+    return statement;
 }
 
-/* ---- what an agent that was killed left ---- */
-
-/* A stretch of lines whose numbers follow each other. */
-struct stretch {
-    uint64_t first, last;
-    off_t begin, end;
-};
-
-static uint64_t number_of(const char *line)
-{
-    static const char start[] = "{\"seq\":";
-
-    return strncmp(line, start, sizeof(start) - 1) == 0
-               ? strtoull(line + sizeof(start) - 1, NULL, 10)
-               : 0;
-}
-
-/* The stretch that goes furthest, *best: while the rest was being moved to the file's
- * beginning some lines may stand there twice, and the last one may be half a line. */
-static void find_stretch(FILE *file, struct stretch *best)
-{
-    struct stretch s = {0};
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t n;
-
-    for (n = getline(&line, &size, file); n > 0; n = getline(&line, &size, file)) {
-        uint64_t number = line[n - 1] == '\n' ? number_of(line) : 0;
-
-        if (s.last == 0 || number != s.last + 1) {
-            s.first = number;
-            s.begin = s.end;
-        }
-        s.last = number;
-        s.end += n;
-        if (number == 0)
-            s.begin = s.end;
-        else if (s.last >= best->last)
-            *best = s;
-    }
-    free(line);
-}
-
-static FILE *open_for_reading(const struct spool *spool, struct error *err)
-{
-    int fd = dup(spool->fd);
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-
-    if (file)
-        return file;
-    error_set_errno(err, ERROR_IO, errno, "can't read %s/%s", spool->dir, EVENTS_NAME);
-    if (fd >= 0)
-        close(fd);
-    return NULL;
-}
-
-void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *line),
-                void *arg)
-{
-    FILE *file = open_for_reading(spool, NULL);
-    off_t at = spool->head;
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t n;
-
-    if (!file)
-        return;
-    for (n = fseeko(file, at, SEEK_SET) ? -1 : 1; n > 0 && at < spool->tail; at += n) {
-        n = getline(&line, &size, file);
-        if (n > 0)
-            fn(arg, line);
-    }
-    free(line);
-    fclose(file);
-}
-
+/* Where an agent that was killed has stopped. */
 static int resume(struct spool *spool, struct error *err)
 {
-    struct stretch left = {.first = 1, .last = 0};
-    FILE *file = open_for_reading(spool, err);
+    sqlite3_stmt *range = prepare(spool, "SELECT min(seq), max(seq) FROM event");
+    int status = range ? sqlite3_step(range) : SQLITE_ERROR;
 
-    if (!file)
-        return -1;
-    find_stretch(file, &left);
-    fclose(file);
-    spool->first = left.first;
-    spool->file_end = spool->next = left.last + 1;
-    spool->head = left.begin;
-    spool->tail = left.end;
-    spool->is_resumed = true;
-    return 0;
+    if (status == SQLITE_ROW && sqlite3_column_type(range, 0) != SQLITE_NULL) {
+        spool->first = (uint64_t)sqlite3_column_int64(range, 0);
+        spool->stored = spool->next = (uint64_t)sqlite3_column_int64(range, 1) + 1;
+    }
+    sqlite3_finalize(range);
+    return status == SQLITE_ROW ? 0 : fail(spool, "read", err);
 }
 
 static int open_events(struct spool *spool, struct error *err)
 {
-    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+                      SQLITE_OPEN_NOFOLLOW;
+    char path[PATH_MAX + 16];
+    struct stat st;
+    int status;
 
-    spool->fd = openat(spool->dir_fd, EVENTS_NAME, flags);
-    if (spool->fd >= 0)
-        return resume(spool, err);
-    if (errno == ENOENT)
-        spool->fd = openat(spool->dir_fd, EVENTS_NAME, flags | O_CREAT | O_EXCL, 0600);
-    if (spool->fd >= 0)
-        return 0;
-    return error_set_errno(err, ERROR_IO, errno, "can't make %s/%s", spool->dir,
-                           EVENTS_NAME);
+    snprintf(path, sizeof(path), "%s/" NAME, spool->dir);
+    spool->is_resumed = stat(path, &st) == 0 && st.st_size > 0;
+    status = sqlite3_open_v2(path, &spool->db, flags, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_exec(spool->db, SETUP, NULL, NULL, NULL);
+    if (status == SQLITE_BUSY)
+        return error_set(err, ERROR_CONFLICT,
+                         "another agent on this host uses the spool directory %s",
+                         spool->dir);
+    if (status != SQLITE_OK)
+        return fail(spool, "open", err);
+    /* An agent that was just leaving has removed the file meanwhile. */
+    if (stat(path, &st))
+        return error_set(err, ERROR_CONFLICT, "spool directory %s is not at rest",
+                         spool->dir);
+    return resume(spool, err);
 }
 
 static void release(struct spool *spool)
 {
-    if (spool->fd >= 0)
-        close(spool->fd);
-    if (spool->lock_fd >= 0)
-        close(spool->lock_fd);
+    sqlite3_close(spool->db);
     if (spool->dir_fd >= 0)
         close(spool->dir_fd);
     buf_release(&spool->waiting);
@@ -225,31 +162,22 @@ static void release(struct spool *spool)
     free(spool);
 }
 
-struct spool *spool_create(struct error *err)
+struct spool *spool_create(void)
 {
-    struct spool *spool = calloc(1, sizeof(*spool));
+    struct spool *spool = memory_zeroed(1, sizeof(*spool), "a spool");
 
-    if (!spool) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    spool->dir_fd = spool->lock_fd = spool->fd = -1;
-    spool->first = spool->file_end = spool->next = 1;
+    spool->dir_fd = -1;
+    spool->first = spool->stored = spool->next = 1;
     buf_init(&spool->waiting, WAITING_MAX);
     return spool;
 }
 
 struct spool *spool_open(const char *dir, struct error *err)
 {
-    struct spool *spool = spool_create(err);
+    struct spool *spool = spool_create();
 
-    if (!spool)
-        return NULL;
-    if (make_dir(spool, dir, err) || lock_dir(spool, err))
-        goto fail;
-    if (open_events(spool, err) == 0)
+    if (make_dir(spool, dir, err) == 0 && open_events(spool, err) == 0)
         return spool;
-fail:
     release(spool);
     return NULL;
 }
@@ -258,14 +186,18 @@ void spool_close(struct spool *spool)
 {
     if (!spool)
         return;
-    if (spool->dir && spool_count(spool) == 0)
-        unlinkat(spool->dir_fd, EVENTS_NAME, 0);
-    if (spool->dir)
-        unlinkat(spool->dir_fd, LOCK_NAME, 0);
+    if (spool->dir && spool_flush(spool, NULL) == 0 && spool_count(spool) == 0) {
+        /* While it is locked; its journal goes with the mode. */
+        sqlite3_exec(spool->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
+        unlinkat(spool->dir_fd, NAME, 0);
+        unlinkat(spool->dir_fd, NAME "-journal", 0);
+    }
     if (spool->dir && spool->is_dir_ours)
         rmdir(spool->dir);
     release(spool);
 }
+
+/* ---- what it holds ---- */
 
 const char *spool_dir(const struct spool *spool)
 {
@@ -289,103 +221,24 @@ uint64_t spool_count(const struct spool *spool)
 
 bool spool_is_blocked(const struct spool *spool)
 {
-    return spool->dir && spool->waiting.len > 0;
+    return spool->is_blocked;
 }
 
-/* How lines are numbered and where they lie; every change relies on it. */
-static void assert_order(const struct spool *spool)
+bool spool_wants_flush(const struct spool *spool)
 {
-    assert(spool->first >= 1 && spool->first <= spool->next);
-    assert(spool->file_end <= spool->next);
-    assert(spool->head <= spool->tail);
-    assert((spool->waiting.len > 0) == (spool->file_end < spool->next));
-}
-
-/* All or nothing: what a failed write left behind the tail is overwritten later. */
-static int write_tail(struct spool *spool, const char *data, size_t len,
-                      struct error *err)
-{
-    off_t at = spool->tail;
-
-    while (len > 0) {
-        ssize_t n = pwrite(spool->fd, data, len, at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return error_set_errno(err, ERROR_IO, n < 0 ? errno : ENOSPC,
-                                   "can't write %s/%s", spool->dir, EVENTS_NAME);
-        data += n;
-        at += n;
-        len -= (size_t)n;
-    }
-    spool->tail = at;
-    return 0;
+    return spool->dir && (spool->waiting.len > 0 || spool->has_old);
 }
 
 int spool_append(struct spool *spool, const char *line, size_t len, struct error *err)
 {
     struct buf *waiting = &spool->waiting;
     size_t before = waiting->len;
-    struct error why;
-    size_t done = 0;
 
     if (buf_append(waiting, line, len) || buf_append(waiting, "\n", 1)) {
         waiting->len = before;
         return error_set(err, ERROR_MEMORY, "no memory for another event");
     }
     spool->next++;
-    if (spool->dir && before == 0 &&
-        write_tail(spool, waiting->data, waiting->len, &why) == 0) {
-        spool->file_end = spool->next;
-        done = waiting->len;
-    }
-    if (done && waiting->capacity > 65536)
-        buf_release(waiting);
-    else if (done)
-        buf_clear(waiting);
-    assert_order(spool);
-    return 0;
-}
-
-int spool_retry(struct spool *spool, struct error *err)
-{
-    struct buf *waiting = &spool->waiting;
-
-    while (waiting->len > 0) {
-        const char *end = memchr(waiting->data, '\n', waiting->len);
-        size_t len = (size_t)(end - waiting->data) + 1;
-
-        if (write_tail(spool, waiting->data, len, err))
-            return -1;
-        spool->file_end++;
-        buf_consume(waiting, len);
-    }
-    buf_release(waiting);
-    assert_order(spool);
-    return 0;
-}
-
-/* Read len bytes at an offset, appended to out. */
-static int read_at(const struct spool *spool, off_t at, size_t len, struct buf *out,
-                   struct error *err)
-{
-    char chunk[65536];
-
-    while (len > 0) {
-        ssize_t n =
-            pread(spool->fd, chunk, len < sizeof(chunk) ? len : sizeof(chunk), at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return error_set_errno(err, ERROR_IO, n < 0 ? errno : EIO, "can't read %s/%s",
-                                   spool->dir, EVENTS_NAME);
-        if (buf_append(out, chunk, (size_t)n))
-            return error_set(err, ERROR_MEMORY, "no memory for a batch of events");
-        at += n;
-        len -= (size_t)n;
-    }
     return 0;
 }
 
@@ -407,32 +260,98 @@ static int64_t count_lines(const char *data, size_t size, int64_t max_lines, siz
     return n;
 }
 
-static int64_t read_file_lines(struct spool *spool, size_t max_bytes, int64_t max_lines,
-                               struct buf *out, struct error *err)
+/* Forget n lines of those that wait. */
+static void drop_waiting(struct spool *spool, uint64_t n)
 {
-    size_t stored = (size_t)(spool->tail - spool->head);
-    size_t want = max_bytes;
-    int64_t n = 0;
-    size_t len = 0;
+    size_t len;
 
-    /* A first line longer than max_bytes makes a batch of its own. */
-    while (n == 0) {
-        if (want > stored)
-            want = stored;
-        if (read_at(spool, spool->head + (off_t)out->len, want - out->len, out, err))
-            return -1;
-        n = count_lines(out->data, out->len, max_lines, &len);
-        if (n == 0 && want == stored)
-            return error_set(err, ERROR_INTERNAL, "%s/%s holds half a line", spool->dir,
-                             EVENTS_NAME);
-        want *= 2;
-        if (n == 0)
-            max_lines = 1;
+    count_lines(spool->waiting.data, spool->waiting.len, (int64_t)n, &len);
+    buf_consume(&spool->waiting, len);
+    if (spool->waiting.len == 0)
+        buf_release(&spool->waiting);
+    spool->stored += n;
+}
+
+/* ---- to disk ---- */
+
+static int insert_waiting(const struct spool *spool)
+{
+    sqlite3_stmt *insert = prepare(spool, "INSERT INTO event VALUES (?, ?)");
+    const char *at = spool->waiting.data;
+    int status = insert ? SQLITE_DONE : SQLITE_ERROR;
+
+    for (uint64_t seq = spool->stored; seq < spool->next && status == SQLITE_DONE;
+         seq++) {
+        const char *end = strchr(at, '\n');
+
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)seq);
+        sqlite3_bind_text(insert, 2, at, (int)(end - at), SQLITE_STATIC);
+        status = sqlite3_step(insert);
+        sqlite3_reset(insert);
+        at = end + 1;
     }
-    out->len = len;
-    out->data[len] = '\0';
-    spool->read_last = spool->first + (uint64_t)n - 1;
-    spool->read_end = spool->head + (off_t)len;
+    sqlite3_finalize(insert);
+    return status == SQLITE_DONE ? 0 : -1;
+}
+
+static int delete_acked(const struct spool *spool)
+{
+    sqlite3_stmt *statement = prepare(spool, "DELETE FROM event WHERE seq < ?");
+    int status = SQLITE_ERROR;
+
+    if (statement) {
+        sqlite3_bind_int64(statement, 1, (sqlite3_int64)spool->first);
+        status = sqlite3_step(statement);
+    }
+    sqlite3_finalize(statement);
+    return status == SQLITE_DONE ? 0 : -1;
+}
+
+int spool_flush(struct spool *spool, struct error *err)
+{
+    if (!spool_wants_flush(spool))
+        return 0;
+    if (sqlite3_exec(spool->db, "BEGIN", NULL, NULL, NULL) || delete_acked(spool) ||
+        insert_waiting(spool) || sqlite3_exec(spool->db, "COMMIT", NULL, NULL, NULL)) {
+        fail(spool, "write", err);
+        sqlite3_exec(spool->db, "ROLLBACK", NULL, NULL, NULL);
+        spool->is_blocked = spool->waiting.len > 0;
+        return spool->is_blocked ? -1 : 0;
+    }
+    spool->has_old = spool->is_blocked = false;
+    drop_waiting(spool, spool->next - spool->stored);
+    return 0;
+}
+
+/* ---- reading and forgetting ---- */
+
+static int64_t read_stored(const struct spool *spool, size_t max_bytes, int64_t max_lines,
+                           struct buf *out, struct error *err)
+{
+    sqlite3_stmt *select =
+        prepare(spool, "SELECT line FROM event WHERE seq >= ? ORDER BY seq LIMIT ?");
+    int status = SQLITE_ERROR;
+    int64_t n = 0;
+
+    if (select) {
+        sqlite3_bind_int64(select, 1, (sqlite3_int64)spool->first);
+        sqlite3_bind_int64(select, 2, max_lines);
+    }
+    while (select && (status = sqlite3_step(select)) == SQLITE_ROW) {
+        const char *line = (const char *)sqlite3_column_text(select, 0);
+        size_t len = (size_t)sqlite3_column_bytes(select, 0);
+
+        if (n > 0 && out->len + len + 1 > max_bytes)
+            break;
+        if (!line || buf_append(out, line, len) || buf_append(out, "\n", 1)) {
+            status = SQLITE_NOMEM;
+            break;
+        }
+        n++;
+    }
+    if (status != SQLITE_ROW && status != SQLITE_DONE)
+        n = fail(spool, "read", err);
+    sqlite3_finalize(select);
     return n;
 }
 
@@ -459,8 +378,8 @@ int64_t spool_read(struct spool *spool, size_t max_bytes, int64_t max_lines,
     buf_clear(out);
     if (spool->first == spool->next)
         return 0;
-    if (spool->head < spool->tail)
-        n = read_file_lines(spool, max_bytes, max_lines, out, err);
+    if (spool->first < spool->stored)
+        n = read_stored(spool, max_bytes, max_lines, out, err);
     else
         n = read_waiting_lines(spool, max_bytes, max_lines, out, err);
     if (n > 0)
@@ -468,89 +387,21 @@ int64_t spool_read(struct spool *spool, size_t max_bytes, int64_t max_lines,
     return n;
 }
 
-/* Where the line after number `seq` begins; both are in the file. */
-static int find_end(struct spool *spool, uint64_t seq, off_t *end, struct error *err)
+void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *line),
+                void *arg)
 {
-    struct buf chunk;
-    off_t at = spool->head;
-    uint64_t left = seq - spool->first + 1;
-    int result = 0;
+    sqlite3_stmt *select = prepare(spool, "SELECT line FROM event ORDER BY seq");
 
-    buf_init(&chunk, LINE_BYTES_MAX);
-    while (left > 0 && result == 0) {
-        size_t stored = (size_t)(spool->tail - at);
-        size_t len;
-        int64_t n;
-
-        buf_clear(&chunk);
-        result = read_at(spool, at, stored < chunk.max ? stored : chunk.max, &chunk, err);
-        if (result)
-            break;
-        n = count_lines(chunk.data ? chunk.data : "", chunk.len, (int64_t)left, &len);
-        if (n == 0)
-            result = error_set(err, ERROR_INTERNAL, "%s/%s holds half a line", spool->dir,
-                               EVENTS_NAME);
-        left -= (uint64_t)n;
-        at += (off_t)len;
-    }
-    *end = at;
-    buf_release(&chunk);
-    return result;
-}
-
-/* Move what is left to the file's beginning. The two ranges do not overlap. */
-static void compact(struct spool *spool)
-{
-    char chunk[65536];
-    off_t from = spool->head, to = 0;
-
-    while (from < spool->tail) {
-        off_t left = spool->tail - from;
-        size_t want = left < (off_t)sizeof(chunk) ? (size_t)left : sizeof(chunk);
-        ssize_t n = pread(spool->fd, chunk, want, from);
-
-        if (n <= 0 || pwrite(spool->fd, chunk, (size_t)n, to) != n)
-            return; /* nothing has been lost: the lines still stand where they were */
-        from += n;
-        to += n;
-    }
-    spool->head = 0;
-    spool->tail = to;
-    if (ftruncate(spool->fd, to)) {
-        /* The bytes behind the tail stay; the next lines overwrite them. */
-    }
-}
-
-static void advance(struct spool *spool, uint64_t seq, off_t end)
-{
-    spool->head = end;
-    spool->first = seq + 1;
-    spool->read_last = 0;
-    if (spool->head == spool->tail ||
-        (spool->head >= COMPACT_MIN && spool->head >= spool->tail - spool->head))
-        compact(spool);
-}
-
-static void forget_waiting(struct spool *spool, uint64_t seq)
-{
-    size_t len;
-
-    spool->file_end = seq + 1;
-    count_lines(spool->waiting.data, spool->waiting.len,
-                (int64_t)(seq - spool->first + 1), &len);
-    buf_consume(&spool->waiting, len);
-    if (spool->waiting.len == 0)
-        buf_release(&spool->waiting);
-    spool->first = seq + 1;
+    while (select && sqlite3_step(select) == SQLITE_ROW)
+        fn(arg, (const char *)sqlite3_column_text(select, 0));
+    sqlite3_finalize(select);
 }
 
 int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
 {
-    uint64_t in_file = seq < spool->file_end ? seq : spool->file_end - 1;
-    off_t end;
-
-    if (spool->is_resumed && spool_count(spool) == 0)
-        spool->first = spool->file_end = spool->next = seq + 1;
+    /* The killed agent had sent lines that it had not written yet. */
+    if (spool->is_resumed && seq >= spool->next && spool->waiting.len == 0)
+        spool->stored = spool->next = seq + 1;
     spool->is_resumed = false;
     if (seq + 1 < spool->first || seq >= spool->next)
         return error_set(err, ERROR_INVALID,
@@ -558,25 +409,20 @@ int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
                          "to %llu",
                          (unsigned long long)seq, (unsigned long long)spool->first,
                          (unsigned long long)spool->next - 1);
-    if (in_file >= spool->first) {
-        if (in_file == spool->read_last)
-            end = spool->read_end;
-        else if (find_end(spool, in_file, &end, err))
-            return -1;
-        advance(spool, in_file, end);
-    }
-    if (seq >= spool->first)
-        forget_waiting(spool, seq);
+    spool->has_old = spool->has_old || spool->first < spool->stored;
+    spool->first = seq + 1;
+    if (spool->first > spool->stored)
+        drop_waiting(spool, spool->first - spool->stored);
+    if (spool->waiting.len == 0)
+        spool->is_blocked = false;
     return 0;
 }
 
 void spool_reset(struct spool *spool)
 {
-    buf_release(&spool->waiting);
-    spool->head = spool->tail;
     if (spool->dir)
-        compact(spool);
-    spool->first = spool->file_end = spool->next = 1;
-    spool->read_last = 0;
-    spool->is_resumed = false;
+        sqlite3_exec(spool->db, "DELETE FROM event", NULL, NULL, NULL);
+    buf_release(&spool->waiting);
+    spool->first = spool->stored = spool->next = 1;
+    spool->has_old = spool->is_resumed = spool->is_blocked = false;
 }

@@ -1,8 +1,9 @@
-/* spool.h - the event lines that the server has not acknowledged, in order, in a file
+/* spool.h - the event lines that the server has not acknowledged, in order
  *
- * The file bounds the agent's memory during a long outage, and outlives an agent that was
- * killed: the next one on the directory delivers what it left. It is not synced, so it
- * does not outlive a loss of power. Line number N begins with {"seq":N, */
+ * A database bounds the agent's memory during a long outage, and outlives an agent that
+ * was killed: the next one on the directory delivers what it left. New lines wait in
+ * memory for spool_flush. The file is not synced, so it does not outlive a loss of power.
+ * Line number N begins with {"seq":N, */
 #ifndef RINGBENCH_AGENT_LINK_SPOOL_H
 #define RINGBENCH_AGENT_LINK_SPOOL_H
 
@@ -15,12 +16,12 @@
 
 struct spool;
 
-/* Open the directory (made if it is missing, private to this user) and lock it; ERROR_
- * CONFLICT when another agent holds it. */
+/* Open the directory (made if it is missing, private to this user, on no shared file
+ * system) and lock it; ERROR_CONFLICT when another agent holds it. */
 struct spool *spool_open(const char *dir, struct error *err);
 
 /* One in memory, for an agent that leaves nothing behind; it has no directory. */
-struct spool *spool_create(struct error *err);
+struct spool *spool_create(void);
 
 /* Remove our files, and the directory if spool_open made it; but keep lines that are not
  * acknowledged. NULL is fine. */
@@ -29,7 +30,7 @@ void spool_close(struct spool *spool);
 /* Lines that are not acknowledged; just after spool_open, those that were left. */
 uint64_t spool_count(const struct spool *spool);
 
-/* Call fn for each line in the file that is not acknowledged. */
+/* Call fn for each line on disk. */
 void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *line),
                 void *arg);
 
@@ -40,15 +41,15 @@ const char *spool_dir(const struct spool *spool);
 uint64_t spool_next(const struct spool *spool);
 uint64_t spool_acked(const struct spool *spool);
 
-/* Append a line (without newline) as number spool_next. A line that the disk has no room
- * for waits in memory: the spool is then blocked, and the caller should stop what makes
- * lines until spool_retry has succeeded. -1 only when memory is out too. */
+/* Append a line (without newline) as number spool_next. -1 when there is too much. */
 int spool_append(struct spool *spool, const char *line, size_t len, struct error *err);
 
+/* Write what waits in memory, all in one transaction. -1 with the reason: there is no
+ * room. The spool is then blocked, and the caller should stop what makes lines until a
+ * flush has succeeded or nothing waits. */
+int spool_flush(struct spool *spool, struct error *err);
+bool spool_wants_flush(const struct spool *spool);
 bool spool_is_blocked(const struct spool *spool);
-
-/* Try to move waiting lines to the disk. -1 with the reason when it still fails. */
-int spool_retry(struct spool *spool, struct error *err);
 
 /* Append to *out (cleared first) the oldest unacknowledged lines, each with its newline:
  * at least one if there is any, and no more than max_lines or max_bytes. Returns how
@@ -62,5 +63,8 @@ int spool_ack(struct spool *spool, uint64_t seq, struct error *err);
 
 /* Forget everything and count from 1 again, for a new boot id. */
 void spool_reset(struct spool *spool);
+
+/* The name of a file system that nodes share, by statfs()'s f_type; NULL: it is none. */
+const char *spool_shared_system(long type);
 
 #endif

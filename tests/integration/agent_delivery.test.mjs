@@ -24,7 +24,7 @@ describe('what an agent delivers', { concurrency: 6 }, () => {
     await waitFor(() => server.ofType('result').length > 20, 'no rows');
     await server.die();
     const spool = path.join(agent.dir, 'spool');
-    const file = path.join(spool, 'events.ndjson');
+    const file = path.join(spool, 'events.db');
     await waitFor(() => /"gone"/.test(fs.readFileSync(file, 'utf8')), 'the case does not end');
     agent.signal('SIGKILL');
     await agent.ended();

@@ -92,9 +92,9 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     assert.equal(fds[0][2], '/dev/null');
     assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(), [
       'cases',
-      'events.ndjson',
+      'events.db',
+      'events.db-journal',
       'identity',
-      'lock',
     ]);
   });
 

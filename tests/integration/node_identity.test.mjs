@@ -1,5 +1,7 @@
 // node_identity.test.mjs - who may speak for a node, and for which ranks
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import {
@@ -172,7 +174,8 @@ describe('identity of nodes', { concurrency: 4 }, () => {
 
   test('rows that only a killed agent had are stored when it is started again', limit, async (t) => {
     const server = await startServer(t);
-    const args = ['--spool-dir', tempDir(t)];
+    const spool = tempDir(t);
+    const args = ['--spool-dir', spool];
     const agent = await startAgent(t, server, 'node-1', { args });
     const spec = { ...long, sizes: { min: 4096, max: 4096 * 40, step: 4096 }, in_place: false };
     const { id } = await server.run({
@@ -182,7 +185,8 @@ describe('identity of nodes', { concurrency: 4 }, () => {
     });
     await server.event(id, (event) => event.type === 'result' && event.row >= 4);
     await server.killHard();
-    await waitFor(() => agent.workers().length === 0, 'the worker does not end');
+    const isSpooled = () => fs.readFileSync(path.join(spool, 'events.db')).includes('"gone"');
+    await waitFor(isSpooled, 'the case does not end');
     agent.signal('SIGKILL');
     await agent.ended();
     const again = await server.startAgain();

@@ -57,13 +57,16 @@ TEST(finds_cases_of_events_and_files)
     struct fixture *f = *state;
     struct spool *spool;
 
-    put_file(f, "events.ndjson",
-             "{\"seq\":4,\"run\":\"r1\",\"case\":0,\"attempt\":2,\"rank\":1}\n"
-             "{\"seq\":5,\"run\":\"\",\"case\":0,\"attempt\":0}\n"
-             "{\"seq\":6,\"other\":1}\n");
+    static const char *const lines[] = {
+        "{\"seq\":1,\"run\":\"r1\",\"case\":0,\"attempt\":2,\"rank\":1}",
+        "{\"seq\":2,\"run\":\"\",\"case\":0,\"attempt\":0}", "{\"seq\":3,\"other\":1}"};
+
     put_file(f, "case-a-b.c-12-3.json", "{}");
     spool = spool_open(f->dir, NULL);
     assert_non_null(spool);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(spool_append(spool, lines[i], strlen(lines[i]), NULL), 0);
+    assert_int_equal(spool_flush(spool, NULL), 0);
     leftovers_each(spool, on_case, f);
     assert_string_equal(f->found, "r1 0 2;a-b.c 12 3;");
     f->found[0] = '\0';

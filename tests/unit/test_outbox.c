@@ -7,7 +7,7 @@ struct fixture {
     char dir[64];
     struct spool *spool;
     struct outbox *outbox;
-    int ready, progress, blocked;
+    int ready, progress;
 };
 
 static void on_ready(void *arg)
@@ -20,15 +20,10 @@ static void on_progress(void *arg)
     ((struct fixture *)arg)->progress++;
 }
 
-static void on_blocked(void *arg)
-{
-    ((struct fixture *)arg)->blocked++;
-}
-
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
-    struct outbox_handlers handlers = {on_ready, on_progress, on_blocked, f};
+    struct outbox_handlers handlers = {on_ready, on_progress, f};
 
     snprintf(f->dir, sizeof(f->dir), "/tmp/test-outbox-XXXXXX");
     assert_non_null(mkdtemp(f->dir));

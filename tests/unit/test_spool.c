@@ -92,7 +92,7 @@ static off_t file_size(const struct fixture *f)
     char path[160];
     struct stat st;
 
-    snprintf(path, sizeof(path), "%s/events.ndjson", f->dir);
+    snprintf(path, sizeof(path), "%s/events.db", f->dir);
     assert_int_equal(stat(path, &st), 0);
     return st.st_size;
 }
@@ -126,7 +126,35 @@ TEST_WITH(set_up, tear_down, gives_lines_until_they_are_acknowledged)
     assert_int_equal(spool_ack(f->spool, 101, NULL), -1);
     assert_int_equal(spool_ack(f->spool, 100, NULL), 0);
     assert_int_equal(read_batch(f->spool, 101, 1 << 20, 1000), 100);
-    assert_int_equal(file_size(f), 0);
+}
+
+/* Partly on disk, partly in memory; what is acknowledged need not go there. */
+TEST_WITH(set_up, tear_down, gives_lines_in_order_from_disk_and_memory)
+{
+    const struct fixture *f = *state;
+
+    for (uint64_t i = 1; i <= 60; i++)
+        append(f->spool, i);
+    assert_true(spool_wants_flush(f->spool));
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_false(spool_wants_flush(f->spool));
+    for (uint64_t i = 61; i <= 100; i++)
+        append(f->spool, i);
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 60);
+    assert_int_equal(read_batch(f->spool, 1, 2000, 1000) < 60, 1);
+    assert_int_equal(spool_ack(f->spool, 50, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 51, 1 << 20, 1000), 60);
+    assert_int_equal(spool_ack(f->spool, 70, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 71, 1 << 20, 1000), 100);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 71, 1 << 20, 1000), 100);
+    assert_int_equal(spool_ack(f->spool, 100, NULL), 0);
+    assert_true(spool_wants_flush(f->spool)); /* to delete them */
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_false(spool_wants_flush(f->spool));
+    append(f->spool, 101);
+    assert_int_equal(spool_ack(f->spool, 101, NULL), 0);
+    assert_false(spool_wants_flush(f->spool));
 }
 
 TEST_WITH(set_up, tear_down, a_line_above_the_batch_size_goes_alone)
@@ -165,6 +193,8 @@ TEST_WITH(set_up, tear_down, the_file_stays_small_while_lines_flow)
             assert_int_equal(spool_ack(f->spool, last, NULL), 0);
             acked = last;
         }
+        if (turn % 10 == 0)
+            assert_int_equal(spool_flush(f->spool, NULL), 0);
         if (file_size(f) > max)
             max = file_size(f);
     }
@@ -185,45 +215,54 @@ static void set_file_limit(rlim_t bytes)
 TEST_WITH(set_up, tear_down, keeps_order_when_the_disk_is_full)
 {
     const struct fixture *f = *state;
-    uint64_t last;
+    struct error err;
 
-    set_file_limit(2000);
-    for (uint64_t i = 1; i <= 60; i++)
+    for (uint64_t i = 1; i <= 20; i++)
         append(f->spool, i);
-    assert_true(spool_is_blocked(f->spool));
-    assert_int_equal(spool_retry(f->spool, NULL), -1);
-    /* First what is in the file, then what waits in memory. */
-    last = read_batch(f->spool, 1, 1 << 20, 1000);
-    assert_true(last > 5 && last < 60);
-    assert_int_equal(spool_ack(f->spool, last, NULL), 0);
-    assert_true(spool_is_blocked(f->spool));
-    assert_int_equal(read_batch(f->spool, last + 1, 1 << 20, 3), last + 3);
-    assert_int_equal(spool_ack(f->spool, last + 3, NULL), 0);
-    assert_int_equal(spool_retry(f->spool, NULL), -1);
-    assert_int_equal(read_batch(f->spool, last + 4, 1 << 20, 4), last + 7);
-    set_file_limit(RLIM_INFINITY);
-    assert_int_equal(spool_retry(f->spool, NULL), 0);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    set_file_limit((rlim_t)file_size(f));
+    for (uint64_t i = 21; i <= 500; i++)
+        append(f->spool, i);
     assert_false(spool_is_blocked(f->spool));
-    append(f->spool, 61);
-    assert_int_equal(read_batch(f->spool, last + 4, 1 << 20, 1000), 61);
-    assert_int_equal(spool_ack(f->spool, 61, NULL), 0);
-    assert_int_equal(file_size(f), 0);
+    assert_int_equal(spool_flush(f->spool, &err), -1);
+    assert_non_null(strstr(err.text, "events.db"));
+    assert_true(spool_is_blocked(f->spool));
+    /* First what is in the file, then what waits in memory. */
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 20);
+    assert_int_equal(spool_ack(f->spool, 20, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 21, 1 << 20, 3), 23);
+    assert_int_equal(spool_ack(f->spool, 23, NULL), 0);
+    assert_int_equal(spool_flush(f->spool, NULL), -1);
+    set_file_limit(RLIM_INFINITY);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_false(spool_is_blocked(f->spool));
+    append(f->spool, 501);
+    assert_int_equal(read_batch(f->spool, 24, 1 << 20, 1000), 500);
+    assert_int_equal(spool_ack(f->spool, 501, NULL), 0);
+    assert_int_equal(spool_count(f->spool), 0);
 }
 
-TEST_WITH(set_up, tear_down, acknowledges_across_file_and_memory)
+/* Nothing has to be written any more. */
+TEST_WITH(set_up, tear_down, is_not_blocked_once_all_is_acknowledged)
 {
     const struct fixture *f = *state;
 
-    set_file_limit(2000);
-    for (uint64_t i = 1; i <= 60; i++)
+    set_file_limit((rlim_t)file_size(f));
+    for (uint64_t i = 1; i <= 500; i++)
         append(f->spool, i);
-    assert_int_equal(spool_ack(f->spool, 50, NULL), 0);
-    assert_int_equal(read_batch(f->spool, 51, 1 << 20, 1000), 60);
+    assert_int_equal(spool_flush(f->spool, NULL), -1);
+    assert_int_equal(spool_ack(f->spool, 500, NULL), 0);
+    assert_false(spool_is_blocked(f->spool));
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
     set_file_limit(RLIM_INFINITY);
-    assert_int_equal(spool_retry(f->spool, NULL), 0);
-    assert_int_equal(read_batch(f->spool, 51, 1 << 20, 1000), 60);
-    assert_int_equal(spool_ack(f->spool, 55, NULL), 0);
-    assert_int_equal(read_batch(f->spool, 56, 1 << 20, 1000), 60);
+}
+
+TEST(a_file_system_that_nodes_share_is_named)
+{
+    assert_string_equal(spool_shared_system(0x6969), "NFS");
+    assert_string_equal(spool_shared_system(0x0bd00bd0), "Lustre");
+    assert_null(spool_shared_system(0xef53));     /* ext4 */
+    assert_null(spool_shared_system(0x01021994)); /* tmpfs */
 }
 
 TEST_WITH(set_up, tear_down, counts_from_one_again_after_a_reset)
@@ -288,7 +327,7 @@ static void a_life_that_is_killed(const struct fixture *f, uint64_t acked)
 
         for (uint64_t i = 1; i <= 50 && !failed; i++)
             failed = put_line(spool, i);
-        _exit(failed || spool_ack(spool, acked, NULL));
+        _exit(failed || spool_flush(spool, NULL) || spool_ack(spool, acked, NULL));
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
@@ -329,7 +368,7 @@ TEST_WITH(set_up, tear_down, gives_what_a_killed_agent_left)
     /* What the server says of the earlier life. */
     assert_int_equal(spool_ack(f->spool, 25, NULL), 0);
     append(f->spool, 51);
-    assert_int_equal(read_batch(f->spool, 26, 1 << 20, 1000), 51);
+    assert_int_equal(read_batch(f->spool, 26, 1 << 20, 1000), 50);
     assert_int_equal(spool_ack(f->spool, 51, NULL), 0);
 }
 
@@ -340,50 +379,46 @@ TEST_WITH(set_up, tear_down, goes_on_counting_where_the_server_is)
     close_first(f);
     a_life_that_is_killed(f, 50);
     open_again(f);
-    assert_int_equal(spool_count(f->spool), 0);
     assert_int_equal(spool_ack(f->spool, 50, NULL), 0);
+    assert_int_equal(spool_count(f->spool), 0);
     append(f->spool, 51);
     assert_int_equal(spool_ack(f->spool, 52, NULL), -1);
 }
 
-/* Written over the file as it may stand after a kill in the middle of anything. */
-static void expect_left(struct fixture *f, const char *text, uint64_t first,
-                        uint64_t next)
-{
-    char path[160];
-    FILE *file;
-
-    close_first(f);
-    assert_true(mkdir(f->dir, 0700) == 0 || access(f->dir, W_OK) == 0);
-    snprintf(path, sizeof(path), "%s/events.ndjson", f->dir);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    open_again(f);
-    assert_int_equal(spool_next(f->spool), next);
-    assert_int_equal(spool_count(f->spool), next - first);
-    if (next > first)
-        assert_int_equal(read_batch(f->spool, first, 1 << 20, 1000), next - 1);
-    spool_reset(f->spool);
-}
-
-#define L(n) "{\"seq\":" #n ",y}\n"
-
-TEST_WITH(set_up, tear_down, finds_the_last_lines_in_any_remains)
+/* It had sent lines that it had not written: their numbers are not given again. */
+TEST_WITH(set_up, tear_down, does_not_repeat_numbers_that_the_server_has)
 {
     struct fixture *f = *state;
 
-    expect_left(f, "", 1, 1);
-    expect_left(f, "old\n", 1, 1);
-    expect_left(f, L(1) L(2) "{\"seq\":3,half", 1, 3);
-    expect_left(f, "junk\n" L(1) L(2), 1, 3);
-    expect_left(f, "\n" L(7) L(8) "junk", 7, 9);
-    /* Being moved to the beginning: */
-    expect_left(f, L(5) "{\"seq\":6,ha" L(3) L(4) L(5) L(6) L(7), 4, 8);
-    expect_left(f, L(5) L(6) L(7) L(3) L(4) L(5) L(6) L(7), 3, 8);
-    /* Moved, and not cut: */
-    expect_left(f, L(5) L(6) L(7) L(8) L(2) L(3), 5, 9);
+    close_first(f);
+    a_life_that_is_killed(f, 20);
+    open_again(f);
+    assert_int_equal(spool_ack(f->spool, 60, NULL), 0);
+    assert_int_equal(spool_count(f->spool), 0);
+    append(f->spool, 61);
+    assert_int_equal(read_batch(f->spool, 61, 1 << 20, 1000), 61);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 61, 1 << 20, 1000), 61);
+}
+
+TEST_WITH(set_up, tear_down, refuses_a_file_that_is_no_database)
+{
+    struct fixture *f = *state;
+    char path[160];
+    struct error err;
+    FILE *file;
+
+    close_first(f);
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    snprintf(path, sizeof(path), "%s/events.db", f->dir);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        fputs("this is no database", file);
+    fclose(file);
+    assert_null(spool_open(f->dir, &err));
+    assert_non_null(strstr(err.text, "events.db"));
+    assert_int_equal(unlink(path), 0);
 }
 
 TEST_WITH(set_up, tear_down, keeps_what_nobody_has)
@@ -400,7 +435,7 @@ TEST_WITH(set_up, tear_down, keeps_what_nobody_has)
 
 TEST(in_memory_it_is_never_blocked_and_leaves_nothing)
 {
-    struct spool *spool = spool_create(NULL);
+    struct spool *spool = spool_create();
     struct buf out;
     uint64_t last = 0;
 
