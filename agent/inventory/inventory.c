@@ -5,8 +5,10 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -91,6 +93,16 @@ json_t *inventory_hostid(const char *root)
     return clean_text_json(text, strlen(text));
 }
 
+/* Agents in one see the same network ports. NULL where it is not known. */
+static json_t *net_namespace(const char *root)
+{
+    char path[4096];
+    struct stat file;
+
+    snprintf(path, sizeof(path), "%s/proc/self/ns/net", root);
+    return stat(path, &file) ? NULL : json_integer((json_int_t)file.st_ino);
+}
+
 /* What lists are limited to keeps the whole far below what a server takes. */
 static void add_facts(json_t *inventory, const char *root)
 {
@@ -117,12 +129,13 @@ json_t *inventory_read(const char *root)
     if (uname(&names))
         memset(&names, 0, sizeof(names));
     gethostname(host, sizeof(host) - 1);
-    inventory = json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o}", "host",
-                          clean_text_json(host, strlen(host)), "kernel", names.release,
-                          "os", inventory_os(root), "cpu", inventory_cpu(root),
-                          "numa_nodes", inventory_numa_nodes(root), "memory_bytes",
-                          inventory_memory_bytes(root), "addresses",
-                          inventory_addresses(), "hostid", inventory_hostid(root));
+    inventory =
+        json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o, s:o*}", "host",
+                  clean_text_json(host, strlen(host)), "kernel", names.release, "os",
+                  inventory_os(root), "cpu", inventory_cpu(root), "numa_nodes",
+                  inventory_numa_nodes(root), "memory_bytes",
+                  inventory_memory_bytes(root), "addresses", inventory_addresses(),
+                  "hostid", inventory_hostid(root), "net_namespace", net_namespace(root));
     if (inventory)
         add_facts(inventory, root);
     return inventory;

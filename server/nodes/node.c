@@ -360,6 +360,21 @@ static const char *shown_state(const struct node *node)
     return node->n_occupants > 0 ? "busy" : "idle";
 }
 
+bool node_shares_ports(const struct node *a, const struct node *b)
+{
+    static const char *const members[] = {"machine", "net_namespace"};
+
+    if (a->machine != b->machine)
+        return false;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const json_t *value = json_object_get(a->inventory, members[i]);
+
+        if (!value || !json_equal(value, json_object_get(b->inventory, members[i])))
+            return false;
+    }
+    return true;
+}
+
 json_t *node_to_json(const struct node *node)
 {
     char registered[CLOCK_TEXT_MAX], seen[CLOCK_TEXT_MAX];

@@ -152,6 +152,10 @@ bool node_has_labels(const struct node *node, json_t *wanted);
 bool node_supports(const struct node *node, const char *backend, const char *list,
                    const char *name);
 
+/* Whether their agents are known to be in one network namespace of one machine, and so to
+ * see the same network ports. */
+bool node_shares_ports(const struct node *a, const struct node *b);
+
 /* As docs/api.md shows it; a new reference. */
 json_t *node_to_json(const struct node *node);
 

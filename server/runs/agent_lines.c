@@ -425,13 +425,15 @@ static void parse_conditions(struct agent_line *line, json_t *json,
                              struct store_write *write)
 {
     json_t *bind = copy_bind(json_object_get(json, "bind"));
+    json_t *ports = carried_ports(json_object_get(json, "ports"));
     json_t *body =
         json_pack("{s:i, s:i, s:s, s:o*, s:o*}", "case", line->case_no, "attempt",
-                  line->attempt, "node", line->report.node, "bind", bind, "ports",
-                  carried_ports(json_object_get(json, "ports")));
+                  line->attempt, "node", line->report.node, "bind", bind, "ports", ports);
     double values[CONDITION_COUNT];
 
     (void)write;
+    if (ports && !live_case_tells_ports(line->live, line->report.node))
+        json_array_clear(ports);
     conditions_read(json, values);
     json_object_update_new(body, conditions_json(values));
     json_object_set_new(body, "notes", conditions_notes(values));

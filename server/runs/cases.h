@@ -93,6 +93,9 @@ struct live_case *cases_find(const struct cases *cases, const char *run, int cas
 struct run_log *live_case_log(const struct live_case *live);
 const struct run_nodes *live_case_nodes(const struct live_case *live);
 
+/* Whether no earlier node of the case has the same network ports: these count once. */
+bool live_case_tells_ports(struct live_case *live, const char *node);
+
 /* What an agent reports of the case, once the model knows it. */
 struct case_report {
     const char *node;

@@ -395,6 +395,20 @@ void live_case_unreached(struct live_case *live, const struct case_report *repor
     }
 }
 
+bool live_case_tells_ports(struct live_case *live, const char *node)
+{
+    const struct node *own = node_find(live->cases->nodes, node), *other;
+
+    for (size_t i = 0; own && i < live->on.n; i++) {
+        other = node_at(live, i);
+        if (other == own)
+            break;
+        if (other && node_shares_ports(other, own))
+            return false;
+    }
+    return true;
+}
+
 void live_case_nccl(struct live_case *live, const struct case_report *report)
 {
     case_transport_take(live, report->rank, json_object_get(report->body, "log"));

@@ -83,6 +83,21 @@ static bool are_on_machines(const struct active_run *active, const struct run_no
     return false;
 }
 
+/* Whether all of these nodes have the same ports: between them nothing goes there. */
+static bool have_one_network(const struct active_run *active, const struct run_nodes *on)
+{
+    const struct node *first = NULL;
+
+    for (size_t i = 0; i < on->n; i++) {
+        const struct node *node = node_find(&active->scheduler->nodes, on->items[i].name);
+
+        if (!node || (first && !node_shares_ports(first, node)))
+            return false;
+        first = node;
+    }
+    return true;
+}
+
 /* Whether ports carried what the cases moved between nodes. Groups of a split may have no
  * bytes to move there, and a simulation has none at all. */
 static json_t *traffic_verdict(const struct active_run *active)
@@ -100,7 +115,8 @@ static json_t *traffic_verdict(const struct active_run *active)
         bool is_little = carried_is_little(&c->carried, on.n);
 
         if (on.n < 2 || c->state != CASE_COMPLETED || c->carried.nodes < on.n ||
-            c->carried.row_size == 0 || (is_little && !are_on_machines(active, &on)))
+            c->carried.row_size == 0 || have_one_network(active, &on) ||
+            (is_little && !are_on_machines(active, &on)))
             continue;
         cases[n++] =
             (struct carried_case){i, c->carried.bytes, c->carried.row_size, is_little};

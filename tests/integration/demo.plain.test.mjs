@@ -44,6 +44,8 @@ test('the demo shows a run across four agents and cleans up', limit, async (t) =
     demo.describe(),
   );
   assert.match(demo.lines.at(-1), /^completed: 44 rows/);
+  // All four are in one network namespace: its ports tell nothing of what they sent each other.
+  assert.doesNotMatch(demo.lines.join('\n'), /^traffic:/m, demo.describe());
   await demo.nothingLeft();
 });
 

@@ -38,6 +38,7 @@ struct world {
 struct agent {
     struct world *world;
     const char *machine; /* its id, or NULL */
+    int net_namespace;   /* 0: it does not tell */
     const char *name;
     int ranks;
     char boot_id[40];
@@ -198,10 +199,12 @@ static inline void agent_register(struct agent *agent, json_t *cases)
     json_t *body, *answer;
 
     problems_init(&problems);
-    body = json_pack("{s:s, s:s, s:i, s:s, s:{s:o, s:s*}, s:o}", "name", agent->name,
-                     "boot_id", agent->boot_id, "ranks", agent->ranks, "server_host",
-                     "127.0.0.1", "inventory", "backends", json_loads(probe, 0, NULL),
-                     "machine", agent->machine, "cases", cases ? cases : json_array());
+    body = json_pack(
+        "{s:s, s:s, s:i, s:s, s:{s:o, s:s*, s:o*}, s:o}", "name", agent->name, "boot_id",
+        agent->boot_id, "ranks", agent->ranks, "server_host", "127.0.0.1", "inventory",
+        "backends", json_loads(probe, 0, NULL), "machine", agent->machine,
+        "net_namespace", agent->net_namespace ? json_integer(agent->net_namespace) : NULL,
+        "cases", cases ? cases : json_array());
     answer = agents_register(agent->world->agents, body, &caller, &registered, &problems,
                              &err);
     assert_non_null(answer);
@@ -228,14 +231,16 @@ static inline void agent_start_ranks(struct agent *agent, struct world *world,
     agent_register(agent, NULL);
 }
 
-/* The agent of a machine (boot id) that it tells. */
+/* The agent of a machine (boot id) and a network namespace that it tells. */
 static inline void agent_start_on(struct agent *agent, struct world *world,
-                                  const char *name, const char *machine)
+                                  const char *name, const char *machine,
+                                  int net_namespace)
 {
     memset(agent, 0, sizeof(*agent));
     agent->world = world;
     agent->name = name;
     agent->machine = machine;
+    agent->net_namespace = net_namespace;
     agent->ranks = 1;
     id_uuid(agent->boot_id);
     agent_register(agent, NULL);

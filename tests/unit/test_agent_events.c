@@ -284,32 +284,40 @@ TEST(conditions_are_checked_and_worded)
     json_decref(doc);
 }
 
-/* A run of one row of 1 MiB on two nodes, each of which says so of its ports. */
-static json_t *run_with_ports(struct world *world, const char *other_machine,
+struct place {
+    const char *machine;
+    int net_namespace;
+};
+
+/* A run of one row of 1 MiB on the nodes of these places, each of which says so of its
+ * ports. */
+static json_t *run_with_ports(struct world *world, const struct place *places, int n,
                               const char *ports)
 {
-    struct agent a, b;
+    static const char *const names[] = {"a", "b", "c"};
+    struct agent agents[3];
     char run[16];
     json_t *doc;
 
-    agent_start_on(&a, world, "a", "one");
-    agent_start_on(&b, world, "b", other_machine);
+    for (int i = 0; i < n; i++)
+        agent_start_on(&agents[i], world, names[i], places[i].machine,
+                       places[i].net_namespace);
     submit(world, "{\"sizes\":[1048576],\"in_place\":false}", run);
-    agent_await(&a, "start");
-    agent_await(&b, "start");
-    agent_join(&a, run, 1, 0);
-    agent_join(&b, run, 1, 1);
-    agent_say(&a, run, 1, "result",
+    for (int i = 0; i < n; i++)
+        agent_await(&agents[i], "start");
+    for (int i = 0; i < n; i++)
+        agent_join(&agents[i], run, 1, i);
+    agent_say(&agents[0], run, 1, "result",
               ",\"rank\":0,\"row\":0,\"series\":0,\"collective\":\"all_reduce\","
               "\"size\":1048576,\"busbw_gbs\":2.0,\"wrong\":0");
-    agent_say(&a, run, 1, "conditions", ports);
-    agent_say(&b, run, 1, "conditions", ports);
-    agent_finish(&a, run, 1, 0);
-    agent_finish(&b, run, 1, 1);
+    for (int i = 0; i < n; i++)
+        agent_say(&agents[i], run, 1, "conditions", ports);
+    for (int i = 0; i < n; i++)
+        agent_finish(&agents[i], run, 1, i);
     doc = await_end(world, run);
     assert_string_equal(json_get_str(doc, "state", ""), "completed");
-    release_agent(&a);
-    release_agent(&b);
+    for (int i = 0; i < n; i++)
+        release_agent(&agents[i]);
     return doc;
 }
 
@@ -319,22 +327,40 @@ TEST(ports_that_carried_nothing_are_a_finding_between_machines)
                       all[] = ",\"ports\":[{\"kind\":\"net\",\"name\":\"eth0\","
                               "\"sent_bytes\":2097152,\"received_bytes\":2097152}]";
     static const struct {
-        const char *machine, *ports, *answer;
-    } table[] = {{"two", none, "another_way"},
-                 {"two", all, "by_network"},
-                 {"one", all, "by_network"},
-                 {"one", none, ""},
-                 {NULL, none, ""},
-                 {"two", ",\"load_before\":1", ""}};
+        struct place other;
+        const char *ports, *answer;
+    } table[] = {{{"two", 7}, none, "another_way"},
+                 {{"two", 7}, all, "by_network"},
+                 {{"one", 8}, all, "by_network"},
+                 {{"one", 7}, all, ""},
+                 {{"one", 8}, none, ""},
+                 {{NULL, 7}, none, ""},
+                 {{"two", 7}, ",\"load_before\":1", ""}};
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        json_t *doc = run_with_ports(*state, table[i].machine, table[i].ports);
+        const struct place places[] = {{"one", 7}, table[i].other};
+        json_t *doc = run_with_ports(*state, places, 2, table[i].ports);
         const json_t *verdict =
             verdicts_find(json_object_get(doc, "verdicts"), VERDICT_TRAFFIC);
 
         assert_string_equal(json_get_str(verdict, "answer", ""), table[i].answer);
         json_decref(doc);
     }
+}
+
+TEST(ports_of_nodes_in_one_network_namespace_count_once)
+{
+    static const struct place places[] = {{"one", 7}, {"one", 7}, {"two", 7}};
+    json_t *doc = run_with_ports(*state, places, 3,
+                                 ",\"ports\":[{\"kind\":\"net\",\"name\":\"eth0\","
+                                 "\"sent_bytes\":2097152,\"received_bytes\":0}]");
+    const json_t *verdict =
+        verdicts_find(json_object_get(doc, "verdicts"), VERDICT_TRAFFIC);
+
+    assert_string_equal(json_get_str(verdict, "answer", ""), "by_network");
+    assert_float_equal(json_get_num(json_object_get(verdict, "evidence"), "bytes", 0),
+                       2 * 2097152, 1);
+    json_decref(doc);
 }
 
 /* Two events of case 0 in one batch. */
