@@ -1,11 +1,13 @@
 /* compare_text.c - a comparison in each form */
 #include "server/render/compare_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "server/finding/template.h"
 #include "server/finding/verdict.h"
 #include "server/render/columns.h"
 
@@ -61,29 +63,35 @@ struct notes {
 static const struct notes terminal = {"# ", buf_append_str};
 static const struct notes markdown = {"- ", columns_escape};
 
-/* Cut. */
-static int put_text(const struct notes *form, const char *text, struct buf *out)
+/* A line of the members, which are taken. */
+static int put_note(const struct notes *form, const char *template, json_t *members,
+                    struct buf *out)
 {
-    char clean[VALUE_MAX];
+    json_t *line = template_text(template, members, NULL);
+    json_t *shown = clean_text_shown(line, false);
+    int result = buf_append_str(out, form->before) |
+                 form->put(out, json_string_value(shown)) | buf_append_str(out, "\n");
 
-    clean_text_copy(clean, sizeof(clean), text, strlen(text));
-    return form->put(out, clean);
+    json_decref(members);
+    json_decref(shown);
+    json_decref(line);
+    return result;
 }
 
-static int put_value(const struct notes *form, const json_t *value, struct buf *out)
+/* A value as text, cut; NULL for none. */
+static json_t *told(const json_t *value)
 {
-    const char *text = json_string_value(value);
-    char *whole;
-    int result;
+    char text[VALUE_MAX];
+    char *whole = json_is_string(value) || !value || json_is_null(value)
+                      ? NULL
+                      : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
-    if (text)
-        return put_text(form, text, out);
-    if (!value || json_is_null(value))
-        return buf_append_str(out, "-");
-    whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    result = whole ? put_text(form, whole, out) : -1;
+    snprintf(text, sizeof(text), "%s",
+             whole                   ? whole
+             : json_is_string(value) ? json_string_value(value)
+                                     : "-");
     free(whole);
-    return result;
+    return json_clean_string(text);
 }
 
 /* As a whole; labels and names are in it. */
@@ -100,51 +108,48 @@ static int put_side(const struct notes *form, const json_t *document, const char
                     struct buf *out)
 {
     const json_t *side = json_object_get(document, name);
-    json_t *run;
-    size_t i, n;
+    json_t *runs = json_array(), *run, *cases = json_object_get(side, "cases");
+    size_t i;
 
-    if (buf_printf(out, "%s%s: ", form->before, name))
-        return -1;
     json_array_foreach (json_object_get(side, "runs"), i, run) {
-        const char *called = json_get_str(run, "name", "");
+        json_t *mark = json_pack("{s:s}", "mark", verdict_mark_of(run));
 
-        if (buf_printf(out, "%srun %s", i ? ", " : "", json_get_str(run, "id", "?")) ||
-            (*called && (buf_append_str(out, " ") || put_text(form, called, out))) ||
-            buf_append_str(out, verdict_mark_of(run)))
-            return -1;
+        json_array_append_new(runs, template_text("run {id}[ {name}]{mark}", run, mark));
+        json_decref(mark);
     }
-    n = json_array_size(json_object_get(side, "cases"));
-    return buf_printf(out, "%s%zu case%s\n", i ? ", " : "", n, n == 1 ? "" : "s");
+    return put_note(form, "{side}: [{runs:names 200}, ]{n} {n:case/cases}",
+                    json_pack("{s:s, s:o, s:I}", "side", name, "runs", runs, "n",
+                              (json_int_t)json_array_size(cases)),
+                    out);
 }
 
 static int put_warnings(const struct notes *form, const json_t *document, struct buf *out)
 {
     json_t *item;
+    int result = 0;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "warnings"), i, item)
-        if (buf_printf(out, "%swarning: ", form->before) || put_value(form, item, out) ||
-            buf_append_str(out, "\n"))
-            return -1;
-    return 0;
+        result |= put_note(form, "warning: {text}",
+                           json_pack("{s:o}", "text", told(item)), out);
+    return result;
 }
 
 static int put_differences(const struct notes *form, const json_t *document,
                            struct buf *out)
 {
     json_t *item;
+    int result = 0;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "differences"), i, item)
-        if (buf_printf(out, "%sdiffers: ", form->before) ||
-            put_value(form, json_object_get(item, "what"), out) ||
-            buf_append_str(out, ", base ") ||
-            put_value(form, json_object_get(item, "base"), out) ||
-            buf_append_str(out, ", head ") ||
-            put_value(form, json_object_get(item, "head"), out) ||
-            buf_append_str(out, "\n"))
-            return -1;
-    return 0;
+        result |= put_note(form, "differs: {what}, base {base}, head {head}",
+                           json_pack("{s:o, s:o, s:o}", "what",
+                                     told(json_object_get(item, "what")), "base",
+                                     told(json_object_get(item, "base")), "head",
+                                     told(json_object_get(item, "head"))),
+                           out);
+    return result;
 }
 
 /* ---- Text ---- */

@@ -12,6 +12,7 @@
 #include "common/result/noise.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec.h"
+#include "server/finding/template.h"
 #include "server/finding/verdict.h"
 #include "server/render/conditions_text.h"
 #include "server/render/table.h"
@@ -154,6 +155,18 @@ static void put_comment(struct buf *out, const char *words)
     buf_append_str(out, "\n");
 }
 
+/* The line that a template makes of the members of `inner`, else of `outer`. */
+static void put_line(struct buf *out, const char *template, const json_t *inner,
+                     const json_t *outer)
+{
+    struct buf words;
+
+    buf_init(&words, END_MAX);
+    template_render(template, inner, outer, &words);
+    put_comment(out, words.data ? words.data : "");
+    buf_release(&words);
+}
+
 static void put_labels(json_t *labels, struct buf *out)
 {
     const char *key, *comma = "";
@@ -211,31 +224,18 @@ static void put_in_line(struct buf *out, const char *words)
 /* A verdict that is news, check by check if it has some. */
 static void put_verdict(const json_t *verdict, struct buf *out)
 {
-    const char *kind = json_get_str(verdict, "kind", "?");
+    json_t *check;
+    size_t i;
     const json_t *checks =
         json_object_get(json_object_get(verdict, "evidence"), "checks");
 
     if (verdict_is_quiet(verdict))
         return;
-    if (json_array_size(checks) == 0 && !verdict_is_result(verdict)) {
-        buf_printf(out, "# %s: ", kind);
-        put_in_line(out, json_get_str(verdict, "sentence", ""));
-        buf_append_str(out, "\n");
-    }
-    for (size_t i = 0; i < json_array_size(checks); i++) {
-        const json_t *check = json_array_get(checks, i);
-        const char *command = json_get_str(check, "command", NULL);
-
-        buf_printf(out, "# %s %s: %s: ", kind, json_get_str(check, "check", "?"),
-                   json_get_str(check, "answer", "?"));
-        put_in_line(out, json_get_str(check, "sentence", ""));
-        if (command) {
-            buf_append_str(out, " (fix: ");
-            put_in_line(out, command);
-            buf_append_str(out, ")");
-        }
-        buf_append_str(out, "\n");
-    }
+    if (json_array_size(checks) == 0 && !verdict_is_result(verdict))
+        put_line(out, "{kind}: {sentence}", verdict, NULL);
+    json_array_foreach (checks, i, check)
+        put_line(out, "{kind} {check}: {answer}: {sentence}[ (fix: {command})]", check,
+                 verdict);
 }
 
 static void put_verdicts(const json_t *event, struct buf *out)
@@ -382,14 +382,6 @@ static void put_groups(const json_t *groups, struct buf *out)
         buf_append_str(out, "# the last column is the group\n");
 }
 
-/* An interface, of which the name may not be known. */
-static const char *known_or(const json_t *way, const char *key)
-{
-    const char *name = json_get_str(way, key, "");
-
-    return *name ? name : "?";
-}
-
 /* Who could not reach whom, where that ended a case: "# no way: a to b ...". */
 static void put_ways(const json_t *verdict, struct buf *out)
 {
@@ -399,16 +391,11 @@ static void put_ways(const json_t *verdict, struct buf *out)
     if (n == 0)
         return;
     put_verdict(verdict, out);
-    for (size_t i = 0; i < n && i < WAYS_NAMED_MAX; i++) {
-        const json_t *way = json_array_get(ways, i);
-        char text[400];
-
-        snprintf(text, sizeof(text), "no way: %s to %s at %s, %s to %s: %s",
-                 json_get_str(way, "from", "?"), json_get_str(way, "to", "?"),
-                 json_get_str(way, "address", "?"), known_or(way, "via"),
-                 known_or(way, "interface"), json_get_str(way, "reason", "?"));
-        put_comment(out, text);
-    }
+    for (size_t i = 0; i < n && i < WAYS_NAMED_MAX; i++)
+        put_line(out,
+                 "no way: {from} to {to} at {address}, [{via}|?] to [{interface}|?]: "
+                 "{reason}",
+                 json_array_get(ways, i), NULL);
     if (n > WAYS_NAMED_MAX)
         buf_printf(out, "# and %zu more ways\n", n - WAYS_NAMED_MAX);
 }
@@ -476,16 +463,14 @@ static void put_most(struct run_text *text, struct buf *out)
 
 static void put_case(const json_t *event, struct buf *out)
 {
-    const char *state = json_get_str(event, "state", "?");
-    const char *reason = json_get_str(event, "reason", NULL);
-    char words[1024], env[300];
+    char env[300];
+    json_t *more =
+        json_pack("{s:s, s:b}", "env", run_matrix_case_text(event, env, sizeof(env)),
+                  "is_again", json_get_int(event, "attempt", 1) > 1);
 
-    run_matrix_case_text(event, env, sizeof(env));
-    snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s",
-             (long long)json_get_int(event, "case", 0), env,
-             json_get_int(event, "attempt", 1) > 1 ? ", tried again" : "", state,
-             reason ? ": " : "", reason ? reason : "");
-    put_comment(out, words);
+    put_line(out, "case {case}{env}[{is_again?}, tried again]: {state}[: {reason}]", more,
+             event);
+    json_decref(more);
 }
 
 static void take_case(struct run_text *text, const json_t *event, struct buf *out)
@@ -530,12 +515,8 @@ static void take_case_of_pattern(struct run_text *text, const json_t *event,
 
 static void take_failed_rank(const json_t *event, struct buf *out)
 {
-    char words[1024];
-
-    snprintf(words, sizeof(words), "rank %lld on %s failed: %s",
-             (long long)json_get_int(event, "rank", -1), json_get_str(event, "node", "?"),
-             json_get_str(event, "reason", "no reason given"));
-    put_comment(out, words);
+    put_line(out, "rank {rank} on {node} failed: [{reason}|no reason given]", event,
+             NULL);
 }
 
 static void note_joined(struct run_text *text, int64_t rank)
@@ -609,25 +590,17 @@ static void take_result(struct run_text *text, json_t *event, struct buf *out)
     table_row(&text->table, event, out);
 }
 
+#define MESSAGE "[rank {rank}[ on {node}]: |{node}: ]{text}"
+
 static void take_message(const json_t *event, struct buf *out)
 {
     const char *level = json_get_str(event, "level", "info");
-    const json_t *rank = json_object_get(event, "rank");
-    const char *node = json_get_str(event, "node", NULL);
-    char words[2048], where[320] = "";
 
-    if (json_is_integer(rank))
-        snprintf(where, sizeof(where),
-                 "rank %lld%s%s: ", (long long)json_integer_value(rank),
-                 node ? " on " : "", node ? node : "");
-    else if (node)
-        snprintf(where, sizeof(where), "%s: ", node);
-    snprintf(words, sizeof(words), "%s%s%s",
-             strcmp(level, "error") == 0  ? "error: "
-             : strcmp(level, "warn") == 0 ? "warning: "
-                                          : "",
-             where, json_get_str(event, "text", ""));
-    put_comment(out, words);
+    put_line(out,
+             strcmp(level, "error") == 0  ? "error: " MESSAGE
+             : strcmp(level, "warn") == 0 ? "warning: " MESSAGE
+                                          : MESSAGE,
+             event, NULL);
 }
 
 /* A label or the notes: its value, and the one before. */

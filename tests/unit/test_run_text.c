@@ -124,7 +124,7 @@ TEST(says_what_was_found_of_the_nodes_and_what_they_allow)
          "\"expected\",\"sentence\":\"rings reach 50 GB/s\"}]}",
          &out);
     assert_non_null(strstr(out.data,
-                           "\n# preflight shm: finding: too small (fix: mount it)\n"
+                           "\n# preflight shm: finding: too\n#   small (fix: mount it)\n"
                            "# preflight mtu: finding: it differs\n"
                            "# ceiling: rings reach 50 GB/s\n"));
     buf_clear(&out);
