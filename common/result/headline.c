@@ -24,9 +24,9 @@ static void widen(struct headline *headline, double busbw_gbs,
         low = busbw_gbs / (1 + certainty->above);
         high = certainty->below < 1 ? busbw_gbs / (1 - certainty->below) : HUGE_VAL;
     }
-    if (median_count(&headline->busbw_gbs) == 0 || low < headline->low)
+    if (headline->busbw_gbs.n == 0 || low < headline->low)
         headline->low = low;
-    if (median_count(&headline->busbw_gbs) == 0 || high > headline->high)
+    if (headline->busbw_gbs.n == 0 || high > headline->high)
         headline->high = high;
 }
 
@@ -34,7 +34,7 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
                   double busbw_gbs, const struct certainty *certainty)
 {
     int64_t series = json_get_int(about, "series", 0);
-    bool is_first = median_count(&headline->busbw_gbs) == 0 || series < headline->series;
+    bool is_first = headline->busbw_gbs.n == 0 || series < headline->series;
 
     if (!is_first && (series > headline->series || size < headline->size))
         return;
@@ -48,7 +48,7 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
     }
     widen(headline, busbw_gbs, certainty);
     /* A row that finds no memory is left out: the others still have a median. */
-    (void)median_add(&headline->busbw_gbs, busbw_gbs);
+    median_add(&headline->busbw_gbs, busbw_gbs);
 }
 
 /* Behind the point, so that three count. */
@@ -61,7 +61,7 @@ static int digits_of(double value)
 
 json_t *headline_json(const struct headline *headline)
 {
-    size_t rows = median_count(&headline->busbw_gbs);
+    size_t rows = headline->busbw_gbs.n;
     char text[HEADLINE_TEXT_MAX];
     json_t *out;
 
@@ -83,7 +83,7 @@ json_t *headline_of_metric(const char *metric, const char *unit,
                            const struct median *values)
 {
     char text[HEADLINE_TEXT_MAX];
-    size_t rows = median_count(values);
+    size_t rows = values->n;
     double value = median_of(values);
 
     if (rows == 0)

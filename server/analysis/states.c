@@ -7,30 +7,34 @@
 
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
-#include "server/analysis/stats.h"
 
 #define LEAST_GAP 1.1 /* as a ratio */
 #define LEAST_DEVIATIONS 4.0
 #define LEAST_VALUES 6
 
-/* Squares within the groups of the first k values and the others. */
-static double within(const double *sorted, size_t n, size_t k)
+/* The split of sorted values that leaves the least squares within both groups; *apart:
+ * between the means of these. Relative to the first value, sums of squares stay exact. */
+static size_t best_split(const double *sorted, size_t n, double *least, double *apart)
 {
-    double low = stats_deviation(sorted, k), high = stats_deviation(sorted + k, n - k);
+    double sum = 0, squares = 0, below = 0;
+    size_t best = 0;
 
-    return low * low * (double)(k - 1) + high * high * (double)(n - k - 1);
-}
+    for (size_t i = 0; i < n; i++) {
+        sum += sorted[i] - sorted[0];
+        squares += (sorted[i] - sorted[0]) * (sorted[i] - sorted[0]);
+    }
+    *least = HUGE_VAL;
+    *apart = 0;
+    for (size_t k = 1; k < n; k++) {
+        double low, high, within;
 
-static size_t best_split(const double *sorted, size_t n, double *least)
-{
-    size_t best = 1;
-
-    *least = within(sorted, n, 1);
-    for (size_t k = 2; k < n; k++) {
-        double squares = within(sorted, n, k);
-
-        if (squares < *least) {
-            *least = squares;
+        below += sorted[k - 1] - sorted[0];
+        low = below / (double)k;
+        high = (sum - below) / (double)(n - k);
+        within = fmax(squares - below * low - (sum - below) * high, 0);
+        if (within < *least) {
+            *least = within;
+            *apart = high - low;
             best = k;
         }
     }
@@ -39,7 +43,7 @@ static size_t best_split(const double *sorted, size_t n, double *least)
 
 void states_find(const double *values, size_t n, struct states *out)
 {
-    double *sorted, squares, gap;
+    double *sorted, squares, apart, gap;
     size_t k;
 
     *out = (struct states){0};
@@ -48,13 +52,13 @@ void states_find(const double *values, size_t n, struct states *out)
     sorted = memory_zeroed(n, sizeof(*sorted), "a median of states");
     memcpy(sorted, values, n * sizeof(*sorted));
     order_stat_sort(sorted, n);
-    k = best_split(sorted, n, &squares);
+    k = best_split(sorted, n, &squares, &apart);
     gap = sorted[k] - sorted[k - 1];
     if (gap >= log(LEAST_GAP) &&
         gap >= LEAST_DEVIATIONS * sqrt(squares / (double)(n - 2))) {
         out->found = true;
         out->split = (sorted[k] + sorted[k - 1]) / 2;
-        out->apart = stats_mean(sorted + k, n - k) - stats_mean(sorted, k);
+        out->apart = apart;
         out->upper = n - k;
     }
     free(sorted);

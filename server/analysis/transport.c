@@ -83,25 +83,25 @@ static void put_between(const struct fold *fold, json_t *way, size_t n, size_t i
     buf_release(&text);
 }
 
-static void put_pairs(const struct fold *fold, json_t *out, int way)
+static void put_pairs(const struct fold *fold, json_t *out, struct transport_way *way)
 {
-    size_t n = fold->input->n_nodes, between = 0, inside = 0;
+    size_t between = 0, inside = 0;
     json_t *list = json_array();
 
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = transport_next(fold->t, way, a, a); b < n;
-             b = transport_next(fold->t, way, a, b + 1)) {
-            json_t *pair;
+    transport_sort_pairs(way);
+    for (size_t i = 0; i < way->n_pairs; i++) {
+        size_t a = TRANSPORT_LOWER(way->pairs[i]), b = TRANSPORT_HIGHER(way->pairs[i]);
+        json_t *pair;
 
-            between += a != b;
-            inside += a == b;
-            if (json_array_size(list) == TRANSPORT_PAIRS_MAX)
-                continue;
-            pair = json_array();
-            json_array_append(pair, json_array_get(fold->places, a));
-            json_array_append(pair, json_array_get(fold->places, b));
-            json_array_append_new(list, pair);
-        }
+        between += a != b;
+        inside += a == b;
+        if (json_array_size(list) == TRANSPORT_PAIRS_MAX)
+            continue;
+        pair = json_array();
+        json_array_append(pair, json_array_get(fold->places, a));
+        json_array_append(pair, json_array_get(fold->places, b));
+        json_array_append_new(list, pair);
+    }
     json_object_set_new(out, "pairs", list);
     json_object_set_new(out, "n_pairs", json_integer((json_int_t)between));
     json_object_set_new(out, "inside", json_integer((json_int_t)inside));
@@ -110,13 +110,13 @@ static void put_pairs(const struct fold *fold, json_t *out, int way)
 
 static void put_ways(struct fold *fold)
 {
-    const struct transport *t = fold->t;
+    struct transport *t = fold->t;
 
     for (size_t i = 0; i < t->way_keys.n; i++) {
         json_t *way = json_copy(t->ways[i].json);
 
         put_text(way);
-        put_pairs(fold, way, (int)i);
+        put_pairs(fold, way, &t->ways[i]);
         json_array_append_new(fold->ways, way);
     }
 }

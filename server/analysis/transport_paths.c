@@ -131,10 +131,12 @@ static int unconnected_node(const struct transport *t)
     int first = -1;
 
     for (size_t i = 0; i < t->way_keys.n; i++)
-        for (size_t a = 0; a < t->n_nodes; a++)
-            for (size_t b = transport_next(t, (int)i, a, a + 1); b < t->n_nodes;
-                 b = transport_next(t, (int)i, a, b + 1))
-                has_way[a] = has_way[b] = true;
+        for (size_t k = 0; k < t->ways[i].n_pairs; k++) {
+            uint64_t pair = t->ways[i].pairs[k];
+
+            if (TRANSPORT_LOWER(pair) != TRANSPORT_HIGHER(pair))
+                has_way[TRANSPORT_LOWER(pair)] = has_way[TRANSPORT_HIGHER(pair)] = true;
+        }
     for (size_t i = 0; i < t->n_nodes && t->n_nodes > 1 && first < 0; i++)
         if (!has_way[i])
             first = (int)i;

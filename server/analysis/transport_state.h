@@ -82,9 +82,14 @@ struct transport_said {
 };
 
 struct transport_way {
-    json_t *json;    /* without its texts and pairs */
-    uint64_t **rows; /* by the lower node of a pair: a bit for each node; NULL: no pair */
+    json_t *json; /* without its texts and pairs */
+    /* Pairs of nodes, lower << 32 | higher; transport_sort_pairs() makes them unique. */
+    uint64_t *pairs;
+    size_t n_pairs, capacity;
 };
+
+#define TRANSPORT_LOWER(pair) ((size_t)((pair) >> 32))
+#define TRANSPORT_HIGHER(pair) ((size_t)((pair)&UINT32_MAX))
 
 struct transport {
     size_t n_nodes, max;
@@ -102,9 +107,7 @@ struct transport {
     struct transport_way ways[TRANSPORT_WAYS_MAX];
 };
 
-/* The first node from `from` on to which the way goes from node a, a lower one or the
- * same; n_nodes: none. */
-size_t transport_next(const struct transport *t, int way, size_t a, size_t from);
+void transport_sort_pairs(struct transport_way *way);
 
 void transport_add_pairs(struct transport *t, int way, int node,
                          const struct transport_comm *comm, const char *peers);

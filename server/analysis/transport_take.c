@@ -154,36 +154,42 @@ static int find_way(struct transport *t, const struct transport_node *node,
     if (t->way_keys.n == TRANSPORT_WAYS_MAX && !json_object_get(t->way_keys.places, key))
         return TRANSPORT_NONE;
     place = transport_text_of(&t->way_keys, key);
-    if (!t->ways[place].json) {
+    if (!t->ways[place].json)
         t->ways[place].json = new_way(kind, way);
-        t->ways[place].rows =
-            memory_zeroed(t->n_nodes, sizeof(uint64_t *), "pairs of nodes");
-    }
     return place;
 }
 
-size_t transport_next(const struct transport *t, int way, size_t a, size_t from)
+static int compare_pairs(const void *a, const void *b)
 {
-    const uint64_t *row = t->ways[way].rows[a];
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-    for (size_t b = from; row && b < t->n_nodes; b++) {
-        uint64_t rest = row[b / 64] >> (b % 64);
-
-        if (rest & 1)
-            return b;
-        if (rest == 0)
-            b |= 63;
-    }
-    return t->n_nodes;
+    return (x > y) - (x < y);
 }
 
-static void add_pair(struct transport *t, struct transport_way *way, size_t low,
-                     size_t high)
+void transport_sort_pairs(struct transport_way *way)
 {
-    if (!way->rows[low])
-        way->rows[low] =
-            memory_zeroed(t->n_nodes / 64 + 1, sizeof(uint64_t), "pairs of nodes");
-    way->rows[low][high / 64] |= UINT64_C(1) << (high % 64);
+    size_t n = 0;
+
+    if (way->n_pairs > 0)
+        qsort(way->pairs, way->n_pairs, sizeof(*way->pairs), compare_pairs);
+    for (size_t i = 0; i < way->n_pairs; i++)
+        if (n == 0 || way->pairs[n - 1] != way->pairs[i])
+            way->pairs[n++] = way->pairs[i];
+    way->n_pairs = n;
+}
+
+/* Many processes name the same pair: repetitions go before the array grows. */
+static void add_pair(struct transport_way *way, int a, int b)
+{
+    uint64_t lower = (uint64_t)(a < b ? a : b), higher = (uint64_t)(a < b ? b : a);
+
+    if (way->n_pairs == way->capacity) {
+        transport_sort_pairs(way);
+        if (2 * way->n_pairs >= way->capacity)
+            way->pairs = memory_grown(way->pairs, way->capacity, &way->capacity,
+                                      sizeof(*way->pairs), "pairs of nodes");
+    }
+    way->pairs[way->n_pairs++] = lower << 32 | higher;
 }
 
 void transport_add_pairs(struct transport *t, int way, int node,
@@ -202,8 +208,7 @@ void transport_add_pairs(struct transport *t, int way, int node,
             int other = comm->block_nodes[block];
 
             if (other >= 0)
-                add_pair(t, &t->ways[way], (size_t)(other < node ? other : node),
-                         (size_t)(other < node ? node : other));
+                add_pair(&t->ways[way], node, other);
         }
     }
 }
@@ -410,9 +415,7 @@ void transport_destroy(struct transport *t)
         free(t->node_ports[i]);
     for (size_t i = 0; i < t->way_keys.n; i++) {
         json_decref(t->ways[i].json);
-        for (size_t node = 0; node < t->n_nodes; node++)
-            free(t->ways[i].rows[node]);
-        free(t->ways[i].rows);
+        free(t->ways[i].pairs);
     }
     free(t->said);
     free(t->node_ports);

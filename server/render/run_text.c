@@ -293,7 +293,7 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
         buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
     if (text->started_ms > 0)
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
-    if (median_count(&text->headline.busbw_gbs) > 0)
+    if (text->headline.busbw_gbs.n > 0)
         buf_printf(out, ", busbw %s", headline_text(&text->headline, headline));
     put_noise(text, out);
     if (text->unreal)

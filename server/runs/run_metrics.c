@@ -60,7 +60,7 @@ void run_metrics_add(struct run_metrics *metrics, const json_t *about, double va
     add_value(&item->all, value);
     /* A value that finds no memory is left out: the others still have a median. */
     if (item == metrics->items)
-        (void)median_add(&metrics->first, value);
+        median_add(&metrics->first, value);
     if (rank == 0)
         add_value(&item->rank0, value);
 }

@@ -16,8 +16,8 @@ TEST(the_median_is_the_middle_at_any_number)
 
         assert_near(median_of(&median), 0.0, 1e-12);
         json_array_foreach (json_array_get(item, 0), k, value)
-            assert_int_equal(median_add(&median, json_number_value(value)), 0);
-        assert_int_equal(median_count(&median), k);
+            median_add(&median, json_number_value(value));
+        assert_int_equal(median.n, k);
         assert_near(median_of(&median), json_number_value(json_array_get(item, 1)),
                     1e-12);
         median_release(&median);
@@ -29,8 +29,8 @@ TEST(rising_and_falling_values_have_the_same_median)
     struct median up = {0}, down = {0};
 
     for (int i = 0; i < 1000; i++) {
-        assert_int_equal(median_add(&up, i), 0);
-        assert_int_equal(median_add(&down, 999 - i), 0);
+        median_add(&up, i);
+        median_add(&down, 999 - i);
         assert_near(median_of(&up), i / 2.0, 1e-12);
         assert_near(median_of(&down), 999 - i / 2.0, 1e-12);
     }
