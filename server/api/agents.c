@@ -9,7 +9,6 @@
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
-#include "server/api/peer_address.h"
 #include "server/api/route_params.h"
 #include "server/launch/jobs.h"
 #include "server/nodes/node.h"
@@ -64,7 +63,7 @@ void api_agent_register(struct http_request *request, void *arg)
     if (!body)
         return;
     http_request_body(request, &caller.bytes);
-    peer_address_text(request, peer);
+    http_request_peer(request, peer);
     problems_init(&problems);
     check_guest(api, request, body, &problems);
     answer = agents_register(api->agents, body, &caller, &registered, &problems, &err);

@@ -10,7 +10,6 @@
 #include "common/spec/spec_field.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
-#include "server/api/peer_address.h"
 #include "server/api/task.h"
 #include "server/store/store_work.h"
 
@@ -135,7 +134,7 @@ void api_baseline_accept(struct http_request *request, void *arg)
     task = task_create(arg, request, NULL);
     if (!task)
         return;
-    peer_address_text(request, acceptance.peer);
+    http_request_peer(request, acceptance.peer);
     own = memory_zeroed(1, sizeof(*own), "a baseline");
     *own = acceptance;
     task->own = own;
@@ -188,7 +187,7 @@ void api_baseline_remove(struct http_request *request, void *arg)
     if (!task)
         return;
     task->own = memory_zeroed(1, NI_MAXHOST, "an address");
-    peer_address_text(request, task->own);
+    http_request_peer(request, task->own);
     task_run(task, TASK_NO_RUN, STORE_KEYED, remove_baseline);
 }
 

@@ -2,7 +2,6 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/api/handlers.h"
-#include "server/api/peer_address.h"
 #include "server/api/task.h"
 #include "server/runs/run_edit.h"
 
@@ -91,7 +90,7 @@ void api_run_edit(struct http_request *request, void *arg)
     if (!patch)
         return;
     task = task_create(api, request, NULL);
-    peer_address_text(request, peer);
+    http_request_peer(request, peer);
     task->given = json_pack("{s:o, s:s?, s:s}", "patch", patch, "by",
                             http_request_who(request), "peer", peer);
     run = scheduler_run_listed(api->scheduler, task->run_id);

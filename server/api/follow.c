@@ -9,8 +9,13 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "server/api/catchup.h"
+#include "server/api/handlers.h"
 #include "server/api/live_summary.h"
+#include "server/api/lookup.h"
+#include "server/api/params.h"
+#include "server/api/route_params.h"
 #include "server/store/store_work.h"
 
 /* Events of one page: few enough that writing them does not hold up the loop, and that
@@ -305,11 +310,9 @@ static struct follower *follower_create(struct api *api, struct http_request *re
                                         const json_t *run,
                                         const struct follow_options *options)
 {
-    struct follower *follower = calloc(1, sizeof(*follower));
+    struct follower *follower = memory_zeroed(1, sizeof(*follower), "a stream");
     char site[LINK_MAX], link[LINK_MAX + 80], post[LINK_MAX + 160];
 
-    if (!follower)
-        return NULL;
     follower->api = api;
     if (event_form_is_rows(options->form))
         follower->type = "result";
@@ -324,10 +327,6 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
-    if (!follower->writer) {
-        free(follower);
-        return NULL;
-    }
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);
     if (options->wants_ranks)
@@ -362,10 +361,6 @@ void follow_start(struct api *api, struct http_request *request, const json_t *r
     struct follower *follower;
 
     follower = follower_create(api, request, run, options);
-    if (!follower) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-        return;
-    }
     follower->stream =
         http_stream_begin(request, options->status, type, on_gone, follower);
     if (!follower->stream) {
@@ -374,4 +369,51 @@ void follow_start(struct api *api, struct http_request *request, const json_t *r
         return;
     }
     begin(follower, options);
+}
+
+/* ---- The route of a run's events ---- */
+
+/* ?after= wins over Last-Event-ID, which a browser sends by itself. */
+static bool read_params(struct http_request *request, struct events_params *params)
+{
+    const char *last = http_request_header(request, "Last-Event-ID");
+
+    if (!params_read(request, &events_route, params))
+        return false;
+    if (params->after >= 0)
+        return true;
+    params->after = 0;
+    if (!last || params_parse_integer(last, 0, INT64_MAX, &params->after) == 0)
+        return true;
+    http_reply_problem(request, 400, NULL,
+                       "Last-Event-ID must be the id of an event: a whole number");
+    return false;
+}
+
+static void found(struct api *api, struct http_request *request, json_t *run)
+{
+    struct events_params params;
+
+    if (read_params(request, &params))
+        follow_start(
+            api, request, run,
+            &(struct follow_options){.status = 200,
+                                     .form = (enum event_form)params.format->value,
+                                     .after = params.after,
+                                     .is_endless = params.is_endless,
+                                     .is_bare = !params.has_results,
+                                     .wants_summary = params.wants_summary});
+}
+
+void api_run_events(struct http_request *request, void *arg)
+{
+    const char *id = http_request_param(request, "id");
+    struct events_params params;
+
+    if (!read_params(request, &params))
+        return;
+    if (params.format->value == EVENT_FORM_TEXT)
+        lookup_run(arg, request, id, found);
+    else
+        lookup_id(arg, request, id, found);
 }

@@ -1,7 +1,9 @@
 /* health.c - whether the server lives, can do its work, and will do it for who asks */
 #include <string.h>
 
+#include "common/spec/collective_json.h"
 #include "server/api/handlers.h"
+#include "server/api/openapi_data.h"
 #include "server/api/params.h"
 
 static void reply_word(struct http_request *request, const char *word)
@@ -38,4 +40,21 @@ void api_access(struct http_request *request, void *arg)
                                       ? NULL
                                       : "This token only looks: to start, stop or delete "
                                         "runs takes one with the role operator."));
+}
+
+/* ---- What clients would else keep copies of ---- */
+
+void api_openapi(struct http_request *request, void *arg)
+{
+    (void)arg;
+    if (params_type(request, "application/json"))
+        http_reply_text(request, 200, "application/json", (const char *)openapi_data,
+                        openapi_data_len);
+}
+
+void api_collectives(struct http_request *request, void *arg)
+{
+    (void)arg;
+    if (params_type(request, "application/json"))
+        http_reply_json(request, 200, collective_json());
 }

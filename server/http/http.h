@@ -5,6 +5,7 @@
 #define RINGBENCH_SERVER_HTTP_HTTP_H
 
 #include <jansson.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,10 +111,12 @@ void http_request_query_each(const struct http_request *request, const char *nam
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
-/* The same, to be freed by the caller, also when the client has left; NULL when memory is
- * out. The request has none from then on. */
+/* The same, to be freed by the caller, also when the client has left. The request has
+ * none from then on. */
 char *http_request_take_body(struct http_request *request, size_t *len);
-const struct sockaddr *http_request_peer(const struct http_request *request);
+/* The address that it comes from, "" if there is none. An IPv4 address in IPv6 form is
+ * given as IPv4. */
+void http_request_peer(const struct http_request *request, char out[NI_MAXHOST]);
 /* Whether who asks could ask for what takes this role; anybody, where no tokens are. */
 bool http_request_may(const struct http_request *request, enum http_role role);
 /* Which of `types` (NULL-terminated, "application/json") the Accept header likes best by

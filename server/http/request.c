@@ -76,15 +76,25 @@ char *http_request_take_body(struct http_request *request, size_t *len)
     return buf_detach(&request->body, len);
 }
 
-const struct sockaddr *http_request_peer(const struct http_request *request)
+void http_request_peer(const struct http_request *request, char out[NI_MAXHOST])
 {
-    const union MHD_ConnectionInfo *info;
+    const union MHD_ConnectionInfo *info = NULL;
+    const struct sockaddr *peer;
+    socklen_t len;
 
-    if (!request->exchange)
-        return NULL;
-    info = MHD_get_connection_info(request->exchange->mhd,
-                                   MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info ? info->client_addr : NULL;
+    out[0] = '\0';
+    if (request->exchange)
+        info = MHD_get_connection_info(request->exchange->mhd,
+                                       MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (!info)
+        return;
+    peer = info->client_addr;
+    len = peer->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                      : sizeof(struct sockaddr_in);
+    if (getnameinfo(peer, len, out, NI_MAXHOST, NULL, 0, NI_NUMERICHOST))
+        out[0] = '\0';
+    if (strncmp(out, "::ffff:", 7) == 0 && strchr(out, '.'))
+        memmove(out, out + 7, strlen(out + 7) + 1);
 }
 
 struct joined {

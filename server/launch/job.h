@@ -96,7 +96,7 @@ static inline bool job_is_over(const struct job *job)
            !job->is_needed;
 }
 
-/* ---- job_row.c: what is known of it ---- */
+/* ---- What is known of it ---- */
 
 /* At the end of the list. args: stolen. */
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
@@ -121,17 +121,7 @@ void job_sentence(const struct job *job, char *out);
 /* As the API shows it. A new reference. */
 json_t *job_json(const struct job *job);
 
-/* The same, and what only the server is to know, for the store. */
-struct store_write *job_row(const struct job *job);
-
-/* Store it as it is now. */
-void job_keep(const struct job *job);
-
-/* The credential of its agents, in a file that its engine's nodes can read. */
-int job_write_token(struct job *job, struct error *err);
-void job_forget_token(struct job *job);
-
-/* ---- job.c: its life ---- */
+/* ---- Its life ---- */
 
 /* What is due but commands: its launcher is gone, its hours are over, or its turn has
  * come. */

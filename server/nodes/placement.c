@@ -1,6 +1,7 @@
 /* placement.c - which nodes a waiting run gets */
 #include "server/nodes/placement.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #include "common/spec/run_matrix.h"
 #include "server/nodes/node_devices.h"
 #include "server/nodes/programs.h"
-#include "server/nodes/refusals.h"
 #include "server/nodes/run_groups.h"
 #include "server/nodes/unmatched.h"
 #include "server/plan/plan.h"
@@ -101,6 +101,87 @@ static bool is_of_kind(const struct node *node, enum nodes_kind kind)
     bool is_simulated = json_get_bool(node->inventory, "simulated", false);
 
     return kind == NODES_ANY || is_simulated == (kind == NODES_SIMULATED);
+}
+
+/* ---- Why nodes don't count, each reason once however many have it ---- */
+
+#define REFUSALS_MAX 8
+
+/* Zero it but for the text, which is to be initialised and released. */
+struct refusals {
+    struct buf text; /* "; NAME: why" of each; what refuses a node appends here */
+    struct {
+        const char *node; /* the first with that reason, borrowed */
+        size_t at;        /* where it stands in the text */
+        size_t more;      /* nodes besides it */
+    } items[REFUSALS_MAX];
+    size_t n;
+};
+
+/* Where the reason begins: behind "; NAME". */
+static size_t why_at(size_t at, const char *node)
+{
+    return at + strlen("; ") + strlen(node);
+}
+
+static size_t end_of(const struct refusals *refusals, size_t i)
+{
+    return i + 1 < refusals->n ? refusals->items[i + 1].at : refusals->text.len;
+}
+
+static bool has_why(const struct refusals *refusals, size_t i, const char *why,
+                    size_t len)
+{
+    size_t at = why_at(refusals->items[i].at, refusals->items[i].node);
+
+    return end_of(refusals, i) - at == len &&
+           memcmp(refusals->text.data + at, why, len) == 0;
+}
+
+/* What was appended behind `before` is of this node: it goes again where an earlier one
+ * has the same. */
+static void refusals_fold(struct refusals *refusals, const char *node, size_t before)
+{
+    struct buf *text = &refusals->text;
+    size_t at = why_at(before, node), len;
+
+    if (text->len <= at)
+        return;
+    len = text->len - at;
+    text->len = before; /* so that the last one ends here */
+    for (size_t i = 0; i < refusals->n; i++) {
+        if (has_why(refusals, i, text->data + at, len)) {
+            refusals->items[i].more++;
+            return;
+        }
+    }
+    if (refusals->n == REFUSALS_MAX)
+        return;
+    text->len = at + len;
+    refusals->items[refusals->n].node = node;
+    refusals->items[refusals->n].at = before;
+    refusals->items[refusals->n++].more = 0;
+}
+
+static void refusals_clear(struct refusals *refusals)
+{
+    buf_clear(&refusals->text);
+    refusals->n = 0;
+}
+
+/* "; NAME and 7 more: why; ..." */
+static void refusals_append(const struct refusals *refusals, struct buf *out)
+{
+    const char *text = refusals->text.data;
+
+    for (size_t i = 0; i < refusals->n; i++) {
+        size_t at = refusals->items[i].at, why = why_at(at, refusals->items[i].node);
+
+        buf_append(out, text + at, why - at);
+        if (refusals->items[i].more > 0)
+            buf_printf(out, " and %zu more", refusals->items[i].more);
+        buf_append(out, text + why, end_of(refusals, i) - why);
+    }
 }
 
 /* What a run chooses from, and as what. */

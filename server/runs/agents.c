@@ -2,6 +2,7 @@
 #include "server/runs/agents.h"
 
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,12 @@
 #include "common/base/log.h"
 #include "common/base/memory.h"
 #include "common/base/time_scale.h"
-#include "common/spec/spec_value.h"
 #include "common/spec/batch_group.h"
+#include "common/spec/spec_value.h"
 #include "server/nodes/node.h"
 #include "server/runs/agent_lines.h"
 #include "server/runs/cases.h"
 #include "server/runs/node_claim.h"
-#include "server/runs/node_log.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/services.h"
@@ -63,6 +63,54 @@ void agents_close(struct agents *agents)
 void agents_free(struct agents *agents)
 {
     free(agents);
+}
+
+/* ---- What became of a node, kept in the store for its page ---- */
+
+/* What was known under a name before it registered. */
+struct node_before {
+    bool is_known;
+    enum node_state state;
+};
+
+/* The node's state changed: a word of docs/api.md. detail: why, or NULL. */
+static void node_log(const struct services *services, const struct node *node,
+                     const char *state, const char *detail)
+{
+    struct store_write *write = store_write_create();
+
+    /* Nobody waits for it, and losing a line of it harms no run. */
+    store_write_node(write, node->name, clock_read(services->clock).wall_ms, state,
+                     detail);
+    store_submit(services->store, write, false, NULL, NULL);
+}
+
+static void node_log_before(const struct node_registry *nodes, const char *name,
+                            struct node_before *before)
+{
+    const struct node *node = node_find(nodes, name);
+
+    before->is_known = node != NULL;
+    before->state = node ? node->state : NODE_LEFT;
+}
+
+static void node_log_registration(const struct services *services,
+                                  const struct node *node,
+                                  const struct node_before *before, bool is_new)
+{
+    static const char *const were[] = {
+        [NODE_ALIVE] = "was there", [NODE_LOST] = "was lost", [NODE_LEFT] = "had left"};
+    char text[400];
+
+    if (!is_new) {
+        if (before->state != NODE_ALIVE)
+            node_log(services, node, "returned", NULL);
+        return;
+    }
+    snprintf(text, sizeof(text), "from %s%s%s", node->peer ? node->peer : "?",
+             before->is_known ? "; the one before " : "",
+             before->is_known ? were[before->state] : "");
+    node_log(services, node, before->is_known ? "replaced" : "registered", text);
 }
 
 /* ---- Time ---- */

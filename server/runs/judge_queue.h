@@ -1,12 +1,30 @@
-/* judge_queue.h - runs that are judged (judge.h), one after the other in the order in
+/* judge_queue.h - runs that are judged, one after the other in the order in
  * which they ended, so that each finds the values of those before it. In the background
  * the same is done for runs that a crash or an older server left without values, the
  * newest first. On the loop. */
 #ifndef RINGBENCH_SERVER_RUNS_JUDGE_QUEUE_H
 #define RINGBENCH_SERVER_RUNS_JUDGE_QUEUE_H
 
-#include "server/runs/judge.h"
+#include "common/base/ids.h"
 #include "server/store/store.h"
+#include "server/store/store_work.h"
+
+/* What is judged. */
+struct judgement {
+    /* A run that completed and whose checks need its results, all of which are on disk:
+     * its document, that of its end (run_packed.h). Or NULL: a run that has ended and
+     * whose values are due. */
+    json_t *doc;
+    struct store_base_query
+        base;            /* doc: what it is compared with; its `run` is set here */
+    char not_again[256]; /* doc: why it cannot be measured again; "": it can */
+    char run[ID_RUN_LENGTH + 1]; /* no doc: which; "": the newest that is due */
+    size_t skip;                 /* no doc: pass over as many newer runs */
+
+    /* What came of it. */
+    json_t *values;  /* as store_write_values takes them; NULL: none are due */
+    json_t *verdict; /* of the checks (gate_judge); NULL without doc */
+};
 
 struct judge_queue;
 

@@ -43,14 +43,13 @@ list(LENGTH files n)
 # The same inside server/runs, by modules: of each, its files; it may include the headers of
 # those before it. No file outside a module includes the headers of its own structs.
 set(modules model log cases agents judge queue)
-set(model blame history imported measured_run pace run run_conditions run_edit run_eta run_json run_metrics
+set(model blame history imported measured_run pace run run_conditions run_edit run_json run_metrics
     run_nodes run_plan)
 set(log counters run_log run_watches services wake)
 set(cases case_blame case_start case_transport cases live_case live_case_state)
-set(agents agent_lines agents node_claim node_log)
-set(judge judge judge_queue last_checks)
-set(queue active_run preview recover requests reserve rounds run_end scheduler scheduler_state
-    snapshots)
+set(agents agent_lines agents node_claim)
+set(judge judge_queue last_checks)
+set(queue active_run recover requests rounds run_end scheduler scheduler_state)
 set(own live_case_state active_run scheduler_state)
 set(below "")
 foreach(module IN LISTS modules)
