@@ -307,6 +307,16 @@ static bool is_fp8_refused(const struct operation *operation)
     return false;
 }
 
+/* As NCCL's ncclLaunchOneRank (src/device/onerank.cu): the one kernel that a single rank
+ * needs has no fp8. */
+static bool is_fp8_of_one_rank(const struct operation *operation)
+{
+    return operation->comm->n == 1 &&
+           (operation->type == NCCL_TYPE_FLOAT8E4M3 ||
+            operation->type == NCCL_TYPE_FLOAT8E5M2) &&
+           (operation->op == NCCL_OP_AVG || operation->op >= PREMUL_FIRST);
+}
+
 /* Of a collective: transfers have other fields. */
 static const char *why_unexpected(const struct operation *operation, cuda_stream stream)
 {
@@ -340,6 +350,8 @@ static int submit(const struct operation *operation, cuda_stream stream)
         free(operation->transfers);
         return emulated_fail(NCCL_RESULT_ARGUMENT, why);
     }
+    if (is_fp8_of_one_rank(operation))
+        return NCCL_RESULT_ARGUMENT;
     if (operation->count == 0) {
         free(operation->transfers);
         return NCCL_RESULT_SUCCESS;

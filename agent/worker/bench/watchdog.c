@@ -15,8 +15,8 @@
 #define PROGRESS_MS (int)scaled_ms(1000)
 #define LOOK_MS 50
 #define STOPPING_MS 100
-#define STOP_MS 4000        /* the contract allows 5 s from SIGTERM */
-#define GRACE_NS 1000000000 /* for the call to return by itself */
+#define STOP_MS 4000       /* the contract allows 5 s from SIGTERM */
+#define GRACE_NS 300000000 /* for the call to return by itself */
 
 /* What the thread knows of the worker's: since when it is where it is. */
 struct sight {

@@ -278,6 +278,15 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     return call->closes_batch ? close_group(comm, err) : 0;
 }
 
+/* NCCL's kernel for one rank, which avg and mulsum take, has no fp8
+ * (src/device/onerank.cu, 2.24 to 2.28: an invalid argument). */
+static bool is_scaled_by_one_rank(const struct backend_comm *comm,
+                                  const struct backend_call *call)
+{
+    return comm->world_size == 1 &&
+           (call->redop == REDOP_AVG || call->redop == REDOP_MULSUM);
+}
+
 bool comm_refuses(const struct backend_comm *comm, const struct backend_call *call,
                   char *reason, size_t size)
 {
@@ -288,11 +297,20 @@ bool comm_refuses(const struct backend_comm *comm, const struct backend_call *ca
     bool copies = comm->nccl.version >= NCCL_COPIES_FP8;
     char text[NCCL_VERSION_TEXT_MAX];
 
-    if (!is_fp8 || !*comm->without_fp8 || !(reduces || (is_copy && !copies)))
+    if (!is_fp8)
         return false;
-    snprintf(reason, size, "NCCL %s %s from compute capability %d.%d on, and %s",
-             nccl_version_text(comm->nccl.version, text),
-             copies ? "reduces fp8" : "takes fp8 in its collectives",
-             CUDA_CAPABILITY_OF_FP8 / 10, CUDA_CAPABILITY_OF_FP8 % 10, comm->without_fp8);
-    return true;
+    nccl_version_text(comm->nccl.version, text);
+    if (*comm->without_fp8 && (reduces || (is_copy && !copies))) {
+        snprintf(reason, size, "NCCL %s %s from compute capability %d.%d on, and %s",
+                 text, copies ? "reduces fp8" : "takes fp8 in its collectives",
+                 CUDA_CAPABILITY_OF_FP8 / 10, CUDA_CAPABILITY_OF_FP8 % 10,
+                 comm->without_fp8);
+        return true;
+    }
+    if (reduces && is_scaled_by_one_rank(comm, call)) {
+        snprintf(reason, size, "NCCL %s has no %s of fp8 for a communicator of one rank",
+                 text, redop_name(call->redop));
+        return true;
+    }
+    return false;
 }

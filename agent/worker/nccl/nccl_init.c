@@ -77,6 +77,7 @@ int comm_init(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
     if (result)
         return comm_nccl(comm, result, "forming the communicator", err);
     comm->comm = formed;
+    nccl_forget_error(&comm->nccl, formed);
     comm->init_s = (double)(clock_monotonic_ns() - begun) / 1e9;
     return 0;
 }

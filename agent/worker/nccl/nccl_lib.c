@@ -130,24 +130,40 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err)
     return 0;
 }
 
+/* NCCL never clears it, so one from before the communicator was formed explains nothing.
+ */
+static const char *recent_error(const struct nccl_lib *nccl, nccl_comm comm)
+{
+    const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;
+
+    return last && strcmp(last, nccl->stale_error) != 0 ? last : "";
+}
+
+void nccl_forget_error(struct nccl_lib *nccl, nccl_comm comm)
+{
+    const char *last = nccl->call.last_error(comm);
+
+    snprintf(nccl->stale_error, sizeof(nccl->stale_error), "%s", last ? last : "");
+}
+
 int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
                 struct error *err)
 {
-    const char *last = nccl->call.last_error(comm);
+    const char *last = recent_error(nccl, comm);
     enum error_code code = result == NCCL_RESULT_REMOTE ? ERROR_PEER : ERROR_INTERNAL;
 
     return error_set(err, code, "%s: %s (NCCL result %d)%s%s", what,
                      nccl->call.error_string(result), result,
-                     last && *last ? ", its last error: " : "", last ? last : "");
+                     *last ? ", its last error: " : "", last);
 }
 
 const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
                             char text[NCCL_LAST_ERROR_MAX])
 {
-    const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;
+    const char *last = recent_error(nccl, comm);
 
     text[0] = '\0';
-    if (last && *last)
+    if (*last)
         snprintf(text, NCCL_LAST_ERROR_MAX, ", NCCL's last error: %s", last);
     return text;
 }

@@ -51,6 +51,7 @@ struct nccl_lib {
     const char *path;
     char passed_over[512]; /* why another one was not taken, or "" */
     bool is_emulated;
+    char stale_error[1024]; /* of ncclGetLastError, from before nccl_forget_error() */
 };
 
 /* The first libnccl.so.2 that is new enough, and that the driver can do (`driver` of
@@ -61,6 +62,9 @@ int nccl_lib_load(struct nccl_lib *nccl, int driver, struct error *err);
  * would print. -1: the file can't be read, or does not have it. Reads all of it. */
 #define NCCL_CUDA_TEXT_MAX 16
 int nccl_lib_cuda(const char *path, char text[NCCL_CUDA_TEXT_MAX]);
+
+/* Messages leave out the last error that NCCL has now. */
+void nccl_forget_error(struct nccl_lib *nccl, nccl_comm comm);
 
 /* -1 with "what: NCCL's words (result N), its last error". */
 int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
