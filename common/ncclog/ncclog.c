@@ -50,7 +50,8 @@ void ncclog_release(struct ncclog *log)
 static void take_info(struct ncclog *log, const char *text)
 {
     log->n_lines++;
-    if (ncclog_take(log, text))
+    /* Each release says more; only a link in a new form is missed. */
+    if (ncclog_take(log, text) || !strstr(text, " via "))
         return;
     log->n_unread++;
     if (json_array_size(log->unread) < NCCLOG_UNREAD_MAX)

@@ -36,7 +36,8 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
     int64_t series = json_get_int(about, "series", 0);
     bool is_first = headline->busbw_gbs.n == 0 || series < headline->series;
 
-    if (!is_first && (series > headline->series || size < headline->size))
+    if (busbw_gbs <= 0.0 ||
+        (!is_first && (series > headline->series || size < headline->size)))
         return;
     if (is_first || size > headline->size) {
         median_release(&headline->busbw_gbs);

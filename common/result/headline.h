@@ -26,7 +26,7 @@ struct headline {
 void headline_release(struct headline *headline);
 
 /* Take a row of the first combination that was measured. about: has its "series" and
- * "collective". */
+ * "collective". A single rank has a bus bandwidth of 0, which stands for nothing. */
 void headline_add(struct headline *headline, const json_t *about, int64_t size,
                   double busbw_gbs, const struct certainty *certainty);
 

@@ -329,6 +329,15 @@ static int order_of(const struct transport_finding *one)
                : 1;
 }
 
+static bool has_peers(const struct findings *findings)
+{
+    bool has_peers = findings->n_comms == 0;
+
+    for (size_t i = 0; i < findings->n_comms; i++)
+        has_peers = has_peers || findings->comms[i].ranks != 1;
+    return has_peers;
+}
+
 static void fill(struct findings *findings, const json_t *folded, json_t *verdicts)
 {
     char foreign[TRANSPORT_NAME_MAX];
@@ -341,7 +350,7 @@ static void fill(struct findings *findings, const json_t *folded, json_t *verdic
             if (order_of(&findings->all[i]) == order)
                 json_array_append_new(verdicts,
                                       finding_verdict(findings, &findings->all[i]));
-    if (json_array_size(verdicts) == 0)
+    if (json_array_size(verdicts) == 0 && has_peers(findings))
         json_array_append_new(
             verdicts,
             transport_ways_verdict(findings, folded, is_foreign ? foreign : NULL));

@@ -324,6 +324,7 @@ test('run_nccl_table has a row for each way of each log', limit, () => {
       'a800.0.not-set.txt IB infiniband mlx5_1 no 1 0',
       'a800.1.ens17np0.txt - - - - - -',
       'a800.1.ib0.txt Socket ipoib ib0 no 1 0',
+      'h100.socket.txt Socket loopback lo no 0 1',
     ],
   );
   assert.match(cells[3][7], /NCCL_SOCKET_IFNAME=ens17np0/);

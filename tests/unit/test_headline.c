@@ -70,3 +70,17 @@ TEST(the_headline_is_of_the_largest_size_of_the_first_series)
         headline_release(&headline);
     }
 }
+
+TEST(a_single_rank_has_no_headline)
+{
+    struct headline headline = {0};
+    json_t *about = json_pack("{s:i, s:s}", "series", 0, "collective", "all_reduce"),
+           *json;
+
+    headline_add(&headline, about, 1024, 0.0, &(struct certainty){0});
+    json = headline_json(&headline);
+    assert_true(json_is_null(json));
+    json_decref(json);
+    json_decref(about);
+    headline_release(&headline);
+}

@@ -77,8 +77,30 @@ TEST(what_is_well_is_said_in_one_sentence)
                                           "",
                                           {"ways: NCCL's log says nothing of its ways"}};
 
+    static const struct example excused = {{"{\"warning\":\"x\",\"init\":\"complete\","
+                                            "\"reasons\":[{\"about\":\"ib\",\"text\":"
+                                            "\"NET/IB : No device found.\"}]}"},
+                                           {NULL},
+                                           NULL,
+                                           "",
+                                           {"ways: NCCL's log says nothing of its ways"}};
+
     check(&example);
     check(&silent);
+    check(&excused);
+}
+
+TEST(a_rank_without_peers_has_no_ways_to_judge)
+{
+    static const struct example example = {
+        {"{\"comm\":\"0x1\",\"rank\":0,\"ranks\":1,\"nodes\":1,\"init\":\"complete\","
+         "\"reasons\":[{\"about\":\"ib\",\"text\":\"NET/IB : No device found.\"}]}"},
+        {NULL},
+        NULL,
+        "",
+        {NULL}};
+
+    check(&example);
 }
 
 /* mlx5_2 is not cabled anywhere. */
