@@ -1,13 +1,9 @@
 /* gate_baseline.c - how a run does against its baseline, as a check */
-#include <stdio.h>
 #include <string.h>
 
-#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/gate_check.h"
 #include "server/analysis/lasting_changes.h"
-
-#define NAMED_MAX 3 /* runs, in the sentence */
 
 static json_t *bands_of(const json_t *compared)
 {
@@ -58,65 +54,36 @@ static bool is_slower_again(const json_t *bands, const json_t *again)
     return false;
 }
 
-/* "against 06cw1x2k3m4n and 4 more: " */
-static size_t put_against(const struct gate_run *run, char *out, size_t size)
-{
-    size_t n = json_array_size(run->against);
-    int at = snprintf(out, size, "against ");
-
-    for (size_t i = 0; i < n && i < NAMED_MAX && at > 0 && (size_t)at < size; i++)
-        at += snprintf(out + at, size - (size_t)at, "%s%s", i ? ", " : "",
-                       json_string_value(json_array_get(run->against, i)));
-    if (n > NAMED_MAX && at > 0 && (size_t)at < size)
-        at += snprintf(out + at, size - (size_t)at, " and %zu more", n - NAMED_MAX);
-    return at > 0 && (size_t)at < size ? (size_t)at : size - 1;
-}
-
 /* A run that is slower once is measured again, and fails if it is slower again: one
  * slower measurement in a hundred is chance. */
-static void judge_slower(const struct gate_run *run, struct gate_check *check, size_t n)
+static void judge_slower(const struct gate_run *run, struct gate_check *check)
 {
-    const json_t *bands = bands_of(run->compared);
     json_t *again = json_object_get(run->again, "verdict");
-    char *end = check->sentence + n;
-    size_t room = sizeof(check->sentence) - n;
 
     if (again) {
         json_object_set(check->evidence, "again", again);
-        if (is_slower_again(bands, bands_of(run->again)))
+        if (is_slower_again(bands_of(run->compared), bands_of(run->again)))
             check->answer = VERDICT_FAIL;
-        snprintf(end, room, "; measured again: %s", json_get_str(again, "sentence", ""));
         return;
     }
     check->answer = VERDICT_NOT_EVALUATED;
-    if (run->not_again)
-        snprintf(end, room, "; not measured again: %s", run->not_again);
-    else
-        check->wants_again = true;
+    check->wants_again = !run->not_again;
 }
 
 /* A lasting change is told in any case. It fails a run whose reference somebody accepted,
- * and is told first then; without one nobody has said that the oldest runs are normal. */
-static void judge_lasting(const struct gate_run *run, struct gate_check *check)
+ * and is told first then; without one nobody has said that the oldest runs are normal.
+ * Returns whether it fails the run. */
+static bool judge_lasting(const struct gate_run *run, struct gate_check *check)
 {
     const json_t *changes = json_object_get(run->lasting, "changes");
     bool is_cause = lasting_changes_have_slower(changes) &&
                     json_is_string(json_object_get(run->lasting, "accepted"));
-    struct buf text;
 
-    if (json_array_size(changes) == 0)
-        return;
-    json_object_set(check->evidence, "lasting", run->lasting);
-    buf_init(&text, 2 * sizeof(check->sentence));
-    if (!is_cause)
-        buf_printf(&text, "%s; ", check->sentence);
-    lasting_changes_put(changes, &text);
-    if (is_cause) {
+    if (json_array_size(changes) > 0)
+        json_object_set(check->evidence, "lasting", run->lasting);
+    if (is_cause)
         check->answer = VERDICT_FAIL;
-        buf_printf(&text, "; %s", check->sentence);
-    }
-    snprintf(check->sentence, sizeof(check->sentence), "%s", text.data);
-    buf_release(&text);
+    return is_cause;
 }
 
 void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
@@ -124,7 +91,7 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     json_t *verdict = json_object_get(run->compared, "verdict");
     const json_t *bands = bands_of(run->compared);
     int64_t left_out = json_get_int(run->compared, "sizes_left_out", 0);
-    size_t n;
+    bool is_slower, is_cause;
 
     if (strcmp(run->state, "completed") != 0) {
         gate_not_completed(check, run);
@@ -138,19 +105,20 @@ void gate_check_baseline(const struct gate_run *run, struct gate_check *check)
     }
     check->evidence =
         json_pack("{s:O, s:O}", "against", run->against, "comparison", verdict);
-    n = put_against(run, check->sentence, sizeof(check->sentence));
-    if (left_out > 0)
-        n += (size_t)snprintf(check->sentence + n, sizeof(check->sentence) - n,
-                              ", %lld sizes of which are not in this run",
-                              (long long)left_out);
-    n += (size_t)snprintf(check->sentence + n, sizeof(check->sentence) - n, ": %s",
-                          json_get_str(verdict, "sentence", ""));
-    if (n >= sizeof(check->sentence))
-        n = sizeof(check->sentence) - 1;
     /* What could not be told of a band, or was not measured, is no pass. */
     if (json_array_size(bands) == 0 || left_out > 0 || count_open(bands) > 0)
         check->answer = VERDICT_NOT_EVALUATED;
-    if (is_any_slower(bands))
-        judge_slower(run, check, n);
-    judge_lasting(run, check);
+    is_slower = is_any_slower(bands);
+    if (is_slower)
+        judge_slower(run, check);
+    is_cause = judge_lasting(run, check);
+    gate_say(check, NULL,
+             "[{is_cause?}{change}; ]against {against:names 3}[{left_out?}, {left_out} "
+             "sizes of which are not in this run]: {comparison.sentence}[; measured "
+             "again: {again.sentence}|; not measured again: {not_again}]"
+             "[{is_cause?}|; {change}]",
+             json_pack("{s:b, s:I, s:s*, s:o}", "is_cause", (int)is_cause, "left_out",
+                       (json_int_t)left_out, "not_again",
+                       is_slower ? run->not_again : NULL, "change",
+                       lasting_changes_text(json_object_get(run->lasting, "changes"))));
 }

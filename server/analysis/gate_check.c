@@ -64,8 +64,9 @@ void gate_say(struct gate_check *check, const struct threshold *threshold,
 {
     json_t *sentence;
 
-    json_object_set_new(words, "is_exact",
-                        json_boolean(threshold->min >= threshold->max));
+    if (threshold)
+        json_object_set_new(words, "is_exact",
+                            json_boolean(threshold->min >= threshold->max));
     sentence = template_text(text, check->evidence, words);
     snprintf(check->sentence, sizeof(check->sentence), "%s", json_string_value(sentence));
     json_decref(sentence);

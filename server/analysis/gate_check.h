@@ -49,7 +49,7 @@ json_t *gate_evidence(const struct threshold *threshold, double value);
     "at least {min}[{unit}]|at most {max}[{unit}]]"
 
 /* Make the sentence of a template (template.h), whose members are the check's evidence
- * and the words, which are taken. */
+ * and the words, which are taken. threshold: or NULL. */
 void gate_say(struct gate_check *check, const struct threshold *threshold,
               const char *text, json_t *words);
 

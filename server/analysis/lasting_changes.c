@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/spec/bands.h"
 #include "server/analysis/lasting.h"
+#include "server/finding/template.h"
 
 /* A run of a series, [run, value]. */
 static const char *run_at(const json_t *runs, size_t i)
@@ -103,20 +104,17 @@ bool lasting_changes_have_slower(const json_t *changes)
     return false;
 }
 
-void lasting_changes_put(const json_t *changes, struct buf *out)
+json_t *lasting_changes_text(const json_t *changes)
 {
-    const json_t *one = json_array_get(changes, 0);
-    double low = 100.0 * json_get_num(one, "low", 0.0);
-    double high = 100.0 * json_get_num(one, "high", 0.0);
+    const json_t *first = json_array_get(changes, 0);
     size_t n = json_array_size(changes);
+    json_t *words = json_pack("{s:f, s:I}", "by", fabs(json_get_num(first, "change", 0)),
+                              "others", (json_int_t)(n > 0 ? n - 1 : 0));
+    json_t *text = template_text(
+        "[lasting: {figure} {by:.1%} [{slower?}slower|faster] since run {run} ({low:.1%} "
+        "to {high:.1%})[{others?}, and {others} more]]",
+        first, words);
 
-    if (n == 0)
-        return;
-    buf_printf(out, "lasting: %s %.1f %% %s since run %s (%.1f to %.1f %%)",
-               json_get_str(one, "figure", ""),
-               100.0 * fabs(json_get_num(one, "change", 0.0)),
-               json_get_bool(one, "slower", false) ? "slower" : "faster",
-               json_get_str(one, "run", ""), low, high);
-    if (n > 1)
-        buf_printf(out, ", and %zu more", n - 1);
+    json_decref(words);
+    return text;
 }

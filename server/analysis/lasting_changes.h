@@ -6,8 +6,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "common/base/buf.h"
-
 /* series: as store_get_base has them, the run itself last; reference: the run that was
  * accepted as a baseline, or NULL. A series' reference is the LEVEL_RUNS_MIN runs from
  * this one on, or its oldest ones. margin: a part, 0.02 is 2 %. All series share
@@ -21,8 +19,8 @@ json_t *lasting_changes(const json_t *series, const char *reference, double marg
 /* Whether one of them is slower. */
 bool lasting_changes_have_slower(const json_t *changes);
 
-/* "lasting: all_reduce float32 bandwidth 3.1 % slower since run 06cw (2.0 to 4.2 %), and
- * 2 more"; nothing for none. */
-void lasting_changes_put(const json_t *changes, struct buf *out);
+/* "lasting: all_reduce float32 bandwidth 3.1 % slower since run 06cw (2.0 % to 4.2 %),
+ * and 2 more"; "" for none. A new string. */
+json_t *lasting_changes_text(const json_t *changes);
 
 #endif
