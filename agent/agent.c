@@ -430,7 +430,6 @@ static void on_progress(void *arg)
 
 static void start_link(struct agent *agent)
 {
-    struct error err;
     struct link_params params = {.loop = &agent->loop,
                                  .config = agent->config,
                                  .version = RINGBENCH_VERSION,
@@ -449,13 +448,8 @@ static void start_link(struct agent *agent)
 
     if (agent->stage != STAGE_UP)
         return;
-    agent->link = link_create(&params, &err);
-    if (agent->link) {
-        link_start(agent->link);
-    } else {
-        fail(agent, err.text);
-        uv_stop(&agent->loop);
-    }
+    agent->link = link_create(&params);
+    link_start(agent->link);
 }
 
 static void take_first_probe(struct agent *agent)
@@ -557,21 +551,17 @@ static void take_up_leftovers(struct agent *agent)
 }
 
 /* What there is here to run on, but for what the workers say. */
-static int look_at_host(struct agent *agent)
+static void look_at_host(struct agent *agent)
 {
     const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
 
     case_table_look_in(agent->processes, root ? root : "");
     agent->binder = binder_create();
     agent->inventory = inventory_read(root ? root : "");
-    if (!agent->binder || !agent->inventory ||
-        json_object_set_new(agent->inventory, "programs",
-                            program_list_json(agent->programs)))
-        return -1;
+    json_object_set_new(agent->inventory, "programs", program_list_json(agent->programs));
     inventory_add_nccl(agent->inventory, root ? root : "",
                        agent->config->worker_environment.items);
     binder_describe(agent->binder, agent->inventory);
-    return 0;
 }
 
 static int create_parts(struct agent *agent, struct error *err)
@@ -591,17 +581,12 @@ static int create_parts(struct agent *agent, struct error *err)
         return error_prefix(err, "agent %s", config->name);
     if (identity_load(&agent->identity, spool_dir(agent->spool), err))
         return -1;
-    agent->outbox = outbox_create(agent->spool, &handlers, err);
-    if (!agent->outbox)
-        return -1;
+    agent->outbox = outbox_create(agent->spool, &handlers);
     agent->processes = case_table_create(&agent->loop, spool_dir(agent->spool), err);
     if (!agent->processes)
         return -1;
-    agent->programs = program_list_load(config->config_dir, err);
-    if (!agent->programs)
-        return -1;
-    if (look_at_host(agent))
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    agent->programs = program_list_load(config->config_dir);
+    look_at_host(agent);
     params.binder = agent->binder;
     params.inventory = agent->inventory;
     params.outbox = agent->outbox;
@@ -610,8 +595,8 @@ static int create_parts(struct agent *agent, struct error *err)
     params.case_dir = spool_dir(agent->spool);
     agent->supervisor = supervisor_create(&params);
     take_up_leftovers(agent);
-    if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (config->advertise)
+        supervisor_set_address(agent->supervisor, config->advertise);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/this_machine.h"
 
 #define MACHINE_MAX 128
@@ -48,13 +49,16 @@ static void look_around(struct binder *binder)
         log_warn("ranks can't be bound to cores: hwloc finds no topology here");
 }
 
-/* The CPUs that this agent was given, by whoever it was: it may change. NULL: unknown. */
+/* The CPUs that this agent was given, by whoever it was: it may change. None where that
+ * is unknown. */
 static hwloc_cpuset_t read_allowed(void)
 {
     cpu_set_t *set = this_machine_cpus();
-    hwloc_cpuset_t cpus = set ? hwloc_bitmap_alloc() : NULL;
+    hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
 
-    for (unsigned cpu = 0; cpus && cpu < THIS_MACHINE_CPUS_MAX; cpu++)
+    if (!cpus)
+        memory_out("a set of CPUs");
+    for (unsigned cpu = 0; set && cpu < THIS_MACHINE_CPUS_MAX; cpu++)
         if (CPU_ISSET_S(cpu, THIS_MACHINE_CPUS_SIZE, set))
             hwloc_bitmap_set(cpus, cpu);
     CPU_FREE(set);
@@ -74,10 +78,8 @@ static void name_machine(char text[MACHINE_MAX])
 
 struct binder *binder_create(void)
 {
-    struct binder *binder = calloc(1, sizeof(*binder));
+    struct binder *binder = memory_zeroed(1, sizeof(*binder), "a binder");
 
-    if (!binder)
-        return NULL;
     look_around(binder);
     name_machine(binder->machine);
     return binder;
@@ -97,10 +99,10 @@ void binder_describe(const struct binder *binder, json_t *inventory)
     hwloc_cpuset_t allowed = read_allowed();
     char *text = NULL;
 
-    if (allowed && hwloc_bitmap_list_asprintf(&text, allowed) < 0)
-        text = NULL;
+    if (hwloc_bitmap_list_asprintf(&text, allowed) < 0)
+        memory_out("a list of CPUs");
     json_object_set_new(inventory, "machine", json_string(binder->machine));
-    json_object_set_new(inventory, "cpus", json_string(text ? text : ""));
+    json_object_set_new(inventory, "cpus", json_string(text));
     free(text);
     hwloc_bitmap_free(allowed);
 }
@@ -143,10 +145,8 @@ static const char *bus_id_of(const json_t *devices, int index)
     return "";
 }
 
-/* By rank, each borrowed from the inventory; NULL: its ranks have no devices. *failed:
- * memory is out. */
-static const char **find_devices(const struct command *command, const json_t *inventory,
-                                 bool *failed)
+/* By rank, each borrowed from the inventory; NULL: its ranks have no devices. */
+static const char **find_devices(const struct command *command, const json_t *inventory)
 {
     const json_t *devices = json_object_get(
         json_object_get(json_object_get(inventory, "backends"), command->backend),
@@ -155,9 +155,8 @@ static const char **find_devices(const struct command *command, const json_t *in
 
     if (strcmp(command->backend, "nccl") != 0)
         return NULL;
-    ids = calloc(command->n_ranks + 1, sizeof(*ids));
-    *failed = !ids;
-    for (size_t i = 0; ids && i < command->n_ranks; i++) {
+    ids = memory_zeroed(command->n_ranks + 1, sizeof(*ids), "devices");
+    for (size_t i = 0; i < command->n_ranks; i++) {
         const struct command_rank *rank = &command->ranks[i];
 
         ids[i] = bus_id_of(devices, rank->device >= 0 ? rank->device : rank->local_rank);
@@ -170,9 +169,8 @@ int binder_plan(const struct binder *binder, const struct command *command,
                 struct error *err)
 {
     char obstacle[BIND_REASON_MAX];
-    bool failed = false;
     hwloc_cpuset_t allowed = read_allowed();
-    const char **devices = find_devices(command, inventory, &failed);
+    const char **devices = find_devices(command, inventory);
     struct bind_request request = {
         .topology = binder->topology,
         .allowed = allowed,
@@ -184,13 +182,8 @@ int binder_plan(const struct binder *binder, const struct command *command,
     };
     int status;
 
-    memset(plan, 0, sizeof(*plan));
-    if (!allowed || failed) {
-        status = error_set(err, ERROR_MEMORY, "out of memory");
-    } else {
-        find_obstacle(binder, command, n_live, obstacle);
-        status = bind_plan_make(plan, &request, err);
-    }
+    find_obstacle(binder, command, n_live, obstacle);
+    status = bind_plan_make(plan, &request, err);
     hwloc_bitmap_free(allowed);
     free(devices);
     return status;
@@ -200,7 +193,9 @@ hwloc_cpuset_t binder_cpus(const struct bind_plan *plan)
 {
     hwloc_cpuset_t all = plan->cpus ? hwloc_bitmap_alloc() : read_allowed();
 
-    for (size_t i = 0; all && plan->cpus && i < plan->n_ranks; i++)
+    if (!all)
+        memory_out("a set of CPUs");
+    for (size_t i = 0; plan->cpus && i < plan->n_ranks; i++)
         hwloc_bitmap_or(all, all, plan->cpus[i]);
     return all;
 }

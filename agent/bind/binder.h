@@ -11,8 +11,7 @@
 
 struct binder;
 
-/* Looks at the topology, which takes milliseconds. NULL when memory is out; where there
- * is no topology, plans say so. */
+/* Looks at the topology, which takes milliseconds. Where there is none, plans say so. */
 struct binder *binder_create(void);
 void binder_destroy(struct binder *binder);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 /* Where ranks take their cores from. */
 struct domain {
     hwloc_cpuset_t cpus; /* of those that are allowed */
@@ -33,6 +35,15 @@ static int set_obstacle(struct bind_plan *plan, const char *format, ...)
     return -1;
 }
 
+static hwloc_cpuset_t copy_set(hwloc_const_cpuset_t set)
+{
+    hwloc_cpuset_t copy = hwloc_bitmap_dup(set);
+
+    if (!copy)
+        memory_out("a set of CPUs");
+    return copy;
+}
+
 /* Machines that do not tell which threads share a core count each as one. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
@@ -40,20 +51,17 @@ static hwloc_obj_type_t core_type(hwloc_topology_t topology)
                                                                   : HWLOC_OBJ_PU;
 }
 
-static int find_cores(struct domain *domain, hwloc_topology_t topology)
+static void find_cores(struct domain *domain, hwloc_topology_t topology)
 {
     hwloc_obj_type_t type = core_type(topology);
     hwloc_obj_t core = NULL;
 
-    domain->cores =
-        calloc((size_t)hwloc_get_nbobjs_by_type(topology, type), sizeof(*domain->cores));
-    if (!domain->cores)
-        return -1;
+    domain->cores = memory_zeroed((size_t)hwloc_get_nbobjs_by_type(topology, type) + 1,
+                                  sizeof(*domain->cores), "cores");
     for (core = hwloc_get_next_obj_by_type(topology, type, core); core;
          core = hwloc_get_next_obj_by_type(topology, type, core))
         if (hwloc_bitmap_intersects(core->cpuset, domain->cpus))
             domain->cores[domain->n_cores++] = core;
-    return 0;
 }
 
 /* The allowed CPUs near a device. -1 with the reason in the plan. */
@@ -84,7 +92,7 @@ static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cp
 }
 
 /* The rank's place in the domain of these CPUs (taken), which may be new. */
-static int join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
+static void join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
 {
     size_t i = 0;
 
@@ -93,31 +101,26 @@ static int join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
     if (i == making->n_domains) {
         making->domains[i].cpus = cpus;
         making->n_domains++;
-        if (find_cores(&making->domains[i], making->request->topology))
-            return -1;
+        find_cores(&making->domains[i], making->request->topology);
     } else {
         hwloc_bitmap_free(cpus);
     }
     making->of[rank] = i;
     making->place[rank] = making->domains[i].n_ranks++;
-    return 0;
 }
 
-static int place_ranks(struct making *making, struct error *err)
+static int place_ranks(struct making *making)
 {
     const struct bind_request *request = making->request;
 
     for (size_t rank = 0; rank < request->n_ranks; rank++) {
-        hwloc_cpuset_t cpus = hwloc_bitmap_dup(request->allowed);
+        hwloc_cpuset_t cpus = copy_set(request->allowed);
 
-        if (!cpus)
-            return error_set(err, ERROR_MEMORY, "out of memory");
         if (request->devices && find_near(making, rank, cpus)) {
             hwloc_bitmap_free(cpus);
             return -1;
         }
-        if (join_domain(making, rank, cpus))
-            return error_set(err, ERROR_MEMORY, "out of memory");
+        join_domain(making, rank, cpus);
     }
     return 0;
 }
@@ -138,7 +141,7 @@ static int check_room(const struct making *making)
 
 /* Ranks spread evenly over the cores in the topology's order: neighbours among them are
  * neighbours in hardware, and each memory domain has its share. */
-static int give_cpus(struct making *making, size_t rank)
+static void give_cpus(struct making *making, size_t rank)
 {
     const struct bind_request *request = making->request;
     const struct domain *domain = &making->domains[making->of[rank]];
@@ -147,15 +150,13 @@ static int give_cpus(struct making *making, size_t rank)
     hwloc_cpuset_t cpus;
 
     assert(core);
-    cpus = hwloc_bitmap_dup(core->cpuset);
-    if (cpus && making->plan->to == BIND_NUMA && request->devices)
+    cpus = copy_set(core->cpuset);
+    if (making->plan->to == BIND_NUMA && request->devices)
         hwloc_bitmap_copy(cpus, domain->cpus);
-    else if (cpus && making->plan->to == BIND_NUMA)
+    else if (making->plan->to == BIND_NUMA)
         hwloc_cpuset_from_nodeset(request->topology, cpus, core->nodeset);
-    if (cpus)
-        hwloc_bitmap_and(cpus, cpus, domain->cpus);
+    hwloc_bitmap_and(cpus, cpus, domain->cpus);
     making->plan->cpus[rank] = cpus;
-    return cpus ? 0 : -1;
 }
 
 static enum run_bind resolve(const struct bind_request *request)
@@ -167,25 +168,22 @@ static enum run_bind resolve(const struct bind_request *request)
     return request->devices ? BIND_NUMA : BIND_CORE;
 }
 
-/* -1: with the reason in the plan, or with an error. */
-static int make(struct making *making, struct error *err)
+/* -1: with the reason in the plan. */
+static int make(struct making *making)
 {
     const struct bind_request *request = making->request;
     size_t n = request->n_ranks;
 
     if (request->obstacle[0])
         return set_obstacle(making->plan, "%s", request->obstacle);
-    making->domains = calloc(n + 1, sizeof(*making->domains));
-    making->of = calloc(n + 1, sizeof(*making->of));
-    making->place = calloc(n + 1, sizeof(*making->place));
-    making->plan->cpus = calloc(n + 1, sizeof(*making->plan->cpus));
-    if (!making->domains || !making->of || !making->place || !making->plan->cpus)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    if (place_ranks(making, err) || check_room(making))
+    making->domains = memory_zeroed(n + 1, sizeof(*making->domains), "a plan");
+    making->of = memory_zeroed(n + 1, sizeof(*making->of), "a plan");
+    making->place = memory_zeroed(n + 1, sizeof(*making->place), "a plan");
+    making->plan->cpus = memory_zeroed(n + 1, sizeof(*making->plan->cpus), "a plan");
+    if (place_ranks(making) || check_room(making))
         return -1;
     for (size_t rank = 0; rank < n; rank++)
-        if (give_cpus(making, rank))
-            return error_set(err, ERROR_MEMORY, "out of memory");
+        give_cpus(making, rank);
     return 0;
 }
 
@@ -206,8 +204,6 @@ static int give_up(struct bind_plan *plan, const struct bind_request *request,
 {
     char reason[BIND_REASON_MAX];
 
-    if (err->code != ERROR_NONE)
-        return -1;
     memcpy(reason, plan->reason, sizeof(reason));
     bind_plan_release(plan);
     memcpy(plan->reason, reason, sizeof(reason));
@@ -223,7 +219,6 @@ int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
     int status;
 
     memset(plan, 0, sizeof(*plan));
-    err->code = ERROR_NONE;
     plan->to = resolve(request);
     plan->n_ranks = request->n_ranks;
     if (plan->to == BIND_NONE) {
@@ -232,7 +227,7 @@ int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
                                                 : "a simulation moves no bytes");
         return 0;
     }
-    status = make(&making, err);
+    status = make(&making);
     release(&making);
     return status ? give_up(plan, request, err) : 0;
 }

@@ -34,7 +34,7 @@ struct bind_plan {
 /* "auto" is a core for each rank of the host backend, the memory domain of its GPU for
  * one of NCCL, nothing in a simulation; and nothing where it would do harm: more ranks
  * than cores, a device of unknown place, the obstacle. -1 where another word can't be
- * followed, or memory is out; release the plan in any case. */
+ * followed; release the plan in any case. */
 int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
                    struct error *err);
 void bind_plan_release(struct bind_plan *plan);

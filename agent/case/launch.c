@@ -157,8 +157,7 @@ struct rank *launch_next(struct launch *launch, struct error *err)
     assert(next);
     launch->rank.number = (int)json_get_int(next, "rank", 0);
     launch->rank.nccl_log = json_get_str(next, "nccl_log", NULL);
-    if (env_list_apply(&launch->env, json_object_get(next, "env")))
-        memory_out("an environment");
+    env_list_apply(&launch->env, json_object_get(next, "env"));
     launch->rank.program.env = launch->env.items;
     rank = rank_start(&launch->rank, err);
     launch->n_started += rank != NULL;

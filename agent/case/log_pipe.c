@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/memory.h"
+
 #define LINE_MAX_BYTES ((size_t)4096)
 #define CHUNK_BYTES 65536
 
@@ -95,16 +97,10 @@ struct log_pipe *log_pipe_open(uv_loop_t *loop, const char *path,
                                const struct log_pipe_handlers *handlers,
                                struct error *err)
 {
-    struct log_pipe *log = calloc(1, sizeof(*log));
+    struct log_pipe *log = memory_zeroed(1, sizeof(*log), "a pipe");
     int fd;
 
-    if (log)
-        log->path = strdup(path);
-    if (!log || !log->path) {
-        free(log);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    log->path = memory_text(path, "a path");
     lines_init(&log->lines, LINE_MAX_BYTES, LINES_CUT);
     log->handlers = *handlers;
     fd = open_path(path, err);

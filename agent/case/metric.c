@@ -8,6 +8,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/safe_regex.h"
 #include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
@@ -108,11 +109,9 @@ static void parse_names(struct source *source, json_t *object, const char *point
         fault(problems, pointer, "unit", "must be a string of at most 32 bytes");
     if (!json_is_boolean(json_object_get(object, "higher_is_better")))
         fault(problems, pointer, "higher_is_better", "must be true or false");
-    source->metric.name = strdup(name);
-    source->metric.unit = strdup(unit ? unit : "");
+    source->metric.name = memory_text(name, "a metric");
+    source->metric.unit = memory_text(unit ? unit : "", "a metric");
     source->metric.higher_is_better = json_get_bool(object, "higher_is_better", false);
-    if (!source->metric.name || !source->metric.unit)
-        problems_add(problems, pointer, "out of memory");
 }
 
 static void parse_source(struct source *source, json_t *object, const char *pointer,
@@ -155,18 +154,6 @@ static void refuse_repetition(const struct metric_set *set, const char *pointer,
     }
 }
 
-static struct metric_set *create_set(size_t room)
-{
-    struct metric_set *set = calloc(1, sizeof(*set));
-
-    if (set)
-        set->sources = calloc(room + 1, sizeof(*set->sources));
-    if (set && set->sources)
-        return set;
-    free(set);
-    return NULL;
-}
-
 struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
                                     struct problems *problems)
 {
@@ -178,11 +165,8 @@ struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
                      METRICS_MAX);
         return NULL;
     }
-    set = create_set(n);
-    if (!set) {
-        problems_add(problems, pointer, "out of memory");
-        return NULL;
-    }
+    set = memory_zeroed(1, sizeof(*set), "metrics");
+    set->sources = memory_zeroed(n + 1, sizeof(*set->sources), "metrics");
     for (size_t i = 0; i < n && problems->count == before; i++) {
         struct source *source = &set->sources[set->n++];
         char at[300];

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/memory.h"
+
 #define DRAIN_MS 1000
 
 struct process {
@@ -189,13 +191,9 @@ struct process *process_spawn(struct process_tree *tree,
                               const struct process_params *params,
                               const struct process_handlers *handlers, struct error *err)
 {
-    struct process *process = calloc(1, sizeof(*process));
+    struct process *process = memory_zeroed(1, sizeof(*process), "a process");
     struct pipe_ends ends;
 
-    if (!process) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     process->tree = tree;
     process->handlers = *handlers;
     process->child.on_exit = on_exit_told;

@@ -17,6 +17,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/secret_file.h"
 #include "common/base/this_machine.h"
 #include "common/base/variables.h"
@@ -66,17 +67,12 @@ static const struct option table[] = {
      0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
-static int set_text(char **field, const char *text, struct error *err)
+static void set_text(char **field, const char *text)
 {
-    char *copy = strdup(text);
+    char *copy = memory_text(text, "an option");
 
-    if (!copy) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return -1;
-    }
     free(*field);
     *field = copy;
-    return 0;
 }
 
 /* ---- the server's URL ---- */
@@ -116,7 +112,8 @@ static int load_server(struct agent_config *config, struct error *err)
     len = strlen(host);
     if (host[0] == '[' && host[len - 1] == ']')
         host[len - 1] = '\0';
-    result = set_text(&config->server_host, host[0] == '[' ? host + 1 : host, err);
+    set_text(&config->server_host, host[0] == '[' ? host + 1 : host);
+    result = 0;
 out:
     curl_free(scheme);
     curl_free(host);
@@ -165,7 +162,8 @@ static int load_advertise(struct agent_config *config, struct error *err)
                          config->advertise, gai_strerror(rc));
     if (strcmp(text, config->advertise) != 0)
         log_info("--advertise %s is %s", config->advertise, text);
-    return set_text(&config->advertise, text, err);
+    set_text(&config->advertise, text);
+    return 0;
 }
 
 /* Where launchers say which of a job's processes on a node this one is, counted from 0:
@@ -207,8 +205,7 @@ static int load_name(struct agent_config *config, struct error *err)
     if (!config->name) {
         find_first(config);
         gethostname(host, sizeof(host) - 1);
-        if (set_text(&config->name, slurm && slurm[0] ? slurm : host, err))
-            return -1;
+        set_text(&config->name, slurm && slurm[0] ? slurm : host);
     }
     if (!id_is_node_name(config->name))
         return error_set(err, ERROR_INVALID,
@@ -238,25 +235,25 @@ static int kubernetes_group(char *out, size_t size)
     return snprintf(out, size, "k8s-%s", name) < (int)size ? 0 : -1;
 }
 
-static int find_group(struct agent_config *config, struct error *err)
+static void find_group(struct agent_config *config)
 {
     static const char *const jobs[][2] = {
         {"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}};
     char group[512];
 
     if (config->group)
-        return 0;
+        return;
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         const char *id = getenv(jobs[i][0]);
 
         if (!id || !id[0])
             continue;
         snprintf(group, sizeof(group), "%s-%s", jobs[i][1], id);
-        return set_text(&config->group, group, err);
+        set_text(&config->group, group);
+        return;
     }
     if (kubernetes_group(group, sizeof(group)) == 0)
-        return set_text(&config->group, group, err);
-    return 0;
+        set_text(&config->group, group);
 }
 
 /* As the server will, so that what it would refuse is known at start. */
@@ -264,8 +261,7 @@ static int load_group(struct agent_config *config, struct error *err)
 {
     char fault[CLEAN_TEXT_FAULT_MAX];
 
-    if (find_group(config, err))
-        return -1;
+    find_group(config);
     if (config->group && clean_text_fault(config->group, fault))
         return error_set(err, ERROR_INVALID, "--group: must not contain %s", fault);
     return 0;
@@ -334,7 +330,8 @@ static int read_token(FILE *file, struct agent_config *config, struct error *err
             return error_set(err, ERROR_INVALID, "token file %s holds odd characters",
                              config->token_file);
     }
-    return set_text(&config->token, text, err);
+    set_text(&config->token, text);
+    return 0;
 }
 
 static int load_token(struct agent_config *config, struct error *err)
@@ -360,22 +357,17 @@ static int check_ca_file(const struct agent_config *config, struct error *err)
                            config->ca_file);
 }
 
-static int add_consent(struct agent_config *config, const char *name, struct error *err)
+static void add_consent(struct agent_config *config, const char *name)
 {
     struct option_list *list = &config->consented;
-    char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
 
-    if (!items)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    list->items = items;
-    items[list->count] = strdup(name);
-    if (!items[list->count])
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    list->count++;
-    return 0;
+    list->items = realloc(list->items, (list->count + 1) * sizeof(*list->items));
+    if (!list->items)
+        memory_out("a list of variables");
+    list->items[list->count++] = memory_text(name, "a list of variables");
 }
 
-static int read_consent(struct agent_config *config, FILE *file, struct error *err)
+static void read_consent(struct agent_config *config, FILE *file)
 {
     char line[512];
 
@@ -383,10 +375,9 @@ static int read_consent(struct agent_config *config, FILE *file, struct error *e
         char *name = line + strspn(line, " \t");
 
         name[strcspn(name, " \t\r\n#")] = '\0';
-        if (name[0] != '\0' && add_consent(config, name, err))
-            return -1;
+        if (name[0] != '\0')
+            add_consent(config, name);
     }
-    return 0;
 }
 
 /* The names in DIR/allow_env, one per line, # for comments; no such file: none. */
@@ -395,11 +386,9 @@ static int load_consent(struct agent_config *config, struct error *err)
     const char *faults = getenv("RINGBENCH_ALLOW_FAULTS");
     char path[PATH_MAX];
     FILE *file;
-    int result;
 
-    if (faults && strcmp(faults, "1") == 0 &&
-        add_consent(config, "RINGBENCH_ALLOW_FAULTS", err))
-        return -1;
+    if (faults && strcmp(faults, "1") == 0)
+        add_consent(config, "RINGBENCH_ALLOW_FAULTS");
     snprintf(path, sizeof(path), "%s/allow_env", config->config_dir);
     if (access(path, F_OK) && errno == ENOENT)
         return 0;
@@ -407,9 +396,9 @@ static int load_consent(struct agent_config *config, struct error *err)
     file = secret_file_open_public("list of allowed variables", path, err);
     if (!file)
         return -1;
-    result = read_consent(config, file, err);
+    read_consent(config, file);
     fclose(file);
-    return result;
+    return 0;
 }
 
 static int load_worker_dir(struct agent_config *config, struct error *err)
@@ -421,22 +410,23 @@ static int load_worker_dir(struct agent_config *config, struct error *err)
         return error_set(err, ERROR_INTERNAL, "where are the workers? --worker-dir says");
     if (!realpath(from, path))
         return error_set_errno(err, ERROR_IO, errno, "worker directory %s", from);
-    return set_text(&config->worker_dir, path, err);
+    set_text(&config->worker_dir, path);
+    return 0;
 }
 
-static int load_spool_dir(struct agent_config *config, struct error *err)
+static void load_spool_dir(struct agent_config *config)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     char path[PATH_MAX];
 
     if (config->spool_dir)
-        return 0;
+        return;
     if (runtime && runtime[0] == '/' && access(runtime, W_OK) == 0)
         snprintf(path, sizeof(path), "%s/ringbench-%s", runtime, config->name);
     else
         snprintf(path, sizeof(path), "/tmp/ringbench-%u-%s", (unsigned)geteuid(),
                  config->name);
-    return set_text(&config->spool_dir, path, err);
+    set_text(&config->spool_dir, path);
 }
 
 static int check_pass_env(const struct agent_config *config, struct error *err)
@@ -461,9 +451,9 @@ static int load_environment(struct agent_config *config, struct error *err)
     struct env_list *list = &config->worker_environment;
     char name[OPTION_VARIABLE_MAX];
 
-    if (check_pass_env(config, err) ||
-        inherit_environment(list, environ, &config->pass_env, err))
+    if (check_pass_env(config, err))
         return -1;
+    inherit_environment(list, environ, &config->pass_env);
     for (const struct option *o = table; o->name; o++) {
         option_variable(o, name);
         env_list_unset(list, name);
@@ -504,8 +494,9 @@ int agent_config_load(struct agent_config *config, int argc, char **argv,
         load_name(config, err) || load_advertise(config, err) ||
         load_group(config, err) || load_labels(config, err) ||
         load_consent(config, err) || load_worker_dir(config, err) ||
-        load_spool_dir(config, err) || load_environment(config, err))
+        load_environment(config, err))
         return -1;
+    load_spool_dir(config);
     load_ranks(config);
     return 0;
 }

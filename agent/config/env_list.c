@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
+
 void env_list_init(struct env_list *list)
 {
     memset(list, 0, sizeof(*list));
@@ -29,50 +31,37 @@ static size_t find(const struct env_list *list, const char *name)
     return i;
 }
 
-static int add_take(struct env_list *list, char *item)
+static void add_take(struct env_list *list, char *item)
 {
-    if (!item)
-        return -1;
-    if (list->count + 1 >= list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        char **items = realloc(list->items, capacity * sizeof(*items));
-
-        if (!items) {
-            free(item);
-            return -1;
-        }
-        list->items = items;
-        list->capacity = capacity;
-    }
+    list->items = memory_grown(list->items, list->count + 1, &list->capacity,
+                               sizeof(*list->items), "an environment");
     list->items[list->count++] = item;
     list->items[list->count] = NULL;
-    return 0;
 }
 
-int env_list_copy(struct env_list *list, char *const *environment)
+void env_list_copy(struct env_list *list, char *const *environment)
 {
     for (; *environment; environment++)
-        if (strchr(*environment, '=') && add_take(list, strdup(*environment)))
-            return -1;
-    return 0;
+        if (strchr(*environment, '='))
+            add_take(list, memory_text(*environment, "an environment"));
 }
 
-int env_list_set(struct env_list *list, const char *name, const char *value)
+void env_list_set(struct env_list *list, const char *name, const char *value)
 {
     char *item;
 
     env_list_unset(list, name);
     if (asprintf(&item, "%s=%s", name, value) < 0)
-        return -1;
-    return add_take(list, item);
+        memory_out("an environment");
+    add_take(list, item);
 }
 
-int env_list_set_int(struct env_list *list, const char *name, long value)
+void env_list_set_int(struct env_list *list, const char *name, long value)
 {
     char text[32];
 
     snprintf(text, sizeof(text), "%ld", value);
-    return env_list_set(list, name, text);
+    env_list_set(list, name, text);
 }
 
 void env_list_unset(struct env_list *list, const char *name)
@@ -86,7 +75,7 @@ void env_list_unset(struct env_list *list, const char *name)
     list->items[list->count] = NULL;
 }
 
-int env_list_apply(struct env_list *list, json_t *variables)
+void env_list_apply(struct env_list *list, json_t *variables)
 {
     const char *name;
     json_t *value;
@@ -94,9 +83,8 @@ int env_list_apply(struct env_list *list, json_t *variables)
     json_object_foreach (variables, name, value)
         if (json_is_null(value))
             env_list_unset(list, name);
-        else if (env_list_set(list, name, json_string_value(value)))
-            return -1;
-    return 0;
+        else
+            env_list_set(list, name, json_string_value(value));
 }
 
 const char *env_list_get(const struct env_list *list, const char *name)

@@ -13,15 +13,15 @@ struct env_list {
 void env_list_init(struct env_list *list);
 void env_list_release(struct env_list *list);
 
-/* Copy a NULL-terminated environment. -1 when memory is out, as below. */
-int env_list_copy(struct env_list *list, char *const *environment);
+/* Copy a NULL-terminated environment. */
+void env_list_copy(struct env_list *list, char *const *environment);
 
-int env_list_set(struct env_list *list, const char *name, const char *value);
-int env_list_set_int(struct env_list *list, const char *name, long value);
+void env_list_set(struct env_list *list, const char *name, const char *value);
+void env_list_set_int(struct env_list *list, const char *name, long value);
 void env_list_unset(struct env_list *list, const char *name);
 
 /* Set what an object (NULL: none) has strings for, and unset what it has nulls for. */
-int env_list_apply(struct env_list *list, json_t *variables);
+void env_list_apply(struct env_list *list, json_t *variables);
 
 /* The value, borrowed, or NULL. */
 const char *env_list_get(const struct env_list *list, const char *name);

@@ -8,6 +8,7 @@
 #include "common/base/env_names.h"
 #include "common/base/env_policy.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 #define LINE_BYTES 1500 /* of names in a line of the log */
 
@@ -99,24 +100,18 @@ bool inherit_passes(const char *name, const struct option_list *added)
     return is_passed && !looks_secret(name);
 }
 
-int inherit_environment(struct env_list *out, char *const *environment,
-                        const struct option_list *added, struct error *err)
+void inherit_environment(struct env_list *out, char *const *environment,
+                         const struct option_list *added)
 {
     for (; *environment; environment++) {
         const char *equals = strchr(*environment, '=');
-        char *name =
-            equals ? strndup(*environment, (size_t)(equals - *environment)) : NULL;
-        int result = 0;
+        char *name = memory_text(*environment, "an environment");
 
-        if (equals && !name)
-            return error_set(err, ERROR_MEMORY, "out of memory");
-        if (name && inherit_passes(name, added))
-            result = env_list_set(out, name, equals + 1);
+        name[strcspn(name, "=")] = '\0';
+        if (equals && inherit_passes(name, added))
+            env_list_set(out, name, equals + 1);
         free(name);
-        if (result)
-            return error_set(err, ERROR_MEMORY, "out of memory");
     }
-    return 0;
 }
 
 static int compare_items(const void *a, const void *b)
@@ -156,9 +151,7 @@ void inherit_log(const struct env_list *passed, char *const *environment)
 
     while (environment[n])
         n++;
-    items = calloc(n + 1, sizeof(*items));
-    if (!items)
-        return;
+    items = memory_zeroed(n + 1, sizeof(*items), "an environment");
     memcpy(items, environment, n * sizeof(*items));
     qsort(items, n, sizeof(*items), compare_items);
     log_names(items, n, passed, true);

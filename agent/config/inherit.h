@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "agent/config/env_list.h"
-#include "common/base/error.h"
 #include "common/base/options.h"
 
 /* added: what the administrator passes on besides, by name, or by a name's beginning and
@@ -17,8 +16,8 @@
 bool inherit_passes(const char *name, const struct option_list *added);
 
 /* Copy what is passed on of a NULL-terminated environment. */
-int inherit_environment(struct env_list *out, char *const *environment,
-                        const struct option_list *added, struct error *err);
+void inherit_environment(struct env_list *out, char *const *environment,
+                         const struct option_list *added);
 
 /* Log the names that are passed on and those that aren't; never values. */
 void inherit_log(const struct env_list *passed, char *const *environment);

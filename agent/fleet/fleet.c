@@ -17,6 +17,7 @@
 #include "agent/worker/sim/sim.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 #define AT_ONCE 128 /* nodes that are registering, or leaving */
 /* Nodes that share libcurl's state: it looks through their connections one by one, and
@@ -223,20 +224,14 @@ static long connections_kept(size_t n_shared)
     return each < CONNECTIONS * SHARING ? (long)each : CONNECTIONS * SHARING;
 }
 
-static int make_shared(struct fleet *fleet, struct error *err)
+static void make_shared(struct fleet *fleet)
 {
     size_t n = ((size_t)fleet->config->nodes + SHARING - 1) / SHARING;
 
-    fleet->shared = calloc(n, sizeof(struct curl_loop *));
-    if (!fleet->shared)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    for (; fleet->n_shared < n; fleet->n_shared++) {
-        fleet->shared[fleet->n_shared] =
-            http_client_loop(&fleet->loop, connections_kept(n), err);
-        if (!fleet->shared[fleet->n_shared])
-            return -1;
-    }
-    return 0;
+    fleet->shared = memory_zeroed(n, sizeof(struct curl_loop *), "HTTP clients");
+    while (fleet->n_shared < n)
+        fleet->shared[fleet->n_shared++] =
+            http_client_loop(&fleet->loop, connections_kept(n));
 }
 
 static int make_nodes(struct fleet *fleet, struct error *err)
@@ -311,7 +306,8 @@ int fleet_run(const struct fleet_config *config, struct error *err)
         return 1;
     }
     init_handles(&fleet);
-    if (make_shared(&fleet, err) || make_nodes(&fleet, err)) {
+    make_shared(&fleet);
+    if (make_nodes(&fleet, err)) {
         fleet.status = 1;
     } else {
         start_more(&fleet);

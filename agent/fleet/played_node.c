@@ -312,7 +312,6 @@ static bool has_own_address(const struct played_node *node)
 static void live(struct played_node *node)
 {
     char address[ADDRESS_SIZE];
-    struct error err;
     struct link_params params = {.loop = node->params.loop,
                                  .shared = node->params.shared,
                                  .config = &node->config,
@@ -333,11 +332,8 @@ static void live(struct played_node *node)
     put_address(node, 127, address);
     if (has_own_address(node))
         params.from = address;
-    node->link = link_create(&params, &err);
-    if (node->link)
-        link_start(node->link);
-    else
-        on_fatal(node, err.text);
+    node->link = link_create(&params);
+    link_start(node->link);
 }
 
 static void on_due(uv_timer_t *timer);
@@ -421,8 +417,8 @@ struct played_node *played_node_create(const struct played_node_params *params,
     node->index = index;
     identity_make(&node->identity);
     node->spool = spool_create();
-    node->outbox = outbox_create(node->spool, &handlers, err);
-    if (!node->outbox || describe(node, err)) {
+    node->outbox = outbox_create(node->spool, &handlers);
+    if (describe(node, err)) {
         release(node);
         return NULL;
     }

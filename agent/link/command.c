@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 bool case_id_equal(const struct case_id *a, const struct case_id *b)
 {
@@ -73,9 +74,7 @@ static int parse_ranks(const json_t *array, struct command *command, struct erro
         return error_set(err, ERROR_INVALID,
                          "the start command has %zu ranks, not 1 to %d", n,
                          COMMAND_RANKS_MAX);
-    command->ranks = calloc(n, sizeof(*command->ranks));
-    if (!command->ranks)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    command->ranks = memory_zeroed(n, sizeof(*command->ranks), "ranks");
     command->n_ranks = n;
     for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(array, i);

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/memory.h"
+
 struct curl_loop {
     uv_loop_t *uv;
     CURLM *multi;
@@ -71,10 +73,8 @@ static void on_watch_closed(uv_handle_t *handle)
 
 static struct watch *create_watch(struct curl_loop *loop, curl_socket_t fd)
 {
-    struct watch *watch = calloc(1, sizeof(*watch));
+    struct watch *watch = memory_zeroed(1, sizeof(*watch), "a socket");
 
-    if (!watch)
-        return NULL;
     watch->loop = loop;
     watch->fd = fd;
     if (uv_poll_init_socket(loop->uv, &watch->poll, fd)) {
@@ -131,17 +131,13 @@ static int on_timeout(CURLM *multi, long timeout_ms, void *arg)
 }
 
 struct curl_loop *curl_loop_create(uv_loop_t *uv, long connections,
-                                   curl_loop_done_fn on_done, struct error *err)
+                                   curl_loop_done_fn on_done)
 {
-    struct curl_loop *loop = calloc(1, sizeof(*loop));
+    struct curl_loop *loop = memory_zeroed(1, sizeof(*loop), "an HTTP client");
 
-    if (loop)
-        loop->multi = curl_multi_init();
-    if (!loop || !loop->multi) {
-        free(loop);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
+    loop->multi = curl_multi_init();
+    if (!loop->multi)
+        memory_out("an HTTP client");
     loop->uv = uv;
     loop->on_done = on_done;
     uv_timer_init(uv, &loop->timer);

@@ -16,7 +16,7 @@ typedef void (*curl_loop_done_fn)(CURL *easy, CURLcode code);
 /* So many connections are kept open when nothing goes over them. curl_global_init must
  * have been called. */
 struct curl_loop *curl_loop_create(uv_loop_t *loop, long connections,
-                                   curl_loop_done_fn on_done, struct error *err);
+                                   curl_loop_done_fn on_done);
 
 /* No transfer may be left. NULL is fine. */
 void curl_loop_destroy(struct curl_loop *loop);

@@ -12,6 +12,7 @@
 #include "agent/link/curl_loop.h"
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
 #define CONNECTIONS 3L /* of a client: the poll, the events, and one to spare */
@@ -161,6 +162,14 @@ static void on_done(CURL *easy, CURLcode code)
     free_request(request);
 }
 
+static struct curl_slist *add_header(struct curl_slist *list, const char *text)
+{
+    list = curl_slist_append(list, text);
+    if (!list)
+        memory_out("a header");
+    return list;
+}
+
 static struct curl_slist *make_headers(const struct http_client_params *params,
                                        const char *type)
 {
@@ -168,46 +177,38 @@ static struct curl_slist *make_headers(const struct http_client_params *params,
     char text[8192];
 
     /* No "Expect: 100-continue", which costs a round trip or a second. */
-    list = curl_slist_append(list, "Expect:");
+    list = add_header(list, "Expect:");
     snprintf(text, sizeof(text), "Content-Type: %s", type);
-    list = curl_slist_append(list, text);
+    list = add_header(list, text);
     if (params->token) {
         snprintf(text, sizeof(text), "Authorization: Bearer %s", params->token);
-        list = curl_slist_append(list, text);
+        list = add_header(list, text);
     }
     if (params->key) {
         snprintf(text, sizeof(text), "Ringbench-Agent-Key: %s", params->key);
-        list = curl_slist_append(list, text);
+        list = add_header(list, text);
     }
     return list;
 }
 
-struct curl_loop *http_client_loop(uv_loop_t *loop, long connections, struct error *err)
+struct curl_loop *http_client_loop(uv_loop_t *loop, long connections)
 {
-    return curl_loop_create(loop, connections, on_done, err);
+    return curl_loop_create(loop, connections, on_done);
 }
 
-struct http_client *http_client_create(const struct http_client_params *params,
-                                       struct error *err)
+struct http_client *http_client_create(const struct http_client_params *params)
 {
-    struct http_client *client = calloc(1, sizeof(*client));
+    struct http_client *client = memory_zeroed(1, sizeof(*client), "an HTTP client");
 
-    if (!client) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    client->base_url = strdup(params->base_url);
-    client->ca_file = params->ca_file ? strdup(params->ca_file) : NULL;
-    client->from = params->from ? strdup(params->from) : NULL;
+    client->base_url = memory_text(params->base_url, "a URL");
+    client->ca_file = memory_text(params->ca_file, "a path");
+    client->from = memory_text(params->from, "an address");
     client->headers[0] = make_headers(params, "application/json");
     client->headers[1] = make_headers(params, "application/x-ndjson");
     client->is_loop_shared = params->shared != NULL;
-    client->loop = params->shared ? params->shared
-                                  : http_client_loop(params->loop, CONNECTIONS, err);
-    if (client->loop && client->base_url && client->headers[0] && client->headers[1])
-        return client;
-    http_client_destroy(client);
-    return NULL;
+    client->loop =
+        params->shared ? params->shared : http_client_loop(params->loop, CONNECTIONS);
+    return client;
 }
 
 void http_client_destroy(struct http_client *client)
@@ -264,13 +265,9 @@ struct http_request *http_client_send(struct http_client *client,
                                       http_reply_fn on_reply, void *arg,
                                       struct error *err)
 {
-    struct http_request *request = calloc(1, sizeof(*request));
+    struct http_request *request = memory_zeroed(1, sizeof(*request), "a request");
     char url[8192];
 
-    if (!request) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     request->client = client;
     request->on_reply = on_reply;
     request->arg = arg;
@@ -279,11 +276,8 @@ struct http_request *http_client_send(struct http_client *client,
     client->first = request;
     snprintf(url, sizeof(url), "%s%s", client->base_url, params->path);
     request->easy = curl_easy_init();
-    if (!request->easy) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        free_request(request);
-        return NULL;
-    }
+    if (!request->easy)
+        memory_out("a request");
     set_options(request, params, url);
     if (curl_loop_add(client->loop, request->easy, err)) {
         free_request(request);

@@ -47,10 +47,9 @@ struct http_request_params {
 
 /* Descriptors and memory that several clients of one server can share, which must be
  * destroyed (curl_loop_destroy) after them. So many connections are kept open. */
-struct curl_loop *http_client_loop(uv_loop_t *loop, long connections, struct error *err);
+struct curl_loop *http_client_loop(uv_loop_t *loop, long connections);
 
-struct http_client *http_client_create(const struct http_client_params *params,
-                                       struct error *err);
+struct http_client *http_client_create(const struct http_client_params *params);
 
 /* Cancels what is under way. NULL is fine. */
 void http_client_destroy(struct http_client *client);

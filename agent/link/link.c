@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
 #define PROTOCOL 1
@@ -341,16 +342,16 @@ static void on_register_reply(void *arg, const struct http_reply *reply)
 static void send_register(struct link *link)
 {
     json_t *body = registration(link);
-    char *text = body ? json_text(body) : NULL;
+    char *text = json_text(body);
     struct http_request_params params = {
         .method = "POST", .path = "/api/v1/agents", .body = text};
-    struct error err = {ERROR_MEMORY, "out of memory"};
+    struct error err;
 
-    if (text) {
-        params.body_len = strlen(text);
-        link->request =
-            http_client_send(link->client, &params, on_register_reply, link, &err);
-    }
+    if (!text)
+        memory_out("a registration");
+    params.body_len = strlen(text);
+    link->request =
+        http_client_send(link->client, &params, on_register_reply, link, &err);
     free(text);
     json_decref(body);
     if (link->request)
@@ -451,8 +452,7 @@ void link_deregister(struct link *link)
 
 /* ---- making and ending it ---- */
 
-static int create_parts(struct link *link, const struct link_params *params,
-                        struct error *err)
+static void create_parts(struct link *link, const struct link_params *params)
 {
     struct http_client_params client = {.loop = params->loop,
                                         .shared = params->shared,
@@ -468,22 +468,14 @@ static int create_parts(struct link *link, const struct link_params *params,
                                        .on_other_past = on_other_past,
                                        .arg = link};
 
-    link->client = http_client_create(&client, err);
-    if (!link->client)
-        return -1;
-    link->sender =
-        sender_create(params->loop, link->client, link->outbox, &handlers, err);
-    return link->sender ? 0 : -1;
+    link->client = http_client_create(&client);
+    link->sender = sender_create(params->loop, link->client, link->outbox, &handlers);
 }
 
-struct link *link_create(const struct link_params *params, struct error *err)
+struct link *link_create(const struct link_params *params)
 {
-    struct link *link = calloc(1, sizeof(*link));
+    struct link *link = memory_zeroed(1, sizeof(*link), "a link");
 
-    if (!link) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     link->config = params->config;
     link->version = params->version;
     link->identity = params->identity;
@@ -492,11 +484,7 @@ struct link *link_create(const struct link_params *params, struct error *err)
     link->handlers = params->handlers;
     link->lease_s = 15;
     link->poll_s = 5;
-    if (create_parts(link, params, err)) {
-        http_client_destroy(link->client);
-        free(link);
-        return NULL;
-    }
+    create_parts(link, params);
     uv_timer_init(params->loop, &link->timer);
     link->timer.data = link;
     return link;

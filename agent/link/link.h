@@ -42,7 +42,7 @@ struct link_params {
     struct link_handlers handlers;
 };
 
-struct link *link_create(const struct link_params *params, struct error *err);
+struct link *link_create(const struct link_params *params);
 void link_destroy(struct link *link);
 
 /* Register, and from then on hold the poll and send events. */

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 struct progress {
     struct case_id id;
@@ -27,15 +28,10 @@ struct outbox {
     char *replacement;
 };
 
-struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers,
-                             struct error *err)
+struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers)
 {
-    struct outbox *outbox = calloc(1, sizeof(*outbox));
+    struct outbox *outbox = memory_zeroed(1, sizeof(*outbox), "an outbox");
 
-    if (!outbox) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     outbox->spool = spool;
     outbox->handlers = *handlers;
     return outbox;
@@ -143,9 +139,7 @@ void outbox_set_progress(struct outbox *outbox, const struct case_id *id, int ra
     struct buf framed;
 
     if (!progress) {
-        progress = calloc(1, sizeof(*progress));
-        if (!progress)
-            return;
+        progress = memory_zeroed(1, sizeof(*progress), "a rank's progress");
         progress->id = *id;
         progress->rank = rank;
         progress->next = outbox->progress;

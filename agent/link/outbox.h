@@ -34,8 +34,7 @@ struct outbox_batch {
 };
 
 /* The spool is borrowed. */
-struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers,
-                             struct error *err);
+struct outbox *outbox_create(struct spool *spool, const struct outbox_handlers *handlers);
 void outbox_destroy(struct outbox *outbox);
 
 /* Add an event of the agent's own. Takes the reference to `event`, also on failure, which

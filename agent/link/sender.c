@@ -8,6 +8,7 @@
 
 #include "agent/link/backoff.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/time_scale.h"
 
 #define PROGRESS_MS 200 /* ranks report together: one request for all of them */
@@ -201,20 +202,16 @@ void sender_set_agent(struct sender *sender, const char *agent)
     uv_timer_stop(&sender->timer);
     sender->is_backing_off = false;
     if (agent && asprintf(&sender->path, "/api/v1/agents/%s/events", agent) < 0)
-        sender->path = NULL;
+        memory_out("a path");
     go_on(sender);
 }
 
 struct sender *sender_create(uv_loop_t *loop, struct http_client *client,
                              struct outbox *outbox,
-                             const struct sender_handlers *handlers, struct error *err)
+                             const struct sender_handlers *handlers)
 {
-    struct sender *sender = calloc(1, sizeof(*sender));
+    struct sender *sender = memory_zeroed(1, sizeof(*sender), "a sender");
 
-    if (!sender) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     sender->client = client;
     sender->outbox = outbox;
     sender->handlers = *handlers;

@@ -22,7 +22,7 @@ struct sender_handlers {
 
 struct sender *sender_create(uv_loop_t *loop, struct http_client *client,
                              struct outbox *outbox,
-                             const struct sender_handlers *handlers, struct error *err);
+                             const struct sender_handlers *handlers);
 void sender_destroy(struct sender *sender);
 
 /* Send as this agent from now on; NULL: send nothing until told again. */

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/base/json_util.h"
-#include "common/base/memory.h"
 #include "common/ncclog/nccl_conf.h"
 #include "common/spec/command_template.h"
 
@@ -32,12 +31,6 @@ struct writing {
     json_t *document;
     struct env_list env;
 };
-
-static void set_variable(struct writing *w, const char *name, const char *value)
-{
-    if (env_list_set(&w->env, name, value))
-        memory_out("an environment");
-}
 
 /* ---- the program ---- */
 
@@ -112,12 +105,12 @@ static void set_files(struct writing *w)
         if (!text)
             continue;
         json_object_set(files, beside(w, given[i].end, name), text);
-        set_variable(w, given[i].variable, name);
+        env_list_set(&w->env, given[i].variable, name);
     }
     snprintf(rank, sizeof(rank), "%d", w->command->ranks[0].rank);
     for (size_t i = 0; has_dumps && i < COUNT(dumps); i++) {
-        set_variable(w, dumps[i].variable, beside(w, dumps[i].end, name));
-        set_variable(w, dumps[i].rank, rank);
+        env_list_set(&w->env, dumps[i].variable, beside(w, dumps[i].end, name));
+        env_list_set(&w->env, dumps[i].rank, rank);
         json_object_set_new(artifacts, dumps[i].name, json_string(name));
     }
     json_object_update_new(
@@ -145,11 +138,12 @@ void case_document_remove_files(const char *path)
 static int set_env(struct writing *w, const struct supervisor_params *params,
                    struct error *err)
 {
-    if (w->program && env_list_apply(&w->env, w->program->env))
-        memory_out("an environment");
+    if (w->program)
+        env_list_apply(&w->env, w->program->env);
     if (case_input_set_library(&w->env, w->command, params->nccl_libs, err))
         return -1;
-    return case_input_set_env(&w->env, w->command, w->path, err);
+    case_input_set_env(&w->env, w->command, w->path);
+    return 0;
 }
 
 static bool is_chosen(const struct writing *w, const char *name)
@@ -168,9 +162,9 @@ static bool offer_log(struct writing *w)
 {
     if (is_chosen(w, "NCCL_DEBUG") || is_chosen(w, "NCCL_DEBUG_FILE"))
         return false;
-    set_variable(w, "NCCL_DEBUG", "INFO");
+    env_list_set(&w->env, "NCCL_DEBUG", "INFO");
     if (!is_chosen(w, "NCCL_DEBUG_SUBSYS"))
-        set_variable(w, "NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET");
+        env_list_set(&w->env, "NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET");
     json_object_set_new(w->document, "hides_info", json_true());
     return !strchr(w->path, '%');
 }
@@ -213,8 +207,7 @@ json_t *case_document(const struct supervisor_params *params, const struct env_l
     char name[128];
     bool has_log;
 
-    if (env_list_copy(&w.env, base->items))
-        memory_out("an environment");
+    env_list_copy(&w.env, base->items);
     if (case_input_check_env(command->env, params->consented, err) ||
         case_input_path(command, params->case_dir, path, err) ||
         set_executable(&w, params, err) || set_env(&w, params, err)) {

@@ -53,22 +53,20 @@ int case_input_path(const struct command *command, const char *dir,
                : error_set(err, ERROR_LIMIT, "the path of the case file is too long");
 }
 
-int case_input_set_env(struct env_list *list, const struct command *command,
-                       const char *path, struct error *err)
+void case_input_set_env(struct env_list *list, const struct command *command,
+                        const char *path)
 {
-    if (env_list_apply(list, command->env) ||
-        env_list_set_int(list, "WORLD_SIZE", command->world_size) ||
-        env_list_set_int(list, "LOCAL_WORLD_SIZE", (long)command->n_ranks) ||
-        env_list_set_int(list, "GROUP_RANK", command->group_rank) ||
-        env_list_set_int(list, "GROUP_WORLD_SIZE", command->group_world_size) ||
-        env_list_set(list, "MASTER_ADDR", command->master_addr) ||
-        env_list_set_int(list, "MASTER_PORT", command->master_port) ||
-        env_list_set(list, "TORCHELASTIC_USE_AGENT_STORE", "True") ||
-        env_list_set(list, "TORCHELASTIC_RESTART_COUNT", "0") ||
-        env_list_set(list, "TORCHELASTIC_MAX_RESTARTS", "0") ||
-        env_list_set(list, "RINGBENCH_CASE", path))
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    return 0;
+    env_list_apply(list, command->env);
+    env_list_set_int(list, "WORLD_SIZE", command->world_size);
+    env_list_set_int(list, "LOCAL_WORLD_SIZE", (long)command->n_ranks);
+    env_list_set_int(list, "GROUP_RANK", command->group_rank);
+    env_list_set_int(list, "GROUP_WORLD_SIZE", command->group_world_size);
+    env_list_set(list, "MASTER_ADDR", command->master_addr);
+    env_list_set_int(list, "MASTER_PORT", command->master_port);
+    env_list_set(list, "TORCHELASTIC_USE_AGENT_STORE", "True");
+    env_list_set(list, "TORCHELASTIC_RESTART_COUNT", "0");
+    env_list_set(list, "TORCHELASTIC_MAX_RESTARTS", "0");
+    env_list_set(list, "RINGBENCH_CASE", path);
 }
 
 int case_input_set_library(struct env_list *list, const struct command *command,
@@ -79,10 +77,10 @@ int case_input_set_library(struct env_list *list, const struct command *command,
     if (!path)
         return 0;
     for (size_t i = 0; i < libraries->count; i++) {
-        if (strcmp(libraries->items[i], path) == 0)
-            return env_list_set(list, "RINGBENCH_NCCL_LIB", path)
-                       ? error_set(err, ERROR_MEMORY, "out of memory")
-                       : 0;
+        if (strcmp(libraries->items[i], path) != 0)
+            continue;
+        env_list_set(list, "RINGBENCH_NCCL_LIB", path);
+        return 0;
     }
     return error_set(err, ERROR_INVALID,
                      "nccl_lib: %.300s is none of the libraries that this node's agent "

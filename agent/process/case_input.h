@@ -20,8 +20,8 @@ int case_input_path(const struct command *command, const char *dir,
                     char path[CASE_PATH_MAX], struct error *err);
 
 /* Add the case's variables and those that all its workers share to an environment. */
-int case_input_set_env(struct env_list *list, const struct command *command,
-                       const char *path, struct error *err);
+void case_input_set_env(struct env_list *list, const struct command *command,
+                        const char *path);
 
 /* The libnccl that the case names, if it is one of the node's list. */
 int case_input_set_library(struct env_list *list, const struct command *command,

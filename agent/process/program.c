@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/command_template.h"
 #include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
@@ -23,13 +24,6 @@ struct parsing {
     struct problems *problems;
 };
 
-static void take_text(struct parsing *p, char **field, const char *text)
-{
-    *field = strdup(text);
-    if (!*field)
-        problems_add(p->problems, "", "out of memory");
-}
-
 static void parse_description(struct parsing *p)
 {
     json_t *value = json_object_get(p->file, "description");
@@ -37,8 +31,8 @@ static void parse_description(struct parsing *p)
     if (value && (!json_is_string(value) || json_string_length(value) > DESCRIPTION_MAX))
         problems_add(p->problems, "/description", "must be a string of at most %d bytes",
                      DESCRIPTION_MAX);
-    take_text(p, &p->program->description,
-              json_is_string(value) ? json_string_value(value) : "");
+    p->program->description =
+        memory_text(json_is_string(value) ? json_string_value(value) : "", "a program");
 }
 
 static void parse_parameters(struct parsing *p)
@@ -135,15 +129,10 @@ struct program *program_parse(const char *name, json_t *file, const char *config
         problems_add(problems, "", "must be a JSON object");
         return NULL;
     }
-    parsing.program = calloc(1, sizeof(*parsing.program));
-    if (!parsing.program) {
-        problems_add(problems, "", "out of memory");
-        return NULL;
-    }
-    take_text(&parsing, &parsing.program->name, name);
-    take_text(&parsing, &parsing.program->config_dir, config_dir);
-    if (problems->count == before)
-        parse_all(&parsing);
+    parsing.program = memory_zeroed(1, sizeof(*parsing.program), "a program");
+    parsing.program->name = memory_text(name, "a program");
+    parsing.program->config_dir = memory_text(config_dir, "a program");
+    parse_all(&parsing);
     if (problems->count == before)
         return parsing.program;
     program_destroy(parsing.program);
@@ -197,7 +186,7 @@ static json_t *complete(const struct program *program, json_t *args, struct erro
 
         error_set(err, ERROR_INVALID, "%.200s: %.250s",
                   json_get_str(first, "pointer", "/program/args"),
-                  json_get_str(first, "detail", "out of memory"));
+                  json_get_str(first, "detail", ""));
     }
     problems_release(&problems);
     return values;

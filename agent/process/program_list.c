@@ -8,6 +8,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/spec/config_files.h"
 
 /* What the server is told, all programs together: a registration takes 1 MiB. */
@@ -73,16 +74,12 @@ static int add_file(void *arg, const struct config_file *file)
     return 0;
 }
 
-struct program_list *program_list_load(const char *config_dir, struct error *err)
+struct program_list *program_list_load(const char *config_dir)
 {
     char full[PATH_MAX], directory[PATH_MAX + 16];
-    struct reading reading = {calloc(1, sizeof(*reading.list)), full};
+    struct reading reading = {memory_zeroed(1, sizeof(*reading.list), "programs"), full};
     struct error why;
 
-    if (!reading.list) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     if (!realpath(config_dir, full))
         return reading.list;
     snprintf(directory, sizeof(directory), "%s/programs.d", full);

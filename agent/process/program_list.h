@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "agent/process/program.h"
-#include "common/base/error.h"
 
 #define PROGRAMS_MAX 128
 
@@ -13,8 +12,8 @@ struct program_list;
 
 /* Read CONFIG_DIR/programs.d/NAME.json, in the order of names. A file that is wrong is
  * left out, and each of its faults logged with the file's name; no such directory: no
- * programs. NULL only when memory is out. */
-struct program_list *program_list_load(const char *config_dir, struct error *err);
+ * programs. */
+struct program_list *program_list_load(const char *config_dir);
 void program_list_destroy(struct program_list *list);
 
 /* Borrowed; NULL when it is not offered. */

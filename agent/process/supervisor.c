@@ -362,9 +362,9 @@ void supervisor_forget(struct supervisor *supervisor)
     memset(supervisor->ended, 0, sizeof(supervisor->ended));
 }
 
-int supervisor_set_address(struct supervisor *supervisor, const char *address)
+void supervisor_set_address(struct supervisor *supervisor, const char *address)
 {
-    return env_list_set(&supervisor->base, "RINGBENCH_ADDRESS", address);
+    env_list_set(&supervisor->base, "RINGBENCH_ADDRESS", address);
 }
 
 struct supervisor *supervisor_create(const struct supervisor_params *params)
@@ -372,9 +372,8 @@ struct supervisor *supervisor_create(const struct supervisor_params *params)
     struct supervisor *supervisor =
         memory_zeroed(1, sizeof(*supervisor), "the supervisor");
 
-    if (env_list_copy(&supervisor->base, params->environment->items) ||
-        env_list_set(&supervisor->base, "RINGBENCH_NODE", params->node))
-        memory_out("an environment");
+    env_list_copy(&supervisor->base, params->environment->items);
+    env_list_set(&supervisor->base, "RINGBENCH_NODE", params->node);
     supervisor->params = *params;
     return supervisor;
 }

@@ -44,7 +44,7 @@ struct supervisor *supervisor_create(const struct supervisor_params *params);
 void supervisor_destroy(struct supervisor *supervisor);
 
 /* The address under which other nodes reach this one. */
-int supervisor_set_address(struct supervisor *supervisor, const char *address);
+void supervisor_set_address(struct supervisor *supervisor, const char *address);
 
 /* Carry out a start command; what goes wrong is told to the server as an event. A case
  * and attempt that is known already is left alone. */

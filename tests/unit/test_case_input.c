@@ -55,10 +55,10 @@ TEST(contract_wins_over_case_over_inherited)
     struct env_list list;
 
     env_list_init(&list);
-    assert_int_equal(env_list_copy(&list, inherited), 0);
-    assert_int_equal(case_input_set_env(&list, &command, "/p", NULL), 0);
+    env_list_copy(&list, inherited);
+    case_input_set_env(&list, &command, "/p");
     bound = case_input_rank_env(&rank, "0,2-3");
-    assert_int_equal(env_list_apply(&list, bound), 0);
+    env_list_apply(&list, bound);
     assert_string_equal(env_list_get(&list, "NCCL_ALGO"), "Tree");
     assert_null(env_list_get(&list, "NCCL_PROTO"));
     assert_string_equal(env_list_get(&list, "WORLD_SIZE"), "4");
@@ -68,7 +68,7 @@ TEST(contract_wins_over_case_over_inherited)
     assert_null(env_list_get(&list, "RINGBENCH_DEVICE"));
     assert_string_equal(env_list_get(&list, "RINGBENCH_CPUS"), "0,2-3");
     unbound = case_input_rank_env(&on_device, NULL);
-    assert_int_equal(env_list_apply(&list, unbound), 0);
+    env_list_apply(&list, unbound);
     assert_string_equal(env_list_get(&list, "RINGBENCH_DEVICE"), "5");
     assert_null(env_list_get(&list, "RINGBENCH_CPUS"));
     assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
@@ -115,7 +115,7 @@ TEST(an_environment_grows_and_shrinks)
     env_list_init(&list);
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof(name), "N%d", i);
-        assert_int_equal(env_list_set_int(&list, name, i), 0);
+        env_list_set_int(&list, name, i);
     }
     assert_int_equal(list.count, 500);
     assert_string_equal(env_list_get(&list, "N499"), "499");

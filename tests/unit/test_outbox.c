@@ -28,7 +28,7 @@ static int set_up(void **state)
     snprintf(f->dir, sizeof(f->dir), "/tmp/test-outbox-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     f->spool = spool_open(f->dir, NULL);
-    f->outbox = outbox_create(f->spool, &handlers, NULL);
+    f->outbox = outbox_create(f->spool, &handlers);
     assert_non_null(f->outbox);
     *state = f;
     return 0;

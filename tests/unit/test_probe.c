@@ -63,7 +63,7 @@ TEST(late_answer_counts)
 
     uv_loop_init(&fixture.loop);
     env_list_init(&environment);
-    assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
+    env_list_set(&environment, "LANG", "C");
     table = case_table_create(&fixture.loop, NULL, NULL);
     write_worker(&fixture);
     struct probe_params params = {.loop = &fixture.loop,
@@ -122,7 +122,7 @@ TEST(nccl_alone_is_asked_for_each_library)
     write_script(host, script);
     uv_loop_init(&loop);
     env_list_init(&environment);
-    assert_int_equal(env_list_set(&environment, "LANG", "C"), 0);
+    env_list_set(&environment, "LANG", "C");
     struct case_table *table = case_table_create(&loop, NULL, NULL);
     struct probe_params params = {.loop = &loop,
                                   .processes = table,
