@@ -7,7 +7,7 @@ import { askToken } from './token_dialog.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
 import missing from './views/missing.jsx';
 import run from './views/run.mjs';
-import runs from './views/runs.mjs';
+import runs from './views/runs.jsx';
 
 /* A view that comes when it is first asked for. */
 const later = (name) => (root, app, route) => {

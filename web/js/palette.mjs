@@ -15,13 +15,13 @@ const COLOURS = {
   dark: [SKY, ORANGE, GREEN, PURPLE, YELLOW, VERMILLION, '#FFFFFF'],
 };
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
-/* Outlines about the origin, as the data of an SVG path. */
+/* Outlines about a point, as the rest of an SVG path that has moved there. */
 export const SHAPES = {
-  circle: 'M3.4 0A3.4 3.4 0 1 1-3.4 0A3.4 3.4 0 1 1 3.4 0Z',
-  square: 'M-3.4-3.4H3.4V3.4H-3.4Z',
-  triangle: 'M0-4.1L3.9 3.1H-3.9Z',
-  diamond: 'M0-4.6L4.6 0L0 4.6L-4.6 0Z',
-  cross: 'M-1.4-3.9H1.4V-1.4H3.9V1.4H1.4V3.9H-1.4V1.4H-3.9V-1.4H-1.4Z',
+  circle: 'm-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z',
+  square: 'm-3.4-3.4h6.8v6.8h-6.8z',
+  triangle: 'm0-4.1l3.9 7.2h-7.8z',
+  diamond: 'm0-4.6l4.6 4.6l-4.6 4.6l-4.6-4.6z',
+  cross: 'm-1.4-3.9h2.8v2.5h2.5v2.8h-2.5v2.5h-2.8v-2.5h-2.5v-2.8h2.5z',
 };
 const SHAPE_NAMES = Object.keys(SHAPES);
 

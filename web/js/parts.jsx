@@ -1,6 +1,7 @@
 /* parts.jsx - small pieces that several views show */
-import { ANSWERS, badVerdict } from './verdicts.mjs';
 import { stateLook, stateWord } from './parts.mjs';
+import { flipped } from './ui.jsx';
+import { ANSWERS, badVerdict } from './verdicts.mjs';
 
 /* A word with a sign, so that its colour is never all there is. */
 const SignPill = ({ look, title, children }) => {
@@ -81,4 +82,71 @@ export const Region = ({ label, name = 'scroll', children }) => (
   <section class={name} tabIndex={0} aria-label={label}>
     {children}
   </section>
+);
+
+/* A run's or node's labels; with the path of a list they lead to all that have them. */
+export const Chips = ({ labels, path = null }) => (
+  <>
+    {Object.entries(labels ?? {}).map(([key, value]) => {
+      const text = value === '' ? key : `${key}=${value}`;
+      const search = new URLSearchParams({ label: `${key}=${value}` });
+      return path ? (
+        <a key={key} class="chip" href={`${path}?${search}`} title={text}>
+          {text}
+        </a>
+      ) : (
+        <span key={key} class="chip">
+          {text}
+        </span>
+      );
+    })}
+  </>
+);
+
+const DIRECTIONS = { asc: 'ascending', desc: 'descending' };
+
+/* The names of a list's columns, [text, what it is sorted by or null]; numbers stand to the
+ * right. `onSort` gets the query after a click: the same column turns round. */
+export const SortHead = ({ columns, numbers, query, onSort, first = 'desc' }) => (
+  <thead>
+    <tr>
+      {columns.map(([text, sort]) => (
+        <th
+          key={text}
+          scope="col"
+          class={numbers.has(text) ? 'number' : undefined}
+          aria-sort={sort ? (sort === query.sort ? DIRECTIONS[query.order] : 'none') : undefined}
+        >
+          {sort ? (
+            <button type="button" class="sort" onClick={() => onSort(sorted(query, sort, first))}>
+              {text} <span class="arrow" aria-hidden="true" />
+            </button>
+          ) : (
+            text
+          )}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
+
+const sorted = (query, sort, first) => ({
+  sort,
+  order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first,
+});
+
+/* Some of a few: buttons that stay down. `options` are [value, text]; `onChange` gets those that are. */
+export const Toggles = ({ label, options, chosen, onChange }) => (
+  <div class="switcher toggles" role="group" aria-label={label}>
+    {options.map(([value, text]) => (
+      <button
+        type="button"
+        key={value}
+        aria-pressed={String(chosen.includes(value))}
+        onClick={() => onChange(flipped(chosen, value))}
+      >
+        {text}
+      </button>
+    ))}
+  </div>
 );

@@ -1,7 +1,7 @@
 /* parts.mjs - small pieces that several views show */
-import { copyText, h, setHidden, setText, svg } from './dom.mjs';
+import { copyText, h, setHidden, setText } from './dom.mjs';
 import { formatBandwidth, formatSize } from './units.mjs';
-import { ANSWERS, badVerdict, verdictOf } from './verdicts.mjs';
+import { ANSWERS } from './verdicts.mjs';
 import { unrealOf } from './where.mjs';
 
 /* Those of runs first. */
@@ -174,27 +174,6 @@ export function copyBlock(text, label) {
   };
 }
 
-/* A run's curve, [[size, busbw], …], as small as a word. */
-export function sparkline(curve) {
-  const points = (curve ?? []).filter(([size, value]) => size > 0 && value >= 0).sort((a, b) => a[0] - b[0]);
-  if (points.length < 2) {
-    return h('span.muted', '–');
-  }
-  const xs = points.map(([size]) => Math.log2(size));
-  const low = Math.min(...xs);
-  const span = Math.max(...xs) - low || 1;
-  const top = Math.max(...points.map(([, value]) => value)) || 1;
-  const at = points.map(
-    ([, value], i) =>
-      `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${(22 - (19 * value) / top).toFixed(1)}`,
-  );
-  return svg(
-    'svg',
-    { class: 'spark', viewBox: '0 0 88 24', 'aria-hidden': 'true' },
-    svg('polyline', { points: at.join(' ') }),
-  );
-}
-
 /* One of a few: buttons that behave as radio buttons. */
 export function switcher(label, options, onChange) {
   const buttons = options.map(([value, text, title]) =>
@@ -313,23 +292,6 @@ export function ask(title, content, ...buttons) {
 }
 
 const HEADLINE_TITLE = 'Median bus bandwidth at the largest size of the first series';
-
-/* What became of a run: the verdict that somebody should see, else its state. */
-export function runPill(run) {
-  const verdict = badVerdict(run);
-  return run.state === 'completed' && verdict
-    ? h('span', { title: verdict.sentence }, answerPill(verdict.answer))
-    : statePill(run.state);
-}
-
-/* What a run came to, in a list, besides its pill: that nobody is slow, if that was asked,
- * else its figure. */
-export function outcome(run) {
-  const culprit = verdictOf(run, 'culprit');
-  return culprit && badVerdict(run) !== culprit
-    ? h('span', { title: culprit.sentence }, answerPill(culprit.answer))
-    : headline(run.summary?.headline);
-}
 
 /* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
 export function headline(found) {

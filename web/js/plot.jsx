@@ -174,14 +174,10 @@ function Points({ points, shape, spread, scales }) {
   return (
     <>
       {bars && <path class="bars" d={bars} stroke-width="1.4" fill="none" />}
-      {points.map(({ x, y }) => (
-        <path
-          key={x}
-          d={SHAPES[shape]}
-          stroke-width="1.6"
-          transform={`translate(${r(scales.x(x))} ${r(scales.y(y))})`}
-        />
-      ))}
+      <path
+        stroke-width="1.6"
+        d={points.map(({ x, y }) => `M${r(scales.x(x))} ${r(scales.y(y))}${SHAPES[shape]}`).join('')}
+      />
     </>
   );
 }
@@ -219,12 +215,7 @@ export const GlyphPaths = ({ line, surface = 'var(--surface)' }) => (
     {line.isBand && <path d="M0 0H28V14H0Z" fill={line.colour} opacity="0.25" stroke="none" />}
     <path d="M0 7H28" stroke-width="2" stroke-dasharray={line.dash.join(' ') || undefined} />
     {line.shape && (
-      <path
-        d={SHAPES[line.shape]}
-        stroke-width="1.6"
-        fill={line.hollow ? surface : line.colour}
-        transform="translate(14 7)"
-      />
+      <path d={`M14 7${SHAPES[line.shape]}`} stroke-width="1.6" fill={line.hollow ? surface : line.colour} />
     )}
   </g>
 );

@@ -1,6 +1,6 @@
 /* ui.jsx - what views draw with: preact, which writes text as text, never as markup */
 import { options, render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { seen } from './dom.mjs';
 import { poll } from './poll.mjs';
 import { onTheme, theme } from './theme.mjs';
@@ -46,9 +46,19 @@ export function useTheme() {
   return name;
 }
 
-/* Call `once` now and `ms` after each end while the page is visible, anew when `inputs` change. */
+/* Call `once(isCurrent)` now and `ms` after each end while the page is visible, anew when
+ * `inputs` change: isCurrent() is false once they have. */
 export function usePoll(once, ms, inputs) {
-  useEffect(() => poll(once, ms).stop, inputs);
+  const latest = useRef(once);
+  latest.current = once;
+  useEffect(() => {
+    let isCurrent = true;
+    const { stop } = poll(() => latest.current(() => isCurrent), ms);
+    return () => {
+      isCurrent = false;
+      stop();
+    };
+  }, inputs);
 }
 
 export const flipped = (keys, key) =>

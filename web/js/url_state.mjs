@@ -88,11 +88,16 @@ export function formatAddress({ view, id = null, query = {} }) {
   return (paths[view] ?? '/') + (search ? `?${search}` : '');
 }
 
+/* The last 24 hours, as the start of a list. */
+export const LAST_DAY = '24h';
+const DAY_MS = 24 * 3600 * 1000;
+
 /* The query string of GET /runs for what the run list shows. */
 export function runListQuery({ since, until, ...query }, limit, hasTotal = false) {
   const params = new URLSearchParams();
   writeRuns(query, params);
-  put(params, 'since', dayStart(since, 0), '');
+  const from = since === LAST_DAY ? new Date(Date.now() - DAY_MS).toISOString() : dayStart(since, 0);
+  put(params, 'since', from, '');
   put(params, 'until', dayStart(until, 1), '');
   params.set('limit', limit);
   put(params, 'total', hasTotal ? 1 : '', '');

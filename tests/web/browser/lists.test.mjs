@@ -38,7 +38,7 @@ test('an address with two states shows both', LIMIT, async (t) => {
   await page.getByRole('button', { name: 'failed', exact: true }).click();
   await until(async () => (await rowCount(page)) === 1, 'the cancelled one');
   assert.match(page.url(), /\?state=cancelled$/);
-  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await sees(page, '3 runs');
 });
 
@@ -55,10 +55,10 @@ test('runs are found by what their verdicts answer', LIMIT, async (t) => {
   await until(async () => String(await names(page)) === 'name 1', 'the one with a slow node');
   assert.match(page.url(), /\?verdict=slow_node$/);
   await choice.selectOption('fail');
-  await sees(page, 'No run fits the filter.');
+  await sees(page, 'No runs match the filters.');
   await page.reload();
   assert.equal(await choice.inputValue(), 'fail');
-  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await sees(page, '3 runs');
   assert.equal(await choice.inputValue(), '');
 });
@@ -68,14 +68,14 @@ test('headings sort, and days and labels filter', LIMIT, async (t) => {
   addRuns(server, 3, (i) => ({ sizes: [[65536], [8], [1024]][i], labels: { nr: String(i) } }));
   await open('/');
   await sees(page, 'name 2');
-  await page.getByRole('button', { name: 'Figure' }).click();
+  await page.getByRole('button', { name: 'Result' }).click();
   await until(async () => (await names(page))[0] === 'name 0', 'the greatest first');
   assert.deepEqual(await names(page), ['name 0', 'name 2', 'name 1']);
   assert.match(page.url(), /\?sort=figure$/);
   await sees(page, '3 runs with a figure');
-  await page.getByRole('button', { name: 'Figure' }).click();
+  await page.getByRole('button', { name: 'Result' }).click();
   await until(async () => (await names(page))[0] === 'name 1', 'the least first');
-  const heading = page.getByRole('columnheader', { name: 'Figure' });
+  const heading = page.getByRole('columnheader', { name: 'Result' });
   assert.equal(await heading.getAttribute('aria-sort'), 'ascending');
   await page.getByRole('link', { name: 'nr=2' }).click();
   await until(async () => (await rowCount(page)) === 1, 'the one with the label');
@@ -94,8 +94,8 @@ test('who comes back finds the place, and what was chosen', LIMIT, async (t) => 
   const { server, page, open } = await setUp(t);
   addRuns(server, 50);
   await open('/');
-  await page.getByRole('checkbox', { name: 'Choose name 40' }).check();
-  await page.getByRole('checkbox', { name: 'Choose name 12' }).check();
+  await page.getByRole('checkbox', { name: 'Select name 40' }).check();
+  await page.getByRole('checkbox', { name: 'Select name 12' }).check();
   const compare = page.getByRole('link', { name: 'Compare', exact: true }).last();
   await compare.waitFor();
   const box = await compare.boundingBox();
@@ -112,12 +112,52 @@ test('who comes back finds the place, and what was chosen', LIMIT, async (t) => 
     async () => Math.abs((await page.evaluate(() => scrollY)) - place) < 200,
     'the place in the list',
   );
-  assert.equal(await page.getByRole('checkbox', { name: 'Choose name 40' }).isChecked(), true);
+  assert.equal(await page.getByRole('checkbox', { name: 'Select name 40' }).isChecked(), true);
   assert.match(await compare.getAttribute('href'), /\/compare\?base=run-40&head=run-12$/);
   await page.getByRole('button', { name: 'Swap' }).click();
   assert.match(await compare.getAttribute('href'), /\/compare\?base=run-12&head=run-40$/);
   await overlayLink(page).click();
   await sees(page, 'On one chart');
+});
+
+test('what needs attention stands above the list: failed gates, suspects, lost nodes', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.nodes = [sampleNode('gpu-1', 'lost'), sampleNode('gpu-2'), sampleNode('gpu-3')];
+  addRuns(server, 2);
+  const verdicts = {
+    'run-0': [{ kind: 'gate', answer: 'fail', sentence: '1 of 1 checks failed', nodes: [] }],
+    'run-1': [{ kind: 'culprit', answer: 'slow_node', sentence: 'gpu-2 is slow', nodes: ['gpu-2'] }],
+  };
+  for (const [id, list] of Object.entries(verdicts)) {
+    Object.assign(server.runs.get(id), { created: new Date().toISOString(), extra: { verdicts: list } });
+  }
+  await open('/');
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByRole('link', { name: 'fail name 0' }).waitFor();
+  await attention.getByRole('link', { name: 'slow node gpu-2' }).waitFor();
+  await attention.getByRole('link', { name: 'lost gpu-1' }).waitFor();
+  assert.equal(await attention.getByRole('listitem').count(), 3);
+  await page.getByRole('button', { name: 'last 24 h' }).click();
+  await page.waitForURL('**/?since=24h');
+});
+
+test('a selection by key keeps the focus, also while a row changes', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3);
+  await open('/');
+  await sees(page, 'name 2');
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  assert.equal(await focused(), 'name 1');
+  await page.keyboard.press('x');
+  assert.equal(await page.getByRole('checkbox', { name: 'Select name 1' }).isChecked(), true);
+  assert.equal(await focused(), 'name 1');
+  server.runs.get('run-1').labels = { new: 'label' };
+  await sees(page, 'new=label');
+  assert.equal(await focused(), 'name 1');
+  await page.keyboard.press('j');
+  assert.equal(await focused(), 'name 0');
 });
 
 test('the figure is in sight where the window is not wide', LIMIT, async (t) => {
@@ -249,8 +289,8 @@ test('500 nodes without groups: sorted, filtered, some rows at a time', LIMIT, a
   await page.getByRole('button', { name: 'Show all 500' }).click();
   await until(async () => (await rows(page).count()) === 500, 'all of them');
   await open('/');
-  await sees(page, 'and 490 more');
-  assert.equal(await page.locator('.node-chip').first().innerText(), 'gpu-321\nlost');
+  await page.getByRole('link', { name: 'gpu-321', exact: false }).waitFor();
+  assert.deepEqual(await page.locator('.node-chip').allInnerTexts(), ['✕\nlost\ngpu-321']);
 });
 
 test('a node says which versions it has', LIMIT, async (t) => {
@@ -274,7 +314,7 @@ test('a node says which runs name it, and why', LIMIT, async (t) => {
   addSearches(server);
   await open('/nodes/gpu-70');
   const link = page
-    .locator('section', { hasText: 'Named by verdicts' })
+    .locator('section', { hasText: 'Flagged in' })
     .getByRole('link', { name: 'gpu-70 is slow' });
   assert.equal(await link.getAttribute('href'), '/runs/search-2');
   assert.equal(
@@ -283,7 +323,7 @@ test('a node says which runs name it, and why', LIMIT, async (t) => {
   );
   await open('/nodes/gpu-6');
   await sees(page, 'search-1');
-  assert.equal(await page.getByText('Named by verdicts').isVisible(), false);
+  assert.equal(await page.getByText('Flagged in').isVisible(), false);
 });
 
 test('nodes of a run are chosen by a filter, or pasted', LIMIT, async (t) => {

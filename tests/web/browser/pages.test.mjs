@@ -23,7 +23,7 @@ const EVIL = '<script>window.owned = 1</script><img src=x onerror="window.owned 
 /* path, and what is there when the view is drawn. */
 const nameFilter = (page) => page.getByLabel('Filter by name or id');
 const VIEWS = {
-  runs: ['/', 'Figure'],
+  runs: ['/', 'Result'],
   run: [`/runs/${RUN}`, 'Figures'],
   ranks: [`/runs/${RUN}?tab=ranks`, 'Ranks by size'],
   cases: [`/runs/${RUN}?tab=cases`, 'Cases'],
@@ -284,7 +284,7 @@ test('keys move through the runs, choose and filter', LIMIT, async (t) => {
   const focused = () => page.evaluate(() => document.activeElement.textContent);
   assert.equal(await focused(), 'train');
   await page.keyboard.press('x');
-  assert.equal(await page.getByRole('checkbox', { name: 'Choose train' }).isChecked(), true);
+  assert.equal(await page.getByRole('checkbox', { name: 'Select train' }).isChecked(), true);
   await page.keyboard.press('/');
   await page.keyboard.type('night');
   await until(async () => (await page.locator('table.runs tbody tr').count()) === 1, 'one run');

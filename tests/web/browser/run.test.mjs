@@ -222,8 +222,8 @@ test('several runs are laid over one another', LIMIT, async (t) => {
   server.add(sampleRun({ sizes: [8, 1024], name: 'before' }));
   server.add(sampleRun({ sizes: [8, 1024], name: 'after', id: 'r2' }));
   await open('/');
-  await page.getByRole('checkbox', { name: 'Choose before' }).check();
-  await page.getByRole('checkbox', { name: 'Choose after' }).check();
+  await page.getByRole('checkbox', { name: 'Select before' }).check();
+  await page.getByRole('checkbox', { name: 'Select after' }).check();
   await overlayLink(page).click();
   await page.locator('.legend-item').filter({ hasText: 'after' }).first().waitFor();
   assert.match(page.url(), /with=r2$/);

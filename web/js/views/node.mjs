@@ -1,14 +1,15 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import { h, region, setHidden, setText } from '../dom.mjs';
 import { deviceFolds } from '../node_devices.mjs';
-import { answerPill, head, labelChips, outcome, runPill, statePill, timeOf } from '../parts.mjs';
+import { answerPill, labelChips, statePill, timeOf } from '../parts.mjs';
 import { poll } from '../poll.mjs';
+import { NodeRuns } from '../run_row.jsx';
+import { asPart } from '../ui.jsx';
 import { formatMemory, plural, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
-import { badVerdict, isBad, verdictOf } from '../verdicts.mjs';
+import { isBad } from '../verdicts.mjs';
 import { nodeCompare } from './node_compare.mjs';
 import { preflight } from './preflight.mjs';
-import { whatCell } from './runs.mjs';
 
 const HISTORY_RUNS = 100;
 const HISTORY_WORDS = {
@@ -27,6 +28,7 @@ export default function view(root, app, { id }) {
   const devices = h('div.stack');
   const named = h('section.card', { hidden: true });
   const history = region('Runs here', 'scroll card');
+  const ran = asPart(NodeRuns);
   const more = h(
     'p.muted',
     { hidden: true },
@@ -35,18 +37,18 @@ export default function view(root, app, { id }) {
     '.',
   );
   const changes = h('ol.timeline');
-  const past = h('section.card', h('h2', 'Its past'), changes);
+  const past = h('section.card', h('h2', 'History'), changes);
   const compared = nodeCompare(app, id);
   const note = h('p.muted', 'Asking the server…');
   root.append(
     h('p.crumbs', h('a', { href: '/nodes' }, 'Nodes')),
     h('div.title', h('h1', shorten(id, 200)), state),
     note,
+    named,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
     preflight(app, id),
     devices,
     compared.element,
-    named,
     h('h2', 'Runs here'),
     history,
     more,
@@ -79,7 +81,7 @@ export default function view(root, app, { id }) {
         draw(node, runs);
         setHidden(named, accusing.length === 0);
         named.replaceChildren(
-          h('h2', 'Named by verdicts'),
+          h('h2', 'Flagged in'),
           h(
             'ol.timeline',
             accusing.flatMap((run) => accusations(run, id)),
@@ -102,7 +104,12 @@ export default function view(root, app, { id }) {
     backends.replaceChildren(...parts.backends);
     drawDevices(node.inventory ?? {});
     compared.update(runs);
-    history.replaceChildren(runs.length ? runTable(runs) : h('p.muted', 'None.'));
+    if (runs.length === 0) {
+      history.replaceChildren(h('p.muted', 'None.'));
+    } else {
+      history.replaceChildren(ran.element);
+      ran.update({ runs });
+    }
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
   }
@@ -217,29 +224,3 @@ const accusations = (run, id) =>
         h('span', answerPill(answer), ' ', h('a', { href: `/runs/${run.id}` }, sentence)),
       ),
     );
-
-function runTable(runs) {
-  const columns = ['State', 'Run', 'Created', 'What and where', 'Figure'];
-  return h(
-    'table.list',
-    head(columns, (i) => i === 4),
-    h('tbody', runs.map(runRow)),
-  );
-}
-
-const runRow = (run) => {
-  const said = badVerdict(run) ?? verdictOf(run, 'culprit');
-  return h(
-    'tr',
-    h('td', runPill(run)),
-    h(
-      'th',
-      { scope: 'row' },
-      h('a', { href: `/runs/${run.id}` }, shorten(run.name || run.id, 80)),
-      said ? h('div.second.muted', said.sentence) : null,
-    ),
-    h('td', timeOf(run.created, true)),
-    whatCell(run),
-    h('td.number', outcome(run)),
-  );
-};

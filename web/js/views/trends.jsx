@@ -37,11 +37,14 @@ export default asView(function Trends({ app, query }) {
   const [shown, setShown] = useState(LINES_SHOWN);
   useEffect(() => app.title('Trends'), []);
   usePoll(
-    async () => {
+    async (isCurrent) => {
       try {
         const found = await Promise.all(
           NAMES.map((band) => app.api.trends(trendsQuery(query, { band, requests: NAMES.length }))),
         );
+        if (!isCurrent()) {
+          return;
+        }
         /* Equal answers keep what is open and pointed at. */
         setAnswers((old) => (JSON.stringify(old) === JSON.stringify(found) ? old : found));
         setError(null);

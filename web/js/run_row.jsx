@@ -1,0 +1,113 @@
+/* run_row.jsx - what lists show of a run */
+import { AnswerPill, RunPill, Time } from './parts.jsx';
+import { formatBandwidth, formatSize, shorten } from './units.mjs';
+import { badVerdict, verdictOf } from './verdicts.mjs';
+import { whereInWords } from './where.mjs';
+
+const HEADLINE_TITLE = 'Median bus bandwidth at the largest size of the first series';
+
+/* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
+export function Headline({ found }) {
+  if (!found) {
+    return '–';
+  }
+  const text = found.text ?? `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
+  const [number] = text.split(' ');
+  return (
+    <span title={found.metric ? `${found.metric}: the median` : HEADLINE_TITLE}>
+      <strong>{number}</strong>
+      {text.slice(number.length)}
+    </span>
+  );
+}
+
+/* What a run came to, besides its pill: that nobody is slow, if that was asked, else its figure. */
+export function Outcome({ run }) {
+  const culprit = verdictOf(run, 'culprit');
+  return culprit && badVerdict(run) !== culprit ? (
+    <AnswerPill answer={culprit.answer} title={culprit.sentence} />
+  ) : (
+    <Headline found={run.summary?.headline} />
+  );
+}
+
+/* What a run measured, and where. */
+export function WhatCell({ run }) {
+  const where = whereInWords(run);
+  const nodes = (run.nodes ?? []).map((node) => node.name).join(' ');
+  return (
+    <td>
+      <div class="cut">{run.program ?? seriesInWords(run)}</div>
+      <div class="cut muted" title={`${where}\n${shorten(nodes, 1000)}`}>
+        {where}
+      </div>
+    </td>
+  );
+}
+
+/* The collectives of a run; one that has many says how many more. */
+function seriesInWords({ collectives }) {
+  const names = collectives ?? [];
+  const shown = names.slice(0, 2).join(', ');
+  const more = names.length - 2;
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/* A run's curve, [[size, busbw], …], as small as a word. */
+export function Sparkline({ curve }) {
+  const points = (curve ?? []).filter(([size, value]) => size > 0 && value >= 0).sort((a, b) => a[0] - b[0]);
+  if (points.length < 2) {
+    return <span class="muted">–</span>;
+  }
+  const xs = points.map(([size]) => Math.log2(size));
+  const low = Math.min(...xs);
+  const span = Math.max(...xs) - low || 1;
+  const top = Math.max(...points.map(([, value]) => value)) || 1;
+  const at = points.map(
+    ([, value], i) =>
+      `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${(22 - (19 * value) / top).toFixed(1)}`,
+  );
+  return (
+    <svg class="spark" viewBox="0 0 88 24" aria-hidden="true">
+      <polyline points={at.join(' ')} />
+    </svg>
+  );
+}
+
+/* The runs of a node's page. */
+export const NodeRuns = ({ runs }) => (
+  <table class="list">
+    <thead>
+      <tr>
+        {['State', 'Run', 'Created', 'Workload', 'Result'].map((text) => (
+          <th key={text} scope="col" class={text === 'Result' ? 'number' : undefined}>
+            {text}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {runs.map((run) => {
+        const verdict = badVerdict(run) ?? verdictOf(run, 'culprit');
+        return (
+          <tr key={run.id}>
+            <td>
+              <RunPill run={run} />
+            </td>
+            <th scope="row">
+              <a href={`/runs/${run.id}`}>{shorten(run.name || run.id, 80)}</a>
+              {verdict && <div class="second muted">{verdict.sentence}</div>}
+            </th>
+            <td>
+              <Time text={run.created} hasDay />
+            </td>
+            <WhatCell run={run} />
+            <td class="number">
+              <Outcome run={run} />
+            </td>
+          </tr>
+        );
+      })}
+    </tbody>
+  </table>
+);

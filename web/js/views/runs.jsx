@@ -1,0 +1,387 @@
+/* runs.jsx - the home view: what needs attention, and the runs */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { debounce } from '../dom.mjs';
+import { suspectsOf } from '../node_groups.mjs';
+import { nodeAddress, nodesInWords } from '../node_list.mjs';
+import { RUN_STATES, stateWord } from '../parts.mjs';
+import { AnswerPill, Chips, Region, RunPill, SortHead, Time, Toggles } from '../parts.jsx';
+import { keepPlace } from '../place.mjs';
+import { Outcome, Sparkline, WhatCell } from '../run_row.jsx';
+import { Tray, useTray } from '../tray.jsx';
+import { asView, usePoll } from '../ui.jsx';
+import { formatDuration, plural, secondsBetween, shorten } from '../units.mjs';
+import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
+import { badVerdict, verdictOf } from '../verdicts.mjs';
+
+const PAGE = 50;
+const REFRESH_MS = 2000;
+const ATTENTION_MS = 30000;
+const JUDGED_RUNS = 20;
+const NAMED_MAX = 10;
+const COLUMNS = [
+  ['Select', null],
+  ['State', null],
+  ['Run', null],
+  ['Result', 'figure'],
+  ['Created', 'created'],
+  ['Duration', 'duration'],
+  ['Workload', null],
+  ['Progress', null],
+  ['Curve', null],
+];
+/* Answers of verdicts on runs; with the kind where several have the answer. */
+const ANSWERED = [
+  'fail',
+  'pass',
+  'gate:not_evaluated',
+  'slow_node',
+  'slow_link',
+  'slow_rack',
+  'culprit:none',
+  'late_rank',
+  'lagging_rank',
+  'preflight:finding',
+  'transport:finding',
+  'traffic:another_way',
+];
+const NUMBERS = new Set(['Duration', 'Progress', 'Result']);
+const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: '' };
+/* What is left out of a list that is sorted so. */
+const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
+
+export default asView(function Runs({ app, query }) {
+  const [list, setList] = useState(null);
+  const [nodes, setNodes] = useState(null);
+  const [note, setNote] = useState('Asking the server…');
+  const counted = useRef(/** @type {any} */ ({}));
+  const place = useMemo(keepPlace, []);
+  const tray = useTray();
+  const body = useRef(null);
+  const filter = useRef(null);
+  const change = (set) =>
+    app.go({ view: 'runs', query: { ...query, cursor: '', ...set } }, { replace: true });
+  const key = JSON.stringify(query);
+
+  useEffect(() => {
+    app.title('Runs');
+    const onKey = (event) => moveByKey(event, body.current, filter.current);
+    document.addEventListener('keydown', onKey);
+    return () => {
+      document.removeEventListener('keydown', onKey);
+      place.stop();
+    };
+  }, []);
+  usePoll(
+    async (isCurrent) => {
+      try {
+        /* Counting takes longer than a page: once for each filter, and when a run was added. */
+        const { key: of, first } = counted.current;
+        const isCounted = of === key && first === list?.runs[0]?.id;
+        const [found, { nodes: all }] = await Promise.all([
+          app.api.list(runListQuery(query, PAGE, !isCounted)),
+          app.api.nodes(),
+        ]);
+        if (!isCurrent()) {
+          return;
+        }
+        if (!isCounted) {
+          counted.current = { key, first: found.runs[0]?.id, total: found.total };
+        }
+        setList({ ...found, key });
+        setNodes(all);
+        setNote('');
+      } catch (error) {
+        setNote(error.status ? error.message : 'Waiting for the server.');
+      }
+    },
+    REFRESH_MS,
+    [key],
+  );
+  useEffect(() => list && place.restore(), [list]);
+
+  const runs = list?.runs ?? [];
+  const isFiltered = Object.entries(NO_FILTER).some(([name, none]) => query[name].length !== none.length);
+  const isEmpty = list !== null && runs.length === 0 && !isFiltered;
+  const address = (cursor) => formatAddress({ view: 'runs', query: { ...query, cursor } });
+  return (
+    <>
+      <Attention app={app} nodes={nodes} />
+      <div class="title">
+        <h1>Runs</h1>
+        <span class="muted" role="status">
+          {totalInWords(counted.current.total, query)}
+        </span>
+      </div>
+      {!isEmpty && <Filters query={query} change={change} isFiltered={isFiltered} first={filter} />}
+      <p class="muted" role="status">
+        {note || (list && runs.length === 0 && isFiltered ? 'No runs match the filters.' : '')}
+      </p>
+      {runs.length > 0 && (
+        <Region label="Runs" name="scroll card">
+          <table class="list runs">
+            <SortHead columns={COLUMNS} numbers={NUMBERS} query={query} onSort={(sort) => change(sort)} />
+            <tbody ref={body}>
+              {runs.map((run) => (
+                <RunRow key={run.id} run={run} tray={tray} />
+              ))}
+            </tbody>
+          </table>
+        </Region>
+      )}
+      <p class="actions">
+        {query.cursor && (
+          <a class="button quiet" href={address('')}>
+            First page
+          </a>
+        )}
+        {list?.next && (
+          <a class="button quiet" href={address(list.next)}>
+            Next page
+          </a>
+        )}
+      </p>
+      <Tray tray={tray} />
+      {runs.length > 0 && <p class="muted keys">Keys: / filter, ↑ ↓ navigate, x select, Enter open.</p>}
+      {isEmpty && <FirstSteps app={app} nodes={nodes} />}
+    </>
+  );
+});
+
+/* Failed gates and suspects of the last runs, lost nodes, and how many nodes there are. */
+function Attention({ app, nodes }) {
+  const [found, setFound] = useState({ suspects: new Map(), failed: [] });
+  usePoll(
+    async () => {
+      const day = runListQuery({ since: LAST_DAY, verdict: 'fail' }, NAMED_MAX);
+      const [judged, failed] = await Promise.all([
+        app.api.list(`judged=1&limit=${JUDGED_RUNS}`),
+        app.api.list(day),
+      ]).catch(() => [{ runs: [] }, { runs: [] }]);
+      setFound({ suspects: suspectsOf(judged.runs), failed: failed.runs });
+    },
+    ATTENTION_MS,
+    [],
+  );
+  const lost = (nodes ?? []).filter(({ state }) => state === 'lost');
+  const suspects = [...found.suspects].filter(([name]) => nodes?.some((node) => node.name === name));
+  const items = [
+    ...found.failed.map((run) => ({
+      key: run.id,
+      href: `/runs/${run.id}`,
+      text: run.name || run.id,
+      pill: <RunPill run={run} />,
+    })),
+    ...suspects.map(([name, { answer, sentence }]) => ({
+      key: `suspect ${name}`,
+      href: nodeAddress(name),
+      text: name,
+      pill: <AnswerPill answer={answer} title={sentence} />,
+    })),
+    ...lost.map(({ name }) => ({
+      key: `lost ${name}`,
+      href: nodeAddress(name),
+      text: name,
+      pill: <RunPill run={{ state: 'lost' }} />,
+    })),
+  ];
+  return (
+    <section class="node-strip" aria-label="Needs attention">
+      <a class="node-count" href="/nodes">
+        {nodes ? nodesInWords(nodes, found.suspects) : 'Nodes'}
+      </a>
+      <ul>
+        {items.slice(0, NAMED_MAX).map(({ key, href, text, pill }) => (
+          <li key={key}>
+            <a class="node-chip" href={href}>
+              {pill} {shorten(text, 32)}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {items.length > NAMED_MAX && <span class="muted">and {items.length - NAMED_MAX} more</span>}
+    </section>
+  );
+}
+
+/* Loaded only where there are no runs. */
+function FirstSteps({ app, nodes }) {
+  const root = useRef(null);
+  const [steps, setSteps] = useState(null);
+  useEffect(() => {
+    app.later().then(
+      ({ firstSteps }) => root.current && setSteps(firstSteps(root.current, app)),
+      () => {},
+    );
+  }, []);
+  useEffect(() => steps?.update(nodes ?? []), [steps, nodes]);
+  return <section class="empty" ref={root} />;
+}
+
+/* "312 runs", "10000 runs or more with a figure" */
+function totalInWords(total, { sort }) {
+  const more = total?.is_more ? ' or more' : '';
+  return total ? `${plural(total.runs, 'run')}${more}${SORTED_ARE[sort] ?? ''}` : '';
+}
+
+/* / to filter, j and k or the arrows to move, x to select; Enter opens, as for any link. */
+function moveByKey(event, body, filter) {
+  const { key, target } = event;
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target.type !== 'checkbox';
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[key];
+  const rows = [...(body?.rows ?? [])];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  if (key === '/') {
+    filter?.focus();
+  } else if (key === 'x' && at >= 0) {
+    rows[at].querySelector('input').click();
+  } else if (step && rows.length) {
+    const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+    rows[Math.min(rows.length - 1, Math.max(0, next))].querySelector('a').focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+/* [query, label, attributes] of what is typed. */
+const FIELDS = [
+  ['q', 'Filter by name or id', { type: 'search', placeholder: 'name or id' }],
+  ['labels', 'Filter by label', { type: 'search', placeholder: 'label KEY=VALUE' }],
+  ['node', 'Filter by node', { type: 'search', placeholder: 'node' }],
+];
+const DATES = [
+  ['since', 'Created from', { type: 'date', title: 'from' }],
+  ['until', 'Created until', { type: 'date', title: 'until' }],
+];
+const textOf = (query, name) => (name === 'labels' ? query.labels.join(' ') : query[name]);
+const parsed = (name, text) => (name === 'labels' ? text.split(/\s+/).filter(Boolean) : text.trim());
+
+function Filters({ query, change, isFiltered, first }) {
+  /* What is being typed, before it is asked for; another address replaces it. */
+  const [typed, setTyped] = useState({});
+  const latest = useRef(change);
+  latest.current = change;
+  const later = useMemo(() => debounce((set) => latest.current(set), 250), []);
+  useEffect(() => {
+    later.cancel();
+    setTyped({});
+  }, [JSON.stringify(query)]);
+  useEffect(() => later.cancel, []);
+  const field = ([name, label, attributes]) => (
+    <input
+      key={name}
+      ref={name === 'q' ? first : undefined}
+      aria-label={label}
+      {...attributes}
+      value={typed[name] ?? (query[name] === LAST_DAY ? '' : textOf(query, name))}
+      onInput={({ currentTarget: { value } }) => {
+        const next = { ...typed, [name]: value };
+        setTyped(next);
+        later(Object.fromEntries(Object.entries(next).map(([one, text]) => [one, parsed(one, text)])));
+      }}
+    />
+  );
+  const isLastDay = query.since === LAST_DAY;
+  return (
+    <search>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        {FIELDS.map(field)}
+        <select
+          aria-label="Filter by verdict"
+          value={query.verdict}
+          onChange={({ currentTarget: { value } }) => change({ verdict: value })}
+        >
+          <option value="">any verdict</option>
+          {ANSWERED.map((value) => (
+            <option key={value} value={value}>
+              {stateWord(value.replace(':', ': '))}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={String(isLastDay)}
+          onClick={() => change({ since: isLastDay ? '' : LAST_DAY, until: '' })}
+        >
+          last 24 h
+        </button>
+        <span class="dates">
+          {field(DATES[0])}–{field(DATES[1])}
+        </span>
+        <Toggles
+          label="Filter by state"
+          options={RUN_STATES.map((name) => [name, stateWord(name)])}
+          chosen={query.states}
+          onChange={(states) => change({ states })}
+        />
+        {isFiltered && (
+          <button type="button" class="quiet" onClick={() => change(NO_FILTER)}>
+            Clear filters
+          </button>
+        )}
+      </form>
+    </search>
+  );
+}
+
+function RunRow({ run, tray }) {
+  const name = run.name || run.id;
+  const wrong = run.summary?.wrong;
+  const said = run.reason ?? (badVerdict(run) ?? verdictOf(run, 'culprit'))?.sentence;
+  const labels = Object.entries(run.labels ?? {});
+  const words = labels.map(([key, value]) => (value === '' ? key : `${key}=${value}`));
+  return (
+    <tr>
+      <td>
+        <input
+          type="checkbox"
+          checked={tray.selected.some(({ id }) => id === run.id)}
+          aria-label={`Select ${shorten(name, 80)}`}
+          onChange={() => tray.toggle(run)}
+        />
+      </td>
+      <td>
+        <RunPill run={run} />
+      </td>
+      <th scope="row">
+        <a class="cut" href={`/runs/${encodeURIComponent(run.id)}`} title={name}>
+          {shorten(name, 300)}
+        </a>
+        <div class="cut second" title={[said, ...words].filter(Boolean).join('\n') || undefined}>
+          {run.name && <span class="muted">{run.id} </span>}
+          {said && <span class="muted">{shorten(said, 300)} </span>}
+          <Chips labels={Object.fromEntries(labels.slice(0, 8))} path="/" />
+        </div>
+      </th>
+      <td class="number">
+        <Outcome run={run} />
+        {wrong ? <div class="bad">{wrong} wrong</div> : null}
+      </td>
+      <td>
+        <Time text={run.created} hasDay />
+      </td>
+      <td class="number">{tookInWords(run)}</td>
+      <WhatCell run={run} />
+      <td class="number">
+        {run.rows_total ? `${run.rows_done} / ${run.rows_total}` : '–'}
+        {run.rows_total && run.state === 'running' ? (
+          <progress max={run.rows_total} value={run.rows_done} aria-label="Rows measured" />
+        ) : null}
+      </td>
+      <td>
+        <Sparkline curve={run.summary?.curve} />
+      </td>
+    </tr>
+  );
+}
+
+function tookInWords(run) {
+  if (run.started && run.ended) {
+    return formatDuration(secondsBetween(run.started, run.ended));
+  }
+  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left` : '–';
+}
