@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/base/units.h"
 #include "common/result/noise.h"
+#include "server/finding/template.h"
 
 #define LISTED_MAX 4 /* bands by name, in each part */
 #define FACTOR_SHOWN 10
 
 #define PERCENT_SHOWN 0.001 /* as percent_text() rounds: 0.1 % */
 #define NUMBER_BYTES 24
+#define WHERE_MAX 4096
 
 /* Per cent, with a fraction where that matters. */
 static const char *percent_text(double part, char out[NUMBER_BYTES])
@@ -73,67 +74,80 @@ void compare_put_series(const struct compare_band *band, struct buf *out)
     }
 }
 
-/* Where a band is: "from 4M up", "of all_gather float32 from 4M up" where there are
- * several series, "tokens_per_s" of a metric. */
-static void put_where(const struct compare *compare, const struct compare_band *band,
-                      struct buf *out)
+/* Where a band is: "from 4M up", "in all_gather float32 from 4M up" where there are
+ * several series, "in tokens_per_s" of a metric. A new string. */
+static json_t *where_of(const struct compare *compare, const struct compare_band *band)
 {
-    bool has_sizes = band->band != BANDS;
+    bool is_named = json_object_get(band->about, "metric") || !is_same_series(compare);
+    json_t *text;
+    struct buf out;
 
-    if (json_object_get(band->about, "metric") || !is_same_series(compare)) {
-        buf_append_str(out, "in ");
-        compare_put_series(band, out);
-        buf_append_str(out, has_sizes ? " " : "");
+    buf_init(&out, WHERE_MAX);
+    if (is_named) {
+        buf_append_str(&out, "in ");
+        compare_put_series(band, &out);
+        buf_append_str(&out, band->band != BANDS ? " " : "");
     }
-    buf_append_str(out, has_sizes ? band_where(band->band) : "");
+    buf_append_str(&out, band->band != BANDS ? band_where(band->band) : "");
+    text = json_clean_string(out.data ? out.data : "");
+    buf_release(&out);
+    return text;
+}
+
+/* Members that all templates have. A new object. */
+static json_t *words_of(const struct compare *compare)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:f, s:i}", "n_base",
+        (json_int_t)compare->n_base, "n_head", (json_int_t)compare->n_head, "base_runs",
+        (json_int_t)compare->base_runs, "head_runs", (json_int_t)compare->head_runs,
+        "history", (json_int_t)compare->history, "is_paired", (int)compare->is_paired,
+        "by_run", (int)compare->by_run, "is_even", compare->n_base == compare->n_head,
+        "margin", 100 * compare->margin, "least", COMPARE_CASES_MIN);
 }
 
 /* ---- Why not ---- */
 
+static const char states_why[] =
+    "[{is_lone?}1 of {cases} cases, in {side}, is {apart:.1f}x off|two states "
+    "{apart:.1f}x apart in {side}], which [{is_paired?}{n_base} repeats can't tell from "
+    "settings[ and {enough} might]|cases that did not take turns can't tell from "
+    "settings]";
+static const char noise_why[] =
+    "[{is_unknown?}an unknown change|{is_wide?}anything from {low:.2g}x to "
+    "{high:.2g}x|\xC2\xB1{half} %][, {too_many} repeats would not resolve {margin} "
+    "%|{needed?}, {needed} repeats would resolve {margin} %]";
+
 static void put_states(const struct compare *compare, const struct compare_band *band,
-                       struct buf *out)
+                       const json_t *words, struct buf *out)
 {
     size_t n = compare->n_base + compare->n_head, upper = band->states.upper;
-    const char *where = band->base_varies && band->head_varies ? "both"
-                        : band->base_varies                    ? "base"
-                                                               : "head";
+    bool is_enough = compare->n_base >= STATS_TRIM_FROM;
+    json_t *states =
+        json_pack("{s:b, s:I, s:s, s:f, s:o*}", "is_lone", upper == 1 || upper == n - 1,
+                  "cases", (json_int_t)n, "side",
+                  band->base_varies && band->head_varies ? "both"
+                  : band->base_varies                    ? "base"
+                                                         : "head",
+                  "apart", exp(band->states.apart), "enough",
+                  is_enough ? NULL : json_integer(STATS_TRIM_FROM));
 
-    if (upper == 1 || upper == n - 1)
-        buf_printf(out, "1 of %zu cases, in %s, is %.1fx off", n, where,
-                   exp(band->states.apart));
-    else
-        buf_printf(out, "two states %.1fx apart in %s", exp(band->states.apart), where);
-    if (!compare->is_paired)
-        buf_append_str(out, ", which cases that did not take turns can't tell from "
-                            "settings");
-    else if (compare->n_base < STATS_TRIM_FROM)
-        buf_printf(out, ", which %zu repeats can't tell from settings and %d might",
-                   compare->n_base, STATS_TRIM_FROM);
-    else
-        buf_printf(out, ", which %zu repeats can't tell from settings", compare->n_base);
+    template_render(states_why, states, words, out);
+    json_decref(states);
 }
 
 /* For an interval that goes beyond the double, per cent means little. */
-static void put_width(const struct compare_band *band, double half, struct buf *out)
-{
-    char percent[NUMBER_BYTES];
-
-    if (!noise_is_known(1 + band->change.low, 1 + band->change.high))
-        buf_append_str(out, "an unknown change");
-    else if (band->change.high > 1 && !band->is_linear)
-        buf_printf(out, "anything from %.2gx to %.2gx", 1 + band->change.low,
-                   1 + band->change.high);
-    else
-        buf_printf(out, "\xC2\xB1%s %%", percent_text(half, percent));
-}
-
 static void put_noise(const struct compare *compare, const struct compare_band *band,
-                      struct buf *out)
+                      const json_t *words, struct buf *out)
 {
-    double half = (band->change.high - band->change.low) / 2, margin = compare->margin;
+    const struct compare_change *change = &band->change;
+    double half = (change->high - change->low) / 2;
+    bool is_hopeless = band->repeats_needed >= STATS_REPEATS_MAX;
+    char percent[NUMBER_BYTES];
+    json_t *noise;
 
     if (!isfinite(half)) {
-        buf_append_str(out, fabs(band->change.base) > 0
+        buf_append_str(out, fabs(change->base) > 0
                                 ? "its values are too far apart to reckon with"
                                 : "its mean is 0");
         return;
@@ -142,72 +156,45 @@ static void put_noise(const struct compare *compare, const struct compare_band *
         buf_append_str(out, "the usual range spans more than a factor of ten");
         return;
     }
-    put_width(band, half, out);
-    if (band->repeats_needed >= STATS_REPEATS_MAX)
-        buf_printf(out, ", %d repeats would not resolve %g %%", STATS_REPEATS_MAX,
-                   100 * margin);
-    else if (band->repeats_needed > 0)
-        buf_printf(out, ", %zu repeats would resolve %g %%", band->repeats_needed,
-                   100 * margin);
+    noise = json_pack("{s:b, s:b, s:f, s:f, s:s, s:I, s:o*}", "is_unknown",
+                      !noise_is_known(1 + change->low, 1 + change->high), "is_wide",
+                      change->high > 1 && !band->is_linear, "low", 1 + change->low,
+                      "high", 1 + change->high, "half", percent_text(half, percent),
+                      "needed", (json_int_t)band->repeats_needed, "too_many",
+                      is_hopeless ? json_integer(STATS_REPEATS_MAX) : NULL);
+    template_render(noise_why, noise, words, out);
+    json_decref(noise);
+}
+
+static void put_why(const struct compare *compare, const struct compare_band *band,
+                    const json_t *words, struct buf *out)
+{
+    json_t *needed = json_pack("{s:I}", "runs_needed", (json_int_t)band->runs_needed);
+
+    if (band->reason == COMPARE_FEW)
+        template_render("{n_base} and {n_head} cases, at least {least} each are needed",
+                        words, NULL, out);
+    else if (band->reason == COMPARE_RUNS)
+        template_render("{runs_needed} more {runs_needed:run/runs} like base would show "
+                        "how runs scatter",
+                        needed, NULL, out);
+    else if (band->reason == COMPARE_STATES)
+        put_states(compare, band, words, out);
+    else if (band->reason == COMPARE_NOISE)
+        put_noise(compare, band, words, out);
+    json_decref(needed);
 }
 
 void compare_put_why(const struct compare *compare, const struct compare_band *band,
                      struct buf *out)
 {
-    switch (band->reason) {
-    case COMPARE_FEW:
-        buf_printf(out, "%zu and %zu cases, at least %d each are needed", compare->n_base,
-                   compare->n_head, COMPARE_CASES_MIN);
-        break;
-    case COMPARE_RUNS:
-        buf_printf(out, "%zu more run%s like base would show how runs scatter",
-                   band->runs_needed, band->runs_needed == 1 ? "" : "s");
-        break;
-    case COMPARE_STATES:
-        put_states(compare, band, out);
-        break;
-    case COMPARE_NOISE:
-        put_noise(compare, band, out);
-        break;
-    default:
-        break;
-    }
+    json_t *words = words_of(compare);
+
+    put_why(compare, band, words, out);
+    json_decref(words);
 }
 
 /* ---- Parts of the sentence ---- */
-
-/* What phrases share. */
-struct part {
-    const struct compare *compare;
-    const struct compare_names *names;
-    struct buf *out;
-    bool has_repeats; /* how much data there is was said */
-};
-
-static void put_repeats(const struct compare *compare, struct buf *out)
-{
-    if (compare->by_run) {
-        buf_printf(out, "%zu run%s against %zu", compare->head_runs,
-                   compare->head_runs == 1 ? "" : "s", compare->base_runs);
-        if (compare->history > 0)
-            buf_printf(out, ", with the scatter of %zu more", compare->history);
-    } else if (compare->is_paired) {
-        buf_printf(out, "%zu repeats each", compare->n_base);
-    } else if (compare->n_base == compare->n_head) {
-        buf_printf(out, "%zu cases each", compare->n_base);
-    } else {
-        buf_printf(out, "%zu cases against %zu", compare->n_head, compare->n_base);
-    }
-}
-
-static void put_repeats_once(struct part *part)
-{
-    if (part->has_repeats)
-        return;
-    buf_append_str(part->out, ", ");
-    put_repeats(part->compare, part->out);
-    part->has_repeats = true;
-}
 
 /* A change by a factor of ten or more reads better as a factor than in per cent. */
 static bool is_factor(const struct compare_band *band)
@@ -217,7 +204,7 @@ static bool is_factor(const struct compare_band *band)
 
 /* "is 4.1 % faster", "takes 3.0 % more time", "has 2.0 % less"; "takes 12 times as long",
  * "takes 1/12 of the time"; or "takes as long" instead of 0.0 %. */
-static void put_change(const struct compare_band *band, struct buf *out)
+static json_t *change_of(const struct compare_band *band)
 {
     enum { TIME, SPEED, METRIC } kind;
     static const struct {
@@ -236,115 +223,40 @@ static void put_change(const struct compare_band *band, struct buf *out)
            : band_figure(band->band) == BAND_TIME ? TIME
                                                   : SPEED;
     if (fabs(change) < PERCENT_SHOWN / 2)
-        buf_printf(out, "%s %s", words[kind].verb, words[kind].equal);
-    else if (is_factor(band))
-        buf_printf(out, "%s %s%s", words[kind].verb, factor_text(change, number),
-                   change < 0 ? words[kind].fraction : words[kind].times);
-    else
-        buf_printf(out, "%s %s%s", words[kind].verb, percent_text(change, number),
-                   change < 0 ? words[kind].less : words[kind].more);
+        return json_sprintf("%s %s", words[kind].verb, words[kind].equal);
+    if (is_factor(band))
+        return json_sprintf("%s %s%s", words[kind].verb, factor_text(change, number),
+                            change < 0 ? words[kind].fraction : words[kind].times);
+    return json_sprintf("%s %s%s", words[kind].verb, percent_text(change, number),
+                        change < 0 ? words[kind].less : words[kind].more);
 }
 
-static void put_change_where(struct part *part, const struct compare_band *band)
+/* "Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)" */
+static json_t *stretches_of(const struct compare_names *names,
+                            const struct compare_band *band)
 {
-    put_change(band, part->out);
-    buf_append_str(part->out, " ");
-    put_where(part->compare, band, part->out);
-}
+    struct buf out;
+    json_t *text;
 
-static void put_found(struct part *part, const struct compare_band *band)
-{
-    const char *(*end)(double part, char *out) =
-        is_factor(band) ? factor_text : percent_text;
-    double ends[2] = {band->change.low, band->change.high};
-    bool is_falling = fabs(ends[0]) > fabs(ends[1]);
-    char from[NUMBER_BYTES], to[NUMBER_BYTES];
-
-    put_change_where(part, band);
-    buf_printf(part->out, " (%s to %s", end(ends[is_falling], from),
-               end(ends[!is_falling], to));
-    put_repeats_once(part);
-    buf_append_str(part->out, ")");
-}
-
-/* "up to 64M", "from 256M", "from 4M to 64M", "at 4M", where stretch i of n is. */
-static void put_stretch(const struct compare_stretch *stretch, size_t i, size_t n,
-                        struct buf *out)
-{
-    char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
-
-    units_format_size((uint64_t)stretch->from, from);
-    units_format_size((uint64_t)stretch->to, to);
-    if (i == 0)
-        buf_printf(out, "up to %s", to);
-    else if (i + 1 == n)
-        buf_printf(out, "from %s", from);
-    else if (strcmp(from, to) == 0)
-        buf_printf(out, "at %s", from);
-    else
-        buf_printf(out, "from %s to %s", from, to);
-    buf_printf(out, " (%.0f to %.0f %%)", 100 * stretch->least, 100 * stretch->most);
-}
-
-/* "from 4M up Tree is faster up to 64M (2 to 71 %), Ring from 256M (4 to 9 %)", or
- * "from 4M up Tree is faster in some rows, Ring in others" */
-static void put_mixed(struct part *part, const struct compare_band *band)
-{
-    struct buf *out = part->out;
-
-    put_where(part->compare, band, out);
-    if (band->n_stretches == 0)
-        buf_printf(out, " %s is faster in some rows, %s in others",
-                   part->names->setting_head, part->names->setting_base);
+    buf_init(&out, WHERE_MAX);
     for (size_t i = 0; i < band->n_stretches; i++) {
-        const struct compare_stretch *stretch = &band->stretches[i];
+        const struct compare_stretch *one = &band->stretches[i];
+        json_t *stretch = json_pack(
+            "{s:b, s:b, s:b, s:s, s:I, s:I, s:f, s:f}", "is_first", i == 0, "is_last",
+            i + 1 == band->n_stretches, "is_point", one->from == one->to, "side",
+            one->is_head_faster ? names->setting_head : names->setting_base, "from",
+            (json_int_t)one->from, "to", (json_int_t)one->to, "least", 100 * one->least,
+            "most", 100 * one->most);
 
-        buf_printf(out, i == 0 ? " %s is faster " : ", %s ",
-                   stretch->is_head_faster ? part->names->setting_head
-                                           : part->names->setting_base);
-        put_stretch(stretch, i, band->n_stretches, out);
+        template_render("[{is_first?}{side} is faster up to {to:size}|, {side} "
+                        "[{is_last?}from {from:size}|{is_point?}at {from:size}|from "
+                        "{from:size} to {to:size}]] ({least:.0f} to {most:.0f} %)",
+                        stretch, NULL, &out);
+        json_decref(stretch);
     }
-}
-
-/* "up to 16K (±2.1 %, 1 run against 5)" */
-static void put_usual(struct part *part, const struct compare_band *band)
-{
-    char percent[NUMBER_BYTES];
-
-    put_where(part->compare, band, part->out);
-    buf_printf(part->out, " (\xC2\xB1%s %%", percent_text(band->usual, percent));
-    put_repeats_once(part);
-    buf_append_str(part->out, ")");
-}
-
-static void put_same(struct part *part, const struct compare_band *band)
-{
-    put_where(part->compare, band, part->out);
-}
-
-static void put_why(struct part *part, const struct compare_band *band)
-{
-    buf_append_str(part->out, " (");
-    compare_put_why(part->compare, band, part->out);
-    buf_append_str(part->out, ")");
-}
-
-/* "up to 16K (why)" */
-static void put_open(struct part *part, const struct compare_band *band)
-{
-    put_where(part->compare, band, part->out);
-    put_why(part, band);
-}
-
-/* "is 1.2 % slower from 4M up (±2.1 %, 14 repeats would resolve 2 %)": the estimate comes
- * first. The number of cases or runs is the same for all bands and said once. */
-static void put_seen(struct part *part, const struct compare_band *band)
-{
-    put_change_where(part, band);
-    if (band->reason != COMPARE_NOISE && part->has_repeats)
-        return;
-    part->has_repeats = part->has_repeats || band->reason != COMPARE_NOISE;
-    put_why(part, band);
+    text = json_clean_string(out.data ? out.data : "");
+    buf_release(&out);
+    return text;
 }
 
 /* ---- The sentence ---- */
@@ -373,20 +285,6 @@ static enum phrase phrase_of(const struct compare *compare,
     return has_estimate ? IS_SEEN : IS_OPEN;
 }
 
-static const struct {
-    bool names_head;
-    const char *before, *after;
-    void (*put)(struct part *part, const struct compare_band *band);
-} phrases[] = {
-    [IS_WORSE] = {true, "", "", put_found},
-    [IS_MIXED] = {false, "", "", put_mixed},
-    [IS_BETTER] = {true, "", "", put_found},
-    [IS_USUAL] = {true, "is within the usual range ", "", put_usual},
-    [IS_SAME] = {false, "", "", put_same},
-    [IS_SEEN] = {true, "", ": not enough data", put_seen},
-    [IS_OPEN] = {false, "not enough data ", "", put_open},
-};
-
 static size_t count(const struct compare *compare, enum phrase phrase)
 {
     size_t n = 0;
@@ -396,12 +294,93 @@ static size_t count(const struct compare *compare, enum phrase phrase)
     return n;
 }
 
+/* Templates of a phrase: what comes before its bands, of each band, and after them. */
+static const struct {
+    const char *before, *band, *after;
+} phrases[] = {
+    [IS_WORSE] = {"{head} ", "{change} {where} ({low} to {high}[, {repeats}])", ""},
+    [IS_MIXED] = {"",
+                  "{where} [{stretches}|{setting_head} is faster in some rows, "
+                  "{setting_base} in others]",
+                  ""},
+    [IS_BETTER] = {"{head} ", "{change} {where} ({low} to {high}[, {repeats}])", ""},
+    [IS_USUAL] = {"{head} is within the usual range ",
+                  "{where} (\xC2\xB1{usual} %[, {repeats}])", ""},
+    [IS_SAME] = {"no difference of {margin} % or more ", "{where}", "[ ({repeats})]"},
+    [IS_SEEN] = {"{head} ", "{change} {where}[ ({why})]", ": not enough data"},
+    [IS_OPEN] = {"not enough data ", "{where} ({why})", ""},
+};
+
+static const char repeats[] =
+    "[{by_run?}{head_runs} {head_runs:run/runs} against {base_runs}[{history?}, with the "
+    "scatter of {history} more]|{is_paired?}{n_base} repeats each|{is_even?}{n_base} "
+    "cases each|{n_head} cases against {n_base}]";
+
+/* What phrases share. */
+struct part {
+    const struct compare *compare;
+    const struct compare_names *names;
+    json_t *words;
+    struct buf *out;
+};
+
+/* The number of cases or runs is the same for all bands and said once. */
+static void drop_repeats(struct part *part)
+{
+    json_object_del(part->words, "repeats");
+}
+
+/* "1.5 to 2.1": the smaller change first. */
+static void add_ends(const struct compare_band *band, json_t *words)
+{
+    const char *(*end)(double part, char *out) =
+        is_factor(band) ? factor_text : percent_text;
+    double low = band->change.low, high = band->change.high;
+    bool is_falling = fabs(low) > fabs(high);
+    char text[NUMBER_BYTES];
+
+    json_object_set_new(words, "low", json_string(end(is_falling ? high : low, text)));
+    json_object_set_new(words, "high", json_string(end(is_falling ? low : high, text)));
+}
+
+/* The estimate comes first; why there is no verdict is told unless all bands share that.
+ */
+static void put_band(struct part *part, enum phrase phrase,
+                     const struct compare_band *band)
+{
+    bool is_own = phrase == IS_OPEN || band->reason == COMPARE_NOISE;
+    json_t *words = json_pack("{s:o}", "where", where_of(part->compare, band));
+    bool has_why = is_own || json_object_get(part->words, "repeats");
+    char percent[NUMBER_BYTES];
+    struct buf why;
+
+    buf_init(&why, WHERE_MAX);
+    if (phrase == IS_WORSE || phrase == IS_BETTER || phrase == IS_SEEN)
+        json_object_set_new(words, "change", change_of(band));
+    if (phrase == IS_WORSE || phrase == IS_BETTER)
+        add_ends(band, words);
+    if (phrase == IS_MIXED)
+        json_object_set_new(words, "stretches", stretches_of(part->names, band));
+    if (phrase == IS_USUAL)
+        json_object_set_new(words, "usual",
+                            json_string(percent_text(band->usual, percent)));
+    if ((phrase == IS_SEEN || phrase == IS_OPEN) && has_why)
+        put_why(part->compare, band, part->words, &why);
+    json_object_set_new(words, "why", json_clean_string(why.data ? why.data : ""));
+    template_render(phrases[phrase].band, words, part->words, part->out);
+    if (phrase <= IS_USUAL ? phrase != IS_MIXED : phrase == IS_SEEN && !is_own)
+        drop_repeats(part);
+    buf_release(&why);
+    json_decref(words);
+}
+
 /* The bands of one phrase, a few of them by name. */
-static void put_bands(struct part *part, enum phrase phrase, size_t n)
+static void put_phrase(struct part *part, enum phrase phrase, size_t n)
 {
     const struct compare *compare = part->compare;
     size_t told = 0;
 
+    template_render(phrases[phrase].before, part->words, NULL, part->out);
     for (size_t i = 0; i < compare->n_bands && told < LISTED_MAX; i++) {
         const struct compare_band *band = &compare->bands[i];
 
@@ -409,52 +388,41 @@ static void put_bands(struct part *part, enum phrase phrase, size_t n)
             continue;
         if (told > 0)
             buf_append_str(part->out, told + 1 == n ? " and " : ", ");
-        phrases[phrase].put(part, band);
+        put_band(part, phrase, band);
         told++;
     }
     if (n > told)
         buf_printf(part->out, " and in %zu more bands", n - told);
-}
-
-static void put_phrase(struct part *part, enum phrase phrase, size_t n)
-{
-    struct buf *out = part->out;
-
-    if (phrases[phrase].names_head)
-        buf_printf(out, "%s ", part->names->head);
+    template_render(phrases[phrase].after, part->words, NULL, part->out);
     if (phrase == IS_SAME)
-        buf_printf(out, "no difference of %g %% or more ", 100 * part->compare->margin);
-    buf_append_str(out, phrases[phrase].before);
-    put_bands(part, phrase, n);
-    if (phrase == IS_SAME && !part->has_repeats) {
-        part->has_repeats = true;
-        buf_append_str(out, " (");
-        put_repeats(part->compare, out);
-        buf_append_str(out, ")");
-    }
-    buf_append_str(out, phrases[phrase].after);
+        drop_repeats(part);
 }
 
-static void put_nothing(const struct compare *compare, struct buf *out)
+static void put_nothing(const struct part *part)
 {
-    if (compare->n_base == 0 || compare->n_head == 0)
-        buf_printf(out,
-                   "not enough data: %zu and %zu cases have completed, and at least %d "
-                   "each are needed",
-                   compare->n_base, compare->n_head, COMPARE_CASES_MIN);
-    else
-        buf_append_str(out, "not enough data: there is no size or metric that all cases "
-                            "of both sides have");
+    template_render(
+        part->compare->n_base == 0 || part->compare->n_head == 0
+            ? "not enough data: {n_base} and {n_head} cases have completed, and at least "
+              "{least} each are needed"
+            : "not enough data: there is no size or metric that all cases of both sides "
+              "have",
+        part->words, NULL, part->out);
 }
 
 void compare_put_sentence(const struct compare *compare,
                           const struct compare_names *names, struct buf *out)
 {
-    struct part part = {.compare = compare, .names = names, .out = out};
+    struct part part = {compare, names, words_of(compare), out};
     bool has_part = false;
 
+    json_object_set_new(part.words, "repeats", template_text(repeats, part.words, NULL));
+    json_object_set_new(part.words, "head", json_clean_string(names->head));
+    json_object_set_new(part.words, "setting_head",
+                        json_clean_string(names->setting_head));
+    json_object_set_new(part.words, "setting_base",
+                        json_clean_string(names->setting_base));
     if (compare->n_bands == 0)
-        put_nothing(compare, out);
+        put_nothing(&part);
     for (enum phrase phrase = IS_WORSE; phrase <= IS_OPEN; phrase++) {
         size_t n = count(compare, phrase);
 
@@ -464,4 +432,5 @@ void compare_put_sentence(const struct compare *compare,
         put_phrase(&part, phrase, n);
         has_part = true;
     }
+    json_decref(part.words);
 }
