@@ -28,8 +28,8 @@
 #define LOCK_FD 3                        /* a case process's, to hold for life */
 #define LINE_MAX_BYTES ((size_t)8 << 20) /* an event; an artifact has 3 MiB at most */
 #define END_MS 50000 /* stacks, SIGTERM, SIGKILL and 30 s to die: it gives up before */
-#define HUNT_MS 20   /* between two rounds of killing what a case process left */
-#define HUNT_MAX_MS 30000
+#define AGAIN_MS 20  /* between two rounds of killing what a case process left */
+#define ORPHANS_MS 30000
 #define CHUNK_BYTES 65536
 
 struct case_table {
@@ -61,11 +61,11 @@ struct case_process {
     bool is_read;                 /* all that it answered */
     bool is_reaped, is_orderly;   /* it has ended, and by itself */
     bool is_clear;                /* nothing is left of what was below it */
-    bool is_killed, is_closed, is_destroyed;
+    bool is_paused, is_killed, is_closed, is_destroyed;
     bool has_ended; /* and its owner knows */
     int status;
-    uint64_t end_until;  /* once it was asked to end; 0: it was not */
-    uint64_t hunt_until; /* once it has died */
+    uint64_t end_until;     /* once it was asked to end; 0: it was not */
+    uint64_t orphans_until; /* once it has died */
     char cgroup[1000], left[1000];
 };
 
@@ -99,16 +99,16 @@ static bool is_case_process(const void *arg, pid_t pid)
 }
 
 /* Has it died, so that what it left is being killed? */
-static bool is_hunted(const struct case_process *process)
+static bool has_orphans(const struct case_process *process)
 {
     return process->is_reaped && !process->is_clear && !process->is_destroyed;
 }
 
-static bool any_hunted(const struct case_table *table)
+static bool any_orphans(const struct case_table *table)
 {
     const struct case_process *process = table->all;
 
-    while (process && !is_hunted(process))
+    while (process && !has_orphans(process))
         process = process->next;
     return process != NULL;
 }
@@ -116,7 +116,7 @@ static bool any_hunted(const struct case_table *table)
 bool case_table_lingers(const struct case_table *table, char *text, size_t size)
 {
     *text = '\0';
-    if (!any_hunted(table))
+    if (!any_orphans(table))
         children_describe(table->root, is_case_process, table, text, size);
     return *text != '\0';
 }
@@ -208,7 +208,7 @@ static void note_reaped(struct case_process *process, int status)
         return;
     }
     log_error(PROGRAM " %d has died: its processes are killed", (int)process->pid);
-    process->hunt_until = uv_now(process->table->loop) + HUNT_MAX_MS;
+    process->orphans_until = uv_now(process->table->loop) + ORPHANS_MS;
     cgroup_kill(process->cgroup);
 }
 
@@ -228,7 +228,7 @@ static void reap(struct case_table *table)
     }
 }
 
-static void end_hunt(struct case_process *process)
+static void give_up_orphans(struct case_process *process)
 {
     children_describe("", is_case_process, process->table, process->left,
                       sizeof(process->left));
@@ -261,8 +261,8 @@ static bool take_step(struct case_table *table, size_t n_orphans)
     uint64_t now = uv_now(table->loop);
 
     for (struct case_process *process = table->all; process; process = process->next) {
-        if (is_hunted(process) && (n_orphans == 0 || now >= process->hunt_until)) {
-            end_hunt(process);
+        if (has_orphans(process) && (n_orphans == 0 || now >= process->orphans_until)) {
+            give_up_orphans(process);
             return true;
         }
         if (process->is_clear && process->is_read && !process->has_ended &&
@@ -280,7 +280,9 @@ static void kill_late(struct case_table *table)
     uint64_t now = uv_now(table->loop);
 
     for (struct case_process *process = table->all; process; process = process->next) {
-        if (process->end_until == 0 || process->is_reaped || process->is_killed)
+        /* One that is not read may have nothing left to do but to tell. */
+        if (process->end_until == 0 || process->is_reaped || process->is_killed ||
+            process->is_paused)
             continue;
         if (now < process->end_until) {
             schedule(table, process->end_until - now);
@@ -297,10 +299,10 @@ static void settle(struct case_table *table)
     size_t n_orphans;
 
     reap(table);
-    n_orphans = any_hunted(table) ? children_kill(is_case_process, table) : 0;
+    n_orphans = any_orphans(table) ? children_kill(is_case_process, table) : 0;
     while (take_step(table, n_orphans)) {}
-    if (any_hunted(table))
-        schedule(table, HUNT_MS);
+    if (any_orphans(table))
+        schedule(table, AGAIN_MS);
     kill_late(table);
 }
 
@@ -418,26 +420,35 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
     return process;
 }
 
-void case_process_stop(struct case_process *process, bool wants_stacks)
+static void set_deadline(struct case_process *process)
 {
     struct case_table *table = process->table;
 
-    if (process->end_until)
-        return;
-    send_text(process, memory_text(wants_stacks ? "stacks" : "stop", "a command"));
     uv_update_time(table->loop);
     process->end_until = uv_now(table->loop) + table->end_ms;
     schedule(table, table->end_ms);
 }
 
+void case_process_stop(struct case_process *process, bool wants_stacks)
+{
+    if (process->end_until)
+        return;
+    send_text(process, memory_text(wants_stacks ? "stacks" : "stop", "a command"));
+    set_deadline(process);
+}
+
 void case_process_pause(struct case_process *process, bool is_paused)
 {
-    if (process->is_read)
+    if (process->is_read || process->is_paused == is_paused)
         return;
-    if (is_paused)
+    process->is_paused = is_paused;
+    if (is_paused) {
         uv_read_stop((uv_stream_t *)&process->pipe);
-    else
-        uv_read_start((uv_stream_t *)&process->pipe, on_alloc, on_read);
+        return;
+    }
+    uv_read_start((uv_stream_t *)&process->pipe, on_alloc, on_read);
+    if (process->end_until)
+        set_deadline(process);
 }
 
 static void on_closed(uv_handle_t *handle)

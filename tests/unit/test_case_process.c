@@ -182,11 +182,14 @@ TEST(one_that_nobody_listens_to_ends)
 }
 
 /* Far more than sockets and pipes hold. */
+#define MANY_LOGS                                                                        \
+    "yes '{\"type\":\"log\",\"level\":\"info\",\"text\":\"0123456789012345\"}' | "       \
+    "head -n 100000 >&3"
+
 TEST(no_event_is_lost_while_it_is_not_read)
 {
     fixture.pauses = true;
-    start("yes '{\"type\":\"log\",\"level\":\"info\",\"text\":\"0123456789012345\"}' | "
-          "head -n 100000 >&3");
+    start(MANY_LOGS);
     while (fixture.n_logs == 0)
         uv_run(&fixture.loop, UV_RUN_ONCE);
     usleep(100000);
@@ -196,4 +199,22 @@ TEST(no_event_is_lost_while_it_is_not_read)
     await_end();
     assert_string_equal(fixture.fault, "");
     assert_int_equal(fixture.n_logs, 100000);
+}
+
+/* It can't end before. */
+TEST(one_that_is_not_read_is_not_late)
+{
+    fixture.pauses = true;
+    start(MANY_LOGS "; sleep 1000");
+    while (fixture.n_logs == 0)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    case_table_limit(fixture.table, 0);
+    case_process_stop(fixture.process, false);
+    usleep(1000);
+    uv_run(&fixture.loop, UV_RUN_NOWAIT);
+    uv_run(&fixture.loop, UV_RUN_NOWAIT);
+    case_table_limit(fixture.table, 60000);
+    case_process_pause(fixture.process, false);
+    await_end();
+    assert_string_equal(fixture.fault, "");
 }
