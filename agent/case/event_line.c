@@ -36,27 +36,13 @@ static int check_object(const json_t *event, struct error *err)
     return check_type(json_get_str(event, "type", NULL), err);
 }
 
-static enum event_line_kind kind_of(const json_t *event)
-{
-    const char *type = json_get_str(event, "type", "");
-
-    if (strcmp(type, "progress") == 0)
-        return EVENT_LINE_PROGRESS;
-    return strcmp(type, "done") == 0 ? EVENT_LINE_DONE : EVENT_LINE_OTHER;
-}
-
-int event_line_check(const char *line, size_t len, enum event_line_kind *kind,
-                     struct error *err)
+json_t *event_line_parse(const char *line, size_t len, struct error *err)
 {
     json_t *event = json_parse(line, len, err);
-    int result = -1;
 
-    if (!event)
-        return -1;
-    if (check_object(event, err) == 0) {
-        *kind = kind_of(event);
-        result = 0;
+    if (event && check_object(event, err)) {
+        json_decref(event);
+        return NULL;
     }
-    json_decref(event);
-    return result;
+    return event;
 }

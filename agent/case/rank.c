@@ -222,57 +222,46 @@ static void tell_ncclog(void *arg)
 
 /* A first call may connect thousands of ranks: the links that NCCL has named meanwhile
  * say that it gets on. */
-static void tell_progress(struct rank *rank, const char *line, size_t len)
+static void tell_progress(struct rank *rank, json_t *event)
 {
-    const struct rank_params *params = &rank->params;
     long links = ncclog_set_links(&rank->ncclog);
-    json_t *json = json_parse(line, len, NULL);
-    char *more = NULL;
 
-    if (json && links > 0) {
-        json_object_set_new(json, "links", json_integer(links));
-        more = json_dumps(json, JSON_COMPACT);
-    }
-    event_stream_line(params->out, EVENT_PROGRESS, params->number, more ? more : line,
-                      more ? strlen(more) : len);
+    if (links > 0)
+        json_object_set_new(event, "links", json_integer(links));
+    event_stream_add(rank->params.out, EVENT_PROGRESS, rank->params.number,
+                     json_incref(event));
     /* Connections are made by the first call, so all is known when one has ended. It is
      * told once then, and again only if there is more to tell in the end. */
-    if (json_array_size(rank->told) == 0 && json_get_int(json, "done", 0) > 0)
+    if (json_array_size(rank->told) == 0 && json_get_int(event, "done", 0) > 0)
         tell_ncclog(rank);
-    free(more);
-    json_decref(json);
-}
-
-static void tell_done(const struct rank *rank, const char *done, size_t len)
-{
-    json_t *json = json_parse(done, len, NULL);
-
-    if (json)
-        rank->params.on_done(rank->params.arg, json);
-    json_decref(json);
 }
 
 static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct rank *rank = arg;
     const struct rank_params *params = &rank->params;
+    json_t *event = NULL;
     struct error err;
-    enum event_line_kind kind;
-    char why[80];
+    const char *type;
 
-    if (!line) {
-        snprintf(why, sizeof(why), "it has %zu bytes, the limit is %d", dropped,
-                 EVENT_LINE_MAX);
-        report_bad_line(rank, "", 0, why);
-    } else if (event_line_check(line, len, &kind, &err)) {
-        report_bad_line(rank, line, len, err.text);
-    } else if (kind == EVENT_LINE_PROGRESS) {
-        tell_progress(rank, line, len);
+    if (!line)
+        error_set(&err, ERROR_LIMIT, "it has %zu bytes, the limit is %d", dropped,
+                  EVENT_LINE_MAX);
+    else
+        event = event_line_parse(line, len, &err);
+    if (!event) {
+        report_bad_line(rank, line ? line : "", len, err.text);
+        return;
+    }
+    type = json_get_str(event, "type", "");
+    if (strcmp(type, "progress") == 0) {
+        tell_progress(rank, event);
     } else {
-        if (kind == EVENT_LINE_DONE)
-            tell_done(rank, line, len);
+        if (strcmp(type, "done") == 0)
+            params->on_done(params->arg, event);
         event_stream_line(params->out, EVENT_OTHER, params->number, line, len);
     }
+    json_decref(event);
 }
 
 static const lines_fn line_fns[PROCESS_STREAMS] = {on_stdout_line, on_stderr_line,

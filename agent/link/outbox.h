@@ -42,7 +42,7 @@ void outbox_destroy(struct outbox *outbox);
 uint64_t outbox_add_steal(struct outbox *outbox, const struct case_id *id, int rank,
                           json_t *event);
 
-/* Add a worker's event line, which event_line_check has passed. */
+/* Add a worker's event line, which event_line_parse has passed. */
 void outbox_add_line(struct outbox *outbox, const struct case_id *id, int rank,
                      const char *line, size_t len);
 
