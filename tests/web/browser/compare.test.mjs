@@ -88,6 +88,25 @@ test('a slower link is said by the server’s sentence, drawn, and goes into fil
   assert.doesNotMatch(html, /(src|href)="\//);
 });
 
+test('a run leads to the comparison of its settings, and to its trend', LIMIT, async (t) => {
+  const { page, open, completed } = await setUp(t, { expected: /404/ });
+  const id = await completed(LINKS);
+  await open(`/runs/${id}`);
+  const links = page.getByRole('navigation', { name: 'Compare this run' });
+  await links.getByRole('link', { name: 'with the baseline' }).waitFor();
+  const trend = await links.getByRole('link', { name: 'Trend of runs like this' }).getAttribute('href');
+  assert.equal(trend, `/trends?run=${id}`);
+  await links.getByRole('link', { name: 'SIM_BANDWIDTH_GBS=50 and 40' }).click();
+  await page.waitForURL(`**/compare?${betweenLinks(id)}`);
+  await page.locator('.verdict.worse').waitFor();
+  /* The change of each size, above the bands; every size is slower, so that nothing crosses. */
+  const plot = page.getByRole('group', { name: /^Chart of Change by size/ });
+  await plot.focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await plot.locator('.readout').innerText(), /^8M bytes[\s\S]*-\d+(\.\d+)? %/);
+  assert.equal(await plot.locator('.mark').count(), 0);
+});
+
 test('sides are chosen in the form, and the address has them', LIMIT, async (t) => {
   const { page, open, completed } = await setUp(t, { width: 400 });
   const id = await completed(LINKS);

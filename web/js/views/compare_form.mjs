@@ -1,10 +1,10 @@
 /* compare_form.mjs - what is to be compared: runs of two sides, and the variables that
  * choose among their cases */
 import { debounce, h, setHidden } from '../dom.mjs';
+import { combinationsOf } from '../matrix.mjs';
 import { shorten } from '../units.mjs';
 
 const OFFERED = 50;
-const COMBINATIONS_MAX = 64;
 const HINT = 'a run’s id, RUN:CASE, or several';
 
 export function compareForm(app, submit) {
@@ -129,13 +129,7 @@ const inWords = (set) =>
 async function matrixOf(app, id) {
   try {
     const { spec } = await app.api.run(id);
-    const names = Object.entries(spec?.matrix ?? {});
-    const sets = names.reduce(
-      (all, [name, values]) =>
-        all.flatMap((set) => values.map((value) => [...set, value === null ? name : `${name}=${value}`])),
-      [[]],
-    );
-    return names.length === 0 ? [] : sets.slice(0, COMBINATIONS_MAX);
+    return combinationsOf(spec);
   } catch {
     return [];
   }

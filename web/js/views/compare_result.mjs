@@ -1,5 +1,6 @@
 /* compare_result.mjs - a comparison as it is shown: warnings, the sentence, the bands, in
  * what the sides differ, and single sizes. Every number and sentence is the server's. */
+import { groupName, keyOf } from '../change_model.mjs';
 import { deltaAxis, deltaLimit, deltaRow, formatInterval } from '../delta_row.mjs';
 import { h, region } from '../dom.mjs';
 import { alertBox, answerPill, fold, head as columnHeads, timeOf, unrealPill } from '../parts.mjs';
@@ -13,7 +14,9 @@ import {
   shorten,
   significant,
 } from '../units.mjs';
+import { asPart } from '../ui.jsx';
 import { unrealOf } from '../where.mjs';
+import { ChangePlot } from './change_plot.jsx';
 
 const SIZES_SHOWN = 500;
 
@@ -47,6 +50,7 @@ export function comparison(answer) {
       h('p', { role: 'status' }, verdict.sentence),
     ),
     h('div.sides', sideCard('Base', answer.base), sideCard('Head', answer.head)),
+    changeCard(answer),
     bandsCard(answer),
     differencesCard(differences),
     sizesCard(answer),
@@ -80,6 +84,13 @@ const envInWords = (env) =>
     .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
     .join(' ');
 
+/* Where sizes were compared. */
+function changeCard(answer) {
+  const part = asPart(ChangePlot);
+  part.update({ answer });
+  return part.element;
+}
+
 function bandsCard({ verdict: { evidence } }) {
   const { bands, cases, paired, unit, margin, runs } = evidence;
   const byRun = unit === 'run';
@@ -92,9 +103,9 @@ function bandsCard({ verdict: { evidence } }) {
     h('h2', 'By band of sizes'),
     h(
       'p.muted',
-      `Dot: the change; bar: its ${byRun ? 99 : 95} % interval, for all bands together; grey zone: ` +
-        `less than ${significant(100 * margin)} % either way counts as none. `,
-      paired ? 'The cases took turns, and each is compared with its partner.' : '',
+      `Dot: change; bar: its ${byRun ? 99 : 95} % confidence interval, for all bands together; grey: ` +
+        `changes below ${significant(100 * margin)} % count as none. `,
+      paired ? 'Cases are interleaved and compared in pairs.' : '',
       byRun
         ? `Each run counts once. How runs scatter is known from ${plural(runs.base + runs.history, 'run')} ` +
             'like base.'
@@ -183,17 +194,14 @@ function differencesCard(differences) {
   if (differences.length === 0) {
     return h(
       'section.card',
-      h('h2', 'In what they differ'),
-      h(
-        'p.muted',
-        'In nothing that is known of: environment, versions, nodes and settings ' + 'are the same.',
-      ),
+      h('h2', 'Differences'),
+      h('p.muted', 'No known differences: environment, versions, nodes and settings are the same.'),
     );
   }
   const cell = (value) => h('td', value === null ? '–' : shorten(inWords(value), 300));
   return h(
     'section.card',
-    h('h2', 'In what they differ'),
+    h('h2', 'Differences'),
     region(
       'Differences',
       'scroll',
@@ -247,8 +255,7 @@ function sizesCard({
     h('span.muted', note),
     h(
       'p.muted',
-      'Uncorrected for their number: among fifty, two or three leave 0 out of ' +
-        'their interval though nothing differs.',
+      'Not corrected for multiple testing: expect 2 to 3 false positives in 50 sizes.',
       shown.length < total ? ` The first ${shown.length}; CSV has all.` : '',
     ),
     deltaTable(
@@ -259,14 +266,5 @@ function sizesCard({
       [...groups],
       (one) => [one.size === null ? one.figure : formatSize(one.size), one, isMoreBetter.get(keyOf(one))],
     ),
-  );
-}
-
-const keyOf = ({ series, figure }) => `${figure} ${series}`;
-
-function groupName({ series, in_place: inPlace, root, group }) {
-  const place = inPlace === undefined ? '' : inPlace ? ', in place' : ', out of place';
-  return (
-    series + place + (root >= 0 ? `, root ${root}` : '') + (Number.isInteger(group) ? `, group ${group}` : '')
   );
 }

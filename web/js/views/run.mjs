@@ -15,12 +15,13 @@ import { RunCharts } from './run_charts.jsx';
 import { runFigures } from './run_figures.mjs';
 import { runHead } from './run_head.mjs';
 import { runLanes } from './run_lanes.mjs';
+import { RunLinks } from './run_links.jsx';
 import { runLogs } from './run_logs.mjs';
 import { runOnChart, runOverlay } from './run_overlay.mjs';
 import { runTable } from './run_table.mjs';
 import { runReplay, runTimeline } from './run_timeline.mjs';
 
-const ABOVE_TABS = ['overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
+const ABOVE_TABS = ['links', 'overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
 /* [name, title, what is in it]. */
 const TABS = [
   ['table', 'Table', ['figures', 'table', 'budget', 'meaning']],
@@ -86,6 +87,7 @@ export default function view(root, app, { id, query }) {
 function buildParts(app, id, { ask, change, seek, source }) {
   const parts = {
     head: runHead(app, id, change),
+    links: asPart(RunLinks),
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
     pairs: laterPart(app, (views) => views.pairMap(change)),
@@ -107,6 +109,7 @@ function buildParts(app, id, { ask, change, seek, source }) {
   };
   /* A report has neither what the ranks wrote nor other runs. */
   if (app.isReport) {
+    delete parts.links;
     delete parts.logs;
     delete parts.overlay;
     delete parts.scaling;
@@ -164,6 +167,7 @@ function draw({ app, change, source, parts, panels, rest, onPaper = false }, vie
   for (const name of ['charts', 'table', 'meaning']) {
     setHidden(parts[name].element, !measures);
   }
+  parts.links?.update({ run: source.meta, blamed: blamedIn(state), change });
   parts.note.update(state, view.case);
   const isMap = measures && spec?.pattern === 'pairs' && view.case === null;
   parts.pairs.show(isMap);
@@ -219,3 +223,6 @@ function ranksTogether({ groups, worldSize }) {
   const sizes = new Set(groups?.map((group) => group.length) ?? [worldSize]);
   return sizes.size === 1 ? [...sizes][0] : 0;
 }
+
+/* Whom the first failure names. */
+const blamedIn = ({ cases }) => [...cases.values()].find(({ blamed }) => blamed)?.blamed.evidence ?? [];

@@ -1,0 +1,74 @@
+/* run_links.jsx - from a run to what it can be compared with, and to the nodes and logs that its
+ * failure names */
+import { pairsOf } from '../matrix.mjs';
+import { shorten } from '../units.mjs';
+import { compareQuery, formatAddress } from '../url_state.mjs';
+
+const LAST_RUNS = 5;
+const NAMED_MAX = 4;
+
+const compareAddress = (query) => `/compare?${compareQuery(query)}`;
+
+/* `run` as GET /runs/{id} gives it; `blamed` are the {rank, node} that its failure names. */
+export function RunLinks({ run, blamed, change }) {
+  const { id, spec } = run;
+  const compares =
+    run.state === 'completed' && !spec?.program
+      ? [
+          ['with the baseline', compareAddress({ base: ['baseline'], head: [id] })],
+          [
+            `with the last ${LAST_RUNS} runs like it`,
+            compareAddress({ base: ['baseline'], head: [id], last: LAST_RUNS }),
+          ],
+          ...pairsOf(spec).map(({ base, head, label }) => [
+            label,
+            compareAddress({ base: [id], base_env: base, head: [id], head_env: head }),
+          ]),
+        ]
+      : [];
+  const named = blamed.slice(0, NAMED_MAX);
+  const nodes = [...new Set(named.map(({ node }) => node).filter(Boolean))];
+  const ranks = [...new Set(named.map(({ rank }) => rank).filter((rank) => rank !== null))];
+  return (
+    <>
+      {named.length > 0 && (
+        <nav class="run-links" aria-label="Named by the failure">
+          <span class="muted">Look at</span>
+          {nodes.map((node) => (
+            <a key={node} href={formatAddress({ view: 'node', id: node })}>
+              {shorten(node, 60)}
+            </a>
+          ))}
+          {ranks.map((rank) => (
+            <button type="button" class="quiet" key={rank} onClick={() => change({ tab: 'logs', rank })}>
+              Log of rank {rank}
+            </button>
+          ))}
+        </nav>
+      )}
+      {compares.length > 0 && (
+        <nav class="run-links" aria-label="Compare this run">
+          <span class="muted">Compare</span>
+          {compares.map(([text, href]) => (
+            <a key={text} href={href}>
+              {text}
+            </a>
+          ))}
+          <a href={trendAddress(run)}>Trend of runs like this</a>
+        </nav>
+      )}
+    </>
+  );
+}
+
+/* Of what the run measured first. */
+const trendAddress = ({ id, collectives, spec }) =>
+  formatAddress({
+    view: 'trends',
+    query: {
+      run: id,
+      collective: collectives?.[0] ?? 'all_reduce',
+      dtype: spec?.dtypes?.[0] ?? 'float32',
+      in_place: spec?.in_place === true ? '1' : '0',
+    },
+  });
