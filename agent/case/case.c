@@ -53,6 +53,7 @@ static const char *name_of(const struct running_case *c)
 static void finish(struct running_case *c)
 {
     assert(c->n_alive == 0 && c->has_tree_ended);
+    c->is_stopping = true; /* it has nothing left to stop */
     if (c->conditions)
         emit(c, conditions_last_event(c->conditions));
     if (c->launch)
@@ -63,6 +64,8 @@ static void finish(struct running_case *c)
 /* The ranks have ended; what they started and left may not have. */
 static void end_tree(struct running_case *c)
 {
+    uv_timer_stop(&c->stop_timer);
+    uv_timer_stop(&c->limit_timer);
     if (c->has_tree_ended)
         finish(c);
     else

@@ -37,7 +37,7 @@ struct process_tree {
     process_tree_end_fn *on_end;
     void *arg;
     bool is_ending, has_ended;
-    uint64_t kill_until; /* once it is ending */
+    uint64_t kill_ms, kill_until; /* once it is ending */
     char cgroup_dir[PATH_MAX];
     char scratch[SCRATCH_BYTES];
 };
@@ -248,6 +248,13 @@ static void finish(struct process_tree *tree, bool has_children)
             strcpy(left, "processes that can't be listed");
     }
     cgroup_remove(tree->cgroup_dir);
+    /* Nobody will see the end of those that do not die. */
+    while (tree->children) {
+        struct tree_child *child = tree->children;
+
+        process_tree_forget(tree, child);
+        child->on_exit(child, true, SIGKILL);
+    }
     tree->on_end(tree->arg, left);
 }
 
@@ -284,8 +291,13 @@ void process_tree_end(struct process_tree *tree)
         return;
     tree->is_ending = true;
     uv_update_time(tree->loop);
-    tree->kill_until = uv_now(tree->loop) + KILL_MS;
+    tree->kill_until = uv_now(tree->loop) + tree->kill_ms;
     uv_timer_start(&tree->timer, on_step, 0, 0);
+}
+
+void process_tree_limit(struct process_tree *tree, uint64_t kill_ms)
+{
+    tree->kill_ms = kill_ms;
 }
 
 /* ---- start ---- */
@@ -319,6 +331,7 @@ struct process_tree *process_tree_create(uv_loop_t *loop, process_tree_end_fn *o
     tree->loop = loop;
     tree->on_end = on_end;
     tree->arg = arg;
+    tree->kill_ms = KILL_MS;
     raise_file_limit(tree);
     tree->cgroup = cgroup_make(tree->cgroup_dir, sizeof(tree->cgroup_dir));
     uv_timer_init(loop, &tree->timer);

@@ -35,6 +35,9 @@ const char *process_tree_cgroup(const struct process_tree *tree);
 /* Kill all that still lives in it. */
 void process_tree_end(struct process_tree *tree);
 
+/* For tests: how long what it kills has to die; 30 s at first. */
+void process_tree_limit(struct process_tree *tree, uint64_t kill_ms);
+
 /* After its end. NULL is fine. */
 void process_tree_destroy(struct process_tree *tree);
 

@@ -9,7 +9,7 @@ static struct {
     struct case_table *table;
     struct case_process *process;
     pid_t rank, said; /* what was started, and the number that it printed */
-    size_t n_logs;
+    size_t n_logs, n_artifacts;
     bool has_ended, pauses;
     char fault[200], left[200];
 } fixture;
@@ -29,6 +29,13 @@ static void on_event(void *arg, enum event_kind kind, int rank, const char *text
 
     (void)arg;
     assert_non_null(event);
+    if (rank == CASE_NO_RANK) {
+        assert_string_equal(json_get_str(event, "type", ""), "artifact");
+        assert_string_equal(json_get_str(event, "text", ""), "hello\n");
+        fixture.n_artifacts++;
+        json_decref(event);
+        return;
+    }
     assert_int_equal(rank, 3);
     if (kind == EVENT_STARTED)
         fixture.rank = (pid_t)json_get_int(event, "pid", 0);
@@ -48,12 +55,15 @@ static void on_end(void *arg, const struct case_end *end)
     snprintf(fixture.left, sizeof(fixture.left), "%s", end->left);
 }
 
+static char artifact[] = "/tmp/test-case-process-XXXXXX";
+
 static void start(const char *script)
 {
     static const struct case_handlers handlers = {on_event, on_end, NULL};
-    json_t *document =
-        json_pack("{s:s, s:[s, s, s], s:[s], s:[{s:i}]}", "path", "/bin/sh", "argv", "sh",
-                  "-c", script, "env", "PATH=/usr/bin:/bin", "ranks", "rank", 3);
+    json_t *document = json_pack("{s:s, s:[s, s, s], s:[s], s:[{s:i}], s:{s:s}, s:{s:s}}",
+                                 "path", "/bin/sh", "argv", "sh", "-c", script, "env",
+                                 "PATH=/usr/bin:/bin", "ranks", "rank", 3, "files",
+                                 artifact, "hello\n", "artifacts", "a", artifact);
     struct error err = {.text = ""};
 
     fixture.process = case_process_start(fixture.table, document, &handlers, &err);
@@ -80,6 +90,22 @@ static int tear_down(void **state)
 }
 
 EACH_FIXTURE(set_up, tear_down);
+
+static int make_file(void **state)
+{
+    int fd = mkstemp(artifact);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(artifact);
+}
+
+GROUP_FIXTURE(make_file, remove_file);
 
 static void await_daemon(void)
 {
@@ -120,6 +146,7 @@ TEST(a_case_ends_when_asked_with_all_that_daemonised)
     case_process_stop(fixture.process, false);
     await_end();
     assert_string_equal(fixture.fault, "");
+    assert_int_equal(fixture.n_artifacts, 1);
 }
 
 TEST(what_can_not_run_is_an_orderly_end)
@@ -217,4 +244,26 @@ TEST(one_that_is_not_read_is_not_late)
     case_process_pause(fixture.process, false);
     await_end();
     assert_string_equal(fixture.fault, "");
+}
+
+/* What it tells last waits to be read: more than a socket holds, less than makes it pause
+ * its ranks. */
+TEST(a_stop_after_the_end_changes_nothing)
+{
+    fixture.pauses = true;
+    start("yes '{\"type\":\"log\",\"level\":\"info\",\"text\":\"0123456789012345\"}' | "
+          "head -n 10000 >&3");
+    while (fixture.n_logs == 0)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    while (is_there(fixture.rank))
+        usleep(1000);
+    usleep(100000);
+    case_process_stop(fixture.process, false);
+    uv_run(&fixture.loop, UV_RUN_NOWAIT);
+    usleep(100000);
+    case_process_pause(fixture.process, false);
+    await_end();
+    assert_string_equal(fixture.fault, "");
+    assert_int_equal(fixture.n_logs, 10000);
+    assert_int_equal(fixture.n_artifacts, 1);
 }

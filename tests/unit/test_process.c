@@ -241,6 +241,32 @@ TEST(a_tree_ends_with_all_that_daemonised)
     process_destroy(child.process);
 }
 
+/* As in a driver: this process may not kill what runs as another user. */
+TEST(what_does_not_die_is_named_and_waited_for_no_longer)
+{
+    struct child child = {0};
+    char expected[64];
+    pid_t pid;
+
+    if (geteuid() != 0)
+        skip();
+    spawn(&child, "exec sleep 1000");
+    pid = process_pid(child.process);
+    process_tree_limit(fixture.tree, 50);
+    assert_int_equal(setresuid(65534, 65534, 0), 0);
+    process_tree_end(fixture.tree);
+    await(&fixture.has_tree_ended);
+    await(&child.has_ended);
+    assert_int_equal(setresuid(0, 0, 0), 0);
+    assert_true(child.is_signal);
+    assert_int_equal(child.number, SIGKILL);
+    snprintf(expected, sizeof(expected), "%d (sleep) in state S", (int)pid);
+    assert_string_equal(fixture.left, expected);
+    process_destroy(child.process);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 /* No list of children: without /proc. What it runs does not even die with its parent. */
 TEST(ranks_end_where_children_are_not_listed)
 {
