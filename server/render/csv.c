@@ -145,7 +145,9 @@ int csv_value(const json_t *value, struct buf *out)
 
     if (json_is_string(value))
         return csv_field(json_string_value(value), out);
-    if (!json_is_object(value) && !json_is_array(value))
+    /* Numbers may begin with a minus, but are no formula. */
+    if ((!json_is_object(value) && !json_is_array(value)) ||
+        json_is_number(json_array_get(value, 0)))
         return put_plain(value, out);
     buf_init(&text, MEMBERS_MAX);
     result = put_plain(value, &text);

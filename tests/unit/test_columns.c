@@ -92,6 +92,10 @@ TEST(csv_has_whole_values_under_their_paths)
                "name,n,second,a.b\r\n"
                "a|b,-5,2.5,0.1\r\n"
                "\"'=1,2\",,3;m,\r\n");
+    becomes_in(FORM_CSV, "[{'name':[-0.5,2]},{'name':['-x','y,z']}]", 1000,
+               "name,n,second,a.b\r\n"
+               "-0.5;2,,,\r\n"
+               "\"'-x;y,z\",,,\r\n");
 }
 
 TEST(markdown_escapes_its_marks)
