@@ -12,6 +12,7 @@
 #include "server/api/route_params.h"
 #include "server/api/task.h"
 #include "server/nodes/preflight_nodes.h"
+#include "server/nodes/programs.h"
 #include "server/render/verdict_text.h"
 
 /* ---- The list of nodes, in steps ---- */
@@ -238,7 +239,7 @@ void api_program_list(struct http_request *request, void *arg)
     struct format_params params;
 
     if (params_read(request, &programs_route, &params))
-        lists_reply(
-            request, LIST_PROGRAMS, params.format,
-            json_pack("{s:o}", "programs", scheduler_programs_json(api->scheduler)));
+        lists_reply(request, LIST_PROGRAMS, params.format,
+                    json_pack("{s:o}", "programs",
+                              programs_json(scheduler_nodes(api->scheduler))));
 }

@@ -8,6 +8,7 @@
 #include "server/api/params.h"
 #include "server/api/task.h"
 #include "server/launch/jobs.h"
+#include "server/nodes/programs.h"
 #include "server/runs/history.h"
 
 json_t *spec_request_body(struct http_request *request)
@@ -41,7 +42,7 @@ static void check_program_alone(struct api *api, const json_t *body,
     problems_init(&known);
     spec = alone ? run_spec_parse(alone, &known) : NULL;
     if (spec)
-        scheduler_program_fits(api->scheduler, spec, problems);
+        program_args_fit(scheduler_nodes(api->scheduler), spec, problems);
     run_spec_destroy(spec);
     problems_release(&known);
     json_decref(alone);
@@ -70,7 +71,7 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
         run_spec_destroy(spec);
         spec = NULL;
     }
-    if (spec && (!scheduler_program_fits(api->scheduler, spec, &problems) ||
+    if (spec && (!program_args_fit(scheduler_nodes(api->scheduler), spec, &problems) ||
                  !scheduler_plan_fits(api->scheduler, spec, &problems))) {
         run_spec_destroy(spec);
         spec = NULL;

@@ -93,7 +93,7 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
                       struct problems *problems)
 {
     struct problems all;
-    bool any = false, fit = false;
+    bool any = false, fit = !spec->program.name;
 
     problems_init(&all);
     for (size_t i = 0; i < registry->count && !fit; i++) {

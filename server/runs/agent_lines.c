@@ -150,29 +150,27 @@ bool agent_line_join(struct agent_line *first, struct agent_line *line)
     return true;
 }
 
-static void parse_spawn(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_spawn(struct agent_line *line, json_t *json)
 {
-    (void)json, (void)write;
+    (void)json;
     reach(line, RANK_SPAWNED, NULL);
 }
 
-static void parse_phase(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_phase(struct agent_line *line, json_t *json)
 {
     int state = rank_state_lookup(json_get_str(json, "phase", NULL));
 
-    (void)write;
     if (state >= RANK_JOINED && state <= RANK_RUNNING)
         reach(line, (enum rank_state)state, json);
     else
         line->kind = NULL;
 }
 
-static void parse_done(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_done(struct agent_line *line, json_t *json)
 {
     const json_t *why = json_object_get(json, "error");
     char reason[600];
 
-    (void)write;
     if (json_get_bool(json, "ok", false)) {
         reach(line, RANK_DONE, json);
         return;
@@ -228,13 +226,12 @@ static void describe_exit(const json_t *line, bool is_program, char *out, size_t
         snprintf(out + n, size - (size_t)n, "; NCCL warned: %.300s", warning);
 }
 
-static void parse_exit(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_exit(struct agent_line *line, json_t *json)
 {
     bool is_well = !json_is_integer(json_object_get(json, "signal")) &&
                    json_get_int(json, "code", -1) == 0;
     char reason[REASON_MAX];
 
-    (void)write;
     if (is_well) {
         line->report.state = RANK_DONE;
         return;
@@ -244,46 +241,41 @@ static void parse_exit(struct agent_line *line, json_t *json, struct store_write
     fail(line, reason);
 }
 
-static void parse_refused(struct agent_line *line, json_t *json,
-                          struct store_write *write)
+static void parse_refused(struct agent_line *line, json_t *json)
 {
-    (void)write;
     set_reason(line, json_get_str(json, "reason", "refused to start"));
     set_event(line, "message",
               json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text", line->reason,
                         "case", line->case_no, "node", line->report.node));
 }
 
-static void parse_gone(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_gone(struct agent_line *line, json_t *json)
 {
     const char *reason = json_get_str(json, "reason", NULL);
 
-    (void)write;
     if (reason)
         set_reason(line, reason);
 }
 
 /* ---- What they measure and print ---- */
 
-static void parse_result(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_result(struct agent_line *line, json_t *json)
 {
     static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
     json_t *body = json_copy(json);
 
-    (void)write;
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
         json_object_del(body, ours[i]);
     set_event(line, "result", body);
 }
 
 /* A figure of a program: the run's result as a row is of a measurement. */
-static void parse_metric(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_metric(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
                                        "rank",   "skipped", "labels", NULL};
     json_t *body;
 
-    (void)write;
     if (!json_is_string(json_object_get(json, "metric")) ||
         !(json_is_number(json_object_get(json, "value")) ||
           json_is_string(json_object_get(json, "skipped")))) {
@@ -296,28 +288,28 @@ static void parse_metric(struct agent_line *line, json_t *json, struct store_wri
 }
 
 static void write_log(const struct agent_line *line, const json_t *json,
-                      const char *stream, struct store_write *write)
+                      const char *stream)
 {
     const char *text = json_get_str(json, "text", "");
 
-    store_write_log(write, run_of(line)->id, json_get_int(json, "time_ms", 0),
+    store_write_log(line->write, run_of(line)->id, json_get_int(json, "time_ms", 0),
                     line->case_no, line->report.rank, stream, text, strlen(text));
 }
 
 /* Who prints goes on: of a program that is all that is known. */
-static void parse_output(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_output(struct agent_line *line, json_t *json)
 {
-    write_log(line, json, json_get_str(json, "stream", ""), write);
+    write_log(line, json, json_get_str(json, "stream", ""));
     if (!is_program(line))
         line->kind = NULL;
 }
 
-static void parse_log(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_log(struct agent_line *line, json_t *json)
 {
     const char *level = json_get_str(json, "level", "info");
     json_t *body;
 
-    write_log(line, json, "worker", write);
+    write_log(line, json, "worker");
     if (strcmp(level, "info") == 0)
         return;
     body = json_pack("{s:s, s:s, s:i, s:s}", "level", level, "text",
@@ -328,10 +320,8 @@ static void parse_log(struct agent_line *line, json_t *json, struct store_write 
     set_event(line, "message", body);
 }
 
-static void parse_progress(struct agent_line *line, json_t *json,
-                           struct store_write *write)
+static void parse_progress(struct agent_line *line, json_t *json)
 {
-    (void)write;
     line->report.body = json_incref(json);
 }
 
@@ -351,17 +341,15 @@ static json_t *cut_members(const json_t *json, const char *const *keys, int most
     return out;
 }
 
-static void parse_stack(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_stack(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"text", "state", "kernel", "line", NULL};
 
-    (void)write;
     line->report.body = cut_members(json, keys, STACK_MAX);
 }
 
 /* An address of another rank at which this one cannot reach it. */
-static void parse_unreached(struct agent_line *line, json_t *json,
-                            struct store_write *write)
+static void parse_unreached(struct agent_line *line, json_t *json)
 {
     static const char *const keys[] = {"over", "address", "interface",
                                        "via",  "reason",  NULL};
@@ -370,17 +358,15 @@ static void parse_unreached(struct agent_line *line, json_t *json,
                   "interface", "", "via", "", "reason", "", "rank", line->report.rank,
                   "peer", (int)json_get_int(json, "peer", -1));
 
-    (void)write;
     json_object_update_new(body, cut_members(json, keys, WAY_MAX));
     line->report.body = body;
 }
 
 /* What NCCL's log said of a rank: passed on as it is. */
-static void parse_nccl(struct agent_line *line, json_t *json, struct store_write *write)
+static void parse_nccl(struct agent_line *line, json_t *json)
 {
     json_t *log = json_object_get(json, "log");
 
-    (void)write;
     if (json_is_object(log))
         set_event(line, "nccl",
                   json_pack("{s:i, s:i, s:i, s:s, s:O}", "case", line->case_no, "attempt",
@@ -421,8 +407,7 @@ static json_t *copy_bind(const json_t *bind)
 }
 
 /* Under which conditions the node runs its ranks, with what is worth saying of that. */
-static void parse_conditions(struct agent_line *line, json_t *json,
-                             struct store_write *write)
+static void parse_conditions(struct agent_line *line, json_t *json)
 {
     json_t *bind = copy_bind(json_object_get(json, "bind"));
     json_t *ports = carried_ports(json_object_get(json, "ports"));
@@ -431,7 +416,6 @@ static void parse_conditions(struct agent_line *line, json_t *json,
                   line->attempt, "node", line->report.node, "bind", bind, "ports", ports);
     double values[CONDITION_COUNT];
 
-    (void)write;
     if (ports && !live_case_tells_ports(line->live, line->report.node))
         json_array_clear(ports);
     conditions_read(json, values);
@@ -441,8 +425,7 @@ static void parse_conditions(struct agent_line *line, json_t *json,
 }
 
 /* What NCCL wrote of the node; the event says where it is kept. */
-static void parse_artifact(struct agent_line *line, json_t *json,
-                           struct store_write *write)
+static void parse_artifact(struct agent_line *line, json_t *json)
 {
     static const char *const names[] = {"topology.xml", "graph.xml"};
     const char *name = json_get_str(json, "name", "");
@@ -460,7 +443,7 @@ static void parse_artifact(struct agent_line *line, json_t *json,
     if (!item.name || strlen(text) > ARTIFACT_MAX)
         return;
     digest_text(text, digest);
-    store_write_artifact(write, &item);
+    store_write_artifact(line->write, &item);
     set_event(line, "artifact",
               json_pack("{s:i, s:i, s:s, s:s, s:I, s:s}", "case", line->case_no,
                         "attempt", line->attempt, "node", line->report.node, "name", name,
@@ -480,7 +463,7 @@ enum line_flag {
  * case that is under way. How its event changes the run, run_fold says. */
 static const struct line_kind {
     const char *name;
-    void (*parse)(struct agent_line *line, json_t *json, struct store_write *write);
+    void (*parse)(struct agent_line *line, json_t *json);
     case_report_taker *then; /* or NULL */
     unsigned flags;
 } kinds[] = {
@@ -538,6 +521,7 @@ int agent_line_parse(const struct cases *cases, const struct node *node, json_t 
     bool is_of_node = kind && kind->flags & OF_NODE;
 
     *line = (struct agent_line){
+        .write = write,
         .case_no = (int)json_get_int(json, "case", -1),
         .attempt = (int)json_get_int(json, "attempt", -1),
         .report = {.node = node->name,
@@ -556,7 +540,7 @@ int agent_line_parse(const struct cases *cases, const struct node *node, json_t 
         return 0;
     if (!is_of_node && check_speaker(line, err))
         return -1;
-    kind->parse(line, json, write);
+    kind->parse(line, json);
     return 0;
 }
 
@@ -573,14 +557,14 @@ static bool is_known_end(const struct agent_line *line)
     return is_known;
 }
 
-void agent_line_fold(struct agent_line *line, struct store_write *write)
+void agent_line_fold(struct agent_line *line)
 {
     if (is_known_end(line)) {
         line->kind = NULL;
         line->type = NULL;
     }
     if (line->type)
-        run_log_add(line->log, write, line->time_ms, line->type, line->report.body);
+        run_log_add(line->log, line->write, line->time_ms, line->type, line->report.body);
 }
 
 bool agent_line_perform(struct agent_line *line, struct node *node)

@@ -28,6 +28,7 @@ struct agent_line {
     const char *type;       /* of the run's event, or NULL: none */
     int64_t time_ms;        /* of that event */
     struct case_report report;
+    struct store_write *write; /* of its batch, borrowed */
 };
 
 /* Understand a line of `node` (borrowed), which changes nothing but the write, into which
@@ -41,9 +42,9 @@ int agent_line_parse(const struct cases *cases, const struct node *node, json_t 
  * one's event say it of both. */
 bool agent_line_join(struct agent_line *first, struct agent_line *line);
 
-/* Fold the event of an accepted line, and put it into the write. What a rank said of its
+/* Fold the event of an accepted line, and put it into its write. What a rank said of its
  * end counts, and that its process ended says nothing more: then there is no event. */
-void agent_line_fold(struct agent_line *line, struct store_write *write);
+void agent_line_fold(struct agent_line *line);
 
 /* What the line means to its case, when all lines of the batch are folded: what follows
  * may be events too, which come behind all of these. Whether its node became free. */

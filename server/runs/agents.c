@@ -575,7 +575,7 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
 static void fold_all(struct batch *batch, struct store_write *write)
 {
     for (size_t i = 0; i < batch->n_lines; i++)
-        agent_line_fold(&batch->lines[i], write);
+        agent_line_fold(&batch->lines[i]);
     store_write_ack(write, batch->node->identity, batch->last_seq);
 }
 

@@ -16,7 +16,6 @@
 #include "server/nodes/node.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/preflight_nodes.h"
-#include "server/nodes/programs.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
 #include "server/runs/active_run.h"
@@ -139,9 +138,8 @@ static void place_launched(const struct run_spec *spec, struct placement *placem
              spec->launch.name);
 }
 
-/* As scheduler_plan_fits. */
-static bool preview_plan_fits(const struct node_registry *nodes,
-                              const struct run_spec *spec, struct problems *problems)
+bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
+                         struct problems *problems)
 {
     size_t n = spec->nodes.names ? json_array_size(spec->nodes.names)
                                  : (size_t)spec->nodes.count;
@@ -151,7 +149,7 @@ static bool preview_plan_fits(const struct node_registry *nodes,
     if (spec->pattern == PATTERN_ALL || (n == 0 && spec->launch.name))
         return true;
     if (n == 0) {
-        placement_choose(spec, nodes, NULL, &placement);
+        placement_choose(spec, &scheduler->nodes, NULL, &placement);
         n = placement.n_nodes;
         placement_release(&placement);
         /* Others may come while it waits. */
@@ -374,21 +372,9 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     return preview(&scheduler->nodes, spec, &placement);
 }
 
-bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
-                         struct problems *problems)
+const struct node_registry *scheduler_nodes(const struct scheduler *scheduler)
 {
-    return preview_plan_fits(&scheduler->nodes, spec, problems);
-}
-
-json_t *scheduler_programs_json(const struct scheduler *scheduler)
-{
-    return programs_json(&scheduler->nodes);
-}
-
-bool scheduler_program_fits(const struct scheduler *scheduler,
-                            const struct run_spec *spec, struct problems *problems)
-{
-    return !spec->program.name || program_args_fit(&scheduler->nodes, spec, problems);
+    return &scheduler->nodes;
 }
 
 static json_t *node_json(const struct node *node)

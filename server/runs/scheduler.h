@@ -107,14 +107,8 @@ int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
 /* ---- Nodes, for people ---- */
 
-/* The programs that live agents offer: array of {"name","description","parameters",
- * "metrics","ranks_per_node","timeout_s","nodes"}. */
-json_t *scheduler_programs_json(const struct scheduler *scheduler);
-
-/* Whether the run's arguments suit a node that offers its program, if any does now. False
- * after adding what is wrong to *problems. */
-bool scheduler_program_fits(const struct scheduler *scheduler,
-                            const struct run_spec *spec, struct problems *problems);
+/* Borrowed; changes. */
+const struct node_registry *scheduler_nodes(const struct scheduler *scheduler);
 
 /* Whether the groups of the run's pattern are not too many, by the nodes that it names or
  * would get now. False after adding why to *problems. */
