@@ -52,25 +52,6 @@ static const struct spec_field table[] = {
 static const struct spec_fields fields = {table, sizeof(table) / sizeof(table[0]),
                                           "an object with run, by and why"};
 
-/* False after an answer. */
-static bool read_body(struct http_request *request, struct acceptance *acceptance)
-{
-    json_t *body = params_body(request);
-    struct problems problems;
-    bool is_read;
-
-    if (!body)
-        return false;
-    problems_init(&problems);
-    spec_fields_read_into(&fields, body, acceptance, "", &problems);
-    is_read = problems.count == 0;
-    if (!is_read)
-        http_reply_problem(request, 422, &problems, "the baseline can't be accepted");
-    problems_release(&problems);
-    json_decref(body);
-    return is_read;
-}
-
 static void note(struct task *task, const char *id, const char *run, const char *what,
                  const char *by, const char *peer, const char *why)
 {
@@ -129,7 +110,9 @@ void api_baseline_accept(struct http_request *request, void *arg)
     struct acceptance *own;
     struct task *task;
 
-    if (!params_type(request, "application/json") || !read_body(request, &acceptance))
+    if (!params_type(request, "application/json") ||
+        !params_read_body(request, &fields, &acceptance,
+                          "the baseline can't be accepted"))
         return;
     task = task_create(arg, request, NULL);
     if (!task)

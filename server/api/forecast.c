@@ -89,25 +89,6 @@ static int answer_budget(sqlite3 *db, struct task *task, struct error *err)
     return result;
 }
 
-/* False after an answer. */
-static bool read_question(struct http_request *request, struct budget *budget)
-{
-    json_t *body = params_body(request);
-    struct problems problems;
-    bool is_read;
-
-    if (!body)
-        return false;
-    problems_init(&problems);
-    spec_fields_read_into(&budget_fields, body, budget, "", &problems);
-    is_read = problems.count == 0;
-    if (!is_read)
-        http_reply_problem(request, 422, &problems, "the question is not valid");
-    problems_release(&problems);
-    json_decref(body);
-    return is_read;
-}
-
 void api_budget(struct http_request *request, void *arg)
 {
     struct task *task = task_create(arg, request, &budget_route);
@@ -116,7 +97,7 @@ void api_budget(struct http_request *request, void *arg)
     if (!task)
         return;
     budget = task->own = memory_zeroed(1, sizeof(*budget), "a budget");
-    if (!read_question(request, budget)) {
+    if (!params_read_body(request, &budget_fields, budget, "the question is not valid")) {
         task_free(task);
         return;
     }

@@ -2,7 +2,6 @@
 #include "server/api/lists.h"
 
 #include "common/base/json_util.h"
-#include "server/api/page_link.h"
 #include "server/api/params.h"
 #include "server/finding/verdict.h"
 
@@ -164,7 +163,7 @@ int lists_write(struct task *task, enum list list, const json_t *document,
     const char *next = json_get_str(document, "next", NULL);
 
     if (next)
-        page_link_next(task, "cursor", next);
+        task_link_next(task, "cursor", next);
     return write_list(list, document, format, &task->out, err);
 }
 

@@ -257,6 +257,25 @@ json_t *params_body(struct http_request *request)
     return body;
 }
 
+bool params_read_body(struct http_request *request, const struct spec_fields *fields,
+                      void *into, const char *refusal)
+{
+    json_t *body = params_body(request);
+    struct problems problems;
+    bool is_read;
+
+    if (!body)
+        return false;
+    problems_init(&problems);
+    spec_fields_read_into(fields, body, into, "", &problems);
+    is_read = problems.count == 0;
+    if (!is_read)
+        http_reply_problem(request, 422, &problems, "%s", refusal);
+    problems_release(&problems);
+    json_decref(body);
+    return is_read;
+}
+
 static void list_choices(const struct params_format *formats, bool as_types, char *out,
                          size_t size)
 {

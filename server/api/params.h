@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/buf.h"
+#include "common/spec/spec_field.h"
 #include "server/api/param.h"
 #include "server/http/http.h"
 
@@ -25,6 +26,11 @@ bool params_read(struct http_request *request, const struct route_params *route,
 
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *params_body(struct http_request *request);
+
+/* Read the body into a struct by its table of fields. False after a 400, or a 422 that
+ * says so and lists what is wrong with which. */
+bool params_read_body(struct http_request *request, const struct spec_fields *fields,
+                      void *into, const char *refusal);
 
 /* Choose by ?format= (422 if unknown), else by Accept (406), else the first. The table
  * ends with a NULL name. NULL after an answer. */

@@ -6,7 +6,6 @@
 #include "server/api/follow.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
-#include "server/api/page_link.h"
 #include "server/api/task.h"
 #include "server/render/tuner_csv.h"
 #include "server/store/store_work.h"
@@ -83,7 +82,7 @@ static int answer_page(sqlite3 *db, struct task *task, struct error *err)
     event_writer_end_page(writer, rows->next, &task->out);
     if (rows->next > 0) {
         snprintf(next, sizeof(next), "%" PRId64, rows->next);
-        page_link_next(task, "after", next);
+        task_link_next(task, "after", next);
     }
     event_writer_destroy(writer);
     store_events_destroy(rows);

@@ -12,6 +12,7 @@
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
 
+#define LINK_MAX ((size_t)65536) /* any query, even with each byte as %XX */
 #define ANSWER_BYTES_MAX ((size_t)512 << 20)
 
 struct task *task_create(struct api *api, struct http_request *request,
@@ -275,6 +276,48 @@ void task_header(struct task *task, const char *name, const char *value)
     if (!task->headers)
         task->headers = json_object();
     json_object_set_new(task->headers, name, json_string(value));
+}
+
+static void put_encoded(struct buf *out, const char *text)
+{
+    for (; *text; text++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
+                   *text))
+            buf_append(out, text, 1);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*text);
+}
+
+struct link {
+    struct buf out;
+    const char *name; /* of the parameter that is put next */
+};
+
+static void put_parameter(void *arg, const char *value)
+{
+    struct link *link = arg;
+
+    buf_printf(&link->out, "%c%s=", link->out.len > 1 ? '&' : '?', link->name);
+    put_encoded(&link->out, value);
+}
+
+void task_link_next(struct task *task, const char *name, const char *value)
+{
+    struct link link = {.name = name};
+
+    buf_init(&link.out, LINK_MAX);
+    buf_append_str(&link.out, "<");
+    put_parameter(&link, value);
+    for (size_t i = 0; i < task->route->n; i++) {
+        link.name = task->route->list[i].name;
+        if (strcmp(link.name, name) != 0)
+            http_request_query_each(task->request, link.name, put_parameter, &link);
+    }
+    link.name = "format";
+    http_request_query_each(task->request, link.name, put_parameter, &link);
+    if (buf_append_str(&link.out, ">; rel=\"next\"") == 0)
+        task_header(task, "Link", link.out.data);
+    buf_release(&link.out);
 }
 
 int task_refuse(struct task *task, int status, struct error *err, const char *format, ...)

@@ -101,6 +101,9 @@ void task_header(struct task *task, const char *name, const char *value);
 /* -1, with a problem of this status. */
 int task_refuse(struct task *task, int status, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Add a Link header with rel="next": this resource with parameter `name` set to `value`,
+ * and the route's other parameters that the request has, as they are and as often. */
+void task_link_next(struct task *task, const char *name, const char *value);
 /* The answer is too large for its limit. */
 int task_too_large(struct error *err);
 

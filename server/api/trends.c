@@ -7,7 +7,6 @@
 #include "server/analysis/run_values.h"
 #include "server/analysis/trend.h"
 #include "server/api/handlers.h"
-#include "server/api/page_link.h"
 #include "server/api/task.h"
 #include "server/render/trend_text.h"
 
@@ -87,7 +86,7 @@ static int answer(sqlite3 *db, struct task *task, struct error *err)
     if (!page)
         return -1;
     if (json_is_string(json_object_get(page, "next")))
-        page_link_next(task, "cursor", json_get_str(page, "next", ""));
+        task_link_next(task, "cursor", json_get_str(page, "next", ""));
     finish_page(page, &figure, params);
     result = trend_write(page, (enum form)params->format->value, &task->out);
     json_decref(page);
