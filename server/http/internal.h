@@ -258,8 +258,6 @@ int send_push(struct http_stream *stream, const void *data, size_t len);
 void send_cut(struct http_stream *stream);
 /* The library waits for it; it has more to send, or has ended. */
 void send_resume(struct http_stream *stream);
-/* Have the loop run its callbacks. */
-void send_notice(struct http_stream *stream);
 void send_unnotice(struct http_stream *stream);
 /* Clients have more than half of the limit to read: a stream with something queued should
  * get no more now. */

@@ -124,7 +124,8 @@ int send_push(struct http_stream *stream, const void *data, size_t len)
     return 0;
 }
 
-void send_notice(struct http_stream *stream)
+/* Have the loop run its callbacks. */
+static void send_notice(struct http_stream *stream)
 {
     if (stream->is_noticed)
         return;

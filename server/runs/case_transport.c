@@ -18,7 +18,7 @@
 #define LOGS_OF_RANK 4
 #define EARLY_AT_ONCE 64
 
-bool case_transport_is_host(const struct run *run)
+static bool is_host(const struct run *run)
 {
     return !run->spec->program.name && run->backend && strcmp(run->backend, "host") == 0;
 }
@@ -32,7 +32,7 @@ static struct transport *transport_of(struct live_case *live)
         return live->transport;
     live->transport =
         transport_create(live->on.n, (size_t)LOGS_OF_RANK * (size_t)live->on.world_size,
-                         case_transport_is_host(run) ? &run->spec->host : NULL);
+                         is_host(run) ? &run->spec->host : NULL);
     if (!live->transport)
         memory_out("transports of a case");
     for (size_t i = 0; is_own && i < live->on.n; i++)
@@ -116,7 +116,7 @@ static bool take_early(struct live_case *live)
     return live->transport != NULL;
 }
 
-void case_transport_take_ways(struct live_case *live, int rank, json_t *ways)
+static void take_ways(struct live_case *live, int rank, json_t *ways)
 {
     json_t *log;
 
@@ -137,7 +137,7 @@ void case_transport_take_each(struct live_case *live, int rank, const json_t *ev
         int of = (int)json_get_int(own, "rank", -1);
 
         if (rank < 0 || of == rank)
-            case_transport_take_ways(live, of, json_object_get(own, "ways"));
+            take_ways(live, of, json_object_get(own, "ways"));
     }
 }
 

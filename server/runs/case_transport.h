@@ -14,12 +14,6 @@ void case_transport_take(struct live_case *live, int rank, json_t *log);
 /* Some of what was told before its nodes were there, after a restart of the server. */
 void case_transport_go_on(struct live_case *live);
 
-/* Whether the ranks say it of themselves, and not NCCL's log of them. */
-bool case_transport_is_host(const struct run *run);
-
-/* `ways` that a rank of the host backend says of itself; NULL: it says none. */
-void case_transport_take_ways(struct live_case *live, int rank, json_t *ways);
-
 /* The same of an event `ranks`: those that it says of a rank, or of all (-1). */
 void case_transport_take_each(struct live_case *live, int rank, const json_t *event);
 

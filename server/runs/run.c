@@ -109,7 +109,9 @@ struct run *run_create_again(const json_t *doc, struct error *err)
     return NULL;
 }
 
-void run_open_cases(struct run *run)
+/* Before a case is written or its state asked for: thousands of waiting runs of a
+ * thousand cases need no memory for each. */
+static void run_open_cases(struct run *run)
 {
     if (!run->cases)
         run->cases = memory_zeroed(run->n_cases + 1, sizeof(*run->cases), "cases");

@@ -138,10 +138,6 @@ void run_fold(struct run *run, int64_t time_ms, const char *type, const json_t *
 void run_fold_result(struct run *run, const struct result_record *record,
                      const json_t *about, const json_t *body);
 
-/* Before a case is written or its state asked for: thousands of waiting runs of a
- * thousand cases need no memory for each. */
-void run_open_cases(struct run *run);
-
 /* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
  * asks for. */
 size_t run_case_turn(const struct run *run, size_t index);

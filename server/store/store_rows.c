@@ -2,7 +2,6 @@
 #include "server/store/store_rows.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,9 +51,9 @@ static json_t *row_json(struct rows *rows, sqlite3_stmt *stmt)
             json_decref(rows->position);
             rows->position = value;
         } else {
-            char member[NAME_SIZE];
+            char member[NAME_SIZE] = "";
 
-            snprintf(member, sizeof(member), "%.*s", (int)strcspn(name, ":"), name);
+            strncat(member, name, strcspn(name, ":"));
             json_object_set_new_nocheck(row, member, value);
         }
     }
