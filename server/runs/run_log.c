@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
@@ -13,15 +14,23 @@
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
-#include "server/runs/run_watches.h"
 #include "server/runs/services.h"
 #include "server/store/store.h"
+
+struct scheduler_watch {
+    LIST_ENTRY(scheduler_watch) entry;
+    struct run_log *of; /* NULL once this has gone */
+    scheduler_event *event;
+    void *arg;
+};
 
 struct run_log {
     const struct services *services;
     struct run *run;
-    struct run_watches *watches;
-    size_t pending; /* events on their way to the disk */
+    int64_t head; /* the latest event that was shown */
+    LIST_HEAD(, scheduler_watch) watches;
+    struct scheduler_watch *next; /* to be told, while they are told */
+    size_t pending;               /* events on their way to the disk */
     int64_t
         began_ns; /* so that what passed since is how long it ran, once it has begun */
     bool has_begun, is_done;
@@ -34,13 +43,17 @@ struct run_log *run_log_create(const struct services *services, struct run *run,
 
     log->services = services;
     log->run = run;
-    log->watches = run_watches_create(head);
+    log->head = head;
+    LIST_INIT(&log->watches);
     return log;
 }
 
 void run_log_destroy(struct run_log *log)
 {
-    run_watches_destroy(log->watches);
+    struct scheduler_watch *watch;
+
+    LIST_FOREACH (watch, &log->watches, entry)
+        watch->of = NULL;
     run_destroy(log->run);
     free(log);
 }
@@ -55,18 +68,53 @@ bool run_log_is_done(const struct run_log *log)
     return log->is_done;
 }
 
-/* ---- Durable events ---- */
+/* ---- Who watches ---- */
 
 struct scheduler_watch *run_log_watch(struct run_log *log, scheduler_event *event,
                                       void *arg)
 {
-    return log->is_done ? NULL : run_watches_add(log->watches, event, arg);
+    struct scheduler_watch *watch;
+
+    if (log->is_done)
+        return NULL;
+    watch = memory_zeroed(1, sizeof(*watch), "a run's watcher");
+    watch->of = log;
+    watch->event = event;
+    watch->arg = arg;
+    LIST_INSERT_HEAD(&log->watches, watch, entry);
+    return watch;
+}
+
+void scheduler_unwatch(struct scheduler_watch *watch)
+{
+    if (watch && watch->of) {
+        if (watch->of->next == watch)
+            watch->of->next = LIST_NEXT(watch, entry);
+        LIST_REMOVE(watch, entry);
+    }
+    free(watch);
 }
 
 int64_t run_log_head(const struct run_log *log)
 {
-    return run_watches_head(log->watches);
+    return log->head;
 }
+
+/* Show them a durable event; NULL: there are no more. Any of them may be removed by the
+ * one that is told. */
+static void tell(struct run_log *log, const struct store_event *event)
+{
+    struct scheduler_watch *watch;
+
+    if (event)
+        log->head = event->id;
+    for (watch = LIST_FIRST(&log->watches); watch; watch = log->next) {
+        log->next = LIST_NEXT(watch, entry);
+        watch->event(watch->arg, event);
+    }
+}
+
+/* ---- Durable events ---- */
 
 static void settle(struct run_log *log)
 {
@@ -74,14 +122,14 @@ static void settle(struct run_log *log)
     if (log->pending > 0 || !run_has_ended(log->run))
         return;
     log->is_done = true;
-    run_watches_tell(log->watches, NULL);
+    tell(log, NULL);
     wake_soon(log->services->wake);
 }
 
 void run_log_publish(struct run_log *log, const struct store_event *event)
 {
     log->services->counters->events++;
-    run_watches_tell(log->watches, event);
+    tell(log, event);
     settle(log);
 }
 

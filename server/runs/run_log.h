@@ -7,10 +7,10 @@
 
 #include "common/base/error.h"
 #include "server/runs/run.h"
-#include "server/runs/run_watches.h"
 #include "server/store/store_event.h"
 
 struct run_log;
+struct scheduler_watch;
 struct services;
 struct store_write;
 
@@ -51,9 +51,15 @@ void run_log_drop(struct run_log *log, const struct error *err);
 /* Write the run's row, for lists: with its cases once it has ended. */
 void run_log_write_row(struct store_write *write, const struct run *run);
 
+/* event: NULL once the run has ended. */
+typedef void scheduler_event(void *arg, const struct store_event *event);
+
 /* Call `event` as scheduler_watch_run says. NULL: the log is done. */
 struct scheduler_watch *run_log_watch(struct run_log *log, scheduler_event *event,
                                       void *arg);
+
+/* Also after the end; NULL is fine. */
+void scheduler_unwatch(struct scheduler_watch *watch);
 
 /* The id of the latest event that watchers were shown. */
 int64_t run_log_head(const struct run_log *log);

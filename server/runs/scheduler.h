@@ -17,7 +17,7 @@
 #include "server/nodes/node.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/counters.h"
-#include "server/runs/run_watches.h"
+#include "server/runs/run_log.h"
 #include "server/store/store.h"
 
 struct agents;

@@ -45,7 +45,7 @@ list(LENGTH files n)
 set(modules model log cases agents judge queue)
 set(model blame history imported measured_run pace run run_conditions run_edit run_json run_metrics
     run_nodes run_plan)
-set(log counters run_log run_watches services wake)
+set(log counters run_log services wake)
 set(cases case_blame case_start case_transport cases live_case live_case_state)
 set(agents agent_lines agents node_claim)
 set(judge judge_queue last_checks)
