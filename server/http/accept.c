@@ -1,32 +1,127 @@
-/* accept.c - new connections, and the limit of their number */
+/* accept.c - new connections: the limit of their number, and the order of handshakes */
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/fnv.h"
+#include "common/base/memory.h"
 #include "server/http/internal.h"
 
 #define ACCEPTS_PER_TURN 64
+/* A handshake costs a library's thread about a millisecond, so no more than one begins in
+ * each. */
+#define HANDSHAKE_MS 1
 /* Connections are closed for new ones when so small a part of the limit is left. */
 #define HEADROOM 64
 /* Look for room so often before connections are refused. */
 #define RETRY_MS 1
 #define RETRIES_MAX 100
 
+/* A connection that waits for its handshake. Addresses with few of these come first, so
+ * that nobody waits for the thousand connections of somebody else. */
+struct hello {
+    int fd;
+    unsigned address, rank;
+    struct sockaddr_storage peer;
+    socklen_t peer_len;
+    TAILQ_ENTRY(hello) next;
+};
+
+static void hello_remove(struct hellos *hellos, struct hello *hello)
+{
+    TAILQ_REMOVE(&hellos->ranks[hello->rank], hello, next);
+    hellos->counts[hello->address]--;
+    free(hello);
+}
+
+static struct hello *hello_first(struct hellos *hellos)
+{
+    struct hello *hello = NULL;
+
+    for (unsigned i = 0; i < HELLO_RANKS && !hello; i++)
+        hello = TAILQ_FIRST(&hellos->ranks[i]);
+    return hello;
+}
+
+/* An IPv6 address stands for its /64, which is what one host may have. Two addresses may
+ * have the same number: they wait for each other. */
+static unsigned address_number(const struct sockaddr_storage *peer)
+{
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+    const struct in_addr *four = &((const struct sockaddr_in *)peer)->sin_addr;
+
+    if (peer->ss_family != AF_INET6)
+        return fnv1a(FNV1A_BEGIN, four, sizeof(*four)) % HELLO_ADDRESSES;
+    if (IN6_IS_ADDR_V4MAPPED(six))
+        return fnv1a(FNV1A_BEGIN, six->s6_addr + 12, 4) % HELLO_ADDRESSES;
+    return fnv1a(FNV1A_BEGIN, six->s6_addr, 8) % HELLO_ADDRESSES;
+}
+
+static void count_closed(struct http_server *server)
+{
+    uv_mutex_lock(&server->lock);
+    server->counters.connections--;
+    server->counters.waiting--;
+    uv_mutex_unlock(&server->lock);
+}
+
+static void admit(struct http_server *server, int fd, const struct sockaddr_storage *peer,
+                  socklen_t len)
+{
+    if (MHD_add_connection(server->mhd, fd, (const struct sockaddr *)peer, len) !=
+        MHD_YES)
+        count_closed(server);
+}
+
+static void drop_hello(struct http_server *server, struct hello *hello)
+{
+    close(hello->fd);
+    hello_remove(&server->hellos, hello);
+    count_closed(server);
+}
+
 static void on_connections(uv_poll_t *poll, int status, int events);
 
-static void on_retry(uv_timer_t *retry)
+static void on_tick(uv_timer_t *tick)
 {
-    struct http_server *server = retry->data;
+    struct http_server *server = tick->data;
+    struct hello *hello = hello_first(&server->hellos);
 
     uv_poll_start(&server->listener, UV_READABLE, on_connections);
+    if (!hello)
+        return;
+    admit(server, hello->fd, &hello->peer, hello->peer_len);
+    hello_remove(&server->hellos, hello);
+    uv_timer_start(tick, on_tick, HANDSHAKE_MS, 0);
+}
+
+static void wait_for_handshake(struct http_server *server, int fd,
+                               const struct sockaddr_storage *peer, socklen_t len)
+{
+    struct hellos *hellos = &server->hellos;
+    struct hello *hello = memory_zeroed(1, sizeof(*hello), "a connection");
+
+    hello->fd = fd;
+    hello->peer = *peer;
+    hello->peer_len = len;
+    hello->address = address_number(peer);
+    hello->rank = hellos->counts[hello->address]++;
+    if (hello->rank >= HELLO_RANKS)
+        hello->rank = HELLO_RANKS - 1;
+    TAILQ_INSERT_TAIL(&hellos->ranks[hello->rank], hello, next);
+    if (!uv_is_active((uv_handle_t *)&server->hello))
+        uv_timer_start(&server->hello, on_tick, 0, 0);
 }
 
 /* Accept nobody for a while. */
 static void pause_accepting(struct http_server *server)
 {
     uv_poll_stop(&server->listener);
-    uv_timer_start(&server->retry, on_retry, RETRY_MS, 0);
+    uv_timer_start(&server->hello, on_tick, RETRY_MS, 0);
 }
 
 /* The kernel does not say so if the process has no descriptor left. */
@@ -52,9 +147,11 @@ static void on_scarcity(struct http_server *server)
 enum room { ROOM, ROOM_SOON, ROOM_NONE };
 
 /* Near the limit, close a connection for each new one: the one that has waited longest
- * for its client. The library closes it a little later. */
+ * for its client, else one that waits for its handshake. The library closes it a little
+ * later. */
 static enum room make_room(struct http_server *server)
 {
+    struct hello *last = TAILQ_FIRST(&server->hellos.ranks[HELLO_RANKS - 1]);
     unsigned max = server->max_connections, open, ending;
 
     uv_mutex_lock(&server->lock);
@@ -65,25 +162,25 @@ static enum room make_room(struct http_server *server)
     uv_mutex_unlock(&server->lock);
     if (open < max)
         return ROOM;
-    return ending > 0 ? ROOM_SOON : ROOM_NONE;
+    if (ending > 0)
+        return ROOM_SOON;
+    if (!last)
+        return ROOM_NONE;
+    drop_hello(server, last);
+    return ROOM;
 }
 
-static void count_waiting(struct http_server *server, int by)
+static void receive(struct http_server *server, int fd,
+                    const struct sockaddr_storage *peer, socklen_t len)
 {
     uv_mutex_lock(&server->lock);
-    server->counters.connections += (unsigned)by;
-    server->counters.waiting += (unsigned)by;
+    server->counters.connections++;
+    server->counters.waiting++;
     uv_mutex_unlock(&server->lock);
-}
-
-/* Counted first: the library may be done with it before the call returns. */
-static void admit(struct http_server *server, int fd, const struct sockaddr_storage *peer,
-                  socklen_t len)
-{
-    count_waiting(server, 1);
-    if (MHD_add_connection(server->mhd, fd, (const struct sockaddr *)peer, len) !=
-        MHD_YES)
-        count_waiting(server, -1);
+    if (server->is_tls)
+        wait_for_handshake(server, fd, peer, len);
+    else
+        admit(server, fd, peer, len);
 }
 
 static int refuse_one(struct http_server *server)
@@ -118,7 +215,7 @@ static int accept_one(struct http_server *server)
     fd = accept4(server->listen_fd, (struct sockaddr *)&peer, &len,
                  SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
-        admit(server, fd, &peer, len);
+        receive(server, fd, &peer, len);
     else if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
         on_scarcity(server);
     return fd >= 0 ? 0 : -1;
@@ -134,17 +231,23 @@ static void on_connections(uv_poll_t *poll, int status, int events)
 
 void accept_start(struct http_server *server, int listener)
 {
+    for (int i = 0; i < HELLO_RANKS; i++)
+        TAILQ_INIT(&server->hellos.ranks[i]);
     server->listen_fd = listener;
     uv_poll_init(server->loop, &server->listener, listener);
-    uv_timer_init(server->loop, &server->retry);
-    server->listener.data = server->retry.data = server;
+    uv_timer_init(server->loop, &server->hello);
+    server->listener.data = server->hello.data = server;
     server->handles += 2;
     uv_poll_start(&server->listener, UV_READABLE, on_connections);
 }
 
 void accept_close(struct http_server *server, uv_close_cb closed)
 {
+    struct hello *hello;
+
+    while ((hello = hello_first(&server->hellos)))
+        drop_hello(server, hello);
     uv_close((uv_handle_t *)&server->listener, closed);
-    uv_close((uv_handle_t *)&server->retry, closed);
+    uv_close((uv_handle_t *)&server->hello, closed);
     close(server->listen_fd);
 }

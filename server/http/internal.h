@@ -128,6 +128,16 @@ struct http_stream {
     TAILQ_ENTRY(http_stream) notices, unread, due;
 };
 
+/* Connections that wait for their handshake: see accept.c. */
+struct hello;
+#define HELLO_RANKS 5
+#define HELLO_ADDRESSES 1024
+
+struct hellos {
+    TAILQ_HEAD(, hello) ranks[HELLO_RANKS];
+    unsigned counts[HELLO_ADDRESSES];
+};
+
 struct http_server {
     /* Set at the start. */
     struct MHD_Daemon *mhd;
@@ -143,10 +153,11 @@ struct http_server {
     /* The loop's. */
     uv_loop_t *loop;
     uv_async_t wake;
-    uv_timer_t sweep, retry; /* retry: to accept */
+    uv_timer_t sweep, hello;
     uv_poll_t listener, watches;
     unsigned handles; /* not yet closed */
     int listen_fd, watch_fd;
+    struct hellos hellos;
     unsigned retries; /* to find room for a connection */
     http_guest *is_guest;
     void *guests;

@@ -304,6 +304,26 @@ TEST_WITH(start, stop, unfinished_handshakes_let_the_server_rest)
     assert_true(has_rested);
 }
 
+/* Handshakes begin one after another, those of the many after that of somebody else. */
+TEST_WITH(start, stop, a_handshake_does_not_wait_for_those_of_another_address)
+{
+    enum { MANY = 1500 };
+    static int fds[MANY];
+    struct received received;
+    CURL *curl = handle_new("/counters", &received);
+    char *waiting;
+
+    curl_easy_setopt(curl, CURLOPT_INTERFACE, "127.0.0.2");
+    for (int i = 0; i < MANY; i++)
+        fds[i] = client_connect(fixture);
+    assert_int_equal(perform(curl), 200);
+    waiting = strstr(received.start, "\"waiting\":");
+    assert_non_null(waiting);
+    assert_in_range(strtol(waiting + strlen("\"waiting\":"), NULL, 10), MANY / 3, MANY);
+    curl_easy_cleanup(curl);
+    close_all(fds, MANY);
+}
+
 TEST(refuses_to_start_with_a_bad_certificate)
 {
     struct http_config config = {.tls_cert = "nonsense", .tls_key = key};
