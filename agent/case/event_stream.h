@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "common/base/buf.h"
+
 /* Another one with every change to these lines or to the document (launch.h): an
  * upgrade replaces ringbench-case under agents that run. */
 #define CASE_PROTOCOL 1
@@ -31,6 +33,8 @@ enum event_kind {
 
 struct event_stream {
     uv_pipe_t pipe;
+    uv_prepare_t prepare;
+    struct buf pending; /* lines of this turn of the loop */
     /* So much waits for the agent that no more should be made; and no longer. */
     void (*on_full)(void *arg, bool is_full);
     /* The agent has gone. */
