@@ -211,11 +211,11 @@ function nodesControl(field, onInput) {
     );
     setHidden(filter, known.length <= NODES_SHOWN);
     setHidden(all, fit.length < 2);
-    all.textContent = `Choose all ${fit.length}`;
+    all.textContent = `Select all ${fit.length}`;
     count.textContent =
       known.length === 0
         ? 'No node is registered.'
-        : `${chosen.length} chosen${
+        : `${chosen.length} selected${
             fit.length > NODES_SHOWN ? `; the first ${NODES_SHOWN} of ${fit.length} are shown` : ''
           }`;
   };

@@ -63,8 +63,8 @@ export class HeatMap {
     const [text, muted, ground, blank, bad, surface] = [
       'text',
       'muted',
-      'sunken',
       'border',
+      'surface',
       'bad',
       'surface',
     ].map((name) => style.getPropertyValue(`--${name}`).trim());

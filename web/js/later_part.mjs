@@ -16,7 +16,7 @@ export function laterPart(app, make) {
             element.append(part.element);
             part.update?.(...latest);
           },
-          () => element.append('This could not be loaded: load the page anew.'),
+          () => element.append('This could not be loaded. Reload the page.'),
         );
       }
       latest = values;

@@ -17,7 +17,7 @@ const later = (name) => (root, app, route) => {
     (views) => {
       view = isGone ? null : views[name](root, app, route);
     },
-    () => root.append(h('p', 'This view could not be loaded: load the page anew.')),
+    () => root.append(h('p', 'This view could not be loaded. Reload the page.')),
   );
   return {
     update: (query) => view?.update?.(query),

@@ -79,7 +79,7 @@ function headLines(runs) {
   const unlike = unlikeInWords(runs);
   return [
     { words: titleOf(runs), 'font-size': 17, 'font-weight': 600 },
-    ...(unlike ? [{ words: `Not alike. ${unlike}`, 'font-weight': 600 }] : []),
+    ...(unlike ? [{ words: `Not comparable. ${unlike}`, 'font-weight': 600 }] : []),
     ...runs.map((run) => ({ words: (runs.length > 1 ? `${run.name}: ` : '') + runInWords(run) })),
   ];
 }

@@ -12,7 +12,7 @@ const TITLES = [
   [
     'What to measure',
     [
-      ['/collectives', 'Collectives', { help: 'If none is chosen: all_reduce.' }],
+      ['/collectives', 'Collectives', { help: 'If none is selected: all_reduce.' }],
       [
         '/sizes',
         'Sizes',
@@ -36,7 +36,7 @@ const TITLES = [
         },
       ],
       ['/sizes/max', 'Largest', { ...bytes, help: '', when: ['sizes_mode', ['factor', 'step']] }],
-      ['/sizes/factor', 'Factor', { when: ['sizes_mode', ['factor']], help: '' }],
+      ['/sizes/factor', 'Step factor', { when: ['sizes_mode', ['factor']], help: '' }],
       ['/sizes/step', 'Step', { ...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']] }],
       [
         '/sizes',
@@ -104,13 +104,13 @@ const TITLES = [
         'Launcher',
         { kind: 'launch', ofProgram: true, help: '', when: ['nodes_mode', ['launch']] },
       ],
-      ['/nodes/wait_s', 'Wait for them', { unit: 'seconds' }],
+      ['/nodes/wait_s', 'Wait for nodes', { unit: 'seconds' }],
       [
         '/pattern',
-        'Which together',
+        'Pattern',
         {
           words: {
-            all: 'all of them',
+            all: 'all: all nodes at once',
             pairs: 'pairs: which node is slow',
             scaling: 'scaling: 1, 2, 4 … nodes, and all',
           },
@@ -296,7 +296,8 @@ function fromSchema(schema, pointer, top) {
     options: items ?? worded(schema, {}),
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
     help:
-      schema.description ?? (items && usual ? `If none is chosen: ${[usual].flat().join(', ')}.` : undefined),
+      schema.description ??
+      (items && usual ? `If none is selected: ${[usual].flat().join(', ')}.` : undefined),
   };
 }
 

@@ -203,7 +203,7 @@ async function openMixed(t) {
 
 test('runs on one chart that are not alike are said to be so', LIMIT, async (t) => {
   const { page } = await openMixed(t);
-  await sees(page, 'Not alike. <b>&: host, 4 ranks; model: simulated, 4 ranks.');
+  await sees(page, 'Not comparable. <b>&: host, 4 ranks; model: simulated, 4 ranks.');
   const across = await page
     .locator('.panels .unreal')
     .evaluateAll((figures) => figures.map((figure) => figure.dataset.unreal));
@@ -218,7 +218,7 @@ test('what is shown is taken along, of all runs', LIMIT, async (t) => {
   const svg = await taken(page, /^SVG,/);
   assert.match(svg.name, /^ringbench-.*model.*\.svg$/);
   assert.match(svg.text, /^<\?xml[\s\S]*>&#60;b&#62;&#38;, model \(simulated\)<[\s\S]*<\/svg>/);
-  assert.match(svg.text, />Not alike\. [\s\S]*06cw1x2k3m4n · 2026-01-05 10:00 UTC · host/);
+  assert.match(svg.text, />Not comparable\. [\s\S]*06cw1x2k3m4n · 2026-01-05 10:00 UTC · host/);
   assert.match(svg.text, />partly simulated</);
   const png = await taken(page, /^PNG,/);
   assert.equal(png.content.subarray(1, 4).toString(), 'PNG');

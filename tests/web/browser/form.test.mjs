@@ -104,7 +104,7 @@ test(
     await until(() => start.isDisabled(), 'nothing to start');
     await page.getByLabel('Nodes', { exact: true }).selectOption('count');
     assert.equal(await page.getByLabel('How many').getAttribute('placeholder'), null);
-    await page.getByLabel('Wait for them').fill('600');
+    await page.getByLabel('Wait for nodes').fill('600');
     await sees(page, /^It would wait for nodes: sim-1/);
     await until(() => start.isEnabled(), 'who waits to be let');
   },

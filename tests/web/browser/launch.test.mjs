@@ -121,7 +121,7 @@ test('an engine is offered where there is one, and shown where it is asked for',
   await open('/new');
   const nodes = page.getByLabel('Nodes', { exact: true });
   /* What there is to choose from comes all at once. */
-  await page.getByText('0 chosen').waitFor({ state: 'attached' });
+  await page.getByText('0 selected').waitFor({ state: 'attached' });
   assert.equal(await nodes.locator('option', { hasText: 'an engine' }).count(), 0);
   await requestJson(page).fill('{"launch": {"name": "gone"}, "nodes": {"count": 3}}');
   assert.equal(await nodes.inputValue(), 'launch');

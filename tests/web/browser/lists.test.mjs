@@ -90,7 +90,7 @@ test('headings sort, and days and labels filter', LIMIT, async (t) => {
   assert.match(page.url(), /until=2025-12-31/);
 });
 
-test('who comes back finds the place, and what was chosen', LIMIT, async (t) => {
+test('who comes back finds the place, and what was selected', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   addRuns(server, 50);
   await open('/');
@@ -251,7 +251,7 @@ test(
     const { server, page, open } = await setUp(t);
     fleet(server, 500);
     await open('/nodes');
-    await page.getByRole('button', { name: 'what differs' }).click();
+    await page.getByRole('button', { name: 'Show differences' }).click();
     await sees(
       page,
       /^All 500 agree: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/,
@@ -280,7 +280,7 @@ test('500 nodes without groups: sorted, filtered, some rows at a time', LIMIT, a
   await sees(page, '2.26.2');
   await sees(page, '8 x NVIDIA H100 80GB HBM3');
   await page.getByLabel('Filter nodes').fill('rack=4');
-  await sees(page, '16 fit the filter, of 500 nodes: 499 idle, 1 lost');
+  await sees(page, '16 match the filter, of 500 nodes: 499 idle, 1 lost');
   await until(async () => (await rows(page).count()) === 16, 'the rack');
   assert.match(page.url(), /\?q=rack%3D4&by=none&sort=nccl$/);
   await page.goto(`${server.url}/nodes?label=rack%3D4`);
@@ -331,18 +331,18 @@ test('nodes of a run are chosen by a filter, or pasted', LIMIT, async (t) => {
   fleet(server, 500);
   await open('/new');
   await page.getByLabel('Nodes', { exact: true }).selectOption('names');
-  await sees(page, '0 chosen');
+  await sees(page, '0 selected');
   assert.equal(await page.getByRole('checkbox', { name: /^gpu-/ }).count(), 0);
   const request = async () => JSON.parse(await requestJson(page).inputValue()).nodes.names;
   await page.getByLabel('Filter the nodes').fill('rack=4');
-  await page.getByRole('button', { name: 'Choose all' }).click();
+  await page.getByRole('button', { name: 'Select all' }).click();
   assert.deepEqual(
     await request(),
     Array.from({ length: 16 }, (_, i) => `gpu-${64 + i}`),
   );
   await page.getByLabel('Names of nodes').fill('gpu-3, gpu-4\ngpu-65');
   assert.deepEqual(await request(), ['gpu-3', 'gpu-4', 'gpu-65']);
-  await sees(page, '3 chosen');
+  await sees(page, '3 selected');
   await page.getByRole('checkbox', { name: 'gpu-65' }).uncheck();
   assert.deepEqual(await request(), ['gpu-3', 'gpu-4']);
   const rack = page.getByRole('checkbox', { name: 'rack 0 (16)' });
@@ -352,7 +352,7 @@ test('nodes of a run are chosen by a filter, or pasted', LIMIT, async (t) => {
   await page.getByRole('checkbox', { name: 'rack 31 (4)' }).check();
   assert.deepEqual((await request()).slice(-4), ['gpu-496', 'gpu-497', 'gpu-498', 'gpu-499']);
   await rack.uncheck();
-  await sees(page, '4 chosen');
+  await sees(page, '4 selected');
 });
 
 test('who may not start runs reads why, and can have a request checked', LIMIT, async (t) => {
@@ -380,7 +380,7 @@ test('fields say what they take, and what a blank means', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fleet(server, 1);
   await open('/new');
-  await sees(page, 'If none is chosen: all_reduce.');
+  await sees(page, 'If none is selected: all_reduce.');
   await page.getByLabel('GPUs').fill('{"gpu-0": [0, 1]}');
   await page.getByLabel('NCCL library').fill('/opt/libnccl.so');
   await page.getByLabel('Bind ranks to').selectOption('numa');
@@ -390,7 +390,7 @@ test('fields say what they take, and what a blank means', LIMIT, async (t) => {
     nccl_lib: '/opt/libnccl.so',
     bind: 'numa',
   });
-  assert.equal(await page.getByText('None chosen').count(), 0);
+  assert.equal(await page.getByText('None selected').count(), 0);
 });
 
 test('a run whose gate failed is red in the lists', LIMIT, async (t) => {

@@ -61,7 +61,7 @@ test('pairs are a map with the slowest node first, each to be read out and opene
 });
 
 test(
-  'the named node is outlined, slow pairs are coloured, and what was not measured is grey',
+  'the named node is outlined, slow pairs are coloured, and what was not measured is hollow',
   LIMIT,
   async (t) => {
     const { server, page, open } = await setUp(t);
@@ -98,8 +98,8 @@ test(
       );
     const inHex = ([red, green, blue]) =>
       `#${[red, green, blue].map((value) => value.toString(16).padStart(2, '0')).join('')}`;
-    assert.equal(inHex(await cell(3, 3)), await colour('border'));
-    assert.equal(inHex(await cell(2, 4)), await colour('sunken'));
+    assert.equal(inHex(await cell(3, 3)), await colour('surface'));
+    assert.equal(inHex(await cell(2, 4)), await colour('border'));
   },
 );
 

@@ -170,7 +170,7 @@ test('what is found of nodes is on their pages, with what mends it, and on their
   await page.getByText('Inventory compared', { exact: true }).click();
   const found = page.getByRole('region', { name: 'Differences of inventories' });
   await found.getByRole('row', { name: /^limits\.cgroup_cpus .*1\.5/ }).waitFor();
-  await page.getByLabel('Held against').selectOption({ index: 1 });
+  await page.getByLabel('Compared with').selectOption({ index: 1 });
   await sees(page, 'In nothing that is known of them.');
   assert.deepEqual(
     (await axe(page)).map((violation) => violation.id),

@@ -95,7 +95,7 @@ test('the chart is saved as CSV', LIMIT, async (t) => {
 
 test('a step of a model is held against the run', LIMIT, async (t) => {
   const { page } = await setUp(t, { expected: /422/ });
-  await page.getByText('Is this network enough for my model?').click();
+  await page.getByText('Training step estimate').click();
   await page.getByLabel('Parameters').fill('7e9');
   await page.getByLabel('A step takes').fill('1.6');
   await page.getByRole('button', { name: 'Estimate' }).click();

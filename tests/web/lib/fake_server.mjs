@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BUILD = resolve(ROOT, process.env.RINGBENCH_BUILD_DIR || 'build/dev');
 /* As the build completed it: cmake --build --preset dev --target openapi. */
 export const SCHEMA = join(BUILD, 'server/api/openapi.json');
-/* Held against what the C server answers by its own units. */
+/* Compared with what the C server answers by its own units. */
 const COLLECTIVES = new URL('../../vectors/collectives.json', import.meta.url);
 /* As the build bundled it: cmake --build --preset dev --target web. */
 const WEB = join(BUILD, 'share/ringbench/web');

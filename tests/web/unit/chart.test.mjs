@@ -296,7 +296,7 @@ test('runs that are not alike are said to be so; runs that are, are not', () => 
 test('a picture names all of its runs, when and where they ran, and what is simulated', () => {
   const text = pictureOf(mixed());
   assert.match(text, />before, model \(simulated\)</);
-  assert.match(text, /Not alike\. before: host, 4 ranks; model: simulated, 64 ranks\./);
+  assert.match(text, /Not comparable\. before: host, 4 ranks; model: simulated, 64 ranks\./);
   assert.match(text, /06cw1x2k3m4n · 2026-01-05 10:00 UTC · host · 4 ranks · node-1</);
   assert.match(text, /06cw2b7q9r1s [^<]* n0, n1, n2, n3 and 4 more nodes</);
   assert.match(text, />partly simulated</);

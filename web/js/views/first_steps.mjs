@@ -85,7 +85,7 @@ function lines(app) {
     [
       'Start the server',
       `ringbench-server --listen ${host}${file && `${file} tokens`}`,
-      'It runs: this page comes from it.',
+      'Running. You are looking at it.',
     ],
     [
       'Start an agent on each node',
@@ -113,7 +113,7 @@ function demoOffer(app) {
   const note = h(
     'p.muted',
     { role: 'status' },
-    'No nodes at hand? The server plays 16, one of them slow, and finds it within seconds. ' +
+    'No nodes at hand? The server simulates 16 nodes, one of them slow, and finds it in seconds. ' +
       'All of it is marked simulated.',
   );
   const offer = h('div.actions.search-offer', { hidden: true }, button, note);

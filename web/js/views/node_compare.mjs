@@ -13,12 +13,16 @@ const said = ({ id, name, created }) => `${name || id}, ${created.slice(0, 16).r
 
 export function nodeCompare(app, node) {
   const when = h('select', { 'aria-label': 'As the run found it', on: { change: offer } });
-  const against = h('select', { 'aria-label': 'Held against', on: { change: ask } });
+  const against = h('select', { 'aria-label': 'Compared with', on: { change: ask } });
   const inside = h('div', { role: 'status' });
   const element = fold(
     'Inventory compared',
     h('span.muted', 'with another node of a run, or with itself in another run'),
-    h('p.row', h('label', h('span', 'As found by '), when), h('label', h('span', ' held against '), against)),
+    h(
+      'p.row',
+      h('label', h('span', 'As found by '), when),
+      h('label', h('span', ' compared with '), against),
+    ),
     inside,
   );
   let runs = [],
@@ -92,7 +96,7 @@ function tableOf({ differences }) {
       'scroll',
       h(
         'table.list.differences',
-        head(['What', 'Held against', 'This']),
+        head(['Fact', 'Compared with', 'This']),
         h(
           'tbody',
           differences.map(({ what, base, head: own }) =>

@@ -95,7 +95,7 @@ export default function view(root, app, { query: first }) {
     const view = { query, suspects, ...differences(found) };
     const all = nodesInWords(nodes, suspects);
     const by = query.by === '' ? usualGrouping(nodes) : query.by;
-    setText(count, found.length === nodes.length ? all : `${found.length} fit the filter, of ${all}`);
+    setText(count, found.length === nodes.length ? all : `${found.length} match the filter, of ${all}`);
     filter.offer(groupings(nodes), by);
     setHidden(table.element, found.length === 0);
     setHidden(agreed, !query.differ || found.length === 0);
@@ -298,7 +298,7 @@ function filterBar(change) {
   });
   const differ = toggles(
     'What differs',
-    [['differ', 'what differs', 'Only what nodes do not agree on']],
+    [['differ', 'Show differences', 'Only facts in which nodes differ']],
     (chosen) => change({ differ: chosen.length > 0 }),
   );
   const later = debounce(() => change({ q: text.value.trim(), labels: [] }), 150);

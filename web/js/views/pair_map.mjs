@@ -82,10 +82,10 @@ export function pairMap(change) {
     map.said,
     h(
       'p.muted.heat-key',
+      '100 % slower',
       h('span.heat-scale.slower-left'),
-      'slower than the median of all pairs, or faster, by 5 to 100 %. Columns are the rows ' +
-        'in the same order, the slowest first; ' +
-        'grey: not measured; hatched: failed; outlined: who is named above.',
+      '100 % faster than the median of all pairs. Same order in rows and columns, slowest first. ' +
+        'Hollow: not measured. Hatched: failed. Outlined: named in the verdict.',
     ),
   );
   return {

@@ -139,7 +139,7 @@ function runTopology(app, id) {
 /* Made when it is opened. */
 function runBudget(app, id) {
   const form = laterPart(app, (views) => views.budget(app, id));
-  const element = fold('Is this network enough for my model?', null, form.element);
+  const element = fold('Training step estimate', null, form.element);
   element.addEventListener('toggle', () => element.open && form.update());
   return {
     element,

@@ -60,8 +60,8 @@ const MEANINGS = [
   [
     'busbw',
     `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
-    estimates what the busiest link carries, so it can be held against the hardware’s
-    rate and compared between collectives and numbers of ranks.`,
+    estimates what the busiest link carries, so it can be compared with the link
+    speed, and between collectives and rank counts.`,
   ],
   [
     'size',

@@ -32,7 +32,7 @@ export function RunCharts({ app, runs, view, change, figures = false }) {
         <ViewShare app={app} shown={shown} />
       </div>
       {unlike && (
-        <Alert tone="warn" title="Not alike. ">
+        <Alert tone="warn" title="Not comparable. ">
           {unlike}
         </Alert>
       )}

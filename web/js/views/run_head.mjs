@@ -185,7 +185,7 @@ function drawFollowUp({ follow }, offer) {
   if (offer) {
     setText(follow, offer.title);
     follow.classList.toggle('primary', offer.why !== null);
-    follow.title ||= offer.why ?? 'The same nodes in groups, which are held against each other';
+    follow.title ||= offer.why ?? 'The same nodes in groups, which are compared with each other';
   }
 }
 
@@ -243,7 +243,7 @@ const waysTable = (ways) =>
   ways.length === 0
     ? null
     : region(
-        'Ways that do not go',
+        'Unreachable addresses',
         'scroll',
         h(
           'table.lanes',
@@ -363,7 +363,7 @@ function drawAlerts(parts, source, state, wrong) {
       source.error
         ? alertBox(
             'bad',
-            `This run can’t be shown${source.meta ? ' to its end' : ''}. `,
+            `Run not found or not readable${source.meta ? ' to its end' : ''}. `,
             source.error.message,
           )
         : null,

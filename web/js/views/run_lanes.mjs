@@ -194,7 +194,7 @@ function whyOf(rank, { blamed }) {
     return ['bad', [blamed.kind.replaceAll('_', ' '), named.text].filter(Boolean).join(': ')];
   }
   if (named) {
-    return ['bad', isVictim(rank) ? 'named by the failure' : text];
+    return ['bad', isVictim(rank) ? 'caused the failure' : text];
   }
   return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
 }
