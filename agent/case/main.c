@@ -157,6 +157,8 @@ static int start(struct program *program)
 int main(int argc, char **argv)
 {
     static struct program program;
+    const char *level_name = getenv("RINGBENCH_LOG_LEVEL");
+    int level = level_name ? log_level_parse(level_name) : -1;
     struct stat st;
 
     if (argc > 1 || fstat(STDIN_FILENO, &st) ||
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
               is_help ? stdout : stderr);
         return is_help ? 0 : 2;
     }
-    log_init("ringbench-case", LOG_INFO);
+    log_init("ringbench-case", level < 0 ? LOG_INFO : (enum log_level)level);
     if (start(&program))
         return 1;
     uv_run(&program.loop, UV_RUN_DEFAULT);

@@ -355,17 +355,18 @@ static void send_text(struct case_process *process, char *text)
 }
 
 /* posix_spawn, as this program has threads and its memory is not worth copying. In a
- * session of its own, as no terminal's hangup is meant for it; and without this process's
- * environment, which may have secrets. */
+ * session of its own, as no terminal's hangup is meant for it. This process's environment
+ * may have secrets: it gets the log level alone. */
 static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
 {
-    char name[] = PROGRAM;
-    char *argv[] = {name, NULL}, *env[] = {NULL};
+    char name[] = PROGRAM, level[64];
+    char *argv[] = {name, NULL}, *env[] = {level, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t set;
     int code;
 
+    snprintf(level, sizeof(level), "RINGBENCH_LOG_LEVEL=%s", log_level_name());
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);

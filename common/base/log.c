@@ -31,6 +31,11 @@ int log_level_parse(const char *name)
     return -1;
 }
 
+const char *log_level_name(void)
+{
+    return level_names[log_setup.level];
+}
+
 void log_message(enum log_level level, const char *format, ...)
 {
     char text[2048], line[2048];

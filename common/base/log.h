@@ -11,6 +11,9 @@ void log_init(const char *program, enum log_level level);
 /* Parse "error", "warn", "info" or "debug"; -1 if it is none of them. */
 int log_level_parse(const char *name);
 
+/* The name of the level that log_init has set. */
+const char *log_level_name(void);
+
 /* Print one line "TIME program LEVEL text", the text as clean_text_show has it, so that
  * nobody who is quoted in it makes lines of his own. Thread safe. A newline is added. */
 void log_message(enum log_level level, const char *format, ...)

@@ -45,6 +45,16 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     assert.equal(server.ofType('gone').length, 1);
   });
 
+  test('its log level is also that of its cases', limit, async (t) => {
+    const { server, agent } = await up(t, {}, ['--log-level', 'warn']);
+    server.command(startCommand('done'));
+    await gone(server);
+    server.command(startCommand('done', { backend: 'none', number: 1 }));
+    await gone(server, 2);
+    await agent.errorLine(/ringbench-case warn run r1 case 1 can't start here/);
+    assert.doesNotMatch(agent.errors.join('\n'), / info /);
+  });
+
   test('gives a worker the environment, descriptors and case file of the contract', limit, async (t) => {
     const token = path.join(tempDir(t), 'token');
     fs.writeFileSync(token, 's3cret\n', { mode: 0o600 });
