@@ -60,7 +60,7 @@ static const struct option table[] = {
     {"web-dir", OPTION_STRING, AT(web_dir), NULL, "DIR",
      "the web UI's files (default: beside the program)", 0, 0},
     {"config", OPTION_STRING, AT(config), NULL, "FILE", "read options from a file", 0, 0},
-    {"lease-s", OPTION_INT, AT(lease_s), "15", "S",
+    {"lease-s", OPTION_INT, AT(lease_s), "30", "S",
      "an agent silent for so long counts as lost", 2, 86400},
     {"batch-lost-s", OPTION_INT, AT(batch_lost_s), "180", "S",
      "a lost node of a batch job's group has left after so long", 1, 86400},

@@ -70,11 +70,11 @@ export function whyNot() {
  * example "1gbit"; null: unlimited) in the direction away from the host.
  *
  * Gives {hosts: [{namespace, address, exec}], hub: {namespace, address, exec}, setRate(i, rate), capFlows(rate),
- * cut(i), deafen(i), strand(i), teardown()}; exec is what to put before a command to run it there. The hub is
+ * cut(i), rejoin(i), deafen(i), strand(i), teardown()}; exec is what to put before a command to run it there. The hub is
  * the switch's own namespace, reachable from all hosts: the place for a server. After capFlows(rate), of two
  * hosts before anything is started in them, each connection between them gets so much at most and all
  * together are not limited, as where links are bonded. After cut(i) a host's packets vanish in silence,
- * both ways; after deafen(i) those that go to it do; after strand(i) all but those that it sends to the hub.
+ * both ways, until rejoin(i); after deafen(i) those that go to it do; after strand(i) all but those that it sends to the hub.
  */
 export function setup(n, rate) {
   const prefix = `rb${process.pid}n${serial++}`;
@@ -153,6 +153,9 @@ export function setup(n, rate) {
   const cut = (i) => {
     run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'nomaster');
   };
+  const rejoin = (i) => {
+    run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'master', 'br0');
+  };
   const capFlows = (rate) =>
     hosts.forEach(({ namespace, exec }, i) => {
       run(...exec, 'sh', '-c', `echo ${ports[0]} ${ports.at(-1)} >/proc/sys/net/ipv4/ip_local_port_range`);
@@ -186,5 +189,5 @@ export function setup(n, rate) {
       '1',
     );
   };
-  return { hosts, hub, setRate, capFlows, cut, deafen, strand, teardown };
+  return { hosts, hub, setRate, capFlows, cut, rejoin, deafen, strand, teardown };
 }

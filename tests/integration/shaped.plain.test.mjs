@@ -10,18 +10,18 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { startIn, startServerIn } from './lib/cluster.mjs';
-import { atEnd, binDir, patience, tempDir } from './lib/fixture.mjs';
+import { atEnd, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
 import * as netns from './netns.mjs';
 
 const skip = netns.whyNot() ?? false;
 const gigabit = 0.125 * (1448 / 1514);
 
-async function startHosts(t, rate, count = 4, ranks = 1, shape = (_net) => {}) {
+async function startHosts(t, rate, count = 4, ranks = 1, shape = (_net) => {}, lease = '8') {
   const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
   shape(net);
-  const url = await startServerIn(t, net, ['--lease-s', '8']);
+  const url = await startServerIn(t, net, ['--lease-s', lease]);
   const hosts = { net, url };
   await Promise.all(net.hosts.map((_, i) => startAgent(t, hosts, i, `node-${i + 1}`, ranks)));
   return hosts;
@@ -314,4 +314,25 @@ describe('hosts on links that break', { skip, timeout: 600000 * patience, concur
       assert.doesNotMatch(end.reason, /on node-[124]/);
     });
   }
+
+  // Seventeen seconds: longer than a network is down while its links fail over.
+  it('a host that is cut off for a while is named, and its case goes on', async (t) => {
+    const hosts = await startHosts(t, null, 2, 2, () => {}, '120');
+    const sizes = { min: 65536, max: 65536 + 4096 * 1000, step: 4096 };
+    const curl = post(t, hosts, { sizes, iters: 500, warmup: 1, in_place: false, check: 0, stall_s: 120 });
+    await curl.line(/"type":"result"/, 20000 * patience);
+    hosts.net.cut(1);
+    const [line] = await curl.line(/^.*"type":"message".*has not answered.*$/, 60000 * patience);
+    const { node, rank, level, text } = JSON.parse(line);
+    assert.deepEqual([node, rank, level], ['node-1', 0, 'warn']);
+    assert.match(text, /^rank 2 at 10\.77\.0\.2 /);
+    const seen = eventsOf(curl).filter(({ type }) => type === 'result').length;
+    hosts.net.rejoin(1);
+    await waitFor(
+      () => eventsOf(curl).filter(({ type }) => type === 'result').length > seen + 1,
+      'results after the cut',
+      60000 * patience,
+    );
+    assert.ok(!eventsOf(curl).some(({ type, state }) => type === 'case' && state === 'failed'));
+  });
 });

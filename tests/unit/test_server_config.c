@@ -103,7 +103,7 @@ TEST(makes_the_numeric_forms)
     assert_true(config_is_loopback(&config.rendezvous_address));
     assert_int_equal(config.port_low, 100);
     assert_int_equal(config.port_high, 200);
-    assert_int_equal(config.lease_s, 15);
+    assert_int_equal(config.lease_s, 30);
     assert_int_equal(config.poll_s, 5);
     assert_int_equal(config.join_timeout_s, 30);
     assert_int_equal(config.level, LOG_INFO);

@@ -34,7 +34,7 @@ static void join_with_one_that_ends(bool is_known)
     memcpy(peers[0].token, shm_group_token(&group), SHM_TOKEN_BYTES);
     peers[1] = (struct shm_peer){.rank = 7, .pid = pid, .remote_fd = group.fd};
     if (is_known)
-        watch_lose_process(&watch, 7);
+        watch_lose_rank(&watch, 7, ERROR_PEER, "lost rank 7");
     assert_int_equal(shm_group_join(&group, peers, 2, 0, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
     assert_int_equal(watch.lost, is_known ? 7 : -1);

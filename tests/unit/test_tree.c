@@ -30,7 +30,6 @@ static void *look_after(void *arg)
         struct pollfd pollfd = {.fd = tree_fd(tree), .events = POLLIN};
         poll(&pollfd, 1, 50);
         tree_look(tree);
-        tree_tick(tree);
     }
     return NULL;
 }

@@ -128,6 +128,16 @@ static void report_deafness(struct watchdog *watchdog)
     end(watchdog, &error, -1);
 }
 
+/* It may be over soon: the case ends by it only later. */
+static void report_silence(struct watchdog *watchdog)
+{
+    char text[400];
+
+    if (watchdog->tree && tree_has_silence(watchdog->tree, text, sizeof(text)))
+        events_emit(watchdog->events, "log",
+                    json_pack("{s:s, s:s}", "level", "warn", "text", text));
+}
+
 static void look(struct watchdog *watchdog, struct sight *sight)
 {
     int64_t now = clock_monotonic_ns();
@@ -142,8 +152,7 @@ static void look(struct watchdog *watchdog, struct sight *sight)
             report_deafness(watchdog);
     } else if (now - sight->told_ns >= PROGRESS_MS * INT64_C(1000000)) {
         sight->told_ns = now;
-        if (watchdog->tree)
-            tree_tick(watchdog->tree);
+        report_silence(watchdog);
         events_emit(watchdog->events, "progress", progress_describe(watchdog->progress));
     }
 }

@@ -232,9 +232,9 @@ void segment_wake(struct segment *segment)
     futex_wake(&segment->map->arrivals);
 }
 
-void segment_tell_loss(struct segment *segment)
+void segment_tell_loss(struct segment *segment, int lost, const struct error *error)
 {
     if (segment->map)
-        watch_publish(segment->watch, &segment->map->notice);
+        watch_publish(&segment->map->notice, lost, error->code, error->text);
     segment_wake(segment);
 }

@@ -61,8 +61,8 @@ void segment_release_all(struct segment *segment);
 /* The others: wait until the leader has released them; then read the area. */
 int segment_await(struct segment *segment);
 
-/* Any thread of the leader: tell all members of a loss that the watch has recorded. */
-void segment_tell_loss(struct segment *segment);
+/* Any thread of the leader: tell all members of a loss. */
+void segment_tell_loss(struct segment *segment, int lost, const struct error *error);
 /* Any thread: wake this host's ranks to look at their watches. */
 void segment_wake(struct segment *segment);
 

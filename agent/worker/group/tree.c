@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "agent/worker/group/tree_join.h"
-#include "common/base/log.h"
 
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of a socket, before sleeping on it: some 100 us */
@@ -48,14 +47,22 @@ static int add_event(struct tree *tree, int fd, uint32_t id, struct error *err)
                : 0;
 }
 
+static int lose_process(struct tree *tree, int rank, struct error *err)
+{
+    struct error error;
+
+    watch_describe_end(rank, &error);
+    watch_lose_rank(&tree->watch, rank, error.code, error.text);
+    return watch_reason(&tree->watch, err);
+}
+
 /* Before Linux 5.3 there are no such descriptors: there the agents tell of the end. */
 static int watch_process(struct tree *tree, int rank, pid_t pid, struct error *err)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
     if (fd < 0 && errno == ESRCH)
-        return watch_lose_process(&tree->watch, rank) ? watch_reason(&tree->watch, err)
-                                                      : -1;
+        return lose_process(tree, rank, err);
     if (fd < 0)
         return 0;
     tree->pidfds[tree->n_pidfds++] = fd;
@@ -173,6 +180,39 @@ json_t *tree_describe(const struct tree *tree)
 
 /* ---- Between hosts ---- */
 
+/* What one host tells another of a death. */
+struct notice {
+    int32_t lost, code;
+    char text[248];
+};
+
+/* Whether there is one; else errno or 0 says why not. */
+static bool read_notice(const struct tree_link *link, int flags, int *lost,
+                        struct error *error)
+{
+    struct notice notice;
+    ssize_t n = recv(link->notice_fd, &notice, sizeof(notice), MSG_DONTWAIT | flags);
+
+    errno = n < 0 ? errno : 0;
+    if (n != (ssize_t)sizeof(notice))
+        return false;
+    notice.text[sizeof(notice.text) - 1] = '\0';
+    *lost = notice.lost;
+    error_set(error, (enum error_code)notice.code, "%s", notice.text);
+    return true;
+}
+
+/* A neighbour that ends because of another's death has told of that before. */
+static int lose_link(struct tree *tree, const struct tree_link *link, int errnum)
+{
+    struct error error;
+    int lost;
+
+    return read_notice(link, MSG_PEEK, &lost, &error)
+               ? watch_lose_rank(&tree->watch, lost, error.code, error.text)
+               : watch_lose(&tree->watch, link->rank, errnum);
+}
+
 static int move(struct tree *tree, const struct tree_link *link, char *data, size_t len,
                 bool is_send)
 {
@@ -187,7 +227,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
             done += (size_t)n;
             polls = 0;
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            return watch_lose(&tree->watch, link->rank, n < 0 ? errno : 0);
+            return lose_link(tree, link, n < 0 ? errno : 0);
         } else if (polls++ < most) {
             watch_relax();
         } else {
@@ -382,12 +422,6 @@ int tree_barrier(struct tree *tree, struct error *err)
 
 /* ---- Deaths: on another thread ---- */
 
-/* What one host tells another. */
-struct notice {
-    int32_t lost, code;
-    char text[248];
-};
-
 int tree_fd(const struct tree *tree)
 {
     return atomic_load(&tree->watch.is_leaving) || atomic_load(&tree->watch.has_failed)
@@ -395,48 +429,43 @@ int tree_fd(const struct tree *tree)
                : tree->epoll_fd;
 }
 
-/* Along the tree and into the segment; the one who told it closes its end. */
-static void spread(struct tree *tree)
+/* Along the tree and into the segment. */
+static void spread(struct tree *tree, int lost, const struct error *error)
 {
-    const struct watch *watch = &tree->watch;
-    struct notice notice = {.lost = watch->lost, .code = (int32_t)watch->error.code};
+    struct notice notice = {.lost = lost, .code = (int32_t)error->code};
 
-    snprintf(notice.text, sizeof(notice.text), "%.247s", watch->error.text);
+    snprintf(notice.text, sizeof(notice.text), "%.247s", error->text);
     for (int i = 0; i < tree->n_links; i++)
         send(tree->links[i].notice_fd, &notice, sizeof(notice),
              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (leads(tree))
-        segment_tell_loss(&tree->segment);
-    else
-        segment_wake(&tree->segment);
-}
-
-static void read_notice(struct tree *tree, const struct tree_link *link)
-{
-    struct notice notice;
-    ssize_t n = recv(link->notice_fd, &notice, sizeof(notice), MSG_DONTWAIT);
-
-    if (n == (ssize_t)sizeof(notice)) {
-        notice.text[sizeof(notice.text) - 1] = '\0';
-        watch_lose_rank(&tree->watch, notice.lost, (enum error_code)notice.code,
-                        notice.text);
-    } else {
-        watch_lose_socket(&tree->watch, link->rank, n < 0 ? errno : 0);
-    }
+        segment_tell_loss(&tree->segment, lost, error);
 }
 
 void tree_look(struct tree *tree)
 {
     struct epoll_event event;
+    struct error error;
 
     if (tree_fd(tree) < 0 || epoll_wait(tree->epoll_fd, &event, 1, 0) <= 0)
         return;
-    int id = (int)event.data.u32;
-    if (id >= tree->world_size)
-        read_notice(tree, &tree->links[id - tree->world_size]);
-    else
-        watch_lose_process(&tree->watch, id);
-    spread(tree);
+    int lost = (int)event.data.u32;
+    if (lost < tree->world_size) {
+        /* A leader that ends because of another's death has told of that before. */
+        if (watch_check(&tree->watch))
+            return;
+        watch_describe_end(lost, &error);
+    } else {
+        const struct tree_link *link = &tree->links[lost - tree->world_size];
+        if (!read_notice(link, 0, &lost, &error)) {
+            lost = link->rank;
+            watch_describe_cut(lost, errno, &error);
+        }
+    }
+    /* First the others: this process may end as soon as its own watch has it. */
+    spread(tree, lost, &error);
+    watch_lose_rank(&tree->watch, lost, error.code, error.text);
+    segment_wake(&tree->segment);
 }
 
 static int64_t silence_ms(int fd)
@@ -449,17 +478,24 @@ static int64_t silence_ms(int fd)
                : (int64_t)info.tcpi_last_ack_recv;
 }
 
-void tree_tick(struct tree *tree)
+bool tree_has_silence(struct tree *tree, char *text, size_t size)
 {
+    bool has_silence = false;
+
     for (int i = 0; tree_fd(tree) >= 0 && i < tree->n_links; i++) {
         struct tree_link *link = &tree->links[i];
         int64_t ms = silence_ms(link->notice_fd);
 
-        if (ms >= SILENT_MS && !link->is_silent)
-            log_warn(
-                "rank %d at %s has not answered for %lld s; the case ends when it is "
-                "silent for 30 s",
-                link->rank, tree->hosts[link->host].address, (long long)(ms / 1000));
-        link->is_silent = ms >= SILENT_MS;
+        if (ms >= SILENT_MS && !link->is_silent && !has_silence) {
+            has_silence = true;
+            snprintf(text, size,
+                     "rank %d at %s has not answered for %lld s: its host or the network "
+                     "is down; the case ends when it is silent for 30 s",
+                     link->rank, tree->hosts[link->host].address, (long long)(ms / 1000));
+            link->is_silent = true;
+        }
+        if (ms < SILENT_MS)
+            link->is_silent = false;
     }
+    return has_silence;
 }

@@ -13,8 +13,9 @@
  * Connections are probed after 10 s without bytes; 30 s without an answer end them, so a
  * network that is down for 15 s ends nothing.
  *
- * One thread, but for tree_fd, tree_look and tree_tick, which are for one other. A call
- * that fails has latched the reason in tree->watch, and all later calls fail likewise. */
+ * One thread, but for tree_fd, tree_look and tree_has_silence, which are for one other. A
+ * call that fails has latched the reason in tree->watch, and all later calls fail
+ * likewise. */
 #ifndef RINGBENCH_WORKER_GROUP_TREE_H
 #define RINGBENCH_WORKER_GROUP_TREE_H
 
@@ -93,10 +94,12 @@ int tree_allgather(struct tree *tree, const void *mine, size_t len, void *all,
 /* "shm", "tcp" or "shm, tcp"; "self" without peers. A new reference. */
 json_t *tree_describe(const struct tree *tree);
 
-/* For the thread that watches: a descriptor that is readable when there is news, to be
- * looked at by tree_look; and what is to be done about once a second. */
+/* For the thread that watches: a descriptor that is readable when there is news (-1: none
+ * will come), to be looked at by tree_look. */
 int tree_fd(const struct tree *tree);
 void tree_look(struct tree *tree);
-void tree_tick(struct tree *tree);
+/* About once a second: whether a neighbour has just fallen silent, and a sentence on it.
+ */
+bool tree_has_silence(struct tree *tree, char *text, size_t size);
 
 #endif

@@ -39,23 +39,16 @@ int watch_lose_rank(struct watch *watch, int lost, enum error_code code, const c
     return record(watch, lost, code, text);
 }
 
-static int lose(struct watch *watch, int rank, enum error_code code, const char *how)
+void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
+                   const char *text)
 {
-    char text[200];
-
-    snprintf(text, sizeof(text), "lost rank %d: %s", rank, how);
-    return record(watch, rank, code, text);
-}
-
-void watch_publish(const struct watch *watch, struct watch_notice *notice)
-{
-    int none = 0;
+    int none = NOTICE_NONE;
 
     if (!atomic_compare_exchange_strong(&notice->state, &none, NOTICE_BEGUN))
         return;
-    notice->lost = watch->lost;
-    notice->code = (int32_t)watch->error.code;
-    snprintf(notice->text, sizeof(notice->text), "%.255s", watch->error.text);
+    notice->lost = lost;
+    notice->code = (int32_t)code;
+    snprintf(notice->text, sizeof(notice->text), "%.255s", text);
     atomic_store(&notice->state, NOTICE_WHOLE);
 }
 
@@ -66,15 +59,15 @@ static bool is_silence(int errnum)
     return errnum == ETIMEDOUT || errnum == EHOSTUNREACH || errnum == ENETUNREACH;
 }
 
-int watch_lose_socket(struct watch *watch, int rank, int errnum)
+void watch_describe_end(int rank, struct error *out)
 {
-    return lose(watch, rank, is_silence(errnum) ? ERROR_UNREACHABLE : ERROR_PEER,
-                errnum ? strerror(errnum) : "connection closed");
+    error_set(out, ERROR_PEER, "lost rank %d: its process has ended", rank);
 }
 
-int watch_lose_process(struct watch *watch, int rank)
+void watch_describe_cut(int rank, int errnum, struct error *out)
 {
-    return lose(watch, rank, ERROR_PEER, "its process has ended");
+    error_set(out, is_silence(errnum) ? ERROR_UNREACHABLE : ERROR_PEER,
+              "lost rank %d: %s", rank, errnum ? strerror(errnum) : "connection closed");
 }
 
 void watch_init(struct watch *watch, const atomic_int *stop)
@@ -126,10 +119,12 @@ static bool await_news(struct watch *watch)
 
 int watch_lose(struct watch *watch, int rank, int errnum)
 {
-    /* The failed call has taken the socket's error: another look would find it closed. */
-    if (is_silence(errnum) || !await_news(watch))
-        watch_lose_socket(watch, rank, errnum);
-    return -1;
+    struct error error;
+
+    if (!is_silence(errnum) && await_news(watch))
+        return -1;
+    watch_describe_cut(rank, errnum, &error);
+    return record(watch, rank, error.code, error.text);
 }
 
 int watch_fail(struct watch *watch, enum error_code code, const char *text)

@@ -58,11 +58,14 @@ int watch_lose(struct watch *watch, int rank, int errnum);
 /* Record the loss of a rank; the first one stands. Any thread. -1. */
 int watch_lose_rank(struct watch *watch, int lost, enum error_code code,
                     const char *text);
-/* The same of a process that has ended, and of a connection (errno; 0: closed). */
-int watch_lose_process(struct watch *watch, int rank);
-int watch_lose_socket(struct watch *watch, int rank, int errnum);
-/* Write a recorded loss where others read it. Any thread. */
-void watch_publish(const struct watch *watch, struct watch_notice *notice);
+/* Write a loss where others read it, unless one stands there. Any thread. */
+void watch_publish(struct watch_notice *notice, int lost, enum error_code code,
+                   const char *text);
+
+/* How the loss of a rank is told: its process has ended; its connection failed with this
+ * errno value, or was closed (0). */
+void watch_describe_end(int rank, struct error *out);
+void watch_describe_cut(int rank, int errnum, struct error *out);
 
 /* Record that the wait ends for a reason that is no peer's; the first one stands. -1. */
 int watch_fail(struct watch *watch, enum error_code code, const char *text);
