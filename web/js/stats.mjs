@@ -1,5 +1,5 @@
 /* stats.mjs - the server's figures in words, and in the order of a table. No DOM. */
-import { formatPercent, listInWords } from './units.mjs';
+import { formatChange, formatPercent, listInWords } from './units.mjs';
 
 export function median(values) {
   if (values.length === 0) {
@@ -86,6 +86,12 @@ export function doubtInWords(doubt) {
   }
   return isWithinFactor(doubt.lo, doubt.hi) ? `±${formatPercent(doubt.half)}` : 'unknown';
 }
+
+/* "+3.2 to +5.0 %", or "unknown" */
+export const formatInterval = ([low, high]) =>
+  isWithinFactor(1 + low, 1 + high)
+    ? `${formatChange(low).replace(' %', '')} to ${formatChange(high)}`
+    : 'unknown';
 
 /* A point's value of a figure. The band, lo to hi, is always from the least to the greatest
  * of any rank, over all repeats: however many rows there are, and whoever added them up. The

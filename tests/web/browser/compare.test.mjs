@@ -112,7 +112,7 @@ test('sides are chosen in the form, and the address has them', LIMIT, async (t) 
   const id = await completed(LINKS);
   await open('/');
   await page.getByRole('link', { name: 'Compare', exact: true }).click();
-  await sees(page, 'What is compared with what?');
+  await sees(page, 'Select two sides to compare');
   assert.deepEqual(
     (await axe(page)).map((violation) => violation.id),
     [],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as stats from '../../../web/js/stats.mjs';
 import { bookOf } from '../../../web/js/book.mjs';
-import { formatInterval } from '../../../web/js/delta_row.mjs';
+import { formatInterval } from '../../../web/js/stats.mjs';
 import { sampleRow, stateWith } from '../lib/sample.mjs';
 
 const row = (options) => ({ case: 0, attempt: 1, ...sampleRow({ row: 0, series: 0, ...options }) });

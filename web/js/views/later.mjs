@@ -2,7 +2,7 @@
 export { panelsToSvg, svgToPng, tonesOf } from '../plot_file.jsx';
 export { rowsShown, toCsv, toJson, toMarkdown } from '../shown_files.mjs';
 export { default as budget } from './budget.mjs';
-export { default as compare } from './compare.mjs';
+export { default as compare } from './compare.jsx';
 export { default as firstSteps } from './first_steps.mjs';
 export { default as newRun } from './new_run.mjs';
 export { default as node } from './node.mjs';

@@ -1,0 +1,251 @@
+/* compare.jsx - the view that compares one run, or some of its cases, with another: all of it from
+ * the one answer of the server */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { copyText, download, h } from '../dom.mjs';
+import { pageFile } from '../page_file.mjs';
+import { ask } from '../parts.mjs';
+import { Alert, asView } from '../ui.jsx';
+import { compareQuery } from '../url_state.mjs';
+import { CompareForm } from './compare_form.jsx';
+import { Comparison, headline } from './compare_result.jsx';
+
+const BUSY_RETRY_MS = 1000;
+const LAST_RUNS = 5;
+
+const isWhole = ({ base, head, base_env: baseEnv, head_env: headEnv }) =>
+  base.length > 0 && (head.length > 0 || baseEnv.length + headEnv.length > 0);
+
+const wait = (ms) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+/* {answer, error, isBusy, baseline}. The server compares a few at a time, and may be away: a
+ * question that it did not answer is asked again. */
+function useComparison(app, query) {
+  const [found, setFound] = useState(/** @type {any} */ ({}));
+  const asked = isWhole(query) ? compareQuery(query) : null;
+  useEffect(() => {
+    let isCurrent = true;
+    const load = async () => {
+      setFound({ isBusy: true });
+      while (isCurrent) {
+        try {
+          const answer = await app.api.compare(asked);
+          if (!isCurrent) {
+            return;
+          }
+          app.title(headline(answer));
+          setFound({ answer });
+          const baseline = await baselineOf(app, query, answer);
+          const { operator } = await app.api.access().catch(() => ({ operator: false }));
+          if (isCurrent) {
+            setFound({ answer, baseline, operator });
+          }
+          return;
+        } catch (error) {
+          const isBusy = !error.status || error.status === 503;
+          if (isCurrent) {
+            setFound({ error, isBusy });
+          }
+          if (!isBusy) {
+            return;
+          }
+          await wait(BUSY_RETRY_MS);
+        }
+      }
+    };
+    if (asked) {
+      load();
+    } else {
+      app.title('Compare');
+      setFound({});
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [asked]);
+  return { ...found, asked };
+}
+
+/* Who accepted the base, and why. */
+async function baselineOf(app, query, { base }) {
+  if (query.base[0] !== 'baseline' || query.last) {
+    return null;
+  }
+  const { baselines } = await app.api
+    .baselines({ run: base.runs[0].id, limit: 1 })
+    .catch(() => ({ baselines: [] }));
+  return baselines[0] ?? null;
+}
+
+export default asView(function Compare({ app, query }) {
+  const { asked, answer, error, isBusy, baseline = null, operator } = useComparison(app, query);
+  const [note, setNote] = useState(null);
+  const result = useRef(null);
+  useEffect(() => setNote(null), [asked]);
+  const attempt = (act) => async () => {
+    try {
+      setNote(await act());
+    } catch (failure) {
+      setNote(
+        <Alert tone="bad" title="That did not work. ">
+          {failure.message}
+        </Alert>,
+      );
+    }
+  };
+  const file = (format) => app.api.blob(`/api/v1/compare?${compareQuery(query, { format })}`);
+  const actions = answer && [
+    operator &&
+      answer.head.runs.length === 1 &&
+      answer.head.unfinished === 0 && [
+        'Accept as baseline…',
+        'Use the head run as the reference for comparable runs',
+        () => acceptHead(app, answer),
+      ],
+    [
+      'Copy Markdown',
+      'For an issue tracker',
+      async () => {
+        await copyText(await (await file('markdown')).text());
+        return <p class="muted">Copied as Markdown.</p>;
+      },
+    ],
+    [
+      'CSV',
+      'Bands and sizes for a spreadsheet',
+      async () => download(await file('csv'), `${fileName(answer)}.csv`),
+    ],
+    [
+      'HTML',
+      'This comparison as a file that opens offline',
+      async () => {
+        const text = pageFile(headline(answer), result.current, answer);
+        download(new Blob([text], { type: 'text/html' }), `${fileName(answer)}.html`);
+      },
+    ],
+  ];
+  return (
+    <>
+      <div class="title">
+        <h1>Compare</h1>
+        <span class="spring" />
+        <div class="actions">
+          {(actions || []).filter(Boolean).map(([name, title, act]) => (
+            <button type="button" key={name} title={title} onClick={attempt(act)}>
+              {name}
+            </button>
+          ))}
+        </div>
+      </div>
+      <CompareForm
+        key={asked}
+        app={app}
+        query={query}
+        submit={(set) => app.go({ view: 'compare', query: set })}
+      />
+      <div class="alerts" role="status">
+        {note}
+        {asked && !answer && isBusy && <p class="muted">{busyInWords(error)}</p>}
+        {error && !isBusy && (
+          <Alert tone="bad" title="There is no comparison. ">
+            {error.message}
+            <OtherBase error={error} query={query} />
+          </Alert>
+        )}
+      </div>
+      {answer && (
+        <div class="stack" ref={result}>
+          <Comparison answer={answer} baseline={baseline} />
+        </div>
+      )}
+      {!asked && <Empty />}
+    </>
+  );
+});
+
+function busyInWords(error) {
+  if (!error) {
+    return 'Comparing…';
+  }
+  return error.status ? 'Waiting: the server is busy with other comparisons.' : 'Waiting for the server.';
+}
+
+/* Without a baseline there may be runs like it. */
+function OtherBase({ error, query }) {
+  if (error.status !== 404 || query.base[0] !== 'baseline' || query.last) {
+    return null;
+  }
+  return (
+    <p>
+      <a href={`/compare?${compareQuery({ ...query, last: LAST_RUNS })}`}>
+        Compare with the last {LAST_RUNS} runs like it
+      </a>
+    </p>
+  );
+}
+
+async function acceptHead(app, answer) {
+  const [{ id }] = answer.head.runs;
+  const by = h('input', { id: 'by', type: 'text', required: true, maxlength: '200' });
+  const why = h('input', { id: 'why', type: 'text', required: true, maxlength: '1000' });
+  const like = h(
+    'select',
+    { id: 'like' },
+    h('option', { value: 'nodes' }, 'the same nodes'),
+    h('option', { value: 'hardware' }, 'the same hardware'),
+  );
+  const field = (input, label) => h('div.field', h('label', { for: input.id }, label), input);
+  const decision = await ask(
+    `Accept run ${id} as a baseline?`,
+    [
+      h('p', 'Later runs like it are compared with it. Who accepted it, when and why is kept.'),
+      field(by, 'Who accepts it'),
+      field(why, 'Why'),
+      field(like, 'For runs on'),
+    ],
+    h('button.quiet', { value: 'no', formnovalidate: true }, 'Cancel'),
+    h('button.primary', { value: 'yes' }, 'Accept'),
+  );
+  if (decision !== 'yes') {
+    return null;
+  }
+  await app.api.acceptBaseline({ run: id, by: by.value, why: why.value, like: like.value });
+  return (
+    <Alert tone="good" title="Accepted. ">
+      Run {id} is a baseline now.
+    </Alert>
+  );
+}
+
+const fileName = ({ base, head }) => `ringbench-${base.runs[0]?.id ?? 'none'}-${head.runs[0]?.id ?? 'none'}`;
+
+const Empty = () => (
+  <section class="empty">
+    <h2>Select two sides to compare</h2>
+    <ul class="steps">
+      <li>
+        <strong>Two runs</strong>
+        <p>
+          Enter their ids above, the earlier one as base; or select them in the <a href="/">list of runs</a>.
+        </p>
+      </li>
+      <li>
+        <strong>Two settings</strong>
+        <p>
+          Start one run with a matrix, such as NCCL_ALGO with Ring and Tree, and at least 5 repeats. Its cases
+          are interleaved, so drift cancels out. The run's page links to the comparisons of its settings.
+        </p>
+      </li>
+      <li>
+        <strong>A run and the baseline</strong>
+        <p>
+          Enter "baseline" as base: the newest accepted run that is comparable to head. The button above a
+          comparison accepts its head.
+        </p>
+      </li>
+    </ul>
+    <p class="muted">An answer needs at least 3 cases per side; finding 3 % needs 5 to 10.</p>
+  </section>
+);

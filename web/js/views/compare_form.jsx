@@ -1,0 +1,126 @@
+/* compare_form.jsx - the runs of two sides, and the variables that select among their cases */
+import { useEffect, useState } from 'preact/hooks';
+import { combinationsOf } from '../matrix.mjs';
+import { shorten } from '../units.mjs';
+
+const OFFERED = 50;
+const HINT = 'a run’s id, RUN:CASE, or several';
+const LOOK_MS = 200;
+
+const idsOf = (text) => text.split(/[\s,]+/).filter(Boolean);
+
+export function CompareForm({ app, query, submit }) {
+  const [known, setKnown] = useState([]);
+  const [base, setBase] = useState({ text: query.base.join(' '), env: query.base_env });
+  const [head, setHead] = useState({ text: query.head.join(' '), env: query.head_env });
+  useEffect(() => {
+    app.api
+      .list(new URLSearchParams({ state: 'completed', limit: String(OFFERED) }))
+      .then(({ runs }) => setKnown(runs))
+      .catch(() => {}); /* an id can be typed */
+  }, []);
+  const go = (left, right) =>
+    submit({
+      base: idsOf(left.text),
+      base_env: left.env,
+      head: idsOf(right.text),
+      head_env: right.env,
+      last: null,
+      like: '',
+    });
+  return (
+    <form
+      class="card compare-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        go(base, head);
+      }}
+    >
+      <Side app={app} title="Base" hint={`${HINT}; or baseline`} side={base} onChange={setBase} />
+      <button type="button" class="quiet" title="Swap" onClick={() => go(head, base)}>
+        ⇄ Swap
+      </button>
+      <Side app={app} title="Head" hint={HINT} side={head} onChange={setHead} />
+      <button type="submit" class="primary">
+        Compare
+      </button>
+      <datalist id="known-runs">
+        <option value="baseline">the accepted baseline</option>
+        {known.map((run) => (
+          <option key={run.id} value={run.id}>
+            {shorten(run.name || 'no name', 60)}
+          </option>
+        ))}
+      </datalist>
+    </form>
+  );
+}
+
+/* The combinations of the one run that is named, soon after it was typed. */
+function useCombinations(app, text) {
+  const [found, setFound] = useState([]);
+  useEffect(() => {
+    const ids = idsOf(text);
+    const isRun = ids.length === 1 && /^\w+$/.test(ids[0]) && ids[0] !== 'baseline';
+    let isCurrent = true;
+    setFound([]);
+    const timer = setTimeout(async () => {
+      const sets = isRun ? await matrixOf(app, ids[0]) : [];
+      if (isCurrent) {
+        setFound(sets);
+      }
+    }, LOOK_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return found;
+}
+
+async function matrixOf(app, id) {
+  try {
+    return combinationsOf((await app.api.run(id)).spec);
+  } catch {
+    return [];
+  }
+}
+
+function Side({ app, title, hint, side: { text, env }, onChange }) {
+  const id = `compare-${title.toLowerCase()}`;
+  const found = useCombinations(app, text).map((set) => JSON.stringify(set));
+  const value = JSON.stringify(env);
+  const options = [...new Set(['[]', value, ...found])];
+  return (
+    <div class="field">
+      <label for={id}>{title}</label>
+      <input
+        id={id}
+        type="text"
+        list="known-runs"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={hint}
+        value={text}
+        onInput={(event) => onChange({ text: event.currentTarget.value, env: [] })}
+      />
+      {options.length > 1 && (
+        <select
+          aria-label={`${title}: which cases`}
+          value={value}
+          onChange={(event) => onChange({ text, env: JSON.parse(event.currentTarget.value) })}
+        >
+          {options.map((one) => (
+            <option key={one} value={one}>
+              {shorten(inWords(JSON.parse(one)), 120)}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+/* ["NAME=VALUE", "OTHER"] for people; a name alone is not set. */
+const inWords = (set) =>
+  set.map((one) => (one.includes('=') ? one : `${one} unset`)).join(' ') || 'all cases';

@@ -1,0 +1,283 @@
+/* compare_result.jsx - a comparison as it is shown: warnings, the sentence, changes by size, the
+ * bands, the differences of the sides, and single sizes. Every number and sentence is the server's. */
+import { groupName, keyOf } from '../change_model.mjs';
+import { DeltaAxis, DeltaRow, deltaLimit } from '../delta_row.jsx';
+import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
+import { formatInterval } from '../stats.mjs';
+import { Alert } from '../ui.jsx';
+import {
+  BANDS,
+  formatBandwidth,
+  formatChange,
+  formatSize,
+  formatTime,
+  plural,
+  shorten,
+  significant,
+} from '../units.mjs';
+import { unrealOf } from '../where.mjs';
+import { ChangePlot } from './change_plot.jsx';
+
+const SIZES_SHOWN = 500;
+
+/* The title of the window and of a file. */
+export const headline = ({ base, head }) => `${namesOf(head)} compared with ${namesOf(base)}`;
+
+const namesOf = ({ runs }) =>
+  runs
+    .slice(0, 2)
+    .map((run) => shorten(run.name || run.id, 40) + (unrealOf(run) ? ` (${unrealOf(run)})` : ''))
+    .join(', ') + (runs.length > 2 ? ` and ${runs.length - 2} more` : '');
+
+/* `baseline`: the accepted one that is base, or null. */
+export function Comparison({ answer, baseline }) {
+  const { verdict } = answer;
+  const { warnings, differences } = verdict.evidence;
+  return (
+    <>
+      {warnings.length > 0 && (
+        <Alert tone="warn" title={plural(warnings.length, 'warning')}>
+          <ul>
+            {warnings.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      <section class={`verdict ${verdict.answer}`}>
+        <AnswerPill answer={verdict.answer} />
+        <p role="status">{verdict.sentence}</p>
+      </section>
+      <div class="sides">
+        <Side title="Base" {...answer.base}>
+          {baseline && (
+            <p>
+              The baseline, accepted by {baseline.by} <Time text={baseline.accepted} />: {baseline.why}
+            </p>
+          )}
+        </Side>
+        <Side title="Head" {...answer.head} />
+      </div>
+      <ChangePlot answer={answer} />
+      <Bands {...verdict.evidence} />
+      <Differences differences={differences} />
+      <Sizes {...answer} />
+    </>
+  );
+}
+
+function Side({ title, runs, cases, children }) {
+  const sets = new Set(cases.map(({ env }) => envInWords(env)));
+  return (
+    <section class="card">
+      <h2>
+        {title}
+        <span class="note">{plural(cases.length, 'case')}</span>
+      </h2>
+      <ul>
+        {runs.map((run) => (
+          <li key={run.id}>
+            <a href={`/runs/${encodeURIComponent(run.id)}`}>{shorten(run.name || run.id, 80)}</a>{' '}
+            {unrealOf(run) && <span class="pill warn">{unrealOf(run)}</span>}{' '}
+            <span class="muted">
+              {run.name ? `${run.id}, ` : ''}
+              <Time text={run.created} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {sets.size === 1 && !sets.has('') && <p class="muted">{[...sets][0]}</p>}
+      {children}
+    </section>
+  );
+}
+
+const envInWords = (env) =>
+  Object.entries(env)
+    .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
+    .join(' ');
+
+function Bands({ bands, cases, paired, unit, margin, runs }) {
+  const byRun = unit === 'run';
+  if (bands.length === 0) {
+    return null;
+  }
+  return (
+    <section class="card">
+      <h2>By band of sizes</h2>
+      <p class="muted">
+        {`Dot: change; bar: its ${byRun ? 99 : 95} % confidence interval, for all bands together; grey: ` +
+          `changes below ${significant(100 * margin)} % count as none. `}
+        {paired && 'Cases are interleaved and compared in pairs. '}
+        {byRun &&
+          `Each run counts once. How runs scatter is known from ${plural(runs.base + runs.history, 'run')} ` +
+            'like base.'}
+      </p>
+      <Deltas
+        label="Bands"
+        first="Band"
+        limit={deltaLimit(bands)}
+        margin={margin}
+        counts={byRun ? runs : cases}
+        hasAnswers
+        groups={[['', bands]]}
+        nameOf={(band) => (
+          <>
+            <span>{band.series}</span>
+            {band.band && <div class="muted">{`${BANDS[band.band]}, ${plural(band.sizes, 'size')}`}</div>}
+          </>
+        )}
+        isMoreBetter={(band) => band.higher_is_better}
+      />
+    </section>
+  );
+}
+
+/* Rows by group, [title, items]. counts: cases or runs of the sides. */
+function Deltas({ label, first, limit, margin, counts, groups, nameOf, isMoreBetter, hasAnswers = false }) {
+  const numbers = ['Change, interval', `Base, n = ${counts.base}`, `Head, n = ${counts.head}`];
+  return (
+    <Region label={label}>
+      <table class="deltas">
+        <thead>
+          <tr>
+            <th scope="col">{first}</th>
+            <th scope="col">
+              <DeltaAxis limit={limit} margin={margin} />
+            </th>
+            {numbers.map((text) => (
+              <th key={text} scope="col" class="number">
+                {text}
+              </th>
+            ))}
+            {hasAnswers && <th scope="col">Answer</th>}
+          </tr>
+        </thead>
+        {groups.map(([title, items]) => (
+          <tbody key={title}>
+            {title && (
+              <tr class="group">
+                <th colSpan={hasAnswers ? 6 : 5} scope="rowgroup">
+                  {title}
+                </th>
+              </tr>
+            )}
+            {items.map((item, i) => (
+              <tr key={i}>
+                <th scope="row">
+                  {nameOf(item)}
+                  <div class="muted">{directionOf(item, isMoreBetter(item))}</div>
+                </th>
+                <td class="track">
+                  <DeltaRow item={item} isMoreBetter={isMoreBetter(item)} limit={limit} margin={margin} />
+                </td>
+                <td class="number">
+                  <strong>{formatChange(item.change)}</strong>
+                  <div class="muted">{item.interval ? formatInterval(item.interval) : ''}</div>
+                </td>
+                <td class="number">{figureInWords(item, item.base)}</td>
+                <td class="number">{figureInWords(item, item.head)}</td>
+                {hasAnswers && (
+                  <td>
+                    <AnswerPill answer={item.answer} />
+                    {item.why && <div class="muted why">{item.why}</div>}
+                    {item.usual !== null && (
+                      <div class="muted">{`usual: ±${significant(100 * item.usual)} %`}</div>
+                    )}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </Region>
+  );
+}
+
+/* "busbw: more is better" */
+const directionOf = ({ figure }, isMoreBetter) =>
+  `${{ time_us: 'time', busbw_gbs: 'busbw' }[figure] ?? figure}: ` +
+  `${isMoreBetter ? 'more' : 'less'} is better`;
+
+function figureInWords({ figure, about }, value) {
+  if (value === null) {
+    return '–';
+  }
+  if (figure === 'time_us') {
+    return formatTime(value);
+  }
+  return figure === 'busbw_gbs'
+    ? `${formatBandwidth(value)} GB/s`
+    : `${significant(value)} ${about?.unit ?? ''}`;
+}
+
+const Differences = ({ differences }) => (
+  <section class="card">
+    <h2>Differences</h2>
+    {differences.length === 0 ? (
+      <p class="muted">No known differences: environment, versions, nodes and settings are the same.</p>
+    ) : (
+      <Region label="Differences">
+        <table class="list differences">
+          <Head columns={['Fact', 'Base', 'Head']} />
+          <tbody>
+            {differences.map((one) => (
+              <tr key={one.what}>
+                <th scope="row">
+                  {one.what}
+                  {!one.alike && <div class="bad">⚠ hardly comparable</div>}
+                </th>
+                {[one.base, one.head].map((value, i) => (
+                  <td key={i}>{value === null ? '–' : shorten(inWords(value), 300)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Region>
+    )}
+  </section>
+);
+
+function inWords(value) {
+  if (Array.isArray(value)) {
+    return value.map(inWords).join(', ');
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/* A size's own interval is no verdict: it shows where a change comes from. */
+function Sizes({ verdict, sizes, sizes_total: total }) {
+  const { bands, cases, runs, unit, margin } = verdict.evidence;
+  if (sizes.length === 0) {
+    return null;
+  }
+  const isMoreBetter = new Map(bands.map((band) => [keyOf(band), band.higher_is_better]));
+  const shown = sizes.slice(0, SIZES_SHOWN);
+  const groups = new Map();
+  for (const one of shown) {
+    groups.set(groupName(one), [...(groups.get(groupName(one)) ?? []), one]);
+  }
+  return (
+    <Fold
+      title="Single sizes"
+      note={<span class="muted">{`${plural(total, 'size')}, each by itself: exploratory`}</span>}
+    >
+      <p class="muted">
+        Not corrected for multiple testing: expect 2 to 3 false positives in 50 sizes.
+        {shown.length < total && ` The first ${shown.length}; CSV has all.`}
+      </p>
+      <Deltas
+        label="Sizes"
+        first="Size"
+        limit={deltaLimit(shown)}
+        margin={margin}
+        counts={unit === 'run' ? runs : cases}
+        groups={[...groups]}
+        nameOf={(one) => (one.size === null ? one.figure : formatSize(one.size))}
+        isMoreBetter={(one) => isMoreBetter.get(keyOf(one))}
+      />
+    </Fold>
+  );
+}
