@@ -526,7 +526,7 @@ void store_do_on(struct store *store, enum store_thread thread, store_work *work
 
 static const char SQL_VERDICTS[] =
     "SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
-    " 'verdict', json(gate)) FROM (SELECT name, doc, (SELECT value FROM"
+    " 'verdict', json(gate)) AS \":json\" FROM (SELECT name, doc, (SELECT value FROM"
     "  json_each(doc, '$.verdicts') WHERE json_extract(value, '$.kind') = 'gate') AS gate"
     " FROM runs"
     " WHERE state IN " STORE_SQL_ENDED " AND length(doc) < 1048576"
@@ -546,7 +546,8 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
 
 json_t *store_load_jobs(struct store *store, struct error *err)
 {
-    return store_recall_docs(store->path, "SELECT doc FROM jobs ORDER BY id LIMIT :limit",
+    return store_recall_docs(store->path,
+                             "SELECT doc AS \":json\" FROM jobs ORDER BY id LIMIT :limit",
                              -1, err);
 }
 

@@ -2,18 +2,25 @@
 #include "server/store/store_recall.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 
 #include "common/base/json_util.h"
-#include "common/base/memory.h"
 #include "server/store/store_results.h"
+#include "server/store/store_rows.h"
 #include "server/store/store_sql.h"
 
-enum { SQL_RUN, SQL_EVENTS, SQL_GATHERING, SQL_BODY, SQL_COUNT };
+enum { SQL_RUN, SQL_EVENTS, SQL_BODY, SQL_COUNT };
 
 static const char SQL_IDS[] =
-    "SELECT id FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
+    "SELECT id AS \":text\" FROM runs WHERE :has_ended OR state NOT IN " STORE_SQL_ENDED
     " ORDER BY created_ms, id";
+
+/* The numbers of cases that start anew. */
+static const char SQL_GATHERING[] =
+    "SELECT number AS \":text\" FROM (SELECT json_extract(body, '$.case') AS number,"
+    " json_extract(body, '$.state') AS state, max(id) FROM events"
+    " INDEXED BY events_but_results WHERE run = :run AND type <> 'result'"
+    " AND type = 'case' AND json_valid(body) GROUP BY number)"
+    " WHERE state = 'rendezvous'";
 
 static const char *const statements[SQL_COUNT] = {
     [SQL_RUN] = "SELECT doc, coalesce((SELECT max(id) FROM events WHERE run = ?1), 0),"
@@ -23,11 +30,6 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_EVENTS] = "SELECT id, time_ms, type, body FROM events"
                    " INDEXED BY events_but_results WHERE run = ?1 AND type <> 'result'"
                    " AND type <> 'disowned' ORDER BY id",
-    [SQL_GATHERING] = "SELECT number FROM (SELECT json_extract(body, '$.case') AS number,"
-                      " json_extract(body, '$.state') AS state, max(id) FROM events"
-                      " INDEXED BY events_but_results WHERE run = ?1 AND type <> 'result'"
-                      " AND type = 'case' AND json_valid(body) GROUP BY number)"
-                      " WHERE state = 'rendezvous' ORDER BY number",
     [SQL_BODY] = "SELECT body FROM events WHERE run = ?1 AND id = ?2",
 };
 
@@ -46,9 +48,8 @@ struct passing {
     const char *run;
     const struct store_log_taker *taker;
     void *arg;
-    int rc;         /* of the statement that reads events; SQLITE_ROW: at the next one */
-    int *gathering; /* numbers of the cases that start anew, rising */
-    size_t n_gathering;
+    int rc; /* of the statement that reads events; SQLITE_ROW: at the next one */
+    json_t *gathering; /* numbers of the cases that start anew */
 };
 
 static void pass_event(struct passing *passing)
@@ -85,8 +86,11 @@ static json_t *body_of(const struct passing *passing, int64_t id)
 
 static bool is_gathering(const struct passing *passing, int case_no)
 {
-    for (size_t i = 0; i < passing->n_gathering; i++)
-        if (passing->gathering[i] == case_no)
+    const json_t *number;
+    size_t i;
+
+    json_array_foreach (passing->gathering, i, number)
+        if (json_integer_value(number) == case_no)
             return true;
     return false;
 }
@@ -104,22 +108,22 @@ static void pass_result(void *arg, const struct result_record *record, const jso
     json_decref(body);
 }
 
-static int find_gathering(struct passing *passing)
+/* Thousands of runs may wait: each has events, but no results. */
+static int pass_results(struct passing *passing, struct error *err)
 {
-    sqlite3_stmt *stmt = passing->recall->stmts[SQL_GATHERING];
-    int rc;
+    json_t *params;
+    int result = -1;
 
-    store_sql_bind_text(stmt, 1, passing->run);
-    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        size_t n = ++passing->n_gathering;
-
-        passing->gathering = realloc(passing->gathering, n * sizeof(int));
-        if (!passing->gathering)
-            memory_out("the log of a run");
-        passing->gathering[n - 1] = sqlite3_column_int(stmt, 0);
-    }
-    sqlite3_reset(stmt);
-    return rc;
+    if (!passing->recall->has_results)
+        return 0;
+    params = json_pack("{s:s}", "run", passing->run);
+    passing->gathering = store_rows(passing->recall->db, SQL_GATHERING, params, err);
+    if (passing->gathering)
+        result = records_each(passing->recall->of_results, passing->run, pass_result,
+                              passing, err);
+    json_decref(passing->gathering);
+    json_decref(params);
+    return result;
 }
 
 int store_recall_log(struct store_recall *recall, const char *run,
@@ -127,30 +131,19 @@ int store_recall_log(struct store_recall *recall, const char *run,
 {
     struct passing passing = {.recall = recall, .run = run, .taker = taker, .arg = arg};
     sqlite3_stmt *stmt = recall->stmts[SQL_EVENTS];
-    int result = 0;
+    int result;
 
-    /* Thousands of runs may wait: each has events, but no results. */
-    passing.rc = recall->has_results ? find_gathering(&passing) : SQLITE_DONE;
-    if (passing.rc == SQLITE_DONE) {
-        store_sql_bind_text(stmt, 1, run);
-        passing.rc = sqlite3_step(stmt);
-        if (recall->has_results)
-            result = records_each(recall->of_results, run, pass_result, &passing, err);
-        pass_events_before(&passing, INT64_MAX);
-    }
+    store_sql_bind_text(stmt, 1, run);
+    passing.rc = sqlite3_step(stmt);
+    result = pass_results(&passing, err);
+    pass_events_before(&passing, INT64_MAX);
     if (!result && passing.rc != SQLITE_DONE)
         result = store_sql_error(err, recall->db, "cannot read");
     sqlite3_reset(stmt);
-    free(passing.gathering);
     return result;
 }
 
 /* ---- Runs ---- */
-
-static int add_id(void *arg, sqlite3_stmt *stmt)
-{
-    return json_array_append_new(arg, json_string(store_sql_text(stmt, 0)));
-}
 
 static int take_run(struct store_recall *recall, const char *id, store_run_taker *take,
                     void *arg, struct error *err)
@@ -182,8 +175,9 @@ static int take_run(struct store_recall *recall, const char *id, store_run_taker
 static int take_runs(struct store_recall *recall, bool has_ended, store_run_taker *take,
                      void *arg, struct error *err)
 {
-    json_t *params = json_pack("{s:b}", "has_ended", has_ended), *ids = json_array();
-    int result = store_sql_each(recall->db, SQL_IDS, params, add_id, ids, err);
+    json_t *params = json_pack("{s:b}", "has_ended", has_ended);
+    json_t *ids = store_rows(recall->db, SQL_IDS, params, err);
+    int result = ids ? 0 : -1;
     const json_t *id;
     size_t i;
 
@@ -214,31 +208,14 @@ int store_recall_from(const char *path, bool has_ended, store_run_taker *take, v
     return result;
 }
 
-struct listing {
-    json_t *docs;
-    struct error *err;
-};
-
-static int add_doc(void *arg, sqlite3_stmt *stmt)
-{
-    const struct listing *listing = arg;
-    json_t *doc = store_sql_json(stmt, 0, listing->err);
-
-    return json_array_append_new(listing->docs, doc);
-}
-
 json_t *store_recall_docs(const char *path, const char *sql, int limit, struct error *err)
 {
-    struct listing listing = {json_array(), err};
-    json_t *params = json_pack("{s:i}", "limit", limit);
+    json_t *params = json_pack("{s:i}", "limit", limit), *docs = NULL;
     sqlite3 *db = NULL;
 
-    if (store_sql_open(path, &db, err) ||
-        store_sql_each(db, sql, params, add_doc, &listing, err)) {
-        json_decref(listing.docs);
-        listing.docs = NULL;
-    }
+    if (!store_sql_open(path, &db, err))
+        docs = store_rows(db, sql, params, err);
     sqlite3_close(db);
     json_decref(params);
-    return listing.docs;
+    return docs;
 }
