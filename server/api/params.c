@@ -245,6 +245,62 @@ bool params_read(struct http_request *request, const struct route_params *route,
     return true;
 }
 
+static json_t *texts_json(const struct param_texts *texts)
+{
+    json_t *list = texts->n > 0 ? json_array() : json_null();
+
+    for (size_t i = 0; i < texts->n; i++)
+        if (json_array_append_new(list, json_string(texts->at[i]))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *param_json(const struct param *param, const void *value)
+{
+    const char *text;
+
+    switch (param->kind) {
+    case PARAM_INTEGER:
+        return json_integer(*(const int64_t *)value);
+    case PARAM_REAL:
+        return json_real(*(const double *)value);
+    case PARAM_FLAG:
+        return json_boolean(*(const bool *)value);
+    case PARAM_CHOICE:
+        return json_integer(*(const int *)value);
+    case PARAM_TEXT:
+    case PARAM_LINE:
+        text = *(const char *const *)value;
+        return text ? json_string(text) : json_null();
+    case PARAM_TIME:
+        return *(const int64_t *)value ? json_integer(*(const int64_t *)value)
+                                       : json_null();
+    case PARAM_TEXTS:
+    case PARAM_LABELS:
+        return texts_json(value);
+    }
+    return json_null();
+}
+
+json_t *params_json(const struct route_params *route, const void *values)
+{
+    json_t *params = json_object();
+
+    for (size_t i = 0; i < route->n; i++) {
+        const struct param *param = &route->list[i];
+
+        if (json_object_set_new(
+                params, param->name,
+                param_json(param, (const char *)values + param->offset))) {
+            json_decref(params);
+            return NULL;
+        }
+    }
+    return params;
+}
+
 json_t *params_body(struct http_request *request)
 {
     struct error err;

@@ -24,6 +24,11 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
 bool params_read(struct http_request *request, const struct route_params *route,
                  void *into);
 
+/* What was read as an object by the names of the parameters: a choice is its number, and
+ * what is absent and has no number is null. A new reference; NULL if a text is no UTF-8.
+ */
+json_t *params_json(const struct route_params *route, const void *values);
+
 /* The body as JSON; a new reference. NULL after a 400. */
 json_t *params_body(struct http_request *request);
 

@@ -79,38 +79,8 @@ static bool are_answers(struct http_request *request, const struct param_texts *
 
 static int read_list(sqlite3 *db, struct task *task, struct error *err)
 {
-    const struct run_list_params *params = &task->params.run_list;
-    char *keys[RUN_LIST_LABELS_MAX];
-    const char *values[RUN_LIST_LABELS_MAX];
-    const struct store_runs_query query = {.sort = params->sort,
-                                           .is_rising = params->order == 1,
-                                           .has_total = params->has_total,
-                                           .since_ms = params->since_ms,
-                                           .until_ms = params->until_ms,
-                                           .states = params->states.at,
-                                           .n_states = params->states.n,
-                                           .answers = params->answers.at,
-                                           .n_answers = params->answers.n,
-                                           .label_keys = (const char *const *)keys,
-                                           .label_values = values,
-                                           .n_labels = params->labels.n,
-                                           .node = params->node,
-                                           .suspect = params->suspect,
-                                           .is_judged = params->is_judged,
-                                           .text = params->text,
-                                           .cursor = params->cursor,
-                                           .limit = (int)params->limit};
-
-    for (size_t i = 0; i < params->labels.n; i++) {
-        const char *label = params->labels.at[i], *equals = strchr(label, '=');
-
-        keys[i] = memory_text(label, "a label");
-        keys[i][equals - label] = '\0';
-        values[i] = equals + 1;
-    }
-    task->given = store_get_runs(db, &query, err);
-    for (size_t i = 0; i < params->labels.n; i++)
-        free(keys[i]);
+    task->given =
+        store_get_runs(db, params_json(task->route, &task->params.run_list), err);
     return task->given ? 0 : -1;
 }
 

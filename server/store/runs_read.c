@@ -1,8 +1,7 @@
 /* runs_read.c - the list of runs, out of the database */
 #include "server/store/runs_read.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "common/base/json_util.h"
 #include "server/finding/verdict.h"
@@ -30,16 +29,16 @@ static const char *const indexes[] = {
     "said.answer = substr(want.value, instr(want.value, ':') + 1)"                       \
     " AND want.value IN (said.answer, said.kind || ':' || said.answer)"
 
+#define HAS_TEXT(COLUMN) "instr(lower(" COLUMN "), lower(:q)) > 0"
+
 static const struct {
     const char *param, *condition;
 } filters[] = {
-    {"states", "state IN (SELECT value FROM json_each(:states))"},
-    {"pattern", "(id LIKE :pattern ESCAPE '\\' OR name LIKE :pattern ESCAPE '\\'"
-                " OR notes LIKE :pattern ESCAPE '\\')"},
-    {"labels", "NOT EXISTS (SELECT 1 FROM json_each(:labels) AS want WHERE NOT EXISTS"
-               " (SELECT 1 FROM json_each(labels) AS have"
-               " WHERE have.key = json_extract(want.value, '$[0]')"
-               " AND have.value = json_extract(want.value, '$[1]')))"},
+    {"state", "state IN (SELECT value FROM json_each(:state))"},
+    {"q", "(" HAS_TEXT("id") " OR " HAS_TEXT("name") " OR " HAS_TEXT("notes") ")"},
+    {"label", "NOT EXISTS (SELECT 1 FROM json_each(:label) AS want WHERE NOT EXISTS"
+              " (SELECT 1 FROM json_each(labels) AS have"
+              " WHERE have.key || '=' || have.value = want.value))"},
     /* The sign keeps the plan on the index that has the order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
     {"suspect", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
@@ -47,11 +46,18 @@ static const struct {
                 " WHERE said.node = :suspect AND " SQL_SAID ")"},
     {"judged", "+id IN (SELECT said.run FROM json_each(:judging) AS want"
                " CROSS JOIN run_answers AS said WHERE " SQL_SAID ")"},
-    {"answers", "+id IN (SELECT said.run FROM json_each(:answers) AS want"
+    {"verdict", "+id IN (SELECT said.run FROM json_each(:verdict) AS want"
                 " CROSS JOIN run_answers AS said WHERE " SQL_SAID ")"},
-    {"since_ms", "created_ms >= :since_ms"},
-    {"until_ms", "created_ms < :until_ms"},
+    {"since", "created_ms >= :since"},
+    {"until", "created_ms < :until"},
 };
+
+static bool is_given(const json_t *params, const char *name)
+{
+    const json_t *value = json_object_get(params, name);
+
+    return value && !json_is_null(value) && !json_is_false(value);
+}
 
 static void put_source(const json_t *params, struct buf *sql)
 {
@@ -59,24 +65,21 @@ static void put_source(const json_t *params, struct buf *sql)
 
     buf_printf(sql, " FROM runs INDEXED BY %s WHERE %s IS NOT NULL", indexes[sort],
                columns[sort]);
-    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
-        const json_t *value = json_object_get(params, filters[i].param);
-
-        if (value && !json_is_null(value))
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+        if (is_given(params, filters[i].param))
             buf_printf(sql, " AND %s", filters[i].condition);
-    }
 }
 
-void runs_read_page_sql(const json_t *params, const char *cursor, struct buf *sql)
+void runs_read_page_sql(const json_t *params, struct buf *sql)
 {
     const char *column = columns[json_get_int(params, "sort", STORE_RUNS_CREATED)];
-    bool is_rising = json_get_bool(params, "is_rising", false);
+    bool is_rising = json_get_int(params, "order", 0) == 1;
     const char *way = is_rising ? "ASC" : "DESC";
 
     buf_printf(sql, "SELECT %s || ':' || id AS next, id, listed AS text", column);
     put_source(params, sql);
     /* The first page has no limit: a figure may be the largest number there is. */
-    if (cursor)
+    if (is_given(params, "cursor"))
         buf_printf(sql, " AND (%s, id) %c (:before_ms, :before_id)", column,
                    is_rising ? '>' : '<');
     buf_printf(sql, " ORDER BY %s %s, id %s LIMIT :limit + 1", column, way, way);
@@ -90,62 +93,21 @@ void runs_read_total_sql(const json_t *params, struct buf *sql)
     buf_append_str(sql, " LIMIT 10001)");
 }
 
-static json_t *words_json(const char *const *words, size_t n)
+json_t *store_get_runs(sqlite3 *db, json_t *params, struct error *err)
 {
-    json_t *list = n ? json_array() : json_null();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_string(words[i]));
-    return list;
-}
-
-static json_t *labels_json(const struct store_runs_query *query)
-{
-    json_t *labels = query->n_labels ? json_array() : json_null();
-
-    for (size_t i = 0; i < query->n_labels; i++)
-        json_array_append_new(
-            labels, json_pack("[s,s]", query->label_keys[i], query->label_values[i]));
-    return labels;
-}
-
-/* The text as a LIKE pattern that matches it anywhere, its own % and _ being plain. */
-static json_t *pattern_json(const char *text)
-{
-    json_t *pattern = json_null();
-    struct buf out;
-
-    if (!text)
-        return pattern;
-    buf_init(&out, SIZE_MAX);
-    buf_append_str(&out, "%");
-    for (; *text; text++)
-        buf_printf(&out, "%s%c", strchr("%_\\", *text) ? "\\" : "", *text);
-    if (buf_append_str(&out, "%") == 0)
-        pattern = json_string(out.data);
-    buf_release(&out);
-    return pattern;
-}
-
-static json_t *time_json(int64_t ms)
-{
-    return ms ? json_integer(ms) : json_null();
-}
-
-/* params: taken. */
-static json_t *read_list(sqlite3 *db, json_t *params, const char *cursor,
-                         struct error *err)
-{
+    const char *cursor = json_get_str(params, "cursor", NULL);
     json_t *page, *total = json_null();
     struct buf sql;
 
+    if (is_given(params, "suspect") || is_given(params, "judged"))
+        json_object_set_new(params, "judging", verdicts_judging());
     buf_init(&sql, SQL_MAX);
-    if (json_get_bool(params, "has_total", false)) {
+    if (is_given(params, "total")) {
         runs_read_total_sql(params, &sql);
         total = store_value(db, sql.data, params, err);
         buf_clear(&sql);
     }
-    runs_read_page_sql(params, cursor, &sql);
+    runs_read_page_sql(params, &sql);
     page =
         total ? store_page(db, "runs", sql.data, json_incref(params), cursor, err) : NULL;
     if (page)
@@ -154,21 +116,4 @@ static json_t *read_list(sqlite3 *db, json_t *params, const char *cursor,
     json_decref(params);
     buf_release(&sql);
     return page;
-}
-
-json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
-                       struct error *err)
-{
-    json_t *params = json_pack(
-        "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:b, s:i}",
-        "sort", (int)query->sort, "is_rising", (int)query->is_rising, "states",
-        words_json(query->states, query->n_states), "answers",
-        words_json(query->answers, query->n_answers), "labels", labels_json(query),
-        "pattern", pattern_json(query->text), "node", query->node, "suspect",
-        query->suspect, "judged", query->is_judged ? json_true() : json_null(), "judging",
-        query->is_judged || query->suspect ? verdicts_judging() : json_null(), "since_ms",
-        time_json(query->since_ms), "until_ms", time_json(query->until_ms), "has_total",
-        (int)query->has_total, "limit", query->limit);
-
-    return read_list(db, params, query->cursor, err);
 }

@@ -9,7 +9,7 @@
 /* The statement for these parameters (store_get_runs): a page behind the cursor (or
  * NULL), or how many runs there are. Each reads an index that has every column which is
  * filtered by, and of the table the rows of the page alone. */
-void runs_read_page_sql(const json_t *params, const char *cursor, struct buf *sql);
+void runs_read_page_sql(const json_t *params, struct buf *sql);
 void runs_read_total_sql(const json_t *params, struct buf *sql);
 
 #endif

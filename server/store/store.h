@@ -130,26 +130,6 @@ enum store_runs_sort {
 
 #define STORE_RUNS_TOTAL_MAX 10000 /* that are counted */
 
-struct store_runs_query {
-    enum store_runs_sort sort;
-    bool is_rising; /* the least first */
-    bool has_total;
-    int64_t since_ms, until_ms; /* created since, and before; 0: any time */
-    const char *const *states;  /* any of these; NULL = all */
-    size_t n_states;
-    const char *const *answers; /* ANSWER or KIND:ANSWER of a verdict on it, any of these;
-                                   NULL = all */
-    size_t n_answers;
-    const char *const *label_keys, *const *label_values; /* all must match */
-    size_t n_labels;
-    const char *node;    /* took part in it; NULL = any */
-    const char *suspect; /* a node that its verdicts name; NULL = any */
-    bool is_judged;      /* a verdict says whether a node is to blame */
-    const char *text;    /* in id or name; NULL = any */
-    const char *cursor;  /* from an earlier answer, or NULL */
-    int limit;
-};
-
 #define STORE_BUT_RESULTS "but results" /* in place of a type */
 
 /* Which of a run's results; -1 or NULL: any. */

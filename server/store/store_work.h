@@ -45,9 +45,12 @@ struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t afte
 
 /* {"runs": [{"id", "text": the JSON that a list shows of it}], "next": cursor or null,
  * "total": {"runs", "is_more"}, or null where it was not asked for}; ERROR_INVALID for a
- * bad cursor. */
-json_t *store_get_runs(sqlite3 *db, const struct store_runs_query *query,
-                       struct error *err);
+ * bad cursor. params (taken) are those of GET /runs: "sort" (enum store_runs_sort),
+ * "order" (1: the least first), "limit", "cursor", "total", "since" and "until" in
+ * milliseconds, "state", "label" (KEY=VALUE; all must match) and "verdict" (ANSWER or
+ * KIND:ANSWER) as arrays, "q", "node", "suspect", "judged". What is null or absent lets
+ * every run through. */
+json_t *store_get_runs(sqlite3 *db, json_t *params, struct error *err);
 
 /* Append a page of what a run's ranks printed, as the query's `put` writes it. Ends early
  * past 1 MiB. next: the `after` of the next page, 0 when there is none. */

@@ -6,6 +6,61 @@
 #include "server/store/store.h"
 #include "server/store/store_work.h"
 
+/* The parameters of a list of runs. */
+struct store_runs_query {
+    enum store_runs_sort sort;
+    bool is_rising; /* the least first */
+    bool has_total;
+    int64_t since_ms, until_ms; /* created since, and before; 0: any time */
+    const char *const *states;  /* any of these; NULL = all */
+    size_t n_states;
+    const char *const *answers; /* ANSWER or KIND:ANSWER of a verdict on it, any of these;
+                                   NULL = all */
+    size_t n_answers;
+    const char *const *label_keys, *const *label_values; /* all must match */
+    size_t n_labels;
+    const char *node;    /* took part in it; NULL = any */
+    const char *suspect; /* a node that its verdicts name; NULL = any */
+    bool is_judged;      /* a verdict says whether a node is to blame */
+    const char *text;    /* in id or name; NULL = any */
+    const char *cursor;  /* from an earlier answer, or NULL */
+    int limit;
+};
+
+static inline json_t *store_words(const char *const *words, size_t n)
+{
+    json_t *list = n ? json_array() : json_null();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(words[i]));
+    return list;
+}
+
+static inline json_t *store_runs_params(const struct store_runs_query *query)
+{
+    json_t *params = json_pack(
+        "{s:i, s:i, s:o, s:o, s:s?, s:s?, s:s?, s:b, s:I, s:I, s:b, s:i, s:s?}", "sort",
+        (int)query->sort, "order", (int)query->is_rising, "state",
+        store_words(query->states, query->n_states), "verdict",
+        store_words(query->answers, query->n_answers), "q", query->text, "node",
+        query->node, "suspect", query->suspect, "judged", (int)query->is_judged, "since",
+        (json_int_t)query->since_ms, "until", (json_int_t)query->until_ms, "total",
+        (int)query->has_total, "limit", query->limit, "cursor", query->cursor);
+
+    for (size_t i = 0; i < query->n_labels; i++) {
+        if (i == 0)
+            json_object_set_new(params, "label", json_array());
+        json_array_append_new(
+            json_object_get(params, "label"),
+            json_sprintf("%s=%s", query->label_keys[i], query->label_values[i]));
+    }
+    if (!query->since_ms)
+        json_object_del(params, "since");
+    if (!query->until_ms)
+        json_object_del(params, "until");
+    return params;
+}
+
 /* result, events: taken; NULL with err. */
 typedef void store_read_done(void *arg, const struct error *err, json_t *result);
 typedef void store_events_done(void *arg, const struct error *err,
@@ -32,7 +87,7 @@ static inline int store_question_work(sqlite3 *db, void *arg, struct error *err)
         question->events = store_get_events(db, question->run, question->after,
                                             question->type, question->limit, err);
     else if (question->query)
-        question->result = store_get_runs(db, question->query, err);
+        question->result = store_get_runs(db, store_runs_params(question->query), err);
     else
         question->result = store_get_run(db, question->run, err);
     return question->events || question->result ? 0 : -1;

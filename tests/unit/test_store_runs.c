@@ -259,15 +259,15 @@ TEST(every_list_is_read_from_an_index)
 {
     static const char *const filters[] = {
         "{}",
-        "{\"states\": [\"failed\", \"cancelled\"]}",
-        "{\"labels\": [[\"k\", \"v\"]]}",
-        "{\"pattern\": \"%x%\"}",
+        "{\"state\": [\"failed\", \"cancelled\"]}",
+        "{\"label\": [\"k=v\"]}",
+        "{\"q\": \"x\"}",
         "{\"node\": \"n1\"}",
         "{\"suspect\": \"n1\"}",
         "{\"judged\": true}",
-        "{\"answers\": [\"fail\", \"preflight:ok\"]}",
-        "{\"since_ms\": 1, \"until_ms\": 2}",
-        "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"node\": \"n1\"}"};
+        "{\"verdict\": [\"fail\", \"preflight:ok\"]}",
+        "{\"since\": 1, \"until\": 2}",
+        "{\"state\": [\"failed\"], \"label\": [\"k=v\"], \"node\": \"n1\"}"};
     static const char *const indexes[] = {
         "INDEX runs_by_created", "INDEX runs_by_duration", "INDEX runs_by_figure"};
     struct fixture *fixture = *state;
@@ -282,9 +282,11 @@ TEST(every_list_is_read_from_an_index)
         json_t *params = json_loads(filters[i / 6], 0, NULL);
 
         json_object_set_new(params, "sort", json_integer((json_int_t)i % 3));
-        json_object_set_new(params, "is_rising", json_boolean(i % 2));
+        json_object_set_new(params, "order", json_integer(i % 2));
+        json_object_set_new(params, "cursor",
+                            i % 4 < 2 ? json_null() : json_string("1:x"));
         buf_clear(&sql);
-        runs_read_page_sql(params, i % 4 < 2 ? NULL : "1:x", &sql);
+        runs_read_page_sql(params, &sql);
         check_plan(db, &sql, indexes[i % 3]);
         buf_clear(&sql);
         runs_read_total_sql(params, &sql);
