@@ -47,12 +47,16 @@ static int list_text(const struct task *task, struct buf *out)
 static int finish_list(struct task *task, struct error *err)
 {
     const struct params_format *format = task->params.run_list.format;
+    const char *next = json_get_str(task->given, "next", NULL);
     struct buf text;
     json_t *list;
     int result;
 
-    if (format->value == FORM_JSON)
+    if (format->value == FORM_JSON) {
+        if (next)
+            task_link_next(task, "cursor", next);
         return list_text(task, &task->out) ? task_too_large(err) : 0;
+    }
     buf_init(&text, LIST_BYTES_MAX);
     result = list_text(task, &text) ? task_too_large(err) : 0;
     list = result ? NULL : json_parse(text.data, text.len, err);

@@ -76,7 +76,7 @@ test("a program cannot write on the reader's terminal, nor lines of others", lim
   assert.ok(entries.some(({ text }) => text.includes('red \x1b[31m')));
   for (const program of [server, ...agents]) {
     assertClean(program.errors.join('\n'), program.name);
-    for (const line of program.errors) assert.match(line, /^\S+Z ringbench-(server|agent) \w+ /);
+    for (const line of program.errors) assert.match(line, /^\S+Z ringbench-(server|agent|case) \w+ /);
     assert.equal(program.errors.includes(forged), false, program.describe());
   }
 });

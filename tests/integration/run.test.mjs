@@ -207,6 +207,15 @@ describe('runs', { concurrency: 4 }, () => {
       ids,
     );
     assert.equal(listed[0].spec, undefined);
+    for (const format of ['json', 'ndjson', 'csv', 'markdown', 'text']) {
+      const seen = [];
+      for (let next = `?limit=2&format=${format}`; next; ) {
+        const { text, headers } = await server.request('GET', `/api/v1/runs${next}`);
+        seen.push(...ids.filter((id) => text.includes(id)));
+        [, next] = headers.link?.match(/^<(\?.*)>; rel="next"$/) ?? [];
+      }
+      assert.deepEqual(seen, ids, format);
+    }
     const filtered = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((run) => run.name);
     assert.deepEqual(await filtered('label=odd%3D1'), ['run 3', 'run 1']);
     assert.deepEqual(await filtered('q=run%202'), ['run 2']);
