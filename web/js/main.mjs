@@ -81,6 +81,7 @@ function show() {
   const first = shown === null;
   shown?.handle?.destroy?.();
   outlet.replaceChildren();
+  outlet.className = `${route.view}-view`;
   app.title('');
   const mine = { ...route, handle: null };
   shown = mine;

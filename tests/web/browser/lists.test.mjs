@@ -141,6 +141,41 @@ test('what needs attention stands above the list: failed gates, suspects, lost n
   await page.waitForURL('**/?since=24h');
 });
 
+test('lists use the width, nothing is clipped, and nothing jumps while a page loads', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  fleet(server, 64);
+  addSearches(server);
+  addRuns(server, 30, (i) => ({ name: `nightly all_reduce rack ${i}`, labels: { rack: '3' } }));
+  await page.addInitScript(() => {
+    Object.assign(window, { shifted: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of /** @type {any[]} */ (list.getEntries())) {
+        window['shifted'] += entry.hadRecentInput ? 0 : entry.value;
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  for (const width of [400, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const [path, ready] of [
+      ['/', 'table.runs tbody tr'],
+      ['/nodes', 'table.nodes tbody tr'],
+      ['/runs/run-3', '.plot-area'],
+    ]) {
+      await open(path);
+      await page.locator(ready).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const found = await page.evaluate(() => ({
+        shifted: window['shifted'],
+        clipped: [...document.querySelectorAll('.scroll:has(.runs, .nodes)')].some(
+          (box) => box.scrollWidth > box.clientWidth + 1,
+        ),
+      }));
+      assert.ok(found.shifted <= 0.05, `${path} at ${width}: ${found.shifted}`);
+      assert.ok(width === 400 || !found.clipped, `${path} is clipped at ${width}`);
+    }
+  }
+});
+
 test('a selection by key keeps the focus, also while a row changes', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   addRuns(server, 3);

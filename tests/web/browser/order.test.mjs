@@ -68,16 +68,16 @@ test('name, state, figure and verdict stay in sight, and are the server’s word
 
 test('who is slow or late is said on top', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
-  const said = (kind, answer, sentence) => ({ kind, answer, sentence, evidence: {} });
+  const said = (kind, answer, sentence, quiet = false) => ({ kind, answer, sentence, quiet, evidence: {} });
   server.add({
     ...sampleRun({ sizes: [8, 1024] }),
     extra: {
       verdicts: [
         said('culprit', 'slow_node', 'node-2 is slow: 12.2 of 46.5 GB/s'),
         said('lateness', 'none', 'no rank comes late'),
-        said('preflight', 'ok', 'no finding: 21 checks passed'),
+        said('preflight', 'ok', 'no finding: 21 checks passed', true),
         said('traffic', 'another_way', 'the ports carried nothing'),
-        said('ceiling', 'expected', 'rings reach 50 GB/s'),
+        said('ceiling', 'expected', 'rings reach 50 GB/s', true),
       ],
     },
   });

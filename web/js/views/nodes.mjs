@@ -34,7 +34,8 @@ export default function view(root, app, { query: first }) {
   let limit = ROWS;
   /** @type {any[] | null} */
   let nodes = null; /* no answer yet */
-  let suspects = new Map();
+  /* Their places in the list depend on them: nothing is drawn before they are known. */
+  let suspects = null;
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
   const count = h('p.muted', { role: 'status' }, 'Asking the server…');
   const agreed = h('p.card.agreed', { role: 'status', hidden: true });
@@ -85,7 +86,7 @@ export default function view(root, app, { query: first }) {
   }
 
   function draw() {
-    if (!nodes) {
+    if (!nodes || !suspects) {
       return;
     }
     const found = order(

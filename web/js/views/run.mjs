@@ -153,7 +153,8 @@ function draw({ app, change, source, parts, panels, rest, onPaper = false }, vie
   const state = source.stateAt(view.at);
   const all = bookOf(state);
   source.needCase(view.case);
-  setHidden(rest, source.meta === null);
+  /* With the first events the head has its height: what follows does not jump. */
+  setHidden(rest, source.meta === null || (state.lastId === 0 && !source.error));
   const unreal = state.backend === 'sim' ? 'simulated' : all.unreal;
   parts.head.update(source, state, all, unreal);
   if (source.meta === null) {
