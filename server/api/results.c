@@ -56,22 +56,17 @@ static struct event_writer *create_writer(const struct results_params *params,
 static int answer_page(sqlite3 *db, struct task *task, struct error *err)
 {
     const struct results_params *params = &task->params.results;
-    const struct store_rows_query query = {
-        .run = http_request_param(task->request, "id"),
-        .after = params->after < 0 ? 0 : params->after,
-        .limit = params->limit < 0 ? PAGE_ROWS : (int)params->limit,
-        .case_no = params->case_no,
-        .series = params->series,
-        .group = params->group,
-        .row = params->row,
-        .rank = params->rank,
-        .size = params->size,
-        .metric = params->metric};
-    struct store_events *rows = store_get_rows(db, &query, err);
+    json_t *query = params_json(task->route, params);
+    struct store_events *rows;
     struct event_writer *writer;
     char next[24];
     int result = 0;
 
+    json_object_set_new(query, "run", json_string(task->run_id));
+    if (params->limit < 0)
+        json_object_set_new(query, "limit", json_integer(PAGE_ROWS));
+    rows = store_get_rows(db, query, err);
+    json_decref(query);
     if (!rows)
         return -1;
     task->type = event_form_content_type((enum event_form)params->format->value);

@@ -132,15 +132,6 @@ enum store_runs_sort {
 
 #define STORE_BUT_RESULTS "but results" /* in place of a type */
 
-/* Which of a run's results; -1 or NULL: any. */
-struct store_rows_query {
-    const char *run;
-    int64_t after; /* the last event id of the page before */
-    int limit;
-    int64_t case_no, series, group, row, rank, size;
-    const char *metric;
-};
-
 /* What a rank printed, as it was read from it: one or more lines. */
 struct store_log {
     int64_t seq, time_ms;

@@ -60,22 +60,6 @@ struct store_events *store_get_events(sqlite3 *db, const char *run, int64_t afte
     return events;
 }
 
-struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
-                                    struct error *err)
-{
-    json_t *params =
-        json_pack("{s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s?}", "run",
-                  query->run, "after", (json_int_t)query->after, "limit", query->limit,
-                  "case", (json_int_t)query->case_no, "series", (json_int_t)query->series,
-                  "group", (json_int_t)query->group, "row", (json_int_t)query->row,
-                  "rank", (json_int_t)query->rank, "size", (json_int_t)query->size,
-                  "metric", query->metric);
-    struct store_events *rows = rows_read(db, params, err);
-
-    json_decref(params);
-    return rows;
-}
-
 struct summary *store_get_summary(sqlite3 *db, const json_t *run,
                                   const struct summary_query *query, struct error *err)
 {

@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "server/store/result_row.h"
 #include "server/store/store_sql.h"
+#include "server/store/store_work.h"
 #include "server/store/summary_sums.h"
 #include "server/summary/summary_json.h"
 
@@ -316,13 +317,15 @@ struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *par
                         .bytes_max = bytes_max,
                         .err = err};
 
-    if (store_sql_each(db, sql, params, take_row, &page, err) >= 0)
+    if (!params)
+        error_set(err, ERROR_INVALID, "a parameter is no valid UTF-8");
+    else if (store_sql_each(db, sql, params, take_row, &page, err) >= 0)
         return page.events;
     store_events_destroy(page.events);
     return NULL;
 }
 
-struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err)
+struct store_events *store_get_rows(sqlite3 *db, const json_t *params, struct error *err)
 {
     return events_read(db, SQL_PAGE, params, PAGE_BYTES_MAX, err);
 }

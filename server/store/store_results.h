@@ -26,9 +26,6 @@ int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *
 struct store_events *events_read(sqlite3 *db, const char *sql, const json_t *params,
                                  size_t bytes_max, struct error *err);
 
-/* See store_get_rows; its query as parameters. NULL with err on failure. */
-struct store_events *rows_read(sqlite3 *db, const json_t *params, struct error *err);
-
 /* Every result of a run, in the order of events. */
 typedef void record_passer(void *arg, const struct result_record *record,
                            const json_t *key);

@@ -33,9 +33,9 @@ json_t *store_get_run(sqlite3 *db, const char *run, struct error *err);
  * and leaving out huge ones. A new array. */
 json_t *store_get_completed(sqlite3 *db, int limit, struct error *err);
 
-/* A page of a run's results, which says where the next one begins. */
-struct store_events *store_get_rows(sqlite3 *db, const struct store_rows_query *query,
-                                    struct error *err);
+/* A page of a run's results, which says where the next one begins. params (borrowed): the
+ * run and those of GET /runs/{id}/results; -1 or null: any. */
+struct store_events *store_get_rows(sqlite3 *db, const json_t *params, struct error *err);
 
 /* Events with id > after, of one type or all (NULL), at most limit; of the type `result`
  * those that were not disowned. Stops early past 1 MiB; there may be more unless there is

@@ -61,6 +61,31 @@ static inline json_t *store_runs_params(const struct store_runs_query *query)
     return params;
 }
 
+/* Which of a run's results; -1 or NULL: any. */
+struct store_rows_query {
+    const char *run;
+    int64_t after; /* the last event id of the page before */
+    int limit;
+    int64_t case_no, series, group, row, rank, size;
+    const char *metric;
+};
+
+static inline struct store_events *
+store_read_rows(sqlite3 *db, const struct store_rows_query *query, struct error *err)
+{
+    json_t *params =
+        json_pack("{s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:s?}", "run",
+                  query->run, "after", (json_int_t)query->after, "limit", query->limit,
+                  "case", (json_int_t)query->case_no, "series", (json_int_t)query->series,
+                  "group", (json_int_t)query->group, "row", (json_int_t)query->row,
+                  "rank", (json_int_t)query->rank, "size", (json_int_t)query->size,
+                  "metric", query->metric);
+    struct store_events *rows = store_get_rows(db, params, err);
+
+    json_decref(params);
+    return rows;
+}
+
 /* result, events: taken; NULL with err. */
 typedef void store_read_done(void *arg, const struct error *err, json_t *result);
 typedef void store_events_done(void *arg, const struct error *err,

@@ -181,7 +181,7 @@ static size_t rows_in_answers(struct fixture *fixture)
     sqlite3 *db = fixture_reader(fixture);
     struct heard all = {0};
     struct error err;
-    struct store_events *page = store_get_rows(db, &query, &err);
+    struct store_events *page = store_read_rows(db, &query, &err);
     size_t n;
 
     sqlite3_close(db);

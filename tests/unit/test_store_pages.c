@@ -31,7 +31,7 @@ static size_t read_all(struct fixture *fixture, struct store_rows_query query,
 
     query.run = "run1";
     for (*pages = 0; *pages == 0 || query.after > 0; (*pages)++) {
-        struct store_events *page = store_get_rows(db, &query, &err);
+        struct store_events *page = store_read_rows(db, &query, &err);
 
         assert_non_null(page);
         assert_true(page->n <= (size_t)query.limit);
