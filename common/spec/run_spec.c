@@ -17,7 +17,7 @@
 #define PATH_BYTES_MAX 1024
 #define LONG_BLOCK_US 100e3
 
-static const char *const backends[] = {"auto", "nccl", "host", "sim", NULL};
+static const char *const usual_backends[] = {"auto", "nccl", "host", "sim"};
 static const char *const timings[] = {"throughput", "isolated", NULL};
 static const char *const binds[] = {"auto", "core", "numa", "none", NULL};
 static const char *const auto_word[] = {"auto", NULL};
@@ -131,6 +131,23 @@ static void check_files(json_t *value, const char *pointer, struct problems *pro
     }
 }
 
+bool run_backend_is_usual(const char *name)
+{
+    for (size_t i = 0; i < sizeof(usual_backends) / sizeof(usual_backends[0]); i++)
+        if (strcmp(name, usual_backends[i]) == 0)
+            return true;
+    return false;
+}
+
+static void check_backend_name(json_t *value, const char *pointer,
+                               struct problems *problems)
+{
+    if (!program_name_is_valid(json_string_value(value)))
+        problems_add(problems, pointer,
+                     "must be auto, nccl, host, sim, or the name of another worker that "
+                     "the nodes have");
+}
+
 static void check_program_name(json_t *value, const char *pointer,
                                struct problems *problems)
 {
@@ -221,7 +238,7 @@ static const struct spec_field table[] = {
     {"labels", "{}", SPEC_APART, SPEC_JSON(labels, spec_check_labels)},
     {"priority", "0", SPEC_APART, SPEC_INTEGER(priority, -1000, 1000),
      .about = "higher values are served first"},
-    {"backend", "\"auto\"", SPEC_MEASUREMENT | SPEC_APART, SPEC_CHOICE(backend, backends)},
+    {"backend", "\"auto\"", SPEC_MEASUREMENT | SPEC_APART, SPEC_TEXT(backend, PROGRAM_NAME_MAX, check_backend_name)},
     {"collectives", "[\"all_reduce\"]", MEASURES | SPEC_APART, SPEC_LIST(collectives, &spec_collective_names, 1),
      .about = "at least one"},
     {"sizes", "{\"min\":\"8\",\"max\":\"128M\",\"factor\":2}", MEASURES | SPEC_APART, SPEC_OWN(spec_sizes)},
@@ -323,11 +340,6 @@ const struct spec_fields *run_spec_fields(void)
     return &fields;
 }
 
-const char *run_backend_name(enum run_backend backend)
-{
-    return backends[backend];
-}
-
 const char *run_bind_name(enum run_bind bind)
 {
     return binds[bind];
@@ -384,28 +396,27 @@ static void check_backend(const struct run_spec *spec, struct problems *problems
 {
     const struct {
         const char *pointer;
-        enum run_backend of;
+        const char *of;
         bool is_asked;
     } owned[] = {
-        {"/nccl", RUN_BACKEND_NCCL, json_object_size(spec->nccl.given) > 0},
-        {"/host", RUN_BACKEND_HOST, json_object_size(spec->host.given) > 0},
-        {"/devices", RUN_BACKEND_NCCL, spec->devices != NULL},
-        {"/files", RUN_BACKEND_NCCL, spec->files != NULL},
-        {"/topology", RUN_BACKEND_NCCL, spec->topology == RUN_TOPOLOGY_DUMP},
-        {"/nccl_lib", RUN_BACKEND_NCCL, spec->nccl_lib != NULL},
-        {"/matrix/nccl_lib", RUN_BACKEND_NCCL,
+        {"/nccl", "nccl", json_object_size(spec->nccl.given) > 0},
+        {"/host", "host", json_object_size(spec->host.given) > 0},
+        {"/devices", "nccl", spec->devices != NULL},
+        {"/files", "nccl", spec->files != NULL},
+        {"/topology", "nccl", spec->topology == RUN_TOPOLOGY_DUMP},
+        {"/nccl_lib", "nccl", spec->nccl_lib != NULL},
+        {"/matrix/nccl_lib", "nccl",
          json_object_get(spec->matrix, RUN_MATRIX_LIBRARY) != NULL},
     };
 
-    if (spec->program.name || spec->backend == RUN_BACKEND_AUTO)
+    if (spec->program.name || !spec->backend || strcmp(spec->backend, "auto") == 0)
         return;
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
-        if (owned[i].is_asked && spec->backend != owned[i].of)
+        if (owned[i].is_asked && strcmp(spec->backend, owned[i].of) != 0)
             problems_add(problems, owned[i].pointer,
                          "is for the backend %s, and the run asks for %s. Leave it out, "
                          "or set backend to %s",
-                         backends[owned[i].of], backends[spec->backend],
-                         backends[owned[i].of]);
+                         owned[i].of, spec->backend, owned[i].of);
 }
 
 static void check_topology(const struct run_spec *spec, struct problems *problems)

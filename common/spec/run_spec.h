@@ -20,12 +20,6 @@ struct spec_fields;
 #define RUN_SPEC_NOISE_LIMIT 0.1
 #define RUN_SPEC_ITERS_USUAL 20 /* as of nccl-tests */
 
-enum run_backend {
-    RUN_BACKEND_AUTO,
-    RUN_BACKEND_NCCL,
-    RUN_BACKEND_HOST,
-    RUN_BACKEND_SIM
-};
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
 /* What ranks are bound to. */
 enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
@@ -91,7 +85,7 @@ struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
     long priority;
-    enum run_backend backend;
+    char *backend; /* "auto", or that of a worker: see run_backend_is_usual */
     enum collective_kind collectives[COLLECTIVE_COUNT];
     size_t n_collectives;
     enum dtype dtypes[DTYPE_COUNT];
@@ -172,7 +166,8 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err);
 /* The devices that the run wants on a node: an array of numbers, borrowed; NULL: any. */
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
 
-const char *run_backend_name(enum run_backend backend);
+/* Whether it is "auto" or comes with ringbench. Others are those that agents have. */
+bool run_backend_is_usual(const char *name);
 const char *run_bind_name(enum run_bind bind);
 const char *run_pattern_name(enum run_pattern pattern);
 /* BIND_AUTO for NULL or a name that is none. */

@@ -8,6 +8,7 @@
 #include "server/api/params.h"
 #include "server/api/task.h"
 #include "server/launch/jobs.h"
+#include "server/nodes/placement.h"
 #include "server/nodes/programs.h"
 #include "server/runs/history.h"
 
@@ -71,8 +72,10 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
         run_spec_destroy(spec);
         spec = NULL;
     }
-    if (spec && (!program_args_fit(scheduler_nodes(api->scheduler), spec, &problems) ||
-                 !scheduler_plan_fits(api->scheduler, spec, &problems))) {
+    if (spec &&
+        (!placement_knows_backend(scheduler_nodes(api->scheduler), spec, &problems) ||
+         !program_args_fit(scheduler_nodes(api->scheduler), spec, &problems) ||
+         !scheduler_plan_fits(api->scheduler, spec, &problems))) {
         run_spec_destroy(spec);
         spec = NULL;
     }

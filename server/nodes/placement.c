@@ -415,8 +415,8 @@ static const char *choose_backend(const struct choice *choice)
 
     if (spec->program.name)
         return "program";
-    if (spec->backend != RUN_BACKEND_AUTO)
-        return run_backend_name(spec->backend);
+    if (strcmp(spec->backend, "auto") != 0)
+        return spec->backend;
     if (node_devices_matter(spec))
         return "nccl";
     with_gpu = collect(choice, "nccl", SIZE_MAX);
@@ -435,7 +435,7 @@ static size_t collect_one_kind(struct choice *choice, const char *backend, size_
 {
     size_t simulated, real;
 
-    if (strcmp(backend, run_backend_name(RUN_BACKEND_SIM)) != 0)
+    if (strcmp(backend, "sim") != 0)
         return collect(choice, backend, enough);
     choice->kind = NODES_SIMULATED;
     simulated = collect(choice, backend, enough);
@@ -511,13 +511,28 @@ static bool are_same_devices(const struct run_spec *a, const struct run_spec *b)
 
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b)
 {
-    return a->backend == b->backend && a->pattern == b->pattern && a->share == b->share &&
-           a->ranks_per_node == b->ranks_per_node && least_nodes(a) == least_nodes(b) &&
-           most_nodes(a) == most_nodes(b) && !a->launch.name == !b->launch.name &&
+    return is_same_text(a->backend, b->backend) && a->pattern == b->pattern &&
+           a->share == b->share && a->ranks_per_node == b->ranks_per_node &&
+           least_nodes(a) == least_nodes(b) && most_nodes(a) == most_nodes(b) &&
+           !a->launch.name == !b->launch.name &&
            is_same_text(a->nodes.group, b->nodes.group) &&
            is_same_json(a->nodes.names, b->nodes.names) &&
            is_same_json(a->nodes.labels, b->nodes.labels) && is_same_program(a, b) &&
            are_same_devices(a, b);
+}
+
+bool placement_knows_backend(const struct node_registry *registry,
+                             const struct run_spec *spec, struct problems *problems)
+{
+    if (!spec->backend || run_backend_is_usual(spec->backend) || spec->launch.name)
+        return true;
+    for (size_t i = 0; i < registry->count; i++)
+        if (node_backend(registry->nodes[i], spec->backend))
+            return true;
+    problems_add(problems, "/backend",
+                 "no node has the backend %s. Every node can have nccl, host and sim",
+                 spec->backend);
+    return false;
 }
 
 void placement_release(struct placement *placement)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/problem.h"
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
 
@@ -43,6 +44,11 @@ void placement_choose(const struct run_spec *spec, const struct node_registry *r
 /* Whether both ask for the same nodes: while these are missing or busy, placement_choose
  * says the same of both. */
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b);
+
+/* Whether ringbench or some node has the run's backend, or a launcher is yet to get the
+ * nodes. False after adding to *problems. */
+bool placement_knows_backend(const struct node_registry *registry,
+                             const struct run_spec *spec, struct problems *problems);
 
 void placement_release(struct placement *placement);
 

@@ -265,6 +265,24 @@ describe('groups', { concurrency: 4 }, () => {
     assert.match(await output(await shown({ env: { NCCL_DEBUG: 'INFO' } })), /NCCL INFO Connected all rings/);
   });
 
+  test('a backend of somebody else is measured as the own ones are', limit, async (t) => {
+    const server = await startServer(t);
+    const { errors } = assertProblem(await server.post({ backend: 'tree' }), 422);
+    assert.deepEqual(
+      errors.map(({ pointer }) => pointer),
+      ['/backend'],
+    );
+    const args = ['--worker-dir', path.join(binDir, 'examples')];
+    for (const name of ['node-1', 'node-2']) await startAgent(t, server, name, { ranks: 2, args });
+    const { run, rows } = await completes(server, {
+      backend: 'tree',
+      collectives: ['all_gather'],
+      sizes: ['64K'],
+    });
+    assert.deepEqual([run.backend, run.world_size, rows.length], ['tree', 4, 2]);
+    assert.match((await end(server, { backend: 'tree' })).reason, /tree.*all_reduce/);
+  });
+
   test('workers of another build are refused', limit, async (t) => {
     const server = await startServer(t);
     const other = tempDir(t);

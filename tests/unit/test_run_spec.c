@@ -11,7 +11,7 @@ TEST(an_empty_object_asks_for_the_defaults)
     struct run_spec *spec = spec_of("{}");
 
     assert_string_equal(spec->name, "");
-    assert_int_equal(spec->backend, RUN_BACKEND_AUTO);
+    assert_string_equal(spec->backend, "auto");
     assert_int_equal(spec->n_collectives, 1);
     assert_int_equal(spec->collectives[0], COLLECTIVE_ALL_REDUCE);
     assert_int_equal(spec->n_dtypes, 1);
@@ -59,7 +59,7 @@ TEST(every_field_is_read)
     assert_string_equal(spec->name, "n\xc3\xbc");
     assert_string_equal(json_get_str(spec->labels, "ticket", ""), "NET-12");
     assert_int_equal(spec->priority, -5);
-    assert_int_equal(spec->backend, RUN_BACKEND_HOST);
+    assert_string_equal(spec->backend, "host");
     assert_int_equal(spec->n_collectives, 2);
     assert_int_equal(spec->collectives[0], COLLECTIVE_SENDRECV);
     assert_int_equal(spec->collectives[1], COLLECTIVE_ALL_GATHER);
@@ -142,10 +142,12 @@ static const struct fault faults[] = {
     {"{\"labels\":{\"\":\"x\"}}", "/labels/", "a label's name must have 1 to 200 bytes"},
     {"{\"labels\":{\"a\":\"\\u0007\"}}", "/labels/a", "U+0007"},
     {"{\"priority\":1001}", "/priority", "must be from -1000 to 1000, not 1001"},
-    {"{\"backend\":\"mpi\"}", "/backend", "must be one of auto, nccl, host, sim"},
+    {"{\"backend\":\"no name\"}", "/backend",
+     "must be auto, nccl, host, sim, "
+     "or the name of another worker that the nodes have"},
     {"{\"pattern\":\"bisect\"}", "/pattern", "bisect pairs"},
     {"{\"pattern\":\"ring\"}", "/pattern", "all, pairs, scaling"},
-    {"{\"backend\":7}", "/backend", "auto, nccl, host, sim"},
+    {"{\"backend\":7}", "/backend", "string"},
     {"{\"collectives\":[]}", "/collectives", "must be an array of at least one name"},
     {"{\"collectives\":\"all_reduce\"}", "/collectives", "must be an array"},
     {"{\"collectives\":[\"allreduce\"]}", "/collectives/0", "all_reduce, "},

@@ -1,0 +1,168 @@
+/* worker_tree.c - a backend of one's own: all-gather over the control connections
+ *
+ * An example for docs/worker-contract.md. It measures what nobody needs, in the fewest
+ * lines: the functions that every backend must have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/bench/backend.h"
+#include "agent/worker/bench/watchdog.h"
+#include "agent/worker/bench/worker.h"
+
+struct backend_comm {
+    struct tree *tree;
+    struct watchdog *watchdog;
+    void *buffers;
+};
+
+static json_t *probe(void)
+{
+    return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s}]}", "available", 1, "reason",
+                     "devices", "index", 0, "name", "control connections", "kind", "cpu");
+}
+
+static void drop(struct backend_comm *comm)
+{
+    watchdog_follow(comm->watchdog, NULL);
+    tree_destroy(comm->tree);
+    free(comm->buffers);
+    free(comm);
+}
+
+static struct backend_comm *create(const struct backend_env *env, struct error *err)
+{
+    struct tree_config config = backend_env_tree(env);
+    struct backend_comm *comm = calloc(1, sizeof(*comm));
+
+    if (!comm || backend_env_is_split(env)) {
+        error_set(err, ERROR_UNSUPPORTED, "no memory, or a run with a split");
+        free(comm);
+        return NULL;
+    }
+    comm->tree = tree_create(&config, err);
+    if (!comm->tree) {
+        free(comm);
+        return NULL;
+    }
+    comm->watchdog = env->watchdog;
+    watchdog_follow(comm->watchdog, comm->tree);
+    return comm;
+}
+
+static void end_orderly(struct backend_comm *comm)
+{
+    if (comm) {
+        tree_leave(comm->tree);
+        drop(comm);
+    }
+}
+
+static void end_at_once(struct backend_comm *comm)
+{
+    if (comm)
+        drop(comm);
+}
+
+static json_t *transport(struct backend_comm *comm)
+{
+    return tree_describe(comm->tree);
+}
+
+static int memory(struct backend_comm *comm, struct backend_memory *out,
+                  struct error *err)
+{
+    (void)comm;
+    (void)err;
+    *out = (struct backend_memory){.bytes = 1u << 30, .text = "the example's limit"};
+    return 0;
+}
+
+static int alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+                 struct error *err)
+{
+    size_t each = (bytes + 4095) / 4096 * 4096;
+
+    comm->buffers = aligned_alloc(4096, 2 * each);
+    if (!comm->buffers)
+        return error_set(err, ERROR_MEMORY, "no memory for 2 buffers of %zu bytes", each);
+    *send = memset(comm->buffers, 0, 2 * each);
+    *recv = (char *)comm->buffers + each;
+    return 0;
+}
+
+/* Buffers are host memory: to write and to read are the same. */
+static int copy(struct backend_comm *comm, void *to, const void *from, size_t len,
+                struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(to, from, len);
+    return 0;
+}
+
+static int fill(struct backend_comm *comm, void *to, const void *element, size_t size,
+                size_t len, struct error *err)
+{
+    (void)comm;
+    (void)err;
+    for (size_t at = 0; at < len; at += size)
+        memcpy((char *)to + at, element, len - at < size ? len - at : size);
+    return 0;
+}
+
+static int run(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err)
+{
+    return tree_allgather(comm->tree, call->send, call->count * dtype_size(call->dtype),
+                          call->recv, err);
+}
+
+static int wait(struct backend_comm *comm, struct error *err)
+{
+    (void)comm;
+    (void)err;
+    return 0; /* run returns when it is done */
+}
+
+static int barrier(struct backend_comm *comm, struct error *err)
+{
+    return tree_barrier(comm->tree, err);
+}
+
+static int allgather(struct backend_comm *comm, const void *mine, size_t len, void *all,
+                     struct error *err)
+{
+    return tree_allgather(comm->tree, mine, len, all, err);
+}
+
+static int lost_peer(const struct backend_comm *comm)
+{
+    return comm->tree->watch.lost;
+}
+
+static const struct backend backend = {
+    .name = "tree",
+    .collectives = 1u << COLLECTIVE_ALL_GATHER,
+    .dtypes = (1u << DTYPE_COUNT) - 1,
+    .redops = (1u << REDOP_COUNT) - 1,
+    .probe = probe,
+    .create = create,
+    .destroy = end_orderly,
+    .abort = end_at_once,
+    .transport = transport,
+    .memory = memory,
+    .alloc = alloc,
+    .write = copy,
+    .read = copy,
+    .fill = fill,
+    .run = run,
+    .wait = wait,
+    .barrier = barrier,
+    .allgather = allgather,
+    .lost_peer = lost_peer,
+};
+
+int main(int argc, char **argv)
+{
+    return worker_main(argc, argv, &backend);
+}
