@@ -161,7 +161,7 @@ describe('topology', { concurrency: 2 }, () => {
   });
 
   test('a node as it was for an old run can be read, and held against what it is now', limit, async (t) => {
-    const server = await startServer(t);
+    const server = await startServer(t, { args: ['--lease-s', '8'] });
     const first = await startNode(t, server, 'node-1', tempDir(t), 'devices=2');
     const before = await end(server, {});
     const again = await end(server, {});
