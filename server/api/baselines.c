@@ -131,8 +131,8 @@ void api_baseline_accept(struct http_request *request, void *arg)
 static json_t *find(sqlite3 *db, const struct task *task, struct error *err)
 {
     const char *id = http_request_param(task->request, "id");
-    json_t *list = store_get_baselines(
-        db, &(struct store_baselines_query){.id = id, .limit = 1}, err);
+    json_t *list =
+        store_get_baselines(db, json_pack("{s:s, s:i}", "id", id, "limit", 1), err);
     json_t *baseline = json_incref(json_array_get(json_object_get(list, "baselines"), 0));
 
     if (list && !baseline)
@@ -179,11 +179,7 @@ void api_baseline_remove(struct http_request *request, void *arg)
 static int answer_list(sqlite3 *db, struct task *task, struct error *err)
 {
     const struct baselines_params *params = &task->params.baselines;
-    const struct store_baselines_query query = {.run = params->run,
-                                                .has_removed = params->has_removed,
-                                                .cursor = params->cursor,
-                                                .limit = (int)params->limit};
-    json_t *list = store_get_baselines(db, &query, err);
+    json_t *list = store_get_baselines(db, params_json(task->route, params), err);
     int result = list ? lists_write(task, LIST_BASELINES, list, params->format, err) : -1;
 
     json_decref(list);

@@ -76,18 +76,10 @@ int store_write_baseline(struct store_write *write,
 int store_write_baseline_end(struct store_write *write,
                              const struct store_baseline *baseline);
 
-struct store_baselines_query {
-    const char *id; /* this one alone, removed or not; NULL: all */
-    const char *run;
-    bool has_removed;
-    const char *cursor;
-    int limit;
-};
-
 /* {"baselines":[{"id","run","name","like":"nodes"|"hardware","by","why","from","accepted",
- * "removed":null|{"by","why","from","time"}}], newest first, "next"}. */
-json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *query,
-                            struct error *err);
+ * "removed":null|{"by","why","from","time"}}], newest first, "next"}. params (taken) are
+ * those of GET /baselines, or "id": this one alone, removed or not. */
+json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err);
 
 /* What a run is compared with: {"baseline": as above or null, "runs": [ids], "history":
  * [ids]}, newest first. With `last` 0 that is the newest baseline that the run is like in

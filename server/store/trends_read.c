@@ -66,7 +66,7 @@ _Static_assert(STORE_TREND_WINDOW == 1000, "as SQL_WINDOW has it");
 static const char SQL_BASELINES[] =
     BASELINE_COLUMNS " WHERE (:id IS NULL OR b.id = :id)"
                      " AND (:run IS NULL OR b.run = :run)"
-                     " AND (:has_removed OR :id IS NOT NULL OR b.removed_ms IS NULL)"
+                     " AND (:removed OR :id IS NOT NULL OR b.removed_ms IS NULL)"
                      " AND (b.accepted_ms, b.id) < (:before_ms, :before_id)"
                      " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT :limit + 1";
 
@@ -215,14 +215,11 @@ json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
 
 /* ---- Baselines ---- */
 
-json_t *store_get_baselines(sqlite3 *db, const struct store_baselines_query *query,
-                            struct error *err)
+json_t *store_get_baselines(sqlite3 *db, json_t *params, struct error *err)
 {
-    json_t *params =
-        json_pack("{s:s?, s:s?, s:b, s:i}", "id", query->id, "run", query->run,
-                  "has_removed", (int)query->has_removed, "limit", query->limit);
+    const char *cursor = json_get_str(params, "cursor", NULL);
 
-    return store_page(db, "baselines", SQL_BASELINES, params, query->cursor, err);
+    return store_page(db, "baselines", SQL_BASELINES, params, cursor, err);
 }
 
 /* ---- What a run is compared with ---- */

@@ -265,10 +265,10 @@ static enum error_code change(struct fixture *fixture, struct store_baseline bas
 
 static size_t listed(struct fixture *fixture, bool has_removed, json_t **first)
 {
-    const struct store_baselines_query query = {.has_removed = has_removed, .limit = 10};
+    json_t *params = json_pack("{s:b, s:i}", "removed", (int)has_removed, "limit", 10);
     sqlite3 *db = fixture_reader(fixture);
     struct error err;
-    json_t *found = store_get_baselines(db, &query, &err);
+    json_t *found = store_get_baselines(db, params, &err);
     const json_t *list = json_object_get(found, "baselines");
     size_t n = json_array_size(list);
 
