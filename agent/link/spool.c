@@ -21,12 +21,14 @@
 
 #define NAME "events.db"
 #define WAITING_MAX ((size_t)256 * 1024 * 1024)
-/* One process has it to itself, which also locks the directory. Nothing is synced: the
- * file outlives a killed agent, not a loss of power. */
+/* One process has the file to itself, which also locks the directory. The lock comes with
+ * the first transaction that asks for it, and stays. Nothing is synced: the file outlives
+ * a killed agent, not a loss of power. */
 #define SETUP                                                                            \
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; "                  \
-    "PRAGMA synchronous = OFF; "                                                         \
-    "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, line TEXT NOT NULL)"
+    "PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; "                                        \
+    "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, line TEXT NOT NULL); "   \
+    "COMMIT"
 
 struct spool {
     char *dir; /* NULL: all lines wait in memory, and that is where they belong */

@@ -401,6 +401,19 @@ TEST_WITH(set_up, tear_down, does_not_repeat_numbers_that_the_server_has)
     assert_int_equal(read_batch(f->spool, 61, 1 << 20, 1000), 61);
 }
 
+/* Nothing is written yet by the one that has it. */
+TEST_WITH(set_up, tear_down, refuses_a_directory_in_use_by_one_that_has_resumed)
+{
+    struct fixture *f = *state;
+    struct error err;
+
+    close_first(f);
+    a_life_that_is_killed(f, 20);
+    open_again(f);
+    assert_null(spool_open(f->dir, &err));
+    assert_int_equal(err.code, ERROR_CONFLICT);
+}
+
 TEST_WITH(set_up, tear_down, refuses_a_file_that_is_no_database)
 {
     struct fixture *f = *state;
