@@ -41,7 +41,7 @@ struct spool {
     uint64_t first;  /* the oldest line that is not acknowledged */
     uint64_t stored; /* the first line that is not in the database */
     uint64_t next;   /* the next line to come */
-    bool has_old;    /* rows that are acknowledged are in the database */
+    bool has_old;    /* the database has rows besides those from `first` to `stored` */
     struct buf waiting;
 };
 
@@ -296,13 +296,16 @@ static int insert_waiting(const struct spool *spool)
     return status == SQLITE_DONE ? 0 : -1;
 }
 
-static int delete_acked(const struct spool *spool)
+/* Lines that are acknowledged, or from before a reset. */
+static int delete_old(const struct spool *spool)
 {
-    sqlite3_stmt *statement = prepare(spool, "DELETE FROM event WHERE seq < ?");
+    sqlite3_stmt *statement =
+        prepare(spool, "DELETE FROM event WHERE seq < ? OR seq >= ?");
     int status = SQLITE_ERROR;
 
     if (statement) {
         sqlite3_bind_int64(statement, 1, (sqlite3_int64)spool->first);
+        sqlite3_bind_int64(statement, 2, (sqlite3_int64)spool->stored);
         status = sqlite3_step(statement);
     }
     sqlite3_finalize(statement);
@@ -313,7 +316,7 @@ int spool_flush(struct spool *spool, struct error *err)
 {
     if (!spool_wants_flush(spool))
         return 0;
-    if (sqlite3_exec(spool->db, "BEGIN", NULL, NULL, NULL) || delete_acked(spool) ||
+    if (sqlite3_exec(spool->db, "BEGIN", NULL, NULL, NULL) || delete_old(spool) ||
         insert_waiting(spool) || sqlite3_exec(spool->db, "COMMIT", NULL, NULL, NULL)) {
         fail(spool, "write", err);
         sqlite3_exec(spool->db, "ROLLBACK", NULL, NULL, NULL);
@@ -422,9 +425,9 @@ int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
 
 void spool_reset(struct spool *spool)
 {
-    if (spool->dir)
-        sqlite3_exec(spool->db, "DELETE FROM event", NULL, NULL, NULL);
     buf_release(&spool->waiting);
     spool->first = spool->stored = spool->next = 1;
-    spool->has_old = spool->is_resumed = spool->is_blocked = false;
+    spool->is_resumed = spool->is_blocked = false;
+    spool->has_old = true;
+    spool_flush(spool, NULL); /* a later one does it where this one fails */
 }

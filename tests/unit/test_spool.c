@@ -278,6 +278,26 @@ TEST_WITH(set_up, tear_down, counts_from_one_again_after_a_reset)
     assert_int_equal(read_batch(f->spool, 1, 1000, 10), 1);
 }
 
+/* The lines before the reset can't be deleted at once. */
+TEST_WITH(set_up, tear_down, resets_although_the_disk_is_full)
+{
+    const struct fixture *f = *state;
+
+    for (uint64_t i = 1; i <= 100; i++)
+        append(f->spool, i);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    set_file_limit(0);
+    spool_reset(f->spool);
+    append(f->spool, 1);
+    assert_int_equal(spool_flush(f->spool, NULL), -1);
+    set_file_limit(RLIM_INFINITY);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    append(f->spool, 2);
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 1);
+    assert_int_equal(spool_ack(f->spool, 1, NULL), 0);
+    assert_int_equal(spool_ack(f->spool, 2, NULL), 0);
+}
+
 TEST_WITH(set_up, tear_down, refuses_a_directory_in_use)
 {
     const struct fixture *f = *state;
