@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/base/log.h"
 #include "common/base/memory.h"
 
 #define NAME "events.db"
@@ -128,19 +129,53 @@ static int resume(struct spool *spool, struct error *err)
     return status == SQLITE_ROW ? 0 : fail(spool, "read", err);
 }
 
-static int open_events(struct spool *spool, struct error *err)
+static int check_pages(const struct spool *spool)
+{
+    sqlite3_stmt *check = prepare(spool, "PRAGMA quick_check(1)");
+    int status = check ? sqlite3_step(check) : sqlite3_errcode(spool->db);
+
+    if (status == SQLITE_ROW)
+        status = strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0
+                     ? SQLITE_OK
+                     : SQLITE_CORRUPT;
+    sqlite3_finalize(check);
+    return status;
+}
+
+static int open_database(struct spool *spool, const char *path)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                       SQLITE_OPEN_NOFOLLOW;
+    int status = sqlite3_open_v2(path, &spool->db, flags, NULL);
+
+    if (status == SQLITE_OK)
+        status = sqlite3_exec(spool->db, SETUP, NULL, NULL, NULL);
+    return status == SQLITE_OK ? check_pages(spool) : status;
+}
+
+static void remove_files(const struct spool *spool)
+{
+    unlinkat(spool->dir_fd, NAME, 0);
+    unlinkat(spool->dir_fd, NAME "-journal", 0);
+}
+
+static int open_events(struct spool *spool, struct error *err)
+{
     char path[PATH_MAX + 16];
     struct stat st;
     int status;
 
     snprintf(path, sizeof(path), "%s/" NAME, spool->dir);
     spool->is_resumed = stat(path, &st) == 0 && st.st_size > 0;
-    status = sqlite3_open_v2(path, &spool->db, flags, NULL);
-    if (status == SQLITE_OK)
-        status = sqlite3_exec(spool->db, SETUP, NULL, NULL, NULL);
+    status = open_database(spool, path);
+    /* A loss of power may leave this. It must not keep the node from starting. */
+    if (status == SQLITE_NOTADB || status == SQLITE_CORRUPT) {
+        log_error("%s is damaged, as after a loss of power: the events in it are lost",
+                  path);
+        sqlite3_close(spool->db);
+        remove_files(spool);
+        status = open_database(spool, path);
+    }
     if (status == SQLITE_BUSY)
         return error_set(err, ERROR_CONFLICT,
                          "another agent on this host uses the spool directory %s",
@@ -191,8 +226,7 @@ void spool_close(struct spool *spool)
     if (spool->dir && spool_flush(spool, NULL) == 0 && spool_count(spool) == 0) {
         /* While it is locked; its journal goes with the mode. */
         sqlite3_exec(spool->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
-        unlinkat(spool->dir_fd, NAME, 0);
-        unlinkat(spool->dir_fd, NAME "-journal", 0);
+        remove_files(spool);
     }
     if (spool->dir && spool->is_dir_ours)
         rmdir(spool->dir);

@@ -1,5 +1,6 @@
 /* test_spool.c - unacknowledged lines on disk, in order, none lost */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -434,24 +435,49 @@ TEST_WITH(set_up, tear_down, refuses_a_directory_in_use_by_one_that_has_resumed)
     assert_int_equal(err.code, ERROR_CONFLICT);
 }
 
-TEST_WITH(set_up, tear_down, refuses_a_file_that_is_no_database)
+static void write_file(const struct fixture *f, off_t at, size_t size)
+{
+    char path[160];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/events.db", f->dir);
+    fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(pwrite(fd, "?", 1, at + (off_t)i), 1);
+    assert_int_equal(close(fd), 0);
+}
+
+static void check_that_it_starts_anew(struct fixture *f)
+{
+    open_again(f);
+    assert_int_equal(spool_count(f->spool), 0);
+    /* The numbers that the server has are not given again. */
+    assert_int_equal(spool_ack(f->spool, 60, NULL), 0);
+    append(f->spool, 61);
+    assert_int_equal(spool_flush(f->spool, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 61, 1 << 20, 1000), 61);
+}
+
+/* As a loss of power may leave it. */
+TEST_WITH(set_up, tear_down, starts_anew_where_the_file_is_no_database)
 {
     struct fixture *f = *state;
-    char path[160];
-    struct error err;
-    FILE *file;
 
     close_first(f);
     assert_int_equal(mkdir(f->dir, 0700), 0);
-    snprintf(path, sizeof(path), "%s/events.db", f->dir);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (int i = 0; i < 1000; i++)
-        fputs("this is no database", file);
-    fclose(file);
-    assert_null(spool_open(f->dir, &err));
-    assert_non_null(strstr(err.text, "events.db"));
-    assert_int_equal(unlink(path), 0);
+    write_file(f, 0, 20000);
+    check_that_it_starts_anew(f);
+}
+
+TEST_WITH(set_up, tear_down, starts_anew_where_a_page_is_damaged)
+{
+    struct fixture *f = *state;
+
+    close_first(f);
+    a_life_that_is_killed(f, 0);
+    write_file(f, 4096, 200);
+    check_that_it_starts_anew(f);
 }
 
 TEST_WITH(set_up, tear_down, keeps_what_nobody_has)
