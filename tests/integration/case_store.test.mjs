@@ -17,7 +17,10 @@ test("keys of a case's workers are neither listed nor found without its secret",
   await server.event(id, (event) => event.type === 'result');
   const [store] = (await server.get('/api/v1/rendezvous')).stores;
   const names = store.keys.map(({ key }) => key).sort();
-  assert.deepEqual(names, ['ringbench/build', 'ringbench/joined', 'ringbench/rank/0', 'ringbench/rank/1']);
+  assert.deepEqual(
+    names,
+    ['build', 'joined', 'rank/0', 'rank/1', 'tree'].map((name) => `ringbench/${name}`),
+  );
 
   // A process of this host gets in, as the case's nodes are on it.
   const stranger = await TcpStoreClient.connect(t, store.port);
