@@ -3,6 +3,7 @@
 #include "server/store/store_artifacts.h"
 #include "server/store/store_rows.h"
 
+/* -1 is STORE_NO_CASE. */
 static const char SQL_LIST[] =
     "SELECT nullif(a.case_no, -1) AS \"case\", a.node, a.name, c.bytes, c.digest"
     " FROM artifacts AS a"
@@ -25,8 +26,6 @@ static const char SQL_NODES[] =
     "   JOIN contents AS c ON c.digest = a.digest WHERE a.run = :run AND a.name = :name"
     "   AND (:case < 0 OR a.case_no = :case) GROUP BY a.node)) AS some"
     " WHERE total <= :most ORDER BY node";
-
-_Static_assert(STORE_NO_CASE == -1, "as the statements have it");
 
 json_t *store_get_artifacts(sqlite3 *db, const char *run, const char *name, int64_t after,
                             int limit, struct error *err)
