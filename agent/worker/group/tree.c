@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/worker/group/tree_join.h"
+#include "common/base/memory.h"
 
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of a socket, before sleeping on it: some 100 us */
@@ -24,18 +25,13 @@
 
 /* ---- Beginning and end ---- */
 
-static int make_scratch(struct tree *tree, size_t len)
+static void make_scratch(struct tree *tree, size_t len)
 {
-    char *more;
-
     if (len <= tree->scratch_len)
-        return 0;
-    more = realloc(tree->scratch, len);
-    if (!more)
-        return watch_fail(&tree->watch, ERROR_MEMORY, "gathering: out of memory");
-    tree->scratch = more;
+        return;
+    free(tree->scratch);
+    tree->scratch = memory_zeroed(len, 1, "gathering");
     tree->scratch_len = len;
-    return 0;
 }
 
 static int add_event(struct tree *tree, int fd, uint32_t id, struct error *err)
@@ -84,9 +80,8 @@ static int watch_all(struct tree *tree, struct error *err)
 {
     const struct segment *segment = &tree->segment;
 
-    tree->pidfds = calloc((size_t)segment->n, sizeof(*tree->pidfds));
-    if (!tree->pidfds)
-        return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+    tree->pidfds =
+        memory_zeroed((size_t)segment->n, sizeof(*tree->pidfds), "connecting ranks");
     for (int i = 1; leads(tree) && i < segment->n; i++)
         if (watch_process(tree, rank_at(tree, tree->host, i), segment_pid(segment, i),
                           err))
@@ -109,21 +104,16 @@ static int connect_all(struct tree *tree, const struct tree_config *config,
         return error_set_errno(err, ERROR_IO, errno, "epoll");
     if (tree_join(tree, config, err))
         return -1;
-    if (tree->n_links > 0 &&
-        make_scratch(tree, (size_t)tree->world_size * SCRATCH_RANK_BYTES))
-        return watch_reason(&tree->watch, err);
+    if (tree->n_links > 0)
+        make_scratch(tree, (size_t)tree->world_size * SCRATCH_RANK_BYTES);
     return tree_barrier(tree, err) || watch_all(tree, err) || tree_barrier(tree, err) ? -1
                                                                                       : 0;
 }
 
 struct tree *tree_create(const struct tree_config *config, struct error *err)
 {
-    struct tree *tree = calloc(1, sizeof(*tree));
+    struct tree *tree = memory_zeroed(1, sizeof(*tree), "connecting ranks");
 
-    if (!tree) {
-        error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-        return NULL;
-    }
     tree->rank = config->rank;
     tree->world_size = config->world_size;
     tree->epoll_fd = tree->port.listener = tree->segment.fd = -1;
@@ -309,7 +299,8 @@ static int gather_below(struct tree *tree, size_t len, char *all)
         const struct tree_link *link = &tree->links[i];
         size_t bytes = len ? move_subtree(tree, link->host, len, all, NULL, false) : 0;
 
-        if (make_scratch(tree, bytes) || receive_from(tree, link, tree->scratch, bytes))
+        make_scratch(tree, bytes);
+        if (receive_from(tree, link, tree->scratch, bytes))
             return -1;
         if (len)
             move_subtree(tree, link->host, len, all, tree->scratch, false);
@@ -322,8 +313,7 @@ static int ask_parent(struct tree *tree, size_t len, char *all)
     const struct tree_link *parent = &tree->links[0];
     size_t bytes = len ? move_subtree(tree, tree->host, len, all, NULL, true) : 0;
 
-    if (make_scratch(tree, bytes))
-        return -1;
+    make_scratch(tree, bytes);
     if (len)
         move_subtree(tree, tree->host, len, all, tree->scratch, true);
     return send_to(tree, parent, tree->scratch, bytes) ||

@@ -11,6 +11,7 @@
 #include "agent/worker/group/hostid.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 #define TABLE_KEY "ringbench/tree"
 #define KEY_MAX 64
@@ -49,10 +50,12 @@ static void raise_descriptor_limit(void)
 static int set_key(const struct joining *joining, const char *key, json_t *value,
                    struct error *err)
 {
-    char *text = value ? json_text(value) : NULL;
+    char *text = json_text(value);
+
+    if (!text)
+        memory_out("connecting ranks");
     int status =
-        text ? rendezvous_client_set(joining->config->store, key, text, strlen(text), err)
-             : error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+        rendezvous_client_set(joining->config->store, key, text, strlen(text), err);
 
     json_decref(value);
     free(text);
@@ -236,11 +239,9 @@ static int read_table(struct tree *tree, const json_t *table, struct error *err)
     int status = 0;
 
     tree->n_hosts = (int)json_array_size(hosts);
-    tree->hosts = calloc(n, sizeof(*tree->hosts));
-    tree->host_of = calloc(n, sizeof(*tree->host_of));
-    tree->order = calloc(n, sizeof(*tree->order));
-    if (!tree->hosts || !tree->host_of || !tree->order)
-        return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+    tree->hosts = memory_zeroed(n, sizeof(*tree->hosts), "connecting ranks");
+    tree->host_of = memory_zeroed(n, sizeof(*tree->host_of), "connecting ranks");
+    tree->order = memory_zeroed(n, sizeof(*tree->order), "connecting ranks");
     if (tree->n_hosts < 1 || (size_t)tree->n_hosts > n || json_array_size(host_of) != n)
         status = -1;
     for (int i = 0; !status && i < tree->n_hosts; i++)

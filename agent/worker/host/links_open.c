@@ -9,6 +9,7 @@
 #include "agent/worker/host/links.h"
 #include "agent/worker/host/sockets.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 #define SLICE_MS 100 /* how late a stop may be noticed */
 
@@ -51,10 +52,8 @@ static int join_group(struct links *links, const struct record *all, struct erro
 {
     int n = 0, self = 0;
     /* Unsigned: gcc 14 would warn of a negative size, not knowing that there is none. */
-    struct shm_peer *peers = calloc((unsigned)links->world_size, sizeof(*peers));
-
-    if (!peers)
-        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
+    struct shm_peer *peers =
+        memory_zeroed((unsigned)links->world_size, sizeof(*peers), "communicator");
     for (int rank = 0; rank < links->world_size; rank++) {
         const struct record *record = &all[links_name(links, rank)];
         links->group_of[rank] = -1;
@@ -118,11 +117,9 @@ static void take_places(struct links *links, const struct record *all)
 static int form(struct links *links, const struct backend_env *env, int sockets,
                 struct error *err)
 {
-    struct record own, *all = calloc((size_t)links->tree->world_size, sizeof(*all));
-    int status = all ? 0 : error_set(err, ERROR_MEMORY, "communicator: out of memory");
-
-    if (!status)
-        status = shm_group_init(&links->group, links->watch, err) ||
+    struct record own, *all = memory_zeroed((size_t)links->tree->world_size, sizeof(*all),
+                                            "communicator");
+    int status = shm_group_init(&links->group, links->watch, err) ||
                          describe(links, env, sockets, &own, err) ||
                          tree_allgather(links->tree, &own, sizeof(own), all, err) ||
                          join_group(links, all, err)
@@ -135,12 +132,11 @@ static int form(struct links *links, const struct backend_env *env, int sockets,
         return -1;
     order_ring(links);
     connect_local(links);
-    links->fds = calloc((size_t)links->world_size * (size_t)(links->sockets + 1),
-                        sizeof(*links->fds));
+    links->fds = memory_zeroed((size_t)links->world_size * (size_t)(links->sockets + 1),
+                               sizeof(*links->fds), "communicator");
     if (links->sockets > 1)
-        links->peers = calloc((size_t)links->world_size, sizeof(*links->peers));
-    if (!links->fds || (links->sockets > 1 && !links->peers))
-        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
+        links->peers = memory_zeroed((size_t)links->world_size, sizeof(*links->peers),
+                                     "communicator");
     for (int i = 0; i < links->world_size * links->sockets; i++)
         links->fds[i] = -1;
     return 0;
@@ -149,13 +145,8 @@ static int form(struct links *links, const struct backend_env *env, int sockets,
 struct links *links_create(struct tree *tree, const struct backend_env *env, int sockets,
                            struct error *err)
 {
-    struct links *links = calloc(1, sizeof(*links));
+    struct links *links = memory_zeroed(1, sizeof(*links), "communicator");
     size_t n = (size_t)backend_env_size(env);
-
-    if (!links) {
-        error_set(err, ERROR_MEMORY, "communicator: out of memory");
-        return NULL;
-    }
     links->tree = tree;
     links->watch = &tree->watch;
     links->rank = backend_env_rank(env);
@@ -164,16 +155,12 @@ struct links *links_create(struct tree *tree, const struct backend_env *env, int
     links->ear = env->ear;
     links->timeout_ms = env->timeout_ms;
     links->group.fd = links->port.listener = -1;
-    links->endpoints = calloc(n, sizeof(*links->endpoints));
-    links->places = calloc(n, sizeof(*links->places));
-    links->pollfds = calloc(2 * n + 2, sizeof(*links->pollfds));
-    links->group_of = calloc(n, sizeof(*links->group_of));
-    links->ring = calloc(n, sizeof(*links->ring));
-    bool has_room = links->endpoints && links->places && links->pollfds &&
-                    links->group_of && links->ring;
-    if (!has_room)
-        error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    if (!has_room || form(links, env, sockets, err)) {
+    links->endpoints = memory_zeroed(n, sizeof(*links->endpoints), "communicator");
+    links->places = memory_zeroed(n, sizeof(*links->places), "communicator");
+    links->pollfds = memory_zeroed(2 * n + 2, sizeof(*links->pollfds), "communicator");
+    links->group_of = memory_zeroed(n, sizeof(*links->group_of), "communicator");
+    links->ring = memory_zeroed(n, sizeof(*links->ring), "communicator");
+    if (form(links, env, sockets, err)) {
         links_destroy(links);
         return NULL;
     }

@@ -10,6 +10,7 @@
 
 #include "agent/worker/host/ucx_lanes.h"
 #include "agent/worker/host/ucx_lib.h"
+#include "common/base/memory.h"
 
 #define SEND_BYTES 262144 /* at a time: one such send is under way per peer */
 #define LOOKS 100         /* for the end of a peer of which UCX has said that it failed */
@@ -291,12 +292,10 @@ static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *l
         return 0;
     if (most > ADDRESS_MAX)
         return error_set(err, ERROR_UNSUPPORTED, "UCX: an address of %zu bytes", most);
-    char *all = calloc(n + 1, most), *mine = all ? all + n * most : NULL;
-    int status = all ? 0 : error_set(err, ERROR_MEMORY, "UCX: out of memory");
-    if (!status && ucx)
+    char *all = memory_zeroed(n + 1, most, "UCX"), *mine = all + n * most;
+    if (ucx)
         memcpy(mine, ucx->address, ucx->address_len);
-    if (!status)
-        status = tree_allgather(links->tree, mine, most, all, err);
+    int status = tree_allgather(links->tree, mine, most, all, err);
     for (int rank = 0;
          !status && ucx && is_everywhere(links, lens) && rank < links->world_size; rank++)
         if (links->group_of[rank] < 0)
@@ -309,18 +308,12 @@ static int connect_peers(struct ucx *ucx, struct links *links, const uint32_t *l
 static struct ucx *create(struct links *links, enum host_transport asked,
                           struct error *err)
 {
-    struct ucx *ucx = NULL;
+    struct ucx *ucx;
 
     if (asked == HOST_TRANSPORT_AUTO && !has_rdma())
         return NULL;
-    ucx = calloc(1, sizeof(*ucx));
-    if (ucx)
-        ucx->peers = calloc((size_t)links->world_size, sizeof(*ucx->peers));
-    if (!ucx || !ucx->peers) {
-        free(ucx);
-        error_set(err, ERROR_MEMORY, "UCX: out of memory");
-        return NULL;
-    }
+    ucx = memory_zeroed(1, sizeof(*ucx), "UCX");
+    ucx->peers = memory_zeroed((size_t)links->world_size, sizeof(*ucx->peers), "UCX");
     ucx->links = links;
     if (open_ucx(ucx, err)) {
         ucx_destroy(ucx);
@@ -341,10 +334,9 @@ int ucx_connect(struct links *links, enum host_transport asked, struct ucx **out
     if (!ucx && asked == HOST_TRANSPORT_UCX)
         return -1;
     uint32_t len = ucx ? (uint32_t)ucx->address_len : 0;
-    uint32_t *lens = calloc((size_t)tree->world_size, sizeof(*lens));
-    int status = lens ? tree_allgather(tree, &len, sizeof(len), lens, err) ||
-                            connect_peers(ucx, links, lens, err)
-                      : error_set(err, ERROR_MEMORY, "UCX: out of memory");
+    uint32_t *lens = memory_zeroed((size_t)tree->world_size, sizeof(*lens), "UCX");
+    int status = tree_allgather(tree, &len, sizeof(len), lens, err) ||
+                 connect_peers(ucx, links, lens, err);
     bool is_used = !status && ucx && !links->is_local && is_everywhere(links, lens);
     free(lens);
     if (!is_used) {
