@@ -14,7 +14,8 @@ struct visit {
     void (*fn)(struct visit *visit, pid_t pid);
     size_t count;
     char *text;
-    size_t size;
+    pid_t *pids;
+    size_t size; /* of either */
 };
 
 static void visit_task(struct visit *visit, const char *task)
@@ -50,6 +51,20 @@ static void visit_all(struct visit *visit)
         if (task->d_name[0] != '.')
             visit_task(visit, task->d_name);
     closedir(tasks);
+}
+
+static void list_one(struct visit *visit, pid_t pid)
+{
+    if (visit->count <= visit->size)
+        visit->pids[visit->count - 1] = pid;
+}
+
+size_t children_list(pid_t *pids, size_t max)
+{
+    struct visit visit = {.root = "", .fn = list_one, .pids = pids, .size = max};
+
+    visit_all(&visit);
+    return visit.count < max ? visit.count : max;
 }
 
 static void kill_one(struct visit *visit, pid_t pid)

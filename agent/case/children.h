@@ -13,6 +13,9 @@
 /* Whether a child is to be left alone. */
 typedef bool children_spare_fn(const void *arg, pid_t pid);
 
+/* Their numbers, at most max of them; how many. */
+size_t children_list(pid_t *pids, size_t max);
+
 /* Send SIGKILL to every child that is not spared (spare NULL: none is); how many there
  * were, those included that nobody has waited for. */
 size_t children_kill(children_spare_fn *spare, const void *arg);

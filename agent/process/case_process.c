@@ -31,6 +31,7 @@
 #define AGAIN_MS 20  /* between two rounds of killing what a case process left */
 #define ORPHANS_MS 30000
 #define CHUNK_BYTES 65536
+#define EARLIER_MAX 256
 
 struct case_table {
     uv_loop_t *loop;
@@ -38,6 +39,10 @@ struct case_table {
     uv_timer_t timer; /* the next round of killing, or look at deadlines */
     int handles;      /* not yet closed */
     struct case_process *all;
+    /* Children from before, such as what a container's entrypoint has started before it
+     * executed the agent: no case's. */
+    pid_t earlier[EARLIER_MAX];
+    size_t n_earlier;
     const char *containment;
     const char *root; /* before /proc */
     uint64_t end_ms;
@@ -88,11 +93,24 @@ static void free_process(struct case_process *process)
     free(process);
 }
 
-static bool is_case_process(const void *arg, pid_t pid)
+/* Its place in `earlier`; n_earlier if it is not there. */
+static size_t find_earlier(const struct case_table *table, pid_t pid)
+{
+    size_t i = 0;
+
+    while (i < table->n_earlier && table->earlier[i] != pid)
+        i++;
+    return i;
+}
+
+/* No process that a case process has left. */
+static bool is_no_orphan(const void *arg, pid_t pid)
 {
     const struct case_table *table = arg;
     const struct case_process *process = table->all;
 
+    if (find_earlier(table, pid) < table->n_earlier)
+        return true;
     while (process && (process->is_reaped || process->pid != pid))
         process = process->next;
     return process != NULL;
@@ -117,7 +135,7 @@ bool case_table_lingers(const struct case_table *table, char *text, size_t size)
 {
     *text = '\0';
     if (!any_orphans(table))
-        children_describe(table->root, is_case_process, table, text, size);
+        children_describe(table->root, is_no_orphan, table, text, size);
     return *text != '\0';
 }
 
@@ -225,12 +243,14 @@ static void reap(struct case_table *table)
             process = process->next;
         if (process)
             note_reaped(process, status);
+        else if (find_earlier(table, pid) < table->n_earlier) /* it may be given again */
+            table->earlier[find_earlier(table, pid)] = table->earlier[--table->n_earlier];
     }
 }
 
 static void give_up_orphans(struct case_process *process)
 {
-    children_describe("", is_case_process, process->table, process->left,
+    children_describe("", is_no_orphan, process->table, process->left,
                       sizeof(process->left));
     cgroup_remove(process->cgroup);
     process->is_clear = true;
@@ -299,7 +319,7 @@ static void settle(struct case_table *table)
     size_t n_orphans;
 
     reap(table);
-    n_orphans = any_orphans(table) ? children_kill(is_case_process, table) : 0;
+    n_orphans = any_orphans(table) ? children_kill(is_no_orphan, table) : 0;
     while (take_step(table, n_orphans)) {}
     if (any_orphans(table))
         schedule(table, AGAIN_MS);
@@ -547,6 +567,7 @@ struct case_table *case_table_create(uv_loop_t *loop, const char *dir, struct er
     table->root = "";
     table->end_ms = END_MS;
     table->containment = find_containment();
+    table->n_earlier = children_list(table->earlier, EARLIER_MAX);
     /* What a case process that was killed leaves comes here, and not to process 1. */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     result = uv_signal_init(loop, &table->on_child);

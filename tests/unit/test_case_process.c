@@ -1,5 +1,7 @@
 /* test_case_process.c - ringbench-case as its agent sees it: it answers, and nothing of a
  * case outlives it, whoever is killed */
+#include <sys/prctl.h>
+
 #include "agent/process/case_process.h"
 #include "common/base/json_util.h"
 #include "tests/unit/test.h"
@@ -266,4 +268,31 @@ TEST(a_stop_after_the_end_changes_nothing)
     assert_string_equal(fixture.fault, "");
     assert_int_equal(fixture.n_logs, 10000);
     assert_int_equal(fixture.n_artifacts, 1);
+}
+
+/* Such as what a container's entrypoint starts before it executes the agent. */
+TEST(a_child_from_before_is_left_alone)
+{
+    char text[400];
+    pid_t child;
+
+    case_table_destroy(fixture.table);
+    child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    fixture.table = case_table_create(&fixture.loop, NULL, NULL);
+    assert_non_null(fixture.table);
+    assert_false(case_table_lingers(fixture.table, text, sizeof(text)));
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    kill(case_pid(), SIGKILL);
+    await_end();
+    assert_true(is_there(child));
+    kill(child, SIGKILL);
+    while (is_there(child))
+        uv_run(&fixture.loop, UV_RUN_ONCE);
 }
