@@ -376,17 +376,19 @@ static void send_text(struct case_process *process, char *text)
 
 /* posix_spawn, as this program has threads and its memory is not worth copying. In a
  * session of its own, as no terminal's hangup is meant for it. This process's environment
- * may have secrets: it gets the log level alone. */
+ * may have secrets: it gets the log level alone, and where its libraries are. */
 static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
 {
-    char name[] = PROGRAM, level[64];
-    char *argv[] = {name, NULL}, *env[] = {level, NULL};
+    const char *folders = getenv("LD_LIBRARY_PATH");
+    char name[] = PROGRAM, level[64], *libraries = NULL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t set;
     int code;
 
     snprintf(level, sizeof(level), "RINGBENCH_LOG_LEVEL=%s", log_level_name());
+    if (folders && asprintf(&libraries, "LD_LIBRARY_PATH=%s", folders) < 0)
+        memory_out("an environment");
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
@@ -396,7 +398,9 @@ static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
     sigfillset(&set);
     posix_spawnattr_setsigdefault(&attributes, &set);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-    code = posix_spawn(pid, table->program, &actions, &attributes, argv, env);
+    code = posix_spawn(pid, table->program, &actions, &attributes, (char *[]){name, NULL},
+                       (char *[]){level, libraries, NULL});
+    free(libraries);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return code;

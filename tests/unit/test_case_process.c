@@ -296,3 +296,38 @@ TEST(a_child_from_before_is_left_alone)
     while (is_there(child))
         uv_run(&fixture.loop, UV_RUN_ONCE);
 }
+
+static size_t read_proc(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    FILE *file;
+    size_t len;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    len = fread(text, 1, size, file);
+    fclose(file);
+    return len;
+}
+
+/* Its libraries may be where only this variable says, as with environment modules. */
+TEST(of_the_environment_it_has_what_its_loader_needs)
+{
+    static const char level[] = "RINGBENCH_LOG_LEVEL=", path[] = "LD_LIBRARY_PATH=/opt/x";
+    char text[1000] = "";
+    const char *second;
+    size_t len;
+
+    setenv("LD_LIBRARY_PATH", "/opt/x", 1);
+    setenv("TEST_SECRET", "x", 1);
+    start(DAEMON "sleep 1000");
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("TEST_SECRET");
+    await_daemon();
+    len = read_proc(case_pid(), "environ", text, sizeof(text) - 1);
+    assert_int_equal(strncmp(text, level, strlen(level)), 0);
+    second = text + strlen(text) + 1;
+    assert_string_equal(second, path);
+    assert_int_equal(len, (size_t)(second - text) + sizeof(path));
+}
