@@ -21,6 +21,7 @@
  * upgrade replaces ringbench-case under agents that run. */
 #define CASE_PROTOCOL 1
 #define CASE_NO_RANK (-1)
+#define CASE_LOCK_FD 3 /* a lock of the agent, to hold for life */
 
 enum event_kind {
     EVENT_HELLO = 'c',

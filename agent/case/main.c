@@ -170,6 +170,8 @@ int main(int argc, char **argv)
               is_help ? stdout : stderr);
         return is_help ? 0 : 2;
     }
+    /* Of the agent, and of who started that. */
+    process_tree_close_from(CASE_LOCK_FD + 1);
     log_init("ringbench-case", level < 0 ? LOG_INFO : (enum log_level)level);
     if (start(&program))
         return 1;

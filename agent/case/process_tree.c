@@ -44,7 +44,7 @@ struct process_tree {
 
 /* ---- the child's side of fork ---- */
 
-static void close_from(int first)
+void process_tree_close_from(int first)
 {
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
@@ -80,7 +80,7 @@ static int number_fds(const int streams[3], int report)
     for (int i = 0; i <= REPORT_FD; i++)
         if (dup2(fds[i], i) < 0)
             return -1;
-    close_from(REPORT_FD + 1);
+    process_tree_close_from(REPORT_FD + 1);
     return fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
 }
 

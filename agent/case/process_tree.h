@@ -20,6 +20,9 @@ struct process_usage {
 
 struct process_tree;
 
+/* Close all descriptors of this process from this one on. */
+void process_tree_close_from(int first);
+
 /* From the loop, once nothing of the tree is left after process_tree_end. `left` names
  * processes that were killed and do not die; "": there are none. */
 typedef void process_tree_end_fn(void *arg, const char *left);

@@ -25,7 +25,6 @@
 
 #define PROGRAM "ringbench-case"
 #define LOCK_NAME "cases"
-#define LOCK_FD 3                        /* a case process's, to hold for life */
 #define LINE_MAX_BYTES ((size_t)8 << 20) /* an event; an artifact has 3 MiB at most */
 #define END_MS 50000 /* stacks, SIGTERM, SIGKILL and 30 s to die: it gives up before */
 #define AGAIN_MS 20  /* between two rounds of killing what a case process left */
@@ -393,7 +392,7 @@ static int spawn_program(const struct case_table *table, int socket, pid_t *pid)
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
     if (table->lock >= 0)
-        posix_spawn_file_actions_adddup2(&actions, table->lock, LOCK_FD);
+        posix_spawn_file_actions_adddup2(&actions, table->lock, CASE_LOCK_FD);
     posix_spawnattr_init(&attributes);
     sigfillset(&set);
     posix_spawnattr_setsigdefault(&attributes, &set);
@@ -419,7 +418,7 @@ struct case_process *case_process_start(struct case_table *table, json_t *docume
         return NULL;
     }
     /* Out of the way of the descriptors that it is given. */
-    moved = fcntl(ends[1], F_DUPFD_CLOEXEC, LOCK_FD + 1);
+    moved = fcntl(ends[1], F_DUPFD_CLOEXEC, CASE_LOCK_FD + 1);
     close(ends[1]);
     code = moved < 0 ? errno : spawn_program(table, moved, &pid);
     if (moved >= 0)

@@ -331,3 +331,21 @@ TEST(of_the_environment_it_has_what_its_loader_needs)
     assert_string_equal(second, path);
     assert_int_equal(len, (size_t)(second - text) + sizeof(path));
 }
+
+/* Who waits for a pipe's end must not wait for it. */
+TEST(it_has_no_descriptor_of_this_process)
+{
+    char path[64];
+    int fds[2], fd;
+
+    assert_int_equal(pipe(fds), 0);
+    fd = fcntl(fds[1], F_DUPFD, 300);
+    assert_true(fd >= 300);
+    start(DAEMON "sleep 1000");
+    await_daemon();
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)case_pid(), fd);
+    assert_int_equal(access(path, F_OK), -1);
+    close(fd);
+    close(fds[0]);
+    close(fds[1]);
+}
