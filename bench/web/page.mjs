@@ -1,8 +1,8 @@
-/* page.mjs - the figures of the web UI: its size, the first view, a redraw of 10,000
- * points, and how long a run of many events takes to open. Prints a table. */
+/* page.mjs - the figures of the web UI: its size, the first view, a redraw of 48
+ * lines, and how long a run of many events takes to open. Prints a table. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { quick, startCluster } from '../../tests/integration/lib/cluster.mjs';
+import { quick, startCluster, startFleet, startServer } from '../../tests/integration/lib/cluster.mjs';
 import { buildDir } from '../../tests/integration/lib/fixture.mjs';
 import { openBrowser, whyNoBrowser } from '../../tests/web/lib/browser.mjs';
 import { FakeServer } from '../../tests/web/lib/fake_server.mjs';
@@ -73,68 +73,62 @@ async function realRun(page, report) {
   }
 }
 
-/* One more row in a run of many: what a frame of the live page costs. */
-const redraw = (page) =>
-  page.evaluate(async () => {
-    /* Of the page's address, not of this file's. */
-    const load = (/** @type {string} */ module) => import(module);
-    const { bookOf } = await load('/js/book.mjs');
-    const { chartPanels } = await load('/js/chart_panels.mjs');
-    const { buildPanels } = await load('/js/chart_model.mjs');
-    const { applyEvents, newRunState } = await load('/js/events.mjs');
-    const { parseAddress } = await load('/js/url_state.mjs');
-    const FRAMES = 31;
-    const root = document.querySelector('main');
-    const events = [];
-    for (let i = 1; i <= 2500; i += 1) {
-      for (let series = 0; series < 4; series += 1) {
-        const time = 10 + i / 9;
-        events.push({
-          id: events.length + 1,
-          type: 'result',
-          case: 0,
-          attempt: 1,
-          collective: 'all_reduce',
-          dtype: `d${series >> 1}`,
-          redop: 'sum',
-          root: -1,
-          in_place: series % 2 === 1,
-          row: events.length,
-          size: i * 4096,
-          time_us: time,
-          time_min_us: time * 0.9,
-          time_max_us: time * 1.2,
-          algbw_gbs: i / time,
-          busbw_gbs: (1.5 * i) / time,
-        });
-      }
-    }
-    const view = parseAddress('/runs/x', '').query;
-    const charts = chartPanels({ onToggle() {} });
-    root.append(charts.element);
-    const state = newRunState();
-    const run = { id: 'x', name: '', mark: '', spec: {} };
-    const build = () => buildPanels([{ ...run, book: bookOf(state) }], view, 'light');
-    const shown = { spread: true, mark: '' };
-    applyEvents(state, events.slice(0, -FRAMES));
-    charts.update(build(), shown);
-    const times = { model: [], draw: [] };
-    for (const event of events.slice(-FRAMES)) {
-      const start = performance.now();
-      applyEvents(state, [event]);
-      const panels = build();
-      const built = performance.now();
-      charts.update(panels, shown);
-      await Promise.resolve();
-      root.querySelectorAll('canvas').forEach((canvas) => canvas.getContext('2d').getImageData(0, 0, 1, 1));
-      times.model.push(built - start);
-      times.draw.push(performance.now() - built);
-      await new Promise(requestAnimationFrame);
-    }
-    charts.destroy();
+const LINES = {
+  backend: 'sim',
+  nodes: { count: 2 },
+  sizes: { min: '8', max: '1G' },
+  iters: 3,
+  warmup: 1,
+  matrix: {
+    NCCL_ALGO: ['Ring', 'Tree'],
+    NCCL_PROTO: ['LL', 'LL128', 'Simple'],
+    NCCL_DEBUG: ['1', '2', '3', '4'],
+  },
+  env: { SIM_SLEEP_FRACTION: '0' },
+};
+
+/* 48 lines of 28 sizes in two charts: a step of the cross-hair, and a whole redraw. */
+async function plots(page, report) {
+  const cleanups = [];
+  const t = { after: (one) => cleanups.push(one) };
+  const server = await startServer(t);
+  await startFleet(t, server, 2, ['--ranks', '2']);
+  const { id } = await server.run(LINES);
+  await server.runEnds(id);
+  await page.goto(`${server.url}/runs/${id}`);
+  await page.locator('.plot-area').first().waitFor();
+  const lines = await page.locator('.legend-item').count();
+  const times = await page.evaluate(async () => {
     const half = (list) => list.sort((a, b) => a - b)[list.length >> 1];
-    return { model: half(times.model), draw: half(times.draw) };
+    const timed = async (count, act) => {
+      const list = [];
+      for (let i = 0; i < count; i += 1) {
+        const start = performance.now();
+        act(i);
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        document.body.getBoundingClientRect();
+        list.push(performance.now() - start);
+      }
+      return half(list);
+    };
+    const box = document.querySelector('.chart-box');
+    const { left, top, width } = box.getBoundingClientRect();
+    const hover = await timed(60, (i) =>
+      box.dispatchEvent(
+        new PointerEvent('pointermove', { clientX: left + 60 + ((width - 90) * i) / 60, clientY: top + 99 }),
+      ),
+    );
+    const scale = /** @type {any[]} */ ([
+      ...document.querySelectorAll('[aria-label="Scale of the bandwidth"] button'),
+    ]);
+    return { hover, redraw: await timed(12, (i) => scale[1 - (i % 2)].click()) };
   });
+  report.push([`${lines} lines, a step of the cursor`, `${times.hover.toFixed(1)} ms`]);
+  report.push([`${lines} lines, redrawn twice`, `${times.redraw.toFixed(1)} ms`]);
+  for (const cleanup of cleanups.reverse()) {
+    await cleanup();
+  }
+}
 
 const why = whyNoBrowser();
 if (why) {
@@ -171,10 +165,7 @@ const report = [
   ],
 ];
 await realRun(page, report);
-await page.goto(`${server.url}/nowhere`);
-const { model, draw } = await redraw(page);
-report.push(['10,000 points, one more row to lines', `${model.toFixed(1)} ms`]);
-report.push(['10,000 points, redrawn', `${draw.toFixed(1)} ms`]);
+await plots(page, report);
 for (const [name, value] of report) {
   console.log(`${name.padEnd(36)} ${value.padStart(10)}`);
 }

@@ -150,7 +150,7 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
     Object.assign(window, { shifted: 0 });
     new PerformanceObserver((list) => {
       for (const entry of /** @type {any[]} */ (list.getEntries())) {
-        window['shifted'] += entry.hadRecentInput ? 0 : entry.value;
+        /** @type {any} */ (window).shifted += entry.hadRecentInput ? 0 : entry.value;
       }
     }).observe({ type: 'layout-shift', buffered: true });
   });
@@ -165,7 +165,7 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
       await page.locator(ready).first().waitFor();
       await page.waitForLoadState('networkidle');
       const found = await page.evaluate(() => ({
-        shifted: window['shifted'],
+        shifted: /** @type {any} */ (window).shifted,
         clipped: [...document.querySelectorAll('.scroll:has(.runs, .nodes)')].some(
           (box) => box.scrollWidth > box.clientWidth + 1,
         ),

@@ -154,7 +154,7 @@ function draw({ app, change, source, parts, panels, rest, onPaper = false }, vie
   const all = bookOf(state);
   source.needCase(view.case);
   /* With the first events the head has its height: what follows does not jump. */
-  setHidden(rest, source.meta === null || (state.lastId === 0 && !source.error));
+  setHidden(rest, source.meta === null || (state.lastId === 0 && !source.error && !app.isReport));
   const unreal = state.backend === 'sim' ? 'simulated' : all.unreal;
   parts.head.update(source, state, all, unreal);
   if (source.meta === null) {
