@@ -257,8 +257,10 @@ static void give_up_orphans(struct case_process *process)
 
 static void end(struct case_process *process)
 {
+    bool has_failed =
+        !process->is_orderly || process->is_foreign || !process->has_greeted;
     char fault[PATH_MAX + 128];
-    struct case_end end = {process->is_orderly ? NULL : fault, process->left};
+    struct case_end end = {has_failed ? fault : NULL, process->left};
     int status = process->status;
 
     if (process->is_foreign)

@@ -152,11 +152,8 @@ static void on_event(void *arg, enum event_kind kind, int rank, const char *text
     outbox_add_line(outbox, &c->id, rank, text, len);
 }
 
-static void tell_left(const struct live_case *c, const char *left)
+static void report(const struct live_case *c, const char *text)
 {
-    char text[1200];
-
-    snprintf(text, sizeof(text), "killed, but they do not die: %s", left);
     log_error("run %s case %lld: %s", c->id.run, (long long)c->id.number, text);
     outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
                      json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",
@@ -179,12 +176,16 @@ static void end_ranks(struct live_case *c)
 static void on_end(void *arg, const struct case_end *end)
 {
     struct live_case *c = arg;
+    char text[1200];
 
     if (end->fault && c->n_started == 0)
         refuse(c->supervisor, &c->id, end->fault);
+    else if (end->fault)
+        report(c, end->fault);
     end_ranks(c);
+    snprintf(text, sizeof(text), "killed, but they do not die: %s", end->left);
     if (end->left[0])
-        tell_left(c, end->left);
+        report(c, text);
     finish_case(c);
 }
 

@@ -327,6 +327,23 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     await waitFor(() => pids.every((pid) => !isAlive(pid)), 'workers outlive their agent');
   });
 
+  test("kill -9 of a case's ringbench-case is reported by name", limit, async (t) => {
+    const { server, agent } = await up(t);
+    server.command(startCommand('stubborn'));
+    await running(server);
+    const [{ pid }] = server.ofType('spawn');
+    const parent = Number(fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[3]);
+    process.kill(parent, 'SIGKILL');
+    await gone(server);
+    assert.ok(
+      server
+        .ofType('log')
+        .some(({ text }) => text.includes(`ringbench-case ${parent} was killed by signal 9`)),
+    );
+    assert.equal(server.ofType('exit')[0].signal, 9);
+    assert.deepEqual(agent.workers(), []);
+  });
+
   // It waits for its input to end, as one does that a slow file system holds up.
   test('an agent does not wait for a ringbench-case that is slow to start', limit, async (t) => {
     const bin = tempDir(t);
@@ -357,6 +374,10 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     server.command(startCommand('done'));
     await gone(server);
     assert.match(JSON.stringify(server.events), /ringbench-case is of another build/);
+    fs.writeFileSync(program, '#!/bin/sh\nread document', { mode: 0o755 });
+    server.command(startCommand('done', { number: 1 }));
+    await gone(server, 2);
+    assert.match(server.ofType('refused')[1].reason, /ringbench-case \d+ exited with status 0/);
     assert.deepEqual(server.ofType('spawn'), []);
   });
 });
