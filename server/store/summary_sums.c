@@ -27,8 +27,10 @@
 #define CHECKED " FILTER (WHERE wrong >= 0)"
 #define WITH_INTERVAL " FILTER (WHERE time_high_us > 0)"
 
+/* The row is that of the first event, which is not always the least. */
 static const char SQL_POINTS[] =
-    "SELECT " POINT ", min(count), min(row), min(event), max(event),"
+    "SELECT *, (SELECT row FROM results WHERE run = :run AND event = first) FROM"
+    " (SELECT " POINT ", min(count), min(event) AS first, max(event),"
     " count(*)" MEASURED ", count(*) FILTER (WHERE is_skipped),"
     " min(event) FILTER (WHERE is_skipped), count(*)" CHECKED ", sum(wrong)" CHECKED ","
     " sum(is_noisy), max(choice),"
@@ -37,7 +39,7 @@ static const char SQL_POINTS[] =
     " median(algbw_gbs)" MEASURED ", min(algbw_gbs)" MEASURED ", max(algbw_gbs)" MEASURED ","
     " min(time_min_us)" MEASURED ", max(time_max_us)" MEASURED ","
     " min(time_low_us)" WITH_INTERVAL ", max(time_high_us)" WITH_INTERVAL
-    COUNTED("NOT is_figure") " GROUP BY " POINT " ORDER BY " POINT;
+    COUNTED("NOT is_figure") " GROUP BY " POINT ") ORDER BY " POINT;
 static const char SQL_CHOICES[] =
     "SELECT " POINT ", choice, count(*)"
     COUNTED("NOT is_figure AND NOT is_skipped AND choice >= 0 AND choice < :texts")
@@ -157,20 +159,20 @@ static void fill_bandwidths(double moved, double factor, struct summary_spread *
 
 static void read_times(sqlite3_stmt *stmt, struct summary_point *point)
 {
-    double moved = sqlite3_column_double(stmt, 16);
-    double factor = sqlite3_column_double(stmt, 17);
+    double moved = sqlite3_column_double(stmt, 15);
+    double factor = sqlite3_column_double(stmt, 16);
 
-    point->time_us = sqlite3_column_double(stmt, 18);
-    read_ends(stmt, 19, point->repeats.time_us);
-    point->algbw_gbs = sqlite3_column_double(stmt, 21);
-    read_ends(stmt, 22, point->repeats.algbw_gbs);
+    point->time_us = sqlite3_column_double(stmt, 17);
+    read_ends(stmt, 18, point->repeats.time_us);
+    point->algbw_gbs = sqlite3_column_double(stmt, 20);
+    read_ends(stmt, 21, point->repeats.algbw_gbs);
     point->busbw_gbs = point->algbw_gbs * factor;
     for (size_t i = 0; i < 2; i++)
         point->repeats.busbw_gbs[i] = point->repeats.algbw_gbs[i] * factor;
-    read_ends(stmt, 24, point->ranks.time_us);
+    read_ends(stmt, 23, point->ranks.time_us);
     fill_bandwidths(moved, factor, &point->ranks);
-    point->has_interval = sqlite3_column_type(stmt, 26) != SQLITE_NULL;
-    read_ends(stmt, 26, point->interval.time_us);
+    point->has_interval = sqlite3_column_type(stmt, 25) != SQLITE_NULL;
+    read_ends(stmt, 25, point->interval.time_us);
     if (point->has_interval)
         fill_bandwidths(moved, factor, &point->interval);
 }
@@ -193,16 +195,16 @@ static int take_point(void *arg, sqlite3_stmt *stmt)
     point = &line->point;
     point->size = sqlite3_column_int64(stmt, 4);
     point->count = sqlite3_column_int64(stmt, 5);
-    point->row = sqlite3_column_int64(stmt, 6);
-    point->event = sqlite3_column_int64(stmt, 7);
-    point->latest = sqlite3_column_int64(stmt, 8);
-    point->rows = (uint32_t)sqlite3_column_int64(stmt, 9);
-    point->skipped = (uint32_t)sqlite3_column_int64(stmt, 10);
-    point->skipped_event = sqlite3_column_int64(stmt, 11);
-    point->checked = (uint32_t)sqlite3_column_int64(stmt, 12);
-    point->wrong = point->checked > 0 ? sqlite3_column_int64(stmt, 13) : -1;
-    point->noisy = (uint32_t)sqlite3_column_int64(stmt, 14);
-    sums->has_choices = sums->has_choices || sqlite3_column_int(stmt, 15) >= 0;
+    point->event = sqlite3_column_int64(stmt, 6);
+    point->latest = sqlite3_column_int64(stmt, 7);
+    point->rows = (uint32_t)sqlite3_column_int64(stmt, 8);
+    point->skipped = (uint32_t)sqlite3_column_int64(stmt, 9);
+    point->skipped_event = sqlite3_column_int64(stmt, 10);
+    point->checked = (uint32_t)sqlite3_column_int64(stmt, 11);
+    point->wrong = point->checked > 0 ? sqlite3_column_int64(stmt, 12) : -1;
+    point->noisy = (uint32_t)sqlite3_column_int64(stmt, 13);
+    point->row = sqlite3_column_int64(stmt, 27);
+    sums->has_choices = sums->has_choices || sqlite3_column_int(stmt, 14) >= 0;
     if (point->rows > 0)
         read_times(stmt, point);
     sums->summary->results += point->rows + point->skipped;

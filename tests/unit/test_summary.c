@@ -16,15 +16,16 @@ struct row {
     double time_us;
     int wrong;
     const char *skipped;
+    int row; /* 0: the size */
 };
 
 static void add_row(struct store_write *write, const struct row *row)
 {
-    json_t *body =
-        json_pack("{s:i, s:i, s:i, s:i, s:s, s:s, s:b, s:I}", "case", row->case_no,
-                  "attempt", row->attempt ? row->attempt : 1, "series", row->series,
-                  "row", (int)row->size, "collective", "all_reduce", "dtype", "float32",
-                  "in_place", row->series % 2, "size", (json_int_t)row->size);
+    json_t *body = json_pack(
+        "{s:i, s:i, s:i, s:i, s:s, s:s, s:b, s:I}", "case", row->case_no, "attempt",
+        row->attempt ? row->attempt : 1, "series", row->series, "row",
+        row->row ? row->row : (int)row->size, "collective", "all_reduce", "dtype",
+        "float32", "in_place", row->series % 2, "size", (json_int_t)row->size);
 
     if (row->cycle >= 0)
         json_object_set_new(body, "cycle", json_integer(row->cycle));
@@ -95,7 +96,9 @@ TEST_WITH(fixture_setup, fixture_teardown, point_is_the_median_of_repeats)
     const struct summary_point *point;
     struct summary *summary;
 
-    add_row(write, &(struct row){.case_no = 0, .cycle = -1, .size = 8, .time_us = 10});
+    /* Before the others, but further behind in its case. */
+    add_row(write,
+            &(struct row){.case_no = 0, .cycle = -1, .size = 8, .time_us = 10, .row = 9});
     add_row(write, &(struct row){.case_no = 1, .cycle = -1, .size = 8, .time_us = 99});
     add_row(write, &(struct row){.case_no = 1,
                                  .attempt = 2,
@@ -127,6 +130,7 @@ TEST_WITH(fixture_setup, fixture_teardown, point_is_the_median_of_repeats)
     near(point->algbw_gbs, (100.0 / 12 + 100.0 / 14) / 2);
     assert_int_equal(point->wrong, 7);
     assert_int_equal(point->event, 1);
+    assert_int_equal(point->row, 9);
     assert_true(json_is_true(json_object_get(summary->series[1].key, "in_place")));
     summary_destroy(summary);
 }
