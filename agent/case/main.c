@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,8 +38,8 @@ struct program {
     char chunk[CHUNK_BYTES];
 };
 
-/* No more than that, such as a leak checker which waits for this process to stop: the
- * agent may send SIGCONT at any time, and it would wait for good. */
+/* Skip what else runs at an exit. A leak checker stops its process and waits for that:
+ * SIGCONT, which may come at any time, would make it wait for good. */
 static void on_written(void *arg)
 {
     (void)arg;
@@ -172,6 +173,8 @@ int main(int argc, char **argv)
     }
     /* Of the agent, and of who started that. */
     process_tree_close_from(CASE_LOCK_FD + 1);
+    /* What runs here may have stopped this process. It must see that its input ends. */
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
     log_init("ringbench-case", level < 0 ? LOG_INFO : (enum log_level)level);
     if (start(&program))
         return 1;

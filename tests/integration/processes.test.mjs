@@ -1,6 +1,8 @@
 // processes.test.mjs - what a program starts and leaves behind: nothing outlives its case or
 // its agent, and a node is not idle before
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -101,21 +103,33 @@ describe('processes', { concurrency: 4 }, () => {
     );
   });
 
-  // The case's process stands still, as one does that waits for a driver to let go.
-  test('an agent that is started again waits for what a killed one left', limit, async (t) => {
-    const spool = ['--spool-dir', path.join(tempDir(t), 'spool')];
-    const { server, agent, args } = await nodeWith(t, leaving, spool);
-    const { id, pids } = await started(server, 'stay');
+  test('so does it where a case has stopped its process', limit, async (t) => {
+    const { server, agent } = await nodeWith(t, leaving);
+    const { pids } = await started(server, 'stay');
     const [caseProcess] = caseProcessesOf(agent);
     process.kill(caseProcess, 'SIGSTOP');
-    atEnd(t, () => isAlive(caseProcess) && process.kill(caseProcess, 'SIGCONT'));
     agent.signal('SIGKILL');
-    await waitFor(() => !isAlive(agent.pid), 'the agent lives');
+    await waitFor(
+      () => agent.workers().length === 0 && ![...pids, caseProcess].some(isAlive),
+      () => `these are left: ${agent.workers()}`,
+    );
+  });
+
+  // The lock is what a case's process holds that waits for a driver to let go.
+  test('an agent that is started again waits for what a killed one left', limit, async (t) => {
+    const spool = path.join(tempDir(t), 'spool');
+    const { server, agent, args } = await nodeWith(t, leaving, ['--spool-dir', spool]);
+    const { id, pids } = await started(server, 'stay');
+    const [caseProcess] = caseProcessesOf(agent);
+    agent.signal('SIGKILL');
+    await waitFor(() => ![agent.pid, caseProcess].some(isAlive), 'the agent lives');
+    const holder = spawn('flock', [path.join(spool, 'cases'), '-c', 'echo locked; read line']);
+    atEnd(t, () => holder.stdin.end());
+    await once(holder.stdout, 'data');
     const next = await startAgent(t, server, 'node-1', { args, ready: false });
     await next.errorLine(/earlier agent/);
-    assert.deepEqual(pids.filter(isAlive), pids);
     assert.notEqual((await server.node('node-1')).state, 'idle');
-    process.kill(caseProcess, 'SIGCONT');
+    holder.stdin.end();
     assert.equal((await server.runEnds(id)).state, 'failed');
     await idleWithNothingLeft(server, next, [...pids, caseProcess]);
   });
