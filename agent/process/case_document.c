@@ -125,7 +125,7 @@ void case_document_remove_files(const char *path)
     const struct dirent *entry;
 
     while (entries && (entry = readdir(entries)))
-        if (strncmp(entry->d_name, slash + 1, strlen(slash + 1)) == 0)
+        if (strstr(entry->d_name, slash + 1) == entry->d_name)
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
