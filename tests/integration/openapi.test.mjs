@@ -231,7 +231,8 @@ describe('the description', { concurrency: 4 }, () => {
     for (const list of ['runs?limit=1', 'nodes', 'programs', 'launchers', 'jobs', 'rendezvous']) {
       const asked = await api.call('GET', `/api/v1/${list}`, { headers: { Accept: 'text/plain' } });
       const named = await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=text`);
-      assert.equal(asked.text, named.text);
+      const withoutTimes = ({ text }) => text.replace(/\d{4}-\S+Z/g, 'TIME');
+      assert.equal(withoutTimes(asked), withoutTimes(named));
       for (const format of ['csv', 'markdown', 'ndjson'])
         await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=${format}`);
       assert.equal((await api.call('GET', `/api/v1/${list.replace(/\?.*/, '')}?format=sse`)).status, 422);

@@ -80,7 +80,7 @@ function panelsOf(runs, view, theme, metric) {
       references: referencesOf(runs[0], lines, metric, x, view.zoom, theme),
     };
   });
-  const y = valueRange(panels, isLog);
+  const y = valueRange(panels, isLog, view.band);
   return panels.map((panel) => ({ ...panel, y }));
 }
 
@@ -189,8 +189,8 @@ export function planSizes(spec) {
   return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);
 }
 
-/* Of what is drawn, and of what it is held against. */
-function valueRange(panels, isLog) {
+/* Of what is drawn, bands and error bars where they are, and of what it is held against. */
+function valueRange(panels, isLog, spread) {
   let low = Infinity;
   let high = 0;
   const take = (value) => {
@@ -198,7 +198,9 @@ function valueRange(panels, isLog) {
     high = Math.max(high, value);
   };
   for (const { lines, references } of panels) {
-    lines.filter((line) => !line.hidden).forEach(({ points }) => points.forEach(({ y }) => take(y)));
+    for (const { points } of lines.filter((line) => !line.hidden)) {
+      points.flatMap(({ y, lo, hi, bar }) => (spread ? [y, lo, hi, ...(bar ?? [])] : [y])).forEach(take);
+    }
     references.forEach(({ points }) => points.forEach(({ y }) => take(y)));
   }
   if (!(high > 0)) {

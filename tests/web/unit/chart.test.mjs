@@ -172,6 +172,19 @@ test('hidden lines do not stretch the scale', () => {
   assert.ok(panel.y[1] < 0.01, String(panel.y));
 });
 
+test('bands and error bars end within the plot, where they are drawn', () => {
+  const run = source(['all_reduce'], [8, 1024]);
+  for (const { points } of run.book.lines.values()) {
+    const point = points.at(-1);
+    point.interval = { ...point.interval, busbw_gbs: [point.busbw_gbs / 4, point.busbw_gbs * 4] };
+  }
+  const [drawn] = panelsOf([run]);
+  const bars = drawn.lines.flatMap(({ points }) => points.flatMap(({ bar }) => bar ?? []));
+  assert.ok(bars.length > 0);
+  assert.ok(Math.max(...bars) <= drawn.y[1], `${bars} ${drawn.y}`);
+  assert.ok(Math.max(...bars) > panelsOf([run], '?band=0')[0].y[1]);
+});
+
 test('ticks are powers of two with room between, and round values', () => {
   const places = (x, width) => plot.placeTicks({ isSize: true, x }, width);
   assert.deepEqual(places([6, 90], 200), [8, 16, 32, 64]);
