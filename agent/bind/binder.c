@@ -20,12 +20,14 @@ struct binder {
 
 /* ---- start ---- */
 
-/* Plugins of hwloc would load GPU libraries, which an agent must not call; what is
- * wanted of PCI devices the kernel says. */
+/* Plugins of hwloc would load GPU libraries, which an agent must not call; the kernel
+ * gives the wanted PCI devices. The component x86 would bind this thread to one CPU after
+ * the other. */
 static int load(hwloc_topology_t topology)
 {
-    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
-                                               HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) ||
+    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
+        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                      "x86") ||
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PCI_DEVICE,
                                        HWLOC_TYPE_FILTER_KEEP_IMPORTANT))
         return -1;

@@ -81,16 +81,19 @@ static void take_env(void *arg, const char *value)
 {
     struct reading *reading = arg;
     size_t len = strcspn(value, "=");
+    char name[256];
 
-    if (len == 0 || len >= 256) {
+    if (len == 0 || len >= sizeof(name)) {
         reading->is_bad = true;
         task_refuse(reading->task, 422, reading->err,
                     "the parameter %s must be NAME=VALUE, or NAME of what is not set",
                     reading->side->env_name);
         return;
     }
-    json_object_setn_new(reading->side->env, value, len,
-                         value[len] ? json_string(value + len + 1) : json_null());
+    memcpy(name, value, len);
+    name[len] = '\0';
+    json_object_set_new(reading->side->env, name,
+                        value[len] ? json_string(value + len + 1) : json_null());
 }
 
 static int read_side(struct task *task, struct comparison *comparison, struct side *side,

@@ -148,10 +148,12 @@ static json_t *labels_json(const struct param_texts *labels)
     json_t *object = json_object();
 
     for (size_t i = 0; i < labels->n; i++) {
-        const char *equals = strchr(labels->at[i], '=');
+        char *name = memory_text(labels->at[i], "a label");
+        char *equals = strchr(name, '=');
 
-        json_object_setn_new(object, labels->at[i], (size_t)(equals - labels->at[i]),
-                             json_string(equals + 1));
+        *equals = '\0';
+        json_object_set_new(object, name, json_string(equals + 1));
+        free(name);
     }
     return object;
 }

@@ -1,6 +1,7 @@
 /* columns.c - a list of JSON objects as text, Markdown, CSV or NDJSON */
 #include "server/render/columns.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,19 @@
 #include "server/render/csv.h"
 
 #define CELL_MAX 256
+#define KEY_MAX 64
 #define GAP 2
 
-static json_t *member_at(const json_t *item, const char *key, size_t len)
+static json_t *member_at(const json_t *item, const char *path, size_t len)
 {
+    char key[KEY_MAX];
+
     if (json_is_array(item))
-        return json_array_get(item, strtoul(key, NULL, 10));
-    return json_object_getn(item, key, len);
+        return json_array_get(item, strtoul(path, NULL, 10));
+    assert(len < sizeof(key));
+    memcpy(key, path, len);
+    key[len] = '\0';
+    return json_object_get(item, key);
 }
 
 static json_t *value_at(const json_t *item, const char *path)

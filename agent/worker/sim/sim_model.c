@@ -27,8 +27,8 @@ struct cost {
 static const struct cost costs[SIM_ALGORITHMS][SIM_PROTOCOLS] = {
     [SIM_RING] = {{6.6, 0.6, 2.7, 0.5}, {14, 1.9, 4, 0.92}, {8.4, 3.4, 14, 1}},
     [SIM_TREE] = {{6.8, 0.6, 5, 0.92 / 3.8}, {14, 1.25, 8.5, 0.92}, {8.4, 4, 14, 0.92}},
-    [SIM_PAT] = {{0}, {0}, {8, 0, 14, 0.75}},
-    [SIM_P2P] = {{6.6, 0.6, 2.7, 0.5}, {0}, {8.4, 3.4, 14, 1}},
+    [SIM_PAT] = {[SIM_SIMPLE] = {8, 0, 14, 0.75}},
+    [SIM_P2P] = {[SIM_LL] = {6.6, 0.6, 2.7, 0.5}, [SIM_SIMPLE] = {8.4, 3.4, 14, 1}},
 };
 
 #define TREE_LL128_ONE_NODE (7.0 / 9)
