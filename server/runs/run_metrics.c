@@ -25,8 +25,9 @@ static void add_value(struct metric_sum *sum, double value)
     sum->min = sum->count == 0 || value < sum->min ? value : sum->min;
     sum->max = sum->count == 0 || value > sum->max ? value : sum->max;
     sum->last = value;
-    sum->sum += value;
     sum->count++;
+    /* The sum of the values may be more than there are numbers. */
+    sum->mean += value / (double)sum->count - sum->mean / (double)sum->count;
 }
 
 static struct run_metric *find_or_add(struct run_metrics *metrics, const char *name,
@@ -70,8 +71,7 @@ static json_t *sum_json(const struct metric_sum *sum)
     if (sum->count == 0)
         return json_null();
     return json_pack("{s:I, s:f, s:f, s:f, s:f}", "count", (json_int_t)sum->count, "last",
-                     sum->last, "mean", sum->sum / (double)sum->count, "min", sum->min,
-                     "max", sum->max);
+                     sum->last, "mean", sum->mean, "min", sum->min, "max", sum->max);
 }
 
 json_t *run_metrics_headline(const struct run_metrics *metrics)

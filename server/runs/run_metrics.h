@@ -13,7 +13,7 @@
 
 struct metric_sum {
     uint64_t count;
-    double last, sum, min, max;
+    double last, mean, min, max;
 };
 
 struct run_metric {

@@ -47,7 +47,7 @@ static const char SQL_CHOICES[] =
 /* Those of rank 0, or of none, first: others are left out before them. */
 static const char SQL_FIGURES[] =
     "SELECT " FIGURE ", count(*)" MEASURED ", count(*) FILTER (WHERE is_skipped), max(event),"
-    " avg(value)" MEASURED ", median(value)" MEASURED ", min(value)" MEASURED ", max(value)" MEASURED
+    " median(value)" MEASURED ", min(value)" MEASURED ", max(value)" MEASURED
     COUNTED("is_figure") " GROUP BY " FIGURE " ORDER BY max(rank, 0), " FIGURE;
 static const char SQL_VALUES[] =
     "SELECT " FIGURE ", value, x" COUNTED("is_figure AND NOT is_skipped")
@@ -272,10 +272,9 @@ static int take_figure(void *arg, sqlite3_stmt *stmt)
                                             .count = count,
                                             .skipped = skipped,
                                             .latest = sqlite3_column_int64(stmt, 6),
-                                            .mean = sqlite3_column_double(stmt, 7),
-                                            .median = sqlite3_column_double(stmt, 8),
-                                            .min = sqlite3_column_double(stmt, 9),
-                                            .max = sqlite3_column_double(stmt, 10)}};
+                                            .median = sqlite3_column_double(stmt, 7),
+                                            .min = sqlite3_column_double(stmt, 8),
+                                            .max = sqlite3_column_double(stmt, 9)}};
     sums->total += count;
     return 0;
 }
@@ -314,8 +313,11 @@ static void finish_figure(struct sums *sums)
     size_t *kept = memory_zeroed(most + n, sizeof(*kept), WHAT);
     double *values = memory_zeroed(n + 1, sizeof(*values), WHAT);
 
-    for (size_t i = 0; i < n; i++)
+    /* The sum of the values may be more than there are numbers. */
+    for (size_t i = 0; i < n; i++) {
         values[i] = sums->values[i].value;
+        figure->mean += values[i] / (double)n;
+    }
     figure->last = values[n - 1];
     figure->n_values = thin_choose(values, NULL, n, most, kept);
     figure->values = memory_zeroed(figure->n_values, sizeof(*figure->values), WHAT);

@@ -213,6 +213,28 @@ TEST(figures_add_up)
     run_destroy(run);
 }
 
+TEST(largest_figures_have_a_mean)
+{
+    struct run *run =
+        run_create("0123456789ab", spec_of("{\"program\":{\"name\":\"p\"}}"), 1000);
+    json_t *json, *metrics;
+
+    for (int i = 0; i < 4; i++) {
+        json_t *body =
+            json_pack("{s:i, s:s, s:f, s:s, s:i}", "case", 0, "metric", "m", "value",
+                      i % 2 ? 1.5e308 : 1e308, "unit", "s", "rank", 0);
+
+        run_fold(run, 2000, "result", body);
+        json_decref(body);
+    }
+    json = run_to_json(run, RUN_BRIEF);
+    metrics = json_object_get(json_object_get(json, "summary"), "metrics");
+    assert_int_equal(json_array_size(metrics), 1);
+    assert_near(json_get_num(json_array_get(metrics, 0), "mean", 0.0), 1.25e308, 1e300);
+    json_decref(json);
+    run_destroy(run);
+}
+
 TEST(figures_are_shown)
 {
     json_t *row =

@@ -409,11 +409,28 @@ TEST_WITH(fixture_setup, fixture_teardown, figures_are_per_rank_and_case)
     near(figure->max, 1001.0);
     near(figure->last, 2.0);
     near(figure->median, 501.0);
+    near(figure->mean, 500.998);
     assert_true(figure->n_values <= 50);
     assert_string_equal(json_string_value(json_object_get(figure->key, "x")), "step");
     near(figure->values[0].x, 0.0);
     assert_int_equal(figure->values[figure->n_values - 1].index, 999);
     assert_non_null(strstr(summary->json, "\"labels\":{\"phase\":\"warm\"}"));
+    summary_destroy(summary);
+}
+
+TEST_WITH(fixture_setup, fixture_teardown, largest_figures_have_a_mean)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    struct summary *summary;
+
+    for (int step = 0; step < 4; step++)
+        add_figure(write, 0, 0, step % 2 ? 1.5e308 : 1e308, step);
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->n_figures, 1);
+    near(summary->figures[0].mean, 1.25e308);
+    near(summary->figures[0].median, 1.25e308);
     summary_destroy(summary);
 }
 
