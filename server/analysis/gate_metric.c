@@ -62,6 +62,8 @@ static void take_all(struct values *values, const struct gate_run *run,
         if (strcmp(json_get_str(figure->key, "metric", ""), threshold->metric) == 0)
             take(values, threshold, figure);
     }
+    values->not_numbers +=
+        (uint64_t)json_get_int(run->summary->no_numbers, threshold->metric, 0);
 }
 
 /* Why it can't be a pass; "" if it can. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/json_util.h"
 #include "common/base/median.h"
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
@@ -250,6 +251,18 @@ static int read_points(sqlite3 *db, const json_t *params, struct sums *sums)
 
 /* ---- Figures ---- */
 
+/* A figure that never had a value, and is thus not among the others. */
+static void note_no_numbers(struct summary *summary, const json_t *key, uint64_t skipped)
+{
+    const char *metric = json_get_str(key, "metric", "");
+    int64_t known = json_get_int(summary->no_numbers, metric, 0);
+
+    if (!summary->no_numbers)
+        summary->no_numbers = json_object();
+    json_object_set_new(summary->no_numbers, metric,
+                        json_integer(known + (json_int_t)skipped));
+}
+
 static int take_figure(void *arg, sqlite3_stmt *stmt)
 {
     struct sums *sums = arg;
@@ -258,8 +271,10 @@ static int take_figure(void *arg, sqlite3_stmt *stmt)
     uint64_t skipped = (uint64_t)sqlite3_column_int64(stmt, 5);
 
     sums->summary->results += count + skipped;
-    if (count == 0)
+    if (count == 0) {
+        note_no_numbers(sums->summary, sums->texts[sqlite3_column_int(stmt, 2)], skipped);
         return 0;
+    }
     if (sums->n == LINES_MAX)
         return refuse(sums);
     sums->figures = memory_grown(sums->figures, sums->n, &sums->capacity,

@@ -32,6 +32,7 @@ void summary_destroy(struct summary *summary)
     }
     free(summary->series);
     free(summary->figures);
+    json_decref(summary->no_numbers);
     free(summary->messages);
     free(summary->recent);
     free(summary->json);

@@ -101,12 +101,14 @@ struct summary {
     size_t points, points_total; /* over all series */
     struct summary_figure *figures;
     size_t n_figures, figures_total;
-    char *messages; /* JSON text: an array of the last SUMMARY_MESSAGES of the events
-                       `message`, oldest first, as /events shows them */
-    char *recent;   /* the same of the last SUMMARY_RECENT of the other events that are
-                       no results */
-    char *json;     /* the members of the answer of docs/api.md from
-                       "last_event" on but for "combinations", without braces */
+    json_t *no_numbers; /* {metric: results with a reason} of figures without a value, or
+                           NULL */
+    char *messages;     /* JSON text: an array of the last SUMMARY_MESSAGES of the events
+                           `message`, oldest first, as /events shows them */
+    char *recent; /* the same of the last SUMMARY_RECENT of the other events that are
+                     no results */
+    char *json;   /* the members of the answer of docs/api.md from
+                     "last_event" on but for "combinations", without braces */
 };
 
 #define SUMMARY_MESSAGES 200

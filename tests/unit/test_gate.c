@@ -24,9 +24,11 @@ static const char *const key_texts[] = {
     "{\"series\":2,\"collective\":\"broadcast\",\"dtype\":\"float32\",\"redop\":\"none\","
     "\"root\":0,\"in_place\":false}",
     "{\"metric\":\"loss\",\"unit\":\"nats\",\"x\":null,\"labels\":{}}",
+    "{\"metric\":\"loss\",\"unit\":\"nats\",\"x\":null,\"labels\":{\"part\":\"b\"}}",
 };
 #define N_KEYS (sizeof(key_texts) / sizeof(key_texts[0]))
 #define LOSS 3
+#define LOSS_OF_B 4
 
 /* Two repeats without variables, three sizes. */
 static const char plain[] =
@@ -48,11 +50,11 @@ static struct result_record record_of(const struct given *given, int64_t event)
                                    .cycle = 0,
                                    .key = given->key,
                                    .choice = -1,
-                                   .rank = given->key == LOSS ? 0 : -1,
+                                   .rank = given->key >= LOSS ? 0 : -1,
                                    .size = given->size,
                                    .wrong = -1};
 
-    if (given->key == LOSS) {
+    if (given->key >= LOSS) {
         record.is_figure = true;
         record.is_skipped = given->value == SKIPPED;
         record.value = given->value;
@@ -289,6 +291,8 @@ TEST(a_metric_holds_for_every_case_and_rank)
         {0, LOSS, 0, 3}, {0, LOSS, 0, 2},   {0, LOSS, 0, 1},       {1, LOSS, 0, 4},
         {1, LOSS, 0, 3}, {1, LOSS, 0, 1.5}, {1, LOSS, 0, SKIPPED},
     };
+    static const struct given one_has_none[] = {
+        {0, LOSS, 0, 3}, {1, LOSS, 0, 3}, {1, LOSS_OF_B, 0, SKIPPED}};
     static const struct {
         size_t n;
         const char *threshold, *answer, *words;
@@ -314,6 +318,10 @@ TEST(a_metric_holds_for_every_case_and_rank)
                  cases[i].threshold);
         says(plain, losses, cases[i].n, threshold, cases[i].answer, cases[i].words);
     }
+    says(plain, one_has_none, 2, "{\"figure\":\"metric\",\"metric\":\"loss\",\"max\":3}",
+         "pass", "median loss is 3 nats");
+    says(plain, one_has_none, 3, "{\"figure\":\"metric\",\"metric\":\"loss\",\"max\":3}",
+         "not_evaluated", "1 of the values of loss");
 }
 
 /* How the run ended is a check of its own, and the others depend on it. */
