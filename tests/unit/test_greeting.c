@@ -1,7 +1,9 @@
 /* test_greeting.c - strangers at a rank's port: at the port itself, and at real workers
  */
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include "agent/worker/group/greeting.h"
@@ -116,6 +118,38 @@ TEST_WITH(set_up, tear_down, a_rank_gets_in_past_the_silent_ones)
     close(fd);
     for (int i = 0; i < 8; i++)
         close(silent[i]);
+    assert_int_equal(count_lines(fixture, ""), 0);
+}
+
+/* Once the accepting loop has had time to find the connection without bytes. */
+static void *greet_late(void *arg)
+{
+    const struct fixture *fixture = arg;
+    int fd = connect_to(fixture->number);
+
+    poll(NULL, 0, 20);
+    greeting_send(fd, fixture->port.token, 7, 3, NULL);
+    return (void *)(intptr_t)fd;
+}
+
+/* With SYN cookies, the kernel does not hold a connection back until it has bytes. */
+TEST_WITH(set_up, tear_down, a_greeting_may_come_after_its_connection)
+{
+    struct fixture *fixture = *state;
+    int at_once = 0;
+    pthread_t thread;
+    void *fd;
+
+    assert_int_equal(setsockopt(fixture->port.listener, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+                                &at_once, sizeof(at_once)),
+                     0);
+    assert_int_equal(pthread_create(&thread, NULL, greet_late, fixture), 0);
+    struct greeting_caller caller;
+    assert_int_equal(greeting_accept(&fixture->port, WAIT_MS, &caller, NULL), 1);
+    assert_int_equal(caller.rank, 7);
+    close(caller.fd);
+    pthread_join(thread, &fd);
+    close((int)(intptr_t)fd);
     assert_int_equal(count_lines(fixture, ""), 0);
 }
 

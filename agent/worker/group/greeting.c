@@ -15,7 +15,8 @@
 #include "agent/worker/group/listen.h"
 #include "common/base/log.h"
 
-#define SILENT_S 10 /* how long the kernel holds back a connection without bytes */
+#define SILENT_S 10     /* how long the kernel holds back a connection without bytes */
+#define GREETING_MS 500 /* one that was lost is sent again by then */
 
 struct greeting {
     char magic[8];
@@ -114,7 +115,10 @@ int greeting_accept(struct greeting_port *port, int ms, struct greeting_caller *
         return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
                    ? 0
                    : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
-    /* A rank sends its greeting in one piece, and the kernel waited for it. */
+    /* A rank sends its greeting at once and in one piece. The kernel waited for it, but
+     * for a time when it uses SYN cookies, as it does where hundreds connect. */
+    pollfd.fd = fd;
+    poll(&pollfd, 1, GREETING_MS);
     ssize_t n = recv(fd, &greeting, sizeof(greeting), MSG_DONTWAIT);
     if (n != (ssize_t)sizeof(greeting) ||
         memcmp(greeting.magic, greeting_magic, sizeof(greeting_magic)) != 0 ||

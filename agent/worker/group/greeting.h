@@ -3,7 +3,7 @@
  * A connection begins with the port's token, which its owner gives to the ranks of its
  * case through their store, the rank that connects, and the connection's purpose. The
  * kernel holds a connection back until its first bytes are there, so that a stranger who
- * says nothing delays nobody. */
+ * says nothing seldom delays anybody, and then by half a second. */
 #ifndef RINGBENCH_WORKER_GROUP_GREETING_H
 #define RINGBENCH_WORKER_GROUP_GREETING_H
 
