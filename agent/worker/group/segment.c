@@ -17,7 +17,8 @@
 
 #define SLEEP_AFTER_NS 2000000 /* the next timed call must not wait for a wake-up */
 #define YIELDS_CROWDED 10
-#define SLEEP_S 1 /* a wake-up can be missed while a rank is on its way to sleep */
+/* News wakes nobody who is still on the way to sleep, but must be reported in 0.5 s. */
+#define SLEEP_NS 200000000
 
 struct slot {
     _Alignas(128) _Atomic uint32_t arrived; /* turns */
@@ -100,7 +101,7 @@ int segment_join(struct segment *segment, const struct segment_place *leader, in
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value)
 {
-    const struct timespec slice = {.tv_sec = SLEEP_S};
+    const struct timespec slice = {.tv_nsec = SLEEP_NS};
 
     syscall(SYS_futex, word, FUTEX_WAIT, value, &slice, NULL, 0);
 }
