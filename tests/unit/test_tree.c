@@ -16,16 +16,21 @@
 #define BIG 200000 /* more than a socket takes at once, times the ranks */
 #define PATIENCE_NS INT64_C(20000000000) /* within 0.1 s, but for a busy machine */
 
+#define REPORT_NS INT64_C(500000000)
+
 /* What a rank does; its return value is the process's exit status. */
 typedef int rank_fn(struct tree *tree);
 
 static atomic_bool is_over;
+static int late_rank = -1; /* whose watchdog comes after its other thread */
 
 /* As the worker's watchdog does. */
 static void *look_after(void *arg)
 {
     struct tree *tree = arg;
 
+    while (tree->rank == late_rank && !watch_check(&tree->watch) && !is_over)
+        watch_nap();
     while (!is_over) {
         struct pollfd pollfd = {.fd = tree_fd(tree), .events = POLLIN};
         poll(&pollfd, 1, 50);
@@ -247,6 +252,58 @@ TEST(all_learn_of_a_death_on_another_host)
     check_deaths(3, 0);
     check_deaths(1, 11); /* below rank 1 in the tree */
     check_deaths(1, 1);
+}
+
+/* Rank 0 passes the news on from rank 3's host. */
+TEST(a_measuring_thread_that_is_first_passes_a_death_on)
+{
+    int statuses[12];
+
+    late_rank = 0;
+    victim = 4;
+    run_ranks(die_in_a_barrier, 12, 3, statuses);
+    late_rank = -1;
+    for (int rank = 0; rank < 12; rank++)
+        assert_int_equal(statuses[rank], rank == victim ? SIGKILL : 0);
+}
+
+/* When this rank sleeps, and without a wake-up: that may have come too early. */
+static void *publish_unseen(void *arg)
+{
+    struct tree *tree = arg;
+
+    poll(NULL, 0, 50);
+    int64_t now = clock_monotonic_ns();
+    watch_publish(tree->watch.notice, 0, ERROR_PEER, "lost rank 0: by a test");
+    return (void *)(intptr_t)now;
+}
+
+static int miss_a_wake_up(struct tree *tree)
+{
+    pthread_t thread;
+    void *published_ns;
+
+    if (tree->rank == 0) {
+        while (!watch_check(&tree->watch))
+            watch_nap();
+        return 0;
+    }
+    if (pthread_create(&thread, NULL, publish_unseen, tree))
+        return 97;
+    tree_barrier(tree, NULL);
+    int64_t end_ns = clock_monotonic_ns();
+    pthread_join(thread, &published_ns);
+    return end_ns - (intptr_t)published_ns > REPORT_NS;
+}
+
+TEST(a_missed_wake_up_delays_news_by_less_than_half_a_second)
+{
+    int statuses[2] = {0, 1};
+
+    /* Several times, for a busy machine. */
+    for (int i = 0; i < 5 && statuses[1] != 0; i++)
+        run_ranks(miss_a_wake_up, 2, 2, statuses);
+    assert_int_equal(statuses[1], 0);
 }
 
 /* ---- Joining ---- */

@@ -192,15 +192,33 @@ static bool read_notice(const struct tree_link *link, int flags, int *lost,
     return true;
 }
 
-/* A neighbour that ends because of another's death has told of that before. */
+/* Along the tree and into the segment. Any thread. */
+static void spread(struct tree *tree, int lost, const struct error *error)
+{
+    struct notice notice = {.lost = lost, .code = (int32_t)error->code};
+
+    snprintf(notice.text, sizeof(notice.text), "%.247s", error->text);
+    for (int i = 0; i < tree->n_links; i++)
+        send(tree->links[i].notice_fd, &notice, sizeof(notice),
+             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (leads(tree))
+        segment_tell_loss(&tree->segment, lost, error);
+}
+
+/* A neighbour that ends because of another's death has told of that before. This thread
+ * may learn of it before the watchdog's, which then tells nobody. */
 static int lose_link(struct tree *tree, const struct tree_link *link, int errnum)
 {
     struct error error;
     int lost;
 
-    return read_notice(link, MSG_PEEK, &lost, &error)
-               ? watch_lose_rank(&tree->watch, lost, error.code, error.text)
-               : watch_lose(&tree->watch, link->rank, errnum);
+    if (read_notice(link, MSG_PEEK, &lost, &error))
+        watch_lose_rank(&tree->watch, lost, error.code, error.text);
+    else
+        watch_lose(&tree->watch, link->rank, errnum);
+    if (tree->watch.lost >= 0)
+        spread(tree, tree->watch.lost, &tree->watch.error);
+    return -1;
 }
 
 static int move(struct tree *tree, const struct tree_link *link, char *data, size_t len,
@@ -417,19 +435,6 @@ int tree_fd(const struct tree *tree)
     return atomic_load(&tree->watch.is_leaving) || atomic_load(&tree->watch.has_failed)
                ? -1
                : tree->epoll_fd;
-}
-
-/* Along the tree and into the segment. */
-static void spread(struct tree *tree, int lost, const struct error *error)
-{
-    struct notice notice = {.lost = lost, .code = (int32_t)error->code};
-
-    snprintf(notice.text, sizeof(notice.text), "%.247s", error->text);
-    for (int i = 0; i < tree->n_links; i++)
-        send(tree->links[i].notice_fd, &notice, sizeof(notice),
-             MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (leads(tree))
-        segment_tell_loss(&tree->segment, lost, error);
 }
 
 void tree_look(struct tree *tree)
