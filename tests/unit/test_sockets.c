@@ -1,4 +1,6 @@
 /* test_sockets.c - several sockets per peer, between real processes */
+#include <poll.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -227,6 +229,41 @@ TEST(the_death_of_a_peer_is_noticed)
     static const int asked[2] = {4, 4};
 
     run_ranks(2, asked, notice_death, 1);
+}
+
+/* As the worker's watchdog does, but later than the call fails. */
+static void *learn_late(void *arg)
+{
+    struct rank *self = arg;
+
+    poll(NULL, 0, 10);
+    while (!watch_check(self->links->watch))
+        tree_look(self->tree);
+    return NULL;
+}
+
+static int connect_to_the_dead(struct rank *self)
+{
+    unsigned char send[8] = "a", recv[8];
+    pthread_t thread;
+
+    if (self->rank == 0)
+        raise(SIGKILL);
+    struct pollfd pollfd = {.fd = self->tree->links[0].notice_fd, .events = POLLIN};
+    poll(&pollfd, 1, -1);
+    poll(NULL, 0, 20); /* until its port is closed, too */
+    if (pthread_create(&thread, NULL, learn_late, self))
+        return 1;
+    int status = exchange(self, send, recv, sizeof(send));
+    pthread_join(thread, NULL);
+    return status == 0 || self->tree->watch.lost != 0;
+}
+
+TEST(a_death_before_the_first_call_is_named)
+{
+    static const int asked[2] = {1, 1};
+
+    run_ranks(2, asked, connect_to_the_dead, 0);
 }
 
 TEST(the_number_follows_the_link)

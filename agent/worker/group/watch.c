@@ -127,6 +127,11 @@ int watch_lose(struct watch *watch, int rank, int errnum)
     return record(watch, rank, error.code, error.text);
 }
 
+int watch_fail_after_news(struct watch *watch, const struct error *error)
+{
+    return await_news(watch) ? -1 : watch_fail(watch, error->code, error->text);
+}
+
 int watch_fail(struct watch *watch, enum error_code code, const char *text)
 {
     return record(watch, -1, code, text);

@@ -70,6 +70,9 @@ void watch_describe_cut(int rank, int errnum, struct error *out);
 /* Record that the wait ends for a reason that is no peer's; the first one stands. -1. */
 int watch_fail(struct watch *watch, enum error_code code, const char *text);
 
+/* Likewise, unless news of a loss comes that is the likely cause. */
+int watch_fail_after_news(struct watch *watch, const struct error *error);
+
 /* Copy what was recorded (err may be NULL). -1. */
 int watch_reason(const struct watch *watch, struct error *err);
 

@@ -205,7 +205,7 @@ static int connect_to(struct links *links, int rank)
     for (int i = 0; i < links->sockets; i++) {
         fds[i] = attempt_connect(links_name(links, rank), &place, "mesh", &until, &err);
         if (fds[i] < 0 || greeting_send(fds[i], at->token, links->rank, i, &err))
-            return watch_fail(links->watch, err.code, err.text);
+            return watch_fail_after_news(links->watch, &err);
     }
     return 0;
 }
