@@ -2,6 +2,7 @@
 #include "agent/case/launch.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int write_text(const char *path, const char *text, struct error *err)
 
     if (file && fclose(file) == 0 && is_written)
         return 0;
-    return error_set(err, ERROR_IO, "can't write %s", path);
+    return error_set_errno(err, ERROR_IO, errno, "can't write %s", path);
 }
 
 static int write_files(json_t *files, struct error *err)

@@ -13,7 +13,7 @@ static struct {
     pid_t rank, said; /* what was started, and the number that it printed */
     size_t n_logs, n_artifacts;
     bool has_ended, pauses;
-    char fault[200], left[200];
+    char fault[200], left[200], refusal[400];
 } fixture;
 
 /* What daemonises: in a session of its own, and a child of nobody who knows it. */
@@ -162,6 +162,30 @@ TEST(what_can_not_run_is_an_orderly_end)
     while (!fixture.has_ended)
         uv_run(&fixture.loop, UV_RUN_ONCE);
     assert_string_equal(fixture.fault, "");
+}
+
+static void on_refused(void *arg, enum event_kind kind, int rank, const char *text,
+                       size_t len)
+{
+    (void)arg;
+    (void)kind;
+    assert_int_equal(rank, CASE_NO_RANK);
+    snprintf(fixture.refusal, sizeof(fixture.refusal), "%.*s", (int)len, text);
+}
+
+TEST(a_file_that_can_not_be_written_is_named_with_the_reason)
+{
+    const struct case_handlers handlers = {on_refused, on_end, NULL};
+    json_t *document =
+        json_pack("{s:s, s:[s], s:[], s:[{s:i}], s:{s:s}}", "path", "/bin/sh", "argv",
+                  "sh", "env", "ranks", "rank", 3, "files", "/nonexistent/file", "text");
+
+    fixture.process = case_process_start(fixture.table, document, &handlers, NULL);
+    json_decref(document);
+    while (!fixture.has_ended)
+        uv_run(&fixture.loop, UV_RUN_ONCE);
+    assert_non_null(
+        strstr(fixture.refusal, "can't write /nonexistent/file: No such file"));
 }
 
 TEST(nothing_outlives_one_that_is_killed)
