@@ -121,7 +121,7 @@ static void leave(struct played_case *played, struct seat *seat)
     uint64_t seq;
 
     seat->is_gone = true;
-    seq = outbox_add_steal(seat->place.outbox, &played->id, OUTBOX_NO_RANK,
+    seq = outbox_add_steal(seat->place.outbox, &played->id, CASE_NO_RANK,
                            json_pack("{s:s}", "type", "gone"));
     played->params.on_gone(seat->place.node, &played->id, seq);
 }

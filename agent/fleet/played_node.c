@@ -139,7 +139,7 @@ static struct held *find_held(struct played_node *node, const struct case_id *id
 
 static uint64_t say_gone(struct played_node *node, const struct case_id *id)
 {
-    return outbox_add_steal(node->outbox, id, OUTBOX_NO_RANK,
+    return outbox_add_steal(node->outbox, id, CASE_NO_RANK,
                             json_pack("{s:s}", "type", "gone"));
 }
 
@@ -168,7 +168,7 @@ void played_node_gone(struct played_node *node, const struct case_id *id, uint64
 void played_node_refuse(struct played_node *node, const struct case_id *id,
                         const char *reason)
 {
-    outbox_add_steal(node->outbox, id, OUTBOX_NO_RANK,
+    outbox_add_steal(node->outbox, id, CASE_NO_RANK,
                      json_pack("{s:s, s:s}", "type", "refused", "reason", reason));
     played_node_gone(node, id, say_gone(node, id));
 }

@@ -72,7 +72,7 @@ static int frame(struct buf *out, uint64_t seq, const struct case_id *id, int ra
         buf_printf(out, "\"seq\":%" PRIu64 ",", seq);
     buf_printf(out, "\"run\":\"%s\",\"case\":%" PRId64 ",\"attempt\":%" PRId64 ",",
                id->run, id->number, id->attempt);
-    if (rank != OUTBOX_NO_RANK)
+    if (rank != CASE_NO_RANK)
         buf_printf(out, "\"rank\":%d,", rank);
     if (buf_printf(out, "\"time_ms\":%" PRId64 ",", clock_wall_ms()))
         return -1;
@@ -269,7 +269,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
     struct case_id id = {.number = json_get_int(refused, "case", 0),
                          .attempt = json_get_int(refused, "attempt", 0)};
     const char *run = json_get_str(refused, "run", "");
-    int rank = (int)json_get_int(refused, "rank", OUTBOX_NO_RANK);
+    int rank = (int)json_get_int(refused, "rank", CASE_NO_RANK);
     bool again = outbox->replaced == seq;
     char text[768];
     json_t *event;
@@ -282,7 +282,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
         log_error("run %s, rank %d: %s", run, rank, text);
     /* The run itself may be what the server wants nothing of from this node. */
     if (again)
-        rank = OUTBOX_NO_RANK;
+        rank = CASE_NO_RANK;
     else
         memcpy(id.run, run, strnlen(run, CASE_RUN_MAX));
     event = json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/case/event_stream.h"
 #include "agent/link/command.h"
 #include "agent/link/spool.h"
 #include "common/base/buf.h"
@@ -16,7 +17,6 @@
 /* What a POST may carry (docs/agent-protocol.md), and what we put in one by choice. */
 #define OUTBOX_BODY_MAX ((size_t)4 * 1024 * 1024)
 #define OUTBOX_BATCH_BYTES ((size_t)1024 * 1024)
-#define OUTBOX_NO_RANK (-1)
 
 struct outbox;
 

@@ -82,7 +82,7 @@ static void end_case(struct supervisor *supervisor, const struct case_id *id,
     struct ended_case *ended = remember(supervisor, id);
 
     ended->gone_seq =
-        outbox_add_steal(params->outbox, id, OUTBOX_NO_RANK,
+        outbox_add_steal(params->outbox, id, CASE_NO_RANK,
                          json_pack("{s:s, s:s*}", "type", "gone", "reason", why));
     params->on_gone(params->arg, &ended->id, ended->gone_seq);
 }
@@ -92,7 +92,7 @@ static void refuse(struct supervisor *supervisor, const struct case_id *id,
 {
     log_warn("run %s case %lld can't start here: %s", id->run, (long long)id->number,
              reason);
-    outbox_add_steal(supervisor->params.outbox, id, OUTBOX_NO_RANK,
+    outbox_add_steal(supervisor->params.outbox, id, CASE_NO_RANK,
                      json_pack("{s:s, s:o}", "type", "refused", "reason",
                                clean_text_json(reason, strlen(reason))));
 }
@@ -155,7 +155,7 @@ static void on_event(void *arg, enum event_kind kind, int rank, const char *text
 static void report(const struct live_case *c, const char *text)
 {
     log_error("run %s case %lld: %s", c->id.run, (long long)c->id.number, text);
-    outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
+    outbox_add_steal(c->supervisor->params.outbox, &c->id, CASE_NO_RANK,
                      json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",
                                clean_text_json(text, strlen(text))));
 }

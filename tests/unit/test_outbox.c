@@ -86,7 +86,7 @@ TEST(puts_the_agents_keys_before_the_workers)
     const json_t *line;
 
     add(f->outbox, " {\"type\":\"result\",\"x\":0.1}\r");
-    assert_int_equal(outbox_add_steal(f->outbox, &id, OUTBOX_NO_RANK,
+    assert_int_equal(outbox_add_steal(f->outbox, &id, CASE_NO_RANK,
                                       json_pack("{s:s}", "type", "gone")),
                      2);
     assert_int_equal(f->ready, 2);
