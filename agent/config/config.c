@@ -401,6 +401,16 @@ static int load_consent(struct agent_config *config, struct error *err)
     return 0;
 }
 
+/* Paths go to ringbench-case as JSON. */
+static int check_path(const char *option, const char *path, struct error *err)
+{
+    json_t *text = path ? json_string(path) : json_null();
+
+    json_decref(text);
+    return text ? 0
+                : error_set(err, ERROR_INVALID, "--%s: the path is not UTF-8", option);
+}
+
 static int load_worker_dir(struct agent_config *config, struct error *err)
 {
     char beside[PATH_MAX], path[PATH_MAX];
@@ -490,11 +500,12 @@ int agent_config_load(struct agent_config *config, int argc, char **argv,
     result = options_parse(program, summary, table, config, argc, argv, err);
     if (result)
         return result;
-    if (load_level(config, err) || agent_config_reach(config, err) ||
-        load_name(config, err) || load_advertise(config, err) ||
-        load_group(config, err) || load_labels(config, err) ||
-        load_consent(config, err) || load_worker_dir(config, err) ||
-        load_environment(config, err))
+    if (check_path("worker-dir", config->worker_dir, err) ||
+        check_path("spool-dir", config->spool_dir, err) || load_level(config, err) ||
+        agent_config_reach(config, err) || load_name(config, err) ||
+        load_advertise(config, err) || load_group(config, err) ||
+        load_labels(config, err) || load_consent(config, err) ||
+        load_worker_dir(config, err) || load_environment(config, err))
         return -1;
     load_spool_dir(config);
     load_ranks(config);

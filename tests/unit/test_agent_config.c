@@ -54,6 +54,8 @@ static const struct {
     {"--server http://h --token-file /nonexistent", "can't open token file /nonexistent"},
     {"--server https://h --ca-file /nonexistent", "can't read CA file /nonexistent"},
     {"--server http://h --worker-dir /nonexistent", "worker directory /nonexistent"},
+    {"--server http://h --worker-dir /tmp/\xe9", "--worker-dir: the path is not UTF-8"},
+    {"--server http://h --spool-dir /tmp/\xe9", "--spool-dir: the path is not UTF-8"},
     {"--server http://h --pass-env A=B",
      "--pass-env: 'A=B' is neither a variable's name"},
     {"--server http://h --pass-env A*B", "--pass-env: 'A*B'"},
