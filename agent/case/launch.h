@@ -1,4 +1,4 @@
-/* launch.h - what a case's ranks are started with: the document on standard input
+/* launch.h - the document on standard input, from which a case's ranks are started
  *
  *     {"name": "run R case 3",               for the log; NULL: a probe
  *      "path", "argv": [...], "cwd",         the program; cwd may be absent

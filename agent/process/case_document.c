@@ -1,4 +1,4 @@
-/* case_document.c - what ringbench-case is told of a case */
+/* case_document.c - a case as ringbench-case gets it */
 #include "agent/process/case_document.h"
 
 #include <dirent.h>

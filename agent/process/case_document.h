@@ -1,4 +1,4 @@
-/* case_document.h - what ringbench-case is told of a case (agent/case/launch.h) */
+/* case_document.h - a case as ringbench-case gets it (agent/case/launch.h) */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_DOCUMENT_H
 #define RINGBENCH_AGENT_PROCESS_CASE_DOCUMENT_H
 

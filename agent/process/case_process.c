@@ -115,7 +115,7 @@ static bool is_no_orphan(const void *arg, pid_t pid)
     return process != NULL;
 }
 
-/* Has it died, so that what it left is being killed? */
+/* Whether it has died, and the processes that it left are being killed. */
 static bool has_orphans(const struct case_process *process)
 {
     return process->is_reaped && !process->is_clear && !process->is_destroyed;
@@ -301,7 +301,7 @@ static void kill_late(struct case_table *table)
     uint64_t now = uv_now(table->loop);
 
     for (struct case_process *process = table->all; process; process = process->next) {
-        /* One that is not read may have nothing left to do but to tell. */
+        /* One that is not read may only have its last events to write. */
         if (process->end_until == 0 || process->is_reaped || process->is_killed ||
             process->is_paused)
             continue;
@@ -332,7 +332,7 @@ static void on_timer(uv_timer_t *timer)
     settle(timer->data);
 }
 
-/* Sooner than that where it was to be so already. */
+/* An earlier time that is set already stays. */
 static void schedule(struct case_table *table, uint64_t wait_ms)
 {
     if (!uv_is_active((const uv_handle_t *)&table->timer) ||

@@ -1,8 +1,8 @@
 /* case_process.h - the agent's end of ringbench-case (agent/case), one process per case
  *
- * It is started, given a document, and never waited for: what it answers comes from the
- * loop. It kills its processes when this agent dies. If it is killed itself, this agent
- * kills what it leaves. */
+ * The agent starts it, writes the document to it, and never waits for it: its answers are
+ * read in the loop. It kills its processes when this agent dies. If it is killed itself,
+ * this agent kills the processes that it leaves. */
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_PROCESS_H
 #define RINGBENCH_AGENT_PROCESS_CASE_PROCESS_H
 
@@ -17,20 +17,20 @@
 struct case_table; /* all case processes of this agent, which it makes a subreaper */
 struct case_process;
 
-/* The program ringbench-case is beside this one. `dir`, which only one table at a time
- * has, is where a later table finds the case processes of this one; NULL: nowhere. */
+/* The program ringbench-case is in the folder of this program. Case processes lock a file
+ * in `dir`, so that a later table sees whether they have ended; NULL: they don't. Only
+ * one table at a time may use `dir`. */
 struct case_table *case_table_create(uv_loop_t *loop, const char *dir, struct error *err);
 
-/* Have all case processes of earlier tables on the directory ended, with what was below
- * them? They outlive an agent that was killed. Start no case before. */
+/* Whether all case processes of earlier tables on the directory have ended, which may
+ * outlive an agent that was killed. Start no case before that. */
 bool case_table_is_alone(struct case_table *table);
 
 /* Every case process must have been destroyed. NULL is fine. */
 void case_table_destroy(struct case_table *table);
 
-/* Processes that were killed and do not die, once their case process has given up on
- * them: they keep what they had, such as memory of a GPU. False and "": there are none.
- */
+/* Name the processes that were killed and did not die before their case process gave up.
+ * They keep what they had, such as memory of a GPU. False and "": there are none. */
 bool case_table_lingers(const struct case_table *table, char *text, size_t size);
 
 /* For tests: where /proc is looked for then (borrowed); and how long a case process has
