@@ -13,7 +13,7 @@
 #define UNREACHED_WAYS_MAX 256
 #define UNREACHED_FINDINGS_MAX 16
 
-/* Add a way {"over": "mesh" | "nccl", "from", "to": names of nodes, "rank", "peer",
+/* Add a way {"over": "ranks" | "nccl", "from", "to": names of nodes, "rank", "peer",
  * "address", "interface", "via", "reason"} (borrowed) to the array, once for each pair of
  * nodes; false: it has it, or there are too many. */
 bool unreached_add(json_t *ways, json_t *way);

@@ -276,7 +276,7 @@ describe('hosts on links that break', { skip, timeout: 600000 * patience, concur
       });
       assert.deepEqual(
         found.sort(),
-        ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'mesh', 'node-1']),
+        ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'ranks', 'node-1']),
       );
       const said = /node-[23] .*node-1 .*10\.77\.0\.1 \(eth0\)/;
       assert.match(run.reason, said);

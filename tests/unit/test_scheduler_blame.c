@@ -123,7 +123,7 @@ static void say_unreached(struct agent *agent, const char *run, int rank, int pe
     char rest[300];
 
     snprintf(rest, sizeof(rest),
-             ",\"rank\":%d,\"peer\":%d,\"over\":\"mesh\",\"address\":\"10.0.0.1\","
+             ",\"rank\":%d,\"peer\":%d,\"over\":\"ranks\",\"address\":\"10.0.0.1\","
              "\"interface\":\"eth0\",\"via\":\"eth1\",\"reason\":\"No route to host\"",
              rank, peer);
     agent_say(agent, run, 1, "unreached", rest);

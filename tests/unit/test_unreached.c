@@ -42,9 +42,9 @@ TEST(who_cannot_be_reached_is_named_once_for_all_that_tried)
 {
     json_t *ways = json_array();
 
-    add(ways, "mesh", "b", "a");
-    add(ways, "mesh", "c", "a");
-    add(ways, "mesh", "d", "a");
+    add(ways, "ranks", "b", "a");
+    add(ways, "ranks", "c", "a");
+    add(ways, "ranks", "d", "a");
     assert_said(ways, (const char *const[]){
                           "b and 2 more cannot reach a at 10.0.0.1 (eth0), where its "
                           "ranks meet others: No route to host",
@@ -75,9 +75,9 @@ TEST(two_causes_are_two_findings_the_greater_first)
 {
     json_t *ways = json_array();
 
-    add(ways, "mesh", "f", "e");
-    add(ways, "mesh", "b", "a");
-    add(ways, "mesh", "c", "a");
+    add(ways, "ranks", "f", "e");
+    add(ways, "ranks", "b", "a");
+    add(ways, "ranks", "c", "a");
     json_t *verdict = unreached_verdict("host", ways);
     const json_t *told = json_object_get(json_object_get(verdict, "evidence"), "ways");
     assert_string_equal(json_get_str(json_array_get(told, 0), "node", ""), "a");
@@ -95,15 +95,15 @@ TEST(a_pair_of_nodes_is_told_once_and_many_are_cut)
     json_t *ways = json_array(), *verdict;
     char name[24];
 
-    assert_true(add(ways, "mesh", "b", "a"));
-    assert_false(add(ways, "mesh", "b", "a"));
+    assert_true(add(ways, "ranks", "b", "a"));
+    assert_false(add(ways, "ranks", "b", "a"));
     assert_true(add(ways, "nccl", "b", "a"));
-    assert_true(add(ways, "mesh", "a", "b"));
+    assert_true(add(ways, "ranks", "a", "b"));
     for (int i = 0; i < UNREACHED_WAYS_MAX; i++) {
         char other[24];
         snprintf(name, sizeof(name), "from-%d", i);
         snprintf(other, sizeof(other), "to-%d", i);
-        assert_int_equal(add(ways, "mesh", name, other), i < UNREACHED_WAYS_MAX - 3);
+        assert_int_equal(add(ways, "ranks", name, other), i < UNREACHED_WAYS_MAX - 3);
     }
     verdict = unreached_verdict("host", ways);
     assert_non_null(check_at(verdict, UNREACHED_FINDINGS_MAX - 1));

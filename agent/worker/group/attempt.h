@@ -31,8 +31,8 @@ struct attempt_place {
 
 /* Who hears of ways that connections do not go; hear NULL: nobody. */
 struct attempt_ear {
-    /* over: what the address is for ("mesh", "nccl"); rank: the peer, as it goes by; via:
-     * the own interface that leads there, "": not known. */
+    /* over: what the address is for ("ranks", "nccl"); rank: the peer, as it goes by;
+     * via: the own interface that leads there, "": not known. */
     void (*hear)(void *arg, const char *over, int rank, const struct attempt_place *place,
                  const char *via, const char *reason);
     void *arg;

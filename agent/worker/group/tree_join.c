@@ -283,7 +283,7 @@ static int connect_parent(const struct joining *joining, struct error *err)
     tree->n_links = 1;
     for (int purpose = 0; purpose < PURPOSES; purpose++) {
         int *fd = purpose == PURPOSE_NOTICES ? &link->notice_fd : &link->fd;
-        *fd = attempt_connect(link->rank, &place, "mesh", &until, err);
+        *fd = attempt_connect(link->rank, &place, "ranks", &until, err);
         if (*fd < 0)
             return -1;
         endpoint_send_at_once(*fd);

@@ -203,7 +203,7 @@ static int connect_to(struct links *links, int rank)
     struct error err;
 
     for (int i = 0; i < links->sockets; i++) {
-        fds[i] = attempt_connect(links_name(links, rank), &place, "mesh", &until, &err);
+        fds[i] = attempt_connect(links_name(links, rank), &place, "ranks", &until, &err);
         if (fds[i] < 0 || greeting_send(fds[i], at->token, links->rank, i, &err))
             return watch_fail_after_news(links->watch, &err);
     }
