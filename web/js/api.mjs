@@ -323,10 +323,14 @@ export class Api extends EventTarget {
     let wait = RETRY_FIRST_MS;
     while (!signal.aborted) {
       const before = position.after;
-      const release = this.slots ? this.slots.take() : () => {};
-      const outcome = release
-        ? await this.followOnce(id, position, heed, signal).finally(release)
+      const slot = new AbortController();
+      const release = this.slots ? this.slots.take(() => slot.abort()) : () => {};
+      let outcome = release
+        ? await this.followOnce(id, position, heed, AbortSignal.any([signal, slot.signal])).finally(release)
         : await this.pollOnce(id, position, heed);
+      if (slot.signal.aborted && outcome === 'stopped') {
+        outcome = 'more';
+      }
       if (outcome !== 'lost' && outcome !== 'more') {
         return outcome;
       }

@@ -2,20 +2,23 @@
  * connections to a server, for all of its windows: with a stream in each of six, none of them
  * could ask for anything else. The windows share a slot for each stream in local storage. */
 const SLOTS = 4;
-const RENEW_MS = 4000;
+const RENEW_MS = 2000;
 /* A window that crashed renews nothing. */
 const STALE_MS = 12000;
 
-const nameOf = (slot) => `ringbench-stream-${slot}`;
+const nameOf = (slot) => `ringbench-stream-${slot % SLOTS}`;
 
-/* {take()}: the function that releases the slot, or null where all are taken. */
+/* {take(onLost)}: the function that releases the slot, or null where all are taken. Two windows
+ * that take one slot in the same instant don't see each other: the one that wrote last has it,
+ * and the other is told so by `onLost`. */
 export function streamSlots(storage) {
   return {
-    take() {
+    take(onLost) {
       try {
-        for (let slot = 0; slot < SLOTS; slot += 1) {
-          if (Date.now() - Number(storage.getItem(nameOf(slot)) ?? 0) > STALE_MS) {
-            return hold(storage, nameOf(slot));
+        const first = Math.floor(Math.random() * SLOTS);
+        for (let slot = first; slot < first + SLOTS; slot += 1) {
+          if (Date.now() - (Number.parseInt(storage.getItem(nameOf(slot)), 10) || 0) > STALE_MS) {
+            return hold(storage, nameOf(slot), onLost);
           }
         }
         return null;
@@ -27,13 +30,24 @@ export function streamSlots(storage) {
   };
 }
 
-function hold(storage, name) {
-  const renew = () => storage.setItem(name, String(Date.now()));
-  const timer = setInterval(renew, RENEW_MS);
+function hold(storage, name, onLost) {
+  const owner = Math.random().toString(36);
+  const isMine = () => storage.getItem(name)?.endsWith(` ${owner}`);
+  const renew = () => storage.setItem(name, `${Date.now()} ${owner}`);
+  const timer = setInterval(() => {
+    if (isMine()) {
+      renew();
+    } else {
+      release();
+      onLost();
+    }
+  }, RENEW_MS);
   const release = () => {
     clearInterval(timer);
     removeEventListener('pagehide', release);
-    storage.removeItem(name);
+    if (isMine()) {
+      storage.removeItem(name);
+    }
   };
   renew();
   addEventListener('pagehide', release);

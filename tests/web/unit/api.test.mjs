@@ -210,3 +210,31 @@ test('a stream that never begins is given up', async () => {
   const { api } = apiWith([frozen, streamOf([frame(1), 'event: end\n\n'])], { silenceMs: 20 });
   assert.deepEqual((await follow(api)).ids, [1]);
 });
+
+test('a stream whose slot another window took gives way, and goes on with the next slot', async () => {
+  const first = (init) =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(encoder.encode(frame(1)));
+          init.signal.addEventListener('abort', () => controller.error(init.signal.reason));
+        },
+      }),
+    );
+  let taken = 0;
+  const slots = {
+    take(onLost) {
+      taken += 1;
+      if (taken === 1) {
+        setTimeout(onLost, 1);
+      }
+      return () => {};
+    },
+  };
+  const end = `${frame(2)}event: end\ndata: {}\n\n`;
+  const { api, requests } = apiWith([first, streamOf([end])], { slots, pollMs: 1 });
+  const { ids, outcome } = await follow(api);
+  assert.deepEqual([ids, outcome, taken], [[1, 2], 'ended', 2]);
+  assert.equal(requests[1].headers['Last-Event-ID'], '1');
+  assert.equal(api.goneSince, null);
+});
