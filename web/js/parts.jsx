@@ -53,6 +53,18 @@ export function Time({ text, hasDay = false }) {
   );
 }
 
+/* The checks that a verdict rests on. */
+export const Checks = ({ checks }) => (
+  <ul class="checks">
+    {checks.map((one, i) => (
+      <li key={i}>
+        <AnswerPill answer={one.answer} /> {one.check}
+        {one.sentence && `: ${one.sentence}`} {one.command && <code>{one.command}</code>}
+      </li>
+    ))}
+  </ul>
+);
+
 /* The names of a table's columns; numbers stand to the right. */
 export const Head = ({ columns, isNumber = () => false }) => (
   <thead>
@@ -66,9 +78,9 @@ export const Head = ({ columns, isNumber = () => false }) => (
   </thead>
 );
 
-/* A card that opens. */
-export const Fold = ({ title, note, children }) => (
-  <details class="card fold">
+/* A card that opens; `onToggle` is told whether it is open. */
+export const Fold = ({ title, note = null, onToggle = undefined, children }) => (
+  <details class="card fold" onToggle={onToggle && (({ currentTarget }) => onToggle(currentTarget.open))}>
     <summary>
       <h2>{title}</h2>
       {note}

@@ -74,63 +74,6 @@ export function labelChips(labels, path = null) {
   });
 }
 
-/* The names of a list's columns, [text, what it is sorted by or null]; numbers stand to
- * the right. `set` redraws them after another `query`. */
-export function sortHead(columns, numbers, onSort) {
-  const cells = columns.map(([text, sort]) =>
-    h(
-      'th',
-      {
-        scope: 'col',
-        class: numbers.has(text) ? 'number' : null,
-      },
-      sort
-        ? h(
-            'button.sort',
-            { on: { click: () => onSort(sort) } },
-            text,
-            ' ',
-            h('span.arrow', { 'aria-hidden': 'true' }),
-          )
-        : text,
-    ),
-  );
-  const ways = { asc: 'ascending', desc: 'descending' };
-  return {
-    head: h('thead', h('tr', cells)),
-    set({ sort, order }) {
-      cells.forEach((cell, i) => {
-        if (columns[i][1]) {
-          cell.setAttribute('aria-sort', columns[i][1] === sort ? ways[order] : 'none');
-        }
-      });
-    },
-  };
-}
-
-/* The query after a click on the heading of a column: the same one turns round. */
-export const sorted = (query, sort, first = 'desc') => ({
-  sort,
-  order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first,
-});
-
-/* Some of a few: buttons that stay down. `onChange` gets those that are. */
-export function toggles(label, options, onChange) {
-  let chosen = [];
-  const flip = (value) =>
-    onChange(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]);
-  const buttons = options.map(([value, text]) => h('button', { on: { click: () => flip(value) } }, text));
-  return {
-    group: h('div.switcher.toggles', { role: 'group', 'aria-label': label }, buttons),
-    set(values) {
-      chosen = options.map(([value]) => value).filter((value) => values.includes(value));
-      buttons.forEach((button, i) =>
-        button.setAttribute('aria-pressed', String(chosen.includes(options[i][0]))),
-      );
-    },
-  };
-}
-
 /* The names of a table's columns; numbers stand to the right. */
 export const head = (columns, isNumber = () => false) =>
   h(

@@ -6,9 +6,10 @@ import { alertBox, fold } from './parts.mjs';
 import { ReportData } from './report_data.mjs';
 import * as files from './shown_files.mjs';
 import { themeSwitch } from './theme.mjs';
+import { asPart } from './ui.jsx';
 import { shorten } from './units.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
-import { nodeParts } from './views/node.mjs';
+import { NodeSheet } from './views/node.jsx';
 import { pairMap } from './views/pair_map.mjs';
 import { RowDetail } from './views/row_detail.mjs';
 import view from './views/run.mjs';
@@ -51,12 +52,9 @@ function nodes() {
   return h(
     'div.stack',
     data.nodes.map((node) => {
-      const { facts, backends } = nodeParts(node);
-      return fold(
-        `Node ${shorten(node.name, 60)}`,
-        null,
-        h('div.node-page', h('dl.facts', facts), h('section.stack', backends)),
-      );
+      const sheet = asPart(NodeSheet);
+      sheet.update({ node });
+      return fold(`Node ${shorten(node.name, 60)}`, null, sheet.element);
     }),
   );
 }

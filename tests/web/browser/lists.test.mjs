@@ -356,9 +356,37 @@ test('a node says which runs name it, and why', LIMIT, async (t) => {
     await page.getByRole('link', { name: /^Trends of/ }).getAttribute('href'),
     '/trends?nodes=gpu-70',
   );
+  const suspicion = page.locator('.title').getByRole('link', { name: 'slow node' });
+  assert.equal(await suspicion.getAttribute('href'), '/runs/search-2');
   await open('/nodes/gpu-6');
   await sees(page, 'search-1');
+  assert.equal(await suspicion.count(), 0);
   assert.equal(await page.getByText('Flagged in').isVisible(), false);
+});
+
+test("a node's last result stands beside those of the runs like it before", LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  const ran = (id, busbw_gbs, size = 1 << 30) => {
+    const headline = { collective: 'all_reduce', size, busbw_gbs };
+    server.add({ ...sampleRun({ id, sizes: [8] }), extra: { summary: { headline } } });
+  };
+  ran('other-size', 99, 8);
+  ran('first', 46.1);
+  ran('second', 47);
+  ran('last', 24);
+  await open('/nodes/node-1');
+  const last = page.locator('dt', { hasText: 'Last result' }).locator('+ dd');
+  assert.match(await last.innerText(), /^24\.0 GB\/s at 1G\s+before: 46\.1 to 47\.0 in 2 runs like it$/);
+  assert.equal(await last.getByRole('link').getAttribute('href'), '/runs/last');
+});
+
+test('nodes are shown while the verdicts are not known', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  await page.route('**/api/v1/runs?*judged=1*', () => {});
+  await open('/nodes');
+  await page.getByRole('link', { name: 'node-1' }).waitFor();
 });
 
 test('nodes of a run are chosen by a filter, or pasted', LIMIT, async (t) => {

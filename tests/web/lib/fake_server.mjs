@@ -167,7 +167,7 @@ export class FakeServer {
     if (full) {
       return { ...document, ...run.extra, spec: run.spec, cases: casesOf(state, run.events) };
     }
-    return { ...document, verdicts: run.extra?.verdicts ?? state.verdicts };
+    return { ...document, verdicts: state.verdicts, ...run.extra };
   }
 
   async handle(request, response) {

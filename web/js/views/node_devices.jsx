@@ -1,7 +1,7 @@
-/* node_devices.mjs - what a node's system says of itself, in groups that open */
-import { h, region } from './dom.mjs';
-import { fold, head } from './parts.mjs';
-import { formatMemory, plural, shorten } from './units.mjs';
+/* node_devices.jsx - a node's devices and system settings, in groups that open */
+import { Fragment } from 'preact';
+import { Fold, Head, Region } from '../parts.jsx';
+import { formatMemory, plural, shorten } from '../units.mjs';
 
 const WORDS = { infiniband: 'InfiniBand', ethernet: 'Ethernet' };
 const pcie = ({ pcie: link }) =>
@@ -89,40 +89,42 @@ const LIMITS = {
   cgroup_processes: 'Processes of the cgroup',
 };
 
-const lines = (value) => (Array.isArray(value) ? value.map((one) => h('div', shorten(one, 200))) : value);
-const cell = (row, [, value, isNumber]) =>
-  h('td', { class: isNumber ? 'number' : null }, lines(value(row)) ?? '');
+const Lines = ({ value }) =>
+  Array.isArray(value) ? value.map((one) => <div key={one}>{shorten(one, 200)}</div>) : value;
 
-function deviceFold({ title, columns }, devices, leftOut) {
-  const names = columns.map(([name]) => name);
-  const note = `${devices.length}${leftOut ? `, and ${leftOut} more` : ''}`;
-  return fold(
-    title,
-    h('span.muted', note),
-    region(
-      title,
-      'scroll',
-      h(
-        'table.list',
-        head(names, (i) => columns[i][2]),
-        h(
-          'tbody',
-          devices.map((device) =>
-            h(
-              'tr',
-              columns.map((column) => cell(device, column)),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
-}
+const Devices = ({ title, columns, devices, leftOut }) => (
+  <Fold
+    title={title}
+    note={
+      <span class="muted">
+        {devices.length}
+        {leftOut ? `, and ${leftOut} more` : ''}
+      </span>
+    }
+  >
+    <Region label={title}>
+      <table class="list">
+        <Head columns={columns.map(([name]) => name)} isNumber={(i) => columns[i][2]} />
+        <tbody>
+          {devices.map((device, i) => (
+            <tr key={i}>
+              {columns.map(([name, value, isNumber]) => (
+                <td key={name} class={isNumber ? 'number' : undefined}>
+                  <Lines value={value(device)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Region>
+  </Fold>
+);
 
 const limitInWords = (name, value) =>
   name.endsWith('_bytes') && typeof value === 'number' ? formatMemory(value) : value;
 
-function systemFold(inventory) {
+function System({ inventory }) {
   const { limits = {}, modules = {} } = inventory;
   const rows = [
     ...Object.entries(SETTINGS).map(([name, title]) => [title, inventory[name]]),
@@ -132,23 +134,35 @@ function systemFold(inventory) {
     ]),
     ...Object.entries(modules).map(([name, version]) => [name, version || 'loaded']),
   ].filter(([, value]) => value !== undefined);
-  return rows.length === 0
-    ? null
-    : fold(
-        'System',
-        h('span.muted', plural(rows.length, 'setting')),
-        h(
-          'dl.facts',
-          rows.map(([title, value]) => [h('dt', title), h('dd', lines(value))]),
-        ),
-      );
+  return (
+    rows.length > 0 && (
+      <Fold title="System" note={<span class="muted">{plural(rows.length, 'setting')}</span>}>
+        <Facts rows={rows} />
+      </Fold>
+    )
+  );
 }
 
-/* Folds, or nothing of an agent that says none of it. */
-export const deviceFolds = (inventory) =>
-  [
-    ...GROUPS.filter(({ list }) => inventory[list]?.length).map((group) =>
-      deviceFold(group, inventory[group.list], inventory.left_out?.[group.list]),
-    ),
-    systemFold(inventory),
-  ].filter(Boolean);
+/* A list of names and values. */
+export const Facts = ({ rows, name = 'facts' }) => (
+  <dl class={name}>
+    {rows.map(([title, value]) => (
+      <Fragment key={title}>
+        <dt>{title}</dt>
+        <dd>
+          <Lines value={value} />
+        </dd>
+      </Fragment>
+    ))}
+  </dl>
+);
+
+/* A fold for each group that the agent reports. */
+export const NodeDevices = ({ inventory }) => (
+  <div class="stack">
+    {GROUPS.filter(({ list }) => inventory[list]?.length).map(({ list, ...group }) => (
+      <Devices key={list} {...group} devices={inventory[list]} leftOut={inventory.left_out?.[list]} />
+    ))}
+    <System inventory={inventory} />
+  </div>
+);

@@ -1,0 +1,148 @@
+/* jobs.jsx - the jobs that engines were asked for: those under way, each to be stopped, and those
+ * that have ended */
+import { useEffect, useState } from 'preact/hooks';
+import { h } from '../dom.mjs';
+import { ask } from '../parts.mjs';
+import { StatePill, Time } from '../parts.jsx';
+import { usePoll } from '../ui.jsx';
+import { formatAgo, plural } from '../units.mjs';
+
+const JOBS_MS = 5000;
+const ENDED_SHOWN = 20;
+
+/* Nothing where the server knows of no job; where it has no launcher and no job is under way, it
+ * is asked once. */
+export function Jobs({ app }) {
+  const [{ launchers, jobs }, setFound] = useState(/** @type {any} */ ({ launchers: null, jobs: [] }));
+  const [note, setNote] = useState('');
+  const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
+  const [ended, alive] = [true, false].map((is) => jobs.filter((job) => (job.state === 'ended') === is));
+  const isIdle = launchers?.length === 0 && alive.length === 0;
+  const refresh = async () => {
+    try {
+      setFound({
+        launchers: launchers ?? (await app.api.json('/api/v1/launchers')).launchers,
+        jobs: (await app.api.json('/api/v1/jobs')).jobs,
+      });
+      setNote('');
+    } catch (error) {
+      setNote(`The jobs are not known now. ${error.status ? error.message : 'Waiting for the server.'}`);
+    }
+  };
+  usePoll(() => isIdle || refresh(), JOBS_MS, []);
+  useEffect(() => {
+    app.api.access().then(setAccess, () => {});
+  }, []);
+  const row = (job) => <Job key={job.id} app={app} job={job} access={access} again={refresh} />;
+  return (
+    (jobs.length > 0 || note) && (
+      <section class="card" aria-label="Jobs">
+        <h2>Jobs</h2>
+        {note && (
+          <p class="muted" role="status">
+            {note}
+          </p>
+        )}
+        <ul class="jobs">{alive.map(row)}</ul>
+        {ended.length > 0 && (
+          <details class="fold">
+            <summary>
+              {plural(ended.length, 'job')} {ended.length === 1 ? 'has' : 'have'} ended
+              {ended.length > ENDED_SHOWN && `, the last ${ENDED_SHOWN}:`}
+            </summary>
+            <ul class="jobs">{ended.slice(0, ENDED_SHOWN).map(row)}</ul>
+          </details>
+        )}
+      </section>
+    )
+  );
+}
+
+function Job({ app, job, access, again }) {
+  const [failed, setFailed] = useState('');
+  const word = job.state === 'stopping' ? 'Stop again' : 'Stop';
+  const stop = async () => {
+    const answer = await ask(
+      ...question(job),
+      h('button.quiet', { value: 'no' }, 'Leave it'),
+      h('button.danger', { value: 'yes' }, word),
+    );
+    if (answer !== 'yes') {
+      return;
+    }
+    try {
+      await app.api.json(`/api/v1/jobs/${job.id}`, { method: 'DELETE' });
+      setFailed('');
+    } catch (error) {
+      setFailed(error.message);
+    }
+    again();
+  };
+  return (
+    <li>
+      <span class="title">
+        <StatePill state={job.state} />
+        <strong>{nameOf(job)}</strong>
+        <span class="run-facts">
+          <span>
+            <JobNodes job={job} />
+          </span>
+          <span>
+            asked for by <a href={`/runs/${job.run}`}>{job.run}</a>
+          </span>
+          <span>{ageOf(job, app.api.now())}</span>
+          {job.follow_up_until && (
+            <span>
+              waits for a follow-up until <Time text={job.follow_up_until} />
+            </span>
+          )}
+        </span>
+      </span>
+      {job.state !== 'ended' && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`${word}: ${nameOf(job)}`}
+          disabled={!access.operator}
+          title={access.reason}
+          onClick={stop}
+        >
+          {word}
+        </button>
+      )}
+      {job.reason && <p class="reason">{job.reason}</p>}
+      {failed && (
+        <p class="field-error" role="status">
+          {failed}
+        </p>
+      )}
+    </li>
+  );
+}
+
+const nameOf = ({ job, id, launcher }) => `${launcher} ${job ?? id}`;
+
+const question = (job) =>
+  job.state === 'stopping'
+    ? [
+        'Tell the engine again?',
+        h('p', 'Where it cannot be told, the job is given up here, and may go on there.'),
+      ]
+    : [
+        `Stop ${nameOf(job)}?`,
+        h('p', `${plural(job.nodes, 'node')} go back to the engine. What runs on them fails.`),
+      ];
+
+/* They are in the list below while they are there. */
+const JobNodes = ({ job: { state, group, nodes } }) =>
+  state === 'ended' ? (
+    plural(nodes, 'node')
+  ) : (
+    <a href={`/nodes?${new URLSearchParams({ q: group })}`}>{plural(nodes, 'node')}</a>
+  );
+
+/* "began 3 min ago": the last that it came to. */
+function ageOf({ state, created, started, ended }, now) {
+  const [word, since] = { running: ['began ', started], ended: ['ended ', ended] }[state] ?? ['', created];
+  return word + formatAgo((now - Date.parse(since)) / 1000);
+}

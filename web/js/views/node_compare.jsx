@@ -1,0 +1,118 @@
+/* node_compare.jsx - in what a node, as a run found it, differs from another node of that run, or
+ * from itself in another run */
+import { useEffect, useState } from 'preact/hooks';
+import { Fold, Head, Region } from '../parts.jsx';
+import { plural, shorten } from '../units.mjs';
+
+const WORDS = 300; /* of a value */
+
+const inWords = (value) =>
+  value === null ? '–' : shorten(typeof value === 'string' ? value : JSON.stringify(value), WORDS);
+
+const runInWords = ({ id, name, created }) => `${name || id}, ${created.slice(0, 16).replace('T', ' ')}`;
+
+const Choice = ({ label, text, options, value, onChange }) => (
+  <label>
+    <span>{text} </span>
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      {options.map(([one, title]) => (
+        <option key={one} value={one}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/* `runs`: those that the node took part in, newest first. */
+export function NodeCompare({ app, node, runs }) {
+  const [isOpen, setOpen] = useState(false);
+  const [chosen, setChosen] = useState(/** @type {any} */ ({}));
+  const [answer, setAnswer] = useState(/** @type {any} */ ({}));
+  const started = runs.filter((run) => run.started);
+  const run = started.find(({ id }) => id === chosen.run) ?? started[0];
+  /* `base` or `base_node` of the request. */
+  const others = [
+    ...(run?.nodes ?? [])
+      .filter(({ name }) => name !== node)
+      .map(({ name }) => [`base_node=${encodeURIComponent(name)}`, name]),
+    ...started.filter((one) => one !== run).map((one) => [`base=${one.id}`, runInWords(one)]),
+  ];
+  const against = (others.find(([value]) => value === chosen.against) ?? others[0])?.[0];
+  const path =
+    run &&
+    `/api/v1/runs/${encodeURIComponent(run.id)}/nodes/${encodeURIComponent(node)}/differences?${against}`;
+  useEffect(() => {
+    let isCurrent = true;
+    if (isOpen && against) {
+      app.api.json(path).then(
+        ({ differences }) => isCurrent && setAnswer({ path, differences }),
+        (error) =>
+          isCurrent &&
+          setAnswer({ path, error: error.status ? error.message : 'The server does not answer.' }),
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [path, isOpen]);
+  return (
+    run && (
+      <Fold
+        title="Inventory compared"
+        note={<span class="muted">with another node of a run, or with itself in another run</span>}
+        onToggle={setOpen}
+      >
+        <p class="row">
+          <Choice
+            label="As the run found it"
+            text="As found by"
+            options={started.map((one) => [one.id, runInWords(one)])}
+            value={run.id}
+            onChange={(id) => setChosen({ run: id })}
+          />
+          <Choice
+            label="Compared with"
+            text="compared with"
+            options={others}
+            value={against}
+            onChange={(value) => setChosen({ run: run.id, against: value })}
+          />
+        </p>
+        <div role="status">
+          {against
+            ? answer.path === path && <Differences {...answer} />
+            : 'There is nothing to compare it with yet.'}
+        </div>
+      </Fold>
+    )
+  );
+}
+
+function Differences({ differences, error }) {
+  if (error) {
+    return error;
+  }
+  if (differences.length === 0) {
+    return <p class="muted">No differences.</p>;
+  }
+  return (
+    <>
+      <p>{plural(differences.length, 'difference')}</p>
+      <Region label="Differences of inventories">
+        <table class="list differences">
+          <Head columns={['Fact', 'Compared with', 'This']} />
+          <tbody>
+            {differences.map(({ what, base, head }) => (
+              <tr key={what}>
+                <th scope="row">{what}</th>
+                <td>{inWords(base)}</td>
+                <td>{inWords(head)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Region>
+    </>
+  );
+}

@@ -1,0 +1,306 @@
+/* nodes.jsx - the view of all nodes: a list, or groups that open; what they do not agree on */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { debounce } from '../dom.mjs';
+import { differences, grouped, isOdd, suspectsOf } from '../node_groups.mjs';
+import {
+  FACTS,
+  groupings,
+  groupOf,
+  groupTitle,
+  labelTexts,
+  NODE_STATES,
+  nodeAddress,
+  nodeFits,
+  nodesInWords,
+  order,
+  usualGrouping,
+} from '../node_list.mjs';
+import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles } from '../parts.jsx';
+import { keepPlace } from '../place.mjs';
+import { asView, flipped, usePoll } from '../ui.jsx';
+import { formatAgo } from '../units.mjs';
+import { Jobs } from './jobs.jsx';
+import { Preflight } from './preflight.jsx';
+
+const NUMBERS = new Set(['Ranks']);
+const ROWS = 80;
+/* So few are shown whatever group they are in. */
+const FEW = 32;
+const JUDGED_RUNS = 20;
+const JUDGED_MS = 30000;
+const STATE_OPTIONS = ['lost', 'suspect', ...NODE_STATES.slice(1)].map((name) => [name, name]);
+const NOBODY = new Map();
+
+export default asView(function Nodes({ app, query }) {
+  const [limit, setLimit] = useState(ROWS);
+  const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
+  const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
+  const [note, setNote] = useState('Asking the server…');
+  const place = useMemo(keepPlace, []);
+  const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
+  useEffect(() => {
+    app.title('Nodes');
+    return () => place.stop();
+  }, []);
+  usePoll(
+    async () => {
+      try {
+        const { nodes: all } = await app.api.nodes();
+        setAnswer((old) => ({ nodes: all, answers: old.answers + 1 }));
+        setNote('');
+      } catch (error) {
+        setNote(error.status ? error.message : 'Waiting for the server.');
+      }
+    },
+    2000,
+    [],
+  );
+  usePoll(
+    async () => {
+      const { runs } = await app.api.list(`judged=1&limit=${JUDGED_RUNS}`).catch(() => ({ runs: [] }));
+      setSuspects(suspectsOf(runs));
+    },
+    JUDGED_MS,
+    [],
+  );
+  /* The places of nodes depend on the suspects: the first answer waits for them, no other one does. */
+  const isShown = nodes !== null && (suspects !== null || answers > 1);
+  useEffect(() => isShown && place.restore(), [isShown]);
+  const all = isShown ? nodes : [];
+  const by = query.by === '' ? usualGrouping(all) : query.by;
+  const found = order(
+    all.filter((node) => nodeFits(node, query, suspects ?? NOBODY)),
+    query,
+  );
+  const view = { query, suspects: suspects ?? NOBODY, ...differences(found) };
+  const items = itemsOf(found, by, view);
+  const rows = items.filter(({ node }) => node);
+  const shown = new Set(rows.slice(0, limit));
+  const columns = columnsOf(view);
+  const words = nodesInWords(all, view.suspects);
+  const counted = found.length === all.length ? words : `${found.length} match the filter, of ${words}`;
+  return (
+    <>
+      <div class="title">
+        <h1>Nodes</h1>
+        <p class="muted" role="status">
+          {note || (isShown ? counted : 'Asking the server…')}
+        </p>
+      </div>
+      <Filters query={query} change={change} ways={groupings(all)} by={by} />
+      <Jobs app={app} />
+      <Preflight app={app} name={null} />
+      {query.differ && found.length > 0 && (
+        <p class="card agreed" role="status">
+          {agreedInWords(found, view)}
+        </p>
+      )}
+      {found.length > 0 && (
+        <Region label="Nodes" name="scroll card">
+          <table class="list nodes">
+            <SortHead columns={columns} numbers={NUMBERS} query={query} onSort={change} first="asc" />
+            <tbody>
+              {items
+                .filter((item) => !item.node || shown.has(item))
+                .map((item) =>
+                  item.node ? (
+                    <NodeRow key={item.node.name} node={item.node} view={view} now={app.api.now()} />
+                  ) : (
+                    <GroupRow
+                      key={`group ${item.name}`}
+                      group={item}
+                      span={columns.length}
+                      suspects={view.suspects}
+                      onTurn={() => change({ turned: flipped(query.turned, item.name) })}
+                    />
+                  ),
+                )}
+            </tbody>
+          </table>
+        </Region>
+      )}
+      {rows.length > limit && (
+        <p class="actions">
+          <button type="button" onClick={() => setLimit(Infinity)}>
+            Show all {rows.length}
+          </button>
+        </p>
+      )}
+    </>
+  );
+});
+
+/* "all 500: 8 ranks; ..." */
+function agreedInWords(nodes, { agreed, differ }) {
+  const same = agreed.map(([title, value]) => `${title} ${value}`).join('; ');
+  return `All ${nodes.length} agree: ${same || 'in nothing'}.${
+    differ.size ? '' : ' They differ in nothing that is shown.'
+  }`;
+}
+
+const oddKeys = (node, view) =>
+  view.query.differ ? FACTS.map(([key]) => key).filter((key) => isOdd(node, view, key)) : [];
+
+const needsSomebody = (node, view) =>
+  node.state === 'lost' || view.suspects.has(node.name) || oddKeys(node, view).length > 0;
+
+/* Rows as they stand below each other: [{node} or {name, nodes, isOpen}], what needs
+ * somebody first unless another order was asked for. */
+function itemsOf(found, by, view) {
+  const isTrouble = (node) => needsSomebody(node, view);
+  const first = (nodes) =>
+    view.query.sort === 'state' && view.query.order === 'asc'
+      ? [...nodes.filter(isTrouble), ...nodes.filter((node) => !isTrouble(node))]
+      : nodes;
+  const rows = (nodes) => first(nodes).map((node) => ({ node }));
+  if (by === '' || by === 'none') {
+    return rows(found);
+  }
+  const groups = grouped(found, by).map((group) => ({ ...group, isTrouble: group.nodes.some(isTrouble) }));
+  return [...groups.filter((one) => one.isTrouble), ...groups.filter((one) => !one.isTrouble)].flatMap(
+    (group) => {
+      const isOpen = (group.isTrouble || found.length <= FEW) !== view.query.turned.includes(group.name);
+      return [{ ...group, by, isOpen }, ...(isOpen ? rows(group.nodes) : [])];
+    },
+  );
+}
+
+function columnsOf({ query, differ }) {
+  const facts = FACTS.filter(([key]) => !query.differ || differ.has(key));
+  return [
+    ['Node', 'name'],
+    ['State', 'state'],
+    ['Runs now', null],
+    ...facts.map(([key, title]) => [title, key]),
+    ...(query.differ
+      ? []
+      : [
+          ['Address', null],
+          ['Last seen', 'seen'],
+        ]),
+  ];
+}
+
+const GroupRow = ({ group: { name, nodes, by, isOpen }, span, suspects, onTurn }) => (
+  <tr class="group">
+    <td colSpan={span}>
+      <button type="button" class="quiet" aria-expanded={String(isOpen)} onClick={onTurn}>
+        {groupTitle(name, by)}
+      </button>
+      <span class="muted">{nodesInWords(nodes, suspects)}</span>
+      {nodes.some((node) => node.state === 'lost') && <StatePill state="lost" />}
+    </td>
+  </tr>
+);
+
+function NodeRow({ node, view, now }) {
+  const suspicion = view.suspects.get(node.name);
+  const odd = oddKeys(node, view);
+  const facts = FACTS.filter(([key]) => !view.query.differ || view.differ.has(key));
+  const labels = labelTexts(node);
+  return (
+    <tr>
+      <th scope="row">
+        <a class="cut" href={nodeAddress(node.name)} title={node.name}>
+          {node.name}
+        </a>
+        {labels.length > 0 && (
+          <div class="cut second" title={labels.join('\n')}>
+            <Chips labels={node.labels} path="/nodes" />
+          </div>
+        )}
+      </th>
+      <td>
+        <StatePill state={node.state} />
+        {suspicion && (
+          <a class="suspect" href={`/runs/${suspicion.run}`} title={suspicion.sentence}>
+            <AnswerPill answer={suspicion.answer} />
+            {suspicion.unreal && <span class="muted"> {suspicion.unreal}</span>}
+          </a>
+        )}
+      </td>
+      <td>{node.run ? <a href={`/runs/${node.run}`}>{node.run}</a> : '–'}</td>
+      {facts.map(([key, title]) => (
+        <FactCell
+          key={key}
+          text={String(groupOf(node, key))}
+          isNumber={NUMBERS.has(title)}
+          most={odd.includes(key) ? view.differ.get(key) : null}
+        />
+      ))}
+      {!view.query.differ && (
+        <>
+          <FactCell text={node.address ?? ''} />
+          <td>{formatAgo((now - Date.parse(node.last_seen)) / 1000)}</td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+/* `most` is what most others have, of a node that has something else. */
+const FactCell = ({ text, isNumber = false, most = null }) => (
+  <td class={[isNumber && 'number', most !== null && 'odd'].filter(Boolean).join(' ') || undefined}>
+    <div class="cut" title={most === null ? text || undefined : `${text || 'nothing'}; most have ${most}`}>
+      {most !== null && (
+        <span class="sign" aria-hidden="true">
+          ≠{' '}
+        </span>
+      )}
+      {text || '–'}
+    </div>
+  </td>
+);
+
+function Filters({ query, change, ways, by }) {
+  /* What is being typed, before it is in the address. */
+  const [typed, setTyped] = useState(null);
+  const latest = useRef(change);
+  latest.current = change;
+  const later = useMemo(() => debounce((text) => latest.current({ q: text.trim(), labels: [] }), 150), []);
+  const words = [query.q, ...query.labels].filter(Boolean).join(' ');
+  useEffect(() => setTyped(null), [words]);
+  useEffect(() => later.cancel, []);
+  return (
+    <search>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <input
+          type="search"
+          aria-label="Filter nodes"
+          placeholder="name, group, label, GPU, version"
+          value={typed ?? words}
+          onInput={({ currentTarget: { value } }) => {
+            setTyped(value);
+            later(value);
+          }}
+        />
+        <Toggles
+          label="Filter by state"
+          options={STATE_OPTIONS}
+          chosen={query.states}
+          onChange={(states) => change({ states })}
+        />
+        {ways.length > 0 && (
+          <select
+            aria-label="Group by"
+            value={by || 'none'}
+            onChange={({ currentTarget: { value } }) => change({ by: value, turned: [] })}
+          >
+            <option value="none">no groups</option>
+            {ways.map(([value, name]) => (
+              <option key={value} value={value}>
+                by {name}
+              </option>
+            ))}
+          </select>
+        )}
+        <Toggles
+          label="Differences"
+          options={[['differ', 'Show differences']]}
+          chosen={query.differ ? ['differ'] : []}
+          onChange={(chosen) => change({ differ: chosen.length > 0 })}
+        />
+      </form>
+    </search>
+  );
+}
