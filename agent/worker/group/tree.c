@@ -17,8 +17,6 @@
 #include "common/base/memory.h"
 
 #define LEAVE_MS 5000
-#define POLLS_ALONE 300 /* of a socket, before sleeping on it: some 100 us */
-#define POLLS_CROWDED 2
 #define SLICE_MS 50             /* how late news of a death may end a wait for a socket */
 #define SCRATCH_RANK_BYTES 4096 /* so that it seldom grows during a row */
 #define SILENT_MS 16000 /* longer than an idle connection ever is without an answer */
@@ -225,7 +223,7 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
                 bool is_send)
 {
     struct pollfd pollfd = {.fd = link->fd, .events = is_send ? POLLOUT : POLLIN};
-    unsigned polls = 0, most = tree->watch.is_crowded ? POLLS_CROWDED : POLLS_ALONE;
+    unsigned polls = 0;
 
     for (size_t done = 0; done < len;) {
         ssize_t n =
@@ -236,11 +234,12 @@ static int move(struct tree *tree, const struct tree_link *link, char *data, siz
             polls = 0;
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             return lose_link(tree, link, n < 0 ? errno : 0);
-        } else if (polls++ < most) {
+        } else if (polls++ < tree->watch.polls) {
             watch_relax();
         } else {
             if (watch_check(&tree->watch))
                 return -1;
+            watch_poll_less(&tree->watch);
             poll(&pollfd, 1, watch_progress(&tree->watch) ? 0 : SLICE_MS);
         }
     }

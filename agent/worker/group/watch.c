@@ -19,6 +19,9 @@ enum { NOTICE_NONE, NOTICE_BEGUN, NOTICE_WHOLE };
 #define YIELDS_SPARED 32    /* few: then naps end before the next short calls are timed */
 #define NEWS_NAPS 500       /* 50 ms and more */
 #define SPINS_ALONE 2000
+#define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
+#define POLLS_CROWDED 2
+#define SLEEPS_TRIED 64 /* sleeps between two tries at polling */
 #define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
 
 /* The first reason stands. */
@@ -182,6 +185,19 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
         idle->polls |= 15u; /* look at the clock again after the next poll */
     }
     return 0;
+}
+
+/* The kernel may have put a rank that is bound to no core on that of the peer, which it
+ * then keeps from answering: polling that was in vain is seldom tried again. */
+void watch_poll_less(struct watch *watch)
+{
+    watch->sleeps++;
+    if (watch->is_crowded)
+        watch->polls = POLLS_CROWDED;
+    else if (affinity_is_given() || watch->sleeps % SLEEPS_TRIED == 1)
+        watch->polls = POLLS_ALONE;
+    else
+        watch->polls = watch->polls / 4 + POLLS_CROWDED;
 }
 
 void watch_leave(struct watch *watch, int64_t ms)

@@ -34,6 +34,8 @@ struct watch {
     atomic_bool has_failed;      /* it has */
     int lost;                    /* the rank that is lost, or -1 */
     struct error error;          /* why waits end; code ERROR_NONE before */
+    unsigned polls;              /* of sockets, before sleeping on them */
+    uint64_t sleeps;             /* on sockets, so far */
     unsigned spared;             /* yields still to skip after a long one */
     void (*progress)(void *);    /* called in waits; then nobody sleeps. NULL: none */
     void *progress_arg;
@@ -87,6 +89,9 @@ int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
  * one that wakes up first, so the caller had better sleep. left_out: how often that is
  * still to happen; 0 at first. */
 bool watch_give_way(unsigned *left_out, unsigned n);
+
+/* About to sleep on a socket that was polled in vain: set how often the next one is. */
+void watch_poll_less(struct watch *watch);
 
 /* Sleep for about 100 us. */
 void watch_nap(void);

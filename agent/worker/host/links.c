@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "agent/worker/base/affinity.h"
-
-#define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
-#define POLLS_CROWDED 2
-#define BLOCKS_TRIED 64 /* sleeps between two tries at polling */
 #define BLOCK_MS 5
 #define YIELDS_CROWDED 10
 #define YIELDS_SPARED 1024 /* sleeping on a socket instead costs little */
@@ -37,25 +32,13 @@ int links_pull(struct links *links, struct flow *flow)
     return n > 0;
 }
 
-/* The kernel may have put a rank that is bound to no core on that of the peer, which it
- * then keeps from answering: polling that was in vain is seldom tried again. */
-static void spin_less(struct links *links)
-{
-    links->blocks++;
-    if (links->watch->is_crowded)
-        links->polls = POLLS_CROWDED;
-    else if (affinity_is_given() || links->blocks % BLOCKS_TRIED == 1)
-        links->polls = POLLS_ALONE;
-    else
-        links->polls = links->polls / 4 + POLLS_CROWDED;
-}
-
 /* Where ranks share cores the one that is awaited likely waits for this one, and to let
  * it go on costs half of what sleeping and being woken does. Who has a long turn is no
  * such rank: with other work on the core sleeping is cheaper. */
 static bool give_way(struct links *links, const struct watch_idle *idle)
 {
-    return links->watch->is_crowded && idle->polls <= links->polls + YIELDS_CROWDED &&
+    return links->watch->is_crowded &&
+           idle->polls <= links->watch->polls + YIELDS_CROWDED &&
            watch_give_way(&links->spared, YIELDS_SPARED);
 }
 
@@ -67,13 +50,13 @@ static int rest(struct links *links, struct watch_idle *idle, struct pollfd *fds
 {
     if (watch_progress(links->watch) || n == 0)
         return watch_idle(links->watch, idle);
-    if (idle->polls++ < links->polls) {
+    if (idle->polls++ < links->watch->polls) {
         watch_relax();
         return 0;
     }
     if (give_way(links, idle))
         return 0;
-    spin_less(links);
+    watch_poll_less(links->watch);
     return poll(fds, n, BLOCK_MS) == 0 || idle->polls % 64 == 0
                ? watch_check(links->watch)
                : 0;

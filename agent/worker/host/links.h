@@ -48,8 +48,6 @@ struct links {
     int *group_of;              /* by rank: position in `group`, or -1 */
     int *ring;                  /* the ranks in an order that visits each host once */
     int ring_at;                /* own position in it */
-    unsigned polls;             /* of sockets, before sleeping */
-    uint64_t blocks;            /* sleeps so far */
     unsigned spared;            /* yields still to skip after a long one */
     bool is_local;              /* all ranks are on this host */
 };
