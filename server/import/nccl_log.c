@@ -236,7 +236,7 @@ static void say_left_out(const struct ncclog_set *set, json_t *out)
 
     finding_put(&finding, "{s:s, s:[], s:I, s:I}", "about", "ways", "log", "$left_out",
                 (json_int_t)set->n_left_out, "$processes",
-                (json_int_t)(set->n + set->n_left_out));
+                (json_int_t)set->n + (json_int_t)set->n_left_out);
     json_array_insert_new(json_object_get(out, "verdicts"), 0,
                           finding_end(&finding, MESSAGE_WAYS_LEFT_OUT, " (imported)"));
 }

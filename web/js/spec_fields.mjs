@@ -294,6 +294,7 @@ function fromSchema(schema, pointer, top) {
   return {
     kind: kinds.filter((one) => one !== 'none').length > 1 && kind === 'choice' ? 'any' : kind,
     options: items ?? worded(schema, {}),
+    usual: schema.default,
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
     help:
       schema.description ??
@@ -310,7 +311,7 @@ function kindOf(schema) {
   if (schema.oneOf) {
     return 'none';
   }
-  if (schema.enum || schema.type === 'boolean') {
+  if (schema.enum || schema.examples || schema.type === 'boolean') {
     return 'choice';
   }
   if (schema.type === 'array') {
@@ -325,7 +326,7 @@ function kindOf(schema) {
 
 /* What a choice offers: [text that stands for it, words, value]; the first leaves it out. */
 function worded(schema, words) {
-  const values = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
+  const values = schema.enum ?? schema.examples ?? (schema.type === 'boolean' ? [true, false] : null);
   if (!values) {
     return undefined;
   }

@@ -146,7 +146,7 @@ function isUsual(fields, key, value) {
     value === 'all' ||
     value === '' ||
     (typeof value === 'object' && Object.keys(value).length === 0) ||
-    (field?.kind === 'choice' && !field.options.some(([text]) => text === String(value)))
+    (field?.kind === 'choice' && value === field.usual)
   );
 }
 

@@ -96,6 +96,10 @@ test('what the form has no field for is kept', () => {
   assert.deepEqual(toSpec(fields, form(spec)), spec);
 });
 
+test('a backend that the form does not offer is kept', () => {
+  assert.deepEqual(toSpec(fields, form({ backend: 'tree' })), { backend: 'tree' });
+});
+
 test('nulls of an effective spec are unset', () => {
   const spec = { nodes: { count: null, names: null, group: null, labels: null, wait_s: 60 } };
   assert.deepEqual(toSpec(fields, form(spec)), { nodes: { wait_s: 60 } });
