@@ -1,4 +1,5 @@
 /* parts.jsx - small pieces that several views show */
+import { useEffect, useState } from 'preact/hooks';
 import { stateLook, stateWord } from './parts.mjs';
 import { flipped } from './ui.jsx';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
@@ -162,3 +163,13 @@ export const Toggles = ({ label, options, chosen, onChange }) => (
     ))}
   </div>
 );
+
+/* A component whose module comes when it is first shown. */
+export function Later({ app, name, props }) {
+  const [views, setViews] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    app.later().then(setViews, () => setViews({}));
+  }, []);
+  const Component = views?.[name];
+  return Component ? <Component {...props} /> : views && 'This could not be loaded. Reload the page.';
+}

@@ -11,7 +11,7 @@ import { shorten } from './units.mjs';
 import { formatAddress, parseAddress } from './url_state.mjs';
 import { NodeSheet } from './views/node.jsx';
 import { pairMap } from './views/pair_map.mjs';
-import { RowDetail } from './views/row_detail.mjs';
+import { RowDetail } from './views/row_detail.jsx';
 import view from './views/run.mjs';
 
 const data = new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));

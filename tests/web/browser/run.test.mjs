@@ -375,7 +375,7 @@ test('a run of very many rows is drawn without them, and goes on live', LIMIT, a
   assert.ok(asked.length <= 1);
   assert.match((await figureRows(page))[0], /^8\s+2\s/);
   await page.getByRole('button', { name: '8 bytes, details', exact: true }).click();
-  await until(async () => (await page.locator('.row-detail section').count()) === 4, 'four rows');
+  await until(async () => (await page.locator('.row-detail > section').count()) === 4, 'four rows');
   server.emit(RUN, 100);
   await sees(page, 'completed');
   await replaySlider(page).waitFor();

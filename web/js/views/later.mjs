@@ -9,7 +9,7 @@ export { default as node } from './node.jsx';
 export { default as nodes } from './nodes.jsx';
 export { pairMap } from './pair_map.mjs';
 export { editRun } from './run_edit.mjs';
-export { RowDetail } from './row_detail.mjs';
+export { RowDetail } from './row_detail.jsx';
 export { Scaling } from './scaling.jsx';
 export { topology } from './topology.mjs';
 export { default as trends } from './trends.jsx';

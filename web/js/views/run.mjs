@@ -12,13 +12,13 @@ import { rankHeat } from './rank_heat.mjs';
 import { runMeaning, runSpec } from './run_about.mjs';
 import { caseGrid, caseNote } from './run_cases.mjs';
 import { RunCharts } from './run_charts.jsx';
-import { runFigures } from './run_figures.mjs';
+import { RunFigures } from './run_figures.jsx';
 import { runHead } from './run_head.mjs';
 import { runLanes } from './run_lanes.mjs';
 import { RunLinks } from './run_links.jsx';
 import { runLogs } from './run_logs.mjs';
 import { runOnChart, runOverlay } from './run_overlay.mjs';
-import { runTable } from './run_table.mjs';
+import { RunTable } from './run_table.jsx';
 import { runReplay, runTimeline } from './run_timeline.mjs';
 
 const ABOVE_TABS = ['links', 'overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
@@ -94,9 +94,9 @@ function buildParts(app, id, { ask, change, seek, source }) {
     scaling: laterPart(app, (views) => asPart(views.Scaling)),
     charts: asPart(RunCharts),
     metrics: asPart(RunCharts),
-    figures: runFigures(),
+    figures: asPart(RunFigures),
     replay: runReplay(seek, () => source.loadLog()),
-    table: runTable(app, id, (sort) => change({ sort })),
+    table: asPart(RunTable),
     budget: runBudget(app, id),
     lanes: runLanes(app),
     topology: runTopology(app, id),
@@ -193,9 +193,17 @@ function draw({ app, change, source, parts, panels, rest, onPaper = false }, vie
   panels.set(tab, { ranks: parts.lanes.inWords(state, shownCase), cases: parts.cases.inWords(state) });
   const fill = {
     table() {
-      parts.figures.update(state, spec?.program);
+      parts.figures.update({ state, program: spec?.program });
       if (measures) {
-        parts.table.update(own.book, view.sort, state.cases, onPaper);
+        parts.table.update({
+          app,
+          id: source.id,
+          book: own.book,
+          sort: view.sort,
+          cases: state.cases,
+          onSort: (sort) => change({ sort }),
+          onPaper,
+        });
         parts.meaning.update(ranksTogether(state));
         parts.budget?.update(isEnded(state) && all.rows > 0);
       }
