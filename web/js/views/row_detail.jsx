@@ -53,12 +53,7 @@ export function RowDetail({ app, id, entry, cases }) {
     <div class="row-detail">
       {error && <p class="bad">{error}</p>}
       {rows.map((row, i) => (
-        <Row
-          key={i}
-          row={row}
-          title={titleOf(row)}
-          nameOf={nameOf(row)}
-        />
+        <Row key={i} row={row} title={titleOf(row)} nameOf={nameOf(row)} />
       ))}
       {rows.length > 0 && left > 0 && <p class="muted">and {left} more: the run’s CSV has all</p>}
     </div>
