@@ -174,7 +174,8 @@ static int run_rank(struct rank *self, const char *port)
         env.hostid = hostid;
     }
     self->comm = store ? backend_host.create(&env, &self->error) : NULL;
-    if (!self->comm || prepare(self) || time_all(self)) {
+    if (!self->comm || backend_host.connect(self->comm, &env, &self->error) ||
+        prepare(self) || time_all(self)) {
         fprintf(stderr, "rank %d: %s\n", self->rank, self->error.text);
         return 1;
     }

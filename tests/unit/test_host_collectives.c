@@ -157,6 +157,10 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     int *members;
     assert_int_equal(group_find(file, &env, &members, &err), 0);
     struct backend_comm *comm = store ? backend_host.create(&env, &err) : NULL;
+    if (comm && backend_host.connect(comm, &env, &err)) {
+        backend_host.abort(comm);
+        comm = NULL;
+    }
     events_init(&events, events_fd);
     struct backend with_counts = counted();
     struct bench bench = {.backend = is_counting ? &with_counts : &backend_host,

@@ -73,14 +73,18 @@ static int prepare(struct backend_comm *comm, int world_size, struct error *err)
     return 0;
 }
 
-static int connect_data(struct backend_comm *comm, const struct backend_env *env,
+static int host_connect(struct backend_comm *comm, const struct backend_env *env,
                         struct error *err)
 {
     static const struct host_options nothing = {.transport = HOST_TRANSPORT_AUTO};
     const struct host_options *asked = env->file ? &env->file->spec->host : &nothing;
 
     comm->links = links_create(comm->tree, env, (int)asked->sockets, err);
-    return comm->links ? ucx_connect(comm->links, asked->transport, &comm->ucx, err) : -1;
+    if (!comm->links || ucx_connect(comm->links, asked->transport, &comm->ucx, err))
+        return -1;
+    /* A second barrier costs more than a copy when it must wait for the scheduler. */
+    comm->small_bytes = comm->links->watch->is_crowded ? SMALL_CROWDED : SMALL_ALONE;
+    return 0;
 }
 
 static void host_abort(struct backend_comm *comm)
@@ -108,13 +112,10 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
         comm->tree = tree_create(&config, err);
     if (comm->tree)
         watchdog_follow(comm->watchdog, comm->tree);
-    if (!comm->tree || connect_data(comm, env, err)) {
-        host_abort(comm);
-        return NULL;
-    }
-    /* A second barrier costs more than a copy when it must wait for the scheduler. */
-    comm->small_bytes = comm->links->watch->is_crowded ? SMALL_CROWDED : SMALL_ALONE;
-    return comm;
+    if (comm->tree)
+        return comm;
+    host_abort(comm);
+    return NULL;
 }
 
 static void host_destroy(struct backend_comm *comm)
@@ -241,6 +242,7 @@ const struct backend backend_host = {
     .redops = (1u << REDOP_COUNT) - 1,
     .probe = host_probe,
     .create = host_create,
+    .connect = host_connect,
     .destroy = host_destroy,
     .abort = host_abort,
     .transport = host_transport,
