@@ -31,7 +31,8 @@ async function setUp(t, options) {
     compare: (query) => server.get(`/api/v1/compare?${query}`),
     async completed(spec) {
       const { id } = await server.run(spec);
-      assert.equal((await server.runEnds(id)).state, 'completed');
+      const { state, reason } = await server.runEnds(id);
+      assert.equal(state, 'completed', reason);
       return id;
     },
   };

@@ -319,6 +319,8 @@ export class FakeServer {
       json(response, 200, this.summarise(run, params.get('by') ?? undefined));
     } else if (verb === 'nodes') {
       json(response, 200, { differences: [] });
+    } else if (verb === 'projection') {
+      json(response, 200, { nodes: [], sizes: [], verdict: { sentence: 'too little was measured' } });
     } else if (verb === 'results' && params.has('series')) {
       const { rows } = this.pageOf(run, params);
       json(response, 200, { run: run.id, rows, next: null });
