@@ -35,8 +35,8 @@ static int64_t left_ms(const struct joining *joining)
     return left > 0 ? left : 0;
 }
 
-/* As many descriptors as the system lets us have: a leader has one per rank of its host.
- */
+/* As many descriptors as the system lets us have: a leader has one per rank of its host,
+ * and a host backend's rank some per rank of other hosts. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -358,15 +358,17 @@ int tree_join(struct tree *tree, const struct tree_config *config, struct error 
                               clock_monotonic_ns() + config->timeout_ms * 1000000};
     json_t *table;
 
-    raise_descriptor_limit();
     if (publish(&joining, err))
         return -1;
     table = tree->rank == 0 ? make_table(&joining, err)
                             : get_key(&joining, TABLE_KEY, RANK_0_MS, TABLE_MAX, err);
     if (!table)
         return tree->rank == 0 ? -1 : error_prefix(err, "waiting for rank 0");
-    int status = read_table(tree, table, err) || join_segment(tree, err) ? -1 : 0;
+    int status = read_table(tree, table, err);
     json_decref(table);
+    if (!status && (!tree->is_local || tree->hosts[0].leader == tree->rank))
+        raise_descriptor_limit();
+    status = status ? status : join_segment(tree, err);
     if (!status && tree->segment.self == 0 && tree->host > 0)
         status = connect_parent(&joining, err);
     if (!status && tree->segment.self == 0)
