@@ -398,7 +398,7 @@ static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
     struct agent *agent = arg;
 
     (void)id;
-    /* Its last events, at once: nothing of it is measuring any more. */
+    /* The case has ended, so a write to disk can no longer disturb a measurement. */
     uv_timer_start(&agent->spool_timer, on_spool_timer, 0, 0);
     agent->once_seq = seq;
     if (supervisor_live(agent->supervisor) > 0)

@@ -18,7 +18,7 @@
 #define STACKS_MS 3000    /* for printing stacks, before SIGTERM */
 #define PEERS_MS 500      /* for the other nodes' ranks to do so, which end if these do */
 #define FLUSH_MS 100      /* how long output may wait for more of it */
-#define START_NS 10000000 /* for starting ranks, before the loop is served again */
+#define START_NS 10000000 /* ranks are started for so long before the loop runs again */
 
 struct running_case {
     struct event_stream *out;
@@ -195,8 +195,8 @@ static void flush_output(uv_timer_t *timer)
         rank_flush(c->ranks[i]);
 }
 
-/* The timer runs only while output waits: a node that measures is not woken for nothing.
- */
+/* The timer runs only while output waits, so that an idle timer never wakes a node that
+ * measures. */
 static void on_rank_output(void *arg)
 {
     struct running_case *c = arg;

@@ -1,7 +1,7 @@
-/* worker_tree.c - a backend of one's own: all-gather over the control connections
+/* worker_tree.c - an example of a new backend: all-gather over the control connections
  *
- * An example for docs/worker-contract.md. It measures what nobody needs, in the fewest
- * lines: the functions that every backend must have. */
+ * See docs/worker-contract.md. It has the functions that every backend needs, and no
+ * more. */
 #include <stdlib.h>
 #include <string.h>
 

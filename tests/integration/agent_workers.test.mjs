@@ -18,6 +18,19 @@ import {
 
 const limit = { timeout: 60000 * patience };
 
+// An agent under which ringbench-case has become this script, as an upgrade would replace it.
+async function withCase(t, script) {
+  const bin = tempDir(t);
+  const program = path.join(bin, 'ringbench-case');
+  for (const name of ['ringbench-agent', 'ringbench-case']) {
+    fs.copyFileSync(path.join(binDir, name), path.join(bin, name));
+  }
+  const { server } = await up(t, {}, [], {}, bin);
+  fs.rmSync(program);
+  fs.writeFileSync(program, script, { mode: 0o755 });
+  return { server, program };
+}
+
 describe('workers of an agent', { concurrency: 6 }, () => {
   test('runs a case and reports it whole', limit, async (t) => {
     const { server } = await up(t);
@@ -346,14 +359,7 @@ describe('workers of an agent', { concurrency: 6 }, () => {
 
   // It waits for its input to end, as one does that a slow file system holds up.
   test('an agent does not wait for a ringbench-case that is slow to start', limit, async (t) => {
-    const bin = tempDir(t);
-    const program = path.join(bin, 'ringbench-case');
-    for (const name of ['ringbench-agent', 'ringbench-case']) {
-      fs.copyFileSync(path.join(binDir, name), path.join(bin, name));
-    }
-    const { server } = await up(t, {}, [], {}, bin);
-    fs.rmSync(program);
-    fs.writeFileSync(program, '#!/bin/sh\nexec cat >/dev/null', { mode: 0o755 });
+    const { server } = await withCase(t, '#!/bin/sh\nexec cat >/dev/null');
     const polls = () => server.requests.filter((request) => request.includes('/commands?')).length;
     const before = polls();
     server.command(startCommand('done'));
@@ -361,16 +367,8 @@ describe('workers of an agent', { concurrency: 6 }, () => {
     assert.deepEqual(server.events, []);
   });
 
-  // As after an upgrade under an agent that runs.
   test('a ringbench-case of another build is refused by name', limit, async (t) => {
-    const bin = tempDir(t);
-    const program = path.join(bin, 'ringbench-case');
-    for (const name of ['ringbench-agent', 'ringbench-case']) {
-      fs.copyFileSync(path.join(binDir, name), path.join(bin, name));
-    }
-    const { server } = await up(t, {}, [], {}, bin);
-    fs.rmSync(program);
-    fs.writeFileSync(program, '#!/bin/sh\necho "c 0 "\nsleep 1000', { mode: 0o755 });
+    const { server, program } = await withCase(t, '#!/bin/sh\necho "c 0 "\nsleep 1000');
     server.command(startCommand('done'));
     await gone(server);
     assert.match(JSON.stringify(server.events), /ringbench-case is of another build/);

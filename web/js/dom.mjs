@@ -17,7 +17,7 @@ export function h(tag, ...rest) {
   return build(element, props, rest);
 }
 
-/* A box that scrolls, which keys must be able to reach. */
+/* A scrolling box, focusable so that the keyboard can scroll it. */
 export const region = (label, name, ...children) =>
   h('div', { class: name, tabindex: '0', role: 'region', 'aria-label': label }, ...children);
 

@@ -54,7 +54,7 @@ export function Time({ text, hasDay = false }) {
   );
 }
 
-/* The checks that a verdict rests on. */
+/* A verdict's checks. */
 export const Checks = ({ checks }) => (
   <ul class="checks">
     {checks.map((one, i) => (
@@ -90,7 +90,7 @@ export const Fold = ({ title, note = null, onToggle = undefined, children }) => 
   </details>
 );
 
-/* A box that scrolls, which keys must be able to reach. */
+/* A scrolling box, focusable so that the keyboard can scroll it. */
 export const Region = ({ label, name = 'scroll', children }) => (
   <section class={name} tabIndex={0} aria-label={label}>
     {children}
@@ -118,8 +118,8 @@ export const Chips = ({ labels, path = null }) => (
 
 const DIRECTIONS = { asc: 'ascending', desc: 'descending' };
 
-/* The names of a list's columns, [text, what it is sorted by or null]; numbers stand to the
- * right. `onSort` gets the query after a click: the same column turns round. */
+/* The headings of a list's columns, [text, sort key or null]. Numbers are aligned to the right.
+ * `onSort` gets the query after a click; a second click on a column reverses its order. */
 export const SortHead = ({ columns, numbers, query, onSort, first = 'desc' }) => (
   <thead>
     <tr>

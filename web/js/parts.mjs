@@ -47,7 +47,7 @@ export const statePill = (state) => signPill(STATES, state);
 
 export const answerPill = (answer) => signPill(ANSWERS, answer);
 
-/* The checks that a verdict rests on. */
+/* A verdict's checks. */
 export const checkList = (checks) =>
   h(
     'ul.checks',

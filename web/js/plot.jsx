@@ -9,7 +9,7 @@ export const MARGIN = { left: 52, right: 16, top: 12, bottom: 34 };
 const TICK_PX = 44;
 const DATE_PX = 96;
 const CROWDED_PX = 6;
-/* Half the width of the ends of an error bar. */
+/* Half the width of an error bar's cap, in pixels. */
 const BAR_HALF = 3.5;
 /* From where several lines' bands are drawn fainter. */
 const MANY_LINES = 2;

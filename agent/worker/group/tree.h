@@ -1,9 +1,9 @@
 /* tree.h - the control plane of a case: barrier, all-gather and the news of a death
  *
  * The ranks of a host meet in a shared segment (segment.h) of their first one, which
- * leads. The leaders form a tree, each with at most TREE_WAYS below it: what is gathered
- * goes up, the result goes down. A leader has at most TREE_WAYS + 1 neighbours, so nobody
- * needs a connection to everybody.
+ * leads. The leaders form a tree, each with at most TREE_WAYS children. Gathered data
+ * goes up, the result goes down. A leader has at most TREE_WAYS + 1 neighbours, so no
+ * rank needs a connection to all others.
  *
  * A leader watches the processes of its host, the others watch their leader, and leaders
  * watch their neighbours' connections. A loss goes along the tree from where it is seen,
@@ -11,7 +11,7 @@
  * watchdog) does so: the one that measures only reads a flag (watch_check).
  *
  * Connections are probed after 10 s without bytes; 30 s without an answer end them, so a
- * network that is down for 15 s ends nothing.
+ * case survives a network that is down for 15 s.
  *
  * One thread, but for tree_fd, tree_look and tree_has_silence, which are for one other. A
  * call that fails has latched the reason in tree->watch, and all later calls fail
@@ -63,7 +63,7 @@ struct tree {
     struct watch watch;
     int n_hosts, host; /* the own one */
     struct tree_host *hosts;
-    int *host_of;      /* by rank */
+    int *host_of;      /* index in `hosts`, by rank */
     int *order;        /* the ranks, host by host, ascending */
     int machine_ranks; /* ranks on this machine, whatever their host identity */
     bool is_local;     /* all ranks are on this host */

@@ -35,8 +35,8 @@ static int64_t left_ms(const struct joining *joining)
     return left > 0 ? left : 0;
 }
 
-/* As many descriptors as the system lets us have: a leader has one per rank of its host,
- * and a host backend's rank some per rank of other hosts. */
+/* Raise the limit of open files to the hard one. A leader needs a descriptor per rank of
+ * its host, and a rank of the host backend some for each rank on another host. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;

@@ -1,4 +1,4 @@
-/* links.c - what a rank of the host backend moves its data over: moving */
+/* links.c - move data over a rank's links (host backend) */
 #include "agent/worker/host/links.h"
 
 #include <errno.h>

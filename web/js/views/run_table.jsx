@@ -243,7 +243,7 @@ function SideCells({ side }) {
   );
 }
 
-/* The time, and how far it may be off. */
+/* The time and its uncertainty. */
 function TimeCell({ side }) {
   const doubt = doubtOf(side);
   const title = [
