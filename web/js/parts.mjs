@@ -2,7 +2,6 @@
 import { copyText, h, setHidden, setText } from './dom.mjs';
 import { formatBandwidth, formatSize } from './units.mjs';
 import { ANSWERS } from './verdicts.mjs';
-import { unrealOf } from './where.mjs';
 
 /* Those of runs first. */
 const STATES = {
@@ -61,9 +60,6 @@ export const checkList = (checks) =>
       ),
     ),
   );
-
-/* A run that was not measured here says so. */
-export const unrealPill = (run) => (unrealOf(run) ? h('span.pill.warn', unrealOf(run)) : null);
 
 /* A run's or node's labels; with the path of a list they lead to all that have them. */
 export function labelChips(labels, path = null) {
