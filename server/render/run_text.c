@@ -284,8 +284,8 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
     char headline[HEADLINE_TEXT_MAX];
 
     if (text->rows || (!text->figures && !text->is_program))
-        buf_printf(out, "%llu rows%s", (unsigned long long)text->rows,
-                   text->figures ? " and " : "");
+        buf_printf(out, "%llu row%s%s", (unsigned long long)text->rows,
+                   text->rows == 1 ? "" : "s", text->figures ? " and " : "");
     if (text->figures || text->is_program)
         buf_printf(out, "%llu figure%s", (unsigned long long)text->figures,
                    text->figures == 1 ? "" : "s");

@@ -59,6 +59,28 @@ TEST(ends_a_failed_run_with_its_reason_on_one_line)
     render("api/run_failed.ndjson", "api/run_failed.txt");
 }
 
+TEST(a_single_row_is_no_rows)
+{
+    struct run_text *text = create(1);
+    struct buf out;
+
+    buf_init(&out, 1 << 16);
+    take(text,
+         "{\"id\":1,\"time\":\"2026-01-05T10:00:00.000Z\",\"type\":\"result\",\"case\":0,"
+         "\"row\":0,\"series\":0,\"collective\":\"all_reduce\",\"dtype\":\"float32\","
+         "\"redop\":\"sum\",\"root\":-1,\"in_place\":false,\"size\":8,\"count\":2,"
+         "\"time_us\":1,\"algbw_gbs\":0.008,\"busbw_gbs\":0.008}",
+         &out);
+    take(text,
+         "{\"id\":2,\"time\":\"2026-01-05T10:00:01.000Z\",\"type\":\"state\","
+         "\"state\":\"completed\",\"reason\":null}",
+         &out);
+    run_text_end(text, &out);
+    assert_non_null(strstr(out.data, "completed: 1 row,"));
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
 TEST(says_that_figures_are_simulated)
 {
     render("api/simulated.ndjson", "api/simulated.txt");
