@@ -238,6 +238,8 @@ static const struct spec_field table[] = {
     {"labels", "{}", SPEC_APART, SPEC_JSON(labels, spec_check_labels)},
     {"priority", "0", SPEC_APART, SPEC_INTEGER(priority, -1000, 1000),
      .about = "higher values are served first"},
+    {"background", "false", SPEC_APART, SPEC_BOOLEAN(background),
+     .about = "served after all other runs, and cancelled when one of them waits for its nodes"},
     {"backend", "\"auto\"", SPEC_MEASUREMENT | SPEC_APART, SPEC_TEXT(backend, PROGRAM_NAME_MAX, check_backend_name)},
     {"collectives", "[\"all_reduce\"]", MEASURES | SPEC_APART, SPEC_LIST(collectives, &spec_collective_names, 1),
      .about = "at least one"},

@@ -85,7 +85,8 @@ struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
     long priority;
-    char *backend; /* "auto", or that of a worker: see run_backend_is_usual */
+    bool background; /* served after all others, and stopped for their sake */
+    char *backend;   /* "auto", or that of a worker: see run_backend_is_usual */
     enum collective_kind collectives[COLLECTIVE_COUNT];
     size_t n_collectives;
     enum dtype dtypes[DTYPE_COUNT];

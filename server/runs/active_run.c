@@ -9,11 +9,18 @@
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 
+int active_run_rank(const struct run_spec *a, const struct run_spec *b)
+{
+    if (a->background != b->background)
+        return a->background ? -1 : 1;
+    return (a->priority > b->priority) - (a->priority < b->priority);
+}
+
 static bool goes_before(const struct run *a, const struct run *b)
 {
-    if (a->spec->priority != b->spec->priority)
-        return a->spec->priority > b->spec->priority;
-    return a->created_ms < b->created_ms;
+    int rank = active_run_rank(a->spec, b->spec);
+
+    return rank != 0 ? rank > 0 : a->created_ms < b->created_ms;
 }
 
 struct run_log *active_runs_add(struct active_runs *runs, struct scheduler *scheduler,

@@ -54,6 +54,9 @@ void active_runs_note_ends(struct active_runs *runs, struct judge_queue *queue);
 void active_runs_sweep(struct active_runs *runs);
 void active_runs_free(struct active_runs *runs);
 
+/* Above 0: a is served before b, whatever their ages; below 0: after it. */
+int active_run_rank(const struct run_spec *a, const struct run_spec *b);
+
 /* Nothing more will happen in it, though its end may not have been told yet. */
 bool active_run_is_over(const struct active_run *active);
 

@@ -233,19 +233,26 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg)
 {
-    struct submission *submission = memory_zeroed(1, sizeof(*submission), "a run");
     struct store_write *write = store_write_create();
     char id[ID_RUN_LENGTH + 1];
-    struct run *run;
-    json_t *event;
 
     id_run(id);
-    run = run_create(id, spec, clock_read(scheduler->services.clock).wall_ms);
-    event = json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
+    if (idempotency_key)
+        store_write_idempotency(write, idempotency_key, body_hash, id);
+    scheduler_submit_with(scheduler, spec, id, write, done, arg);
+}
+
+void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
+                           const char *id, struct store_write *write,
+                           scheduler_accepted *done, void *arg)
+{
+    struct submission *submission = memory_zeroed(1, sizeof(*submission), "a run");
+    struct run *run = run_create(id, spec, clock_read(scheduler->services.clock).wall_ms);
+    json_t *event =
+        json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
+
     run_log_write_row(write, run);
     store_write_event(write, run->id, run->created_ms, "state", event);
-    if (idempotency_key)
-        store_write_idempotency(write, idempotency_key, body_hash, run->id);
     json_decref(event);
     *submission = (struct submission){scheduler, run, done, arg};
     store_submit(scheduler->services.store, write, false, on_submitted, submission);
@@ -345,11 +352,7 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
 
     if (!active || run_has_ended(active->run))
         return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
-    if (active->cancel_reason)
-        return 0;
-    active->cancel_reason = memory_text("cancelled by request", "a reason");
-    cases_stop(scheduler->cases, active->log, CASE_CANCELLED, active->cancel_reason);
-    wake_queue(scheduler->services.wake);
+    scheduler_cancel_active(active, "cancelled by request");
     return 0;
 }
 

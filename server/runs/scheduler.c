@@ -348,6 +348,58 @@ static void tick_waiting(struct active_run *active, int64_t now_ns)
         wake_queue(active->scheduler->services.wake);
 }
 
+void scheduler_cancel_active(struct active_run *active, const char *reason)
+{
+    if (active->cancel_reason)
+        return;
+    active->cancel_reason = memory_text(reason, "a reason");
+    cases_stop(active->scheduler->cases, active->log, CASE_CANCELLED,
+               active->cancel_reason);
+    wake_queue(active->scheduler->services.wake);
+}
+
+/* Whether the run is a background run that was not cancelled and has the node. */
+static bool has_to_yield(const struct active_run *active, const struct node *node)
+{
+    const struct run *run = active->run;
+
+    for (size_t i = 0; run->spec->background && !active_run_is_over(active) &&
+                       !active->cancel_reason && i < run->pool.n;
+         i++)
+        if (strcmp(run->pool.items[i].name, node->name) == 0)
+            return true;
+    return false;
+}
+
+/* Cancel the background runs on nodes that a run waits for, if it can begin then. */
+static void clear_background(struct active_run *active, const struct reserve *reserve,
+                             const struct placement *placement)
+{
+    struct active_runs *runs = active->scheduler->runs;
+    size_t n_free = 0;
+    char reason[80];
+
+    for (int is_cancelling = 0; is_cancelling < 2; is_cancelling++) {
+        for (size_t i = 0; i < placement->n_nodes; i++) {
+            const struct node *node = placement->nodes[i];
+            bool is_free = !place_of(reserve, node->name)->is_kept &&
+                           node_is_free(node, active->run->spec->share);
+
+            for (size_t k = 0; k < runs->n && !is_free; k++) {
+                if (!has_to_yield(runs->items[k], node))
+                    continue;
+                is_free = true;
+                snprintf(reason, sizeof(reason), SCHEDULER_YIELDED "%s", active->run->id);
+                if (is_cancelling)
+                    scheduler_cancel_active(runs->items[k], reason);
+            }
+            n_free += is_free;
+        }
+        if (n_free < placement->least)
+            return;
+    }
+}
+
 static void find_nodes(struct active_run *active, struct reserve *reserve, int64_t now_ns)
 {
     struct scheduler *scheduler = active->scheduler;
@@ -368,6 +420,8 @@ static void find_nodes(struct active_run *active, struct reserve *reserve, int64
     case PLACEMENT_BUSY:
         note_wait(active, false, now_ns);
         explain_wait(active, RUN_QUEUED, placement.reason);
+        if (!active->run->spec->background)
+            clear_background(active, reserve, &placement);
         break;
     case PLACEMENT_UNKNOWN:
         wait_for_nodes(active, &placement, now_ns);
@@ -419,7 +473,7 @@ void scheduler_foresee(const struct scheduler *scheduler, const struct run_spec 
         struct placement earlier;
 
         if (active_run_is_over(active) || is_placed(active) ||
-            active->run->spec->priority < spec->priority)
+            active_run_rank(active->run->spec, spec) < 0)
             continue;
         reserve_choose(&reserve, active->run->spec, &earlier);
         reserve_keep(&reserve, active->run, active->waits_until_ms, &earlier);

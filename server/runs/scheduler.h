@@ -70,6 +70,12 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
                       const char *idempotency_key, const char *body_hash,
                       scheduler_accepted *done, void *arg);
 
+/* The same of a run whose id (id_run) the caller has chosen; `write` (taken) becomes
+ * durable with the run, or neither does. */
+void scheduler_submit_with(struct scheduler *scheduler, struct run_spec *spec,
+                           const char *id, struct store_write *write,
+                           scheduler_accepted *done, void *arg);
+
 /* The run as GET shows it (docs/api.md), for any thread (run_packed.h), from memory:
  * every run that has not ended, and for a while those that have. A new reference; NULL
  * when only the store may know it. */
@@ -87,6 +93,9 @@ void scheduler_note_end(struct scheduler *scheduler, const char *run);
 
 /* Whether a run has not ended yet. */
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
+
+/* How the reason of a background run begins that was cancelled for another run's sake. */
+#define SCHEDULER_YIELDED "its nodes are needed by run "
 
 /* Ask for the run's end. ERROR_NOT_FOUND when it is not active. */
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);

@@ -11,6 +11,7 @@
 #include "server/runs/scheduler.h"
 #include "server/runs/services.h"
 
+struct active_run;
 struct active_runs;
 struct cases;
 struct judge_queue;
@@ -37,6 +38,9 @@ struct scheduler {
     struct judge_queue *judge_queue;
     json_t *checks; /* last_checks.h */
 };
+
+/* End the run, unless that was asked for already. */
+void scheduler_cancel_active(struct active_run *active, const char *reason);
 
 /* Takes the run. head: the id of its latest event. */
 struct run_log *scheduler_add(struct scheduler *scheduler, struct run *run, int64_t head);

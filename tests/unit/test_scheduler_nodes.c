@@ -359,3 +359,38 @@ TEST(nodes_come_in_pages)
     assert_int_equal(n, NODES);
     assert_int_equal(pages, 7);
 }
+
+/* Only when that lets another one begin, whose order in the queue is before it. */
+TEST(a_background_run_is_cancelled_for_a_run_that_can_begin_on_its_nodes)
+{
+    struct world *world = *state;
+    struct agent a, b, c;
+    char lowest[16], background[16], on_b_and_c[16], on_a[16];
+    json_t *json;
+
+    agent_start(&a, world, "a");
+    agent_start(&b, world, "b");
+    agent_start(&c, world, "c");
+    submit(world, "{\"nodes\":{\"names\":[\"c\"]},\"priority\":-1000}", lowest);
+    agent_await(&c, "start");
+    submit(world,
+           "{\"nodes\":{\"names\":[\"a\",\"b\"]},\"background\":true,\"priority\":1000}",
+           background);
+    agent_await(&a, "start");
+    agent_await(&b, "start");
+    submit(world, "{\"nodes\":{\"names\":[\"b\",\"c\"]}}", on_b_and_c);
+    live_for(world, 1000);
+    json = scheduler_run_listed(world->scheduler, background);
+    assert_string_not_equal(json_get_str(json, "state", ""), "cancelled");
+    json_decref(json);
+
+    submit(world, "{\"nodes\":{\"names\":[\"a\"]},\"priority\":-1000}", on_a);
+    assert_string_equal(json_get_str(agent_await(&a, "stop"), "run", ""), background);
+    agent_say(&a, background, 1, "gone", "");
+    agent_say(&b, background, 1, "gone", "");
+    assert_ended(world, background, "cancelled", on_a);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), on_a);
+    release_agent(&a);
+    release_agent(&b);
+    release_agent(&c);
+}
