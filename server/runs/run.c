@@ -476,8 +476,8 @@ static void count(struct run *run, struct run_case *c, const struct result_recor
     else if (run_matrix_combination(run->spec, index) == 0)
         headline_add(&run->headline, about, record->size, record->busbw_gbs, &certainty);
     if (record->wrong > 0) {
-        run->wrong += (uint64_t)record->wrong;
-        c->wrong += (uint64_t)record->wrong;
+        run->wrong = result_record_add_wrong(run->wrong, record->wrong);
+        c->wrong = result_record_add_wrong(c->wrong, record->wrong);
     }
     if (index == 0 && !has_pattern && json_get_int(about, "series", -1) == 0 &&
         record->cycle <= 0)

@@ -83,7 +83,7 @@ struct run_case {
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
     struct run_rank *ranks;       /* world_size of its nodes once started, or NULL */
-    uint64_t wrong;               /* wrong elements over its rows */
+    int64_t wrong;                /* wrong elements over its rows */
     char *first_wrong;            /* where the first one was, or NULL */
     int first_wrong_rank;         /* -1: it does not say */
     char **conditions;            /* by node, see run_conditions.h; or NULL */
@@ -114,7 +114,7 @@ struct run {
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     struct noise noise;
-    uint64_t wrong;
+    int64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */

@@ -28,12 +28,14 @@
 #define CHECKED " FILTER (WHERE wrong >= 0)"
 #define WITH_INTERVAL " FILTER (WHERE time_high_us > 0)"
 
-/* The row is that of the first event, which is not always the least. */
+/* The row is that of the first event, which is not always the least. total() adds doubles,
+ * and the cast keeps them within 64 bits: sum() fails where the sum is beyond these. */
 static const char SQL_POINTS[] =
     "SELECT *, (SELECT row FROM results WHERE run = :run AND event = first) FROM"
     " (SELECT " POINT ", min(count), min(event) AS first, max(event),"
     " count(*)" MEASURED ", count(*) FILTER (WHERE is_skipped),"
-    " min(event) FILTER (WHERE is_skipped), count(*)" CHECKED ", sum(wrong)" CHECKED ","
+    " min(event) FILTER (WHERE is_skipped), count(*)" CHECKED ","
+    " CAST(total(wrong)" CHECKED " AS INTEGER),"
     " sum(is_noisy), max(choice),"
     " max(time_us * algbw_gbs)" MEASURED ", max(busbw_gbs / algbw_gbs)" MEASURED ","
     " median(time_us)" MEASURED ", min(time_us)" MEASURED ", max(time_us)" MEASURED ","

@@ -28,6 +28,13 @@ struct result_record {
     int64_t wrong; /* -1: not checked */
 };
 
+/* A sum of wrong elements and those of one result more, at most INT64_MAX. Both are 0 or
+ * more. */
+static inline int64_t result_record_add_wrong(int64_t sum, int64_t wrong)
+{
+    return wrong > INT64_MAX - sum ? INT64_MAX : sum + wrong;
+}
+
 /* How certain its time is, and the same of the body of a `result` event. */
 struct certainty result_record_certainty(const struct result_record *record);
 struct certainty result_certainty(const json_t *body);

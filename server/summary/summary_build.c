@@ -1,4 +1,5 @@
 /* summary_build.c - series out of points, thinned to what a chart can show */
+#include "server/summary/result_record.h"
 #include "server/summary/summary_build.h"
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static void add_sums(struct summary_series *series, const struct summary_point *
     series->rows += point->rows;
     series->skipped += point->skipped;
     if (point->wrong >= 0)
-        series->wrong = (series->wrong < 0 ? 0 : series->wrong) + point->wrong;
+        series->wrong =
+            result_record_add_wrong(series->wrong < 0 ? 0 : series->wrong, point->wrong);
 }
 
 /* The series of n lines, thinned to `most` points. */

@@ -14,7 +14,7 @@ struct row {
     int case_no, attempt, series, cycle;
     int64_t size;
     double time_us;
-    int wrong;
+    int64_t wrong;
     const char *skipped;
     int row; /* 0: the size */
 };
@@ -386,6 +386,29 @@ TEST_WITH(fixture_setup, fixture_teardown, long_series_are_thinned)
     }
     assert_true(has_slow);
     assert_true(has_wrong);
+    summary_destroy(summary);
+}
+
+/* A sum beyond 64 bits is the greatest number, and the rest of the summary stays. */
+TEST_WITH(fixture_setup, fixture_teardown, wrong_elements_add_up_without_overflow)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    struct summary *summary;
+
+    for (int i = 0; i < 4; i++)
+        add_row(write, &(struct row){.row = i,
+                                     .cycle = -1,
+                                     .size = 8 << i / 2,
+                                     .time_us = 10,
+                                     .wrong = INT64_C(5000000000000000000)});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 100});
+    assert_int_equal(summary->n_series, 1);
+    assert_int_equal(summary->series[0].n_points, 2);
+    assert_true(summary->series[0].points[0].wrong == INT64_MAX);
+    assert_true(summary->series[0].wrong == INT64_MAX);
+    near(summary->series[0].points[1].time_us, 10.0);
     summary_destroy(summary);
 }
 
