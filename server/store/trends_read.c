@@ -251,7 +251,10 @@ static int read_last(struct base *base, const char *run, const char *before,
     return runs ? 0 : -1;
 }
 
-/* What of the window lies before what was accepted says how runs scatter. */
+/* What of the window lies before what was accepted says how runs scatter. It is a group
+ * with a mean of its own, which takes a degree of freedom, so one run more is read: a
+ * window of which a part is accepted says as much about scatter as any other of its
+ * length. */
 static int read_window(struct base *base)
 {
     int last = base->query->last, n;
@@ -261,7 +264,7 @@ static int read_window(struct base *base)
         return -1;
     n = (int)json_array_size(json_object_get(base->answer, "runs"));
     return base->run && n < last
-               ? read_last(base, base->run, base->run, NULL, last - n, "history")
+               ? read_last(base, base->run, base->run, NULL, last - n + 1, "history")
                : 0;
 }
 

@@ -407,6 +407,24 @@ if [ "$2" = true ]; then echo "rate: 7"; fi
     assert.equal(alone.checks.baseline.comparison.evidence.runs.history, 8);
   });
 
+  test('a window with an accepted run needs as many more runs as it says', limit, async (t) => {
+    const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
+    const ids = [];
+    for (let n = 0; n < 4; n++) ids.push((await judged(server, night(n, { baseline: { last: 5 } }))).id);
+    const body = JSON.stringify({ run: ids[3], by: 'ann', why: 'the new driver' });
+    assert.equal((await server.request('POST', '/api/v1/baselines', { body })).status, 201);
+    for (const [n, needed] of [
+      [4, 2],
+      [5, 1],
+      [6, null],
+    ]) {
+      const { checks, id } = await judged(server, night(n, { baseline: { last: 5 } }));
+      const [band] = checks.baseline.comparison.evidence.bands;
+      assert.equal(band.runs_needed, needed, `night ${n}`);
+      ids.push(id);
+    }
+  });
+
   test('a run is compared with its baseline, and passes only where that can be told', limit, async (t) => {
     const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
     const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };

@@ -407,6 +407,10 @@ TEST(run_is_held_against_what_it_is_like)
     /* A window begins with what was accepted, and those before only scatter. */
     assert_base(fixture, (struct store_base_query){.run = "r003", .last = 9},
                 "r002 r001 | r000 ");
+    /* They are a group of their own, so they are one more than the window has room for.
+     */
+    assert_base(fixture, (struct store_base_query){.run = "r004", .last = 4},
+                "r003 r002 r001 | r000 ");
     assert_base(fixture, (struct store_base_query){.run = "s001"}, "");
     hardware.likeness = LIKE_HARDWARE;
     hardware.time_ms = 6000;
@@ -425,7 +429,7 @@ TEST(an_accepted_run_is_earlier_by_its_time)
     add_values(fixture, "z001", values_of(1, 103, "{\"like\":1}"));
     change(fixture, accept_of("b1", "z001"), false);
     assert_base(fixture, (struct store_base_query){.run = "r005", .last = 3},
-                "r004 z001 | r003 ");
+                "r004 z001 | r003 r002 ");
     assert_base(fixture, (struct store_base_query){.run = "r003", .last = 2},
                 "r002 r001 ");
 }
