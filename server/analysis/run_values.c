@@ -8,13 +8,13 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/base/median.h"
 #include "common/base/memory.h"
 #include "common/base/order_stat.h"
 #include "common/spec/bands.h"
+#include "server/analysis/level.h"
 #include "server/analysis/likeness.h"
 
-#define LEVEL 0.95
+#define CONFIDENCE 0.95
 #define WHAT "a run's values" /* where memory is out */
 
 /* ---- What is said of the run as a whole ---- */
@@ -91,7 +91,7 @@ struct lot {
     const struct case_series **series; /* of each of them, the same one */
     size_t *at;                        /* scratch, a point of each */
     int64_t *sizes;                    /* scratch, as many as the first has */
-    double *means;                     /* scratch, one per case */
+    double *means;                     /* scratch, one per case: logarithms */
     json_t *out;                       /* array */
 };
 
@@ -103,7 +103,7 @@ static bool all_above_0(const struct lot *lot)
     return true;
 }
 
-/* The sizes of a band that all cases have, and of each case the geometric mean over them;
+/* The sizes of a band that all cases have, and of each case the mean logarithm over them;
  * returns how many there are. */
 static size_t take_band(struct lot *lot, enum band band)
 {
@@ -122,23 +122,22 @@ static size_t take_band(struct lot *lot, enum band band)
         lot->sizes[n++] = size;
     }
     for (size_t i = 0; i < lot->n_cases; i++)
-        lot->means[i] = exp(lot->means[i] / (double)n);
+        lot->means[i] /= (double)n;
     return n;
 }
 
-/* Median and extremes of the cases, and the interval of the median if they are enough. */
-static json_t *statistics_json(double *values, size_t n)
+/* The run's level and the extremes of its cases, and the interval of the level if they
+ * are enough. */
+static json_t *statistics_json(double *logs, size_t n)
 {
-    json_t *out;
-    double low, high;
+    double level = level_of(logs, n), low, high;
+    json_t *out = json_pack("{s:I, s:f, s:f, s:f, s:n, s:n}", "cases", (json_int_t)n,
+                            "value", exp(level), "least", exp(logs[0]), "most",
+                            exp(logs[n - 1]), "low", "high");
 
-    order_stat_sort(values, n);
-    out = json_pack("{s:I, s:f, s:f, s:f, s:n, s:n}", "cases", (json_int_t)n, "value",
-                    median_of_sorted(values, n), "least", values[0], "most",
-                    values[n - 1], "low", "high");
-    if (order_stat_interval(values, n, LEVEL, &low, &high)) {
-        json_object_set_new(out, "low", json_real(low));
-        json_object_set_new(out, "high", json_real(high));
+    if (order_stat_interval(logs, n, CONFIDENCE, &low, &high)) {
+        json_object_set_new(out, "low", json_real(exp(low)));
+        json_object_set_new(out, "high", json_real(exp(high)));
     }
     return out;
 }

@@ -2,10 +2,14 @@
  * nothing changed, and when something did
  *
  * Everything is a function of fixed seeds; bench/gate_power.c prints more of the same. */
+#include "tests/unit/compare_fixture.h"
 #include "tests/unit/seeded_noise.h"
 #include "tests/unit/test.h"
 
+#include "common/base/json_util.h"
+#include "server/analysis/compare.h"
 #include "server/analysis/level.h"
+#include "server/analysis/run_values.h"
 #include "tests/unit/gate_trial.h"
 
 #define TRIALS 3000
@@ -88,6 +92,53 @@ TEST(a_level_is_the_median_of_its_cases)
 
     assert_near(level_of(cases, 4), 2.5, 1e-12);
     assert_near(level_of(cases, 1), 1, 1e-12);
+}
+
+/* Trends, charts and lasting changes take a run's stored value, gates and comparisons its
+ * cases: both are at the same level, also between two middle cases. */
+TEST(a_trend_has_the_level_of_a_gate)
+{
+    static const double times[] = {10, 40, 11, 39};
+    static const char key[] = "{\"collective\":\"all_reduce\",\"dtype\":\"float32\"}";
+    json_t *run = json_pack("{s:s, s:[]}", "state", "completed", "cases"), *out;
+    struct compare_lot lots[8];
+    struct compare_sides sides = {.base = lots,
+                                  .head = lots + 4,
+                                  .n_base = 4,
+                                  .n_head = 4,
+                                  .by_run = true,
+                                  .margin = COMPARE_SAME};
+    struct made base, head;
+    struct compare *compare;
+    struct error err;
+    const json_t *value;
+
+    made_init(&base);
+    made_init(&head);
+    for (int i = 0; i < 4; i++) {
+        const struct case_point point = {.size = 8, .time_us = times[i]};
+
+        made_add(&base, i, key, &point, 1);
+        made_add(&head, i, key, &point, 1);
+        lots[i] = (struct compare_lot){&base.values, i};
+        lots[4 + i] = (struct compare_lot){&head.values, i};
+        json_array_append_new(
+            json_object_get(run, "cases"),
+            json_pack("{s:s, s:i}", "state", "completed", "attempt", 1));
+    }
+    out = run_values_json(run, &base.values);
+    value = json_array_get(json_object_get(out, "values"), 0);
+    compare = compare_create(&sides, &err);
+    assert_non_null(compare);
+    assert_near(json_get_num(value, "value", 0), sqrt(11 * 39), 1e-12);
+    assert_near(compare->bands[0].change.base, sqrt(11 * 39), 1e-12);
+    assert_near(json_get_num(value, "least", 0), 10, 1e-12);
+    assert_near(json_get_num(value, "most", 0), 40, 1e-12);
+    compare_destroy(compare);
+    json_decref(out);
+    json_decref(run);
+    made_release(&base);
+    made_release(&head);
 }
 
 TEST(scatter_is_within_groups_and_not_between_them)
