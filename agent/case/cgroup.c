@@ -7,16 +7,17 @@
 #include <limits.h>
 #include <linux/sched.h>
 #include <mntent.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PREFIX "ringbench-" /* and the pid of ringbench-case */
+#define OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 /* Where the hierarchy of version 2 is mounted: alone, or beside those of version 1. */
 static int find_mount(char *dir, size_t size)
@@ -81,18 +82,23 @@ static int try_out(int cgroup)
     return pid > 0 ? 0 : -1;
 }
 
-/* Remove those whose processes were killed together with their agents. Only empty ones
- * can be removed. */
+/* Remove those whose makers were killed together with their agents. A maker holds a lock
+ * on its cgroup: its pid would say nothing in another namespace of pids. */
 static void remove_old(const char *dir)
 {
     DIR *entries = opendir(dir);
     const struct dirent *entry;
-    int pid;
 
-    while (entries && (entry = readdir(entries)))
-        if (sscanf(entry->d_name, PREFIX "%d", &pid) == 1 && kill(pid, 0) &&
-            errno == ESRCH)
+    while (entries && (entry = readdir(entries))) {
+        int fd = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0
+                     ? openat(dirfd(entries), entry->d_name, OPEN_FLAGS)
+                     : -1;
+
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
             unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR);
+        if (fd >= 0)
+            close(fd);
+    }
     if (entries)
         closedir(entries);
 }
@@ -106,8 +112,8 @@ int cgroup_make(char *dir, size_t size)
         remove_old(own);
         if (snprintf(dir, size, "%s/" PREFIX "%d", own, (int)getpid()) < (int)size &&
             mkdir(dir, 0755) == 0)
-            fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0 && try_out(fd) == 0)
+            fd = open(dir, OPEN_FLAGS);
+        if (fd >= 0 && flock(fd, LOCK_SH) == 0 && try_out(fd) == 0)
             return fd;
     }
     if (fd >= 0) {

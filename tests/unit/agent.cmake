@@ -1,5 +1,5 @@
 unit_tests(agent LIBS rb_agent TESTS
-    agent_config backoff bind_plan capture case_input case_process command env_known
+    agent_config backoff bind_plan capture case_input case_process cgroup command env_known
     env_policy event_line inherit inventory leftovers lines log_pipe machine_sample
     node_trees outbox ports probe process process_state spool stack_quote)
 add_dependencies(units_agent ringbench-case)
