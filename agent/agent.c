@@ -332,7 +332,7 @@ static void on_fatal(void *arg, const char *text)
     struct agent *agent = arg;
 
     fail(agent, text);
-    leave(agent, "the server does not want this agent");
+    leave(agent, "it could not register");
 }
 
 static void on_left(void *arg)

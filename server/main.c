@@ -179,6 +179,7 @@ static int reload(struct server *server, struct error *err)
         return -1;
     }
     http_server_set_auth(server->api.http, fresh.auth);
+    jobs_set_certificate(server->jobs, fresh.tls_cert);
     release_secrets(&server->secrets);
     server->secrets = fresh;
     return 0;
@@ -251,7 +252,7 @@ static int start_jobs(struct server *server, struct error *err)
 {
     char dir[PATH_MAX];
     const struct jobs_config config = {.store = server->store,
-                                       .token_dir = dir,
+                                       .job_dir = dir,
                                        .launchers = server->config.launchers,
                                        .has_tokens = server->config.token_file != NULL};
 
@@ -313,6 +314,7 @@ static void meet_jobs(struct server *server)
              server->config.tls_cert ? "https" : "http",
              server->config.advertise ? server->config.advertise : "", port ? port : "");
     http_server_set_guests(server->api.http, is_job_token, server->jobs);
+    jobs_set_certificate(server->jobs, server->secrets.tls_cert);
     jobs_set_server(server->jobs, server->config.advertise ? named : url);
 }
 

@@ -136,12 +136,12 @@ static void log_names(char *const *items, size_t n, const struct env_list *passe
         if ((env_list_get(passed, name) != NULL) != is_passed)
             continue;
         if (len + strlen(name) + 2 > sizeof(line)) {
-            log_info("%s:%s", what, line);
+            log_debug("%s:%s", what, line);
             len = 0;
         }
         len += (size_t)snprintf(line + len, sizeof(line) - len, " %s", name);
     }
-    log_info("%s:%s", what, len > 0 ? line : " nothing");
+    log_debug("%s:%s", what, len > 0 ? line : " nothing");
 }
 
 void inherit_log(const struct env_list *passed, char *const *environment)

@@ -131,7 +131,10 @@ static void fill_reply(struct http_request *request, CURLcode code,
     reply->text = text;
     if (code) {
         reply->is_hopeless = is_hopeless(code);
-        snprintf(text, size, "%s",
+        snprintf(text, size, "%s%s",
+                 code == CURLE_PEER_FAILED_VERIFICATION
+                     ? "this agent does not trust the server's certificate (--ca-file): "
+                     : "",
                  request->error[0] ? request->error : curl_easy_strerror(code));
         return;
     }

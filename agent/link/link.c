@@ -294,8 +294,8 @@ static void on_register_refused(struct link *link, const struct http_reply *repl
 {
     char text[768];
 
-    snprintf(text, sizeof(text), "the server at %s refuses this agent: %s",
-             link->config->server, reply->text);
+    snprintf(text, sizeof(text), "%s%s: %s", link->config->server,
+             reply->status ? " refuses this agent" : "", reply->text);
     fail_registration(link, text);
 }
 

@@ -183,6 +183,9 @@ static const struct spec_field launch_table[] = {
     {"name", NULL, SPEC_REQUIRED,
      SPEC_TEXT(launch.name, PROGRAM_NAME_MAX, check_launcher_name)},
     {"args", "{}", 0, SPEC_JSON(launch.args, check_args)},
+    {"wait_s", "86400", 0, SPEC_INTEGER(launch.wait_s, 1, 30 * 86400),
+     .about = "seconds from the request on that the job may take to run; then the run "
+              "fails"},
 };
 
 static const struct spec_fields launch_fields = {

@@ -136,6 +136,7 @@ struct run_spec {
     struct {
         char *name;   /* of the server's launcher that gets the nodes, or NULL */
         json_t *args; /* object: the arguments as given */
+        long wait_s;  /* its job may take to run, since the run was made */
     } launch;
     struct host_options host;
     bool share;

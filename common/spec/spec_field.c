@@ -38,7 +38,7 @@ static bool integer_is_said(const struct spec_field *field, const struct run_spe
 {
     const long *value = spec_field_of(field, spec);
 
-    return field->usual || *value != 0;
+    return *value != 0 || (field->usual && field->min <= 0);
 }
 
 const struct spec_kind spec_integer = {parse_integer, show_integer, integer_is_said,

@@ -138,24 +138,27 @@ static void drain(struct output *output)
     (void)n;
 }
 
-/* What is there at the end: what the command started may hold the pipe's other end. */
-static const char *take_text(struct output *output, bool has_lines)
+const char *engine_text_clean(char *text, size_t len, bool has_lines)
 {
-    char *text = output->text;
-
-    drain(output);
-    for (size_t i = 0; i < output->len; i++)
+    for (size_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = '?';
-    while (output->len > 0 && strchr(" \t\r\n", text[output->len - 1]))
-        output->len--;
-    text[output->len] = '\0';
+    while (len > 0 && strchr(" \t\r\n", text[len - 1]))
+        len--;
+    text[len] = '\0';
     utf8_trim(text);
     utf8_clean(text);
     for (char *at = text; *at; at++)
         if (((unsigned char)*at < 0x20 && (*at != '\n' || !has_lines)) || *at == 0x7f)
             *at = ' ';
     return text + strspn(text, " \n");
+}
+
+/* What is there at the end: what the command started may hold the pipe's other end. */
+static const char *take_text(struct output *output, bool has_lines)
+{
+    drain(output);
+    return engine_text_clean(output->text, output->len, has_lines);
 }
 
 static void answer(struct engine_call *call, const char *why)

@@ -49,6 +49,11 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
                                       int64_t now_ms, engine_answered *done, void *arg,
                                       struct error *err);
 
+/* Make what a process wrote, `len` bytes with room for one more, fit to be shown: as
+ * UTF-8 without white space at the ends and without control characters, newlines aside if
+ * it has_lines. Returns where the text begins. */
+const char *engine_text_clean(char *text, size_t len, bool has_lines);
+
 /* Kill it; `done` is not called. */
 void engine_call_cancel(struct engine_call *call);
 

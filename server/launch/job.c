@@ -2,13 +2,9 @@
  */
 #include "server/launch/job.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
@@ -16,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/base/utf8.h"
 #include "common/spec/command_template.h"
+#include "server/launch/job_files.h"
 #include "server/store/store.h"
 
 #define AWAITED_EVERY_MS 500 /* between questions, if somebody waits for the answer */
@@ -47,16 +44,27 @@ static void put_reason(const struct job *job, char *out)
 
 void job_sentence(const struct job *job, char *out)
 {
-    char after[60] = "", reason[JOB_REASON_MAX];
+    char reason[JOB_REASON_MAX];
+    bool has_ended = job->state == JOB_ENDED,
+         has_begun = job->engine_id[0] || job->started_ms;
+    size_t len;
 
     put_reason(job, reason);
-    if (job->state == JOB_ENDED && job->started_ms)
-        snprintf(after, sizeof(after), ", %.0f s after it began to run",
-                 (double)(job->ended_ms - job->started_ms) / 1000);
-    snprintf(out, JOB_TEXT_MAX, "job %.100s of %.64s %s %s%s%s%s",
-             job->engine_id[0] ? job->engine_id : job->id, job->launcher,
-             job->state == JOB_ENDED ? "has" : "is", job_state_names[job->state],
-             reason[0] ? ": " : "", reason, after);
+    len = (size_t)snprintf(out, JOB_TEXT_MAX, "job %.100s of %.64s %s%s%s%s",
+                           job->engine_id[0] ? job->engine_id : job->id, job->launcher,
+                           !has_ended  ? "is "
+                           : has_begun ? "has "
+                                       : "ended before it started",
+                           has_ended && !has_begun ? "" : job_state_names[job->state],
+                           reason[0] ? ": " : "", reason);
+    if (has_ended && job->started_ms)
+        len += (size_t)snprintf(out + len, JOB_TEXT_MAX - len,
+                                ", %.0f s after it began to run",
+                                (double)(job->ended_ms - job->started_ms) / 1000);
+    if (job->output[0])
+        snprintf(out + len, JOB_TEXT_MAX - len, "; its output ends: %s", job->output);
+    for (char *at = out; (at = strchr(at, '\n'));)
+        *at = ' ';
 }
 
 struct job *job_create(struct jobs *jobs, const char *id, const char *launcher,
@@ -86,7 +94,7 @@ void job_free(struct job *job)
 {
     free(job->launcher);
     free(job->run);
-    free(job->token_path);
+    free(job->files);
     json_decref(job->args);
     json_decref(job->who);
     explicit_bzero(job->token, sizeof(job->token));
@@ -110,14 +118,14 @@ json_t *job_json(const struct job *job)
     job_sentence(job, sentence);
     put_reason(job, reason);
     return json_pack(
-        "{s:s, s:s, s:O, s:I, s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
-        job->id, "launcher", job->launcher, "args", job->args, "nodes",
+        "{s:s, s:s, s:O, s:I, s:s, s:s?, s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}",
+        "id", job->id, "launcher", job->launcher, "args", job->args, "nodes",
         (json_int_t)job->nodes, "group", job->group, "job",
         job->engine_id[0] ? job->engine_id : NULL, "run", job->run, "state",
-        job_state_names[job->state], "reason", reason, "sentence", sentence, "created",
-        time_json(job->created_ms), "started", time_json(job->started_ms), "ended",
-        time_json(job->ended_ms), "follow_up_until",
-        time_json(held_ms > 0 ? clock_wall_ms() + held_ms : 0));
+        job_state_names[job->state], "reason", reason, "sentence", sentence, "output",
+        job->output[0] ? job->output : NULL, "created", time_json(job->created_ms),
+        "started", time_json(job->started_ms), "ended", time_json(job->ended_ms),
+        "follow_up_until", time_json(held_ms > 0 ? clock_wall_ms() + held_ms : 0));
 }
 
 /* The same, and what only the server is to know, for the store. */
@@ -127,8 +135,8 @@ static struct store_write *job_row(const struct job *job)
     struct store_write *write = store_write_create();
 
     json_object_set_new(doc, "reason", json_string(job->reason));
-    if (job->token_path)
-        json_object_set_new(doc, "token_path", json_string(job->token_path));
+    if (job->files)
+        json_object_set_new(doc, "files", json_string(job->files));
     if (job->who)
         json_object_set(doc, "who", job->who);
     store_write_job(write, job->id, job->ended_ms, doc);
@@ -140,17 +148,6 @@ static struct store_write *job_row(const struct job *job)
 static void job_keep(const struct job *job)
 {
     store_submit(job->jobs->store, job_row(job), true, NULL, NULL);
-}
-
-/* Without the file its agents are no longer let in. */
-static void read_token(struct job *job)
-{
-    FILE *file = job->token_path ? fopen(job->token_path, "re") : NULL;
-
-    if (file && fread(job->token, 1, JOB_TOKEN_SIZE - 1, file) != JOB_TOKEN_SIZE - 1)
-        memset(job->token, 0, sizeof(job->token));
-    if (file)
-        fclose(file);
 }
 
 static int64_t time_of(const json_t *doc, const char *key)
@@ -171,7 +168,8 @@ void job_restore(struct jobs *jobs, const json_t *doc)
 
     job->who = json_incref(json_object_get(doc, "who"));
     job->nodes = (long)json_get_int(doc, "nodes", 1);
-    job->token_path = memory_text(json_get_str(doc, "token_path", NULL), "a job");
+    job->files = memory_text(json_get_str(doc, "files", NULL), "a job");
+    snprintf(job->output, sizeof(job->output), "%s", json_get_str(doc, "output", ""));
     snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));
     snprintf(job->reason, sizeof(job->reason), "%s", json_get_str(doc, "reason", ""));
     while (job->state < JOB_ENDED && strcmp(job_state_names[job->state], state) != 0)
@@ -183,44 +181,12 @@ void job_restore(struct jobs *jobs, const json_t *doc)
     job->started_at = now - (clock_wall_ms() - job->started_ms);
     if (!job_is_alive(job))
         return;
-    read_token(job);
+    job_files_read(job);
     launcher = job_launcher(job);
     job->may_come_until_at = now + (launcher ? (int64_t)(launcher->command_s * 1000) : 0);
     if (job->state == JOB_STARTING && !job->reason[0])
         snprintf(job->reason, sizeof(job->reason),
                  "the server was stopped while it was started");
-}
-
-/* ---- The token of its agents ---- */
-
-/* In a file that its engine's nodes can read: two UUIDs of 122 random bits each. */
-static int job_write_token(struct job *job, struct error *err)
-{
-    const struct jobs *jobs = job->jobs;
-    const char *dir = job_launcher(job)->token_dir;
-    FILE *file;
-    int fd;
-
-    id_uuid(job->token);
-    id_uuid(job->token + ID_UUID_LENGTH);
-    mkdir(jobs->token_dir, 0700);
-    if (asprintf(&job->token_path, "%s/%s.token", dir ? dir : jobs->token_dir, job->id) <
-        0)
-        memory_out("a job's token");
-    unlink(job->token_path); /* of a server that was killed before it stored the job */
-    fd = open(job->token_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file || fprintf(file, "%s\n", job->token) < 0 || fclose(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't write the token %s",
-                               job->token_path);
-    return 0;
-}
-
-static void job_forget_token(struct job *job)
-{
-    if (job->token_path)
-        unlink(job->token_path);
-    explicit_bzero(job->token, sizeof(job->token));
 }
 
 /* ---- Its state ---- */
@@ -239,12 +205,15 @@ static bool set_words(char words[JOB_WORDS_MAX], const char *text)
     return true;
 }
 
-static void tell(struct job *job)
+static void tell(struct job *job, bool is_failure)
 {
     char sentence[JOB_TEXT_MAX];
 
     job_sentence(job, sentence);
-    log_info("%s", sentence);
+    if (is_failure)
+        log_warn("%s", sentence);
+    else
+        log_info("%s", sentence);
     if (job->phase == JOB_BEGUN)
         job_keep(job);
 }
@@ -253,7 +222,7 @@ static void tell(struct job *job)
  */
 static void enter(struct job *job, enum job_state state, const char *reason)
 {
-    bool is_news = set_words(job->reason, reason);
+    bool is_news = set_words(job->reason, reason), is_failure = false;
 
     is_news = is_news || state != job->state || job->trouble[0];
     job->trouble[0] = '\0';
@@ -263,27 +232,28 @@ static void enter(struct job *job, enum job_state state, const char *reason)
     }
     if (state == JOB_ENDED && job->state != JOB_ENDED) {
         job->ended_ms = clock_wall_ms();
-        job_forget_token(job);
+        is_failure = job->state != JOB_STOPPING;
+        job_files_end(job);
     }
     job->state = state;
     if (is_news)
-        tell(job);
+        tell(job, is_failure);
 }
 
 /* Its state can't be found out now. */
 static void be_unknown(struct job *job, const char *trouble)
 {
     if (set_words(job->trouble, trouble))
-        tell(job);
+        tell(job, true);
 }
 
-/* "WHAT: the command ended with status 1: no such partition" */
+/* "the command ended with status 1: no such partition", after `what` */
 static void put_fault(char out[JOB_WORDS_MAX], const char *what,
                       const struct engine_answer *answer)
 {
     const char *said = answer->complaint[0] ? answer->complaint : answer->text;
 
-    snprintf(out, JOB_WORDS_MAX, "%s: the command %s%s%.*s", what, answer->why,
+    snprintf(out, JOB_WORDS_MAX, "%sthe command %s%s%.*s", what, answer->why,
              said[0] ? ": " : "", 120, said);
 }
 
@@ -347,8 +317,8 @@ static void be_unnamed(struct job *job, const struct launcher *launcher, const c
         return;
     }
     snprintf(text, sizeof(text), "%s%.120s",
-             may_come ? "whether the engine has it is not known, and its launcher has no "
-                        "`find`: "
+             may_come ? "it is unknown whether the engine has it, and its launcher has "
+                        "no `find`: "
                       : "",
              why);
     enter(job, JOB_ENDED, text);
@@ -360,13 +330,11 @@ static void on_started(struct job *job, const struct engine_answer *answer)
     const char *id = NULL;
     size_t len = 0;
     char why[JOB_WORDS_MAX];
-    bool has_id = !answer->has_failed &&
-                  safe_regex_match(launcher->job, answer->text, strlen(answer->text), &id,
-                                   &len) == SAFE_REGEX_YES &&
-                  id;
+    bool has_id =
+        !answer->has_failed && launcher_finds(launcher->job, answer->text, &id, &len);
 
     if (answer->has_failed)
-        put_fault(why, "it was not started", answer);
+        put_fault(why, "", answer);
     else if (!has_id)
         snprintf(why, sizeof(why), "no id is in what its start said: %.120s",
                  answer->text);
@@ -377,12 +345,9 @@ static void on_started(struct job *job, const struct engine_answer *answer)
 
 static bool is_gone(const struct engine_answer *answer)
 {
-    const struct safe_regex *gone = answer->launcher->gone;
-
     if (!answer->has_failed)
         return answer->text[0] == '\0';
-    return gone && safe_regex_match(gone, answer->complaint, strlen(answer->complaint),
-                                    NULL, NULL) == SAFE_REGEX_YES;
+    return launcher_finds(answer->launcher->gone, answer->complaint, NULL, NULL);
 }
 
 /* A job that cannot be queried is not taken to have ended. One that is being stopped ends
@@ -390,16 +355,20 @@ static bool is_gone(const struct engine_answer *answer)
 static void on_status(struct job *job, const struct engine_answer *answer)
 {
     bool is_stopping = job->state == JOB_STOPPING;
-    char why[JOB_WORDS_MAX] = "the engine has it no more";
+    char why[JOB_WORDS_MAX] = "the engine no longer knows it";
     int state = JOB_ENDED;
 
     if (!is_gone(answer)) {
         if (answer->has_failed) {
-            put_fault(why, "its state is not known", answer);
+            put_fault(why, "its state is unknown: ", answer);
             be_unknown(job, why);
             return;
         }
         state = launcher_state(answer->launcher, answer->text, why, sizeof(why));
+        if (state == JOB_PENDING &&
+            launcher_finds(answer->launcher->stuck, answer->text, NULL, NULL))
+            snprintf(why + strlen(why), sizeof(why) - strlen(why),
+                     ": it will not start unless the request or the engine is changed");
     }
     if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
@@ -425,7 +394,7 @@ static void on_found(struct job *job, const struct engine_answer *answer)
     char why[JOB_WORDS_MAX];
 
     if (answer->has_failed) {
-        put_fault(why, "whether the engine has it is not known", answer);
+        put_fault(why, "it is unknown whether the engine has it: ", answer);
         be_unknown(job, why);
     } else if (len == 0) {
         enter(job, may_come ? job->state : JOB_ENDED, job->reason);
@@ -445,8 +414,14 @@ static void on_stop(struct job *job, const struct engine_answer *answer)
     job->stopped_at = answer->has_failed ? 0 : job_now(job);
     if (!answer->has_failed)
         return;
-    put_fault(why, "it could not be stopped", answer);
+    put_fault(why, "it could not be stopped: ", answer);
     be_unknown(job, why);
+}
+
+void job_run(struct job *job)
+{
+    if (job->state < JOB_RUNNING && job->phase == JOB_BEGUN)
+        enter(job, JOB_RUNNING, "its agents have registered");
 }
 
 static void (*const handlers[])(struct job *, const struct engine_answer *) = {
@@ -482,13 +457,13 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 static json_t *values_of(const struct job *job, const struct launcher *launcher)
 {
     json_t *values = json_copy(job->args);
-    json_t *given =
-        json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "nodes",
-                  json_sprintf("%ld", job->nodes), "group", job->group, "server",
-                  launcher->server ? launcher->server : job->jobs->server, "token_file",
-                  job->token_path ? job->token_path : "", "name", job->name, "run",
-                  job->run, "idle_s", IDLE_EXIT_S, "job", job->engine_id);
+    json_t *given = json_pack(
+        "{s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "nodes", json_sprintf("%ld", job->nodes),
+        "group", job->group, "server",
+        launcher->server ? launcher->server : job->jobs->server, "name", job->name, "run",
+        job->run, "idle_s", IDLE_EXIT_S, "job", job->engine_id);
 
+    job_files_name(job, given);
     json_object_update(values, given);
     json_decref(given);
     return values;
@@ -567,11 +542,10 @@ static void on_stored(void *arg, const struct error *err,
     if (!job_is_alive(job)) {
         job_keep(job); /* it was stopped meanwhile */
     } else if (err) {
-        snprintf(why, sizeof(why), "it was not started: it could not be stored: %.120s",
-                 err->text);
+        snprintf(why, sizeof(why), "it could not be stored: %.120s", err->text);
         enter(job, JOB_ENDED, why);
     } else if (!job_launcher(job)) {
-        enter(job, JOB_ENDED, "it was not started: its launcher is gone");
+        enter(job, JOB_ENDED, "its launcher is gone");
     } else {
         job_call(job,
                  LAUNCHER_START); /* at once: a server that is killed before loses it */
@@ -583,7 +557,7 @@ static void store_first(struct job *job)
 {
     struct error err;
 
-    if (job->jobs->has_tokens && job_write_token(job, &err)) {
+    if (job_files_write(job, job_launcher(job)->job_dir, &err)) {
         enter(job, JOB_ENDED, err.text);
         return;
     }

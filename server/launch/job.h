@@ -25,6 +25,7 @@
 #define JOB_TOKEN_SIZE (2 * ID_UUID_LENGTH + 1)
 #define JOB_WORDS_MAX 200
 #define JOB_REASON_MAX (2 * JOB_WORDS_MAX + 4)
+#define JOB_OUTPUT_MAX 500
 
 /* Until its start command runs. */
 enum job_phase {
@@ -45,9 +46,10 @@ struct job {
     json_t *args; /* complete */
     json_t *who;  /* may stop it where its launcher is gone; NULL: every operator */
     long nodes;
-    char token[JOB_TOKEN_SIZE]; /* of its agents, "" where the server asks for none */
-    char *token_path;           /* of the file that has it, or NULL */
-    char engine_id[128];        /* "" while it is not known */
+    char token[JOB_TOKEN_SIZE];  /* of its agents, "" where the server asks for none */
+    char *files;                 /* path of its files but for a suffix; NULL: none */
+    char output[JOB_OUTPUT_MAX]; /* the end of what an ended job wrote */
+    char engine_id[128];         /* "" while it is not known */
     enum job_phase phase;
     enum job_state state;
     char reason[JOB_WORDS_MAX];  /* the engine's own, or why it is stopped */
@@ -71,7 +73,7 @@ struct jobs {
     uv_loop_t *loop;
     uv_timer_t timer;
     struct store *store;
-    char *token_dir, *launchers_dir, *server;
+    char *job_dir, *launchers_dir, *server, *certificate;
     bool has_tokens;
     struct launcher_list launchers;
     struct engine_calls calls;
@@ -135,6 +137,9 @@ void job_call(struct job *job, enum launcher_command command);
 /* Whether one more command of its launcher may run: each start that waits for the store
  * counts as one. */
 bool job_has_turn(const struct job *job);
+
+/* All its nodes have registered, whatever the engine last said. */
+void job_run(struct job *job);
 
 /* A second time it is stopped again at once, or given up if the engine can't be told. */
 void job_stop(struct job *job, const char *reason);

@@ -86,7 +86,8 @@ static void jobs_free(struct jobs *jobs)
             job_free(job);
     }
     launcher_list_release(&jobs->launchers);
-    free(jobs->token_dir);
+    free(jobs->job_dir);
+    free(jobs->certificate);
     free(jobs->launchers_dir);
     free(jobs->server);
     free(jobs);
@@ -113,7 +114,7 @@ struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
     jobs->loop = loop;
     jobs->store = config->store;
     jobs->has_tokens = config->has_tokens;
-    jobs->token_dir = memory_text(config->token_dir, "a job");
+    jobs->job_dir = memory_text(config->job_dir, "a job");
     jobs->launchers_dir = memory_text(config->launchers, "a job");
     jobs->server = memory_text("", "a job");
     TAILQ_INIT(&jobs->list);
@@ -134,6 +135,12 @@ void jobs_set_server(struct jobs *jobs, const char *url)
     jobs->server = memory_text(url, "a job");
     if (!TAILQ_EMPTY(&jobs->list))
         run_timer(jobs);
+}
+
+void jobs_set_certificate(struct jobs *jobs, const char *pem)
+{
+    free(jobs->certificate);
+    jobs->certificate = memory_text(pem, "a job");
 }
 
 int jobs_reload(struct jobs *jobs, struct error *err)
@@ -162,8 +169,7 @@ void jobs_close(struct jobs *jobs)
 
 /* ---- What runs need ---- */
 
-/* How many nodes a run asks an engine for. */
-static long nodes_wanted(const struct run_spec *spec)
+long jobs_nodes(const struct run_spec *spec)
 {
     long least = spec->pattern == PATTERN_ALL ? 1 : 2;
 
@@ -188,9 +194,9 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
     }
     json_decref(program_schema_complete(launcher->parameters, spec->launch.args,
                                         "/launch/args", problems));
-    if (nodes_wanted(spec) > launcher->most_nodes)
+    if (jobs_nodes(spec) > launcher->most_nodes)
         problems_add(problems, "/nodes", "%ld nodes are more than the %ld that %s gives",
-                     nodes_wanted(spec), launcher->most_nodes, launcher->name);
+                     jobs_nodes(spec), launcher->most_nodes, launcher->name);
 }
 
 /* may: names, or NULL: every operator. */
@@ -266,7 +272,7 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
     job = job_create(jobs, spec->nodes.group + strlen(JOB_GROUP_PREFIX), launcher->name,
                      run, args);
     job->who = json_incref(launcher->who);
-    job->nodes = nodes_wanted(spec);
+    job->nodes = jobs_nodes(spec);
     job->created_ms = clock_wall_ms();
     job_tick(job);
     run_timer(jobs);
@@ -288,6 +294,14 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
     job->held_until_at = 0;
     job_sentence(job, text);
     return job->state;
+}
+
+void jobs_registered(struct jobs *jobs, const char *group)
+{
+    struct job *job = find_group(jobs, group);
+
+    if (job)
+        job_run(job);
 }
 
 void jobs_hold(struct jobs *jobs, const char *group)

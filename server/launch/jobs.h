@@ -15,14 +15,14 @@
 #include "common/spec/run_spec.h"
 #include "server/launch/launcher.h"
 
-#define JOB_TEXT_MAX 700
+#define JOB_TEXT_MAX 1200
 
 struct jobs;
 struct store;
 
 struct jobs_config {
     struct store *store;   /* borrowed; it outlives the jobs */
-    const char *token_dir; /* for the jobs' tokens, if their launcher names no other */
+    const char *job_dir;   /* for the jobs' files, if their launcher names no other */
     const char *launchers; /* the directory, or NULL: there are none */
     bool has_tokens;       /* the server asks for tokens, so agents need one */
 };
@@ -33,6 +33,10 @@ struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
 
 /* URL by which agents reach this server (copied), before the loop runs. */
 void jobs_set_server(struct jobs *jobs, const char *url);
+
+/* The server's certificate as PEM text (copied), by which agents of later jobs know it;
+ * NULL: it has none. */
+void jobs_set_certificate(struct jobs *jobs, const char *pem);
 
 /* Read the launchers again; -1 with the reason, and then those before stay. */
 int jobs_reload(struct jobs *jobs, struct error *err);
@@ -62,6 +66,13 @@ bool jobs_has(const struct jobs *jobs, const char *group);
  * *text (JOB_TEXT_MAX bytes) says more. */
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
+
+/* All nodes of the group's job have registered: it runs, though the engine has yet to say
+ * so. */
+void jobs_registered(struct jobs *jobs, const char *group);
+
+/* How many nodes the run's job was started with. */
+long jobs_nodes(const struct run_spec *spec);
 
 /* The run has ended, and a follow-up of it would have to measure the same nodes: its job
  * stays for two minutes, unless it has ended. */

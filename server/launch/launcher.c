@@ -25,8 +25,8 @@ const char *const job_state_names[] = {"starting", "pending", "running",
 static const char *const command_names[] = {"start", "status", "stop", "find"};
 
 /* What stands in a command besides the launcher's own parameters; `job` is the last. */
-static const char *const given[] = {"nodes", "group", "server", "token_file",
-                                    "name",  "run",   "idle_s", "job"};
+static const char *const given[] = {"nodes",  "group", "server", "token_file", "ca_file",
+                                    "output", "name",  "run",    "idle_s",     "job"};
 
 #define GIVEN (sizeof(given) / sizeof(given[0]))
 
@@ -128,6 +128,7 @@ static const struct spec_field start_table[] = {
 static const struct spec_field status_table[] = {
     {"argv", NULL, SPEC_REQUIRED, JSON(argv[LAUNCHER_STATUS], check_later)},
     {"gone", NULL, 0, PATTERN(gone, 0)},
+    {"stuck", NULL, 0, PATTERN(stuck, 0)},
     {"word", NULL, 0, PATTERN(word, 1)},
     {"reason", NULL, 0, PATTERN(reason, 1)},
     {"every_s", "5", 0, NUMBER(every_s, 0.05, 3600)},
@@ -162,7 +163,7 @@ static const struct spec_field table[] = {
     {"states", NULL, SPEC_REQUIRED, JSON(states, check_states)},
     {"limits", "{}", 0, SPEC_MEMBERS(&limits_fields)},
     {"server", NULL, 0, TEXT(server)},
-    {"token_dir", NULL, 0, TEXT(token_dir)},
+    {"job_dir", NULL, 0, TEXT(job_dir)},
     {"command_s", "60", 0, NUMBER(command_s, 0.1, 3600)},
 };
 static const struct spec_fields fields = FIELDS(table, "an object");
@@ -361,13 +362,12 @@ out:
     return out;
 }
 
-/* The first group of what the pattern finds. */
-static bool find(const struct safe_regex *pattern, const char *text, const char **at,
-                 size_t *len)
+bool launcher_finds(const struct safe_regex *pattern, const char *text, const char **at,
+                    size_t *len)
 {
     return pattern &&
            safe_regex_match(pattern, text, strlen(text), at, len) == SAFE_REGEX_YES &&
-           *at;
+           (!at || *at);
 }
 
 int launcher_state(const struct launcher *launcher, const char *text, char *reason,
@@ -377,12 +377,13 @@ int launcher_state(const struct launcher *launcher, const char *text, char *reas
     size_t len = strcspn(text, " \t\r\n"), line = strcspn(text, "\r\n");
     json_t *value;
 
-    find(launcher->word, text, &at, &len);
+    launcher_finds(launcher->word, text, &at, &len);
     json_object_foreach (launcher->states, word, value)
         if (strlen(word) == len && strncasecmp(word, at, len) == 0)
             name = json_string_value(value);
-    if (launcher->reason && find(launcher->reason, text, &text, &line))
-        snprintf(reason, size, "%.*s %.*s", (int)len, at, (int)line, text);
+    if (launcher_finds(launcher->reason, text, &text, &line))
+        snprintf(reason, size, "%.*s%s%.*s", (int)len, at, line > 0 ? " " : "", (int)line,
+                 text);
     else if (launcher->word)
         snprintf(reason, size, "%.*s", (int)len, at);
     else

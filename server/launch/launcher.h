@@ -30,12 +30,14 @@ struct launcher {
     char *name, *config_dir;
     char *description;  /* or NULL */
     char *server;       /* URL by which agents reach this server, or NULL: it knows */
-    char *token_dir;    /* that jobs can read, or NULL: the server's own */
+    char *job_dir;      /* that nodes can read and write, or NULL: the server's own */
     json_t *parameters; /* object, see common/spec/program_schema.h */
     json_t *env;        /* object of templates, or NULL */
     json_t *argv[LAUNCHER_COMMANDS]; /* arrays of templates, or NULL */
     struct safe_regex *job; /* whose first group in the output of START is the job's id */
-    struct safe_regex *gone; /* in the errors of STATUS: there is no such job; or NULL */
+    struct safe_regex *gone;  /* in the errors of STATUS: there is no such job; or NULL */
+    struct safe_regex *stuck; /* in what STATUS prints: the job waits for something that
+                                 does not come by itself; or NULL */
     struct safe_regex *word, *reason; /* whose first groups in what STATUS prints are
                                          these; NULL: the first word, the first line */
     json_t *states;             /* object: words of the engine -> job states by name */
@@ -73,6 +75,11 @@ struct launcher *launcher_list_find(const struct launcher_list *list, const char
 /* The environment of all commands, ended by NULL, to be freed by command_template_free.
  * NULL with the reason. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err);
+
+/* Whether the text has what the pattern (NULL: nothing) describes; unless `at` is NULL,
+ * where its first group is, and how long. */
+bool launcher_finds(const struct safe_regex *pattern, const char *text, const char **at,
+                    size_t *len);
 
 /* What the engine's answer to STATUS comes to: the state, or -1 for a word that `states`
  * does not have; and what it says, cut to size. */

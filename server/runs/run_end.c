@@ -138,8 +138,9 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     json_t *doc;
 
     count(&active->scheduler->counters, state);
-    log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
-             reason ? reason : "");
+    log_message(state == RUN_FAILED ? LOG_WARN : LOG_INFO, "run %s %s%s%s",
+                active->run->id, run_state_name(state), reason ? ": " : "",
+                reason ? reason : "");
     run_log_append(active->log, "state", body);
     last_checks_note(active->scheduler->checks, active->run->spec->name,
                      active->run->ended_ms,

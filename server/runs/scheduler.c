@@ -313,22 +313,46 @@ static void wait_for_nodes(struct active_run *active, const struct placement *pl
     fail_waiting(active, text);
 }
 
-/* Whether the run may look for nodes: one that has its own from an engine waits for its
- * job to run. */
+static long count_group(const struct node_registry *nodes, const char *group)
+{
+    long n = 0;
+
+    for (size_t i = 0; i < nodes->count; i++)
+        n += nodes->nodes[i]->state == NODE_ALIVE && nodes->nodes[i]->group &&
+             strcmp(nodes->nodes[i]->group, group) == 0;
+    return n;
+}
+
+/* Whether the run may look for nodes: one that has its own from an engine waits until its
+ * job runs. If all its nodes have registered, it does; the engine's answer comes later.
+ */
 static bool has_launched(struct active_run *active)
 {
+    const struct scheduler *scheduler = active->scheduler;
     const struct run *run = active->run;
-    struct jobs *jobs = active->scheduler->config.jobs;
-    char text[JOB_TEXT_MAX] = "this server has no launchers";
+    const struct run_spec *spec = run->spec;
+    struct jobs *jobs = scheduler->config.jobs;
+    char text[JOB_TEXT_MAX] = "this server has no launchers", waited[JOB_TEXT_MAX + 80];
     enum job_state state = JOB_RUNNING;
 
-    if (!run->spec->launch.name)
+    if (!spec->launch.name)
         return true;
-    state = jobs ? jobs_need(jobs, run->spec, run->id, text) : JOB_ENDED;
-    if (state == JOB_ENDED)
+    state = jobs ? jobs_need(jobs, spec, run->id, text) : JOB_ENDED;
+    if (state < JOB_RUNNING &&
+        count_group(&scheduler->nodes, spec->nodes.group) >= jobs_nodes(spec)) {
+        jobs_registered(jobs, spec->nodes.group);
+        state = jobs_need(jobs, spec, run->id, text);
+    }
+    if (state == JOB_ENDED) {
         fail_waiting(active, text);
-    else if (state != JOB_RUNNING)
+    } else if (state != JOB_RUNNING) {
         explain_wait(active, RUN_LAUNCHING, text);
+        if (clock_wall_ms() - run->created_ms < spec->launch.wait_s * 1000)
+            return false;
+        snprintf(waited, sizeof(waited), "launching: %s (launch.wait_s, %ld s, is over)",
+                 text, spec->launch.wait_s);
+        fail_waiting(active, waited);
+    }
     return state == JOB_RUNNING;
 }
 

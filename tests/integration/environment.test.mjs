@@ -93,7 +93,16 @@ test("processes inherit what the site's software needs, and no secrets", limit, 
     server,
     agents: [agent],
   } = await startNode(t, {
-    args: ['--pass-env', 'SITE_*', '--pass-env', 'OUR_KEY', '--pass-env', 'TEST_MARK'],
+    args: [
+      '--log-level',
+      'debug',
+      '--pass-env',
+      'SITE_*',
+      '--pass-env',
+      'OUR_KEY',
+      '--pass-env',
+      'TEST_MARK',
+    ],
     env: { ...passed, ...kept },
   });
   const [got] = await environments(server, {});
@@ -102,8 +111,8 @@ test("processes inherit what the site's software needs, and no secrets", limit, 
   for (const name of ['PATH', 'TEST_MARK', 'RANK', 'MASTER_ADDR']) assert.ok(got[name], name);
 
   const names = (pattern) => agent.errors.flatMap((line) => line.match(pattern)?.[1].split(' ') ?? []);
-  const inherited = names(/ info .*inherit: (.*)$/);
-  const left = names(/ info .*--pass-env NAME.*: (.*)$/);
+  const inherited = names(/ debug .*inherit: (.*)$/);
+  const left = names(/ debug .*--pass-env NAME.*: (.*)$/);
   for (const name of Object.keys(passed)) assert.ok(inherited.includes(name), name);
   for (const name of Object.keys(kept)) assert.ok(left.includes(name) && !inherited.includes(name), name);
   assert.doesNotMatch(agent.errors.join('\n'), /hush/);

@@ -399,7 +399,7 @@ describe('jobs of an engine', { concurrency: 6 }, () => {
     await stateIs(server, next.id, 'launching', /job 63 .*pending/);
     const after = (await jobsOf(server)).find(({ id: one }) => one === job.id);
     assert.equal(after.job, null);
-    assert.match(after.sentence, /ended: .*request/);
+    assert.match(after.sentence, /ended .*: .*request/);
   });
 
   test('an engine that says no UTF-8 is quoted once', limit, async (t) => {

@@ -682,7 +682,10 @@ describe('the script', { concurrency: 4 }, () => {
     assert.match(out, /^completed: /m);
     const { spec, world_size } = await server.getRun(firstRun(out));
     assert.equal(world_size, 3);
-    assert.deepEqual([spec.launch, spec.nodes.wait_s], [{ name: 'local', args: { ranks: 3 } }, 60]);
+    assert.deepEqual(
+      [spec.launch, spec.nodes.wait_s],
+      [{ name: 'local', args: { ranks: 3 }, wait_s: 86400 }, 60],
+    );
 
     await server.run({
       ...long,

@@ -215,6 +215,7 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   assert.ok(!fs.existsSync(`${calls}.secret`));
 
   variables.RINGBENCH_TOKEN_FILE = path.join(folder, 'token');
+  variables.RINGBENCH_CA_FILE = path.join(folder, 'token');
   start();
   assert.equal(ask('find', 'ringbench-06cw'), 'ringbench-06cw');
   const [job] = made('job');
@@ -227,14 +228,20 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   } = job.spec.template.spec;
   const env = Object.fromEntries(agent.env.map(({ name, value }) => [name, value]));
   assert.deepEqual(
-    [env.RINGBENCH_SERVER, env.RINGBENCH_GROUP, env.RINGBENCH_IDLE_EXIT, env.RINGBENCH_TOKEN_FILE],
-    ['http://head:8080', 'job-06cw', '720', '/secrets/agent.token'],
+    [env.RINGBENCH_SERVER, env.RINGBENCH_GROUP, env.RINGBENCH_IDLE_EXIT],
+    ['http://head:8080', 'job-06cw', '720'],
   );
   assert.doesNotMatch(agent.command.join(' '), /--server|--token/);
-  assert.equal(volumes.find(({ name }) => name === 'token').secret.secretName, 'ringbench-06cw');
+  const mounted = volumes.find(({ name }) => name === 'token').secret;
+  assert.equal(mounted.secretName, 'ringbench-06cw');
+  assert.deepEqual(
+    [env.RINGBENCH_TOKEN_FILE, env.RINGBENCH_CA_FILE],
+    mounted.items.map((item) => `/secrets/${item.path}`),
+  );
   const [secret] = made('secret');
   assert.deepEqual(objections(secret), []);
-  assert.equal(Buffer.from(secret.data['agent.token'], 'base64').toString(), 'secret');
+  for (const { key } of mounted.items)
+    assert.equal(Buffer.from(secret.data[key], 'base64').toString(), 'secret');
   assert.deepEqual(secret.metadata.ownerReferences, [
     { apiVersion: 'batch/v1', kind: 'Job', name: 'ringbench-06cw', uid: '0c3f-uid' },
   ]);

@@ -72,7 +72,7 @@ before(
   async () => {
     slurm = await Slurm.start(all);
     const launchers = tempDir(all);
-    for (const name of ['slurm.json', 'agents.sbatch']) {
+    for (const name of ['slurm.json', 'slurm-submit', 'agents.sbatch']) {
       fs.writeFileSync(
         path.join(launchers, name),
         fs.readFileSync(path.join(root, 'deploy/launchers.d', name)),
@@ -337,7 +337,7 @@ test('a job that is preempted, or loses its node, says so in its run', limit, as
   );
   const first = await server.runEnds(preempted.id, 60000);
   assert.equal(first.state, 'failed');
-  assert.match(first.reason, /; job \d+ of slurm .*: PREEMPTED [^,]*, \d+ s /);
+  assert.match(first.reason, /; job \d+ of slurm .*: PREEMPTED\b[^,;]*, \d+ s /);
   await waitFor(
     () => slurm.call('squeue', '--noheader', `--jobs=${urgent}`) === '',
     () => slurm.call('squeue'),
@@ -352,7 +352,7 @@ test('a job that is preempted, or loses its node, says so in its run', limit, as
   if (/down/i.test(slurm.call('sinfo', '--noheader', '--format=%T', `--nodes=${node}`)))
     slurm.call('scontrol', 'update', `nodename=${node}`, 'state=resume');
   assert.equal(second.state, 'failed');
-  assert.match(second.reason, /; job \d+ of slurm .*: NODE_FAIL [^,]*, \d+ s /);
+  assert.match(second.reason, /; job \d+ of slurm .*: NODE_FAIL\b[^,;]*, \d+ s /);
 });
 
 test('of the jobs nothing is left', limit, async () => {

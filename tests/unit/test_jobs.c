@@ -119,7 +119,7 @@ static int set_up(void **state)
     memset(&store, 0, sizeof(store));
     passed_ms = 0;
     uv_loop_init(&f->loop);
-    config = (struct jobs_config){.token_dir = f->dir, .launchers = f->launchers};
+    config = (struct jobs_config){.job_dir = f->dir, .launchers = f->launchers};
     f->jobs = jobs_create(&f->loop, &config, &err);
     if (!f->jobs)
         fail_msg("%s", err.text);
@@ -189,7 +189,7 @@ TEST(a_job_that_the_store_does_not_take_is_not_started)
     need(f, text);
     answer_store("the disk is full");
     assert_int_equal(need(f, text), JOB_ENDED);
-    assert_mentions(text, "not started");
+    assert_mentions(text, "before it started");
     assert_mentions(text, "the disk is full");
     for (int turns = 0; turns < 5; turns++)
         uv_run(&f->loop, UV_RUN_NOWAIT);
@@ -290,6 +290,66 @@ static void assign_follow_up(struct fixture *f, struct run_spec *spec)
 {
     *spec = (struct run_spec){.launch.name = launcher};
     jobs_assign(f->jobs, spec, group);
+}
+
+TEST(a_job_runs_once_its_nodes_have_registered)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX];
+
+    need(f, text);
+    jobs_registered(f->jobs, group); /* its start command has yet to run */
+    assert_int_equal(need(f, text), JOB_STARTING);
+    answer_store(NULL);
+    jobs_registered(f->jobs, group);
+    assert_int_equal(need(f, text), JOB_RUNNING);
+    jobs_registered(f->jobs, "job-000000000001");
+}
+
+TEST(a_job_gets_the_certificate_and_its_end_shows_its_output)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], left[96];
+    struct error err;
+
+    jobs_set_certificate(f->jobs, "-- a certificate --");
+    write_launcher(f, "(cat {ca_file}; echo bye) >{output}; echo 7", NULL);
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    run_job(f);
+    set_status(f, "");
+    while (need(f, text) != JOB_ENDED)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_mentions(text, "; its output ends: -- a certificate -- bye");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(left, sizeof(left), "%s/%s%s", f->dir, group + 4,
+                 i ? ".out" : ".ca.pem");
+        assert_int_equal(access(left, F_OK), -1);
+    }
+}
+
+TEST(a_job_that_waits_for_what_does_not_come_says_so)
+{
+    struct fixture *f = *state;
+    char text[JOB_TEXT_MAX], path[96];
+    struct error err;
+    json_t *file;
+
+    snprintf(path, sizeof(path), "%s/engine.json", f->launchers);
+    file = json_load_file(path, 0, NULL);
+    json_object_set_new(json_object_get(file, "status"), "stuck", json_string("Limit$"));
+    assert_int_equal(json_write_file(file, path, &err), 0);
+    json_decref(file);
+    assert_int_equal(jobs_reload(f->jobs, &err), 0);
+    set_status(f, "PENDING Resources");
+    need(f, text);
+    answer_store(NULL);
+    while (need(f, text), !strstr(text, "PENDING Resources"))
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_null(strstr(text, "will not start"));
+    set_status(f, "PENDING NodeLimit");
+    while (need(f, text), !strstr(text, "PENDING NodeLimit"))
+        uv_run(&f->loop, UV_RUN_ONCE);
+    assert_mentions(text, "will not start");
 }
 
 TEST(a_job_is_stopped_when_no_run_needs_it)
@@ -402,13 +462,13 @@ TEST(a_fault_of_the_engine_is_not_said_once_it_answers)
     await_file(f, "asked");
     passed_ms = 50000; /* for as long the job may come */
     make_file(f, "answer");
-    while (need(f, text), !strstr(text, "whether the engine has it is not known"))
+    while (need(f, text), !strstr(text, "it is unknown whether the engine has it"))
         uv_run(&f->loop, UV_RUN_ONCE);
     make_file(f, "found");
-    while (need(f, text), strstr(text, "whether the engine has it is not known"))
+    while (need(f, text), strstr(text, "it is unknown whether the engine has it"))
         uv_run(&f->loop, UV_RUN_ONCE);
     assert_int_equal(state_of(f), JOB_STARTING);
-    assert_mentions(text, "it was not started");
+    assert_mentions(text, "the command ended with status 1");
 }
 
 /* The next server can't know that a job which is stored was not started. */

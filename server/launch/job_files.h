@@ -1,0 +1,24 @@
+/* job_files.h - the files that a job shares with its nodes: the token of its agents, the
+ * server's certificate and the job's output. Private to server/launch. */
+#ifndef RINGBENCH_SERVER_LAUNCH_JOB_FILES_H
+#define RINGBENCH_SERVER_LAUNCH_JOB_FILES_H
+
+#include <jansson.h>
+
+#include "common/base/error.h"
+#include "server/launch/job.h"
+
+/* Write a new token and the certificate. dir: the launcher's, or NULL. */
+int job_files_write(struct job *job, const char *dir, struct error *err);
+
+/* Read the token of a job that an earlier server started. Without its file the job's
+ * agents can no longer register. */
+void job_files_read(struct job *job);
+
+/* Set {token_file}, {ca_file} and {output} for the launcher's commands. */
+void job_files_name(const struct job *job, json_t *values);
+
+/* The job has ended: keep the end of its output, and remove the files. */
+void job_files_end(struct job *job);
+
+#endif
