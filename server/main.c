@@ -23,6 +23,8 @@
 #include "server/http/static_files.h"
 #include "server/launch/jobs.h"
 #include "server/store/store_backup.h"
+#include "server/watches/watch_clock.h"
+#include "server/watches/watches.h"
 
 #define PEM_MAX ((size_t)1 << 20)
 
@@ -40,6 +42,7 @@ struct server {
     struct rendezvous *rendezvous;
     struct jobs *jobs;
     struct scheduler *scheduler;
+    struct watches *watches;
     struct secrets secrets;
     struct api api;
 };
@@ -48,7 +51,9 @@ static void free_scheduler(void *arg)
 {
     struct server *server = arg;
 
+    watches_free(server->watches);
     scheduler_free(server->scheduler);
+    server->watches = NULL;
     server->scheduler = NULL;
 }
 
@@ -80,12 +85,22 @@ static void close_scheduler(void *arg)
 {
     struct server *server = arg;
 
-    server->api.http = NULL;
-    api_demo_end(&server->api);
     if (server->scheduler)
         scheduler_close(server->scheduler, close_rendezvous, server);
     else
         close_rendezvous(server);
+}
+
+static void close_watches(void *arg)
+{
+    struct server *server = arg;
+
+    server->api.http = NULL;
+    api_demo_end(&server->api);
+    if (server->watches)
+        watches_close(server->watches, close_scheduler, server);
+    else
+        close_scheduler(server);
 }
 
 static void stop(struct server *server)
@@ -95,9 +110,9 @@ static void stop(struct server *server)
     uv_close((uv_handle_t *)&server->sigint, NULL);
     uv_close((uv_handle_t *)&server->sighup, NULL);
     if (server->api.http)
-        http_server_close(server->api.http, close_scheduler, server);
+        http_server_close(server->api.http, close_watches, server);
     else
-        close_scheduler(server);
+        close_watches(server);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -292,6 +307,15 @@ static int start_core(struct server *server, struct error *err)
     server->scheduler = scheduler_create(&server->loop, &scheduler);
     if (scheduler_recover(server->scheduler, err))
         return -1;
+    server->watches =
+        watches_create(&server->loop,
+                       &(struct watches_config){.store = server->store,
+                                                .scheduler = server->scheduler,
+                                                .jobs = server->jobs,
+                                                .clock = watch_clock()},
+                       err);
+    if (!server->watches)
+        return -1;
     store_keep(server->store, config->keep_runs, config->keep_days);
     return 0;
 }
@@ -336,6 +360,7 @@ static int start_http(struct server *server, struct error *err)
     server->api.agents = scheduler_agents(server->scheduler);
     server->api.rendezvous = server->rendezvous;
     server->api.jobs = server->jobs;
+    server->api.watches = server->watches;
     server->api.allow_faults = config->allow_faults;
     server->api.is_tls = config->tls_cert != NULL;
     server->api.has_tokens = config->token_file != NULL;

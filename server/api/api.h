@@ -15,6 +15,7 @@
 struct jobs;
 struct live_summary;
 struct task;
+struct watches;
 
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
  * given to http_server_create as `arg`. */
@@ -25,6 +26,7 @@ struct api {
     struct agents *agents; /* the scheduler's */
     struct rendezvous *rendezvous;
     struct jobs *jobs;
+    struct watches *watches;
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may ask workers to misbehave */
     bool is_tls;              /* links begin with https */

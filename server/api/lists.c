@@ -97,6 +97,18 @@ static const struct column job_columns[] = {
     COLUMNS_END,
 };
 
+static const struct column watch_columns[] = {
+    COLUMN("ID", "id"),
+    COLUMN("NAME", "name"),
+    COLUMN("STATE", "state"),
+    COLUMN("MODE", "mode"),
+    COLUMN("NEXT", "next"),
+    COLUMN("COVERAGE", "coverage.sentence"),
+    COLUMN("ANSWER", "last.answer"),
+    COLUMN("LAST", "last.sentence"),
+    COLUMNS_END,
+};
+
 static const struct {
     const char *key;
     const struct column *columns;
@@ -108,6 +120,7 @@ static const struct {
     [LIST_BASELINES] = {"baselines", baseline_columns},
     [LIST_LAUNCHERS] = {"launchers", launcher_columns},
     [LIST_JOBS] = {"jobs", job_columns},
+    [LIST_WATCHES] = {"watches", watch_columns},
 };
 
 int lists_append(enum list list, const json_t *items, enum form form,

@@ -16,7 +16,8 @@ enum list {
     LIST_STORES,
     LIST_BASELINES,
     LIST_LAUNCHERS,
-    LIST_JOBS
+    LIST_JOBS,
+    LIST_WATCHES
 };
 
 /* Append items of the list as a table, behind those that the layout has seen. -1 when

@@ -20,6 +20,13 @@
     "group "                                                                             \
     "is slow, its nodes are slow only together, for example in a full rail" GAPS
 
+/* watch */
+#define SWEPT                                                                            \
+    " ({measured} of {of} node{of:/s} measured[; missed: {missed:names 3 of n_missed}]"  \
+    "[; {$was_skipped?}{skipped} due time{skipped:/s} before {skipped:was/were} "        \
+    "skipped])"
+#define SWEEP_NAMED "{$said}[{$others?}; and {$others} more]" SWEPT
+
 /* compare */
 #define COMPARED "[not alike in {$unlike:names 3}: ]{$sentence}"
 

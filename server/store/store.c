@@ -551,6 +551,14 @@ json_t *store_load_jobs(struct store *store, struct error *err)
                              -1, err);
 }
 
+json_t *store_load_watched(struct store *store, struct error *err)
+{
+    return store_recall_docs(store->path,
+                             "SELECT doc AS \":json\" FROM watched ORDER BY kind, id"
+                             " LIMIT :limit",
+                             -1, err);
+}
+
 /* ---- By key, on this thread ---- */
 
 int store_acked(struct store *store, const char *boot_id, int64_t *seq, struct error *err)

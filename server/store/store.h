@@ -94,6 +94,11 @@ int store_write_node(struct store_write *write, const char *node, int64_t time_m
 int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
                     const json_t *doc);
 
+/* Insert or replace a watch, or what watches know of a node (server/watches/). doc:
+ * borrowed; NULL deletes it. */
+int store_write_watched(struct store_write *write, const char *kind, const char *id,
+                        const json_t *doc);
+
 /* Disown the results of a case that starts anew: they stay in the log of events, but are
  * in no answer about results and no sum. */
 int store_write_disown(struct store_write *write, const char *run, int case_no);
@@ -188,6 +193,9 @@ json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
 
 /* The docs of the engines' jobs, the oldest first. A new array. */
 json_t *store_load_jobs(struct store *store, struct error *err);
+
+/* The docs of store_write_watched, by kind and id. A new array. */
+json_t *store_load_watched(struct store *store, struct error *err);
 
 /* ---- Looked up at once, by key: microseconds. ---- */
 

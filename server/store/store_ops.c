@@ -74,6 +74,9 @@ static const char *const statements[STORE_OP_COUNT][STATEMENTS_MAX] = {
                       "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs"
                       " WHERE ended_ms IS NOT NULL ORDER BY ended_ms DESC"
                       " LIMIT -1 OFFSET :most)"},
+    [STORE_OP_WATCHED] = {"INSERT INTO watched (kind, id, doc) VALUES (:kind, :id, :doc)"
+                          " ON CONFLICT (kind, id) DO UPDATE SET doc = :doc"},
+    [STORE_OP_UNWATCHED] = {"DELETE FROM watched WHERE kind = :kind AND id = :id"},
     [STORE_OP_VALUES] =
         {"DELETE FROM run_values WHERE run = :run",
          "INSERT OR IGNORE INTO texts (text) SELECT field.value"

@@ -117,6 +117,14 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     " ended_ms INTEGER," /* NULL: it has not ended */                                    \
     " doc TEXT NOT NULL);"
 
+/* See store_write_watched. */
+#define SQL_WATCHED                                                                      \
+    "CREATE TABLE watched ("                                                             \
+    " kind TEXT NOT NULL,"                                                               \
+    " id TEXT NOT NULL,"                                                                 \
+    " doc TEXT NOT NULL,"                                                                \
+    " PRIMARY KEY (kind, id)) WITHOUT ROWID;"
+
 /* The values of runs, see store_trends.h, lie in the order in which a trend reads them;
  * texts are shared by many of them. */
 #define SQL_VALUES                                                                       \
@@ -208,7 +216,7 @@ static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
     "CREATE TRIGGER run_changed AFTER UPDATE OF doc ON runs" SQL_REPLACE_ANSWERS
 
 static const char SQL_SCHEMA[] = SQL_RUNS SQL_EVENTS SQL_RESULTS SQL_LOGS SQL_NODES
-    SQL_JOBS SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
+    SQL_JOBS SQL_WATCHED SQL_VALUES SQL_ARTIFACTS SQL_ANSWERS;
 
 bool store_sql_is_environment(int rc)
 {

@@ -224,6 +224,17 @@ int store_write_job(struct store_write *write, const char *id, int64_t ended_ms,
                          take_text(json_text(doc)), "most", STORE_JOBS_ENDED_MAX));
 }
 
+int store_write_watched(struct store_write *write, const char *kind, const char *id,
+                        const json_t *doc)
+{
+    if (!doc)
+        return add(write, STORE_OP_UNWATCHED,
+                   json_pack("{s:s, s:s}", "kind", kind, "id", id));
+    return add(write, STORE_OP_WATCHED,
+               json_pack("{s:s, s:s, s:o}", "kind", kind, "id", id, "doc",
+                         take_text(json_text(doc))));
+}
+
 static json_t *baseline_params(const struct store_baseline *baseline)
 {
     return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:I}", "id", baseline->id, "run",

@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.18)
 set(all common/base common/spec common/result common/ncclog)
 set(lines
-    "server/http,server/rendezvous,server/finding,server/summary,server/store,server/analysis,server/plan,server/import,server/nodes,server/launch,server/runs,server/render,server/api,server"
+    "server/http,server/rendezvous,server/finding,server/summary,server/store,server/analysis,server/plan,server/import,server/nodes,server/launch,server/runs,server/watches,server/render,server/api,server"
     "agent/config,agent/machine,agent/case,agent/link,agent/worker/base,agent/worker/data,agent/worker/group,agent/worker/bench,agent/worker/sim,agent/fleet"
     "agent/config,agent/machine,agent/case,agent/link,agent/bind,agent/process,agent/inventory,agent"
     "agent/worker/base,agent/worker/data,agent/worker/group,agent/worker/bench,agent/worker/host"

@@ -1,0 +1,181 @@
+/* calendar.c - when a watch is due */
+#include "server/watches/calendar.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+#define PERIOD_LEAST_MS 5000
+#define PERIOD_MOST_MS (366 * CALENDAR_DAY_MS)
+
+static int64_t unit_ms(const char *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", CALENDAR_DAY_MS}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ms;
+    return 0;
+}
+
+/* -1: it is no period from 5 s to 366 days. */
+static int64_t parse_period(const char *text)
+{
+    char *unit;
+    long n = strtol(text, &unit, 10);
+    int64_t ms = unit_ms(unit);
+
+    if (strspn(text, "0123456789") == 0 || ms == 0 || n <= 0 || n > PERIOD_MOST_MS / ms ||
+        n * ms < PERIOD_LEAST_MS)
+        return -1;
+    return n * ms;
+}
+
+/* -1: it is no time of day. */
+static int64_t parse_time(const char *text)
+{
+    static const char shape[] = "00:00";
+    int hours, minutes;
+
+    if (!text || strlen(text) != strlen(shape))
+        return -1;
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == ':' ? text[i] != ':' : text[i] < '0' || text[i] > '9')
+            return -1;
+    hours = atoi(text);
+    minutes = atoi(text + 3);
+    return hours < 24 && minutes < 60 ? (hours * 60 + minutes) * INT64_C(60000) : -1;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static void read_times(struct calendar *calendar, const json_t *every,
+                       const char *pointer, struct problems *problems)
+{
+    size_t n = json_array_size(every);
+    char at[64];
+
+    if (n == 0 || n > CALENDAR_TIMES_MAX) {
+        problems_add(problems, pointer, "must have 1 to %d times of day",
+                     CALENDAR_TIMES_MAX);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        calendar->times_ms[i] = parse_time(json_string_value(json_array_get(every, i)));
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        if (calendar->times_ms[i] < 0)
+            problems_add(problems, at, "must be a time of day in UTC, such as \"02:00\"");
+    }
+    calendar->n_times = n;
+    qsort(calendar->times_ms, n, sizeof(calendar->times_ms[0]), compare_times);
+}
+
+void calendar_read_every(struct calendar *calendar, const json_t *every,
+                         const char *pointer, struct problems *problems)
+{
+    calendar->period_ms = 0;
+    calendar->n_times = 0;
+    if (json_is_array(every)) {
+        read_times(calendar, every, pointer, problems);
+        return;
+    }
+    if (json_is_string(every))
+        calendar->period_ms = parse_period(json_string_value(every));
+    if (calendar->period_ms <= 0)
+        problems_add(problems, pointer,
+                     "must be a period from 5s to 366d, such as \"24h\", or an array of "
+                     "times of day in UTC, such as [\"02:00\"]");
+}
+
+void calendar_read_window(struct calendar *calendar, json_t *window, const char *pointer,
+                          struct problems *problems)
+{
+    calendar->has_window = window != NULL;
+    if (!window)
+        return;
+    calendar->from_ms = parse_time(json_get_str(window, "from", NULL));
+    calendar->until_ms = parse_time(json_get_str(window, "until", NULL));
+    if (calendar->from_ms < 0 || calendar->until_ms < 0 ||
+        json_object_size(window) != 2 || calendar->from_ms == calendar->until_ms)
+        problems_add(problems, pointer,
+                     "must be an object with two times of day in UTC that differ, such "
+                     "as {\"from\": \"22:00\", \"until\": \"06:00\"}");
+    else if (calendar->until_ms < calendar->from_ms)
+        calendar->until_ms += CALENDAR_DAY_MS;
+}
+
+/* How long the window has been open; below 0: it opens in so long. */
+static int64_t open_since_ms(const struct calendar *calendar, int64_t now_ms)
+{
+    int64_t since = now_ms % CALENDAR_DAY_MS - calendar->from_ms;
+
+    if (since < 0)
+        since += CALENDAR_DAY_MS;
+    if (since < calendar->until_ms - calendar->from_ms)
+        return since;
+    return since - CALENDAR_DAY_MS;
+}
+
+bool calendar_is_open(const struct calendar *calendar, int64_t now_ms)
+{
+    return !calendar->has_window || open_since_ms(calendar, now_ms) >= 0;
+}
+
+/* The first due time from `from_ms` on, whatever the window. */
+static int64_t first_from(const struct calendar *calendar, int64_t from_ms)
+{
+    int64_t day = from_ms - from_ms % CALENDAR_DAY_MS, periods;
+
+    if (calendar->period_ms > 0) {
+        if (from_ms <= calendar->anchor_ms)
+            return calendar->anchor_ms;
+        periods = (from_ms - calendar->anchor_ms + calendar->period_ms - 1) /
+                  calendar->period_ms;
+        return calendar->anchor_ms + periods * calendar->period_ms;
+    }
+    for (size_t i = 0; i < calendar->n_times; i++)
+        if (day + calendar->times_ms[i] >= from_ms)
+            return day + calendar->times_ms[i];
+    return day + CALENDAR_DAY_MS + calendar->times_ms[0];
+}
+
+int64_t calendar_next(const struct calendar *calendar, int64_t after_ms)
+{
+    int64_t due = first_from(calendar, after_ms + 1), since;
+
+    if (!calendar->has_window)
+        return due;
+    /* One from before the window is due at its beginning, which may be still to come. */
+    since = open_since_ms(calendar, after_ms);
+    if (since < 0 &&
+        first_from(calendar, after_ms - since - CALENDAR_DAY_MS +
+                                 (calendar->until_ms - calendar->from_ms)) <= after_ms)
+        return after_ms - since;
+    since = open_since_ms(calendar, due);
+    return since < 0 ? due - since : due;
+}
+
+size_t calendar_count(const struct calendar *calendar, int64_t after_ms, int64_t until_ms,
+                      size_t most)
+{
+    size_t n = 0;
+
+    while (n < most && (after_ms = calendar_next(calendar, after_ms)) <= until_ms)
+        n++;
+    return n;
+}
+
+int64_t calendar_horizon_ms(const struct calendar *calendar)
+{
+    return calendar->period_ms > 0 ? calendar->period_ms : CALENDAR_DAY_MS;
+}

@@ -1,0 +1,115 @@
+/* chain.c - what follows when a run of a watch has ended */
+#include "server/watches/chain.h"
+
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/gate.h"
+#include "server/plan/follow_up.h"
+#include "server/runs/scheduler.h"
+
+static json_t *baseline_check(const json_t *run)
+{
+    const json_t *gate = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
+
+    return json_find(json_object_get(json_object_get(gate, "evidence"), "checks"),
+                     "check", "baseline");
+}
+
+static enum verdict_answer answer_of(const json_t *verdict,
+                                     const enum verdict_answer *known, size_t n,
+                                     enum verdict_answer usual)
+{
+    for (size_t i = 0; i < n; i++)
+        if (verdict_says(verdict, known[i]))
+            return known[i];
+    return usual;
+}
+
+static void judge_pairs(const json_t *run, struct chain_step *step)
+{
+    static const enum verdict_answer known[] = {VERDICT_SLOW_NODE, VERDICT_SLOW_LINK,
+                                                VERDICT_SLOW_RACK, VERDICT_NONE};
+    const json_t *culprit =
+        verdicts_find(json_object_get(run, "verdicts"), VERDICT_CULPRIT);
+
+    step->answer = answer_of(culprit, known, sizeof(known) / sizeof(known[0]),
+                             VERDICT_NOT_EVALUATED);
+    if (culprit)
+        step->sentence = json_get_str(culprit, "sentence", "");
+    if (json_array_size(json_object_get(culprit, "nodes")) > 0)
+        step->named = json_object_get(culprit, "nodes");
+}
+
+static void judge_whole(const json_t *run, struct chain_step *step)
+{
+    static const enum verdict_answer known[] = {VERDICT_PASS, VERDICT_FAIL};
+    const json_t *gate = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
+    json_t *follow_up;
+
+    step->answer = answer_of(gate, known, 2, VERDICT_NOT_EVALUATED);
+    step->was_alarm = json_object_get(baseline_check(run), "again") != NULL;
+    if (gate)
+        step->sentence = json_get_str(gate, "sentence", "");
+    if (step->answer != VERDICT_FAIL || !gate_failed(gate))
+        return;
+    follow_up = follow_up_of(run);
+    step->follow_up = json_incref(json_object_get(follow_up, "spec"));
+    json_decref(follow_up);
+}
+
+void chain_judge(const json_t *run, struct chain_step *step)
+{
+    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern", "all");
+    const char *reason = json_get_str(run, "reason", "");
+
+    *step = (struct chain_step){.answer = VERDICT_NOT_EVALUATED, .sentence = reason};
+    if (strcmp(json_get_str(run, "state", ""), "cancelled") == 0)
+        step->has_yielded =
+            strncmp(reason, SCHEDULER_YIELDED, strlen(SCHEDULER_YIELDED)) == 0;
+    else if (strcmp(pattern, "pairs") == 0)
+        judge_pairs(run, step);
+    else
+        judge_whole(run, step);
+}
+
+/* The band that is worst by its change, of those that are judged. */
+static const json_t *worst_band(const json_t *comparison)
+{
+    const json_t *worst = NULL, *band;
+    double least = 0;
+    size_t i;
+
+    json_array_foreach (json_object_get(json_object_get(comparison, "evidence"), "bands"),
+                        i, band) {
+        double change = json_get_num(band, "change", 0);
+        double gain = json_get_bool(band, "higher_is_better", true) ? change : -change;
+
+        if (!worst || gain < least) {
+            worst = band;
+            least = gain;
+        }
+    }
+    return worst;
+}
+
+json_t *chain_level(const json_t *run)
+{
+    const json_t *check = baseline_check(run), *again = json_object_get(check, "again");
+    const json_t *band = worst_band(again ? again : json_object_get(check, "comparison"));
+    const json_t *headline = json_object_get(json_object_get(run, "summary"), "headline");
+    double usual = json_get_num(band, "usual", 0), base = json_get_num(band, "base", 0);
+    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern", "all");
+
+    if (strcmp(pattern, "all") != 0)
+        return NULL;
+    if (band && usual > 0)
+        return json_pack("{s:O, s:O, s:f, s:f}", "figure",
+                         json_object_get(band, "figure"), "level",
+                         json_object_get(band, "head"), "low", base / (1 + usual), "high",
+                         base * (1 + usual));
+    if (!json_object_get(headline, "busbw_gbs"))
+        return NULL;
+    return json_pack("{s:s, s:O, s:n, s:n}", "figure", "busbw_gbs", "level",
+                     json_object_get(headline, "busbw_gbs"), "low", "high");
+}

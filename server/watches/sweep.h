@@ -1,0 +1,71 @@
+/* sweep.h - one time that a watch measures its nodes, and what its row keeps of it. Pure:
+ * functions of the row's document and of times and runs that the caller gives.
+ *
+ * The document of a watch, as the store has it (times in milliseconds):
+ * {"kind","id","created_ms","by","paused","request","next_ms",
+ *  "sweep": null or {"due_ms","begun_ms","skipped","batches":[{"nodes","state":
+ *     "waiting|measuring|over","spec","group","run","runs","answer","sentence","named",
+ *     "is_alarm","is_slow","ended_ms"}]},
+ *  "sweeps": the latest that ended, newest first, see sweep_close,
+ *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","yielded","missed"},
+ *  "nodes": {NAME: {"measured_ms","run","answer","figure","level","low","high"}}} */
+#ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
+#define RINGBENCH_SERVER_WATCHES_SWEEP_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SWEEPS_KEPT 30
+#define SWEEP_ALL SIZE_MAX
+
+/* The document of a new watch. request: borrowed. */
+json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t now_ms,
+                       int64_t next_ms);
+
+/* Divide names (in their order) evenly into groups of at most `most`; 0: one group. A new
+ * array of arrays. */
+json_t *sweep_divide(const json_t *names, size_t most);
+
+/* Begin a sweep over groups of nodes (taken) that was due at due_ms, after so many that
+ * were skipped because no server ran. */
+void sweep_begin(json_t *watch, json_t *groups, int64_t due_ms, size_t skipped,
+                 int64_t now_ms);
+
+/* The first batch that waits and whose nodes are all ready, one before others that has a
+ * run to follow; SWEEP_ALL: none. */
+typedef bool sweep_is_ready(void *arg, const char *node);
+size_t sweep_find_ready(const json_t *watch, sweep_is_ready *is_ready, void *arg);
+
+/* Divide each batch that waits for some of its nodes only: those that are ready can be
+ * measured without the others. */
+void sweep_split(json_t *watch, sweep_is_ready *is_ready, void *arg);
+
+json_t *sweep_batch(const json_t *watch, size_t i); /* borrowed */
+
+/* The run under way, or NULL, and of which batch. */
+const char *sweep_run(const json_t *watch, size_t *batch);
+
+/* The batch is measured by this run; or, NULL, by none, since that could not be posted.
+ */
+void sweep_take_run(json_t *watch, size_t batch, const char *run);
+
+/* The run under way has ended; run: its document. Then a node counts as measured, and the
+ * batch is over unless a run follows. */
+void sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms);
+
+/* The batch cannot be measured: its run is refused, or was deleted. */
+void sweep_give_up(json_t *watch, size_t batch, const char *why);
+
+bool sweep_is_over(const json_t *watch);
+
+/* The sweep has ended, also with batches that wait yet: these are missed. Returns what is
+ * kept of it, which is the first of `sweeps` then; borrowed:
+ * {"due_ms","begun_ms","ended_ms","verdict"}; the verdict is of kind `watch`. */
+const json_t *sweep_close(json_t *watch, int64_t now_ms);
+
+/* Nodes of the array that were not measured since; a new array of names. */
+json_t *sweep_stale(const json_t *watch, const json_t *names, int64_t since_ms);
+
+#endif

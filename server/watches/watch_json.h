@@ -1,0 +1,12 @@
+/* watch_json.h - a watch as docs/api.md shows it. Pure. */
+#ifndef RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
+#define RINGBENCH_SERVER_WATCHES_WATCH_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* doc: of sweep.h; nodes: an array of the names that the watch selects now; horizon_ms:
+ * its usual time from sweep to sweep. A new object. */
+json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t now_ms);
+
+#endif

@@ -1,0 +1,530 @@
+/* watches.c - specs that the server runs by itself, again and again */
+#include "server/watches/watches.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/time_scale.h"
+#include "server/launch/jobs.h"
+#include "server/runs/scheduler.h"
+#include "server/store/run_packed.h"
+#include "server/store/store_work.h"
+#include "server/watches/sweep.h"
+#include "server/watches/watch_json.h"
+
+#define TICK_MS scaled_ms(500)
+#define SKIPPED_MAX 1000 /* due times that are counted */
+
+/* A batch waits for the last of its nodes an eighth of the time to the next sweep, but no
+ * longer than an hour. */
+#define SPLIT_AFTER 8
+#define SPLIT_MOST_MS 3600000
+
+/* When the server has started, nodes get so long to register again. */
+#define START_MS scaled_ms(10000)
+
+struct watch {
+    TAILQ_ENTRY(watch) entry;
+    struct watches *watches;
+    char id[ID_RUN_LENGTH + 1];
+    json_t *doc; /* sweep.h; the store has it */
+    struct watch_request request;
+    bool is_awaiting;            /* an answer of the store is on its way: */
+    bool is_gone;                /* deleted: that answer frees it */
+    size_t batch;                /* that is being posted, */
+    char run[ID_RUN_LENGTH + 1]; /* by this run; or whose end is being read, */
+    json_t *ended;               /* and its document; NULL: there is none */
+};
+
+struct watches {
+    struct watches_config config;
+    TAILQ_HEAD(, watch) list;
+    size_t n;
+    uv_timer_t timer;
+    bool is_closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static int64_t now_ms(const struct watches *watches)
+{
+    return clock_read(watches->config.clock).wall_ms;
+}
+
+static void watch_free(struct watch *watch)
+{
+    watch_request_release(&watch->request);
+    json_decref(watch->ended);
+    json_decref(watch->doc);
+    free(watch);
+}
+
+static void put_row(const struct watch *watch, struct store_write *write)
+{
+    store_write_watched(write, "watch", watch->id, watch->doc);
+}
+
+static void keep(struct watch *watch)
+{
+    struct store_write *write = store_write_create();
+
+    put_row(watch, write);
+    store_submit(watch->watches->config.store, write, true, NULL, NULL);
+}
+
+/* Begin to wait for an answer of the store, and have got it: false: do nothing. */
+static void begin_await(struct watch *watch)
+{
+    watch->is_awaiting = true;
+}
+
+static bool end_await(struct watch *watch)
+{
+    watch->is_awaiting = false;
+    if (watch->is_gone)
+        watch_free(watch);
+    else if (!watch->watches->is_closing)
+        return true;
+    return false;
+}
+
+/* ---- Posting a run ---- */
+
+static void on_posted(void *arg, const struct error *err, const char *run)
+{
+    struct watch *watch = arg;
+
+    if (err && !watch->is_gone) {
+        log_warn("watch %s: its run can't be stored and is posted again: %s", watch->id,
+                 err->text);
+        sweep_take_run(watch->doc, watch->batch, NULL);
+    }
+    if (!err && watch->is_gone) {
+        struct error ignored;
+
+        scheduler_cancel(watch->watches->config.scheduler, run, &ignored);
+    }
+    end_await(watch);
+}
+
+static void refuse(struct watch *watch, size_t batch, const struct problems *problems)
+{
+    const json_t *fault = json_array_get(problems->errors, 0);
+    char why[300];
+
+    snprintf(why, sizeof(why), "its run is refused: %.60s %.200s",
+             json_get_str(fault, "pointer", ""), json_get_str(fault, "detail", ""));
+    sweep_give_up(watch->doc, batch, why);
+    keep(watch);
+}
+
+/* The batch's next run, durable with the row that says so. */
+static void post(struct watch *watch, size_t i)
+{
+    const struct watches_config *config = &watch->watches->config;
+    const json_t *batch = sweep_batch(watch->doc, i);
+    json_t *body = json_copy(json_object_get(batch, "spec"));
+    struct store_write *write;
+    struct problems problems;
+    struct run_spec *spec;
+
+    if (body)
+        watch_request_mark(body, watch->id);
+    else
+        body = watch_request_spec(&watch->request, watch->id,
+                                  json_object_get(batch, "nodes"));
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    json_decref(body);
+    if (spec)
+        jobs_check(config->jobs, spec, &problems);
+    if (problems.count > 0) {
+        refuse(watch, i, &problems);
+        run_spec_destroy(spec);
+    } else {
+        jobs_assign(config->jobs, spec, json_get_str(batch, "group", NULL));
+        id_run(watch->run);
+        watch->batch = i;
+        sweep_take_run(watch->doc, i, watch->run);
+        write = store_write_create();
+        put_row(watch, write);
+        begin_await(watch);
+        scheduler_submit_with(config->scheduler, spec, watch->run, write, on_posted,
+                              watch);
+    }
+    problems_release(&problems);
+}
+
+static bool is_node_idle(void *arg, const char *name)
+{
+    const struct node *node = node_find(arg, name);
+
+    return node && node->state == NODE_ALIVE && !node->leaving &&
+           node_is_free(node, false);
+}
+
+static bool is_any(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return true;
+}
+
+/* ---- The end of a run ---- */
+
+static int read_run(sqlite3 *db, void *arg, struct error *err)
+{
+    struct watch *watch = arg;
+
+    watch->ended = store_get_run(db, watch->run, err);
+    return watch->ended ? 0 : -1;
+}
+
+static void take_end(struct watch *watch)
+{
+    json_t *run = run_unpack(watch->ended);
+
+    watch->ended = NULL;
+    sweep_take_end(watch->doc, run, now_ms(watch->watches));
+    json_decref(run);
+    keep(watch);
+}
+
+static void on_read(void *arg, const struct error *err)
+{
+    struct watch *watch = arg;
+    size_t batch;
+
+    if (!end_await(watch))
+        return;
+    if (!err) {
+        take_end(watch);
+    } else if (err->code == ERROR_NOT_FOUND && sweep_run(watch->doc, &batch)) {
+        sweep_give_up(watch->doc, batch, "its run was deleted");
+        keep(watch);
+    }
+}
+
+/* All that the run's end has written is on disk. */
+static void on_settled(void *arg, const struct error *err)
+{
+    struct watch *watch = arg;
+
+    if (err || watch->is_gone || watch->watches->is_closing)
+        end_await(watch);
+    else
+        store_do_on(watch->watches->config.store, STORE_KEYED, read_run, on_read, watch);
+}
+
+static void read_end(struct watch *watch, const char *run)
+{
+    snprintf(watch->run, sizeof(watch->run), "%s", run);
+    begin_await(watch);
+    store_settle(watch->watches->config.store, on_settled, watch);
+}
+
+/* ---- Due times ---- */
+
+/* Those that passed while no server ran are counted, and made up by this one sweep. */
+static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms)
+{
+    const struct calendar *calendar = &watch->request.calendar;
+    const struct node_registry *registry =
+        scheduler_nodes(watch->watches->config.scheduler);
+    json_t *names = watch_request_nodes(&watch->request, registry);
+
+    if (json_array_size(names) == 0 && !json_object_get(watch->request.spec, "launch")) {
+        json_decref(names);
+        return;
+    }
+    sweep_begin(watch->doc, sweep_divide(names, (size_t)watch->request.nodes_at_once),
+                due_ms, calendar_count(calendar, due_ms, at_ms, SKIPPED_MAX), at_ms);
+    json_object_set_new(watch->doc, "next_ms",
+                        json_integer((json_int_t)calendar_next(calendar, at_ms)));
+    json_decref(names);
+    keep(watch);
+}
+
+static void end_sweep(struct watch *watch, int64_t at_ms)
+{
+    const json_t *closed = sweep_close(watch->doc, at_ms);
+    const json_t *verdict = json_object_get(closed, "verdict");
+
+    log_info("watch %s (%s): %s: %s", watch->id, watch->request.name,
+             json_get_str(verdict, "answer", ""), json_get_str(verdict, "sentence", ""));
+    keep(watch);
+}
+
+/* A sweep is made of the nodes that are there; one without nodes waits for some. */
+static void tick_due(struct watch *watch, int64_t at_ms)
+{
+    int64_t due_ms = json_get_int(watch->doc, "next_ms", 0);
+
+    if (!json_get_bool(watch->doc, "paused", false) && at_ms >= due_ms &&
+        calendar_is_open(&watch->request.calendar, at_ms))
+        begin_sweep(watch, due_ms, at_ms);
+}
+
+/* Long enough for a batch that lacks some of its nodes. */
+static bool has_waited(const struct watch *watch, int64_t at_ms)
+{
+    int64_t least_ms = calendar_horizon_ms(&watch->request.calendar) / SPLIT_AFTER;
+    int64_t begun_ms =
+        json_get_int(json_object_get(watch->doc, "sweep"), "begun_ms", at_ms);
+
+    return at_ms - begun_ms >= (least_ms < SPLIT_MOST_MS ? least_ms : SPLIT_MOST_MS);
+}
+
+static void tick_sweep(struct watch *watch, int64_t at_ms)
+{
+    sweep_is_ready *is_ready = watch->request.idle_only ? is_node_idle : is_any;
+    void *arg = (void *)(uintptr_t)scheduler_nodes(watch->watches->config.scheduler);
+    bool is_open = calendar_is_open(&watch->request.calendar, at_ms);
+    bool is_late = at_ms >= json_get_int(watch->doc, "next_ms", 0) || !is_open ||
+                   json_get_bool(watch->doc, "paused", false);
+    size_t batch;
+    const char *run = sweep_run(watch->doc, &batch);
+
+    if (run) {
+        if (!scheduler_run_is_active(watch->watches->config.scheduler, run))
+            read_end(watch, run);
+        return;
+    }
+    if (!is_late && has_waited(watch, at_ms))
+        sweep_split(watch->doc, is_ready, arg);
+    batch = sweep_find_ready(watch->doc, is_ready, arg);
+    /* What is slow is followed up, whatever the time. */
+    if (batch != SWEEP_ALL &&
+        (!is_late || json_object_get(sweep_batch(watch->doc, batch), "spec")))
+        post(watch, batch);
+    else if (sweep_is_over(watch->doc) || is_late)
+        end_sweep(watch, at_ms);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct watches *watches = timer->data;
+    int64_t at_ms = now_ms(watches);
+    struct watch *watch;
+
+    if (!store_takes_writes(watches->config.store))
+        return;
+    TAILQ_FOREACH (watch, &watches->list, entry) {
+        if (watch->is_awaiting)
+            continue;
+        if (json_is_object(json_object_get(watch->doc, "sweep")))
+            tick_sweep(watch, at_ms);
+        else
+            tick_due(watch, at_ms);
+    }
+}
+
+/* ---- The list ---- */
+
+static struct watch *find(const struct watches *watches, const char *id)
+{
+    struct watch *watch;
+
+    TAILQ_FOREACH (watch, &watches->list, entry)
+        if (strcmp(watch->id, id) == 0)
+            return watch;
+    return NULL;
+}
+
+/* doc is taken. */
+static struct watch *add(struct watches *watches, json_t *doc)
+{
+    struct watch *watch = memory_zeroed(1, sizeof(*watch), "a watch");
+    struct problems problems;
+
+    problems_init(&problems);
+    watch->watches = watches;
+    watch->doc = doc;
+    snprintf(watch->id, sizeof(watch->id), "%s", json_get_str(doc, "id", ""));
+    spec_fields_read_into(&watch_request_fields, json_object_get(doc, "request"),
+                          &watch->request, "", &problems);
+    watch_request_check(&watch->request, &problems);
+    watch->request.calendar.anchor_ms = json_get_int(doc, "created_ms", 0);
+    problems_release(&problems);
+    TAILQ_INSERT_TAIL(&watches->list, watch, entry);
+    watches->n++;
+    return watch;
+}
+
+static void take_out(struct watch *watch)
+{
+    TAILQ_REMOVE(&watch->watches->list, watch, entry);
+    watch->watches->n--;
+    watch->is_gone = true;
+    if (!watch->is_awaiting)
+        watch_free(watch);
+}
+
+struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
+                               struct error *err)
+{
+    struct watches *watches;
+    json_t *docs = store_load_watched(config->store, err), *doc;
+    size_t i;
+
+    if (!docs)
+        return NULL;
+    watches = memory_zeroed(1, sizeof(*watches), "watches");
+    watches->config = *config;
+    TAILQ_INIT(&watches->list);
+    json_array_foreach (docs, i, doc)
+        if (strcmp(json_get_str(doc, "kind", ""), "watch") == 0)
+            add(watches, json_incref(doc));
+    json_decref(docs);
+    uv_timer_init(loop, &watches->timer);
+    watches->timer.data = watches;
+    uv_timer_start(&watches->timer, on_tick, START_MS, TICK_MS);
+    return watches;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct watches *watches = handle->data;
+
+    watches->closed(watches->closed_arg);
+}
+
+void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg)
+{
+    watches->is_closing = true;
+    watches->closed = closed;
+    watches->closed_arg = arg;
+    uv_close((uv_handle_t *)&watches->timer, on_timer_closed);
+}
+
+void watches_free(struct watches *watches)
+{
+    struct watch *watch;
+
+    if (!watches)
+        return;
+    while ((watch = TAILQ_FIRST(&watches->list))) {
+        watch->is_awaiting = false;
+        take_out(watch);
+    }
+    free(watches);
+}
+
+/* ---- What people ask ---- */
+
+/* A change on its way to the disk. */
+struct change {
+    watches_kept *done;
+    void *arg;
+};
+
+static void on_kept(void *arg, const struct error *err, const struct store_event *events,
+                    size_t n_events)
+{
+    struct change *change = arg;
+
+    (void)events;
+    (void)n_events;
+    change->done(change->arg, err);
+    free(change);
+}
+
+static void keep_and_tell(struct watches *watches, struct store_write *write,
+                          watches_kept *done, void *arg)
+{
+    struct change *change = memory_zeroed(1, sizeof(*change), "a watch");
+
+    *change = (struct change){done, arg};
+    store_submit(watches->config.store, write, true, on_kept, change);
+}
+
+int watches_add(struct watches *watches, const struct watch_request *request,
+                const char *by, char *id, watches_kept *done, void *arg,
+                struct error *err)
+{
+    struct store_write *write;
+    int64_t at_ms = now_ms(watches);
+    struct calendar calendar = request->calendar;
+    json_t *json;
+    struct watch *watch;
+
+    if (watches->n >= WATCHES_MAX)
+        return error_set(err, ERROR_LIMIT, "there are %d watches, as many as may be",
+                         WATCHES_MAX);
+    id_run(id);
+    calendar.anchor_ms = at_ms;
+    json = watch_request_json(request);
+    watch = add(watches,
+                sweep_document(id, json, by, at_ms, calendar_next(&calendar, at_ms - 1)));
+    json_decref(json);
+    write = store_write_create();
+    put_row(watch, write);
+    keep_and_tell(watches, write, done, arg);
+    return 0;
+}
+
+int watches_change(struct watches *watches, const char *id, enum watches_change change,
+                   watches_kept *done, void *arg, struct error *err)
+{
+    struct watch *watch = find(watches, id);
+    struct store_write *write;
+    const char *run;
+    struct error ignored;
+    size_t batch;
+
+    if (!watch)
+        return error_set(err, ERROR_NOT_FOUND, "there is no watch %.40s", id);
+    write = store_write_create();
+    if (change == WATCHES_DELETE) {
+        store_write_watched(write, "watch", id, NULL);
+        run = sweep_run(watch->doc, &batch);
+        if (run)
+            scheduler_cancel(watches->config.scheduler, run, &ignored);
+        take_out(watch);
+    } else {
+        json_object_set_new(watch->doc, "paused", json_boolean(change == WATCHES_PAUSE));
+        if (change == WATCHES_RESUME)
+            json_object_set_new(watch->doc, "next_ms",
+                                json_integer((json_int_t)calendar_next(
+                                    &watch->request.calendar, now_ms(watches))));
+        put_row(watch, write);
+    }
+    keep_and_tell(watches, write, done, arg);
+    return 0;
+}
+
+static json_t *one_json(const struct watch *watch)
+{
+    const struct watches *watches = watch->watches;
+    json_t *nodes =
+        watch_request_nodes(&watch->request, scheduler_nodes(watches->config.scheduler));
+    json_t *out =
+        watch_json(watch->doc, nodes, calendar_horizon_ms(&watch->request.calendar),
+                   now_ms(watches));
+
+    json_decref(nodes);
+    return out;
+}
+
+json_t *watches_json(const struct watches *watches)
+{
+    const struct watch *watch;
+    json_t *out = json_array();
+
+    TAILQ_FOREACH (watch, &watches->list, entry)
+        json_array_append_new(out, one_json(watch));
+    return out;
+}
+
+json_t *watches_get(const struct watches *watches, const char *id)
+{
+    const struct watch *watch = find(watches, id);
+
+    return watch ? one_json(watch) : NULL;
+}

@@ -1,0 +1,55 @@
+/* watches.h - specs that the server runs by itself, again and again, to find nodes that
+ * became slow (docs/watches.md). All of it on the loop's thread. A run becomes durable
+ * together with the row of its watch, so that the next server knows how far it is. */
+#ifndef RINGBENCH_SERVER_WATCHES_WATCHES_H
+#define RINGBENCH_SERVER_WATCHES_WATCHES_H
+
+#include <jansson.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "server/watches/watch_request.h"
+
+#define WATCHES_MAX 200
+
+struct jobs;
+struct scheduler;
+struct store;
+struct watches;
+
+struct watches_config {
+    struct store *store; /* all borrowed */
+    struct scheduler *scheduler;
+    struct jobs *jobs;
+    const struct clock *clock; /* for due times; NULL: the system's */
+};
+
+/* Read the stored watches, after scheduler_recover. */
+struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
+                               struct error *err);
+
+/* Stop. `closed` runs on the loop; free them when the store has closed, too. */
+void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg);
+void watches_free(struct watches *watches); /* NULL is fine */
+
+/* Told once a change is durable, or failed. */
+typedef void watches_kept(void *arg, const struct error *err);
+
+/* A new watch; by: the name of who asked, or NULL. Fills in its id (ID_RUN_LENGTH + 1
+ * bytes). -1 with ERROR_LIMIT: there are WATCHES_MAX. */
+int watches_add(struct watches *watches, const struct watch_request *request,
+                const char *by, char *id, watches_kept *done, void *arg,
+                struct error *err);
+
+enum watches_change { WATCHES_PAUSE, WATCHES_RESUME, WATCHES_DELETE };
+
+/* A pause lets the run under way end; a deletion cancels it. -1 with ERROR_NOT_FOUND. */
+int watches_change(struct watches *watches, const char *id, enum watches_change change,
+                   watches_kept *done, void *arg, struct error *err);
+
+/* As docs/api.md shows them; new references, of one watch NULL where there is none. */
+json_t *watches_json(const struct watches *watches);
+json_t *watches_get(const struct watches *watches, const char *id);
+
+#endif

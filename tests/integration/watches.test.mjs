@@ -1,0 +1,205 @@
+// watches.test.mjs - the server runs a spec by itself, again and again
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { assertProblem, startFleet, startServer } from './lib/cluster.mjs';
+import { patience, tempDir, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 180000 * patience };
+const hour = 3600000;
+const day = 24 * hour;
+
+const sim = {
+  backend: 'sim',
+  sizes: ['64M'],
+  iters: 5,
+  warmup: 1,
+  in_place: false,
+  env: { SIM_SLEEP_FRACTION: '0' },
+};
+
+// A server whose watches have a clock that the test moves.
+class Calendar {
+  constructor(t) {
+    this.file = path.join(tempDir(t), 'ahead_ms');
+    this.ahead = 0;
+    this.env = { RINGBENCH_WATCH_CLOCK: this.file };
+    this.move(0);
+  }
+
+  move(ms) {
+    this.ahead += ms;
+    fs.writeFileSync(`${this.file}.new`, String(this.ahead));
+    fs.renameSync(`${this.file}.new`, this.file);
+  }
+}
+
+const watchOf = (server, id) => server.get(`/api/v1/watches/${id}`);
+
+async function addWatch(server, request) {
+  const answer = await server.request('POST', '/api/v1/watches', { body: JSON.stringify(request) });
+  assert.equal(answer.status, 201, answer.text);
+  assert.equal(answer.headers.location, `/api/v1/watches/${answer.json.id}`);
+  return answer.json.id;
+}
+
+const until = (server, id, check, what) => {
+  let seen;
+  return waitFor(
+    async () => {
+      seen = await watchOf(server, id);
+      return check(seen) && seen;
+    },
+    () => `${what}: ${JSON.stringify(seen)}`,
+    60000,
+  );
+};
+
+const sweepsAre = (server, id, n) =>
+  until(server, id, (watch) => watch.counts.sweeps === n && !watch.sweep, `not ${n} sweeps`);
+
+const runsOf = async (server, id) => (await server.get(`/api/v1/runs?label=watch=${id}&limit=500`)).runs;
+
+describe('watches', { concurrency: 3 }, () => {
+  test('nodes are measured some at a time, at each due time, and compared', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 5, ['--ranks', '2']);
+    const id = await addWatch(server, { name: 'nightly', every: '24h', nodes_at_once: 3, spec: sim });
+
+    let watch = await sweepsAre(server, id, 1);
+    const [first] = watch.sweeps;
+    assert.equal(first.verdict.kind, 'watch');
+    assert.equal(first.verdict.answer, 'not_evaluated');
+    assert.equal(first.verdict.evidence.measured, 5);
+    assert.deepEqual(
+      (await runsOf(server, id)).map((run) => run.nodes.length).sort(),
+      [2, 3],
+      'all nodes, at most three together',
+    );
+    assert.deepEqual(watch.coverage.measured, 5);
+    assert.deepEqual(watch.stale, []);
+    assert.equal(Date.parse(watch.next) - Date.parse(watch.created), day);
+    for (const node of watch.nodes) assert.ok(node.level > 0, node.name);
+
+    for (let night = 2; night <= 7; night++) {
+      calendar.move(day);
+      watch = await sweepsAre(server, id, night);
+    }
+    assert.equal(watch.last.answer, 'pass', watch.last.sentence);
+    assert.equal(watch.sweeps.length, 7);
+    assert.equal((await runsOf(server, id)).length, 14);
+    for (const { name, level, low, high } of watch.nodes)
+      assert.ok(low < level && level < high, `${name}: ${low} ${level} ${high}`);
+    const [run] = await runsOf(server, id);
+    assert.equal((await server.getRun(run.id)).spec.background, true);
+  });
+
+  test('what nobody measured is stale, and times that passed are made up once', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    const fleet = await startFleet(t, server, 3);
+    const id = await addWatch(server, { name: 'nightly', every: '6h', spec: sim });
+    await sweepsAre(server, id, 1);
+
+    await server.killHard();
+    calendar.move(3 * day + hour);
+    const again = await server.startAgain();
+    let watch = await sweepsAre(again, id, 2);
+    assert.equal(watch.last.evidence.skipped, 11);
+    assert.equal(watch.counts.missed, 11);
+    assert.equal((await runsOf(again, id)).length, 2, 'one run for all of them');
+    assert.deepEqual(watch.stale, []);
+
+    fleet.signal('SIGKILL');
+    await waitFor(
+      async () => (await again.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'lost'),
+      'the nodes are not lost',
+      90000,
+    );
+    calendar.move(6 * hour);
+    await until(again, id, (seen) => seen.sweep, 'no sweep has begun');
+    calendar.move(12 * hour);
+    watch = await until(again, id, (seen) => seen.sweeps.length === 3, 'the sweep has not ended');
+    assert.equal(watch.last.answer, 'not_evaluated');
+    assert.deepEqual(watch.last.evidence.missed, ['sim-1', 'sim-2', 'sim-3']);
+    assert.deepEqual(watch.stale, ['sim-1', 'sim-2', 'sim-3']);
+  });
+
+  test('a watch is paused, resumed and deleted, and only runs within its window', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 2);
+    const clockAt = (ms) => new Date(Date.now() + calendar.ahead + ms).toISOString().slice(11, 16);
+    const id = await addWatch(server, {
+      name: 'nightly',
+      every: '24h',
+      window: { from: clockAt(8 * hour), until: clockAt(10 * hour) },
+      spec: sim,
+    });
+    let watch = await watchOf(server, id);
+    assert.equal(watch.next.slice(11, 16), watch.window.from);
+    calendar.move(8 * hour + 60000);
+    watch = await sweepsAre(server, id, 1);
+
+    const change = (method, what = '') => server.request(method, `/api/v1/watches/${id}${what}`);
+    assert.equal((await change('POST', '/pause')).json.state, 'paused');
+    calendar.move(2 * day);
+    const resumed = (await change('POST', '/resume')).json;
+    assert.equal(resumed.state, 'waiting');
+    assert.ok(Date.parse(resumed.next) > Date.now() + calendar.ahead, 'nothing is made up');
+    assert.equal(resumed.counts.missed ?? 0, 0);
+    assert.match((await server.get('/api/v1/watches?format=text')).toString(), /nightly/);
+    assert.equal((await change('DELETE')).status, 204);
+    assertProblem(await change('GET'), 404, /no watch/);
+    assert.deepEqual((await server.get('/api/v1/watches')).watches, []);
+    assert.equal((await runsOf(server, id)).length, 1, 'its runs stay');
+  });
+
+  test('its run yields to a run that waits, and is made up', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 2);
+    const slow = { ...sim, sizes: { min: 4096, max: 4096 * 200, step: 4096 } };
+    slow.env = { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec: slow });
+    const { run } = await until(server, id, (watch) => watch.run, 'it has not begun');
+    await server.event(run, (event) => event.state === 'running');
+
+    const own = await server.runToEnd(sim);
+    assert.equal(own.state, 'completed', own.reason);
+    const yielded = await server.runEnds(run);
+    assert.equal(yielded.state, 'cancelled');
+    assert.match(yielded.reason, new RegExp(own.id));
+    const watch = await until(server, id, (seen) => seen.run && seen.run !== run, 'it is not made up');
+    assert.equal(watch.counts.yielded, 1);
+    assert.equal(watch.counts.sweeps, 1);
+  });
+
+  test('a request that makes no sense is refused, field by field', limit, async (t) => {
+    const server = await startServer(t);
+    const post = (body) => server.request('POST', '/api/v1/watches', { body: JSON.stringify(body) });
+    const answer = await post({
+      name: 'x',
+      every: 'daily',
+      window: { from: '22:00' },
+      spec: { sizes: 'many', nodes: { count: 2 } },
+      odd: 1,
+    });
+    assertProblem(answer, 422, /watch/);
+    const pointers = answer.json.errors.map((error) => error.pointer).sort();
+    assert.deepEqual(pointers, ['/every', '/odd', '/spec/sizes', '/window']);
+    const count = await post({ name: 'x', every: ['02:00', '25:00'], spec: { nodes: { count: 2 } } });
+    assert.deepEqual(
+      count.json.errors.map((error) => error.pointer),
+      ['/every/1', '/spec/nodes/count'],
+    );
+    const launch = { name: 'nowhere' };
+    assert.deepEqual(
+      (await post({ name: 'x', every: '1h', spec: { launch } })).json.errors.map((error) => error.pointer),
+      ['/launch/name'],
+    );
+  });
+});

@@ -1,0 +1,231 @@
+/* test_sweep.c - one time that a watch measures its nodes */
+#include "server/watches/sweep.h"
+
+#include "common/base/json_util.h"
+#include "server/finding/verdict.h"
+#include "tests/unit/test.h"
+
+static json_t *names_of(int n)
+{
+    json_t *names = json_array();
+    char name[16];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "n%02d", i);
+        json_array_append_new(names, json_string(name));
+    }
+    return names;
+}
+
+/* A watch whose sweep over n nodes has begun at 1000. */
+static json_t *watch_of(int n, size_t at_once)
+{
+    json_t *request = json_object(), *names = names_of(n);
+    json_t *watch = sweep_document("w", request, NULL, 1, 2);
+
+    sweep_begin(watch, sweep_divide(names, at_once), 900, 2, 1000);
+    json_decref(request);
+    json_decref(names);
+    return watch;
+}
+
+/* The document of a run of these nodes that has ended. */
+static json_t *run_of(const json_t *nodes, const char *pattern, const char *kind,
+                      const char *answer, const char *culprit)
+{
+    json_t *list = json_array(), *name, *checks;
+    size_t i;
+
+    json_array_foreach (nodes, i, name)
+        json_array_append_new(list, json_pack("{s:O}", "name", name));
+    checks = json_pack("[{s:s, s:s, s:s, s:{}}]", "check", "baseline", "answer", answer,
+                       "sentence", "slower", "again");
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:{s:s, s:[s], s:[i]}, s:[{s:s, s:s, s:s, s:[s*], "
+        "s:{s:o}}]}",
+        "id", "r", "state", "completed", "ended", "2026-01-01T00:00:00.000Z", "backend",
+        "sim", "nodes", list, "spec", "pattern", pattern, "collectives", "all_reduce",
+        "sizes", 64, "verdicts", "kind", kind, "answer", answer, "sentence", "said",
+        "nodes", culprit, "evidence", "checks", checks);
+}
+
+static void end_run(json_t *watch, const char *pattern, const char *kind,
+                    const char *answer, const char *culprit)
+{
+    size_t i;
+    json_t *run;
+
+    assert_non_null(sweep_run(watch, &i));
+    run = run_of(json_object_get(sweep_batch(watch, i), "nodes"), pattern, kind, answer,
+                 culprit);
+    sweep_take_end(watch, run, 2000);
+    json_decref(run);
+}
+
+static bool is_ready(void *arg, const char *node)
+{
+    return !arg || !strstr(arg, node);
+}
+
+/* Measure the next batch that is ready. */
+static void take_next(json_t *watch, char *busy)
+{
+    size_t i = sweep_find_ready(watch, is_ready, busy);
+
+    assert_int_not_equal(i, SWEEP_ALL);
+    sweep_take_run(watch, i, "r");
+}
+
+static void assert_answer(const json_t *closed, const char *answer)
+{
+    assert_string_equal(json_get_str(json_object_get(closed, "verdict"), "answer", ""),
+                        answer);
+}
+
+static int64_t count_of(const json_t *watch, const char *name)
+{
+    return json_get_int(json_object_get(watch, "counts"), name, 0);
+}
+
+TEST(nodes_are_divided_evenly_and_each_is_in_one_group)
+{
+    for (int n = 0; n < 40; n++) {
+        for (size_t most = 0; most < 12; most++) {
+            json_t *names = names_of(n), *groups = sweep_divide(names, most), *group,
+                   *all;
+            size_t least = SIZE_MAX, largest = 0, i;
+
+            all = json_array();
+            json_array_foreach (groups, i, group) {
+                size_t size = json_array_size(group);
+
+                least = size < least ? size : least;
+                largest = size > largest ? size : largest;
+                json_array_extend(all, group);
+            }
+            assert_true(json_equal(all, names));
+            assert_true(largest - least <= 1);
+            assert_true(most == 0 || largest <= most);
+            json_decref(all);
+            json_decref(groups);
+            json_decref(names);
+        }
+    }
+}
+
+TEST(a_sweep_passes_when_all_of_its_groups_do)
+{
+    json_t *watch = watch_of(5, 3);
+    const json_t *closed;
+
+    take_next(watch, NULL);
+    end_run(watch, "all", "gate", "pass", NULL);
+    assert_false(sweep_is_over(watch));
+    take_next(watch, NULL);
+    end_run(watch, "all", "gate", "pass", NULL);
+    assert_true(sweep_is_over(watch));
+    closed = sweep_close(watch, 3000);
+    assert_answer(closed, "pass");
+    assert_int_equal(count_of(watch, "runs"), 2);
+    assert_int_equal(count_of(watch, "missed"), 2);
+    assert_true(json_is_null(json_object_get(watch, "sweep")));
+    json_decref(watch);
+}
+
+TEST(what_is_slower_twice_is_followed_up_and_named)
+{
+    json_t *watch = watch_of(4, 0), *closed;
+    size_t i;
+
+    take_next(watch, NULL);
+    end_run(watch, "all", "gate", "fail", NULL);
+    i = sweep_find_ready(watch, is_ready, NULL);
+    assert_string_equal(
+        json_get_str(json_object_get(sweep_batch(watch, i), "spec"), "pattern", ""),
+        "pairs");
+    take_next(watch, NULL);
+    end_run(watch, "pairs", "culprit", "slow_node", "n02");
+    assert_true(sweep_is_over(watch));
+    closed = (json_t *)(uintptr_t)sweep_close(watch, 3000);
+    assert_answer(closed, "slow_node");
+    assert_string_equal(
+        json_string_value(json_array_get(
+            json_object_get(json_object_get(closed, "verdict"), "nodes"), 0)),
+        "n02");
+    assert_int_equal(count_of(watch, "fails"), 1);
+    assert_int_equal(count_of(watch, "named"), 1);
+    assert_int_equal(count_of(watch, "unexplained"), 0);
+    json_decref(watch);
+}
+
+TEST(when_none_stands_out_the_verdict_says_so)
+{
+    static const struct {
+        const char *culprit, *answer;
+    } cases[] = {{"none", "none"}, {"not_enough_data", "fail"}};
+
+    for (size_t i = 0; i < 2; i++) {
+        json_t *watch = watch_of(4, 0);
+
+        take_next(watch, NULL);
+        end_run(watch, "all", "gate", "fail", NULL);
+        take_next(watch, NULL);
+        end_run(watch, "pairs", "culprit", cases[i].culprit, NULL);
+        assert_answer(sweep_close(watch, 3000), cases[i].answer);
+        assert_int_equal(count_of(watch, "unexplained"), 1);
+        json_decref(watch);
+    }
+}
+
+TEST(a_run_that_yields_leaves_its_batch_to_be_measured)
+{
+    json_t *watch = watch_of(4, 0);
+    json_t *run = json_pack("{s:s, s:s, s:{s:s}}", "state", "cancelled", "reason",
+                            "its nodes are needed by run x", "spec", "pattern", "all");
+
+    take_next(watch, NULL);
+    sweep_take_end(watch, run, 2000);
+    assert_int_equal(count_of(watch, "yielded"), 1);
+    assert_int_equal(count_of(watch, "runs"), 0);
+    take_next(watch, NULL);
+    json_object_set_new(run, "reason", json_string("cancelled by request"));
+    sweep_take_end(watch, run, 2000);
+    assert_true(sweep_is_over(watch));
+    assert_answer(sweep_close(watch, 3000), "not_evaluated");
+    json_decref(run);
+    json_decref(watch);
+}
+
+TEST(busy_nodes_keep_the_others_waiting_until_the_batch_is_split)
+{
+    json_t *watch = watch_of(5, 0);
+    char busy[] = "n01 n03";
+    const json_t *closed;
+
+    assert_int_equal(sweep_find_ready(watch, is_ready, busy), SWEEP_ALL);
+    sweep_split(watch, is_ready, busy);
+    sweep_split(watch, is_ready, busy);
+    take_next(watch, busy);
+    end_run(watch, "all", "gate", "pass", NULL);
+    assert_int_equal(sweep_find_ready(watch, is_ready, busy), SWEEP_ALL);
+    closed = sweep_close(watch, 3000);
+    assert_answer(closed, "pass");
+    closed = json_object_get(json_object_get(closed, "verdict"), "evidence");
+    assert_int_equal(json_get_int(closed, "measured", 0), 3);
+    assert_int_equal(json_get_int(closed, "of", 0), 5);
+    assert_int_equal(json_array_size(json_object_get(closed, "missed")), 2);
+    json_decref(watch);
+}
+
+TEST(so_many_sweeps_are_kept)
+{
+    json_t *watch = watch_of(3, 0), *names = names_of(3);
+
+    for (int i = 0; i < SWEEPS_KEPT + 5; i++) {
+        sweep_close(watch, 3000 + i);
+        sweep_begin(watch, sweep_divide(names, 0), 900, 0, 4000);
+    }
+    assert_int_equal(json_array_size(json_object_get(watch, "sweeps")), SWEEPS_KEPT);
+    json_decref(names);
+    json_decref(watch);
+}

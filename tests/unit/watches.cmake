@@ -1,0 +1,1 @@
+unit_tests(watches LIBS rb_watches rb_common TESTS calendar sweep)
