@@ -55,7 +55,7 @@ static void put_text(json_t *way)
     json_object_set_new(way, "text", text);
 }
 
-/* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "12 pairs of nodes" */
+/* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "between nodes (12 pairs)" */
 static void put_between(const struct fold *fold, json_t *way, size_t n, size_t inside)
 {
     const json_t *pairs = json_object_get(way, "pairs");
@@ -74,7 +74,7 @@ static void put_between(const struct fold *fold, json_t *way, size_t n, size_t i
                        nodes[b].name);
     }
     if (n > PAIRS_NAMED)
-        buf_printf(&text, "%zu pairs of nodes", n);
+        buf_printf(&text, "between nodes (%zu pairs)", n);
     if (inside > 0)
         buf_printf(&text, "%sinside %zu node%s", n ? ", " : "", inside,
                    inside == 1 ? "" : "s");

@@ -24,7 +24,7 @@
 /* Of one page as written; a page of the store is some 1 MiB. */
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
 #define ALIVE_MS 15000
-#define FLUSH_MS 250
+#define FLUSH_MS 2000
 #define LINK_HOST_MAX 300
 #define LINK_MAX (LINK_HOST_MAX + 80)
 
@@ -327,6 +327,8 @@ static struct follower *follower_create(struct api *api, struct http_request *re
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
     follower->writer = event_writer_create(options->form, run, link, post);
+    if (options->status == 201) /* whoever made the run may want to stop it */
+        event_writer_say_stop(follower->writer);
     if (options->wants_samples)
         event_writer_want_samples(follower->writer);
     if (options->wants_ranks)

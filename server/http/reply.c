@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
@@ -11,6 +13,8 @@
 #include "server/http/negotiate.h"
 
 #define LARGE ((size_t)64 << 10) /* is sent in pieces, so that it is seen who reads */
+
+#define PLAIN_MAX ((size_t)1 << 20)
 
 static const char ui_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
@@ -218,6 +222,24 @@ char *reply_problem_text(int status, const char *detail, const struct problems *
     return text ? text : memory_text("{}\n", "an answer");
 }
 
+/* For a person: "error 422: 1 field of the spec is wrong", and a line for each. */
+static char *plain_text(int status, const char *detail, const struct problems *problems)
+{
+    json_t *document = problem_document(status, detail, problems), *fault;
+    json_t *shown = clean_text_shown(document, false);
+    struct buf out;
+    size_t i;
+
+    buf_init(&out, PLAIN_MAX);
+    buf_printf(&out, "error %d: %s\n", status, json_get_str(shown, "detail", ""));
+    json_array_foreach (json_object_get(shown, "errors"), i, fault)
+        buf_printf(&out, "%s: %s\n", json_get_str(fault, "pointer", ""),
+                   json_get_str(fault, "detail", ""));
+    json_decref(document);
+    json_decref(shown);
+    return buf_detach(&out, NULL);
+}
+
 static void reply_problem_va(struct http_request *request, int status,
                              const struct problems *problems, const char *format,
                              va_list args) __attribute__((format(printf, 4, 0)));
@@ -226,11 +248,16 @@ static void reply_problem_va(struct http_request *request, int status,
                              const struct problems *problems, const char *format,
                              va_list args)
 {
+    static const char *const types[] = {"application/problem+json", "application/json",
+                                        "text/plain", NULL};
+    bool is_plain = http_request_accepts(request, types) == 2;
     char detail[1024], *text;
 
     vsnprintf(detail, sizeof(detail), format, args);
-    text = reply_problem_text(status, detail, problems);
-    http_reply_taken_text(request, status, "application/problem+json", text,
+    text = is_plain ? plain_text(status, detail, problems)
+                    : reply_problem_text(status, detail, problems);
+    http_reply_taken_text(request, status,
+                          is_plain ? "text/plain; charset=utf-8" : types[0], text,
                           strlen(text));
 }
 

@@ -28,16 +28,21 @@ bool follow_up_fits(const json_t *run)
 
 /* ---- Why ---- */
 
-static json_t *why(const json_t *run)
+const json_t *follow_up_reason(const json_t *verdicts)
 {
-    json_t *verdicts = json_object_get(run, "verdicts"), *said = NULL, *verdict;
+    json_t *verdict;
     size_t i;
 
     json_array_foreach (verdicts, i, verdict)
-        if (!said && verdict_says_slow(verdict))
-            said = verdict;
-    if (!said)
-        said = gate_failed(verdicts_find(verdicts, VERDICT_GATE));
+        if (verdict_says_slow(verdict))
+            return verdict;
+    return gate_failed(verdicts_find(verdicts, VERDICT_GATE));
+}
+
+static json_t *why(const json_t *run)
+{
+    const json_t *said = follow_up_reason(json_object_get(run, "verdicts"));
+
     return said ? json_incref(json_object_get(said, "sentence")) : json_null();
 }
 

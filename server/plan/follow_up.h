@@ -13,6 +13,9 @@
  * nodes enough. */
 bool follow_up_fits(const json_t *run);
 
+/* The verdict that says that something is slow, borrowed; NULL: none does. */
+const json_t *follow_up_reason(const json_t *verdicts);
+
 /* {"title", "why", "spec"} of a run that has ended and that it fits, else NULL. why: the
  * verdict's sentence that says that something is slow, or null. A new object. */
 json_t *follow_up_of(const json_t *run);

@@ -11,7 +11,7 @@ void conditions_text_reset(struct conditions_text *text)
 {
     text->bound[0] = '\0';
     text->notes[0] = '\0';
-    text->n_noted = 0;
+    text->n_noted = text->n_unbound = 0;
 }
 
 /* One node whose ranks are not bound is what there is to say. */
@@ -19,10 +19,10 @@ static void take_bind(struct conditions_text *text, const char *node, const json
 {
     const char *to = json_get_str(bind, "to", "");
 
-    if (strcmp(to, "none") == 0)
-        snprintf(text->bound, sizeof(text->bound), "ranks not bound: %.300s (%.60s)",
+    if (strcmp(to, "none") == 0 && text->n_unbound++ == 0)
+        snprintf(text->bound, sizeof(text->bound), "ranks not bound: %.300s (%.60s",
                  json_get_str(bind, "reason", "?"), node);
-    else if (strncmp(text->bound, "ranks not", 9) != 0)
+    else if (text->n_unbound == 0)
         snprintf(text->bound, sizeof(text->bound), "ranks bound to %s",
                  strcmp(to, "core") == 0 ? "a core each" : "memory domains");
     utf8_trim(text->bound);
@@ -58,7 +58,11 @@ void conditions_text_begin(struct conditions_text *text, struct buf *out)
     if (!text->bound[0] || strcmp(text->bound, text->bound_shown) == 0)
         return;
     memcpy(text->bound_shown, text->bound, sizeof(text->bound));
-    buf_printf(out, "# %s\n", text->bound);
+    buf_printf(out, "# %s", text->bound);
+    if (text->n_unbound > 1)
+        buf_printf(out, " and %zu more node%s", text->n_unbound - 1,
+                   text->n_unbound == 2 ? "" : "s");
+    buf_append_str(out, text->n_unbound ? ")\n" : "\n");
 }
 
 void conditions_text_end(struct conditions_text *text, struct buf *out)

@@ -12,6 +12,7 @@ struct conditions_text {
     char bound[400], bound_shown[400]; /* of this case; the last that was said */
     char notes[800];                   /* of the first node that has any */
     size_t n_noted;                    /* nodes that have some */
+    size_t n_unbound;                  /* nodes whose ranks are not bound */
 };
 
 /* Another case begins: what it is bound to is said only if it is not as before. */

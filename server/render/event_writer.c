@@ -119,6 +119,12 @@ void event_writer_want_samples(struct event_writer *writer)
     writer->csv.has_samples = true;
 }
 
+void event_writer_say_stop(struct event_writer *writer)
+{
+    if (writer->text)
+        run_text_say_stop(writer->text);
+}
+
 void event_writer_want_ranks(struct event_writer *writer)
 {
     writer->wants_ranks = true;

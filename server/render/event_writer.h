@@ -36,6 +36,9 @@ void event_writer_want_samples(struct event_writer *writer);
 /* The same of each rank's time, which rows in JSON leave out. */
 void event_writer_want_ranks(struct event_writer *writer);
 
+/* Say how to stop the run, unless it is over; before event_writer_begin. */
+void event_writer_say_stop(struct event_writer *writer);
+
 const char *event_form_content_type(enum event_form form);
 
 /* Whether the form shows result rows only. */

@@ -20,8 +20,8 @@
 #include "server/plan/follow_up.h"
 #include "server/summary/result_record.h"
 
-/* Lines about joining ranks come no faster than this, but for the last one. */
-#define JOINED_INTERVAL_MS 250
+/* A line about joining ranks comes when all have joined, or after so long. */
+#define JOINED_INTERVAL_MS 2000
 #define NODES_NAMED_MAX 8
 #define GROUPS_NAMED_MAX 16
 #define RANKS_NAMED_MAX 16
@@ -54,6 +54,7 @@ struct run_text {
     struct conditions_text conditions; /* of the current case */
     char settings[256]; /* of the timed loop, where they are not the usual ones */
     bool is_over;       /* before this text began */
+    bool says_stop;
     bool can_follow_up; /* if it is over enough nodes */
     struct buf end;     /* the last lines, once it has ended */
     bool has_ended;
@@ -182,10 +183,15 @@ static void put_labels(json_t *labels, struct buf *out)
     buf_append_str(out, "\n");
 }
 
+void run_text_say_stop(struct run_text *text)
+{
+    text->says_stop = text->post != NULL;
+}
+
 void run_text_begin(const struct run_text *text, struct buf *out)
 {
     buf_printf(out, "# run %s  %s\n", text->id, text->link);
-    if (text->post && !text->is_over)
+    if (text->says_stop && !text->is_over)
         buf_printf(out, "# stop: %s/cancel\n", text->post);
     if (text->settings[0])
         buf_printf(out, "# %s\n", text->settings);
@@ -313,7 +319,8 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
     bool is_completed = strcmp(state, "completed") == 0;
 
     put_verdicts(event, out);
-    if (text->can_follow_up && text->n_nodes >= FOLLOW_UP_NODES_MIN)
+    if (text->can_follow_up && text->n_nodes >= FOLLOW_UP_NODES_MIN &&
+        follow_up_reason(json_object_get(event, "verdicts")))
         buf_printf(out, "# find the slow node: %s/follow_up -H 'Accept: text/plain'\n",
                    text->post);
     text->has_ended = true;
@@ -340,6 +347,7 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     if (strcmp(state, "rendezvous") == 0 && text->started_ms == 0)
         text->started_ms = time_ms;
     if (is_final(state)) {
+        run_text_flush(text, out);
         table_end(&text->table, out);
         put_end(text, event, time_ms, &text->end);
         return;
@@ -542,6 +550,8 @@ static void take_ranks(struct run_text *text, const json_t *event, int64_t time_
         return;
     json_array_foreach (ranks, i, item)
         note_joined(text, json_integer_value(item));
+    if (before == 0)
+        text->joined_shown_ms = time_ms;
     if (text->joined > before &&
         (text->joined == text->world_size ||
          time_ms - text->joined_shown_ms >= JOINED_INTERVAL_MS)) {
@@ -650,7 +660,6 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_ranks(text, event, time_ms, out);
         return;
     }
-    run_text_flush(text, out);
     if (strcmp(type, "state") == 0)
         take_state(text, event, time_ms, out);
     else if (strcmp(type, "rank") == 0)

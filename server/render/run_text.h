@@ -15,6 +15,9 @@ struct run_text;
  * that posts to its address in the API, NULL for none; both copied. NULL when memory is
  * out. */
 struct run_text *run_text_create(const json_t *run, const char *link, const char *post);
+
+/* Say how to stop the run, unless it is over; before run_text_begin. */
+void run_text_say_stop(struct run_text *text);
 void run_text_destroy(struct run_text *text);
 
 /* The opening lines. */

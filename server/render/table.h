@@ -19,7 +19,7 @@ struct table {
     json_t *heading_row; /* a row of the series whose heading was printed last */
     uint64_t halves, empty_halves, wrong_halves, checked_halves, noisy_halves;
     uint64_t enqueued_halves;
-    double busbw_sum, enqueue_us_sum;
+    double busbw_sum, enqueue_us_sum, enqueued_us_sum;
 };
 
 /* Of a run with this spec, as documents have it. With a pattern, whose cases go side by

@@ -104,6 +104,18 @@ test('who may start runs is said beforehand', limit, async (t) => {
   assert.equal((await (await startServer(t)).get('/api/v1/access')).operator, true);
 });
 
+test('an invalid spec is answered as text to whoever asks for text', limit, async (t) => {
+  const server = await startServer(t);
+  const spec = { sizes: [3], nodes: { count: 0 } };
+  const plain = await server.post(spec, { Accept: 'text/plain' });
+  assert.equal(plain.status, 422);
+  assert.match(plain.headers['content-type'], /^text\/plain/);
+  assert.match(plain.text, /^error 422: .*\n(\/\S*: .*\n)+$/);
+  assert.match(plain.text, /^\/nodes\/count: must be /m);
+  for (const accept of ['*/*', 'application/json', 'text/plain, application/json'])
+    assertProblem(await server.post(spec, { Accept: accept }), 422, /./);
+});
+
 test('the lines of docs/api.md work as they stand', limit, async (t) => {
   const [, block] = fs
     .readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')

@@ -34,7 +34,7 @@ function startDemo(t, ...args) {
 test('the demo shows a run across four agents and cleans up', limit, async (t) => {
   const demo = startDemo(t, '--once');
   assert.deepEqual(await demo.ended(120000), { code: 0, signal: null }, demo.describe());
-  assert.match(demo.lines[0], /^\$ curl -N -H 'Accept: text\/plain' -d '\{"name":"demo"/);
+  assert.match(demo.lines[0], /^\$ curl -sSN -H 'Accept: text\/plain' -d '\{"name":"demo"/);
   assert.ok(
     demo.lines.some((line) => /^# 4 .*\b4 ranks /.test(line)),
     demo.describe(),

@@ -176,8 +176,7 @@ TEST(holds_back_joining_ranks_until_flushed)
     buf_init(&out, 1 << 20);
     take(text, events[0], &out);
     take(text, events[1], &out);
-    assert_non_null(strstr(out.data, "# 1 of 3 ranks joined\n"));
-    assert_false(run_text_has_pending(text));
+    assert_null(strstr(out.data, "# 1 of 3 ranks joined\n"));
     take(text, events[2], &out);
     assert_null(strstr(out.data, "# 2 of 3"));
     assert_true(run_text_has_pending(text));
@@ -253,6 +252,37 @@ TEST(says_what_a_rank_took_at_most)
                          "the end\n"));
     run_text_destroy(text);
     buf_release(&out);
+}
+
+/* Whether a run on three nodes whose verdict is this offers a follow-up. */
+static bool offers_follow_up(const char *verdict)
+{
+    json_t *run = json_pack("{s:s, s:{s:s, s:[s]}}", "id", "r", "spec", "pattern", "all",
+                            "collectives", "all_reduce");
+    struct run_text *text = run_text_create(run, "http://h", "curl -X POST URL");
+    char end[300];
+    struct buf out;
+    bool is_there;
+
+    buf_init(&out, 1 << 20);
+    take(text, TIME "\"placed\",\"world_size\":3,\"nodes\":[{},{},{}]}", &out);
+    snprintf(end, sizeof(end),
+             TIME "\"state\",\"state\":\"completed\",\"verdicts\":[%s]}", verdict);
+    take(text, end, &out);
+    run_text_end(text, &out);
+    is_there =
+        strstr(out.data, "# find the slow node: curl -X POST URL/follow_up") != NULL;
+    run_text_destroy(text);
+    buf_release(&out);
+    json_decref(run);
+    return is_there;
+}
+
+TEST(offers_a_follow_up_only_where_something_is_slow)
+{
+    assert_true(offers_follow_up("{\"kind\":\"lateness\",\"answer\":\"late_rank\"}"));
+    assert_false(offers_follow_up("{\"kind\":\"lateness\",\"answer\":\"none\"}"));
+    assert_false(offers_follow_up(""));
 }
 
 TEST(says_how_the_loop_is_shaped)

@@ -45,7 +45,7 @@ const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /* The same request from a shell. The token itself is never shown. */
 export function curlLine(spec, origin, withToken) {
-  const parts = ['curl -N', "-H 'Accept: text/plain'"];
+  const parts = ['curl -sSN', "-H 'Accept: text/plain'"];
   if (withToken) {
     parts.push('-H "Authorization: Bearer $RINGBENCH_TOKEN"');
   }

@@ -152,7 +152,7 @@ test('an empty server shows the three lines to copy', LIMIT, async (t) => {
   assert.deepEqual(lines, [
     `ringbench-server --listen ${new URL(server.url).host}`,
     `ringbench-agent --server ${server.url}`,
-    `curl -N -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`,
+    `curl -sSN -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`,
   ]);
   assert.equal(await nameFilter(page).isVisible(), false);
   await page.evaluate(() => sessionStorage.setItem('ringbench-token', 'secret'));
