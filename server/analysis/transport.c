@@ -26,8 +26,8 @@ struct fold {
     json_t *ways;   /* with their texts and pairs */
     json_t *places; /* of the nodes, as numbers: there are many pairs of few */
     struct transport_comm *comms; /* in the order in which they are named */
-    int *comm_of;                 /* by t->ids, from 1; 0: not among them */
-    size_t n_comms;
+    size_t n_comms, comms_capacity;
+    json_t *comm_at; /* by id: its place in comms */
 };
 
 /* ---- in words ---- */
@@ -112,7 +112,7 @@ static void put_ways(struct fold *fold)
 {
     struct transport *t = fold->t;
 
-    for (size_t i = 0; i < t->way_keys.n; i++) {
+    for (size_t i = 0; i < t->n_ways; i++) {
         json_t *way = json_copy(t->ways[i].json);
 
         put_text(way);
@@ -123,30 +123,39 @@ static void put_ways(struct fold *fold)
 
 /* ---- communicators ---- */
 
-static struct transport_comm *comm_of(struct fold *fold,
-                                      const struct transport_member *member)
+/* NULL: it was not named, or there are too many. */
+static struct transport_comm *comm_of(const struct fold *fold, const char *id)
 {
-    int *place = &fold->comm_of[member->comm];
-    struct transport_comm *comm;
+    int64_t place = json_get_int(fold->comm_at, id, -1);
 
-    if (*place == 0 && fold->n_comms == COMMS_MAX)
-        return NULL;
-    if (*place == 0)
-        *place = (int)++fold->n_comms;
-    comm = &fold->comms[*place - 1];
-    comm->id = fold->t->ids.at[member->comm];
-    if (comm->ranks == 0)
+    return place < 0 ? NULL : &fold->comms[place];
+}
+
+static struct transport_comm *name_comm(struct fold *fold,
+                                        const struct transport_member *member)
+{
+    struct transport_comm *comm = comm_of(fold, member->comm);
+
+    if (!comm && fold->n_comms < COMMS_MAX) {
+        fold->comms = memory_grown(fold->comms, fold->n_comms, &fold->comms_capacity,
+                                   sizeof(*fold->comms), "communicators");
+        json_object_set_new(fold->comm_at, member->comm,
+                            json_integer((json_int_t)fold->n_comms));
+        comm = &fold->comms[fold->n_comms++];
+        *comm = (struct transport_comm){.id = member->comm};
+    }
+    if (comm && comm->ranks == 0)
         comm->ranks = member->ranks;
     return comm;
 }
 
 static void place_ranks(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->t->keys.n; i++) {
+    for (size_t i = 0; i < fold->t->n_said; i++) {
         const struct transport_said *said = &fold->t->said[fold->order[i]];
 
         for (size_t k = 0; k < said->n_members; k++) {
-            struct transport_comm *comm = comm_of(fold, &said->members[k]);
+            struct transport_comm *comm = name_comm(fold, &said->members[k]);
 
             transport_comm_place(comm, said->members[k].rank, said->node);
             if (comm)
@@ -162,23 +171,22 @@ static void place_ranks(struct fold *fold)
 /* What a process sends to and receives from is mostly the same. */
 static bool is_same(const struct transport_peers *a, const struct transport_peers *b)
 {
-    return a->way == b->way && a->comm == b->comm && strcmp(a->ranks, b->ranks) == 0;
+    return a->way == b->way && a->comm == b->comm && a->ranks == b->ranks;
 }
 
 static void place_peers(struct fold *fold)
 {
-    for (size_t i = 0; i < fold->t->keys.n; i++) {
+    for (size_t i = 0; i < fold->t->n_said; i++) {
         const struct transport_said *said = &fold->t->said[i];
 
         for (size_t k = 0; k < said->n_peers; k++) {
             const struct transport_peers *peers = &said->peers[k];
-            int comm = fold->comm_of[peers->comm];
+            struct transport_comm *comm = comm_of(fold, peers->comm);
 
-            if (comm > 0)
-                fold->comms[comm - 1].has_links = true;
-            if (comm > 0 && !(k > 0 && is_same(peers, peers - 1)))
-                transport_add_pairs(fold->t, peers->way, said->node,
-                                    &fold->comms[comm - 1], peers->ranks);
+            if (comm)
+                comm->has_links = true;
+            if (comm && !(k > 0 && is_same(peers, peers - 1)))
+                transport_add_pairs(fold->t, peers->way, said->node, comm, peers->ranks);
         }
     }
 }
@@ -209,33 +217,19 @@ static void add_facts(json_t *out, const json_t *facts)
                                json_object_get(facts, "settings"));
 }
 
-/* Whether no process before has said so. */
-static bool is_new(bool *is_heard, int value)
-{
-    bool is_first = value != TRANSPORT_NONE && !is_heard[value];
-
-    if (is_first)
-        is_heard[value] = true;
-    return is_first;
-}
-
 static void put_facts(const struct fold *fold, json_t *out)
 {
     const struct transport *t = fold->t;
-    bool *is_heard =
-        memory_zeroed(t->facts.texts.n + 1, sizeof(*is_heard), "what processes say");
     double init_s = -1.0;
 
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[fold->order[i]];
 
-        if (is_new(is_heard, said->facts))
-            add_facts(out, json_array_get(t->facts.all, (size_t)said->facts));
+        add_facts(out, said->facts);
         init_s = said->init_s > init_s ? said->init_s : init_s;
     }
     if (init_s >= 0.0)
         json_object_set_new(out, "init_s", json_real(init_s));
-    free(is_heard);
 }
 
 static const struct transport_lines *unread_of(const struct transport_said *said)
@@ -252,26 +246,20 @@ static void put_lines(const struct fold *fold, json_t *out, const char *key,
                       const struct transport_lines *(*of)(const struct transport_said *))
 {
     const struct transport *t = fold->t;
-    bool *is_heard =
-        memory_zeroed(t->lines.texts.n + 1, sizeof(*is_heard), "what processes say");
     json_t *first = json_array();
     int64_t n = 0;
 
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_lines *lines = of(&t->said[fold->order[i]]);
-        const json_t *some = is_new(is_heard, lines->first)
-                                 ? json_array_get(t->lines.all, (size_t)lines->first)
-                                 : NULL;
 
         n += lines->n;
-        for (size_t k = 0; k < json_array_size(some); k++)
-            append_once(first, json_array_get(some, k));
+        for (size_t k = 0; k < json_array_size(lines->first); k++)
+            append_once(first, json_array_get(lines->first, k));
     }
     if (n > 0)
         json_object_set_new(
             out, key, json_pack("{s:I, s:O}", "lines", (json_int_t)n, "first", first));
     json_decref(first);
-    free(is_heard);
 }
 
 /* How many of its ranks were heard, and on how many nodes. */
@@ -396,20 +384,18 @@ json_t *transport_unheard(const struct transport_input *input, bool is_program)
 
 json_t *transport_fold(struct transport *t, const struct transport_input *input)
 {
-    size_t n = t ? t->keys.n : 0;
+    size_t n = t ? t->n_said : 0;
     struct fold fold = {.t = t, .input = input};
     json_t *out;
 
     if (!t || !t->has_logs)
         return NULL;
     fold.order = memory_zeroed(n + 1, sizeof(*fold.order), "the ways of a case");
-    fold.comms = memory_zeroed(t->ids.n + 1, sizeof(*fold.comms), "the ways of a case");
-    fold.comm_of =
-        memory_zeroed(t->ids.n + 1, sizeof(*fold.comm_of), "the ways of a case");
+    fold.comm_at = json_object();
     fold.ways = json_array();
     fold.places = json_array();
     for (size_t i = 0; i < input->n_nodes; i++) {
-        transport_see_ports(t, (int)i, input->nodes[i].inventory);
+        transport_see_ports(t, i, input->nodes[i].inventory);
         json_array_append_new(fold.places, json_integer((json_int_t)i));
     }
     for (size_t i = 0; i < n; i++)
@@ -422,6 +408,6 @@ json_t *transport_fold(struct transport *t, const struct transport_input *input)
     json_decref(fold.places);
     free(fold.order);
     free(fold.comms);
-    free(fold.comm_of);
+    json_decref(fold.comm_at);
     return out;
 }

@@ -1,5 +1,4 @@
 /* transport_differ.c - nodes that are not as most others are, by NCCL's log */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,104 +11,91 @@
 
 /* ---- one value of each node ---- */
 
-/* What a node's processes say of one thing: TRANSPORT_NONE nothing. */
-struct column {
-    struct transport_texts values;
-    int *value_of; /* by node */
-    size_t n;
-};
-
-static void column_init(struct column *column, size_t n)
+/* Texts by node, null where nothing is said of it. */
+static json_t *column_create(size_t n)
 {
-    memset(column, 0, sizeof(*column));
-    column->value_of = memory_zeroed(n + 1, sizeof(*column->value_of), "a finding");
-    column->n = n;
+    json_t *column = json_array();
+
     for (size_t i = 0; i < n; i++)
-        column->value_of[i] = TRANSPORT_NONE;
+        json_array_append_new(column, json_null());
+    return column;
 }
 
-static void column_release(struct column *column)
+static const char *text_at(const json_t *column, size_t node)
 {
-    transport_texts_release(&column->values);
-    free(column->value_of);
+    return json_string_value(json_array_get(column, node));
 }
 
 /* Processes of a node may differ, such as by a rank's own HCA: all of them are its value.
  */
-static void column_add(struct column *column, int node, const char *value)
+static void column_add(json_t *column, int node, const char *value)
 {
-    int *at = &column->value_of[node];
+    const char *before = text_at(column, (size_t)node);
     char joined[VALUE_MAX];
 
-    if (*at == TRANSPORT_NONE) {
-        *at = transport_text_of(&column->values, value);
-    } else if (strcmp(column->values.at[*at], value) != 0 &&
-               !(strstr(column->values.at[*at], " | ") &&
-                 strstr(column->values.at[*at], value))) {
-        snprintf(joined, sizeof(joined), "%.90s | %.90s", column->values.at[*at], value);
-        *at = transport_text_of(&column->values, joined);
-    }
+    if (before &&
+        (strcmp(before, value) == 0 || (strstr(before, " | ") && strstr(before, value))))
+        return;
+    if (before)
+        snprintf(joined, sizeof(joined), "%.90s | %.90s", before, value);
+    json_array_set_new(column, (size_t)node, json_clean_string(before ? joined : value));
 }
 
-/* The value of more than half of the nodes that have one; TRANSPORT_NONE: of none. */
-static int usual_of(const struct column *column)
+/* The value of more than half of the nodes that have one; NULL: there is none. Only a
+ * value that is left when different ones cancel each other can be (Boyer and Moore's
+ * majority vote). */
+static const char *usual_of(const json_t *column)
 {
-    int usual = TRANSPORT_NONE;
-    size_t n = 0, best = 0;
+    const char *usual = NULL;
+    size_t votes = 0, n = 0, has_it = 0;
 
-    for (size_t value = 0; value < column->values.n; value++) {
-        size_t count = 0;
+    for (size_t i = 0; i < json_array_size(column); i++) {
+        const char *value = text_at(column, i);
 
-        for (size_t i = 0; i < column->n; i++)
-            count += column->value_of[i] == (int)value;
-        if (count > best) {
-            best = count;
-            usual = (int)value;
-        }
+        if (!value)
+            continue;
+        if (votes == 0)
+            usual = value;
+        votes += strcmp(value, usual) == 0 ? 1 : (size_t)-1;
+        n++;
     }
-    for (size_t i = 0; i < column->n; i++)
-        n += column->value_of[i] != TRANSPORT_NONE;
-    return 2 * best > n ? usual : TRANSPORT_NONE;
+    for (size_t i = 0; usual && i < json_array_size(column); i++)
+        has_it += text_at(column, i) && strcmp(text_at(column, i), usual) == 0;
+    return 2 * has_it > n ? usual : NULL;
 }
 
 /* Of two nodes that differ neither is the odd one. */
-static void compare_two(struct findings *findings, const struct column *column,
-                        const char *what)
+static void compare_two(struct findings *findings, const json_t *column, const char *what)
 {
-    int seen[2], n = 0;
+    size_t seen[2], n = 0;
     char text[TRANSPORT_WHAT_MAX];
     struct transport_finding *one;
 
-    for (size_t i = 0; i < column->n && n < 3; i++)
-        if (column->value_of[i] != TRANSPORT_NONE && n++ < 2)
-            seen[n - 1] = (int)i;
-    if (n != 2 || column->value_of[seen[0]] == column->value_of[seen[1]])
+    for (size_t i = 0; i < json_array_size(column) && n < 3; i++)
+        if (text_at(column, i) && n++ < 2)
+            seen[n - 1] = i;
+    if (n != 2 || strcmp(text_at(column, seen[0]), text_at(column, seen[1])) == 0)
         return;
-    assert(column->values.at);
     snprintf(text, sizeof(text), "%s differs (%.150s; %.150s)", what,
-             column->values.at[column->value_of[seen[0]]],
-             column->values.at[column->value_of[seen[1]]]);
+             text_at(column, seen[0]), text_at(column, seen[1]));
     one = transport_finding_of(findings, "differs", text);
-    transport_finding_node(one, seen[0]);
-    transport_finding_node(one, seen[1]);
+    transport_finding_node(one, (int)seen[0]);
+    transport_finding_node(one, (int)seen[1]);
 }
 
 /* Where most have a value. Names of interfaces may well differ between two nodes. */
-static void name_odd(struct findings *findings, const struct column *column,
-                     const char *what)
+static void name_odd(struct findings *findings, const json_t *column, const char *what)
 {
-    int usual = usual_of(column);
+    const char *usual = usual_of(column);
 
-    if (usual == TRANSPORT_NONE)
-        return;
-    assert(column->values.at);
-    for (size_t i = 0; i < column->n; i++) {
+    for (size_t i = 0; usual && i < json_array_size(column); i++) {
+        const char *value = text_at(column, i);
         char text[TRANSPORT_WHAT_MAX];
 
-        if (column->value_of[i] == TRANSPORT_NONE || column->value_of[i] == usual)
+        if (!value || strcmp(value, usual) == 0)
             continue;
         snprintf(text, sizeof(text), "%s is %.150s, while most nodes have %.150s", what,
-                 column->values.at[column->value_of[i]], column->values.at[usual]);
+                 value, usual);
         transport_finding_node(transport_finding_of(findings, "differs", text), (int)i);
     }
 }
@@ -119,20 +105,19 @@ static void name_odd(struct findings *findings, const struct column *column,
 static void compare_fact(struct findings *findings, const char *key, const char *what)
 {
     const struct transport *t = findings->t;
-    struct column column;
+    json_t *column = column_create(t->n_nodes);
 
-    column_init(&column, t->n_nodes);
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
-        const char *value = json_get_str(transport_facts_of(t, said), key, NULL);
+        const char *value = json_get_str(said->facts, key, NULL);
 
         if (value)
-            column_add(&column, said->node, value);
+            column_add(column, said->node, value);
     }
-    name_odd(findings, &column, what);
+    name_odd(findings, column, what);
     if (strcmp(key, "version") == 0)
-        compare_two(findings, &column, what);
-    column_release(&column);
+        compare_two(findings, column, what);
+    json_decref(column);
 }
 
 /* Settings that a process reads when it chooses or uses its network. */
@@ -160,31 +145,30 @@ static bool names_hardware(const char *name)
 static void compare_setting(struct findings *findings, const char *name)
 {
     const struct transport *t = findings->t;
-    struct column column;
+    json_t *column = column_create(t->n_nodes);
     bool has_absent = false;
 
-    column_init(&column, t->n_nodes);
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
-        const json_t *settings = json_object_get(transport_facts_of(t, said), "settings");
+        const json_t *settings = json_object_get(said->facts, "settings");
         const char *value = json_get_str(settings, name, NULL);
 
         if (value)
-            column_add(&column, said->node, value);
+            column_add(column, said->node, value);
     }
-    for (size_t i = 0; i < t->keys.n && decides_network(name); i++) {
+    for (size_t i = 0; i < t->n_said && decides_network(name); i++) {
         const struct transport_said *said = &t->said[i];
 
-        if (column.value_of[said->node] == TRANSPORT_NONE &&
-            json_object_get(transport_facts_of(t, said), "network")) {
-            column_add(&column, said->node, "not in the log");
+        if (!text_at(column, (size_t)said->node) &&
+            json_object_get(said->facts, "network")) {
+            column_add(column, said->node, "not in the log");
             has_absent = true;
         }
     }
-    name_odd(findings, &column, name);
+    name_odd(findings, column, name);
     if (!names_hardware(name) || has_absent)
-        compare_two(findings, &column, name);
-    column_release(&column);
+        compare_two(findings, column, name);
+    json_decref(column);
 }
 
 static void compare_settings(struct findings *findings)
@@ -193,9 +177,8 @@ static void compare_settings(struct findings *findings)
     json_t *names = json_object(), *value;
     const char *name;
 
-    for (size_t i = 0; i < json_array_size(t->facts.all); i++)
-        json_object_update_missing(
-            names, json_object_get(json_array_get(t->facts.all, i), "settings"));
+    for (size_t i = 0; i < t->n_said; i++)
+        json_object_update_missing(names, json_object_get(t->said[i].facts, "settings"));
     json_object_foreach (names, name, value)
         if (strncmp(name, "NCCL_DEBUG", 10) != 0) /* what is logged is no fault */
             compare_setting(findings, name);
@@ -206,10 +189,9 @@ static void compare_settings(struct findings *findings)
 
 static const json_t *hcas_of(const struct transport *t, int node)
 {
-    for (size_t i = 0; i < t->keys.n; i++)
-        if (t->said[i].node == node &&
-            json_object_get(transport_facts_of(t, &t->said[i]), "hcas"))
-            return json_object_get(transport_facts_of(t, &t->said[i]), "hcas");
+    for (size_t i = 0; i < t->n_said; i++)
+        if (t->said[i].node == node && json_object_get(t->said[i].facts, "hcas"))
+            return json_object_get(t->said[i].facts, "hcas");
     return NULL;
 }
 
@@ -271,11 +253,10 @@ static void found_hcas(struct findings *findings, int node, int usual, bool is_m
 static void compare_hcas(struct findings *findings)
 {
     const struct transport *t = findings->t;
-    int usual_node = TRANSPORT_NONE, usual;
-    size_t n_compared = 0;
-    struct column column;
+    json_t *column = column_create(t->n_nodes);
+    const char *usual;
+    size_t most = 0, n_compared = 0;
 
-    column_init(&column, t->n_nodes);
     for (size_t i = 0; i < t->n_nodes; i++) {
         const json_t *hcas = hcas_of(t, (int)i);
         char count[64];
@@ -284,23 +265,22 @@ static void compare_hcas(struct findings *findings)
         if (!hcas || has_said(findings, "hca", (int)i))
             continue;
         count_hcas(hcas, count, sizeof(count));
-        column_add(&column, (int)i, count);
-        n_compared++;
-        if (usual_node == TRANSPORT_NONE ||
-            json_array_size(hcas) > json_array_size(hcas_of(t, usual_node)))
-            usual_node = (int)i;
+        column_add(column, (int)i, count);
+        if (n_compared++ == 0 ||
+            json_array_size(hcas) > json_array_size(hcas_of(t, (int)most)))
+            most = i;
     }
-    usual = usual_of(&column);
+    usual = usual_of(column);
     /* Without a majority the one of two that has less is the odd one. */
-    if (usual == TRANSPORT_NONE && n_compared == 2)
-        usual = column.value_of[usual_node];
-    for (size_t i = 0; i < t->n_nodes && usual != TRANSPORT_NONE; i++)
-        if (column.value_of[i] == usual)
-            usual_node = (int)i;
-    for (size_t i = 0; i < t->n_nodes && usual != TRANSPORT_NONE; i++)
-        if (column.value_of[i] != TRANSPORT_NONE && column.value_of[i] != usual)
-            found_hcas(findings, (int)i, usual_node, n_compared > 2);
-    column_release(&column);
+    if (!usual && n_compared == 2)
+        usual = text_at(column, most);
+    for (size_t i = 0; i < t->n_nodes && usual; i++)
+        if (text_at(column, i) && strcmp(text_at(column, i), usual) == 0)
+            most = i;
+    for (size_t i = 0; i < t->n_nodes && usual; i++)
+        if (text_at(column, i) && strcmp(text_at(column, i), usual) != 0)
+            found_hcas(findings, (int)i, (int)most, n_compared > 2);
+    json_decref(column);
 }
 
 /* With several channels NCCL spreads them over the HCAs of one kind that are near to its
@@ -310,18 +290,18 @@ static void check_single_hca(struct findings *findings, int node)
     const struct transport *t = findings->t;
     size_t n_ranks = 0, n_net = 0;
     int64_t n_hcas = 0, n_channels = 0;
-    int used = TRANSPORT_NONE;
+    const char *used = NULL;
     char text[TRANSPORT_WHAT_MAX];
 
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[i];
 
         if (said->node != node)
             continue;
         n_ranks++;
-        if (said->hca == TRANSPORT_NONE)
+        if (!said->hca)
             continue;
-        if (said->has_more_hcas || (used != TRANSPORT_NONE && said->hca != used))
+        if (said->has_more_hcas || (used && said->hca != used))
             return;
         used = said->hca;
         n_net++;
@@ -331,7 +311,7 @@ static void check_single_hca(struct findings *findings, int node)
     if ((int64_t)n_ranks < n_hcas || n_net < 2 || n_hcas < 2 || n_channels < 2)
         return;
     snprintf(text, sizeof(text), "of %lld HCAs NCCL uses %.60s alone", (long long)n_hcas,
-             t->texts.at[used]);
+             used);
     transport_finding_node(transport_finding_of(findings, "hca", text), node);
 }
 

@@ -14,15 +14,15 @@
 
 /* A sentence, with the nodes that it holds for, in their order. */
 struct transport_finding {
-    json_t *what;
+    const json_t *what;
     int *nodes;
     size_t n_nodes;
-    int lines[TRANSPORT_LINES_QUOTED]; /* of t->texts */
+    const char *lines[TRANSPORT_LINES_QUOTED];
     size_t n_lines;
 };
 
 struct findings {
-    const struct transport *t;
+    struct transport *t;
     const struct transport_input *input;
     const size_t *order; /* of t->said, by node and rank */
     const struct transport_comm *comms;
@@ -30,32 +30,27 @@ struct findings {
     const json_t *names; /* of the nodes */
     struct transport_finding all[TRANSPORT_FINDINGS_MAX];
     size_t n;
-    int *place_of;  /* by t->whats, from 1; 0: not found yet */
     bool *receives; /* by GPUDirect, by node */
 };
 
-/* NULL: there are too many. */
-struct transport_finding *transport_new_finding(struct findings *findings, json_t *what);
-
-/* Of what no single process said; one that is there already is that. NULL: there are too
+/* The finding of a kept value (transport_kept), made if it is new; NULL: there are too
  * many. */
+struct transport_finding *transport_finding_with(struct findings *findings,
+                                                 const json_t *what);
+
+/* The same of what no single process said. */
 struct transport_finding *transport_finding_of(struct findings *findings,
                                                const char *about, const char *text);
-
-/* What a process said of itself (transport_take.c, take_facts); NULL: nothing. */
-const json_t *transport_facts_of(const struct transport *t,
-                                 const struct transport_said *said);
 
 /* Whether a way leaves the node, or may. */
 bool transport_is_network(const struct transport *t, const json_t *way);
 
 /* Each node once. NULL is fine. */
 void transport_finding_node(struct transport_finding *one, int node);
-void transport_finding_line(struct transport_finding *one, int line);
+void transport_finding_line(struct transport_finding *one, const char *line);
 
 /* The lines of the log that a finding quotes. A new array. */
-json_t *transport_lines_json(const struct transport *t,
-                             const struct transport_finding *one);
+json_t *transport_lines_json(const struct transport_finding *one);
 
 /* Nodes whose settings, HCAs, versions or interfaces are not as most others', and those
  * that use one HCA of several. */

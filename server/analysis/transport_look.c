@@ -31,10 +31,10 @@ static void add_found(struct look *look, const char *line, json_t *what)
     if (said->n_found < FOUND_MAX) {
         said->found = memory_grown(said->found, said->n_found, &said->found_capacity,
                                    sizeof(*said->found), "what a process found");
-        said->found[said->n_found++] = (struct transport_found){
-            .what = transport_value_of(&look->t->whats, what),
-            .line = line ? transport_text_of(&look->t->texts, line) : TRANSPORT_NONE,
-            .unless_receives = look->only_sends};
+        said->found[said->n_found++] =
+            (struct transport_found){.what = transport_kept(look->t, what),
+                                     .line = transport_kept_text(look->t, line),
+                                     .unless_receives = look->only_sends};
     }
     json_decref(what);
 }
@@ -532,7 +532,6 @@ static void note_hcas(struct look *look)
     struct transport_said *said = look->said;
     const char *used = NULL, *link = "";
 
-    said->hca = TRANSPORT_NONE;
     for (size_t i = 0; i < json_array_size(look->ways); i++) {
         const json_t *way = json_array_get(look->ways, i);
         const char *name = json_get_str(way, "name", NULL);
@@ -546,7 +545,7 @@ static void note_hcas(struct look *look)
     }
     if (!used)
         return;
-    said->hca = transport_text_of(&look->t->texts, used);
+    said->hca = transport_kept_text(look->t, used);
     for (size_t i = 0; i < json_array_size(hcas); i++)
         said->n_hcas +=
             strcmp(json_get_str(json_array_get(hcas, i), "link", ""), link) == 0;
@@ -586,9 +585,8 @@ void transport_look(struct transport *t, struct transport_said *said,
     const char *why = reason_about(log, "ib");
 
     said->by_sockets = network && strcmp(network, "Socket") == 0;
-    said->network = network ? transport_text_of(&t->texts, network) : TRANSPORT_NONE;
-    said->why =
-        said->by_sockets && why ? transport_text_of(&t->texts, why) : TRANSPORT_NONE;
+    said->network = transport_kept_text(t, network);
+    said->why = said->by_sockets ? transport_kept_text(t, why) : NULL;
     if (t->host) {
         check_host(&look);
         return;

@@ -34,8 +34,8 @@ bool transport_foreign(const struct findings *findings, char out[TRANSPORT_NAME_
     const char *version;
     bool is_rccl;
 
-    for (size_t i = 0; i < t->keys.n; i++) {
-        const json_t *facts = transport_facts_of(t, &t->said[findings->order[i]]);
+    for (size_t i = 0; i < t->n_said; i++) {
+        const json_t *facts = t->said[findings->order[i]].facts;
 
         if (is_foreign(facts) && (!found || !json_object_get(found, "version")))
             found = facts;
@@ -81,7 +81,7 @@ static void name_short_nodes(const struct findings *findings,
     const struct transport *t = findings->t;
     int64_t *wanted = memory_zeroed(t->n_nodes + 1, sizeof(*wanted), "a finding");
 
-    for (size_t i = 0; i < t->keys.n; i++)
+    for (size_t i = 0; i < t->n_said; i++)
         if (t->said[i].local_ranks > wanted[t->said[i].node])
             wanted[t->said[i].node] = t->said[i].local_ranks;
     for (size_t i = 0; i < comm->n; i++)
@@ -96,7 +96,7 @@ static void name_short_nodes(const struct findings *findings,
 void transport_absent(struct findings *findings)
 {
     const struct transport *t = findings->t;
-    bool has_world_links = t->world.ranks > 0 && t->way_keys.n > 0;
+    bool has_world_links = t->world.ranks > 0 && t->n_ways > 0;
 
     for (size_t i = 0; i < findings->n_comms && !has_world_links; i++) {
         const struct transport_comm *comm = &findings->comms[i];
@@ -130,7 +130,7 @@ static int unconnected_node(const struct transport *t)
     bool *has_way = memory_zeroed(t->n_nodes + 1, sizeof(*has_way), "a finding");
     int first = -1;
 
-    for (size_t i = 0; i < t->way_keys.n; i++)
+    for (size_t i = 0; i < t->n_ways; i++)
         for (size_t k = 0; k < t->ways[i].n_pairs; k++) {
             uint64_t pair = t->ways[i].pairs[k];
 
@@ -175,9 +175,9 @@ static json_t *why_json(const struct findings *findings)
     const struct transport *t = findings->t;
     struct transport_finding why = {.n_lines = 0};
 
-    for (size_t i = 0; i < t->keys.n; i++)
+    for (size_t i = 0; i < t->n_said; i++)
         transport_finding_line(&why, t->said[findings->order[i]].why);
-    return transport_lines_json(t, &why);
+    return transport_lines_json(&why);
 }
 
 json_t *transport_ways_verdict(const struct findings *findings, const json_t *folded,

@@ -1,15 +1,14 @@
 /* transport_state.h - the struct behind transport.h, for the files that make it up
  *
- * What a log says is made small when it comes: texts become numbers, and what speaks
- * against its ways is found then. So the end of a case of 10,000 processes goes over
- * numbers alone. */
+ * What a log says is made small when it comes: of texts and values that are equal one is
+ * kept, so that equal ones have the same address, and what speaks against the ways is
+ * found then. */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSPORT_STATE_H
 
 #include <stdint.h>
 
 #include "server/analysis/transport.h"
-#include "server/analysis/transport_texts.h"
 
 /* A communicator, and on which node each of its ranks is. */
 struct transport_comm {
@@ -37,25 +36,29 @@ enum transport_init {
 };
 
 struct transport_member {
-    int comm; /* of t->ids */
+    const char *comm;
     int64_t rank, ranks;
     enum transport_init init;
 };
 
 /* Peers of a way that stand where their communicator's logs will say. */
 struct transport_peers {
-    int way, comm;
-    char *ranks; /* "1,8-15" */
+    int way;
+    const char *comm, *ranks; /* "1,8-15" */
 };
 
 struct transport_found {
-    int what, line;       /* of t->whats and t->texts; TRANSPORT_NONE */
+    /* {"about","text"} as verdicts have it; with "hca", between "text" and "rest" stands
+     * what that names, where it is known. With "is_echo" it follows from something else;
+     * with "device" it is of that HCA, and nobody says why. */
+    const json_t *what;
+    const char *line;     /* of the log, or NULL */
     bool unless_receives; /* no finding where another of the node receives by GPUDirect */
 };
 
 /* Of which it keeps the first. */
 struct transport_lines {
-    int first; /* of t->lines; TRANSPORT_NONE */
+    const json_t *first; /* or NULL */
     int64_t n;
 };
 
@@ -67,16 +70,16 @@ struct transport_said {
     struct transport_peers *peers;
     struct transport_found *found;
     size_t n_members, n_peers, n_found, found_capacity;
-    size_t n_first;   /* of these, before who goes another way than most */
-    int network, why; /* of t->texts; TRANSPORT_NONE */
+    size_t n_first;            /* of these, before who goes another way than most */
+    const char *network, *why; /* or NULL */
     bool by_sockets, receives;
     bool is_spread;      /* its communicator is of several nodes, or may be */
     int64_t local_ranks; /* of its node, as it says; 0: it does not */
-    int hca;             /* of t->texts: the one that it uses; TRANSPORT_NONE: none */
+    const char *hca;     /* the one that it uses, or NULL */
     bool has_more_hcas;  /* it uses several, */
     int64_t n_hcas;      /* of so many of that kind */
     int64_t n_channels;  /* over these */
-    int facts;           /* of t->facts; TRANSPORT_NONE */
+    json_t *facts;       /* see take_facts() */
     struct transport_lines unread, late;
     double init_s;
 };
@@ -95,17 +98,20 @@ struct transport {
     size_t n_nodes, max;
     const struct host_options *host; /* NULL: NCCL's */
     bool has_logs;
-    struct transport_texts keys; /* of processes, in the order of: */
     struct transport_said *said;
+    size_t n_said;
+    json_t *said_at;             /* by process: its place in said */
     struct transport_comm world; /* the case's own ranks, where they are known */
-    struct transport_texts texts, ids, way_keys;
-    /* whats: {"about","text"} as verdicts have it; with "hca", between "text" and "rest"
-     * stands what that names, where it is known. With "is_echo" it follows from something
-     * else; with "device" it is of that HCA, and nobody says why. */
-    struct transport_values facts, lines, ports, whats;
-    int **node_ports; /* by node, ended by TRANSPORT_NONE; NULL: not looked at */
+    json_t *texts, *values;      /* each once, by its text */
+    json_t **ports;              /* by node: RDMA ports of its inventory, or NULL */
     struct transport_way ways[TRANSPORT_WAYS_MAX];
+    size_t n_ways;
+    json_t *way_at; /* by what tells ways apart: its place in ways */
 };
+
+/* The one that is kept of equal texts, and of equal values (borrowed). NULL: NULL. */
+const char *transport_kept_text(struct transport *t, const char *text);
+json_t *transport_kept(struct transport *t, json_t *value);
 
 void transport_sort_pairs(struct transport_way *way);
 
@@ -116,12 +122,12 @@ void transport_add_pairs(struct transport *t, int way, int node,
 void transport_look(struct transport *t, struct transport_said *said,
                     const json_t *inventory, const json_t *log);
 
-/* The ports of a node, if they were not looked at. */
-void transport_see_ports(struct transport *t, int node, const json_t *inventory);
+/* Keep the ports of a node, if they are not kept yet. */
+void transport_see_ports(struct transport *t, size_t node, const json_t *inventory);
 
 /* The verdicts of kind `transport` on what was folded; order: places of said, by node and
  * rank. A new array. */
-json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
+json_t *transport_verdicts(struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded);
 

@@ -13,6 +13,19 @@
 
 #define RANKS_MAX 65536
 
+/* The number of a name in an object of numbers: the next one if it is new and there are
+ * fewer than `most`, or -1. */
+static int64_t place_of(json_t *places, const char *name, size_t most)
+{
+    int64_t place = json_get_int(places, name, -1);
+    size_t n = json_object_size(places);
+
+    if (place >= 0 || n >= most)
+        return place;
+    json_object_set_new_nocheck(places, name, json_integer((json_int_t)n));
+    return (int64_t)n;
+}
+
 /* ---- which rank is where ---- */
 
 void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
@@ -73,13 +86,12 @@ static enum transport_init init_of(const json_t *about)
     return *init ? TRANSPORT_INIT_BEGUN : TRANSPORT_INIT_UNKNOWN;
 }
 
-/* The same number in all processes. */
 static void add_member(struct transport *t, struct transport_said *said,
                        const json_t *about)
 {
     struct transport_member *member = &said->members[said->n_members];
 
-    member->comm = transport_text_of(&t->ids, json_get_str(about, "comm", ""));
+    member->comm = transport_kept_text(t, json_get_str(about, "comm", ""));
     member->rank = json_get_int(about, "rank", -1);
     member->ranks = json_get_int(about, "ranks", 0);
     member->init = init_of(about);
@@ -142,7 +154,7 @@ static json_t *new_way(const char *kind, const json_t *way)
     return out;
 }
 
-/* Its place; a new one where there is none. TRANSPORT_NONE: too many. */
+/* Its place; a new one where there is none. -1: there are too many. */
 static int find_way(struct transport *t, const struct transport_node *node,
                     const json_t *way)
 {
@@ -151,11 +163,9 @@ static int find_way(struct transport *t, const struct transport_node *node,
     int place;
 
     way_key(kind, way, key, sizeof(key));
-    if (t->way_keys.n == TRANSPORT_WAYS_MAX && !json_object_get(t->way_keys.places, key))
-        return TRANSPORT_NONE;
-    place = transport_text_of(&t->way_keys, key);
-    if (!t->ways[place].json)
-        t->ways[place].json = new_way(kind, way);
+    place = (int)place_of(t->way_at, key, TRANSPORT_WAYS_MAX);
+    if (place == (int)t->n_ways)
+        t->ways[t->n_ways++].json = new_way(kind, way);
     return place;
 }
 
@@ -219,20 +229,15 @@ static void raise(json_t *object, const char *key, int64_t value)
         json_object_set_new(object, key, json_integer(value));
 }
 
-/* comm: TRANSPORT_NONE where the ranks are the case's own. */
-static void add_peers(struct transport *t, struct transport_said *said, int way, int comm,
-                      const char *ranks)
+/* comm: NULL where the ranks are the case's own. */
+static void add_peers(struct transport *t, struct transport_said *said, int way,
+                      const char *comm, const char *ranks)
 {
-    struct transport_peers *peers = &said->peers[said->n_peers];
-
-    if (!ranks)
-        return;
-    if (comm == TRANSPORT_NONE) {
+    if (ranks && comm)
+        said->peers[said->n_peers++] =
+            (struct transport_peers){way, comm, transport_kept_text(t, ranks)};
+    else if (ranks)
         transport_add_pairs(t, way, said->node, &t->world, ranks);
-        return;
-    }
-    *peers = (struct transport_peers){way, comm, memory_text(ranks, "peers of a rank")};
-    said->n_peers++;
 }
 
 /* Whose way it is: the log's own, or another that the way names by its place. */
@@ -249,9 +254,10 @@ static void take_way(struct transport *t, struct transport_said *said,
                      const json_t *way)
 {
     const json_t *owner = owner_of(log, way);
-    int at = find_way(t, node, way), comm = TRANSPORT_NONE;
+    const char *comm = NULL;
+    int at = find_way(t, node, way);
 
-    if (at == TRANSPORT_NONE)
+    if (at < 0)
         return;
     raise(t->ways[at].json, "channels", json_get_int(way, "channels", 0));
     raise(t->ways[at].json, "p2p_channels", json_get_int(way, "p2p_channels", 0));
@@ -259,7 +265,7 @@ static void take_way(struct transport *t, struct transport_said *said,
     if (owner != log && !json_object_get(owner, "comm"))
         return;
     if (owner != log || !is_placed)
-        comm = transport_text_of(&t->ids, json_get_str(owner, "comm", ""));
+        comm = transport_kept_text(t, json_get_str(owner, "comm", ""));
     add_peers(t, said, at, comm, json_get_str(way, "to", NULL));
     add_peers(t, said, at, comm, json_get_str(way, "from", NULL));
 }
@@ -285,8 +291,7 @@ static struct transport_lines lines_of(struct transport *t, const json_t *lines)
 {
     json_t *first = json_object_get(lines, "first");
 
-    return (struct transport_lines){first ? transport_value_of(&t->lines, first)
-                                          : TRANSPORT_NONE,
+    return (struct transport_lines){transport_kept(t, first),
                                     json_get_int(lines, "lines", 0)};
 }
 
@@ -301,51 +306,23 @@ static void take_facts(struct transport *t, struct transport_said *said,
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         if (json_object_get(log, kept[i]))
             json_object_set(facts, kept[i], json_object_get(log, kept[i]));
-    said->facts = transport_value_of(&t->facts, facts);
+    said->facts = transport_kept(t, facts);
     json_decref(facts);
     said->init_s = json_get_num(log, "init_s", -1.0);
     said->unread = lines_of(t, json_object_get(log, "unread"));
     said->late = lines_of(t, json_object_get(log, "late_warnings"));
 }
 
-/* ---- ports ---- */
-
-/* By node, of thousands there are few that differ. */
-static json_t *port_value(const json_t *port)
+void transport_see_ports(struct transport *t, size_t node, const json_t *inventory)
 {
-    return json_pack("{s:o, s:I, s:o, s:o}", "name",
-                     json_clean_string(json_get_str(port, "name", "?")), "port",
-                     (json_int_t)json_get_int(port, "port", 1), "state",
-                     json_clean_string(json_get_str(port, "state", "?")), "netdev",
-                     json_clean_string(json_get_str(port, "netdev", "")));
-}
-
-void transport_see_ports(struct transport *t, int node, const json_t *inventory)
-{
-    const json_t *ports = json_object_get(inventory, "rdma");
-    size_t n = json_array_size(ports), kept = 0;
-    int *places;
-
-    if (t->node_ports[node] || !inventory)
-        return;
-    places = memory_zeroed(n + 1, sizeof(*places), "the ports of a node");
-    for (size_t i = 0; i < n; i++) {
-        json_t *value = port_value(json_array_get(ports, i));
-
-        places[kept] = transport_value_of(&t->ports, value);
-        kept += places[kept] != TRANSPORT_NONE;
-        json_decref(value);
-    }
-    places[kept] = TRANSPORT_NONE;
-    t->node_ports[node] = places;
+    if (!t->ports[node])
+        t->ports[node] = json_incref(json_object_get(inventory, "rdma"));
 }
 
 /* ---- one log ---- */
 
 static void release_said(struct transport_said *said)
 {
-    for (size_t i = 0; i < said->n_peers; i++)
-        free(said->peers[i].ranks);
     free(said->members);
     free(said->peers);
     free(said->found);
@@ -356,13 +333,16 @@ static struct transport_said *
 said_of(struct transport *t, const struct transport_speaker *speaker, const json_t *log)
 {
     struct transport_said *said;
+    int64_t place;
     char key[48];
 
     snprintf(key, sizeof(key), "%d.%lld", speaker->rank,
              (long long)json_get_int(log, "pid", 0));
-    if (t->keys.n == t->max && !json_object_get(t->keys.places, key))
+    place = place_of(t->said_at, key, t->max);
+    if (place < 0)
         return NULL;
-    said = &t->said[transport_text_of(&t->keys, key)];
+    t->n_said = json_object_size(t->said_at);
+    said = &t->said[place];
     release_said(said);
     *said = (struct transport_said){.node = speaker->node,
                                     .rank = json_get_int(log, "rank", 0)};
@@ -385,7 +365,7 @@ void transport_take(struct transport *t, const struct transport_speaker *speaker
     take_members(t, said, log);
     take_ways(t, said, speaker, log);
     take_facts(t, said, log);
-    transport_see_ports(t, speaker->node, speaker->inventory);
+    transport_see_ports(t, (size_t)speaker->node, speaker->inventory);
     transport_look(t, said, speaker->inventory, log);
 }
 
@@ -400,8 +380,11 @@ struct transport *transport_create(size_t n_nodes, size_t max,
     t->max = max;
     t->host = host;
     t->said = memory_zeroed(max + 1, sizeof(*t->said), "the ways of a case");
-    t->node_ports =
-        memory_zeroed(n_nodes + 1, sizeof(*t->node_ports), "the ways of a case");
+    t->ports = memory_zeroed(n_nodes + 1, sizeof(*t->ports), "the ways of a case");
+    t->said_at = json_object();
+    t->way_at = json_object();
+    t->texts = json_object();
+    t->values = json_object();
     return t;
 }
 
@@ -409,24 +392,20 @@ void transport_destroy(struct transport *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; i < t->keys.n; i++)
+    for (size_t i = 0; i < t->n_said; i++)
         release_said(&t->said[i]);
     for (size_t i = 0; i < t->n_nodes; i++)
-        free(t->node_ports[i]);
-    for (size_t i = 0; i < t->way_keys.n; i++) {
+        json_decref(t->ports[i]);
+    for (size_t i = 0; i < t->n_ways; i++) {
         json_decref(t->ways[i].json);
         free(t->ways[i].pairs);
     }
     free(t->said);
-    free(t->node_ports);
+    free(t->ports);
     transport_comm_release(&t->world);
-    transport_texts_release(&t->keys);
-    transport_texts_release(&t->texts);
-    transport_texts_release(&t->ids);
-    transport_texts_release(&t->way_keys);
-    transport_values_release(&t->facts);
-    transport_values_release(&t->lines);
-    transport_values_release(&t->ports);
-    transport_values_release(&t->whats);
+    json_decref(t->said_at);
+    json_decref(t->way_at);
+    json_decref(t->texts);
+    json_decref(t->values);
     free(t);
 }

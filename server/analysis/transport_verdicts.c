@@ -27,30 +27,19 @@ static bool has_no_partner(const struct transport *t, int node, const json_t *wh
 static void add_found(struct findings *findings, const struct transport_said *said,
                       const struct transport_found *found)
 {
-    const json_t *whats = findings->t->whats.all;
-    int *place;
+    struct transport_finding *one;
 
-    if (found->what == TRANSPORT_NONE ||
-        (found->unless_receives && findings->receives[said->node]) ||
-        has_no_partner(findings->t, said->node,
-                       json_array_get(whats, (size_t)found->what)))
+    if ((found->unless_receives && findings->receives[said->node]) ||
+        has_no_partner(findings->t, said->node, found->what))
         return;
-    place = &findings->place_of[found->what];
-    if (*place == 0 &&
-        transport_new_finding(findings, json_array_get(whats, (size_t)found->what)))
-        *place = (int)findings->n;
-    if (*place == 0)
+    one = transport_finding_with(findings, found->what);
+    if (!one)
         return;
-    transport_finding_node(&findings->all[*place - 1], said->node);
-    transport_finding_line(&findings->all[*place - 1], found->line);
+    transport_finding_node(one, said->node);
+    transport_finding_line(one, found->line);
 }
 
 /* ---- the ports of all nodes ---- */
-
-static const json_t *port_at(const struct transport *t, int place)
-{
-    return json_array_get(t->ports.all, (size_t)place);
-}
 
 static bool is_state(const json_t *port, const char *state)
 {
@@ -78,19 +67,14 @@ static bool explain_by(const json_t *port, const char *hca, const char *name, ch
 }
 
 /* What a value of NCCL_IB_HCA names, `name` first, by the first node where that is
- * known; of the ports there are few that differ. */
+ * known. */
 static void explain_hca(const struct transport *t, const char *hca, const char *name,
                         char *out, size_t size)
 {
-    size_t n = t->ports.texts.n;
-    bool *is_none = memory_zeroed(n + 1, sizeof(*is_none), "ports of nodes");
-
-    for (size_t i = 0; !out[0] && i < t->n_nodes; i++)
-        for (const int *at = t->node_ports[i]; at && !out[0] && *at != TRANSPORT_NONE;
-             at++)
-            if (!is_none[*at])
-                is_none[*at] = !explain_by(port_at(t, *at), hca, name, out, size);
-    free(is_none);
+    for (size_t i = 0; i < t->n_nodes; i++)
+        for (size_t k = 0; k < json_array_size(t->ports[i]); k++)
+            if (explain_by(json_array_get(t->ports[i], k), hca, name, out, size))
+                return;
 }
 
 /* Of what was found that has to be explained: the whole text. */
@@ -116,50 +100,36 @@ static void port_key(const json_t *port, char *out, size_t size)
              (int)json_get_int(port, "port", 1));
 }
 
-/* On how many nodes each is active: ports of one name, whatever else they are. */
+/* On how many nodes each is active, by port_key(). */
 static json_t *count_active(const struct transport *t)
 {
-    size_t n = t->ports.texts.n;
-    int64_t *counts = memory_zeroed(n + 1, sizeof(*counts), "ports of nodes");
-    json_t *by_name = json_object();
+    json_t *counts = json_object(), *port;
+    char key[80];
+    size_t k;
 
     for (size_t i = 0; i < t->n_nodes; i++)
-        for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++)
-            counts[*at]++;
-    for (size_t i = 0; i < n; i++) {
-        const json_t *port = port_at(t, (int)i);
-        char key[80];
-
-        port_key(port, key, sizeof(key));
-        if (is_state(port, "active"))
-            json_object_set_new(by_name, key,
-                                json_integer(json_get_int(by_name, key, 0) + counts[i]));
-    }
-    free(counts);
-    return by_name;
+        json_array_foreach (t->ports[i], k, port) {
+            port_key(port, key, sizeof(key));
+            if (is_state(port, "active"))
+                json_object_set_new(counts, key,
+                                    json_integer(json_get_int(counts, key, 0) + 1));
+        }
+    return counts;
 }
 
 /* A card may lie unused: a port counts that was asked for by its name, or that most
  * others use. */
-static bool *ports_missed(const struct transport *t, const char *hca)
+static bool is_missed(const json_t *port, const char *hca, const json_t *active,
+                      size_t n_nodes)
 {
-    size_t n = t->ports.texts.n;
-    bool *is_missed = memory_zeroed(n + 1, sizeof(*is_missed), "ports of nodes");
-    json_t *counts = count_active(t);
+    char key[80];
 
-    for (size_t i = 0; i < n; i++) {
-        const json_t *port = port_at(t, (int)i);
-        char key[80];
-
-        port_key(port, key, sizeof(key));
-        is_missed[i] = is_state(port, "down") &&
-                       nccl_hca_allows(hca, json_get_str(port, "name", ""),
-                                       (int)json_get_int(port, "port", 1)) &&
-                       ((*hca != '^' && is_listed(hca, port, true)) ||
-                        2 * json_get_int(counts, key, 0) > (int64_t)t->n_nodes - 1);
-    }
-    json_decref(counts);
-    return is_missed;
+    port_key(port, key, sizeof(key));
+    return is_state(port, "down") &&
+           nccl_hca_allows(hca, json_get_str(port, "name", ""),
+                           (int)json_get_int(port, "port", 1)) &&
+           ((*hca != '^' && is_listed(hca, port, true)) ||
+            2 * json_get_int(active, key, 0) > (int64_t)n_nodes - 1);
 }
 
 static void check_ports(struct findings *findings, const json_t *folded)
@@ -167,24 +137,21 @@ static void check_ports(struct findings *findings, const json_t *folded)
     const struct transport *t = findings->t;
     const char *hca = json_get_str(json_object_get(folded, "settings"), "NCCL_IB_HCA",
                                    json_get_str(findings->input->env, "NCCL_IB_HCA", ""));
-    struct transport_finding **down = memory_zeroed(
-        t->ports.texts.n + 1, sizeof(struct transport_finding *), "ports of nodes");
-    bool *is_missed = ports_missed(t, hca);
+    json_t *active = count_active(t), *port;
+    size_t k;
 
     for (size_t i = 0; i < t->n_nodes; i++)
-        for (const int *at = t->node_ports[i]; at && *at != TRANSPORT_NONE; at++) {
+        json_array_foreach (t->ports[i], k, port) {
             char text[100];
 
-            if (!is_missed[*at])
+            if (!is_missed(port, hca, active, t->n_nodes))
                 continue;
             snprintf(text, sizeof(text), "%.80s is DOWN",
-                     json_get_str(port_at(t, *at), "name", "?"));
-            if (!down[*at])
-                down[*at] = transport_finding_of(findings, "port_down", text);
-            transport_finding_node(down[*at], (int)i);
+                     json_get_str(port, "name", "?"));
+            transport_finding_node(transport_finding_of(findings, "port_down", text),
+                                   (int)i);
         }
-    free(is_missed);
-    free(down);
+    json_decref(active);
 }
 
 /* ---- settings ---- */
@@ -232,18 +199,18 @@ static void check_unread(struct findings *findings, const json_t *folded)
  * none. */
 static const char *usual_network(const struct transport *t, const size_t *order)
 {
-    int usual = TRANSPORT_NONE;
+    const char *usual = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[order[i]];
 
-        if (said->network == TRANSPORT_NONE || said->by_sockets)
+        if (!said->network || said->by_sockets)
             continue;
         usual = said->network;
         n++;
     }
-    return 2 * n > t->keys.n ? t->texts.at[usual] : NULL;
+    return 2 * n > t->n_said ? usual : NULL;
 }
 
 static void check_odd(struct findings *findings, const struct transport_said *said,
@@ -272,10 +239,10 @@ static void look(struct findings *findings, const json_t *folded)
     const struct transport *t = findings->t;
     const char *usual = usual_network(t, findings->order);
 
-    for (size_t i = 0; i < t->keys.n; i++)
+    for (size_t i = 0; i < t->n_said; i++)
         if (t->said[i].receives)
             findings->receives[t->said[i].node] = true;
-    for (size_t i = 0; i < t->keys.n; i++) {
+    for (size_t i = 0; i < t->n_said; i++) {
         const struct transport_said *said = &t->said[findings->order[i]];
 
         for (size_t k = 0; k < said->n_first; k++)
@@ -308,8 +275,7 @@ static json_t *finding_verdict(const struct findings *findings,
     buf_init(&what, 4096);
     tell_what(findings->t, one->what, &what);
     finding_put(&finding, "{s:s, s:o, s:b}", "about", about, "log",
-                transport_lines_json(findings->t, one), "$is_odd",
-                strcmp(about, "odd_node") == 0);
+                transport_lines_json(one), "$is_odd", strcmp(about, "odd_node") == 0);
     finding_set_text(&finding, "$what", what.data ? what.data : "");
     buf_release(&what);
     return finding_end(&finding, MESSAGE_WAY_FINDING, findings->input->mark);
@@ -356,30 +322,25 @@ static void fill(struct findings *findings, const json_t *folded, json_t *verdic
             transport_ways_verdict(findings, folded, is_foreign ? foreign : NULL));
 }
 
-json_t *transport_verdicts(const struct transport *t, const struct transport_input *input,
+json_t *transport_verdicts(struct transport *t, const struct transport_input *input,
                            const size_t *order, const struct transport_comm *comms,
                            size_t n_comms, const json_t *folded)
 {
     struct findings *findings = memory_zeroed(1, sizeof(*findings), "findings");
     json_t *verdicts = json_array();
 
-    *findings = (struct findings){
-        .t = t,
-        .input = input,
-        .order = order,
-        .comms = comms,
-        .n_comms = n_comms,
-        .names = json_object_get(folded, "nodes"),
-        .place_of =
-            memory_zeroed(t->whats.texts.n + 1, sizeof(*findings->place_of), "findings"),
-        .receives =
-            memory_zeroed(t->n_nodes + 1, sizeof(*findings->receives), "findings")};
+    *findings =
+        (struct findings){.t = t,
+                          .input = input,
+                          .order = order,
+                          .comms = comms,
+                          .n_comms = n_comms,
+                          .names = json_object_get(folded, "nodes"),
+                          .receives = memory_zeroed(
+                              t->n_nodes + 1, sizeof(*findings->receives), "findings")};
     fill(findings, folded, verdicts);
-    for (size_t i = 0; i < findings->n; i++) {
-        json_decref(findings->all[i].what);
+    for (size_t i = 0; i < findings->n; i++)
         free(findings->all[i].nodes);
-    }
-    free(findings->place_of);
     free(findings->receives);
     free(findings);
     return verdicts;
