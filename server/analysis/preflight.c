@@ -11,12 +11,8 @@
 #include "server/analysis/preflight_check.h"
 #include "server/finding/finding.h"
 
-#define uthash_fatal(text) memory_out("a preflight")
-/* The default one falls through switch labels, which clang reports. */
-#define HASH_FUNCTION HASH_FNV
-#include <uthash.h>
-
-#define ITEMS_MAX 32 /* different findings of one check */
+#define WHAT "a preflight" /* where memory is out */
+#define ITEMS_MAX 32       /* different findings of one check */
 #define COMMAND_MAX 600
 #define NAMES_MAX 32 /* of one finding, where only findings are asked for */
 
@@ -37,9 +33,9 @@ struct judging {
     bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
-    struct topic *topics;  /* of the facts, by what they tell */
-    struct fact *gathered; /* in the order in which they came */
-    size_t n_gathered, room;
+    struct fact *all; /* in the order in which they came */
+    size_t n_all, room;
+    json_t *splits;                   /* sentences on values that nobody can judge */
     size_t node;                      /* that facts come from */
     struct item items[ITEMS_MAX + 1]; /* the last is for all that there is no room for */
     size_t n_items, n_well;
@@ -130,196 +126,175 @@ static void add(struct judging *judging, size_t node, const struct preflight_sai
     if (said->answer != VERDICT_FINDING)
         return;
     if (!item->nodes)
-        item->nodes = memory_zeroed(judging->n, sizeof(*item->nodes), "a preflight");
+        item->nodes = memory_zeroed(judging->n, sizeof(*item->nodes), WHAT);
     if (item->n == 0 || item->nodes[item->n - 1] != node)
         item->nodes[item->n++] = node;
 }
 
 /* ---- Values that all nodes should have in common ---- */
 
-/* A value of one thing, of those that nodes have. */
-struct value {
-    UT_hash_handle hh; /* the topic's, in the order in which they came */
-    struct topic *topic;
-    size_t n;            /* facts that have it */
-    size_t node;         /* the first of these */
-    const char *subject; /* there */
-    char *text;
-};
-
-/* All values of one thing. */
-struct topic {
-    UT_hash_handle hh;
-    char *key, *what; /* as it came, and as it is told */
-    struct value *values, *most;
-    size_t n;      /* facts */
-    bool is_split; /* no value is right */
-    bool is_told;
-    char *split; /* what is said then */
-};
-
+/* One of a node, and what it is compared with. */
 struct fact {
-    const struct value *value;
+    char *what, *text;
     const char *subject; /* the inventory's */
     size_t node;
+    size_t n_alike;    /* facts with this value, if it is the first of them, else 0 */
+    const char *most;  /* what most have instead; NULL: nothing is wrong */
+    const char *split; /* the sentence if nobody knows which value is right; or NULL */
 };
-
-static struct topic *topic_of(struct judging *judging, const char *what)
-{
-    struct topic *topic;
-
-    HASH_FIND_STR(judging->topics, what, topic);
-    if (topic)
-        return topic;
-    topic = memory_zeroed(1, sizeof(*topic), "a preflight");
-    topic->key = memory_text(what, "a preflight");
-    topic->what = memory_text(what, "a preflight");
-    utf8_trim(topic->what);
-    utf8_clean(topic->what);
-    HASH_ADD_KEYPTR(hh, judging->topics, topic->key, strlen(topic->key), topic);
-    return topic;
-}
-
-static struct value *value_of(struct topic *topic, const char *text)
-{
-    struct value *value;
-
-    HASH_FIND_STR(topic->values, text, value);
-    if (value)
-        return value;
-    value = memory_zeroed(1, sizeof(*value), "a preflight");
-    value->topic = topic;
-    value->text = memory_text(text, "a preflight");
-    HASH_ADD_KEYPTR(hh, topic->values, value->text, strlen(value->text), value);
-    return value;
-}
 
 static void take(struct preflight_facts *facts, const char *what, const char *text,
                  const char *subject, int port)
 {
     struct judging *judging = (struct judging *)facts;
-    struct value *value;
+    struct fact *fact;
 
     if (judging->check->concerns && json_object_size(judging->use->env) > 0 &&
         !judging->check->concerns(judging->use->env, subject, port))
         return;
-    value = value_of(topic_of(judging, what), text);
-    if (value->n == 0) {
-        value->node = judging->node;
-        value->subject = subject;
-    }
-    value->n++;
-    value->topic->n++;
-    judging->gathered = memory_grown(judging->gathered, judging->n_gathered,
-                                     &judging->room, sizeof(struct fact), "a preflight");
-    judging->gathered[judging->n_gathered++] =
-        (struct fact){value, subject, judging->node};
+    judging->all = memory_grown(judging->all, judging->n_all, &judging->room,
+                                sizeof(*judging->all), WHAT);
+    fact = &judging->all[judging->n_all++];
+    *fact = (struct fact){.what = memory_text(what, WHAT),
+                          .text = memory_text(text, WHAT),
+                          .subject = subject,
+                          .node = judging->node};
+    utf8_trim(fact->what);
+    utf8_clean(fact->what);
 }
 
-/* What more than half of them have is right, unless the check knows better. Of values
- * that are equally frequent the first that came counts. */
-static void decide(struct judging *judging, struct topic *topic)
+static bool is_named(const struct fact *fact)
 {
-    const char *good = judging->check->good;
-    bool has_most;
-
-    for (struct value *value = topic->values; value; value = value->hh.next)
-        if (!topic->most || value->n > topic->most->n)
-            topic->most = value;
-    has_most = topic->most->n * 2 > topic->n;
-    judging->n_well += topic->n > 1;
-    if (HASH_COUNT(topic->values) < 2)
-        return;
-    topic->is_split = !has_most && (!good || judging->n > 1);
-    topic->is_told =
-        topic->is_split || (has_most && (!good || strcmp(topic->most->text, good) == 0));
+    return !*fact->subject || strstr(fact->what, fact->subject);
 }
 
-static bool is_named(const char *what, const char *subject)
-{
-    return !*subject || strstr(what, subject);
-}
-
-/* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
-static void write_split(const struct judging *judging, struct topic *topic)
+/* "WHAT differs: 1500 on a, 9000 on b and 2 more", of facts in the order in which they
+ * came. */
+static const char *split_text(struct judging *judging, struct fact *const *facts,
+                              size_t n)
 {
     bool is_alone = judging->n == 1;
-    char on[2 * PREFLIGHT_NAME_MAX], *out;
-    int len;
+    char on[2 * PREFLIGHT_NAME_MAX], text[PREFLIGHT_TEXT_MAX];
+    const char *before = ":";
+    int len = snprintf(text, sizeof(text), "%.80s differs", facts[0]->what);
+    json_t *split;
 
-    topic->split = out = memory_zeroed(1, PREFLIGHT_TEXT_MAX, "a preflight");
-    len = snprintf(out, PREFLIGHT_TEXT_MAX, "%.80s differs", topic->what);
-    for (const struct value *value = topic->values; value; value = value->hh.next) {
-        if (len > PREFLIGHT_TEXT_MAX - PREFLIGHT_NAME_MAX)
-            return;
-        snprintf(
-            on, sizeof(on),
-            is_alone || is_named(topic->what, value->subject) ? "%.60s" : "%.60s (%.60s)",
-            is_alone ? value->subject : judging->nodes[value->node].name, value->subject);
-        len += snprintf(out + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s",
-                        value == topic->values ? ":" : ",", value->text, on);
-        if (value->n > 1)
-            len += snprintf(out + len, 24, " and %zu more", value->n - 1);
+    for (size_t i = 0; i < n && len <= PREFLIGHT_TEXT_MAX - PREFLIGHT_NAME_MAX; i++) {
+        const struct fact *fact = facts[i];
+
+        if (fact->n_alike == 0)
+            continue;
+        snprintf(on, sizeof(on), is_alone || is_named(fact) ? "%.60s" : "%.60s (%.60s)",
+                 is_alone ? fact->subject : judging->nodes[fact->node].name,
+                 fact->subject);
+        len += snprintf(text + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s", before,
+                        fact->text, on);
+        if (fact->n_alike > 1)
+            len += snprintf(text + len, 24, " and %zu more", fact->n_alike - 1);
+        before = ",";
     }
+    split = json_clean_string(text);
+    json_array_append_new(judging->splits, split);
+    return json_string_value(split);
+}
+
+static int compare_order(const void *a, const void *b)
+{
+    const struct fact *x = *(struct fact *const *)a, *y = *(struct fact *const *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int compare_facts(const void *a, const void *b)
+{
+    const struct fact *x = *(struct fact *const *)a, *y = *(struct fact *const *)b;
+    int order = strcmp(x->what, y->what);
+
+    order = order ? order : strcmp(x->text, y->text);
+    return order ? order : compare_order(a, b);
+}
+
+/* All facts of one thing, by value. What more than half of them have is right, unless the
+ * check knows better. */
+static void judge_thing(struct judging *judging, struct fact **facts, size_t n)
+{
+    const char *good = judging->check->good, *most = "", *split = NULL;
+    size_t n_most = 0, n_values = 0;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(facts[end]->text, facts[i]->text) == 0;)
+            end++;
+        facts[i]->n_alike = end - i;
+        n_values++;
+        if (end - i > n_most) {
+            n_most = end - i;
+            most = facts[i]->text;
+        }
+    }
+    judging->n_well += n > 1;
+    if (n_values < 2 || (good && 2 * n_most <= n && judging->n == 1) ||
+        (good && 2 * n_most > n && strcmp(most, good) != 0))
+        return;
+    qsort(facts, n, sizeof(*facts), compare_order);
+    if (2 * n_most <= n)
+        split = split_text(judging, facts, n);
+    for (size_t i = 0; i < n; i++)
+        if (split || strcmp(facts[i]->text, most) != 0) {
+            facts[i]->most = most;
+            facts[i]->split = split;
+        }
 }
 
 static void say(const struct fact *fact, struct preflight_said *said)
 {
-    const struct topic *topic = fact->value->topic;
-    const char *most = topic->most->text;
-    bool is_silent = is_named(topic->what, fact->subject);
+    bool is_silent = is_named(fact);
 
-    *said =
-        (struct preflight_said){.answer = VERDICT_FINDING, .is_split = topic->is_split};
+    *said = (struct preflight_said){.answer = VERDICT_FINDING, .is_split = fact->split};
     snprintf(said->subject, sizeof(said->subject), "%s", fact->subject);
-    if (topic->is_split) {
-        snprintf(said->sentence, sizeof(said->sentence), "%s", topic->split);
+    if (fact->split) {
+        snprintf(said->sentence, sizeof(said->sentence), "%s", fact->split);
         return;
     }
-    snprintf(said->most, sizeof(said->most), "%s", most);
+    snprintf(said->most, sizeof(said->most), "%s", fact->most);
     snprintf(said->sentence, sizeof(said->sentence),
-             "%s is %.80s%s%.80s%s, most have %.80s", topic->what, fact->value->text,
+             "%s is %.80s%s%.80s%s, most have %.80s", fact->what, fact->text,
              is_silent ? "" : " (", is_silent ? "" : fact->subject, is_silent ? "" : ")",
-             most);
+             fact->most);
 }
 
 static void compare_all(struct judging *judging)
 {
-    for (struct topic *topic = judging->topics; topic; topic = topic->hh.next) {
-        decide(judging, topic);
-        if (topic->is_split)
-            write_split(judging, topic);
+    size_t n = judging->n_all;
+    struct fact **sorted = memory_zeroed(n + 1, sizeof(struct fact *), WHAT);
+
+    judging->splits = json_array();
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &judging->all[i];
+    qsort(sorted, n, sizeof(*sorted), compare_facts);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(sorted[end]->what, sorted[i]->what) == 0;)
+            end++;
+        judge_thing(judging, sorted + i, end - i);
     }
-    for (size_t i = 0; i < judging->n_gathered; i++) {
-        const struct fact *fact = &judging->gathered[i];
-        const struct topic *topic = fact->value->topic;
+    free(sorted);
+    for (size_t i = 0; i < n; i++) {
         struct preflight_said said;
 
-        if (!topic->is_told || (!topic->is_split && topic->most == fact->value))
+        if (!judging->all[i].most)
             continue;
-        say(fact, &said);
-        add(judging, fact->node, &said);
+        say(&judging->all[i], &said);
+        add(judging, judging->all[i].node, &said);
     }
 }
 
 static void forget_facts(struct judging *judging)
 {
-    struct topic *topic, *next_topic;
-    struct value *value, *next;
-
-    HASH_ITER (hh, judging->topics, topic, next_topic) {
-        HASH_ITER (hh, topic->values, value, next) {
-            HASH_DEL(topic->values, value);
-            free(value->text);
-            free(value);
-        }
-        HASH_DEL(judging->topics, topic);
-        free(topic->key);
-        free(topic->what);
-        free(topic->split);
-        free(topic);
+    for (size_t i = 0; i < judging->n_all; i++) {
+        free(judging->all[i].what);
+        free(judging->all[i].text);
     }
-    free(judging->gathered);
+    free(judging->all);
+    json_decref(judging->splits);
 }
 
 /* ---- All checks ---- */
@@ -379,10 +354,8 @@ static void look_at(struct judging *judging, size_t node)
     struct preflight_said said;
 
     judging->node = node;
-    if (judging->check->gather) {
-        judging->check->gather(&judging->nodes[node], &judging->facts);
+    if (preflight_gather(judging->check, &judging->nodes[node], &judging->facts))
         return;
-    }
     preflight_look(judging->check, &judging->nodes[node], judging->use, &said);
     add(judging, node, &said);
 }
@@ -394,6 +367,8 @@ static void judge_check(struct judging *judging, json_t *findings, json_t *rest,
 {
     size_t before = json_array_size(findings);
 
+    for (size_t node = 0; node < judging->n; node++)
+        look_at(judging, node);
     compare_all(judging);
     forget_facts(judging);
     for (size_t i = 0; i < judging->n_items; i++) {
@@ -429,25 +404,21 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
     json_t *checks = json_array(), *rest = json_array();
     size_t counts[VERDICT_ANSWERS] = {0};
     struct finding finding = finding_begin();
-    struct judging *all = memory_zeroed(preflight_n_checks, sizeof(*all), "a preflight");
-    bool *is_named = memory_zeroed(n + 1, sizeof(*is_named), "a preflight");
-    size_t n_all = 0;
+    struct judging *judging = memory_zeroed(1, sizeof(*judging), WHAT);
+    bool *is_named = memory_zeroed(n + 1, sizeof(*is_named), WHAT);
 
-    for (size_t i = 0; i < preflight_n_checks; i++)
-        if (preflight_checks[i].backends & backend_of(backend))
-            all[n_all++] = (struct judging){.facts = {take, n == 1},
-                                            .nodes = nodes,
-                                            .n = n,
-                                            .is_whole = is_whole,
-                                            .use = use,
-                                            .check = &preflight_checks[i]};
-    /* All checks of a node while its inventory is in the cache. */
-    for (size_t node = 0; node < n; node++)
-        for (size_t i = 0; i < n_all; i++)
-            look_at(&all[i], node);
-    for (size_t i = 0; i < n_all; i++)
-        judge_check(&all[i], checks, rest, counts, is_named);
-    free(all);
+    for (size_t i = 0; i < preflight_n_checks; i++) {
+        if (!(preflight_checks[i].backends & backend_of(backend)))
+            continue;
+        *judging = (struct judging){.facts = {take, n == 1},
+                                    .nodes = nodes,
+                                    .n = n,
+                                    .is_whole = is_whole,
+                                    .use = use,
+                                    .check = &preflight_checks[i]};
+        judge_check(judging, checks, rest, counts, is_named);
+    }
+    free(judging);
     finding.nodes = marked_json(nodes, n, is_named, is_whole ? n : NAMES_MAX);
     free(is_named);
     if (is_whole)

@@ -48,7 +48,12 @@ struct preflight_value {
     const char *sentence; /* template.h; {value}, and {subject}: the GPU */
 };
 
-/* It has one of `look`, `gather` and `value`. */
+/* A text of the inventory that all nodes should have in common. */
+struct preflight_common {
+    const char *what, *path;
+};
+
+/* It has one of `look`, `gather`, `common` and `value`. */
 struct preflight_check {
     const char *id, *severity; /* "error": a run fails or says what is not so; "warn" */
     unsigned backends;
@@ -58,6 +63,7 @@ struct preflight_check {
                  struct preflight_said *said);
     /* What all nodes should have in common. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
+    const struct preflight_common *common; /* ends with a path of NULL */
     const char *good; /* of that: whoever has it is not accused; or NULL */
     /* Whether what was gathered of a subject concerns a run with these variables, which
      * may be NULL. Or NULL: always. */
@@ -68,7 +74,12 @@ struct preflight_check {
 extern const struct preflight_check preflight_checks[];
 extern const size_t preflight_n_checks;
 
-/* One check of one node by itself: all but those that gather. */
+/* Take what the node has of what all should have in common. False: that is not what the
+ * check is about. */
+bool preflight_gather(const struct preflight_check *check,
+                      const struct preflight_node *node, struct preflight_facts *facts);
+
+/* One check of one node by itself. */
 void preflight_look(const struct preflight_check *check,
                     const struct preflight_node *node, const struct preflight_use *use,
                     struct preflight_said *said);

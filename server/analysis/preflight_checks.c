@@ -306,17 +306,13 @@ static void gather_version(const struct preflight_node *node,
     add_fact(facts, "the version of ringbench", node->version, "");
 }
 
-static void gather_nccl(const struct preflight_node *node, struct preflight_facts *facts)
-{
-    static const char *const names[][2] = {{"NCCL", "nccl_version"},
-                                           {"the CUDA driver", "cuda_driver"},
-                                           {"the CUDA runtime", "cuda_runtime"}};
-    const json_t *modules = member(node, "modules");
-
-    add_fact(facts, "the NVIDIA driver", json_get_str(modules, "nvidia", NULL), "");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        add_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL), "");
-}
+static const struct preflight_common of_nccl[] = {
+    {"the NVIDIA driver", "modules.nvidia"},
+    {"NCCL", "backends.nccl.nccl_version"},
+    {"the CUDA driver", "backends.nccl.cuda_driver"},
+    {"the CUDA runtime", "backends.nccl.cuda_runtime"},
+    {NULL, NULL},
+};
 
 /* Within a major version of CUDA older drivers do. */
 static void look_at_cuda(const struct preflight_node *node,
@@ -405,6 +401,19 @@ static void look_at_values(const struct preflight_value *rule,
                       said);
 }
 
+bool preflight_gather(const struct preflight_check *check,
+                      const struct preflight_node *node, struct preflight_facts *facts)
+{
+    const struct preflight_common *common = check->common;
+
+    for (; common && common->path; common++)
+        add_fact(facts, common->what,
+                 json_string_value(template_find(node->inventory, common->path)), "");
+    if (check->gather)
+        check->gather(node, facts);
+    return check->gather || check->common;
+}
+
 void preflight_look(const struct preflight_check *check,
                     const struct preflight_node *node, const struct preflight_use *use,
                     struct preflight_said *said)
@@ -420,7 +429,7 @@ void preflight_look(const struct preflight_check *check,
 /* clang-format off */
 const struct preflight_check preflight_checks[] = {
     {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", .gather = gather_version},
-    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", .gather = gather_nccl},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", .common = of_nccl},
     {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", .look = look_at_cuda},
     {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", .gather = preflight_gather_ports, .good = "active", .concerns = preflight_is_port_wanted},
     {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", .look = preflight_look_at_gids},
