@@ -326,6 +326,8 @@ static const struct spec_field table[] = {
      .about = "a change within this margin counts as none, in comparisons and against a baseline"},
     {"slow_percent", "3", SPEC_APART, SPEC_REAL(slow_percent, 0.1, 90),
      .about = "a node, link or rack that is behind by less is not slow"},
+    {"slow_together", NULL, SPEC_APART, SPEC_TEXT(slow_together, RUN_SPEC_REASON_MAX, NULL),
+     .about = "with the pattern pairs: what is slow of all nodes together. If no pair is slow, the verdict says that only larger groups are"},
     {"late_percent", "20", SPEC_APART, SPEC_REAL(late_percent, 0.1, 1000),
      .about = "a rank that is behind by a smaller share of a call is not late"},
     {"thresholds", "{}", SPEC_APART, SPEC_JSON(thresholds, threshold_check),
@@ -385,6 +387,10 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
 {
     if (spec->rounds && spec->pattern != PATTERN_PAIRS)
         problems_add(problems, "/rounds", "goes with the pattern pairs alone, not %s",
+                     patterns[spec->pattern]);
+    if (spec->slow_together && spec->pattern != PATTERN_PAIRS)
+        problems_add(problems, "/slow_together",
+                     "goes with the pattern pairs alone, not %s",
                      patterns[spec->pattern]);
     if (spec->pattern == PATTERN_ALL)
         return;

@@ -17,6 +17,7 @@ struct spec_fields;
 
 #define RUN_SPEC_SIZES_MAX 4096
 #define RUN_SPEC_NAME_MAX 200
+#define RUN_SPEC_REASON_MAX 2000
 #define RUN_SPEC_NOISE_LIMIT 0.1
 #define RUN_SPEC_ITERS_USUAL 20 /* as of nccl-tests */
 
@@ -150,7 +151,8 @@ struct run_spec {
     /* Less than this is no change of a figure, no slow node, link or rack, no late rank:
      */
     double margin_percent, slow_percent, late_percent;
-    json_t *thresholds; /* object: checks by name, see threshold.h */
+    char *slow_together; /* what all nodes together are slow in; or NULL */
+    json_t *thresholds;  /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
     long join_s; /* 0: the server's own */
 };

@@ -31,9 +31,10 @@ struct culprit_fleet {
     size_t n_nodes;
     const struct culprit_group *groups; /* in any order, repeats too */
     size_t n_groups;
-    double slow;      /* who is a smaller part behind is not slow; 0: CULPRIT_SLOW */
-    const char *unit; /* of the figures */
-    const char *mark; /* as verdict.h has it, or NULL */
+    double slow; /* who is a smaller part behind is not slow; 0: CULPRIT_SLOW */
+    const char *slow_together; /* what all of the nodes are slow in; NULL: not known */
+    const char *unit;          /* of the figures */
+    const char *mark;          /* as verdict.h has it, or NULL */
 };
 
 struct culprit_pair {

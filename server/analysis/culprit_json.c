@@ -246,8 +246,12 @@ static enum message_id say_none(const struct culprit_model *model,
         return MESSAGE_SLOW_UNEXPLAINED;
     if (is_blurred(model))
         return MESSAGE_FLEET_BLURRED;
-    return model->n_measured < model->fleet->n_nodes ? MESSAGE_NONE_SLOW_SO_FAR
-                                                     : MESSAGE_NONE_SLOW;
+    if (model->n_measured < model->fleet->n_nodes)
+        return MESSAGE_NONE_SLOW_SO_FAR;
+    if (!model->fleet->slow_together)
+        return MESSAGE_NONE_SLOW;
+    finding_set_text(finding, "slow_together", model->fleet->slow_together);
+    return MESSAGE_SLOW_TOGETHER;
 }
 
 static enum message_id say(const struct culprit_model *model, struct finding *finding)

@@ -94,6 +94,8 @@ static void keep(json_t *out, const json_t *spec)
 static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
 {
     static const char *const firsts[] = {"collectives", "dtypes", "redops"};
+    json_t *failed =
+        gate_failed(verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE));
     json_t *out;
     char name[80];
 
@@ -108,6 +110,8 @@ static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *node
             json_pack("[O]", json_array_get(json_object_get(spec, firsts[i]), 0)));
     if (out)
         keep(out, spec);
+    if (failed)
+        json_object_set(out, "slow_together", json_object_get(failed, "sentence"));
     return out;
 }
 

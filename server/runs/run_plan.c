@@ -212,6 +212,7 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .groups = past->groups,
                                   .n_groups = past->n,
                                   .slow = run->spec->slow_percent / 100,
+                                  .slow_together = run->spec->slow_together,
                                   .unit = "GB/s",
                                   .mark = verdict_mark(run->backend, run->is_emulated)};
 }

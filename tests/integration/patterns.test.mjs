@@ -134,6 +134,24 @@ describe('patterns', { concurrency: 4 }, () => {
     );
   });
 
+  test('nodes whose gate failed and no pair of which is slow are slow together', limit, async (t) => {
+    const { server } = await startCluster(t, 4);
+    const whole = await server.runToEnd({ ...sim, thresholds: { fast: { figure: 'busbw_gbs', min: 1e6 } } });
+    assert.equal(verdictOf(whole, 'gate').answer, 'fail');
+    const answer = await server.request('POST', `/api/v1/runs/${whole.id}/follow_up`);
+    assert.equal(answer.status, 201, answer.text);
+    const pairs = await server.runEnds(answer.json.id);
+    const verdict = verdictOf(pairs, 'culprit');
+    assert.deepEqual([verdict.answer, verdict.nodes], ['slow_together', []], verdict.sentence);
+    assert.ok(verdict.sentence.includes(pairs.spec.slow_together));
+    const refused = await server.post({ ...sim, slow_together: 'busbw is low' });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(
+      refused.json.errors.map(({ pointer }) => pointer),
+      ['/slow_together'],
+    );
+  });
+
   test('a slow node is measured again with good ones, and named', limit, async (t) => {
     const { server } = await startCluster(t, 9);
     const spec = { ...sim, pattern: 'pairs' };

@@ -558,6 +558,34 @@ TEST(how_slow_is_slow_is_the_users)
     }
 }
 
+/* What all nodes together are slow in is no fault of a pair, if none is slow. */
+TEST(slow_together_is_an_answer_where_no_pair_is_slow)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        for (int has_fault = 0; has_fault < 2; has_fault++) {
+            struct fault fault = fault_of(16);
+            struct fleet *fleet;
+            json_t *verdict;
+
+            if (has_fault) {
+                fault.node = 5;
+                fault.factor = 0.5;
+            }
+            fleet = make_fleet(&fault, seed);
+            fleet->asked.slow_together = "busbw is 20 GB/s";
+            measure_all(fleet, true);
+            verdict = culprit_verdict(&fleet->asked);
+            assert_string_equal(answer_of(verdict),
+                                has_fault ? "slow_node" : "slow_together");
+            assert_int_equal(json_array_size(json_object_get(verdict, "nodes")),
+                             has_fault ? 1 : 0);
+            assert_true(has_fault || strstr(json_get_str(verdict, "sentence", ""),
+                                            "busbw is 20 GB/s"));
+            json_decref(verdict);
+            free_fleet(fleet);
+        }
+}
+
 TEST(a_node_that_never_ran_is_no_healthy_one)
 {
     struct fault fault = fault_of(8);

@@ -122,6 +122,33 @@ TEST(says_why_where_something_is_slow)
     }
 }
 
+/* Only a gate says that all nodes together are slow: a late rank is slow by itself. */
+TEST(a_failed_gate_is_what_the_nodes_are_slow_in)
+{
+    static const struct {
+        const char *more, *slow_together;
+    } rows[] = {
+        {"{}", NULL},
+        {VERDICTS
+         "\"kind\": \"lateness\", \"answer\": \"late_rank\", \"sentence\": \"rank 3 "
+         "is\"}]}",
+         NULL},
+        {VERDICTS GATE "{\"check\": \"large\", \"answer\": \"fail\", \"figure\": "
+                       "\"busbw_gbs\", \"sentence\": \"busbw is 20 GB/s\"}]}}]}",
+         "busbw is 20 GB/s"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        json_t *found = follow_up(3, rows[i].more);
+        const char *got =
+            json_get_str(json_object_get(found, "spec"), "slow_together", NULL);
+
+        assert_true(got == rows[i].slow_together ||
+                    (got && strcmp(got, rows[i].slow_together) == 0));
+        json_decref(found);
+    }
+}
+
 TEST(others_have_none)
 {
     static const char *const more[] = {

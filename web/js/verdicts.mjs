@@ -15,6 +15,7 @@ export const ANSWERS = {
   slow_node: '▼ bad',
   slow_link: '▼ bad',
   slow_rack: '▼ bad',
+  slow_together: '▼ bad',
   late_rank: '▼ bad',
   lagging_rank: '▼ bad',
   no_rank: '? warn',

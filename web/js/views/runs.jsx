@@ -37,6 +37,7 @@ const ANSWERED = [
   'slow_node',
   'slow_link',
   'slow_rack',
+  'slow_together',
   'culprit:none',
   'late_rank',
   'lagging_rank',
