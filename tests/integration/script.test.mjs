@@ -7,8 +7,9 @@ import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { faulty, long, quick, startCluster, startServer } from './lib/cluster.mjs';
+import { faulty, long, noNccl, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, freePort, makeCertificate, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { nodeTree } from './lib/node_tree.mjs';
 
 const limit = { timeout: 120000 * patience };
 const script = path.join(binDir, 'ringbench');
@@ -416,6 +417,36 @@ describe('the script', { concurrency: 4 }, () => {
         ].join('\n'),
       )
       .join('\n');
+
+  test(
+    'check says whether a node is as fast as it was, and first what is wrong with it',
+    limit,
+    async (t) => {
+      const server = await startServer(t);
+      await startAgent(t, server, 'well', { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'laptop') } });
+      await startAgent(t, server, 'sick', { env: { ...noNccl, RINGBENCH_ROOT: nodeTree(t, 'dgx_memlock') } });
+      const check = (...args) => call(t, server, ['check', ...args, '--backend', 'sim', '-n', '5']);
+
+      for (let i = 0; i < 5; i++) {
+        const { code, out, err } = await check('--nodes', 'well');
+        assert.equal(code, 2, `${out}${err}`);
+        assert.match(out, /^not_evaluated: .*baseline/);
+      }
+      const { code, out, err } = await check('--nodes', 'well');
+      assert.equal(code, 0, `${out}${err}`);
+      assert.match(out, /^pass: [\s\S]*^pass +baseline /m);
+      const { runs } = await server.get('/api/v1/runs');
+      assert.deepEqual([runs.length, runs[0].labels], [6, { check: 'nodes' }]);
+
+      const sick = await check('--nodes', 'well,sick');
+      assert.equal(sick.code, 1, sick.out + sick.err);
+      assert.match(sick.out, /^# preflight memlock: error: sick: .*\n[\s\S]*^fail: .*sick$/m);
+      const unknown = await check('--nodes', 'well,nobody');
+      assert.deepEqual([unknown.code, unknown.out], [2, 'not_evaluated: there is no node nobody']);
+      assert.equal((await check('--nodes')).code, 3);
+      assert.equal((await server.get('/api/v1/runs')).runs.length, 6);
+    },
+  );
 
   test('compare ends with 0 unless the second run is worse, or too little is known', limit, async (t) => {
     const server = await startServer(t);

@@ -110,7 +110,8 @@ export class Slurm {
   conf;
   env;
 
-  static async start(t) {
+  // more: lines of slurm.conf besides.
+  static async start(t, more = '') {
     const slurm = new Slurm();
     slurm.dir = tempDir(t, 'ringbench-slurm-');
     slurm.conf = path.join(slurm.dir, 'slurm.conf');
@@ -123,7 +124,7 @@ export class Slurm {
     for (const name of ['state', 'spool.n1', 'spool.n2', 'spool.n3', 'spool.n4', 'spool.n5']) {
       fs.mkdirSync(path.join(slurm.dir, name));
     }
-    fs.writeFileSync(slurm.conf, configOf(slurm.dir, [await freePort(), await portsInARow()]));
+    fs.writeFileSync(slurm.conf, configOf(slurm.dir, [await freePort(), await portsInARow()]) + more);
     // GPUs have to be devices; these are /dev/null.
     for (let i = 0; i < 4; i++) execFileSync('mknod', [path.join(slurm.dir, `nvidia${i}`), 'c', '1', '3']);
     fs.writeFileSync(path.join(slurm.dir, 'gres.conf'), gresConf(slurm.dir));
