@@ -83,7 +83,7 @@ static struct node *node_of(int i, enum differing by)
 
 static void measure(const struct node **nodes, int n, enum differing by)
 {
-    static const struct preflight_use use = {"nccl", NULL};
+    static const struct preflight_use use = {.backend = "nccl"};
     double slowest_ms = 0.0;
 
     for (int i = 0; i < n; i++)

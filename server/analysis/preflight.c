@@ -29,7 +29,7 @@ struct item {
 struct judging {
     struct preflight_facts facts; /* the first: it is what a check hands back */
     const struct preflight_node *nodes;
-    size_t n;
+    size_t n, of; /* of: the node that counts; n: all do */
     bool is_whole;
     const struct preflight_use *use;
     const struct preflight_check *check;
@@ -118,6 +118,8 @@ static void add(struct judging *judging, size_t node, const struct preflight_sai
 {
     struct item *item;
 
+    if (judging->of < judging->n && node != judging->of)
+        return;
     judging->n_well += said->answer == VERDICT_OK;
     if (said->answer == VERDICT_OK ||
         (said->answer == VERDICT_NOT_EVALUATED && judging->n_items > 0))
@@ -316,7 +318,7 @@ static json_t *sentence_json(const struct judging *judging, const struct item *i
 {
     char text[PREFLIGHT_TEXT_MAX + 400], more[32] = "";
 
-    if (judging->n == 1 || !item->command)
+    if (judging->n == 1 || judging->of < judging->n || !item->command)
         return json_clean_string(item->sentence);
     if (item->n > 1)
         snprintf(more, sizeof(more), " and %zu more", item->n - 1);
@@ -397,10 +399,22 @@ static json_t *marked_json(const struct preflight_node *nodes, size_t n,
     return names;
 }
 
+static size_t place_of(const struct preflight_node *nodes, size_t n, const char *name)
+{
+    size_t i = 0;
+
+    while (name && i < n && strcmp(nodes[i].name, name) != 0)
+        i++;
+    return name ? i : n;
+}
+
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
-    const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
+    size_t of = place_of(nodes, n, use->of);
+    const char *backend = use->backend ? use->backend
+                          : of < n     ? usual_backend(&nodes[of], 1)
+                                       : usual_backend(nodes, n);
     json_t *checks = json_array(), *rest = json_array();
     size_t counts[VERDICT_ANSWERS] = {0};
     struct finding finding = finding_begin();
@@ -413,6 +427,7 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
         *judging = (struct judging){.facts = {take, n == 1},
                                     .nodes = nodes,
                                     .n = n,
+                                    .of = of,
                                     .is_whole = is_whole,
                                     .use = use,
                                     .check = &preflight_checks[i]};

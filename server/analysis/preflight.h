@@ -21,6 +21,7 @@ struct preflight_node {
 struct preflight_use {
     const char *backend; /* NULL: "nccl" where one has GPUs or NCCL, else "host" */
     const json_t *env;   /* of the run: strings by name; or NULL */
+    const char *of;      /* the node whose findings are asked for; NULL: of all */
 };
 
 /* The verdict: {"kind": "preflight", "answer": "ok|finding|not_evaluated", "sentence",

@@ -196,6 +196,23 @@ static void look_at_nvlink(const struct preflight_node *node,
     }
 }
 
+/* Nodes with the same CPUs are taken for siblings. One without a GPU counts: it may have
+ * lost them all. */
+static void gather_gpu_count(const struct preflight_node *node,
+                             struct preflight_facts *facts)
+{
+    const json_t *cpu = member(node, "cpu");
+    const char *model = json_get_str(cpu, "model", NULL);
+    char what[2 * PREFLIGHT_NAME_MAX], count[24];
+
+    if (!model)
+        return;
+    snprintf(what, sizeof(what), "the number of GPUs beside %d threads of %.60s",
+             (int)json_get_int(cpu, "threads", 0), model);
+    snprintf(count, sizeof(count), "%zu", json_array_size(member(node, "gpus")));
+    add_fact(facts, what, count, "");
+}
+
 /* Of two GPUs that have lost the link between them neither has fewer than the other. */
 static void gather_nvlinks(const struct preflight_node *node,
                            struct preflight_facts *facts)
@@ -437,6 +454,7 @@ const struct preflight_check preflight_checks[] = {
     {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", .gather = preflight_gather_mtus},
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", .look = preflight_look_at_choice},
     {"gpus", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the agent all GPUs of the node: no CUDA_VISIBLE_DEVICES of one's own; srun --gpus-per-node=N --gpu-bind=none in a Slurm job; docker run --gpus all", .look = look_at_usable},
+    {"gpu_count", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "lspci -d 10de: ; dmesg | grep -i xid: a GPU that fell off the bus comes back with a power cycle", .gather = gather_gpu_count},
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", .look = look_at_pcie},
     {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", .look = look_at_nvlink},
     {"nvlinks", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s; nvidia-smi nvlink -e: which links they are, and their errors", .gather = gather_nvlinks},

@@ -181,7 +181,8 @@ void api_node_get(struct http_request *request, void *arg)
 
 static int judge_nodes(sqlite3 *db, struct task *task, struct error *err)
 {
-    json_t *verdict = preflight_of_snapshot(task->given);
+    json_t *verdict =
+        preflight_of_snapshot(task->given, http_request_param(task->request, "name"));
     int result;
 
     (void)db;
@@ -192,7 +193,7 @@ static int judge_nodes(sqlite3 *db, struct task *task, struct error *err)
     return result ? task_too_large(err) : 0;
 }
 
-/* Of a node, or without a name of all that are alive. */
+/* Of a node, beside all that are alive, or without a name of these. */
 void api_preflight(struct http_request *request, void *arg)
 {
     const struct api *api = arg;

@@ -51,9 +51,9 @@ json_t *preflight_snapshot(const struct node *const *nodes, size_t n)
     return snapshot;
 }
 
-json_t *preflight_of_snapshot(const json_t *snapshot)
+json_t *preflight_of_snapshot(const json_t *snapshot, const char *of)
 {
-    static const struct preflight_use use = {NULL, NULL};
+    const struct preflight_use use = {.of = of};
     size_t n = json_array_size(snapshot), i;
     struct preflight_node *list = memory_zeroed(n + 1, sizeof(*list), "a preflight");
     json_t *verdict, *node;

@@ -11,9 +11,10 @@ json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 
 /* The same in two steps, of which the second may run on another thread, and as /preflight
- * answers it. Each returns a new reference. */
+ * answers it. of: the node whose findings are asked for; NULL: of all. Each returns a new
+ * reference. */
 json_t *preflight_snapshot(const struct node *const *nodes, size_t n);
-json_t *preflight_of_snapshot(const json_t *snapshot);
+json_t *preflight_of_snapshot(const json_t *snapshot, const char *of);
 
 /* ceiling_verdict() of these, with so many ranks each. A new object; NULL when memory is
  * out. */

@@ -430,10 +430,10 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
     for (size_t i = 0; i < registry->count; i++) {
         const struct node *node = registry->nodes[i];
 
-        if (name ? strcmp(node->name, name) == 0 : node->state == NODE_ALIVE)
+        if (node->state == NODE_ALIVE || (name && strcmp(node->name, name) == 0))
             nodes[n++] = node;
     }
-    if (n > 0 || !name)
+    if (!name || node_find(registry, name))
         snapshot = preflight_snapshot(nodes, n);
     free(nodes);
     return snapshot;

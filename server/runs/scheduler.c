@@ -181,8 +181,8 @@ static void reserve_end(struct reserve *reserve)
 static json_t *look_at_nodes(const struct run_spec *spec,
                              const struct placement *placement)
 {
-    const struct preflight_use use = {spec->program.name ? NULL : placement->backend,
-                                      spec->env};
+    const struct preflight_use use = {
+        .backend = spec->program.name ? NULL : placement->backend, .env = spec->env};
 
     if (spec->preflight == RUN_PREFLIGHT_OFF)
         return NULL;
@@ -195,7 +195,7 @@ static json_t *look_at_nodes(const struct run_spec *spec,
 static json_t *find_ceiling(const struct run_spec *spec,
                             const struct placement *placement)
 {
-    const struct preflight_use use = {placement->backend, spec->env};
+    const struct preflight_use use = {.backend = placement->backend, .env = spec->env};
 
     if (spec->program.name || spec->pattern != PATTERN_ALL ||
         spec->split.kind != SPLIT_NONE || strcmp(placement->backend, "sim") == 0)

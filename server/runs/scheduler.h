@@ -131,8 +131,8 @@ json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behi
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 
-/* What preflight_of_snapshot takes of a node, or of all that are alive (NULL). A new
- * reference; NULL: there is no such node. */
+/* What preflight_of_snapshot takes: all nodes that are alive, and the one with this name
+ * (or NULL). A new reference; NULL: there is no such node. */
 json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name);
 
 void scheduler_counters(const struct scheduler *scheduler,

@@ -31,8 +31,8 @@
 static json_t *judge_as(const char *const *inventories, size_t n,
                         const struct preflight_use *use)
 {
-    static const char *const names[] = {"a", "b", "c", "d"};
-    struct preflight_node nodes[4] = {{.name = NULL}};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    struct preflight_node nodes[7] = {{.name = NULL}};
     json_t *verdict;
 
     for (size_t i = 0; i < n; i++) {
@@ -247,6 +247,55 @@ TEST(what_nvml_says_of_gpus_is_looked_at)
     snprintf(text, sizeof(text), form, 18, "completed", "");
     verdict = judge(&node, 1);
     assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+    json_decref(verdict);
+}
+
+#define WITH_CPU(model, gpus)                                                            \
+    "{\"cpu\":{\"model\":\"" model "\",\"threads\":224},\"gpus\":[" gpus "]}"
+
+TEST(a_node_with_fewer_gpus_than_its_siblings_is_found)
+{
+    static const char *const nodes[] = {
+        WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{}"),
+        WITH_CPU("Xeon", ""),      WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{},{}"),
+        WITH_CPU("EPYC", "{}"),
+    };
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    json_t *verdict = judge(nodes, 7), *checks, *found[2];
+    size_t n = 0;
+
+    checks = json_incref((json_t *)(uintptr_t)checks_of(verdict));
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        if (strcmp(json_get_str(json_array_get(checks, i), "check", ""), "gpu_count") ==
+            0)
+            found[n++ % 2] = json_array_get(checks, i);
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *who = json_object_get(found[i], "nodes");
+
+        assert_int_equal(json_array_size(who), 1);
+        assert_string_equal(json_string_value(json_array_get(who, 0)), names[2 + i]);
+    }
+    json_decref(checks);
+    json_decref(verdict);
+}
+
+/* The same of one node: it is compared with the others, and nothing is said of them. */
+TEST(of_one_node_its_own_findings_are_told)
+{
+    static const char *const nodes[] = {
+        WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{}"),
+        WITH_CPU("Xeon", ""),      WITH_CPU("Xeon", "{},{}"), WITH_CPU("Xeon", "{},{}")};
+    struct preflight_use use = {.of = "c"};
+    json_t *verdict = judge_as(nodes, 6, &use);
+
+    assert_string_equal(answer_of(verdict, "gpu_count"), "finding");
+    assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 1);
+    json_decref(verdict);
+    use.of = "a";
+    verdict = judge_as(nodes, 6, &use);
+    assert_string_equal(answer_of(verdict, "gpu_count"), "ok");
+    assert_int_equal(json_array_size(json_object_get(verdict, "nodes")), 0);
     json_decref(verdict);
 }
 
@@ -466,7 +515,8 @@ TEST(a_port_that_the_run_leaves_out_may_be_down)
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
         json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i]), *verdict;
 
-        verdict = preflight_judge(nodes, 2, &(struct preflight_use){"nccl", env}, true);
+        verdict = preflight_judge(
+            nodes, 2, &(struct preflight_use){.backend = "nccl", .env = env}, true);
         assert_string_not_equal(answer_of(verdict, "rdma_port"), "finding");
         json_decref(verdict);
         json_decref(env);
@@ -495,7 +545,8 @@ TEST(a_run_may_name_one_port_of_a_device)
 
     for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
         json_t *env = json_pack("{s:s}", "NCCL_IB_HCA", wishes[i].hca);
-        json_t *verdict = judge_as(nodes, 3, &(struct preflight_use){"nccl", env});
+        json_t *verdict =
+            judge_as(nodes, 3, &(struct preflight_use){.backend = "nccl", .env = env});
 
         if (strcmp(answer_of(verdict, "rdma_port"), wishes[i].answer) != 0)
             fail_msg("NCCL_IB_HCA=%s: %s", wishes[i].hca,
