@@ -91,7 +91,7 @@ class Fleet {
     this.agents.set(name, agent);
   }
 
-  // Agents that ringbench-sim plays, once all are registered.
+  // Agents that ringbench-sim simulates, once all are registered.
   async play(args) {
     const log = fs.openSync(path.join(this.scratch, 'agents.log'), 'a');
     const played = this.spawn('ringbench-sim', ['--server', this.url, ...args], ['ignore', 'pipe', log]);

@@ -25,7 +25,7 @@ This package has")
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME ringbench-server)
 set(CPACK_DEBIAN_SERVER_DESCRIPTION "collective benchmarks across nodes, with one HTTP request
 ${about} the server with its web pages, a script for shells, and
-ringbench-sim, which plays a fleet for the demo.")
+ringbench-sim, which simulates a fleet for the demo.")
 set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
 # The script ringbench is of no use without it.
 set(CPACK_DEBIAN_SERVER_PACKAGE_RECOMMENDS curl)

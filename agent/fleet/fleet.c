@@ -1,6 +1,7 @@
-/* fleet.c - the nodes of a played fleet */
+/* fleet.c - ringbench-sim: the nodes of a simulated fleet, in one process */
 #include "agent/fleet/fleet.h"
 
+#include <curl/curl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,143 +10,228 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "agent/fleet/played_case.h"
-#include "agent/fleet/played_node.h"
+#include "agent/fleet/case.h"
 #include "agent/link/curl_loop.h"
 #include "agent/link/http_client.h"
+#include "agent/link/identity.h"
+#include "agent/link/link.h"
+#include "agent/link/spool.h"
 #include "agent/worker/bench/says.h"
-#include "agent/worker/sim/sim.h"
+#include "agent/worker/sim/sim_comm.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/memory.h"
+#include "common/base/version.h"
 
 #define AT_ONCE 128 /* nodes that are registering, or leaving */
 /* Nodes that share libcurl's state: it looks through their connections one by one, and
  * has descriptors and tables of its own. */
 #define SHARING 64
 #define LEAVE_MS 10000
-#define CONNECTIONS 2 /* of a node: the poll, the events */
+#define CONNECTIONS 2   /* of a node: the poll, the events */
+#define FILES_KEPT 1024 /* open files beside the connections, such as libcurl's own */
+#define ADDRESS_SIZE 32
+
+/* A case whose `gone` the server may not have yet. */
+struct held {
+    struct case_id id;
+    uint64_t seq; /* of `gone`; 0: not sent */
+};
+
+struct fleet_node {
+    struct fleet *fleet;
+    long number; /* from 1 */
+    struct agent_config config;
+    struct identity identity;
+    struct spool *spool;
+    struct outbox *outbox;
+    json_t *inventory;
+    struct link *link;
+    struct held *held;
+    size_t n_held, capacity;
+};
 
 struct fleet {
     const struct fleet_config *config;
     uv_loop_t loop;
     uv_signal_t signals[2];
-    uv_timer_t timer; /* until the leave, and then of it */
+    uv_timer_t timer; /* until the fleet leaves, and then until it gives up on that */
     json_t *backends;
     struct curl_loop **shared;
     size_t n_shared;
-    struct played_node **nodes;
+    struct fleet_node *nodes;
     long n_started, n_registered, n_leaving, n_left;
-    struct played_case **cases;
-    size_t n_cases;
+    struct fleet_case **cases;
+    size_t n_cases, capacity;
     int64_t started_ns;
     bool is_told, is_leaving;
-    int status;
-    struct error *err;
+    struct error failure; /* no code: none */
 };
 
-/* ---- Cases ---- */
+/* ---- A node ---- */
 
-static void on_gone(void *node, const struct case_id *id, uint64_t seq)
+const char *fleet_node_name(const struct fleet_node *node)
 {
-    played_node_gone(node, id, seq);
+    return node->config.name;
 }
 
-static void on_over(void *arg, struct played_case *over)
+struct outbox *fleet_node_outbox(struct fleet_node *node)
 {
-    struct fleet *fleet = arg;
-
-    for (size_t i = 0; i < fleet->n_cases; i++) {
-        if (fleet->cases[i] == over) {
-            fleet->cases[i] = fleet->cases[--fleet->n_cases];
-            played_case_destroy(over);
-            return;
-        }
-    }
+    return node->outbox;
 }
 
-static struct played_case *find_case(const struct fleet *fleet, const struct case_id *id)
+void fleet_node_say(struct fleet_node *node, const struct case_id *id, int rank,
+                    const char *type, json_t *event)
 {
-    for (size_t i = 0; i < fleet->n_cases; i++)
-        if (case_id_equal(played_case_id(fleet->cases[i]), id))
-            return fleet->cases[i];
+    json_t *line = json_pack("{s:s}", "type", type);
+
+    if (event)
+        json_object_update(line, event);
+    json_decref(event);
+    outbox_add_steal(node->outbox, id, rank, line);
+}
+
+static struct held *find_held(struct fleet_node *node, const struct case_id *id)
+{
+    for (size_t i = 0; i < node->n_held; i++)
+        if (case_id_equal(&node->held[i].id, id))
+            return &node->held[i];
     return NULL;
 }
 
-static struct played_case *make_case(struct fleet *fleet, const struct command *start,
-                                     struct error *err)
+void fleet_node_end_case(struct fleet_node *node, const struct case_id *id)
 {
-    struct played_case_params params = {.loop = &fleet->loop,
-                                        .config = fleet->config,
-                                        .on_gone = on_gone,
-                                        .on_over = on_over,
-                                        .arg = fleet};
-    struct played_case **cases =
-        realloc(fleet->cases, (fleet->n_cases + 1) * sizeof(struct played_case *));
-    struct played_case *played;
+    struct held *held = find_held(node, id);
+    uint64_t seq = outbox_add_steal(node->outbox, id, CASE_NO_RANK,
+                                    json_pack("{s:s}", "type", "gone"));
 
-    if (!cases) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
+    if (held)
+        held->seq = seq;
+}
+
+/* Its own address in NET.0.0.0/8. */
+static void put_address(const struct fleet_node *node, int net, char out[ADDRESS_SIZE])
+{
+    snprintf(out, ADDRESS_SIZE, "%d.%ld.%ld.%ld", net, node->number >> 16 & 255,
+             node->number >> 8 & 255, node->number & 255);
+}
+
+/* The server compares nodes' addresses and machines: each has its own. */
+static void describe(struct fleet_node *node)
+{
+    const struct fleet_config *fleet = node->fleet->config;
+    char text[64], address[ADDRESS_SIZE];
+
+    node->config = fleet->agent;
+    snprintf(text, sizeof(text), "sim-%ld", node->number);
+    node->config.name = memory_text(text, "node");
+    node->config.labels = json_object();
+    snprintf(text, sizeof(text), "rack-%d", fleet_config_rack(fleet, node->config.name));
+    if (fleet->racks > 0)
+        json_object_set_new(node->config.labels, "rack", json_string(text));
+    put_address(node, 10, address);
+    snprintf(text, sizeof(text), "simulated-%s", node->config.name);
+    node->inventory = json_pack(
+        "{s:s, s:s, s:s, s:{s:s, s:i, s:i, s:i}, s:i, s:I, s:[{s:s, s:s}], s:s, s:s, "
+        "s:O, s:b}",
+        "host", node->config.name, "kernel", "simulated", "os", "simulated", "cpu",
+        "model", "simulated", "sockets", 1, "cores", 1, "threads", 1, "numa_nodes", 1,
+        "memory_bytes", (json_int_t)1 << 40, "addresses", "interface", "sim0", "address",
+        address, "hostid", text, "machine", text, "backends", node->fleet->backends,
+        "simulated", 1);
+}
+
+/* ---- Cases ---- */
+
+/* Cases that are over leave the list. */
+static struct fleet_case *find_case(struct fleet *fleet, const struct case_id *id)
+{
+    struct fleet_case *found = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < fleet->n_cases; i++) {
+        struct fleet_case *one = fleet->cases[i];
+
+        if (fleet_case_is_over(one)) {
+            fleet_case_destroy(one);
+            continue;
+        }
+        fleet->cases[kept++] = one;
+        if (case_id_equal(fleet_case_id(one), id))
+            found = one;
     }
-    fleet->cases = cases;
-    played = played_case_create(&params, start, err);
-    if (played)
-        fleet->cases[fleet->n_cases++] = played;
-    return played;
+    fleet->n_cases = kept;
+    return found;
 }
 
-static void on_start(void *arg, struct played_node *node, const struct command *start)
+static void start_case(struct fleet_node *node, const struct command *start)
 {
-    struct fleet *fleet = arg;
-    struct played_case *played = find_case(fleet, &start->id);
-    struct played_place place = played_node_place(node);
-    struct error err;
+    struct fleet *fleet = node->fleet;
+    struct fleet_case *one = find_case(fleet, &start->id);
+    const char *refusal = start->fault.code != ERROR_NONE ? start->fault.text
+                          : strcmp(start->backend, "sim") != 0
+                              ? "a simulated node has the backend sim only"
+                              : NULL;
 
-    if (!played)
-        played = make_case(fleet, start, &err);
-    if (!played || played_case_join(played, &place, start, &err))
-        played_node_refuse(node, &start->id, err.text);
+    if (find_held(node, &start->id))
+        return;
+    node->held = memory_grown(node->held, node->n_held, &node->capacity,
+                              sizeof(*node->held), "cases");
+    node->held[node->n_held++] = (struct held){.id = start->id};
+    if (refusal) {
+        fleet_node_say(node, &start->id, CASE_NO_RANK, "refused",
+                       json_pack("{s:s}", "reason", refusal));
+        fleet_node_end_case(node, &start->id);
+        return;
+    }
+    if (!one) {
+        one = fleet_case_create(&fleet->loop, fleet->config, start);
+        fleet->cases = memory_grown(fleet->cases, fleet->n_cases, &fleet->capacity,
+                                    sizeof(struct fleet_case *), "cases");
+        fleet->cases[fleet->n_cases++] = one;
+    }
+    fleet_case_join(one, node, start);
 }
 
-static void on_stop(void *arg, struct played_node *node, const struct case_id *id)
+static void stop_case(struct fleet_node *node, const struct case_id *id)
 {
-    struct played_case *played = find_case(arg, id);
+    struct fleet_case *one = find_case(node->fleet, id);
 
-    if (played)
-        played_case_stop(played, node);
+    if (!find_held(node, id))
+        fleet_node_end_case(node, id);
+    else if (one)
+        fleet_case_stop(one, node);
 }
 
-static void on_death(void *arg, struct played_node *node)
+/* ---- What a node's link tells ---- */
+
+static json_t *on_cases(void *arg)
 {
-    struct fleet *fleet = arg;
+    const struct fleet_node *node = arg;
+    json_t *cases = json_array();
 
-    /* A case that is over by that leaves the list. */
-    for (size_t i = fleet->n_cases; i > 0; i--)
-        played_case_kill(fleet->cases[i - 1], node);
-}
+    for (size_t i = 0; i < node->n_held; i++) {
+        const struct case_id *id = &node->held[i].id;
 
-/* ---- Coming and going ---- */
-
-static void fail(struct fleet *fleet, const char *text)
-{
-    if (fleet->status == 0)
-        error_set(fleet->err, ERROR_UNAVAILABLE, "%s", text);
-    fleet->status = 1;
-    uv_stop(&fleet->loop);
+        json_array_append_new(cases, json_pack("{s:s, s:I, s:I}", "run", id->run, "case",
+                                               (json_int_t)id->number, "attempt",
+                                               (json_int_t)id->attempt));
+    }
+    return cases;
 }
 
 static void start_more(struct fleet *fleet)
 {
     while (fleet->n_started < fleet->config->nodes &&
            fleet->n_started < fleet->n_registered + AT_ONCE)
-        played_node_start(fleet->nodes[fleet->n_started++]);
+        link_start(fleet->nodes[fleet->n_started++].link);
 }
 
-static void on_registered(void *arg)
+static void on_registered(void *arg, const char *local_ip)
 {
-    struct fleet *fleet = arg;
+    struct fleet *fleet = ((struct fleet_node *)arg)->fleet;
 
+    (void)local_ip;
     fleet->n_registered++;
     start_more(fleet);
     if (fleet->n_registered < fleet->config->nodes || fleet->is_told)
@@ -157,34 +243,129 @@ static void on_registered(void *arg)
     fflush(stdout);
 }
 
+static void on_command(void *arg, const struct command *command)
+{
+    struct fleet_node *node = arg;
+
+    if (command->type == COMMAND_START)
+        start_case(node, command);
+    else if (command->type == COMMAND_STOP)
+        stop_case(node, &command->id);
+    else
+        link_deregister(node->link);
+}
+
+static void on_acked(void *arg)
+{
+    struct fleet_node *node = arg;
+    uint64_t acked = outbox_acked(node->outbox);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < node->n_held; i++)
+        if (node->held[i].seq == 0 || node->held[i].seq > acked)
+            node->held[kept++] = node->held[i];
+    node->n_held = kept;
+}
+
+static void on_other_past(void *arg)
+{
+    struct fleet_node *node = arg;
+
+    for (size_t i = 0; i < node->fleet->n_cases; i++)
+        fleet_case_forget(node->fleet->cases[i], node);
+    node->n_held = 0;
+    outbox_reset(node->outbox);
+}
+
 static void on_fatal(void *arg, const char *text)
 {
-    fail(arg, text);
+    struct fleet *fleet = ((struct fleet_node *)arg)->fleet;
+
+    if (fleet->failure.code == ERROR_NONE)
+        error_set(&fleet->failure, ERROR_UNAVAILABLE, "%s", text);
+    uv_stop(&fleet->loop);
+}
+
+static void on_told(void *arg)
+{
+    (void)arg;
 }
 
 static void leave_more(struct fleet *fleet)
 {
     while (fleet->n_leaving < fleet->n_started &&
            fleet->n_leaving < fleet->n_left + AT_ONCE)
-        played_node_leave(fleet->nodes[fleet->n_leaving++]);
+        link_deregister(fleet->nodes[fleet->n_leaving++].link);
     if (fleet->n_left >= fleet->n_started)
         uv_stop(&fleet->loop);
 }
 
 static void on_left(void *arg)
 {
-    struct fleet *fleet = arg;
+    struct fleet *fleet = ((struct fleet_node *)arg)->fleet;
 
     fleet->n_left++;
     if (fleet->is_leaving)
         leave_more(fleet);
 }
 
+static void on_ready(void *arg)
+{
+    link_kick(((struct fleet_node *)arg)->link);
+}
+
+static void on_progress(void *arg)
+{
+    link_kick_soon(((struct fleet_node *)arg)->link);
+}
+
+static void node_init(struct fleet_node *node, struct fleet *fleet, long number)
+{
+    struct outbox_handlers handlers = {on_ready, on_progress, node};
+    char from[ADDRESS_SIZE];
+
+    node->fleet = fleet;
+    node->number = number;
+    identity_make(&node->identity);
+    node->spool = spool_create();
+    node->outbox = outbox_create(node->spool, &handlers);
+    describe(node);
+    struct link_params link = {.loop = &fleet->loop,
+                               .shared = fleet->shared[(number - 1) / SHARING],
+                               .config = &node->config,
+                               .version = RINGBENCH_VERSION,
+                               .identity = &node->identity,
+                               .outbox = node->outbox,
+                               .inventory = node->inventory,
+                               .handlers = {on_cases, on_registered, on_command, on_acked,
+                                            on_other_past, on_fatal, on_told, on_left,
+                                            node}};
+    /* One address has 28,000 ports to connect from, too few for a large fleet, and the
+     * kernel looks longer for a free one the fewer are left. */
+    put_address(node, 127, from);
+    if (strncmp(node->config.server_host, "127.", 4) == 0)
+        link.from = from;
+    node->link = link_create(&link);
+}
+
+static void node_release(struct fleet_node *node)
+{
+    link_destroy(node->link);
+    outbox_destroy(node->outbox);
+    spool_close(node->spool);
+    json_decref(node->inventory);
+    json_decref(node->config.labels);
+    free(node->config.name);
+    free(node->held);
+}
+
+/* ---- All of them ---- */
+
 static void on_leave_timeout(uv_timer_t *timer)
 {
     struct fleet *fleet = timer->data;
 
-    log_warn("leaving although the server has not heard of %ld nodes that they do",
+    log_warn("leaving, but %ld nodes could not tell the server so",
              fleet->n_started - fleet->n_left);
     uv_stop(&fleet->loop);
 }
@@ -210,60 +391,42 @@ static void on_time_over(uv_timer_t *timer)
     leave(timer->data);
 }
 
-/* ---- Making and ending it ---- */
+/* A connection for each node, and a second one while it has a case. */
+static int raise_file_limit(const struct fleet_config *config, struct error *err)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)config->nodes + FILES_KEPT;
 
-/* By each of the shared. What one kept beyond that others would lack, until the server
- * closes idle connections. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= wanted)
+        return 0;
+    return error_set(err, ERROR_LIMIT,
+                     "%ld nodes need %llu open files, but the limit is %llu (ulimit -Hn)",
+                     config->nodes, (unsigned long long)wanted,
+                     (unsigned long long)limit.rlim_cur);
+}
+
+/* By each of the shared. If one kept more, others would lack them until the server closes
+ * idle connections. */
 static long connections_kept(size_t n_shared)
 {
     struct rlimit limit;
     rlim_t each = 0;
 
     if (!getrlimit(RLIMIT_NOFILE, &limit))
-        each = (limit.rlim_cur - FLEET_FILES_KEPT) / n_shared;
+        each = (limit.rlim_cur - FILES_KEPT) / n_shared;
     return each < CONNECTIONS * SHARING ? (long)each : CONNECTIONS * SHARING;
 }
 
-static void make_shared(struct fleet *fleet)
-{
-    size_t n = ((size_t)fleet->config->nodes + SHARING - 1) / SHARING;
-
-    fleet->shared = memory_zeroed(n, sizeof(struct curl_loop *), "HTTP clients");
-    while (fleet->n_shared < n)
-        fleet->shared[fleet->n_shared++] =
-            http_client_loop(&fleet->loop, connections_kept(n));
-}
-
-static int make_nodes(struct fleet *fleet, struct error *err)
-{
-    struct played_node_params params = {.loop = &fleet->loop,
-                                        .config = fleet->config,
-                                        .on_registered = on_registered,
-                                        .on_start = on_start,
-                                        .on_stop = on_stop,
-                                        .on_death = on_death,
-                                        .on_left = on_left,
-                                        .on_fatal = on_fatal,
-                                        .arg = fleet};
-
-    fleet->nodes = calloc((size_t)fleet->config->nodes, sizeof(struct played_node *));
-    fleet->backends = json_pack("{s:o}", "sim", says_probe(&backend_sim));
-    if (!fleet->nodes || !fleet->backends)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    params.backends = fleet->backends;
-    for (long i = 0; i < fleet->config->nodes; i++) {
-        params.shared = fleet->shared[i / SHARING];
-        fleet->nodes[i] = played_node_create(&params, i, err);
-        if (!fleet->nodes[i])
-            return -1;
-    }
-    return 0;
-}
-
-static void init_handles(struct fleet *fleet)
+static void set_up(struct fleet *fleet)
 {
     static const int signums[] = {SIGTERM, SIGINT};
+    size_t n = (size_t)fleet->config->nodes;
 
+    uv_loop_init(&fleet->loop);
     uv_timer_init(&fleet->loop, &fleet->timer);
     fleet->timer.data = fleet;
     if (fleet->config->for_s)
@@ -274,14 +437,23 @@ static void init_handles(struct fleet *fleet)
         fleet->signals[i].data = fleet;
         uv_signal_start(&fleet->signals[i], on_signal, signums[i]);
     }
+    fleet->n_shared = (n + SHARING - 1) / SHARING;
+    fleet->shared = memory_zeroed(fleet->n_shared, sizeof(struct curl_loop *), "nodes");
+    for (size_t i = 0; i < fleet->n_shared; i++)
+        fleet->shared[i] =
+            http_client_loop(&fleet->loop, connections_kept(fleet->n_shared));
+    fleet->backends = json_pack("{s:o}", "sim", says_probe(&backend_sim));
+    fleet->nodes = memory_zeroed(n, sizeof(struct fleet_node), "nodes");
+    for (size_t i = 0; i < n; i++)
+        node_init(&fleet->nodes[i], fleet, (long)i + 1);
 }
 
 static void release(struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->n_cases; i++)
-        played_case_destroy(fleet->cases[i]);
-    for (long i = 0; fleet->nodes && i < fleet->config->nodes; i++)
-        played_node_destroy(fleet->nodes[i]);
+        fleet_case_destroy(fleet->cases[i]);
+    for (long i = 0; i < fleet->config->nodes; i++)
+        node_release(&fleet->nodes[i]);
     for (size_t i = 0; i < fleet->n_shared; i++)
         curl_loop_destroy(fleet->shared[i]);
     for (size_t i = 0; i < 2; i++)
@@ -295,24 +467,37 @@ static void release(struct fleet *fleet)
     free(fleet->cases);
 }
 
-int fleet_run(const struct fleet_config *config, struct error *err)
+/* Until SIGTERM, SIGINT or the end of --for-s. */
+static int run(const struct fleet_config *config, struct error *err)
 {
-    struct fleet fleet = {
-        .config = config, .err = err, .started_ns = clock_monotonic_ns()};
+    struct fleet fleet = {.config = config, .started_ns = clock_monotonic_ns()};
 
-    err->code = ERROR_NONE;
-    if (uv_loop_init(&fleet.loop)) {
-        error_set(err, ERROR_INTERNAL, "can't make an event loop");
-        return 1;
-    }
-    init_handles(&fleet);
-    make_shared(&fleet);
-    if (make_nodes(&fleet, err)) {
-        fleet.status = 1;
-    } else {
-        start_more(&fleet);
-        uv_run(&fleet.loop, UV_RUN_DEFAULT);
-    }
+    if (raise_file_limit(config, err))
+        return -1;
+    set_up(&fleet);
+    start_more(&fleet);
+    uv_run(&fleet.loop, UV_RUN_DEFAULT);
     release(&fleet);
-    return fleet.status;
+    *err = fleet.failure;
+    return err->code == ERROR_NONE ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct fleet_config config;
+    struct error err;
+    int result;
+
+    log_init("ringbench-sim", LOG_WARN);
+    /* It comes back as an error of the write instead. */
+    signal(SIGPIPE, SIG_IGN);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    result = fleet_config_load(&config, argc, argv, &err);
+    if (result == 0)
+        result = run(&config, &err);
+    if (result < 0)
+        fprintf(stderr, "ringbench-sim: %s\n", err.text);
+    fleet_config_release(&config);
+    curl_global_cleanup();
+    return result < 0 ? 1 : 0;
 }

@@ -52,13 +52,15 @@ async function smallCluster() {
   const ended = async (spec) => (await server.runEnds((await server.run(spec)).id)).id;
   const healthy = await ended(sim('healthy', { repeats: 5 }));
   const noisy = await ended(sim('noisy', { repeats: 5 }, { SIM_NOISE: '0.4' }));
-  const wrong = await ended(sim('wrong data', { fault: { kind: 'wrong', rank: 2, row: 4 } }));
+  const wrong = await ended(
+    sim('wrong data', { backend: 'host', fault: { kind: 'wrong', rank: 2, row: 4 } }),
+  );
   const hang = await ended(sim('hang', { stall_s: 5, fault: { kind: 'hang', rank: 2, row: 4 } }));
-  const slower = await ended(sim('slower links', { repeats: 5 }, { SIM_BANDWIDTH_GBS: '40', SIM_SEED: '8' }));
+  const slower = await ended(sim('slower links', { repeats: 5 }, { SIM_RING_GBS: '40', SIM_SEED: '8' }));
   const again = await ended(sim('healthy again', { repeats: 5 }, { SIM_SEED: '9' }));
   /* Nothing that they ask for changes, but the links of a node do. */
   for (const fault of ['sim-1:0.99', 'sim-1:0.88']) {
-    const fleet = await startFleet(server, 4, ['--fault', `slow_node=${fault}`]);
+    const fleet = await startFleet(server, 4, ['--slow', fault]);
     for (let i = 0; i < 10; i += 1) {
       await ended({
         ...sim('nightly', { repeats: 3, labels: { job: 'nightly' } }),
@@ -91,7 +93,7 @@ async function bigFleet() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'ringbench-pictures-'));
   const made = spawnSync(path.join(binDir, 'make_trends'), [dataDir, String(MANY), '250']);
   const server = await startServer(t, { dataDir });
-  await startFleet(server, FLEET, ['--racks', '16', '--fault', 'slow_node=sim-6:0.5']);
+  await startFleet(server, FLEET, ['--racks', '16', '--slow', 'sim-6:0.5']);
   const search = async (name, count, pattern) => {
     const { id } = await server.run(sim(name, { nodes: { count }, sizes: ['64M'], pattern }));
     await server.runEnds(id);

@@ -1,4 +1,4 @@
-/* demo.c - a small fleet with a slow node, played for who has no nodes yet */
+/* demo.c - a small simulated fleet with a slow node, for who has no nodes yet */
 #include <signal.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ const char *api_demo_refusal(const struct api *api)
     scheduler_counters(api->scheduler, &counters);
     if (api->has_tokens || api->is_tls)
         return "a server with tokens or TLS starts no nodes of its own; ringbench-sim "
-               "--server URL --token-file FILE plays some";
+               "--server URL --token-file FILE simulates some";
     if (api->is_playing || counters.nodes_idle || counters.nodes_busy)
         return "there are nodes: simulated ones would stand among them";
     return NULL;
@@ -44,10 +44,9 @@ static void on_ended(uv_process_t *process, int64_t status, int signum)
 static int play(struct api *api, char *program, const char *url)
 {
     static char nodes[] = "--nodes=" TEXT_OF(DEMO_NODES), racks[] = "--racks=4",
-                fault[] = "--fault=slow_node=sim-6:0.5",
-                for_s[] = "--for-s=" TEXT_OF(DEMO_SECONDS);
+                slow[] = "--slow=sim-6:0.5", for_s[] = "--for-s=" TEXT_OF(DEMO_SECONDS);
     char server[HTTP_URL_MAX + 16];
-    char *args[] = {program, server, nodes, racks, fault, for_s, NULL};
+    char *args[] = {program, server, nodes, racks, slow, for_s, NULL};
     char *no_env[] = {NULL};
     uv_process_options_t options = {
         .file = program, .args = args, .env = no_env, .exit_cb = on_ended};

@@ -92,7 +92,7 @@ static size_t most_nodes(const struct run_spec *spec)
     return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
 }
 
-/* ringbench-sim plays its nodes and all their ranks in one process: no rank of a real
+/* ringbench-sim simulates its nodes and all their ranks in one process: no rank of a real
  * node's worker could join them. */
 enum nodes_kind { NODES_ANY, NODES_SIMULATED, NODES_REAL };
 

@@ -29,8 +29,8 @@ const compare = (server, query) => server.get(`/api/v1/compare?${query}`);
 describe('comparisons', { concurrency: 3 }, () => {
   test('a slower link is worse where it counts, in every format alike', limit, async (t) => {
     const { server } = await startCluster(t, 2);
-    const id = await finished(server, sim({ matrix: { SIM_BANDWIDTH_GBS: ['50', '40'] } }));
-    const query = `base=${id}&base_env=SIM_BANDWIDTH_GBS=50&head_env=SIM_BANDWIDTH_GBS=40`;
+    const id = await finished(server, sim({ matrix: { SIM_RING_GBS: ['50', '40'] } }));
+    const query = `base=${id}&base_env=SIM_RING_GBS=50&head_env=SIM_RING_GBS=40`;
     const { verdict, sizes, base, head, sizes_total: total } = await compare(server, query);
 
     assert.equal(verdict.kind, 'compare');
@@ -39,7 +39,7 @@ describe('comparisons', { concurrency: 3 }, () => {
     assert.equal(verdict.evidence.paired, true);
     assert.deepEqual(verdict.evidence.warnings, []);
     assert.deepEqual(verdict.evidence.differences, [
-      { what: 'env.SIM_BANDWIDTH_GBS', base: '50', head: '40', alike: true },
+      { what: 'env.SIM_RING_GBS', base: '50', head: '40', alike: true },
     ]);
     const [latency, , bandwidth] = verdict.evidence.bands;
     assert.equal(latency.answer, 'same');
@@ -73,7 +73,7 @@ describe('comparisons', { concurrency: 3 }, () => {
     // The other way round it is better.
     const back = await compare(
       server,
-      `head=${id}&base=${id}&head_env=SIM_BANDWIDTH_GBS=50&base_env=SIM_BANDWIDTH_GBS=40`,
+      `head=${id}&base=${id}&head_env=SIM_RING_GBS=50&base_env=SIM_RING_GBS=40`,
     );
     assert.equal(back.verdict.answer, 'better');
   });
@@ -96,10 +96,7 @@ describe('comparisons', { concurrency: 3 }, () => {
     const { server } = await startCluster(t, 1);
     const id = await finished(
       server,
-      sim(
-        { sizes: [8], matrix: { HOST_SIDE: ['a', 'b'] } },
-        { SIM_STATES: '0.5', SIM_STATE_CASES: '1', SIM_SEED: '3' },
-      ),
+      sim({ sizes: ['64M'], matrix: { HOST_SIDE: ['a', 'b'] } }, { SIM_SLOW: '*:0.3333@0-1,*:0.3333@5-6' }),
     );
     const { verdict } = await compare(server, `base=${id}&base_env=HOST_SIDE=a&head_env=HOST_SIDE=b`);
     assert.equal(verdict.answer, 'not_enough_data', verdict.sentence);
@@ -153,7 +150,7 @@ describe('comparisons', { concurrency: 3 }, () => {
   test('cases that failed are left out, and it is said', limit, async (t) => {
     const { server } = await startCluster(t, 1, faulty);
     const good = await finished(server, sim({ sizes: [8] }));
-    const { id } = await server.run(sim({ sizes: [8], fault: { kind: 'wrong', rank: 0 } }));
+    const { id } = await server.run(sim({ sizes: [8], fault: { kind: 'die', rank: 0, row: 0 } }));
     await server.runEnds(id);
     const { verdict, head } = await compare(server, `base=${good}&head=${id}`);
     assert.equal(verdict.answer, 'not_enough_data');

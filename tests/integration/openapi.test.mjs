@@ -248,7 +248,7 @@ describe('the description', { concurrency: 4 }, () => {
       pattern: 'scaling',
       sizes: { min: '1M', max: '64M' },
       in_place: false,
-      env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple' },
+      env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring' },
     };
     const { id } = (await api.post(spec)).json;
     await server.runEnds(id);
@@ -269,9 +269,9 @@ describe('the description', { concurrency: 4 }, () => {
     const api = new Contract(server, await server.get('/openapi.json'));
     await startFleet(t, server, 16, ['--racks', '4', '--ranks', '1']);
     for (const [fault, answer] of /** @type {any[][]} */ ([
-      [{ SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'],
+      [{ SIM_SLOW: 'sim-3:0.5' }, 'slow_node'],
       [{}, 'none'],
-      [{ SIM_SLOW_LINK: 'sim-5-sim-6:0.5' }, 'slow_link'],
+      [{ SIM_SLOW: 'sim-5/sim-6:0.5' }, 'slow_link'],
     ])) {
       const spec = {
         backend: 'sim',

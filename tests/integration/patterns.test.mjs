@@ -28,7 +28,7 @@ const slow = {
 };
 
 const sim = { ...quick, backend: 'sim', sizes: ['64M'], iters: 10, env: { SIM_NOISE: '0' } };
-const slowly = (spec, node) => ({ ...spec, env: { ...spec.env, SIM_SLOW_NODE: node } });
+const slowly = (spec, node) => ({ ...spec, env: { ...spec.env, SIM_SLOW: node } });
 
 const names = (nodes) => nodes.join(' ');
 const span = (c) => [Date.parse(c.started), Date.parse(c.ended)];

@@ -13,7 +13,7 @@ const sim = {
   sizes: { min: '8M', max: '128M' },
   in_place: false,
   repeats: 3,
-  env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple', SIM_SEED: '7' },
+  env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', SIM_SEED: '7' },
 };
 
 test('128 nodes are projected from a run on 1 to 32', limit, async (t) => {

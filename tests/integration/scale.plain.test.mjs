@@ -148,7 +148,6 @@ describe('scale', { concurrency: 2 }, () => {
     assert.equal(rows.length, 56);
     for (const row of rows) {
       assert.equal(row.times_us.length, 256);
-      assert.equal(row.wrong, 0);
     }
     await noWorkersLeft(agents);
   });

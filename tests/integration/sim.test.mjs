@@ -1,5 +1,5 @@
 // sim.test.mjs - simulated runs through a real server and agents: many ranks, the same
-// rows for the same seed, every fault to its end, and "simulated" wherever figures show
+// rows for the same seed, faults to their end, and "simulated" wherever figures show
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -45,11 +45,10 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.equal(rows.length, 6);
     for (const row of rows) {
       assert.equal(row.simulated, true);
-      assert.equal(row.wrong, 0);
+      assert.equal(row.wrong, null);
       assert.match(row.nccl.algo, /^(RING|TREE)$/);
-      assert.match(row.nccl.proto, /^(LL|LL128|SIMPLE)$/);
       assert.ok(
-        lines.some((line) => line.endsWith(`  ${row.nccl.algo} ${row.nccl.proto}`)),
+        lines.some((line) => line.endsWith(`  ${row.nccl.algo}`)),
         lines.join('\n'),
       );
     }
@@ -75,7 +74,7 @@ describe('the simulation', { concurrency: 4 }, () => {
       encoding: 'utf8',
     });
     const page = fs.readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
-    assert.ok(list.split('\n').length > 15, list);
+    assert.ok(list.split('\n').length > 10, list);
     assert.ok(page.includes(list), `docs/simulation.md must have:\n${list}`);
   });
 
@@ -100,7 +99,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.notDeepEqual(all[0], all[2]);
   });
 
-  test('a slow node and a wrong interface show in the times', limit, async (t) => {
+  test('a slow node shows in the times', limit, async (t) => {
     const { server } = await startCluster(t, 3, { agent: { ranks: 2 } });
     const last = async (env) => {
       const { id } = await server.run({
@@ -114,7 +113,7 @@ describe('the simulation', { concurrency: 4 }, () => {
       return rows.map((row) => row.times_us);
     };
     const healthy = await last({});
-    const slow = await last({ SIM_SLOW_NODE: 'node-2:0.25' });
+    const slow = await last({ SIM_SLOW: 'node-2:0.25' });
     // Everybody waits in an all-reduce; neighbours wait for the node alone.
     slow[0].forEach((us, rank) => assert.ok(us > 3.5 * healthy[0][rank], `${slow[0]}`));
     assert.deepEqual(
@@ -122,8 +121,6 @@ describe('the simulation', { concurrency: 4 }, () => {
       [false, true, true, true, true, false],
       `${slow[1]} ${healthy[1]}`,
     );
-    const wrong = await last({ SIM_WRONG_INTERFACE: 'node-3:1' });
-    wrong[0].forEach((us, rank) => assert.ok(us > 30 * healthy[0][rank], `${wrong[0]}`));
   });
 
   test('a late rank has the shortest times, the others wait for it', limit, async (t) => {
@@ -153,8 +150,11 @@ describe('the simulation', { concurrency: 4 }, () => {
     const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
     assert.ok(text.includes(`\n# lateness: ${verdictOf(run, 'lateness').sentence}\ncompleted: `), text);
 
-    const healthy = await server.runToEnd(isolated);
-    assert.equal(verdictOf(healthy, 'lateness').answer, 'none', verdictOf(healthy, 'lateness').sentence);
+    for (const slow of ['', 'node-2:0.25', 'node-1/node-2:0.5']) {
+      const { env } = isolated;
+      const sound = await server.runToEnd({ ...isolated, env: { ...env, SIM_SLOW: slow } });
+      assert.equal(verdictOf(sound, 'lateness').answer, 'none', verdictOf(sound, 'lateness').sentence);
+    }
     const quick = await server.runToEnd(sim());
     assert.equal(verdictOf(quick, 'lateness'), undefined, 'back-to-back calls cannot tell it');
   });
@@ -202,23 +202,11 @@ describe('the simulation', { concurrency: 4 }, () => {
     assert.match(run.reason, /\b1 .*\b2 ranks .*\b6 s; .*rank 0 on node-1/);
   });
 
-  test('wrong data is named', limit, async (t) => {
+  test('a fault in data that is not there is refused', limit, async (t) => {
     const { server } = await startCluster(t, 2, faulty);
-    const lines = await (
-      await server.followText({
-        ...sim(),
-        in_place: false,
-        fault: { kind: 'wrong', rank: 1, row: 1, index: 5 },
-      })
-    ).ended();
-    assert.match(lines.at(-1), /wrong data: 1 .* rank 1, index 5: /);
-    const rows = await server.rows(lines[0].match(/^# run (\S+)/)[1]);
-    assert.deepEqual(
-      rows.map((row) => row.wrong),
-      [0, 1, 0],
-    );
-    assert.equal(rows[1].errors[0].rank, 1);
-    assert.equal(rows[1].errors[0].index, 5);
+    const run = await server.runToEnd({ ...sim(), fault: { kind: 'wrong', rank: 1, row: 1, index: 5 } });
+    assert.equal(run.state, 'failed');
+    assert.match(run.reason, /\bsim\b.*\bwrong\b/);
   });
 
   test('a fault that the node does not allow fails the case', limit, async (t) => {
@@ -232,7 +220,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     const { server } = await startCluster(t, 2);
     const lines = {
       SIM_NOISE: '0',
-      SIM_TREE_US: '10',
+      SIM_TREE_US: '5',
       SIM_TREE_GBS: '20',
       SIM_RING_US: '100',
       SIM_RING_GBS: '40',
@@ -260,7 +248,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     );
     assert.ok(small[1] < small[0] / 5 && large[0] < large[1] / 1.5, `${small} ${large}`);
     const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
-    assert.equal(text.match(/ RING \S+, NOT REQUESTED$/gm).length, 3);
+    assert.equal(text.match(/ RING, NOT REQUESTED$/gm).length, 3);
     const { series } = await server.get(`/api/v1/runs/${id}/summary`);
     assert.ok(JSON.stringify(series).includes('"unrequested":true'));
   });
@@ -315,16 +303,16 @@ describe('the simulation', { concurrency: 4 }, () => {
 
   test('a variable that is written wrong fails the case with its name', limit, async (t) => {
     const { server } = await startCluster(t, 1);
-    const run = await server.runToEnd(sim({ SIM_BANDWITH_GBS: '3' }));
+    const run = await server.runToEnd(sim({ SIM_RING_GB: '3' }));
     assert.equal(run.state, 'failed');
-    assert.match(run.reason, /SIM_BANDWITH_GBS/);
+    assert.match(run.reason, /SIM_RING_GB/);
   });
 
   test('it takes the time that it is told to take', limit, async (t) => {
     const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
     // 1 + 10 calls of some 350 ms, and one for the check, at a tenth: 0.4 s.
     const { id } = await server.run({
-      ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_BANDWIDTH_GBS: '1', SIM_INTRA_BANDWIDTH_GBS: '1' }),
+      ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_RING_GBS: '1', SIM_TREE_GBS: '1' }),
       sizes: ['350M'],
       iters: 10,
       in_place: false,
@@ -339,7 +327,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     const { server, agents } = await startCluster(t, 2);
     // Each call takes half a minute.
     const { id } = await server.run({
-      ...sim({ SIM_SLEEP_FRACTION: '1', SIM_LATENCY_US: '100000000' }),
+      ...sim({ SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '30000000' }),
       sizes: [8],
     });
     await server.event(id, (event) => reached(event, 'running'));

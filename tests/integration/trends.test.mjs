@@ -146,7 +146,7 @@ describe('trends', { concurrency: 4 }, () => {
       ['45', 7],
     ])) {
       const agents = await startAgents(t, server, 2, {
-        env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
+        env: { SIM_RING_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_RING_GBS' },
       });
       for (let i = 0; i < n; i++) runs.push((await endOf(server, steady)).id);
       for (const agent of agents) {
@@ -193,7 +193,7 @@ describe('trends', { concurrency: 4 }, () => {
     const runs = [];
     for (const rate of ['50', '45']) {
       const agents = await startAgents(t, server, 2, {
-        env: { SIM_BANDWIDTH_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS' },
+        env: { SIM_RING_GBS: rate, RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_RING_GBS' },
       });
       for (let i = 0; i < 6; i++) runs.push((await endOf(server, steady)).id);
       if (rate === '45') continue;

@@ -4,7 +4,6 @@
  * RINGBENCH_PRINT_TABLES=1 prints the table of docs/method.md. Everything is a function
  * of fixed seeds. */
 #include "agent/worker/sim/noise.h"
-#include "agent/worker/sim/noise_parts.h"
 #include "server/analysis/compare.h"
 #include "tests/unit/compare_fixture.h"
 #include "tests/unit/test.h"
@@ -17,34 +16,39 @@
  * of 20 one of 2 %. */
 #define FALSE_ALARMS_MAX (FAMILIES < 200 ? 3 : 15)
 
+/* Besides the simulation's noise. */
 struct kind {
     const char *name;
-    const char *environment[3];
+    double outliers; /* part of the cases that take twice as long */
+    double states; /* part of the cases in a state in which all takes 3 times as long, */
+    double state_cases; /* which is drawn again after so many cases */
 };
 
 static const struct kind kinds[] = {
-    {"1 % per case", {"SIM_NOISE=0.02", "", ""}},
-    {"and 1 case of 10 takes twice as long", {"SIM_OUTLIERS=0.1", "", ""}},
-    {"and two states 3x apart, each 3 cases long",
-     {"SIM_STATES=0.4", "SIM_STATE_CASES=3", ""}},
-    {"and two states 3x apart, drawn for each case",
-     {"SIM_STATES=0.4", "SIM_STATE_CASES=1", ""}},
+    {"1 % per case", 0, 0, 1},
+    {"and 1 case of 10 takes twice as long", 0.1, 0, 1},
+    {"and two states 3x apart, each 3 cases long", 0, 0.4, 3},
+    {"and two states 3x apart, drawn for each case", 0, 0.4, 1},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static struct sim_params params_of(const struct kind *kind)
-{
-    char texts[3][64];
-    char *const environment[] = {texts[0], texts[1], texts[2], NULL};
-    struct sim_params params;
-    struct error err;
+enum stream { STREAM_OUTLIER = 100, STREAM_STATE, STREAM_SWITCH };
 
-    for (size_t i = 0; i < 3; i++)
-        snprintf(texts[i], sizeof(texts[i]), "%s", kind->environment[i]);
-    if (sim_params_read(environment, &params, &err))
-        fail_msg("%s", err.text);
-    return params;
+/* Whether what happens to `part` of the cases happens to this one. */
+static bool happens(double part, uint64_t seed, enum stream stream, uint64_t number)
+{
+    return part > 0 && noise_uniform(noise_split(seed, stream), number) <= part;
+}
+
+/* A state was drawn in this case, or in an earlier one that it lasted from. */
+static double factor_of(const struct kind *kind, uint64_t seed, uint64_t number)
+{
+    double factor = happens(kind->outliers, seed, STREAM_OUTLIER, number) ? 2 : 1;
+
+    while (number > 0 && !happens(1 / kind->state_cases, seed, STREAM_SWITCH, number))
+        number--;
+    return happens(kind->states, seed, STREAM_STATE, number) ? 3 * factor : factor;
 }
 
 /* A plain curve of latency and bandwidth is enough: only the noise matters. */
@@ -55,26 +59,25 @@ static double model_us(double bytes)
 
 static double row_us(const struct sim_params *params, uint64_t seed, int64_t size)
 {
-    const struct sim_call call = {.bytes = (double)size};
-    double sum = 0;
-
-    for (uint64_t i = 0; i < CALLS; i++)
-        sum += noise_of_call(params, seed, (uint64_t)size * CALLS + i, 0);
-    return model_us((double)size) * noise_of_row(params, seed, &call) * sum / CALLS;
+    return model_us((double)size) *
+           noise_of_row(params, seed, COLLECTIVE_ALL_REDUCE, (double)size) *
+           noise_of_calls(params, seed, (uint64_t)size, CALLS, 0);
 }
 
 /* Case `number` of the run in the order of time, as case_no of the made ones. shift: of
  * the times from 4 MiB up. */
-static void make_case(struct made *made, const struct sim_params *params, uint64_t seed,
+static void make_case(struct made *made, const struct kind *kind, uint64_t seed,
                       uint64_t number, int case_no, double shift)
 {
+    struct sim_params params;
     uint64_t own = noise_split(seed, number);
-    double factor = noise_of_case(params, seed, number);
     struct case_point points[24];
     size_t n = 0;
 
+    sim_params_init(&params);
+    double factor = noise_of_case(&params, seed, number) * factor_of(kind, seed, number);
     for (int64_t size = 8; size <= 64 << 20; size *= 2) {
-        double us = factor * row_us(params, own, size);
+        double us = factor * row_us(&params, own, size);
 
         if (band_of(size) == BAND_BANDWIDTH)
             us *= 1 + shift;
@@ -85,7 +88,7 @@ static void make_case(struct made *made, const struct sim_params *params, uint64
 }
 
 /* Of n repeats in turn, every second one backwards; or one lot after the other. */
-static struct compare *compare_once(struct made *made, const struct sim_params *params,
+static struct compare *compare_once(struct made *made, const struct kind *kind,
                                     uint64_t seed, size_t n, bool is_paired, double shift)
 {
     struct compare_lot lots[CASES_MAX];
@@ -102,7 +105,7 @@ static struct compare *compare_once(struct made *made, const struct sim_params *
         size_t repeat = i % n;
         size_t number = is_paired ? 2 * repeat + (repeat % 2 ? !is_head : is_head) : i;
 
-        make_case(made, params, seed, number, (int)i, is_head ? shift : 0);
+        make_case(made, kind, seed, number, (int)i, is_head ? shift : 0);
         lots[i] = (struct compare_lot){&made->values, (int)i};
     }
     return compare_create(&sides, NULL);
@@ -115,13 +118,12 @@ struct tally {
 static struct tally tally_of(const struct kind *kind, size_t n, bool is_paired,
                              double shift, uint64_t seed)
 {
-    struct sim_params params = params_of(kind);
     struct tally tally = {0};
 
     for (uint64_t i = 0; i < (uint64_t)FAMILIES; i++) {
         struct made made;
         struct compare *compare =
-            compare_once(&made, &params, noise_split(seed, i), n, is_paired, shift);
+            compare_once(&made, kind, noise_split(seed, i), n, is_paired, shift);
 
         assert_non_null(compare);
         tally.alarms +=

@@ -1,65 +1,33 @@
 /* test_projection.c - projected times compared with those of rings whose terms are known,
  * and of the simulation's model. With RINGBENCH_PRINT_TABLES it prints the
  * table of docs/method.md. Everything is a function of fixed seeds. */
-#include "agent/worker/sim/sim_model.h"
 #include "common/base/json_util.h"
 #include "server/analysis/projection.h"
 #include "tests/unit/mentions.h"
-#include "tests/unit/test.h"
+#include "tests/unit/sim_fixture.h"
 
 #define RANKS_MAX 2048
 #define COUNTS_MAX 6
 #define SIZES_MAX 28
 
-/* A call of the simulation by one algorithm and protocol, or as it chooses. */
+/* A call of the simulation by one algorithm, or as it chooses. */
 struct way {
     enum collective_kind kind;
     enum sim_algorithm algorithm;
-    enum sim_protocol protocol;
     bool is_chosen; /* whichever the model takes */
 };
 
-/* Nodes of 8 ranks of the simulation. */
-struct fleet {
-    struct sim_params params;
-    struct sim_topology topology;
-    struct sim_model model;
-};
-
-static void fleet_init(struct fleet *fleet, size_t nodes)
-{
-    char *const none[] = {NULL};
-    static char text[RANKS_MAX][16];
-    static char *names[RANKS_MAX];
-    const size_t per_node = 8;
-
-    assert_true(nodes * per_node <= RANKS_MAX);
-    assert_int_equal(sim_params_read(none, &fleet->params, NULL), 0);
-    for (size_t i = 0; i < nodes * per_node; i++) {
-        snprintf(text[i], sizeof(text[i]), "n%zu", i / per_node);
-        names[i] = text[i];
-    }
-    assert_int_equal(sim_topology_init(&fleet->topology, (int)(nodes * per_node), names,
-                                       &fleet->params, NULL),
-                     0);
-    sim_model_init(&fleet->model, &fleet->params, &fleet->topology);
-}
-
-/* What a call takes on so many nodes, one way or as the model chooses. */
+/* What a call takes on so many nodes of 8 ranks. */
 static double modelled_us(const struct way *way, double bytes, size_t nodes)
 {
-    struct sim_call call = {.kind = way->kind, .bytes = bytes, .root = -1};
-    struct sim_estimate estimate;
-    struct fleet fleet;
+    struct sim_cluster fleet;
+    double us;
 
-    fleet_init(&fleet, nodes);
-    if (way->is_chosen)
-        estimate = sim_model_choose(&fleet.model, &call);
-    else
-        assert_true(sim_model_estimate(&fleet.model, &call, way->algorithm, way->protocol,
-                                       &estimate));
-    sim_topology_release(&fleet.topology);
-    return estimate.us;
+    sim_cluster_make(&fleet, (int)nodes, 8, "", 0, "");
+    us = way->is_chosen ? sim_model_choose(&fleet.model, way->kind, bytes).us
+                        : sim_model_us(&fleet.model, way->kind, bytes, way->algorithm);
+    sim_cluster_release(&fleet);
+    return us;
 }
 
 /* ---- Rings with noise ---- */
@@ -311,35 +279,27 @@ static size_t assert_met(const struct way *way, size_t largest)
 TEST(the_model_is_met)
 {
     static const struct way ways[] = {
-        {COLLECTIVE_ALL_REDUCE, SIM_RING, SIM_LL, false},
-        {COLLECTIVE_ALL_REDUCE, SIM_RING, SIM_SIMPLE, false},
-        {COLLECTIVE_ALL_REDUCE, SIM_TREE, SIM_LL128, false},
-        {COLLECTIVE_ALL_REDUCE, SIM_TREE, SIM_SIMPLE, false},
-        {COLLECTIVE_ALL_GATHER, SIM_RING, SIM_SIMPLE, false},
-        {COLLECTIVE_REDUCE_SCATTER, SIM_RING, SIM_LL128, false},
+        {COLLECTIVE_ALL_REDUCE, SIM_RING, false},
+        {COLLECTIVE_ALL_REDUCE, SIM_TREE, false},
+        {COLLECTIVE_ALL_GATHER, SIM_RING, false},
+        {COLLECTIVE_REDUCE_SCATTER, SIM_RING, false},
     };
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         assert_in_range(assert_met(&ways[i], 32), 7, 28);
 }
 
-/* Left to choose, it takes other algorithms on more nodes: these sizes are refused. */
+/* Left to choose, it takes another algorithm on more nodes: these sizes are refused. */
 TEST(a_size_of_another_algorithm_is_refused)
 {
-    static const enum collective_kind kinds[] = {
-        COLLECTIVE_ALL_REDUCE,     COLLECTIVE_ALL_GATHER, COLLECTIVE_ALLTOALL,
-        COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_BROADCAST,  COLLECTIVE_REDUCE};
+    static const struct way way = {.kind = COLLECTIVE_ALL_REDUCE, .is_chosen = true};
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const struct way way = {.kind = kinds[i], .is_chosen = true};
-
-        assert_in_range(assert_met(&way, 32), 8, 25);
-    }
+    assert_in_range(assert_met(&way, 32), 2, 25);
 }
 
 /* ---- What is refused ---- */
 
-static const struct way ring = {COLLECTIVE_ALL_REDUCE, SIM_RING, SIM_SIMPLE, false};
+static const struct way ring = {COLLECTIVE_ALL_REDUCE, SIM_RING, false};
 
 static struct projection made_of(const struct projection_question *asked)
 {

@@ -1,4 +1,4 @@
-/* test_sim_params.c - what a simulation is told, and what it refuses to hear */
+/* test_sim_params.c - the variables of a simulation, and which of them are refused */
 #include "agent/worker/sim/sim_params.h"
 #include "tests/unit/mentions.h"
 #include "tests/unit/test.h"
@@ -9,7 +9,7 @@ static int read_one(const char *variable, struct sim_params *params, struct erro
     char *const environment[] = {copy, NULL};
     int status = sim_params_read(environment, params, err);
 
-    /* Lists are borrowed from the environment: none of these tests looks at one. */
+    /* A list is borrowed from the environment: these tests do not look at it. */
     free(copy);
     return status;
 }
@@ -19,60 +19,54 @@ TEST(everything_has_a_default)
     struct sim_params params;
 
     assert_int_equal(read_one("PATH=/bin", &params, NULL), 0);
-    assert_near(params.base_us, 8.4, 1e-12);
-    assert_near(params.bandwidth_gbs, 50, 1e-12);
+    assert_near(params.base_us, 8, 1e-12);
+    assert_near(params.gbs[SIM_RING], 48, 1e-12);
     assert_near(params.sleep_fraction, 1, 1e-12);
-    assert_true(params.seed < 0);
-    assert_null(params.slow_nodes);
-    assert_int_equal(params.algorithms, 15);
-    assert_int_equal(params.protocols, 7);
+    assert_true(params.seed < 0 && params.case_noise < 0);
+    assert_null(params.slow);
+    assert_int_equal(params.algorithms, 3);
 }
 
 TEST(numbers_and_names_are_read)
 {
-    char a[] = "SIM_BANDWIDTH_GBS=12.5", b[] = "NCCL_ALGO=Tree,PAT",
-         c[] = "NCCL_PROTO=^ll,Simple", d[] = "SIM_SLOW_NODE=n1:0.5,n2:0.25",
-         e[] = "SIM_SEED=0";
-    char *const environment[] = {a, b, c, d, e, NULL};
+    char a[] = "SIM_TREE_GBS=12.5", b[] = "NCCL_ALGO=Tree", c[] = "SIM_SLOW=n1:0.5,n2:0",
+         d[] = "SIM_SEED=0";
+    char *const environment[] = {a, b, c, d, NULL};
     struct sim_params params;
 
     assert_int_equal(sim_params_read(environment, &params, NULL), 0);
-    assert_near(params.bandwidth_gbs, 12.5, 1e-12);
+    assert_near(params.gbs[SIM_TREE], 12.5, 1e-12);
     assert_near(params.seed, 0, 1e-12);
-    assert_int_equal(params.algorithms, 1u << SIM_TREE | 1u << SIM_PAT | 1u << SIM_P2P);
-    assert_int_equal(params.protocols, 1u << SIM_LL128);
-    assert_string_equal(params.slow_nodes, "n1:0.5,n2:0.25");
+    assert_int_equal(params.algorithms, 1u << SIM_TREE);
+    assert_string_equal(params.slow, "n1:0.5,n2:0");
+    assert_int_equal(read_one("NCCL_ALGO=^ring", &params, NULL), 0);
+    assert_int_equal(params.algorithms, 1u << SIM_TREE);
 }
 
-TEST(what_is_wrong_is_named)
+TEST(errors_name_the_variable)
 {
     static const struct {
-        const char *variable, *names; /* each sentence is whole in one row */
+        const char *variable, *names;
     } samples[] = {
-        {"SIM_BANDWITH_GBS=1", "SIM_BANDWITH_GBS is no variable of the simulation"},
-        {"SIM_LATENCY_US=fast", "SIM_LATENCY_US=fast must be a number from 0 to 1e+09"},
-        {"SIM_LATENCY_US=", "SIM_LATENCY_US= 0 1e+09"},
-        {"SIM_LATENCY_US=nan", "SIM_LATENCY_US=nan 0 1e+09"},
-        {"SIM_LATENCY_US=1 ", "SIM_LATENCY_US=1 0 1e+09"},
-        {"SIM_BANDWIDTH_GBS=0", "SIM_BANDWIDTH_GBS=0 1e-06 1e+09"},
+        {"SIM_BANDWITH=1", "SIM_BANDWITH is no variable of the simulation"},
+        {"SIM_RING_US=fast", "SIM_RING_US=fast must be a number from 0 to 1e+09"},
+        {"SIM_RING_US=", "SIM_RING_US= 0 1e+09"},
+        {"SIM_RING_US=nan", "SIM_RING_US=nan 0 1e+09"},
+        {"SIM_RING_US=1 ", "SIM_RING_US=1 0 1e+09"},
+        {"SIM_RING_GBS=0", "SIM_RING_GBS=0 1e-06 1e+09"},
         {"SIM_NOISE=-1", "SIM_NOISE=-1 0 2"},
-        {"NCCL_ALGO=ring,nvls",
-         "NCCL_ALGO=ring,nvls: the simulation has no \"nvls\"; it has Ring, Tree, PAT"},
-        {"NCCL_ALGO=allreduce:tree",
-         "NCCL_ALGO=allreduce:tree: \"allreduce:tree\" Ring, Tree, PAT"},
-        {"NCCL_PROTO=p2p", "NCCL_PROTO=p2p: \"p2p\" LL, LL128, Simple"},
-        {"NCCL_PROTO=^LL,LL128,Simple",
-         "NCCL_PROTO=^LL,LL128,Simple leaves none of LL, LL128, Simple"},
-        {"SIM_CHANGE=x:2",
-         "SIM_CHANGE=x:2: x must be the number of a case, or seconds as "
-         "in 0.5s"},
-        {"SIM_CHANGE=1ss:2", "SIM_CHANGE=1ss:2: 1ss 0.5s"},
-        {"SIM_SLOW_NODE=n1", "SIM_SLOW_NODE=n1 must be a list of NAME:VALUE with values "
-                             "above 0"},
-        {"SIM_SLOW_NODE=n1:", "SIM_SLOW_NODE=n1: NAME:VALUE 0"},
-        {"SIM_SLOW_NODE=n1:0", "SIM_SLOW_NODE=n1:0 NAME:VALUE 0"},
-        {"SIM_SLOW_NODE=:1", "SIM_SLOW_NODE=:1 NAME:VALUE 0"},
-        {"SIM_SLOW_LINK=a-b:0.5x", "SIM_SLOW_LINK=a-b:0.5x NAME:VALUE 0"},
+        {"NCCL_ALGO=ring,nvls", "NCCL_ALGO=ring,nvls \"nvls\" Ring, Tree"},
+        {"NCCL_ALGO=allreduce:tree", "\"allreduce:tree\" Ring, Tree"},
+        {"NCCL_ALGO=P2P", "\"P2P\" Ring, Tree"},
+        {"NCCL_ALGO=^ring,tree", "NCCL_ALGO=^ring,tree Ring Tree"},
+        {"SIM_SLOW=n1", "SIM_SLOW 'n1' PLACE:FACTOR"},
+        {"SIM_SLOW=n1:0.5,n2:", "SIM_SLOW 'n2:' PLACE:FACTOR"},
+        {"SIM_SLOW=n1:-1", "'n1:-1'"},
+        {"SIM_SLOW=:1", "':1'"},
+        {"SIM_SLOW=a/b:0.5x", "'a/b:0.5x'"},
+        {"SIM_SLOW=a:0.5@", "'a:0.5@'"},
+        {"SIM_SLOW=a:0.5@3-", "'a:0.5@3-'"},
+        {"SIM_SLOW=a:0.5@3-4-5", "'a:0.5@3-4-5'"},
     };
 
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
@@ -85,18 +79,24 @@ TEST(what_is_wrong_is_named)
     }
 }
 
-TEST(a_list_is_taken_apart)
+TEST(a_list_of_slow_places_is_taken_apart)
 {
-    const char *list = "node-1:0.5,b:2";
-    struct sim_item item;
+    const char *list = "node-1:0.5,a/b:2@3,*:0@4-7";
+    struct sim_slow item;
 
-    assert_int_equal(sim_list_next(&list, &item), 1);
-    assert_int_equal(item.name_len, 6);
-    assert_memory_equal(item.name, "node-1", 6);
-    assert_near(item.value, 0.5, 0);
-    assert_int_equal(sim_list_next(&list, &item), 1);
-    assert_memory_equal(item.name, "b", 1);
-    assert_int_equal(sim_list_next(&list, &item), 0);
+    assert_int_equal(sim_slow_next(&list, &item), 1);
+    assert_int_equal(item.place_len, 6);
+    assert_memory_equal(item.place, "node-1", 6);
+    assert_near(item.factor, 0.5, 0);
+    assert_true(item.from_case <= 0 && item.last >= HUGE_VAL);
+    assert_int_equal(sim_slow_next(&list, &item), 1);
+    assert_memory_equal(item.place, "a/b", 3);
+    assert_true(item.from_case >= 3 && item.last >= HUGE_VAL);
+    assert_int_equal(sim_slow_next(&list, &item), 1);
+    assert_near(item.factor, 0, 0);
+    assert_near(item.from_case, 4, 0);
+    assert_near(item.last, 7, 0);
+    assert_int_equal(sim_slow_next(&list, &item), 0);
     list = NULL;
-    assert_int_equal(sim_list_next(&list, &item), 0);
+    assert_int_equal(sim_slow_next(&list, &item), 0);
 }

@@ -108,13 +108,12 @@ static int set_up(void **state)
     setenv("SIM_SLEEP_FRACTION", "0", 1);
     unsetenv("SIM_NOISE");
     unsetenv("SIM_SEED");
-    unsetenv("SIM_SLOW_NODE");
+    unsetenv("SIM_SLOW");
     unsetenv("SIM_TYPO");
-    unsetenv("SIM_MEMORY_GIB");
     return 0;
 }
 
-TEST(every_collective_is_right_and_simulated)
+TEST(every_collective_is_simulated_and_not_checked)
 {
     struct seen seen;
 
@@ -124,13 +123,12 @@ TEST(every_collective_is_right_and_simulated)
     for (size_t i = 0; i < json_array_size(seen.results); i++) {
         const json_t *result = row(&seen, i);
         assert_true(json_get_bool(result, "simulated", false));
-        assert_int_equal(json_get_int(result, "wrong", 0), 0);
+        assert_true(json_is_null(json_object_get(result, "wrong")));
         assert_true(json_get_num(result, "time_us", 0) > 1);
         assert_int_equal(json_array_size(json_object_get(result, "samples_us")), 3);
         const json_t *choice = json_object_get(result, "nccl");
         assert_string_equal(json_get_str(choice, "by", ""), "model");
         assert_non_null(json_object_get(choice, "algo"));
-        assert_non_null(json_object_get(choice, "proto"));
     }
     for (int rank = 0; rank < RANKS; rank++) {
         assert_true(json_get_bool(seen.hello[rank], "simulated", false));
@@ -138,8 +136,6 @@ TEST(every_collective_is_right_and_simulated)
         assert_string_equal(json_get_str(seen.connected[rank], "transport", ""),
                             "simulated");
     }
-    const json_t *model = json_object_get(seen.connected[0], "model");
-    assert_int_equal(json_get_int(model, "nodes", 0), 2);
     release(&seen);
 }
 
@@ -148,14 +144,11 @@ TEST(without_noise_a_row_is_the_model)
     struct seen seen;
 
     setenv("SIM_NOISE", "0", 1);
-    write_case("[\"all_gather\"]", "\"sizes\":[50000000],\"iters\":5");
+    write_case("[\"all_gather\"]", "\"sizes\":[48000000],\"iters\":5");
     run_well(&seen);
-    /* 3 steps, one of them between nodes; 5e7 bytes at 50 GB/s * 4/3. */
+    /* 3 steps; 3/4 of 4.8e7 bytes at 48 GB/s. */
     for (size_t rank = 0; rank < RANKS; rank++)
-        assert_near(time_of(row(&seen, 0), rank), 8.4 + 2 * 3.4 + 14 + 750, 0.01);
-    /* And the first call is 500 us longer, in the first row of the collective. */
-    assert_near(json_get_num(row(&seen, 0), "first_us", 0), 779.2 + 500, 0.01);
-    assert_near(json_get_num(row(&seen, 1), "first_us", 0), 779.2, 0.01);
+        assert_near(time_of(row(&seen, 0), rank), 8 + 3 * 2 + 750, 0.01);
     release(&seen);
 }
 
@@ -209,15 +202,12 @@ TEST(a_slow_node_shows)
     setenv("SIM_NOISE", "0", 1);
     write_case("[\"all_reduce\",\"sendrecv\"]", "\"sizes\":[100000000],\"iters\":3");
     run_well(&healthy);
-    setenv("SIM_SLOW_NODE", "b:0.25,elsewhere:0.1", 1);
+    setenv("SIM_SLOW", "b:0.25,elsewhere:0.1", 1);
     run_well(&slow);
     for (size_t rank = 0; rank < RANKS; rank++) {
         double ratio = time_of(row(&slow, 0), rank) / time_of(row(&healthy, 0), rank);
         assert_true(ratio > 3.8 && ratio < 4); /* all wait for it */
     }
-    const json_t *faults =
-        json_object_get(json_object_get(slow.connected[0], "model"), "faults");
-    assert_int_equal(json_array_size(faults), 3); /* its link and two ranks */
     release(&healthy);
     release(&slow);
 }
@@ -244,24 +234,6 @@ TEST(a_late_rank_makes_the_others_wait)
         double us = time_of(row(&seen, 0), rank);
         assert_true(us > 1000 && us < 1500); /* once in five calls */
     }
-    release(&seen);
-}
-
-TEST(a_wrong_element_is_named)
-{
-    struct seen seen;
-
-    write_case("[\"all_reduce\",\"alltoall\"]",
-               "\"sizes\":[8,4000],\"iters\":2,"
-               "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":2,\"index\":77}");
-    run_well(&seen);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(json_get_int(row(&seen, i), "wrong", -1), i == 2 ? 1 : 0);
-    const json_t *error = json_array_get(json_object_get(row(&seen, 2), "errors"), 0);
-    assert_int_equal(json_get_int(error, "rank", -1), 2);
-    assert_int_equal(json_get_int(error, "index", -1), 77);
-    assert_string_not_equal(json_get_str(error, "expected", ""),
-                            json_get_str(error, "got", ""));
     release(&seen);
 }
 
@@ -309,12 +281,10 @@ TEST(what_does_not_fit_is_skipped)
 {
     struct seen seen;
 
-    setenv("SIM_MEMORY_GIB", "1", 1);
-    write_case("[\"all_reduce\"]", "\"sizes\":[536870912,536870916],\"iters\":2");
+    write_case("[\"all_reduce\"]", "\"sizes\":[\"40G\",\"41G\"],\"iters\":2");
     run_well(&seen);
     assert_null(json_object_get(row(&seen, 0), "skipped"));
-    assert_non_null(
-        strstr(json_get_str(row(&seen, 2), "skipped", ""), "SIM_MEMORY_GIB=1"));
+    assert_mentions(json_get_str(row(&seen, 2), "skipped", ""), "41 80 simulated");
     assert_true(json_get_bool(row(&seen, 2), "simulated", false));
     release(&seen);
 }

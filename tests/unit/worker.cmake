@@ -13,8 +13,7 @@ target_link_options(units_host_collectives PRIVATE
 set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
 
 unit_tests(sim LIBS rb_worker_sim rb_worker_fixture rb_common TESTS
-    greeting sim_exchange sim_history sim_model sim_noise sim_noise_parts sim_params sim_rows sim_topology
-    sim_worker)
+    greeting sim_model sim_noise sim_params sim_worker)
 foreach(noun greeting sim_worker)
     unit_define(${noun} WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>"
         WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")

@@ -7,6 +7,7 @@
 
 #include "agent/worker/bench/stopping.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
 /* What a rank tells the others: so many numbers, n of the third and of the fourth kind.
@@ -19,26 +20,20 @@ static const struct run_samples *rule_of(const struct blocks *blocks)
     return &blocks->bench->file->spec->samples;
 }
 
-int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err)
+void blocks_init(struct blocks *blocks, struct bench *bench)
 {
-    size_t most = (size_t)bench->file->spec->samples.max;
-    size_t groups = (size_t)bench->file->groups.n;
+    const struct case_file *file = bench->file;
+    size_t most = (size_t)file->spec->samples.max, ranks = (size_t)file->world_size;
+    size_t groups = (size_t)file->groups.n;
 
     memset(blocks, 0, sizeof(*blocks));
     blocks->bench = bench;
-    blocks->us = calloc(groups * most, sizeof(*blocks->us));
-    blocks->enqueue_us = calloc(groups * most, sizeof(*blocks->enqueue_us));
-    blocks->shares = calloc((size_t)bench->file->world_size, sizeof(*blocks->shares));
-    blocks->parts = calloc((size_t)bench->file->world_size * PART(BLOCKS_AT_ONCE),
-                           sizeof(*blocks->parts));
-    blocks->own =
-        calloc((size_t)bench_ranks_here(bench) * PART(BLOCKS_AT_ONCE), sizeof(double));
-    blocks->is_idle = calloc(groups, sizeof(*blocks->is_idle));
-    blocks->scratch = calloc(most, sizeof(*blocks->scratch));
-    return blocks->us && blocks->enqueue_us && blocks->shares && blocks->parts &&
-                   blocks->own && blocks->is_idle && blocks->scratch
-               ? 0
-               : error_set(err, ERROR_MEMORY, "blocks: out of memory");
+    blocks->us = memory_zeroed(groups * most, sizeof(double), "blocks");
+    blocks->enqueue_us = memory_zeroed(groups * most, sizeof(double), "blocks");
+    blocks->shares = memory_zeroed(ranks, sizeof(double), "blocks");
+    blocks->parts = memory_zeroed(ranks * PART(BLOCKS_AT_ONCE), sizeof(double), "blocks");
+    blocks->is_idle = memory_zeroed(groups, sizeof(bool), "blocks");
+    blocks->scratch = memory_zeroed(most, sizeof(double), "blocks");
 }
 
 void blocks_release(struct blocks *blocks)
@@ -47,29 +42,23 @@ void blocks_release(struct blocks *blocks)
     free(blocks->enqueue_us);
     free(blocks->shares);
     free(blocks->parts);
-    free(blocks->own);
     free(blocks->is_idle);
     free(blocks->scratch);
     memset(blocks, 0, sizeof(*blocks));
 }
 
-void blocks_add(struct blocks *blocks, int i, long k, long n, double us,
-                double enqueue_us)
+void blocks_add(struct blocks *blocks, long k, long n, double us, double enqueue_us)
 {
-    double *mine = blocks->own + (size_t)i * PART(n) + TIMES;
-
     assert(k < n && n <= BLOCKS_AT_ONCE);
     assert(blocks->n + k < rule_of(blocks)->max);
-    mine[k] = us;
-    mine[n + k] = enqueue_us;
+    blocks->own[TIMES + k] = us;
+    blocks->own[TIMES + n + k] = enqueue_us;
 }
 
-void blocks_tell(struct blocks *blocks, int i, long n, bool is_idle, double elapsed_s)
+void blocks_tell(struct blocks *blocks, bool is_idle, double elapsed_s)
 {
-    double *mine = blocks->own + (size_t)i * PART(n);
-
-    mine[ELAPSED_S] = elapsed_s;
-    mine[IS_IDLE] = is_idle ? 1 : 0;
+    blocks->own[ELAPSED_S] = elapsed_s;
+    blocks->own[IS_IDLE] = is_idle ? 1 : 0;
 }
 
 /* ---- What all ranks measured ---- */
@@ -217,26 +206,20 @@ static void fill_ranks(const struct blocks *blocks, int group, struct measuremen
     }
 }
 
-static int fill_group(const struct blocks *blocks, int group, struct measurement *out)
+static void fill_group(const struct blocks *blocks, int group, struct measurement *out)
 {
     size_t n = (size_t)blocks->n;
 
-    out->blocks_us = calloc(n, sizeof(*out->blocks_us));
-    if (!out->blocks_us)
-        return -1;
+    out->blocks_us = memory_zeroed(n, sizeof(*out->blocks_us), "blocks");
     memcpy(out->blocks_us, of_group(blocks, blocks->us, group), n * sizeof(*blocks->us));
     out->n_blocks = blocks->n;
     fill_quantiles(blocks, sorted_of(blocks, blocks->us, group), out);
     out->enqueue_us = median_of_sorted(sorted_of(blocks, blocks->enqueue_us, group), n);
     fill_ranks(blocks, group, out);
-    return 0;
 }
 
-int blocks_figures(const struct blocks *blocks, struct measurement *out,
-                   struct error *err)
+void blocks_figures(const struct blocks *blocks, struct measurement *out)
 {
     for (int i = 0; i < blocks->bench->file->groups.n; i++)
-        if (fill_group(blocks, i, &out[i]))
-            return error_set(err, ERROR_MEMORY, "blocks: out of memory");
-    return 0;
+        fill_group(blocks, i, &out[i]);
 }

@@ -12,9 +12,9 @@
 
 struct blocks {
     struct bench *bench;
-    long n;             /* shared so far */
-    long n_before;      /* before the latest were shared */
-    double *own;        /* what the ranks here tell: see `parts` */
+    long n;                             /* shared so far */
+    long n_before;                      /* before the latest were shared */
+    double own[2 + 2 * BLOCKS_AT_ONCE]; /* what this rank tells: see `parts` */
     double *us;         /* by group, samples.max each: mean over its ranks */
     double *enqueue_us; /* likewise */
     double *shares;     /* by rank: sum over blocks of its time over its group's mean */
@@ -25,16 +25,14 @@ struct blocks {
     bool is_last;       /* no look follows the next */
 };
 
-int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err);
+void blocks_init(struct blocks *blocks, struct bench *bench);
 void blocks_release(struct blocks *blocks);
 
-/* Block k of the n, BLOCKS_AT_ONCE at most, that are shared next, of rank `i` of those
- * here; per call. */
-void blocks_add(struct blocks *blocks, int i, long k, long n, double us,
-                double enqueue_us);
+/* Block k of the n, BLOCKS_AT_ONCE at most, that are shared next; per call. */
+void blocks_add(struct blocks *blocks, long k, long n, double us, double enqueue_us);
 
-/* Its further numbers; elapsed_s: since its first block began. */
-void blocks_tell(struct blocks *blocks, int i, long n, bool is_idle, double elapsed_s);
+/* This rank's further numbers; elapsed_s: since its first block began. */
+void blocks_tell(struct blocks *blocks, bool is_idle, double elapsed_s);
 
 /* Exchange the n that were added. A collective call. */
 int blocks_share(struct blocks *blocks, long n, struct error *err);
@@ -50,7 +48,6 @@ bool blocks_are_late(const struct blocks *blocks);
 long blocks_wanted(struct blocks *blocks);
 
 /* The figures of each group: out[group], whose arrays are there; first_us is left. */
-int blocks_figures(const struct blocks *blocks, struct measurement *out,
-                   struct error *err);
+void blocks_figures(const struct blocks *blocks, struct measurement *out);
 
 #endif

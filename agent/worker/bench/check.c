@@ -7,6 +7,7 @@
 #include "agent/worker/bench/expected.h"
 #include "agent/worker/bench/fault.h"
 #include "agent/worker/data/pattern.h"
+#include "common/base/memory.h"
 
 #define BLOCK_BYTES 32768
 #define POISON 0xA5u
@@ -25,13 +26,13 @@ struct findings {
 
 struct check {
     struct bench *bench;
-    const struct bench_row *rows, *row; /* see bench_row_of */
+    const struct bench_row *row;
     struct pattern *pattern;
     size_t element;
     char *expected, *got;               /* BLOCK_BYTES each */
     bool receives;                      /* the rank, in the row's call */
     struct backend_untouched untouched; /* where it does not */
-    struct findings *all, *findings; /* of the pass: of the ranks here, of one of them */
+    struct findings findings;           /* this rank's, of the pass */
 };
 
 /* The whole receive side is poisoned, then the input written: in place they overlap. */
@@ -77,7 +78,7 @@ static bool is_right(const struct check *check, const char *expected, const char
 static void note_wrong(struct check *check, uint64_t index, const char *expected,
                        const char *got)
 {
-    struct findings *findings = check->findings;
+    struct findings *findings = &check->findings;
     enum dtype type = check->row->call.dtype;
 
     if (findings->kept < CHECK_ERRORS_MAX) {
@@ -97,7 +98,7 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char *expected = check->expected + i * size, *got = check->got + i * size;
         if (memcmp(expected, got, size) != 0 && !is_right(check, expected, got)) {
-            check->findings->wrong++;
+            check->findings.wrong++;
             note_wrong(check, first + i, expected, got);
         }
     }
@@ -159,8 +160,8 @@ static int compare_on_device(struct check *check, struct error *err)
 
     int status = bench->backend->check->find_wrong(bench->comm, &compare, &found, err);
     if (status == 0)
-        check->findings->wrong += found.count;
-    while (status == 0 && found.count > 0 && check->findings->kept < CHECK_ERRORS_MAX) {
+        check->findings.wrong += found.count;
+    while (status == 0 && found.count > 0 && check->findings.kept < CHECK_ERRORS_MAX) {
         if (bench_stopped(bench, err) || note_found(check, found.first, err))
             return -1;
         compare.first = found.first + 1;
@@ -251,13 +252,10 @@ static int run_call(struct check *check, struct error *err)
     return 0;
 }
 
-static int one_pass(void *arg, int i, struct error *err)
+static int one_pass(struct check *check, struct error *err)
 {
-    struct check *check = arg;
     struct bench *bench = check->bench;
 
-    check->row = bench_row_of(bench, check->rows);
-    check->findings = &check->all[i];
     if (check->row->is_idle) {
         int status = bench_barrier(bench, err);
         return status ? status : bench_barrier(bench, err);
@@ -301,34 +299,26 @@ static int combine(struct check *check, uint64_t *wrong, json_t **errors, bool *
 {
     const struct split_groups *groups = &check->bench->file->groups;
     size_t n = (size_t)groups->n_ranks;
-    struct findings *all = calloc(n, sizeof(*all));
-    uint64_t *counts = calloc(n, sizeof(*counts)), *own = NULL;
+    struct findings *all = memory_zeroed(n, sizeof(*all), "check");
+    uint64_t *counts = memory_zeroed(n, sizeof(*counts), "check");
+    int status = bench_allgather(check->bench, &check->findings.wrong, sizeof(*counts),
+                                 counts, err);
 
-    own = calloc((size_t)bench_ranks_here(check->bench), sizeof(*own));
-    int status =
-        all && counts && own ? 0 : error_set(err, ERROR_MEMORY, "check: out of memory");
-
-    if (!status) {
-        for (int i = 0; i < bench_ranks_here(check->bench); i++)
-            own[i] = check->all[i].wrong;
-        status = bench_allgather(check->bench, own, sizeof(*counts), counts, err);
-    }
     *has_wrong = !status && add_counts(check, counts, wrong);
     if (*has_wrong) {
-        status = bench_allgather(check->bench, check->all, sizeof(*all), all, err);
+        status = bench_allgather(check->bench, &check->findings, sizeof(*all), all, err);
         for (int rank = 0; !status && rank < groups->n_ranks; rank++)
             list_errors(&all[rank], rank, errors[groups->of[rank]]);
     }
     free(all);
     free(counts);
-    free(own);
     return status;
 }
 
 /* Other data in every row and pass. */
 static uint64_t pass_seed(const struct check *check, long pass)
 {
-    uint64_t row = check->rows->row.row;
+    uint64_t row = check->row->row.row;
 
     return check->bench->file->seed * UINT64_C(1000003) + row * UINT64_C(1009) +
            (uint64_t)pass;
@@ -338,14 +328,14 @@ static uint64_t pass_seed(const struct check *check, long pass)
 static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t **errors,
                       struct error *err)
 {
-    const struct backend_call *call = &check->rows->call;
+    const struct backend_call *call = &check->row->call;
     bool has_wrong = false;
 
     for (long pass = 0; pass < passes && !has_wrong; pass++) {
         check->pattern =
             pattern_create(call->dtype, call->redop, bench_group_size(check->bench),
                            pass_seed(check, pass), err);
-        int status = check->pattern ? bench_each(check->bench, one_pass, check, err) : -1;
+        int status = check->pattern ? one_pass(check, err) : -1;
         pattern_destroy(check->pattern);
         if (status || combine(check, wrong, errors, &has_wrong, err))
             return -1;
@@ -353,34 +343,18 @@ static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t 
     return 0;
 }
 
-static int make_lists(int n, json_t **lists, struct error *err)
-{
-    for (int i = 0; i < n; i++) {
-        lists[i] = json_array();
-        if (!lists[i])
-            return error_set(err, ERROR_MEMORY, "check: out of memory");
-    }
-    return 0;
-}
-
-int check_row(struct bench *bench, const struct bench_row *rows, long passes,
+int check_row(struct bench *bench, const struct bench_row *row, long passes,
               uint64_t *wrong, json_t **errors, struct error *err)
 {
-    const struct bench_row *row = bench_row_of(bench, rows);
     struct check check = {
-        .bench = bench, .rows = rows, .element = dtype_size(row->call.dtype)};
-    int n_groups = bench->file->groups.n, status;
+        .bench = bench, .row = row, .element = dtype_size(row->call.dtype)};
 
-    check.expected = malloc(BLOCK_BYTES);
-    check.got = malloc(BLOCK_BYTES);
-    check.all = calloc((size_t)bench_ranks_here(bench), sizeof(*check.all));
-    status = check.expected && check.got && check.all
-                 ? make_lists(n_groups, errors, err)
-                 : error_set(err, ERROR_MEMORY, "check: out of memory");
-    if (!status)
-        status = run_passes(&check, passes, wrong, errors, err);
+    check.expected = memory_zeroed(BLOCK_BYTES, 1, "check");
+    check.got = memory_zeroed(BLOCK_BYTES, 1, "check");
+    for (int i = 0; i < bench->file->groups.n; i++)
+        errors[i] = json_array();
+    int status = run_passes(&check, passes, wrong, errors, err);
     free(check.expected);
     free(check.got);
-    free(check.all);
     return status;
 }

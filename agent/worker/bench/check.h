@@ -11,9 +11,8 @@
 /* Run the row's collective `passes` times on fresh inputs, into poisoned buffers, and
  * compare; a pass with wrong elements is the last one. By group of ranks: the wrong
  * elements over its ranks, and the first of them as {"rank","index","expected","got"},
- * new arrays on success (rank: of the case). A collective call; rows: see bench_row_of.
- */
-int check_row(struct bench *bench, const struct bench_row *rows, long passes,
+ * new arrays (rank: of the case). A collective call. */
+int check_row(struct bench *bench, const struct bench_row *row, long passes,
               uint64_t *wrong, json_t **errors, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "agent/worker/bench/fault.h"
 #include "agent/worker/bench/timed.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
@@ -44,18 +45,6 @@ struct loop {
     int64_t started_ns; /* the first block */
     long timed_iters;   /* submissions behind the figures */
     struct own_figures own;
-    double told_us; /* what it tells the others: see agree_on */
-};
-
-/* The ranks of this process at a row, mostly the one. All decide alike, so what is known
- * of one's loop in the end holds for the others'. */
-struct crew {
-    struct bench *bench;
-    const struct bench_row *rows; /* see bench_row_of */
-    struct loop *loops;           /* of each */
-    int n;
-    struct blocks *blocks; /* of a row that is timed in blocks */
-    long n_blocks;         /* to be added next */
 };
 
 static int64_t now_ns(const struct loop *loop)
@@ -146,9 +135,8 @@ static int call_first(struct loop *loop, struct error *err)
     return 0;
 }
 
-static int warm_up(void *arg, int here, struct error *err)
+static int warm_up(struct loop *loop, struct error *err)
 {
-    struct loop *loop = &((struct crew *)arg)->loops[here];
     const struct run_spec *spec = loop->bench->file->spec;
 
     if (call_first(loop, err))
@@ -312,11 +300,6 @@ static int time_block(struct loop *loop, struct error *err)
     return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
 }
 
-static int time_one(void *arg, int here, struct error *err)
-{
-    return time_block(&((struct crew *)arg)->loops[here], err);
-}
-
 /* The timed calls behind the figures. */
 static long timed_calls(const struct loop *loop)
 {
@@ -324,11 +307,6 @@ static long timed_calls(const struct loop *loop)
 
     return loop->timed_iters * loop->bench->file->spec->agg_iters *
            (replays > 0 ? replays : 1);
-}
-
-static int time_counted(struct crew *crew, struct error *err)
-{
-    return bench_each(crew->bench, time_one, crew, err);
 }
 
 /* ---- As many calls as it takes ---- */
@@ -344,23 +322,16 @@ static long most_iters(const struct bench *bench)
                                                         : BLOCK_ITERS_MAX;
 }
 
-/* The slowest rank's of what they tell. */
-static int agree_on(struct crew *crew, double *us, struct error *err)
+/* The slowest rank's of what each tells. */
+static int agree_on(const struct loop *loop, double *us, struct error *err)
 {
-    int n = crew->bench->file->world_size;
-    double *all = calloc((size_t)n, sizeof(*all));
-    double *mine = calloc((size_t)crew->n, sizeof(*mine));
-    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "times: out of memory");
+    int n = loop->bench->file->world_size;
+    double *all = memory_zeroed((size_t)n, sizeof(*all), "times");
+    int status = bench_allgather(loop->bench, us, sizeof(*us), all, err);
 
-    for (int i = 0; !status && i < crew->n; i++)
-        mine[i] = crew->loops[i].told_us;
-    if (!status)
-        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
-    *us = 0;
     for (int i = 0; !status && i < n; i++)
         *us = all[i] > *us ? all[i] : *us;
     free(all);
-    free(mine);
     return status;
 }
 
@@ -385,50 +356,31 @@ static long grown(const struct loop *loop, long now, double us)
     return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
 }
 
-/* For each of the ranks here. */
-static void set_iters(struct crew *crew, long iters)
-{
-    for (int i = 0; i < crew->n; i++)
-        crew->loops[i].iters = iters;
-}
-
-/* A block on trial. */
-static int try_block(void *arg, int here, struct error *err)
-{
-    struct loop *loop = &((struct crew *)arg)->loops[here];
-    struct own_figures own;
-
-    if (time_calls(loop, &own, err))
-        return -1;
-    loop->n_samples = 0;
-    loop->told_us =
-        own.mean_us * (double)loop->bench->file->spec->agg_iters * (double)loop->iters;
-    return 0;
-}
-
 /* How many submissions make a block: from the warm-up, then from blocks on trial, since
  * calls that follow each other, or were new to a warm-up of one, take another time. */
-static int size_block(struct crew *crew, struct error *err)
+static int size_block(struct loop *loop, struct error *err)
 {
-    const struct run_spec *spec = crew->bench->file->spec;
-    struct loop *loop = crew->loops;
-    double us;
+    const struct run_spec *spec = loop->bench->file->spec;
+    double us = loop->submit_us;
 
-    for (int i = 0; i < crew->n; i++)
-        crew->loops[i].told_us = crew->loops[i].submit_us;
-    if (agree_on(crew, &us, err))
+    if (agree_on(loop, &us, err))
         return -1;
-    set_iters(crew, grown(loop, 1, us));
+    loop->iters = grown(loop, 1, us);
     /* Long calls take as long in a block as they did in a warm-up of several. */
     bool is_known = us >= spec->block_ms * 1e3 && spec->warmup > 1;
-    if (is_known || most_iters(crew->bench) == 1)
+    if (is_known || most_iters(loop->bench) == 1)
         return 0;
     for (int trial = 0; trial < TRIALS_MAX; trial++) {
         long before = loop->iters;
+        struct own_figures own;
 
-        if (bench_each(crew->bench, try_block, crew, err) || agree_on(crew, &us, err))
+        if (time_calls(loop, &own, err))
             return -1;
-        set_iters(crew, grown(loop, before, us));
+        loop->n_samples = 0;
+        us = own.mean_us * (double)spec->agg_iters * (double)before;
+        if (agree_on(loop, &us, err))
+            return -1;
+        loop->iters = grown(loop, before, us);
         if (loop->iters < 2 * before)
             break;
     }
@@ -436,72 +388,63 @@ static int size_block(struct crew *crew, struct error *err)
 }
 
 /* A machine that has become slower or faster: or else a few blocks would take minutes. */
-static void resize_block(struct crew *crew, double call_us)
+static void resize_block(struct loop *loop, double call_us)
 {
-    const struct loop *loop = crew->loops;
-    const struct run_spec *spec = crew->bench->file->spec;
+    const struct run_spec *spec = loop->bench->file->spec;
     double us = call_us * (double)spec->agg_iters * (double)loop->iters;
     long wanted = iters_for(loop, us / (double)loop->iters);
 
     if (!loop->has_graph && (wanted > loop->iters * 2 || wanted * 2 < loop->iters))
-        set_iters(crew, grown(loop, loop->iters, us));
+        loop->iters = grown(loop, loop->iters, us);
 }
 
-/* Those that follow, of one rank. */
-static int time_next_blocks(void *arg, int here, struct error *err)
+/* The n that follow. */
+static int time_next_blocks(struct loop *loop, struct blocks *blocks, long n,
+                            struct error *err)
 {
-    struct crew *crew = arg;
-    struct loop *loop = &crew->loops[here];
-
-    if (crew->blocks->n == 0)
+    if (blocks->n == 0)
         loop->started_ns = now_ns(loop);
-    for (long i = 0; i < crew->n_blocks; i++) {
+    for (long i = 0; i < n; i++) {
         if (time_block(loop, err))
             return -1;
-        blocks_add(crew->blocks, here, i, crew->n_blocks, loop->own.mean_us,
-                   loop->own.enqueue_us);
+        blocks_add(blocks, i, n, loop->own.mean_us, loop->own.enqueue_us);
     }
-    blocks_tell(crew->blocks, here, crew->n_blocks, loop->row->is_idle,
+    blocks_tell(blocks, loop->row->is_idle,
                 (double)(now_ns(loop) - loop->started_ns) / 1e9);
-    return 0;
+    return blocks_share(blocks, n, err);
 }
 
-static int time_blocks(struct crew *crew, struct error *err)
+static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *err)
 {
-    struct blocks *blocks = crew->blocks;
     long wanted;
 
     while ((wanted = blocks_wanted(blocks)) > blocks->n) {
         while (blocks->n < wanted && !blocks_are_late(blocks)) {
             long n = blocks->n > 0 ? blocks->n : 1, left = wanted - blocks->n;
+
             n = n < BLOCKS_AT_ONCE ? n : BLOCKS_AT_ONCE;
-            crew->n_blocks = n < left ? n : left;
-            if (bench_each(crew->bench, time_next_blocks, crew, err) ||
-                blocks_share(blocks, crew->n_blocks, err))
+            if (time_next_blocks(loop, blocks, n < left ? n : left, err))
                 return -1;
-            resize_block(crew, blocks_latest_us(blocks));
+            resize_block(loop, blocks_latest_us(blocks));
         }
     }
     return 0;
 }
 
 /* Slowest rank of each group in each iteration. */
-static int combine_samples(struct crew *crew, struct measurement *out, struct error *err)
+static int combine_samples(const struct loop *loop, struct measurement *out,
+                           struct error *err)
 {
-    const struct split_groups *groups = &crew->bench->file->groups;
-    long iters = crew->loops->n_samples;
-    size_t n = (size_t)crew->bench->file->world_size;
-    double *all = calloc(n * SAMPLES_AT_ONCE, sizeof(*all));
-    double *mine = calloc((size_t)crew->n * SAMPLES_AT_ONCE, sizeof(*mine));
-    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
+    const struct split_groups *groups = &loop->bench->file->groups;
+    long iters = loop->n_samples;
+    size_t n = (size_t)loop->bench->file->world_size;
+    double *all = memory_zeroed(n * SAMPLES_AT_ONCE, sizeof(*all), "samples");
+    int status = 0;
 
     for (long done = 0; !status && done < iters; done += SAMPLES_AT_ONCE) {
         long part = iters - done < SAMPLES_AT_ONCE ? iters - done : SAMPLES_AT_ONCE;
-        for (int i = 0; i < crew->n; i++)
-            memcpy(mine + (size_t)i * (size_t)part, crew->loops[i].samples + done,
-                   (size_t)part * sizeof(*mine));
-        status =
-            bench_allgather(crew->bench, mine, (size_t)part * sizeof(*all), all, err);
+        status = bench_allgather(loop->bench, loop->samples + done,
+                                 (size_t)part * sizeof(*all), all, err);
         for (long i = 0; !status && i < part; i++) {
             for (size_t rank = 0; rank < n; rank++) {
                 double us = all[rank * (size_t)part + (size_t)i];
@@ -511,7 +454,6 @@ static int combine_samples(struct crew *crew, struct measurement *out, struct er
         }
     }
     free(all);
-    free(mine);
     for (int i = 0; i < groups->n; i++)
         out[i].n_samples = iters;
     return status;
@@ -527,22 +469,16 @@ static int find_late(const struct arrivals *all, int n, struct measurement *out,
                : error_set(err, ERROR_MEMORY, "arrivals: out of memory");
 }
 
-static int combine_arrivals(struct crew *crew, struct measurement *out, struct error *err)
+static int combine_arrivals(const struct loop *loop, struct measurement *out,
+                            struct error *err)
 {
-    int n = crew->bench->file->world_size;
-    struct arrivals *all = calloc((size_t)n, sizeof(*all));
-    struct arrivals *mine = calloc((size_t)crew->n, sizeof(*mine));
-    int status =
-        all && mine ? 0 : error_set(err, ERROR_MEMORY, "arrivals: out of memory");
+    int n = loop->bench->file->world_size;
+    struct arrivals *all = memory_zeroed((size_t)n, sizeof(*all), "arrivals");
+    int status = bench_allgather(loop->bench, &loop->arrivals, sizeof(*all), all, err);
 
-    for (int i = 0; !status && i < crew->n; i++)
-        mine[i] = crew->loops[i].arrivals;
-    if (!status)
-        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
-    if (!status && crew->bench->rank == 0)
+    if (!status && loop->bench->rank == 0)
         status = find_late(all, n, out, err);
     free(all);
-    free(mine);
     return status;
 }
 
@@ -561,160 +497,113 @@ static void add_figures(struct measurement *out, const struct own_figures *one, 
     choice_add(&out->choice, &one->choice);
 }
 
-static int combine_figures(struct crew *crew, struct measurement *out, struct error *err)
+static int combine_figures(const struct loop *loop, struct measurement *out,
+                           struct error *err)
 {
-    const struct split_groups *groups = &crew->bench->file->groups;
-    int n = crew->bench->file->world_size;
-    struct own_figures *all = calloc((size_t)n, sizeof(*all));
-    struct own_figures *mine = calloc((size_t)crew->n, sizeof(*mine));
-    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "figures: out of memory");
+    const struct split_groups *groups = &loop->bench->file->groups;
+    int n = loop->bench->file->world_size;
+    struct own_figures *all = memory_zeroed((size_t)n, sizeof(*all), "figures");
+    int status = bench_allgather(loop->bench, &loop->own, sizeof(*all), all, err);
 
-    for (int i = 0; !status && i < crew->n; i++)
-        mine[i] = crew->loops[i].own;
-    if (!status)
-        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
     for (int i = 0; !status && i < n; i++) {
         int group = groups->of[i];
         add_figures(&out[group], &all[i], groups->place[i], groups->sizes[group]);
     }
     free(all);
-    free(mine);
     return status;
 }
 
-static int prepare_groups(const struct crew *crew, size_t samples,
-                          struct measurement *out)
-{
-    const struct split_groups *groups = &crew->bench->file->groups;
-    bool is_whole = true, is_sampled = crew->loops->samples != NULL;
-
-    for (int i = 0; i < groups->n; i++) {
-        memset(&out[i], 0, sizeof(out[i]));
-        out[i].times_us = calloc((size_t)groups->sizes[i], sizeof(*out->times_us));
-        if (is_sampled)
-            out[i].samples_us = calloc(samples, sizeof(*out->samples_us));
-        is_whole = is_whole && out[i].times_us && (!is_sampled || out[i].samples_us);
-    }
-    return is_whole ? 0 : -1;
-}
-
-static int prepare_loop(struct loop *loop, long iters, size_t samples)
+static void prepare(struct loop *loop, struct measurement *out)
 {
     const struct run_spec *spec = loop->bench->file->spec;
-    bool is_whole = true;
+    const struct split_groups *groups = &loop->bench->file->groups;
+    long iters = spec->iters ? spec->iters : most_iters(loop->bench);
+    size_t samples = (size_t)iters * (size_t)(spec->iters ? 1 : spec->samples.max);
+    bool is_sampled = spec->timing == TIMING_ISOLATED || spec->per_iter;
 
     loop->iters = iters;
     arrivals_init(&loop->arrivals);
-    if (spec->timing == TIMING_ISOLATED || spec->per_iter) {
-        loop->samples = calloc(samples, sizeof(*loop->samples));
-        is_whole = loop->samples != NULL;
+    if (is_sampled)
+        loop->samples = memory_zeroed(samples, sizeof(*loop->samples), "samples");
+    if (spec->per_iter && !laps_of(loop))
+        loop->each_ns = memory_zeroed((size_t)iters, sizeof(*loop->each_ns), "samples");
+    for (int i = 0; i < groups->n; i++) {
+        size_t n = (size_t)groups->sizes[i];
+
+        out[i] = (struct measurement){
+            .times_us = memory_zeroed(n, sizeof(*out->times_us), "times")};
+        if (is_sampled)
+            out[i].samples_us =
+                memory_zeroed(samples, sizeof(*out->samples_us), "samples");
     }
-    if (spec->per_iter && !laps_of(loop)) {
-        loop->each_ns = calloc((size_t)iters, sizeof(*loop->each_ns));
-        is_whole = is_whole && loop->each_ns;
-    }
-    return is_whole ? 0 : -1;
 }
 
-static int prepare(struct crew *crew, struct measurement *out, struct error *err)
-{
-    const struct run_spec *spec = crew->bench->file->spec;
-    long iters = spec->iters ? spec->iters : most_iters(crew->bench);
-    size_t samples = (size_t)iters * (size_t)(spec->iters ? 1 : spec->samples.max);
-    int status = 0;
-
-    for (int i = 0; i < crew->n && !status; i++)
-        status = prepare_loop(&crew->loops[i], iters, samples);
-    return !prepare_groups(crew, samples, out) && !status
-               ? 0
-               : error_set(err, ERROR_MEMORY, "samples: out of memory");
-}
-
-static int measure_blocks(struct crew *crew, struct measurement *out, struct error *err)
+static int measure_blocks(struct loop *loop, struct measurement *out, struct error *err)
 {
     struct blocks blocks;
 
-    crew->blocks = &blocks;
-    int status = blocks_init(&blocks, crew->bench, err);
+    blocks_init(&blocks, loop->bench);
+    int status = size_block(loop, err);
     if (!status)
-        status = size_block(crew, err);
+        status = time_blocks(loop, &blocks, err);
     if (!status)
-        status = time_blocks(crew, err);
-    if (!status)
-        status = blocks_figures(&blocks, out, err);
+        blocks_figures(&blocks, out);
     blocks_release(&blocks);
-    crew->blocks = NULL;
     return status;
 }
 
-/* The timed calls behind each group's figures. */
-static void count_calls(const struct loop *loop, struct measurement *out)
+/* About to begin. */
+static void init(struct loop *loop, struct bench *bench, const struct bench_row *row)
 {
-    for (int i = 0; i < loop->bench->file->groups.n; i++)
-        out[i].iters = timed_calls(loop);
-}
+    const struct backend *backend = bench->backend;
 
-/* Each rank's loop, about to begin. */
-static int sit_down(void *arg, int here, struct error *err)
-{
-    struct crew *crew = arg;
-    struct loop *loop = &crew->loops[here];
-    const struct bench_row *row = bench_row_of(crew->bench, crew->rows);
-    const struct backend *backend = crew->bench->backend;
-
-    (void)err;
-    loop->bench = crew->bench;
-    loop->row = row;
+    *loop = (struct loop){.bench = bench, .row = row};
     loop->timing = backend->timing ? *backend->timing : host_timing;
-    loop->timed = (struct timed){.comm = crew->bench->comm,
+    loop->timed = (struct timed){.comm = bench->comm,
                                  .call = row->call,
                                  .send = row->call.send,
                                  .recv = row->call.recv,
                                  .places = row->offsets,
                                  .place_bytes = row->layout.size_bytes,
-                                 .batch = crew->bench->file->spec->agg_iters,
+                                 .batch = bench->file->spec->agg_iters,
                                  .operations = 1,
                                  .blocking = BLOCKING_WAIT,
                                  .is_async = backend->is_async,
-                                 .progress = crew->bench->progress,
-                                 .stop = crew->bench->stop};
+                                 .progress = bench->progress,
+                                 .stop = bench->stop};
     set_calls(loop, plain_calls(loop), FAULT_NO_ROW);
-    return 0;
 }
 
-static int measure(struct crew *crew, struct measurement *out, struct error *err)
+static int measure(struct loop *loop, struct measurement *out, struct error *err)
 {
-    struct bench *bench = crew->bench;
-    bool is_counted = bench->file->spec->iters > 0;
+    struct bench *bench = loop->bench;
+    const struct run_spec *spec = bench->file->spec;
+    bool is_counted = spec->iters > 0;
 
-    if (bench_each(bench, sit_down, crew, err) || prepare(crew, out, err) ||
-        bench_each(bench, warm_up, crew, err) ||
-        (is_counted && time_counted(crew, err)) || combine_figures(crew, out, err) ||
-        (!is_counted && measure_blocks(crew, out, err)))
+    prepare(loop, out);
+    if (warm_up(loop, err) || (is_counted && time_block(loop, err)) ||
+        combine_figures(loop, out, err) ||
+        (!is_counted && measure_blocks(loop, out, err)))
         return -1;
-    count_calls(crew->loops, out);
-    if (bench->file->spec->timing == TIMING_ISOLATED && bench->file->groups.n == 1 &&
-        combine_arrivals(crew, out, err))
+    for (int i = 0; i < bench->file->groups.n; i++)
+        out[i].iters = timed_calls(loop);
+    if (spec->timing == TIMING_ISOLATED && bench->file->groups.n == 1 &&
+        combine_arrivals(loop, out, err))
         return -1;
-    if (crew->loops->has_graph)
+    if (loop->has_graph)
         bench->backend->graph->drop(bench->comm);
-    return crew->loops->samples ? combine_samples(crew, out, err) : 0;
+    return loop->samples ? combine_samples(loop, out, err) : 0;
 }
 
-int measure_row(struct bench *bench, const struct bench_row *rows,
-                struct measurement *out, struct error *err)
+int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
+                struct error *err)
 {
-    struct crew crew = {.bench = bench, .rows = rows, .n = bench_ranks_here(bench)};
-    int status;
+    struct loop loop;
 
-    crew.loops = calloc((size_t)crew.n, sizeof(*crew.loops));
-    status = crew.loops ? measure(&crew, out, err)
-                        : error_set(err, ERROR_MEMORY, "row: out of memory");
-    for (int i = 0; crew.loops && i < crew.n; i++) {
-        free(crew.loops[i].samples);
-        free(crew.loops[i].each_ns);
-    }
-    free(crew.loops);
+    init(&loop, bench, row);
+    int status = measure(&loop, out, err);
+    free(loop.samples);
+    free(loop.each_ns);
     return status;
 }
 

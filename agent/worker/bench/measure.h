@@ -2,7 +2,13 @@
 #ifndef RINGBENCH_WORKER_BENCH_MEASURE_H
 #define RINGBENCH_WORKER_BENCH_MEASURE_H
 
-#include "agent/worker/bench/bench_state.h"
+#include <stdbool.h>
+
+#include "agent/worker/bench/choice.h"
+#include "common/base/error.h"
+
+struct bench;
+struct bench_row;
 
 struct measurement {
     long iters;                     /* timed calls behind the figures */
@@ -25,11 +31,10 @@ struct measurement {
     bool is_noisy; /* it is wider than asked, or there is none */
 };
 
-/* Warm up and time the row, in all groups at once; rows: see bench_row_of. A collective
- * call; every rank gets the same figures: out[group]. Release them also after a failure.
- */
-int measure_row(struct bench *bench, const struct bench_row *rows,
-                struct measurement *out, struct error *err);
+/* Warm up and time the row, in all groups at once. A collective call; every rank gets the
+ * same figures: out[group]. Release them also after a failure. */
+int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
+                struct error *err);
 void measurement_release(struct measurement *measurement);
 
 #endif

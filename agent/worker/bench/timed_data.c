@@ -49,7 +49,7 @@ static int make_block(struct bench *bench, enum dtype type, int redop, struct er
 int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error *err)
 {
     struct timed_data *data = bench->data;
-    size_t bytes = bench->buffer_bytes + bench->margin_bytes;
+    size_t bytes = bench->buffer_bytes + bench->memory.margin_bytes;
 
     data->is_there = false;
     if (make_block(bench, type, redop, err) || put(bench, bench->send, bytes, err) ||

@@ -4,7 +4,7 @@
 
 #include "agent/worker/bench/worker.h"
 #include "agent/worker/sim/sim_params.h"
-#include "agent/worker/sim/sim.h"
+#include "agent/worker/sim/sim_comm.h"
 
 int main(int argc, char **argv)
 {

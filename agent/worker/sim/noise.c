@@ -1,9 +1,24 @@
-/* noise.c - reproducible random numbers */
+/* noise.c - how far simulated times are off the model */
 #include "agent/worker/sim/noise.h"
 
 #include <math.h>
 
 #define TURN 6.283185307179586
+
+/* Parts of the noise, relative to the parameter. */
+#define CASE_SIGMA 0.5  /* of a case, unless it is told */
+#define ROW_SIGMA 0.5   /* of a size in this case: more calls do not average it out */
+#define RANK_SIGMA 0.25 /* of a rank in one call: its clock and its host */
+#define HOST_SIGMA 25.0 /* of the base latency: of a host that is about to call */
+
+enum stream {
+    STREAM_ROW = 1,
+    STREAM_CALL,
+    STREAM_RANK,
+    STREAM_CASE,
+    STREAM_RUN,
+    STREAM_HOST
+};
 
 /* The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
  * generators, OOPSLA 2014). */
@@ -25,4 +40,58 @@ double noise_uniform(uint64_t seed, uint64_t key)
 double noise_normal(uint64_t seed)
 {
     return sqrt(-2 * log(noise_uniform(seed, 0))) * cos(TURN * noise_uniform(seed, 1));
+}
+
+static double factor(double sigma, uint64_t seed)
+{
+    return sigma > 0 ? exp(sigma * noise_normal(seed)) : 1;
+}
+
+/* Each night has noise of its own. */
+static uint64_t seed_of_run(const struct sim_params *params, uint64_t seed)
+{
+    return noise_split(noise_split(seed, STREAM_RUN), (uint64_t)params->night);
+}
+
+double noise_of_case(const struct sim_params *params, uint64_t seed, uint64_t number)
+{
+    uint64_t run = seed_of_run(params, seed);
+    double sigma =
+        params->case_noise < 0 ? CASE_SIGMA * params->noise : params->case_noise;
+
+    return factor(params->run_noise, run) * pow(1 + params->drift, params->night) *
+           factor(sigma, noise_split(noise_split(run, STREAM_CASE), number));
+}
+
+uint64_t noise_seed(const struct sim_params *params, uint64_t seed, uint64_t number)
+{
+    return noise_split(seed_of_run(params, seed), number);
+}
+
+double noise_of_row(const struct sim_params *params, uint64_t seed,
+                    enum collective_kind kind, double bytes)
+{
+    seed = noise_split(seed, STREAM_ROW);
+    seed = noise_split(seed, (uint64_t)kind);
+    return factor(ROW_SIGMA * params->noise, noise_split(seed, (uint64_t)bytes));
+}
+
+double noise_of_calls(const struct sim_params *params, uint64_t seed, uint64_t call,
+                      long n, int rank)
+{
+    uint64_t shared = noise_split(noise_split(seed, STREAM_CALL), call);
+    uint64_t own = noise_split(noise_split(seed, STREAM_RANK), call);
+    double sigma = params->noise / sqrt((double)n);
+
+    return factor(sigma, shared) *
+           factor(RANK_SIGMA * sigma, noise_split(own, (uint64_t)rank));
+}
+
+double noise_of_host(const struct sim_params *params, uint64_t seed, uint64_t call,
+                     int rank)
+{
+    uint64_t own = noise_split(noise_split(seed, STREAM_HOST), call);
+
+    own = noise_split(own, (uint64_t)rank);
+    return HOST_SIGMA * params->noise * fabs(noise_normal(own));
 }

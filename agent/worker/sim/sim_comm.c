@@ -2,67 +2,14 @@
 #include "agent/worker/sim/sim_comm.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
-#include "agent/worker/sim/noise_parts.h"
+#include "agent/worker/bench/progress.h"
+#include "agent/worker/bench/timed.h"
+#include "agent/worker/sim/noise.h"
 
 #define DEBT_US 2000      /* sleeps are not shorter: each is late by some 50 us */
-#define SLICE_US 100000.0 /* nor longer, to heed a stop */
-
-static bool is_same(const struct sim_call *a, const struct sim_call *b)
-{
-    return a->kind == b->kind && a->root == b->root && !(a->bytes < b->bytes) &&
-           !(a->bytes > b->bytes);
-}
-
-static void estimate(struct backend_comm *comm, const struct sim_call *call)
-{
-    struct sim_shared *shared = comm->shared;
-
-    if (shared->estimates == 0 || !is_same(&shared->call, call)) {
-        shared->estimates++;
-        shared->call = *call;
-        shared->estimate = sim_model_choose(&shared->model, call);
-        shared->row_noise = noise_of_row(&shared->params, shared->seed, call);
-    }
-    if (comm->estimated == shared->estimates)
-        return;
-    comm->estimated = shared->estimates;
-    comm->own_us =
-        sim_model_rank_us(&shared->model, call, &shared->estimate, comm->rank) *
-        shared->case_noise * shared->row_noise;
-}
-
-/* By the last change that has come. */
-static double changed(const struct backend_comm *comm)
-{
-    const struct sim_shared *shared = comm->shared;
-    double factor = 1;
-
-    for (int i = 0; i < shared->n_changes; i++)
-        if (comm->clock.host_us >= shared->changes[i].at_us)
-            factor = shared->changes[i].factor;
-    return factor;
-}
-
-static bool waits_for_faulty(const struct backend_comm *comm, const struct sim_call *call)
-{
-    const struct sim_shared *shared = comm->shared;
-
-    return shared->faulty >= 0 && shared->faulty != comm->rank &&
-           sim_model_waits_for(call, shared->world_size, comm->rank, shared->faulty);
-}
-
-/* How long this rank waits in its operation for the one that is late. */
-static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
-{
-    if (comm->shared->fault.kind != FAULT_SLOW ||
-        (comm->in_batch && comm->batch_waited) || !waits_for_faulty(comm, call))
-        return 0;
-    comm->batch_waited = true;
-    return (double)comm->shared->fault.us;
-}
+#define SLICE_US 100000.0 /* nor longer, so that a stop is noticed */
 
 static int check_stop(const struct backend_comm *comm, struct error *err)
 {
@@ -73,68 +20,171 @@ static int check_stop(const struct backend_comm *comm, struct error *err)
 
 int sim_comm_settle(struct backend_comm *comm, struct error *err)
 {
-    while (comm->clock.debt_us >= 1) {
-        double us = comm->clock.debt_us < SLICE_US ? comm->clock.debt_us : SLICE_US;
+    while (comm->debt_us >= 1) {
+        double us = comm->debt_us < SLICE_US ? comm->debt_us : SLICE_US;
         struct timespec time = {.tv_nsec = (long)(us * 1000)};
         if (check_stop(comm, err))
             return -1;
         nanosleep(&time, NULL);
-        comm->clock.debt_us -= us;
+        comm->debt_us -= us;
     }
     return 0;
 }
 
-static int owe(struct backend_comm *comm, double us, struct error *err)
+static int pass(struct backend_comm *comm, double us, struct error *err)
 {
-    comm->clock.debt_us += us * comm->sleep_fraction;
-    return comm->clock.debt_us >= DEBT_US ? sim_comm_settle(comm, err) : 0;
+    comm->host_us += us;
+    comm->debt_us += us * comm->params.sleep_fraction;
+    return comm->debt_us >= DEBT_US ? sim_comm_settle(comm, err) : 0;
 }
 
-/* In an operation to which one of those that it needs does not come. ERROR_PEER where all
- * ranks are in this process: it is the next one's turn. */
-static int wait_in_vain(const struct backend_comm *comm, struct error *err)
+int sim_comm_be_late(struct backend_comm *comm, long us, struct error *err)
+{
+    return pass(comm, (double)us, err);
+}
+
+/* In an operation that never ends. */
+static int hang(const struct backend_comm *comm, struct error *err)
 {
     const struct timespec slice = {.tv_nsec = (long)(SLICE_US * 1000)};
 
-    if (!comm->tree)
-        return error_set(err, ERROR_PEER, "waits for a rank that hangs");
     while (check_stop(comm, err) == 0)
         nanosleep(&slice, NULL);
     return -1;
 }
 
-int sim_comm_be_late(struct backend_comm *comm, double us, struct error *err)
+int sim_comm_begin(struct backend_comm *comm, struct error *err)
 {
-    comm->clock.host_us += us;
-    return owe(comm, us, err);
+    return sim_model_hangs(&comm->model, comm->rank) ? hang(comm, err) : 0;
+}
+
+static void estimate(struct backend_comm *comm, enum collective_kind kind, double bytes)
+{
+    const struct sim_model *model = &comm->model;
+
+    if (comm->kind == kind && fabs(comm->bytes - bytes) < 0.5)
+        return;
+    comm->kind = kind;
+    comm->bytes = bytes;
+    comm->estimate = sim_model_choose(model, kind, bytes);
+    comm->own_us = sim_model_rank_us(model, kind, bytes, &comm->estimate, comm->rank) *
+                   model->case_factor *
+                   noise_of_row(&comm->params, model->seed, kind, bytes);
+}
+
+/* A fault of another rank in this one's group. */
+static bool is_fault(const struct backend_comm *comm, enum fault_kind kind)
+{
+    const struct fault *fault = &comm->file->fault;
+    const int *of = comm->file->groups.of;
+
+    return fault->kind == kind && fault->rank != comm->world_rank &&
+           fault->rank < comm->file->world_size &&
+           of[fault->rank] == of[comm->world_rank];
+}
+
+/* How long this rank waits in its operation for the one that is late. */
+static double waiting_us(struct backend_comm *comm)
+{
+    if (!is_fault(comm, FAULT_SLOW) || (comm->in_batch && comm->batch_waited))
+        return 0;
+    comm->batch_waited = true;
+    return (double)comm->file->fault.us;
 }
 
 int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
                    struct error *err)
 {
-    const struct sim_shared *shared = comm->shared;
-    struct sim_call model_call = {.kind = call->kind, .root = call->root};
-    unsigned bit = 1u << call->kind;
-
-    model_call.bytes =
-        (double)call->count * (double)dtype_size(call->dtype) *
-        (collective_facts(call->kind)->shape != SHAPE_FLAT ? shared->world_size : 1);
-    if (call->traffic)
-        model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
-    if (shared->fault.kind == FAULT_HANG && comm->calls + 1 == shared->fault.op &&
-        waits_for_faulty(comm, &model_call))
-        return wait_in_vain(comm, err);
-    estimate(comm, &model_call);
-    double us =
-        comm->own_us * changed(comm) *
-            noise_of_call(&shared->params, shared->seed, comm->calls, comm->world_rank) +
-        waiting_us(comm, &model_call);
-    if (!(comm->started & bit)) {
-        comm->started |= bit;
-        us += shared->params.first_us;
-    }
+    if (is_fault(comm, FAULT_HANG) && comm->calls + 1 == comm->file->fault.op)
+        return hang(comm, err);
+    estimate(comm, call->kind, sim_model_bytes(&comm->model, call));
+    if (comm->own_us >= HUGE_VAL)
+        return hang(comm, err);
+    double us = comm->own_us * noise_of_calls(&comm->params, comm->model.seed,
+                                              comm->calls, 1, comm->world_rank) +
+                waiting_us(comm);
     comm->calls++;
-    comm->clock.host_us += us;
-    comm->clock.device_us += us;
-    return owe(comm, us, err);
+    comm->device_us += us;
+    return pass(comm, us, err);
 }
+
+/* ---- Calls timed by the model's clock, in the ways of timed.h ---- */
+
+/* The clock goes on in calls alone: neither a wait nor a barrier takes time. */
+static int64_t now_ns(const struct backend_comm *comm)
+{
+    return (int64_t)(comm->host_us * 1000);
+}
+
+static int submit(struct timed *timed, struct error *err)
+{
+    if (sim_comm_begin(timed->comm, err))
+        return -1;
+    for (long i = 0; i < timed->batch; i++) {
+        timed->call.opens_batch = timed->batch > 1 && i == 0;
+        timed->call.closes_batch = timed->batch > 1 && i == timed->batch - 1;
+        progress_begin(timed->progress);
+        if (timed->calls.run(timed->calls.comm, &timed->call, err))
+            return -1;
+    }
+    progress_finish(timed->progress);
+    return check_stop(timed->comm, err);
+}
+
+static int barrier(struct timed *timed, struct error *err)
+{
+    progress_wait(timed->progress, true);
+    int status = timed->calls.barrier(timed->calls.comm, err);
+    progress_wait(timed->progress, false);
+    return status;
+}
+
+static int time_all(struct timed *timed, struct timed_ns *out, bool has_barriers,
+                    struct error *err)
+{
+    int64_t start = now_ns(timed->comm);
+
+    if (barrier(timed, err))
+        return -1;
+    for (long i = 0; i < timed->iters; i++) {
+        int64_t before = now_ns(timed->comm);
+        if (submit(timed, err) || (has_barriers && barrier(timed, err)))
+            return -1;
+        if (timed->each_ns)
+            timed->each_ns[i] = now_ns(timed->comm) - before;
+    }
+    out->enqueue_ns = out->total_ns = now_ns(timed->comm) - start;
+    return timed->calls.wait(timed->calls.comm, err);
+}
+
+static int back_to_back(struct timed *timed, struct timed_ns *out, struct error *err)
+{
+    return time_all(timed, out, false, err);
+}
+
+static int blocking(struct timed *timed, struct timed_ns *out, struct error *err)
+{
+    return time_all(timed, out, timed->blocking != BLOCKING_WAIT, err);
+}
+
+/* Ranks leave the barrier at one time, which their clocks do not tell. */
+static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
+                    struct error *err)
+{
+    struct backend_comm *comm = timed->comm;
+    int64_t left_ns;
+
+    if (barrier(timed, err))
+        return -1;
+    left_ns = now_ns(comm);
+    comm->device_us = 0;
+    comm->host_us +=
+        noise_of_host(&comm->params, comm->model.seed, comm->calls, comm->world_rank);
+    if (submit(timed, err))
+        return -1;
+    out->enqueue_ns = out->total_ns = (int64_t)(comm->device_us * 1000);
+    *arrival = (struct arrival){.came_ns = now_ns(comm) - left_ns - out->total_ns};
+    return timed->calls.wait(timed->calls.comm, err);
+}
+
+const struct backend_timing sim_timing = {now_ns, back_to_back, blocking, isolated};

@@ -1,71 +1,55 @@
-/* sim_params.h - the environment variables of a simulated run: SIM_*, NCCL_ALGO,
- * NCCL_PROTO (docs/simulation.md lists them) */
+/* sim_params.h - the variables of a simulated run: SIM_* and NCCL_ALGO, one table that
+ * --list-parameters and docs/simulation.md show */
 #ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 #define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "common/base/error.h"
 
-enum sim_algorithm { SIM_RING, SIM_TREE, SIM_PAT, SIM_P2P, SIM_ALGORITHMS };
-enum sim_protocol { SIM_LL, SIM_LL128, SIM_SIMPLE, SIM_PROTOCOLS };
+/* P2P: collectives that NCCL does by single messages; nobody chooses it. */
+enum sim_algorithm { SIM_RING, SIM_TREE, SIM_P2P, SIM_ALGORITHMS };
 
 struct sim_params {
-    double base_us;             /* of a call */
-    double latency_us;          /* of a hop between nodes */
-    double intra_latency_us;    /* of a hop within a node */
-    double overhead_us;         /* of a step when there are several nodes */
-    double message_us;          /* of each peer in point-to-point collectives */
-    double first_us;            /* more for the first call of a collective */
-    double bandwidth_gbs;       /* a node to the network, each way */
-    double intra_bandwidth_gbs; /* a rank to the others of its node, each way */
-    double channels;            /* among which NCCL's ring divides a message */
-    double noise;               /* sigma of the logarithm of a call's time */
-    double case_noise;          /* the same of a case; negative: a part of noise */
-    double run_noise;           /* the same of a run */
-    double night;               /* its number among runs with one seed */
-    double correlation;         /* of the run noise of two nights in a row */
-    double drift;               /* part by which all takes longer each night */
-    double outliers;            /* part of the cases that ... */
-    double outlier_factor;      /* ... take so many times as long */
-    double states;              /* part of the cases in a slow state ... */
-    double state_factor;        /* ... in which all takes so many times as long ... */
-    double state_cases;         /* ... and which is drawn anew after so many cases */
-    double sleep_fraction;      /* of the modelled time that really passes */
-    double memory_gib;          /* of a rank */
-    double seed;                /* negative: the case's */
-    /* Latency, and the greatest bus bandwidth, of a ring or tree; negative: the model's.
-     */
-    double algorithm_us[SIM_ALGORITHMS], algorithm_gbs[SIM_ALGORITHMS];
-    unsigned algorithms; /* bit mask: those that may be chosen, and P2P */
-    unsigned protocols;
-    /* Lists of NAME:VALUE; borrowed from the environment, NULL: none. */
-    const char *slow_nodes, *slow_ranks, *slow_links, *wrong_interfaces, *changes;
+    double base_us;        /* of a call, before its first step */
+    double step_us[2];     /* by ring and by tree */
+    double gbs[2];         /* bus bandwidth by ring and by tree */
+    double noise;          /* sigma of the logarithm of a call's time */
+    double case_noise;     /* the same of a case; negative: half of noise */
+    double run_noise;      /* the same of a run */
+    double drift;          /* part by which everything takes longer each night */
+    double night;          /* the run's number among those with one seed */
+    double sleep_fraction; /* of the modelled time that really passes */
+    double seed;           /* negative: the run's */
+    unsigned algorithms;   /* bit mask: which of ring and tree may be chosen */
+    const char *slow;      /* PLACE:FACTOR,...; borrowed from the environment */
 };
 
-/* Read the variables among `environment` ("NAME=VALUE", ends with NULL), which must
- * outlive *out. ERROR_INVALID names the variable that is unknown or wrong. */
+/* Defaults, and one variable, whose value must outlive *params; names of others are
+ * passed over. ERROR_INVALID names the variable that is unknown or wrong. */
+void sim_params_init(struct sim_params *params);
+int sim_params_set(struct sim_params *params, const char *name, const char *value,
+                   struct error *err);
+
+/* The same of an `environment` ("NAME=VALUE", ends with NULL). */
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
 
-/* "RING", "TREE", "PAT", "P2P"; "LL", "LL128", "SIMPLE". */
-const char *sim_algorithm_name(enum sim_algorithm algorithm);
-const char *sim_protocol_name(enum sim_protocol protocol);
-
-/* One NAME:VALUE of a list: name borrowed, not terminated. */
-struct sim_item {
-    const char *name;
-    size_t name_len;
-    double value;
+/* One PLACE:FACTOR of SIM_SLOW; the place is borrowed, not terminated. */
+struct sim_slow {
+    const char *place;
+    size_t place_len;
+    double factor;          /* of the bandwidth; 0: nothing passes */
+    double from_case, last; /* cases that it is for */
 };
 
 /* Take the next item off *list; 1: there was one, 0: the list is at its end, -1: it is
  * malformed. */
-int sim_list_next(const char **list, struct sim_item *out);
+int sim_slow_next(const char **list, struct sim_slow *out);
+int sim_slow_malformed(struct error *err, const char *name, const char *list);
 
-/* An item of `changes`: its name is a case's number, or seconds followed by an s. Returns
- * whether it is one of them. */
-bool sim_change_read(const struct sim_item *item, double *at, bool *is_seconds);
+/* "RING", "TREE", "P2P". */
+const char *sim_algorithm_name(enum sim_algorithm algorithm);
 
 /* The variables with their defaults and meaning, as the documentation lists them. */
 void sim_params_print(FILE *out);

@@ -444,7 +444,7 @@ export function assertNear(value, wanted, what) {
   assert.ok(Math.abs(value - wanted) <= 1e-6 * Math.abs(wanted) + 1e-12, `${what}: ${value}, not ${wanted}`);
 }
 
-// Nodes that ringbench-sim plays, all registered.
+// Nodes that ringbench-sim simulates, all registered.
 export async function startFleet(t, server, nodes, args = []) {
   const options = ['--server', server.url, '--nodes', String(nodes), ...args];
   const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), options);

@@ -17,9 +17,9 @@ const sim = (more = {}, env = {}) => ({
   env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', SIM_CASE_NOISE: '0.002', ...env },
   ...more,
 });
-const LINKS = sim({ name: 'links', matrix: { SIM_BANDWIDTH_GBS: ['50', '40'] } });
+const LINKS = sim({ name: 'links', matrix: { SIM_RING_GBS: ['50', '40'] } });
 const betweenLinks = (id) =>
-  `base=${id}&base_env=SIM_BANDWIDTH_GBS%3D50` + `&head=${id}&head_env=SIM_BANDWIDTH_GBS%3D40`;
+  `base=${id}&base_env=SIM_RING_GBS%3D50` + `&head=${id}&head_env=SIM_RING_GBS%3D40`;
 
 async function setUp(t, options) {
   const { server } = await startCluster(t, 2);
@@ -64,7 +64,7 @@ test('a slower link is said by the server’s sentence, drawn, and goes into fil
   for (const mark of await page.locator('.delta.worse .mark').all()) {
     assert.ok(parseFloat(await mark.getAttribute('cx')) < 45);
   }
-  await sees(page, 'env.SIM_BANDWIDTH_GBS');
+  await sees(page, 'env.SIM_RING_GBS');
   assert.deepEqual(
     (await axe(page)).map(({ id }) => id),
     [],
@@ -97,7 +97,7 @@ test('a run leads to the comparison of its settings, and to its trend', LIMIT, a
   await links.getByRole('link', { name: 'with the baseline' }).waitFor();
   const trend = await links.getByRole('link', { name: 'Trend of runs like this' }).getAttribute('href');
   assert.equal(trend, `/trends?run=${id}`);
-  await links.getByRole('link', { name: 'SIM_BANDWIDTH_GBS=50 and 40' }).click();
+  await links.getByRole('link', { name: 'SIM_RING_GBS=50 and 40' }).click();
   await page.waitForURL(`**/compare?${betweenLinks(id)}`);
   await page.locator('.verdict.worse').waitFor();
   /* The change of each size, above the bands; every size is slower, so that nothing crosses. */
@@ -120,8 +120,8 @@ test('sides are chosen in the form, and the address has them', LIMIT, async (t) 
   );
   await page.getByLabel('Base', { exact: true }).fill(id);
   await page.getByLabel('Head', { exact: true }).fill(id);
-  await page.getByLabel('Base: which cases').selectOption({ label: 'SIM_BANDWIDTH_GBS=40' });
-  await page.getByLabel('Head: which cases').selectOption({ label: 'SIM_BANDWIDTH_GBS=50' });
+  await page.getByLabel('Base: which cases').selectOption({ label: 'SIM_RING_GBS=40' });
+  await page.getByLabel('Head: which cases').selectOption({ label: 'SIM_RING_GBS=50' });
   await page.getByRole('button', { name: 'Compare' }).click();
   await until(async () => /faster/.test(await says(page).catch(() => '')), 'the sentence');
   assert.equal(await isTooWide(page), false);

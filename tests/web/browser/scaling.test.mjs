@@ -14,7 +14,7 @@ const SPEC = {
   sizes: { min: '1M', max: '64M' },
   in_place: false,
   repeats: 3,
-  env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', NCCL_PROTO: 'Simple', SIM_SEED: '7' },
+  env: { SIM_SLEEP_FRACTION: '0', NCCL_ALGO: 'ring', SIM_SEED: '7' },
 };
 
 async function setUp(t, options) {

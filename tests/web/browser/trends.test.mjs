@@ -26,9 +26,9 @@ async function history(t, server, before, since) {
   ]) {
     /* With other noise in each run a level that is none is seen now and then. */
     const env = {
-      SIM_BANDWIDTH_GBS: rate,
+      SIM_RING_GBS: rate,
       SIM_SEED: '7',
-      RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_BANDWIDTH_GBS,SIM_SEED',
+      RINGBENCH_PASS_ENV: 'TEST_MARK,SIM_RING_GBS,SIM_SEED',
     };
     const agents = await startAgents(t, server, 2, { env });
     for (let i = 0; i < count; i++) {

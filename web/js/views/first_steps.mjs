@@ -91,7 +91,7 @@ function lines(app) {
       'Start an agent on each node',
       `ringbench-agent --server ${origin}${file && `${file} agent.token`}`,
       'It dials out to the server: no SSH, no MPI. Without nodes at hand, ringbench-sim ' +
-        'with the same options plays some, for runs with "backend": "sim".',
+        'with the same options simulates some, for runs with "backend": "sim".',
     ],
     [
       'Start a run',

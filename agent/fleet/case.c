@@ -1,0 +1,433 @@
+/* case.c - one case of a run on simulated nodes */
+#include "agent/fleet/case.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/fleet/figures.h"
+#include "agent/worker/bench/progress.h"
+#include "agent/worker/bench/says.h"
+#include "agent/worker/sim/sim_comm.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/memory.h"
+#include "common/base/time_scale.h"
+
+#define PROGRESS_MS 1000 /* as workers report it */
+
+/* A node's part. */
+struct seat {
+    struct fleet_node *node;
+    int first_rank, ranks;
+    bool is_gone;
+};
+
+struct fleet_case {
+    const struct fleet_config *config;
+    struct case_id id;
+    struct seat *seats;
+    size_t n_seats, n_expected;
+    int64_t began_ns;
+    json_t *spec, *env; /* as the command has them */
+    struct case_file *file;
+    struct sim_params params;
+    struct sim_model *models; /* by group */
+    bool is_running;
+    /* The row under way, in all groups. */
+    size_t next;               /* the first of the next ones */
+    json_t *results;           /* their events, which are due when it ends */
+    uint64_t done, operations; /* before it, and in it */
+    int64_t row_began_ns;
+    double row_s; /* that it really takes */
+    uint64_t series, size;
+    uint64_t hangs_at;    /* this operation never ends; 0: none */
+    uv_timer_t timers[2]; /* of the row and of the progress */
+    int n_handles;
+};
+
+/* ---- What its ranks say ---- */
+
+static void say_phase(const struct fleet_case *one, const struct seat *seat, int rank,
+                      const char *phase, json_t *more)
+{
+    double seconds = (double)(clock_monotonic_ns() - one->began_ns) / 1e9;
+
+    fleet_node_say(seat->node, &one->id, rank, "phase", says_phase(phase, seconds, more));
+}
+
+/* The ranks end; why: NULL where all went well. */
+static void end_seat(struct fleet_case *one, struct seat *seat, const char *code,
+                     const char *why, int peer)
+{
+    for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
+        if (!why)
+            say_phase(one, seat, rank, "finishing", NULL);
+        outbox_drop_progress(fleet_node_outbox(seat->node), &one->id, rank);
+        fleet_node_say(seat->node, &one->id, rank, "done",
+                       why ? says_failure(code, why, peer) : json_pack("{s:b}", "ok", 1));
+        fleet_node_say(seat->node, &one->id, rank, "exit",
+                       json_pack("{s:i, s:[]}", "code", why ? 1 : 0, "tail"));
+    }
+    seat->is_gone = true;
+    fleet_node_end_case(seat->node, &one->id);
+}
+
+static void halt(struct fleet_case *one)
+{
+    one->is_running = false;
+    for (int i = 0; i < 2; i++)
+        uv_timer_stop(&one->timers[i]);
+}
+
+/* Rank 0 failed, and the others lost it. */
+static void fail(struct fleet_case *one, const struct error *err)
+{
+    const char *code = err->code == ERROR_UNSUPPORTED ? "unsupported" : "bad_case";
+
+    halt(one);
+    for (size_t i = 0; i < one->n_seats; i++) {
+        struct seat *seat = &one->seats[i];
+
+        if (!seat->is_gone && seat->first_rank == 0)
+            end_seat(one, seat, code, err->text, -1);
+        else if (!seat->is_gone)
+            end_seat(one, seat, "peer_lost", "lost rank 0: its process has ended", 0);
+    }
+}
+
+/* ---- How far it is ---- */
+
+static bool hangs(const struct fleet_case *one, int rank)
+{
+    const struct split_groups *groups = &one->file->groups;
+
+    return (one->file->fault.kind == FAULT_HANG && one->file->fault.rank == rank) ||
+           sim_model_hangs(&one->models[groups->of[rank]], groups->place[rank]);
+}
+
+/* The operations that have begun: where it hangs, all but the ranks that do not come. */
+static uint64_t begun(const struct fleet_case *one)
+{
+    double passed = (double)(clock_monotonic_ns() - one->row_began_ns) / 1e9;
+    double part = one->row_s > 0 ? passed / one->row_s : 1;
+    uint64_t now =
+        one->done + 1 + (uint64_t)((part < 1 ? part : 1) * (double)one->operations);
+
+    return one->hangs_at > 0 ? one->hangs_at : now;
+}
+
+static void report_progress(uv_timer_t *timer)
+{
+    struct fleet_case *one = timer->data;
+    struct progress at;
+    char *texts[2];
+
+    for (int late = 0; late < 2; late++) {
+        uint64_t now = begun(one);
+
+        memset(&at, 0, sizeof(at));
+        progress_row(&at, one->series, one->size);
+        atomic_store(&at.first, one->done);
+        progress_begin_many(&at, now - 1);
+        progress_finish(&at);
+        progress_begin_many(&at, late ? 0 : 1);
+        json_t *event = progress_describe(&at);
+        json_object_set_new(event, "type", json_string("progress"));
+        texts[late] = json_text(event);
+        json_decref(event);
+    }
+    for (size_t i = 0; i < one->n_seats; i++) {
+        const struct seat *seat = &one->seats[i];
+
+        for (int k = 0; k < seat->ranks && !seat->is_gone; k++) {
+            int rank = seat->first_rank + k;
+            const char *text = texts[one->hangs_at > 0 && hangs(one, rank)];
+
+            outbox_set_progress(fleet_node_outbox(seat->node), &one->id, rank, text,
+                                strlen(text));
+        }
+    }
+    free(texts[0]);
+    free(texts[1]);
+}
+
+/* ---- Rows ---- */
+
+/* The row of a group that can do it. */
+static json_t *compute(struct fleet_case *one, const struct bench_row *row)
+{
+    const struct run_spec *spec = one->file->spec;
+    struct measurement figures;
+    uint64_t operations;
+    json_t *result;
+    double us, seconds;
+
+    figures_make(&one->models[row->row.group], one->file, row, &figures, &us);
+    if (us >= HUGE_VAL) {
+        one->hangs_at = one->done + 1;
+        return NULL;
+    }
+    operations = (uint64_t)(figures.iters + spec->warmup * spec->agg_iters);
+    seconds = (double)operations * us / 1e6 * one->params.sleep_fraction;
+    one->operations = operations > one->operations ? operations : one->operations;
+    one->row_s = seconds > one->row_s ? seconds : one->row_s;
+    result =
+        row_result(row, one->file, &backend_sim, &figures, json_null(), json_array());
+    measurement_release(&figures);
+    return result;
+}
+
+static int add_row(struct fleet_case *one, size_t number, struct error *err)
+{
+    const struct row_memory memory = {.share_bytes = SIM_MEMORY_BYTES,
+                                      .text = "rank 0, simulated"};
+    char reason[ROW_REASON_MAX];
+    struct bench_row row;
+    json_t *result;
+
+    if (row_lay_out(one->file, number, 0, &row, err))
+        return -1;
+    one->series = row.row.series;
+    one->size = row.layout.size_bytes;
+    if (row_must_skip(&row, &memory, reason)) {
+        result = row_describe(&row, one->file, &backend_sim);
+        json_object_set_new(result, "skipped", json_string(reason));
+    } else {
+        result = compute(one, &row);
+    }
+    if (result)
+        json_array_append_new(one->results, result);
+    row_release(&row);
+    return 0;
+}
+
+static void end_row(uv_timer_t *timer);
+
+static void begin_rows(struct fleet_case *one)
+{
+    size_t n_groups = (size_t)one->file->groups.n;
+    const struct fault *fault = &one->file->fault;
+    struct error err;
+
+    one->done += one->operations;
+    one->operations = 0;
+    one->row_s = 0;
+    one->row_began_ns = clock_monotonic_ns();
+    for (size_t i = 0; i < n_groups; i++) {
+        if (add_row(one, one->next + i, &err)) {
+            fail(one, &err);
+            return;
+        }
+    }
+    one->next += n_groups;
+    if (fault->kind == FAULT_HANG && fault->op > one->done &&
+        fault->op <= one->done + one->operations)
+        one->hangs_at = fault->op;
+    if (one->hangs_at == 0)
+        uv_timer_start(&one->timers[0], end_row, (uint64_t)(one->row_s * 1000), 0);
+}
+
+static void end_row(uv_timer_t *timer)
+{
+    struct fleet_case *one = timer->data;
+    size_t i;
+    json_t *result;
+
+    /* Rank 0 is in the first seat's place, wherever its node stands in the list. */
+    for (size_t k = 0; k < one->n_seats; k++) {
+        if (one->seats[k].first_rank != 0 || one->seats[k].is_gone)
+            continue;
+        json_array_foreach (one->results, i, result)
+            fleet_node_say(one->seats[k].node, &one->id, 0, "result",
+                           json_incref(result));
+    }
+    json_array_clear(one->results);
+    if (one->next < series_rows(&one->file->plan)) {
+        begin_rows(one);
+        return;
+    }
+    halt(one);
+    for (size_t k = 0; k < one->n_seats; k++)
+        if (!one->seats[k].is_gone)
+            end_seat(one, &one->seats[k], NULL, NULL, -1);
+}
+
+/* ---- The beginning ---- */
+
+/* The run's variables, with what the fleet has slow, and its seed. */
+static int read_params(struct fleet_case *one, struct error *err)
+{
+    char *slow = fleet_config_slow(one->config, err);
+    const char *name, *own = json_get_str(one->env, "SIM_SLOW", "");
+    json_t *value;
+
+    if (!slow) {
+        log_warn("%s", err->text);
+        return -1;
+    }
+    if (*slow)
+        json_object_set_new(one->env, "SIM_SLOW",
+                            json_sprintf("%s%s%s", own, *own ? "," : "", slow));
+    free(slow);
+    if (one->config->seed && !json_object_get(one->env, "SIM_SEED"))
+        json_object_set_new(one->env, "SIM_SEED", json_string(one->config->seed));
+    sim_params_init(&one->params);
+    json_object_foreach (one->env, name, value)
+        if (json_is_string(value) &&
+            sim_params_set(&one->params, name, json_string_value(value), err))
+            return -1;
+    return 0;
+}
+
+static int prepare(struct fleet_case *one, struct error *err)
+{
+    const struct fault *fault;
+
+    one->file = case_file_parse(one->spec, true, err);
+    if (!one->file)
+        return -1;
+    fault = &one->file->fault;
+    if (fault->kind != FAULT_NONE && (fault->kind != FAULT_HANG || fault->op == 0)) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "of the faults of a run, ringbench-sim has only hang before an "
+                         "operation (op)");
+    }
+    if (one->file->spec->timing == TIMING_ISOLATED || one->file->spec->per_iter) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "ringbench-sim computes no single calls: leave out timing "
+                         "isolated and per_iter, or start agents with the backend sim");
+    }
+    if (says_supported(&backend_sim, one->file, err) || read_params(one, err))
+        return -1;
+    one->models =
+        memory_zeroed((size_t)one->file->groups.n, sizeof(*one->models), "models");
+    for (int i = 0; i < one->file->groups.n; i++)
+        sim_model_init(&one->models[i], &one->params, one->file, i, fleet_config_rack,
+                       one->config);
+    return 0;
+}
+
+static void begin(struct fleet_case *one)
+{
+    struct error err;
+
+    if (prepare(one, &err)) {
+        fail(one, &err);
+        return;
+    }
+    for (size_t i = 0; i < one->n_seats; i++) {
+        const struct seat *seat = &one->seats[i];
+
+        for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
+            say_phase(one, seat, rank, "connected", says_connected(&backend_sim, NULL));
+            say_phase(one, seat, rank, "running", NULL);
+        }
+    }
+    one->is_running = true;
+    uv_timer_start(&one->timers[1], report_progress, scaled_ms(PROGRESS_MS),
+                   scaled_ms(PROGRESS_MS));
+    begin_rows(one);
+}
+
+/* ---- What nodes do ---- */
+
+struct fleet_case *fleet_case_create(uv_loop_t *loop, const struct fleet_config *config,
+                                     const struct command *start)
+{
+    struct fleet_case *one = memory_zeroed(1, sizeof(*one), "case");
+
+    one->config = config;
+    one->id = start->id;
+    one->n_expected = (size_t)start->group_world_size;
+    one->seats = memory_zeroed(one->n_expected, sizeof(*one->seats), "case");
+    one->began_ns = clock_monotonic_ns();
+    one->spec = json_incref((json_t *)(uintptr_t)start->spec);
+    one->env = start->env ? json_copy(start->env) : json_object();
+    one->results = json_array();
+    one->n_handles = 2;
+    for (int i = 0; i < 2; i++) {
+        uv_timer_init(loop, &one->timers[i]);
+        one->timers[i].data = one;
+    }
+    return one;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct fleet_case *one = handle->data;
+
+    if (--one->n_handles > 0)
+        return;
+    for (int i = 0; one->models && i < one->file->groups.n; i++)
+        sim_model_release(&one->models[i]);
+    free(one->models);
+    case_file_destroy(one->file);
+    json_decref(one->results);
+    json_decref(one->spec);
+    json_decref(one->env);
+    free(one->seats);
+    free(one);
+}
+
+void fleet_case_destroy(struct fleet_case *one)
+{
+    for (int i = 0; one && i < 2; i++)
+        uv_close((uv_handle_t *)&one->timers[i], on_closed);
+}
+
+const struct case_id *fleet_case_id(const struct fleet_case *one)
+{
+    return &one->id;
+}
+
+bool fleet_case_is_over(const struct fleet_case *one)
+{
+    bool is_over = !one->is_running;
+
+    for (size_t i = 0; i < one->n_seats; i++)
+        is_over = is_over && one->seats[i].is_gone;
+    return is_over;
+}
+
+void fleet_case_join(struct fleet_case *one, struct fleet_node *node,
+                     const struct command *start)
+{
+    struct seat *seat = &one->seats[one->n_seats];
+    const char *name = fleet_node_name(node);
+
+    if (one->n_seats == one->n_expected)
+        return;
+    one->n_seats++;
+    *seat = (struct seat){node, start->ranks[0].rank, (int)start->n_ranks, false};
+    for (int rank = seat->first_rank; rank < seat->first_rank + seat->ranks; rank++) {
+        fleet_node_say(node, &one->id, rank, "spawn",
+                       json_pack("{s:i}", "pid", rank + 1));
+        fleet_node_say(node, &one->id, rank, "hello",
+                       says_hello(&backend_sim, rank + 1, name, name));
+        say_phase(one, seat, rank, "joined", NULL);
+    }
+    if (one->n_seats == one->n_expected)
+        begin(one);
+}
+
+void fleet_case_forget(struct fleet_case *one, struct fleet_node *node)
+{
+    for (size_t i = 0; i < one->n_seats; i++) {
+        if (one->seats[i].node == node) {
+            halt(one);
+            one->seats[i].is_gone = true;
+        }
+    }
+}
+
+void fleet_case_stop(struct fleet_case *one, struct fleet_node *node)
+{
+    for (size_t i = 0; i < one->n_seats; i++) {
+        if (one->seats[i].node == node && !one->seats[i].is_gone) {
+            halt(one);
+            end_seat(one, &one->seats[i], "cancelled", "told to stop", -1);
+        }
+    }
+}
