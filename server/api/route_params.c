@@ -219,7 +219,11 @@ static const struct param trends[] = {
     {"like", last_runs, CHOICE(trends_params, likeness, run_likeness_names), .usual = "nodes"},
     {"backend", NULL, TEXT(trends_params, backend)},
     {"ranks", NULL, INTEGER(trends_params, ranks, 1, INT32_MAX)},
-    {"limit", NULL, INTEGER(trends_params, limit, 1, 500), .usual = "100"},
+    {"since", "of runs created then or later; UTC, with Z", TIME(trends_params, since_ms)},
+    {"until", "of runs created before; UTC, with Z", TIME(trends_params, until_ms)},
+    {"per_line", "so many of the latest points of each series; 0: any number",
+     INTEGER(trends_params, per_line, 0, 500), .usual = "0"},
+    {"limit", NULL, INTEGER(trends_params, limit, 1, 5000), .usual = "100"},
     {"cursor", next_page, TEXT(trends_params, cursor)},
 };
 

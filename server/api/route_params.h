@@ -140,6 +140,7 @@ struct trends_params {
     enum band band;
     enum run_likeness likeness;
     int64_t requests, ranks, limit; /* ranks: 0: any number */
+    int64_t since_ms, until_ms, per_line;
     double margin_percent;
     bool is_in_place;
 };

@@ -63,6 +63,9 @@ static json_t *read_page(sqlite3 *db, struct task *task,
                                        .like = params->run,
                                        .likeness = params->likeness,
                                        .world_size = (int)params->ranks,
+                                       .since_ms = params->since_ms,
+                                       .until_ms = params->until_ms,
+                                       .per_line = (int)params->per_line,
                                        .cursor = params->cursor,
                                        .limit = (int)params->limit};
     json_t *page;

@@ -34,7 +34,8 @@ json_t *store_get_due(sqlite3 *db, const char *run, size_t skip, struct error *e
 
 /* ---- Trends ---- */
 
-#define STORE_TREND_WINDOW 1000 /* latest values, among which changes are looked for */
+/* Values among which changes are looked for: the latest 200 of each series. */
+#define STORE_TREND_WINDOW 10000
 
 struct store_trends_query {
     const char *figure;
@@ -43,6 +44,8 @@ struct store_trends_query {
     const char *like;           /* a run: only those that are like it; NULL: any */
     enum run_likeness likeness; /* by which they are like it */
     int world_size;             /* 0: any */
+    int64_t since_ms, until_ms; /* when runs were created; 0: whenever */
+    int per_line;               /* so many of each series' latest points; 0: any number */
     const char *cursor;
     int limit;
 };

@@ -24,30 +24,44 @@ static const char SQL_TEXTS[] =
     " AND (:nodes IS NULL OR v.nodes = (SELECT id FROM texts WHERE text = :nodes))"      \
     " AND (:backend IS NULL OR v.backend = :backend)"                                    \
     " AND (:world_size = 0 OR v.world_size = :world_size)"                               \
+    " AND v.created_ms >= :since AND (:until = 0 OR v.created_ms < :until)"              \
     " AND (:like IS NULL OR v." COLUMN " IN"                                             \
     "  (SELECT " COLUMN " FROM run_values WHERE run = :like))"
 #define VALUES_ORDER " ORDER BY v.created_ms DESC, v.run DESC, v.like_nodes DESC"
 
-#define SQL_PAGE(COLUMN)                                                                 \
+/* The newest values, each with its place in its series, 1 for the newest. EXAMINED bounds
+ * what a busy server has to sort. */
+#define VALUES_PLACED(COLUMN, WHERE, EXAMINED)                                           \
+    "(SELECT *, row_number() OVER (PARTITION BY " COLUMN                                 \
+    " ORDER BY created_ms DESC, run DESC, like_nodes DESC) AS place FROM"                \
+    " (SELECT * FROM run_values AS v" WHERE VALUES_ORDER " LIMIT " EXAMINED ")) AS v"
+
+#define PAGE_COLUMNS                                                                     \
     "SELECT v.created_ms || ':' || v.run || '.' || v.like_nodes AS next, v.run,"         \
-    " runs.name, runs.state, " SQL_TIME(                                                 \
-        "v.created_ms") " AS created, v.value, v.low,"                                   \
-                        " v.high, v.least, v.most, v.cases, v." COLUMN " AS series,"     \
-                        " likes.text AS \"like:json\", versions.text AS "                \
-                        "\"versions:json\""                                              \
-                        " FROM run_values AS v CROSS JOIN runs ON runs.id = v.run"       \
-                        " CROSS JOIN texts AS likes ON likes.id = v." COLUMN             \
-                        " CROSS JOIN texts AS versions ON versions.id = "                \
-                        "v.versions" VALUES_WHERE(                                       \
-                            COLUMN) " AND (v.created_ms, v.run, v.like_nodes) < "        \
-                                    "(:before_ms, :before_id, "                          \
-                                    ":before_like)" VALUES_ORDER " LIMIT :limit + 1"
+    " runs.name, runs.state, v.value, v.low, v.high, v.least, v.most, v.cases,"          \
+    " likes.text AS \"like:json\", versions.text AS \"versions:json\", " SQL_TIME(       \
+        "v.created_ms") " AS created"
+#define PAGE_WHERE                                                                       \
+    " AND (v.created_ms, v.run, v.like_nodes) < (:before_ms, :before_id, :before_like)"
+#define PAGE_EXAMINED "iif(:per_line = 0, :limit + 1, 20000)"
+#define PAGE_JOINS(COLUMN)                                                               \
+    " CROSS JOIN runs ON runs.id = v.run"                                                \
+    " CROSS JOIN texts AS likes ON likes.id = v." COLUMN                                 \
+    " CROSS JOIN texts AS versions ON versions.id = v.versions"                          \
+    " WHERE (:per_line = 0 OR v.place <= :per_line)"
+#define SQL_PAGE(COLUMN)                                                                 \
+    PAGE_COLUMNS ", v." COLUMN " AS series FROM " VALUES_PLACED(                         \
+        COLUMN, VALUES_WHERE(COLUMN) PAGE_WHERE, PAGE_EXAMINED) PAGE_JOINS(COLUMN)       \
+        VALUES_ORDER " LIMIT :limit + 1"
+
+#define WINDOW_PLACED(COLUMN)                                                            \
+    VALUES_PLACED(COLUMN, VALUES_WHERE(COLUMN) " AND v.is_whole", "20000")
 #define SQL_WINDOW(COLUMN)                                                               \
     "SELECT json_array(v." COLUMN ", v.value, v.run, v.created_ms, v.versions)"          \
-    " AS \":json\" FROM run_values AS v" VALUES_WHERE(                                   \
-        COLUMN) " AND v.is_whole" VALUES_ORDER " LIMIT 1000"
+    " AS \":json\" FROM " WINDOW_PLACED(COLUMN) " WHERE v.place <= 200" VALUES_ORDER     \
+                                                " LIMIT 10000"
 
-_Static_assert(STORE_TREND_WINDOW == 1000, "as SQL_WINDOW has it");
+_Static_assert(STORE_TREND_WINDOW == 10000, "as SQL_WINDOW has it");
 
 #define BASELINE_COLUMNS                                                                 \
     "SELECT b.accepted_ms || ':' || b.id AS next, b.id, b.run,"                          \
@@ -196,10 +210,11 @@ json_t *store_get_trends(sqlite3 *db, const struct store_trends_query *query,
                          struct error *err)
 {
     const char *likeness = run_likeness_names[query->likeness];
-    json_t *params =
-        json_pack("{s:s, s:s?, s:s?, s:s?, s:i, s:i}", "figure", query->figure, "nodes",
-                  query->nodes, "backend", query->backend, "like", query->like,
-                  "world_size", query->world_size, "limit", query->limit);
+    json_t *params = json_pack(
+        "{s:s, s:s?, s:s?, s:s?, s:i, s:I, s:I, s:i, s:i}", "figure", query->figure,
+        "nodes", query->nodes, "backend", query->backend, "like", query->like,
+        "world_size", query->world_size, "since", (json_int_t)query->since_ms, "until",
+        (json_int_t)query->until_ms, "per_line", query->per_line, "limit", query->limit);
     json_t *page = NULL;
 
     if (!query->like || check_like(db, params, err) == 0)

@@ -215,6 +215,49 @@ TEST(filters_and_likeness_choose_among_values)
     json_decref(ask(fixture, &query, ERROR_INVALID));
 }
 
+/* Values are 0 to 9 of the frequent line, and 77, the oldest, of the other. */
+TEST(frequent_runs_do_not_crowd_out_rare_ones)
+{
+    struct fixture *fixture = *state;
+    struct store_trends_query query = {.figure = FIGURE, .limit = 4};
+    static const double expected[] = {9, 8, 77};
+    json_t *page;
+
+    add_run(fixture, "s001", "completed", 1);
+    add_values(fixture, "s001", values_of(77, 1, "{\"like\":2}"));
+    add_history(fixture, 10);
+    page = ask(fixture, &query, ERROR_NONE);
+    assert_int_equal(json_array_size(json_object_get(page, "points")), 4);
+    assert_true(json_is_string(json_object_get(page, "next")));
+    json_decref(page);
+    query.per_line = 2;
+    page = ask(fixture, &query, ERROR_NONE);
+    assert_int_equal(json_array_size(json_object_get(page, "points")), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_float_equal(
+            json_get_num(json_array_get(json_object_get(page, "points"), i), "value", -1),
+            expected[i], 0);
+    assert_int_equal(json_array_size(json_object_get(page, "window")), 11);
+    json_decref(page);
+}
+
+TEST(date_range_bounds_points_and_window)
+{
+    struct fixture *fixture = *state;
+    struct store_trends_query query = {.figure = FIGURE, .limit = 100};
+
+    for (int i = 1; i <= 5; i++) {
+        char id[] = {'d', (char)('0' + i), '\0'};
+
+        add_run(fixture, id, "completed", i * 1000);
+        add_values(fixture, id, values_of(i, i * 1000, "{\"like\":1}"));
+    }
+    query.since_ms = 2000;
+    assert_int_equal(count(fixture, &query), 4);
+    query.until_ms = 5000;
+    assert_int_equal(count(fixture, &query), 3);
+}
+
 /* Once more: in the place of the others, and gone with the run. */
 TEST(values_go_with_their_run)
 {
