@@ -14,7 +14,7 @@ file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
 file(READ ${FROM}/report.html report)
 
-# Every script and style sheet that index.html names is an entry. A module that main.mjs imports
+# Every script and style sheet that index.html names is an entry. A module that main.jsx imports
 # later is a file of its own. A file that both share is named in index.html, so that the browser
 # loads it with the first.
 string(REGEX MATCHALL "\"/(js|css)/[^\"]+\"" entries "${index}")
@@ -92,7 +92,7 @@ endfunction()
 
 bundle_text(css/page.css css css_hash)
 bundle_text(js/theme_boot.js boot boot_hash)
-bundle_text(js/report.mjs js js_hash)
+bundle_text(js/report.jsx js js_hash)
 string(REPLACE "@POLICY@" "default-src 'none'; script-src ${boot_hash} ${js_hash}; \
 style-src ${css_hash}; img-src data: blob:; base-uri 'none'; form-action 'none'"
     report "${report}")
@@ -100,7 +100,7 @@ string(REPLACE "<link rel=\"stylesheet\" href=\"/css/page.css\">" "<style>${css}
     report "${report}")
 string(REPLACE "<script src=\"/js/theme_boot.js\"></script>" "<script>${boot}</script>"
     report "${report}")
-string(REPLACE "<script src=\"/js/report.mjs\"></script>" "<script>${js}</script>"
+string(REPLACE "<script src=\"/js/report.jsx\"></script>" "<script>${js}</script>"
     report "${report}")
 if(report MATCHES "(src|href)=\"/")
     message(FATAL_ERROR "report.html names a file that was not bundled")

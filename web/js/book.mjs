@@ -12,8 +12,6 @@ const unrealWord = (series) => ['simulated', 'emulated', 'imported'].find((word)
 
 export class Book {
   epoch = -1;
-  /** @type {number | null} */
-  until = null;
   lines = new Map();
   entries = new Map();
   /** @type {any[]} the entries as they came */
@@ -32,26 +30,25 @@ export class Book {
   }
 
   /* Read the state's summary, if it is another one than before. */
-  take({ summary, epoch, until, groups }) {
-    if (epoch === this.epoch && until === this.until && (groups ?? null) === this.groups) {
+  take({ summary, epoch, groups }) {
+    if (epoch === this.epoch && (groups ?? null) === this.groups) {
       return this;
     }
-    Object.assign(this, new Book(this.onlyCase), { epoch, until, groups: groups ?? null });
+    Object.assign(this, new Book(this.onlyCase), { epoch, groups: groups ?? null });
     const { series = [] } = (this.onlyCase === null ? summary?.all : summary?.cases) ?? {};
     for (const one of series) {
-      const points = one.points.filter(({ event }) => until === null || event <= until);
-      if (points.length > 0 && (this.onlyCase === null || one.case === this.onlyCase)) {
-        this.addSeries(one, points, variantOf(one));
+      if (one.points.length > 0 && (this.onlyCase === null || one.case === this.onlyCase)) {
+        this.addSeries(one, variantOf(one));
       }
     }
     return this;
   }
 
-  addSeries(series, points, variant) {
+  addSeries(series, variant) {
     const key = lineKey(series, variant.key);
     const line = this.lineFor(series, key, variant);
     const side = series.in_place ? 'in' : 'out';
-    for (const known of points) {
+    for (const known of series.points) {
       const figures = pointOfSummary(known);
       const entry = this.entryFor(series, known, key, variant);
       line.points.push(figures);
@@ -80,6 +77,7 @@ export class Book {
         key: own,
         lineKey: key,
         collective: series.collective,
+        env: series.env ?? null,
         label: lineLabel(series, variant.label, this.membersOf(series)),
         members: this.membersOf(series),
         inPlace: series.in_place,

@@ -51,13 +51,17 @@ export function buildPanels(runs, view, theme) {
 }
 
 function panelsOf(runs, view, theme, metric) {
-  const looks = new Map();
   const names = lineNames(runs);
+  const series = runs.flatMap((run) => [...run.book.lines.values()]);
+  /* Where nothing was measured out of place, the usual view shows what was. */
+  const place = view.place === 'out' && series.every((one) => one.inPlace) ? 'in' : view.place;
   const all = runs.flatMap((run, index) =>
-    [...run.book.lines.values()].map((series) =>
-      lineOf(series, { index, name: names[index] }, view, metric, looks, theme),
+    [...run.book.lines.values()].map((one) =>
+      lineOf(one, { index, name: names[index] }, { ...view, place }, metric),
     ),
   );
+  const look = looksOf(runs, all, theme);
+  all.forEach((line) => Object.assign(line, look(line)));
   const isLog = metric === 'time' || view.y === 'log';
   const x = sizeRange(
     runs.map((run) => run.spec),
@@ -82,6 +86,20 @@ function panelsOf(runs, view, theme, metric) {
   });
   const y = valueRange(panels, isLog, view.band);
   return panels.map((panel) => ({ ...panel, y }));
+}
+
+/* The look of each line. In a run's matrix of two variables the first is the colour, the other the
+ * dashes. */
+function looksOf(runs, lines, theme) {
+  const families = [...new Set(lines.map(({ family }) => family))];
+  const matrix = Object.entries((runs.length === 1 && runs[0].spec?.matrix) || {});
+  const variables = matrix.filter(([, values]) => values.length > 1);
+  const placesOf = ({ series }) =>
+    variables.map(([name, values]) => values.indexOf(series.env?.[name] ?? null));
+  const places = new Set(lines.map((line) => [line.collective, ...placesOf(line)].join()));
+  return variables.length === 2 && places.size === families.length
+    ? (line) => lookOf(placesOf(line)[0], line.inPlace, theme, placesOf(line)[1])
+    : (line) => lookOf(families.indexOf(line.family), line.inPlace, theme);
 }
 
 /* Of the run whose page it is: others on its charts were held against something else. */
@@ -122,12 +140,9 @@ function shortenLabels(lines) {
   return common.filter((part) => !collectives.has(part));
 }
 
-function lineOf(series, { index, name }, view, metric, looks, theme) {
+function lineOf(series, { index, name }, view, metric) {
   const key = index === 0 ? series.key : `${index}:${series.key}`;
   const family = `${index}:${series.lineKey}`;
-  if (!looks.has(family)) {
-    looks.set(family, looks.size);
-  }
   const wanted = view.place === 'both' || (view.place === 'in') === series.inPlace;
   return {
     key,
@@ -142,7 +157,6 @@ function lineOf(series, { index, name }, view, metric, looks, theme) {
     hidden: !wanted || view.hide.includes(key),
     offered: wanted,
     points: within(pointsOf(series, metric), view.zoom),
-    ...lookOf(looks.get(family), series.inPlace, theme),
   };
 }
 

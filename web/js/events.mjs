@@ -56,7 +56,6 @@ const MESSAGES_KEPT = 1000;
  * @property {Map<number, CaseState>} cases
  * @property {{ all: any, cases: any } | null} summary  what its results add up to
  * @property {number} epoch  counts the summaries
- * @property {number | null} until  only what came up to this event is shown
  * @property {number} results
  * @property {Map<string, any>} metrics
  * @property {any[]} messages
@@ -83,7 +82,6 @@ export function newRunState() {
     cases: new Map(),
     summary: null,
     epoch: 0,
-    until: null,
     results: 0,
     metrics: new Map(),
     messages: [],

@@ -55,6 +55,26 @@ export function pairsOf(state, { rackOf = null, only = () => true } = {}) {
   return { names, middle, size: [...figures.values()][0]?.size ?? null, cells };
 }
 
+/** The nodes most of whose pairs are slower than the median by more than `least`, slowest first:
+ * [{name, slow, of, figure}], so many of its pairs, and the median of their GB/s.
+ * @param {ReturnType<typeof pairsOf>} pairs */
+export function slowNodes({ names, cells }, least) {
+  const own = names.map(() => /** @type {{ figure: number, part: number }[]} */ ([]));
+  for (const [place, { figure, part }] of cells) {
+    if (figure !== null && part !== null) {
+      own[Number(place.split(',')[0])].push({ figure, part });
+    }
+  }
+  return names
+    .map((name, i) => ({
+      name,
+      slow: own[i].filter(({ part }) => part < -least).length,
+      of: own[i].length,
+      figure: median(own[i].map(({ figure }) => figure)),
+    }))
+    .filter(({ slow, of }) => slow > of / 2);
+}
+
 /* Of a node's name the one {name, id} of where it is, null if it is left out; there are far
  * more pairs than nodes, so each node is asked about once. */
 function placesOf(rackOf, only) {

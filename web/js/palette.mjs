@@ -26,14 +26,14 @@ export const SHAPES = {
 const SHAPE_NAMES = Object.keys(SHAPES);
 
 /* The look of line number `index`. In place shares its line's colour and shape, drawn
- * hollow and dashed, since the two are read as a pair. */
-export function lookOf(index, inPlace, theme) {
+ * hollow and dashed, since the two are read as a pair. `dash` chooses the dashes, too. */
+export function lookOf(index, inPlace, theme, dash = null) {
   const colours = COLOURS[theme];
   const round = Math.floor(index / colours.length);
   return {
     colour: colours[index % colours.length],
     shape: SHAPE_NAMES[index % SHAPE_NAMES.length],
-    dash: inPlace ? [6, 4] : DASHES[(round * 2) % DASHES.length],
+    dash: dash === null && inPlace ? [6, 4] : DASHES[(dash ?? round * 2) % DASHES.length],
     hollow: inPlace,
   };
 }

@@ -1,7 +1,10 @@
 /* parts.jsx - small pieces that several views show */
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { stateLook, stateWord } from './parts.mjs';
+import { copyText } from './download.mjs';
+import { stateLook, stateWord } from './states.mjs';
 import { flipped } from './ui.jsx';
+import { shorten } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
 /* A word with a sign, so that its colour is never all there is. */
@@ -116,6 +119,23 @@ export const Chips = ({ labels, path = null }) => (
   </>
 );
 
+export const Lines = ({ value }) =>
+  Array.isArray(value) ? value.map((one) => <div key={one}>{shorten(one, 200)}</div>) : value;
+
+/* A list of names and values. */
+export const Facts = ({ rows, name = 'facts' }) => (
+  <dl class={name}>
+    {rows.map(([title, value]) => (
+      <Fragment key={title}>
+        <dt>{title}</dt>
+        <dd>
+          <Lines value={value} />
+        </dd>
+      </Fragment>
+    ))}
+  </dl>
+);
+
 const DIRECTIONS = { asc: 'ascending', desc: 'descending' };
 
 /* The headings of a list's columns, [text, sort key or null]. Numbers are aligned to the right.
@@ -161,6 +181,31 @@ export const Toggles = ({ label, options, chosen, onChange }) => (
         {text}
       </button>
     ))}
+  </div>
+);
+
+/* A button that copies what `text()` gives. */
+export function CopyButton({ label, text }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await copyText(text());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <button type="button" class="quiet copy" aria-label={`Copy ${label}`} onClick={copy}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </button>
+  );
+}
+
+/* Text to copy, with its button. */
+export const CopyBlock = ({ label, text }) => (
+  <div class="copy-block">
+    <pre tabIndex={0} role="region" aria-label={label}>
+      <code>{text}</code>
+    </pre>
+    <CopyButton label={label} text={() => text} />
   </div>
 );
 

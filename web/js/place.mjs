@@ -1,5 +1,5 @@
 /* place.mjs - how far a list was scrolled, kept with its entry in the history */
-import { debounce } from './dom.mjs';
+import { debounce } from './timing.mjs';
 
 /* {restore, stop}: `restore` once the list is drawn; only then the place is noted. */
 export function keepPlace() {

@@ -10,7 +10,7 @@ const WIDTH_MIN = 240;
 export const TONE = { text: 'var(--muted)', grid: 'var(--grid)', surface: 'var(--surface)' };
 
 /* The width of an element's content, as it changes. */
-function useWidth(ref) {
+export function useWidth(ref) {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const measure = () => setWidth(Math.max(WIDTH_MIN, ref.current.clientWidth));

@@ -54,7 +54,7 @@ export class ReportData {
       notes.push([
         'Shortened. ',
         'The run has too many results for one file. Charts and table stand for all of ' +
-          'them; the single rows, the replay and older events are left out here.',
+          'them; the single rows and older events are left out here.',
       ]);
     }
     return notes;

@@ -53,19 +53,17 @@ function seriesInWords({ collectives }) {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/* A run's curve, [[size, busbw], …], as small as a word. */
-export function Sparkline({ curve }) {
-  const points = (curve ?? []).filter(([size, value]) => size > 0 && value >= 0).sort((a, b) => a[0] - b[0]);
+/* [[x, y], …] as small as a word, from 0 up. */
+export function Sparkline({ points }) {
   if (points.length < 2) {
     return <span class="muted">–</span>;
   }
-  const xs = points.map(([size]) => Math.log2(size));
+  const xs = points.map(([x]) => x);
   const low = Math.min(...xs);
   const span = Math.max(...xs) - low || 1;
-  const top = Math.max(...points.map(([, value]) => value)) || 1;
+  const top = Math.max(...points.map(([, y]) => y)) || 1;
   const at = points.map(
-    ([, value], i) =>
-      `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${(22 - (19 * value) / top).toFixed(1)}`,
+    ([x, y]) => `${(2 + (84 * (x - low)) / span).toFixed(1)},${(22 - (19 * y) / top).toFixed(1)}`,
   );
   return (
     <svg class="spark" viewBox="0 0 88 24" aria-hidden="true">
@@ -73,6 +71,16 @@ export function Sparkline({ curve }) {
     </svg>
   );
 }
+
+/* A run's curve, [[size, busbw], …], over powers of 2. */
+export const Curve = ({ curve }) => (
+  <Sparkline
+    points={(curve ?? [])
+      .filter(([size, value]) => size > 0 && value >= 0)
+      .sort((a, b) => a[0] - b[0])
+      .map(([size, value]) => [Math.log2(size), value])}
+  />
+);
 
 /* The runs of a node's page. */
 export const NodeRuns = ({ runs }) => (

@@ -1,13 +1,11 @@
-/* run_source.mjs - one run as the page knows it: its events and its summary as they come,
- * while it is looked at; of very many events, the latest. */
+/* run_source.mjs - one run as the page knows it: what its events and its summary add up to, while
+ * it is looked at; of very many events, the latest. */
 import { applyEvents, isEnded, newRunState } from './events.mjs';
 import { applySummary, mergeSummary, seriesOf, stateOfSummary } from './summary.mjs';
 
 /* Events of ranks, of which each has five in a case, above which they are not read. */
 const MANY_OF_RANKS = 100000;
 const EVENTS_OF_RANK = 5;
-/* Events that a page can hold for a replay. */
-const REPLAY_MAX = 200000;
 const REFRESH_MS = 4000;
 const ETA_MS = 3000;
 /* Wrong elements that are named, and sizes whose rows are asked for them. */
@@ -29,12 +27,8 @@ export class RunSource {
     this.summary = null;
     /* The first wrong elements, of so many. */
     this.wrong = { total: 0, named: /** @type {any[]} */ ([]), isFinal: true };
-    this.log = [];
-    /* The id that the log begins after: 0 if it is whole. */
-    this.logFrom = 0;
     this.wantsCases = false;
     this.stream = null;
-    this.replayed = { state: newRunState(), count: 0 };
     this.refreshing = false;
     this.naming = false;
     this.onVisible = () => this.heed();
@@ -54,45 +48,15 @@ export class RunSource {
     return this;
   }
 
-  /* The state after the event with this id; null: as it is now. Going on from where the
-   * last question was is cheap. What was measured is shown as it is now, from the event on
-   * that first told of it. */
-  stateAt(id) {
-    if (id === null || !this.isWhole() || id >= this.state.lastId) {
-      return this.state;
-    }
-    if (id < (this.replayed.state.until ?? 0)) {
-      this.replayed = { state: newRunState(), count: 0 };
-    }
-    const { state, count } = this.replayed;
-    const end = this.log.findIndex((event) => event.id > id);
-    applyEvents(state, this.log.slice(count, end));
-    this.replayed.count = end;
-    const { summary, epoch } = this.state;
-    return Object.assign(state, { summary, epoch, until: id });
+  /* The server's list once the run has ended, else by events. */
+  verdicts() {
+    return this.meta && isEnded(this.meta) ? this.meta.verdicts : this.state.verdicts;
   }
 
-  isWhole() {
-    return this.logFrom === 0;
-  }
-
-  canLoadLog() {
-    return !this.isWhole() && !this.api.isSummary && this.state.lastId <= REPLAY_MAX;
-  }
-
-  /* All events of a run that was drawn from its summary, for a replay. */
-  async loadLog() {
-    this.log = await this.api.stored(this.id, 0);
-    this.logFrom = 0;
-    this.state = newRunState();
-    applyEvents(this.state, this.log);
-    applySummary(this.state, this.summary);
+  /* The run as it is after its labels or notes were changed here. */
+  edited(meta) {
+    this.meta = meta;
     this.onChange();
-  }
-
-  /* The verdicts at that state: the server's list once the run has ended, else by events. */
-  verdictsAt(state) {
-    return state === this.state && this.meta && isEnded(this.meta) ? this.meta.verdicts : state.verdicts;
   }
 
   name() {
@@ -131,16 +95,6 @@ export class RunSource {
   }
 
   take(events) {
-    for (const event of events) {
-      if (event.id > (this.log[this.log.length - 1]?.id ?? this.logFrom)) {
-        this.log.push(event);
-      }
-    }
-    /* No page replays so many: none is kept. */
-    if (this.log.length > REPLAY_MAX && this.isWhole()) {
-      this.log = [];
-      this.logFrom = Infinity;
-    }
     applyEvents(this.state, events);
     this.onChange();
   }
@@ -184,12 +138,8 @@ export class RunSource {
 
   async summarise(signal) {
     this.summary = { ...(await this.api.summary(this.id, 'combination', signal)), whole: true };
-    const state = stateOfSummary(this.summary);
     this.meta = this.summary.run;
-    this.log = this.log.filter((event) => event.id > this.summary.last_event);
-    this.logFrom = this.summary.last_event;
-    applyEvents(state, this.log);
-    this.state = state;
+    this.state = stateOfSummary(this.summary);
   }
 
   /* A page that shows one case needs its figures. */

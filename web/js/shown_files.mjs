@@ -1,4 +1,4 @@
-/* shown_files.mjs - what charts show, to take along: its figures as CSV, JSON and Markdown. No
+/* shown_files.mjs - what charts show, to take along: its figures as CSV and Markdown. No
  * DOM. The runs are those of shown.mjs. */
 import { isBytes, METRICS } from './chart_model.mjs';
 import { markOf, titleOf, unlikeInWords } from './shown.mjs';
@@ -94,26 +94,6 @@ function csvField(value) {
   const text = (isFormula ? "'" : '') + value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-export const toJson = (runs, panels, address) =>
-  `${JSON.stringify(
-    {
-      address,
-      unlike: unlikeInWords(runs) || null,
-      runs: runs.map(({ id, name, mark, created, backend, worldSize, nodes }) => ({
-        id,
-        name,
-        mark: mark || null,
-        created,
-        backend,
-        world_size: worldSize,
-        nodes,
-      })),
-      rows: rowsShown(runs, panels),
-    },
-    null,
-    1,
-  )}\n`;
 
 /* ---- Markdown ---- */
 

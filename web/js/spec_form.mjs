@@ -49,8 +49,8 @@ const READERS = {
   list: (value) => (value.trim() === '' ? undefined : splitList(value)),
   pairs: readPairs,
   matrix: readMatrix,
-  program: (value) => value ?? { name: '' },
-  launch: (value) => value ?? { name: '' },
+  program: readProgram,
+  launch: readProgram,
   any: readAny,
 };
 
@@ -60,6 +60,12 @@ function readNumber(value) {
     return undefined;
   }
   return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/* Without arguments it is its name. */
+function readProgram(value) {
+  const { name, args = {} } = value || { name: '' };
+  return Object.keys(args).length > 0 ? { name, args } : { name };
 }
 
 /* Text that is JSON is meant as such, all other text as itself. */

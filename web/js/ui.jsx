@@ -1,11 +1,16 @@
 /* ui.jsx - what views draw with: preact, which writes text as text, never as markup */
-import { options, render } from 'preact';
+import { options } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { seen } from './dom.mjs';
-import { poll } from './poll.mjs';
-import { onTheme, theme } from './theme.mjs';
+import { poll } from './timing.mjs';
 
-/* Invisible characters are written out, wherever a view puts a text. */
+/* Control characters, marks of direction and other letters that are not seen: written out, as the
+ * server's texts have them, so that no name looks like another or turns its line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+const seen = (text) =>
+  String(text).replace(UNSEEN, (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 const before = options.vnode;
 options.vnode = (vnode) => {
   if (vnode.type === null) {
@@ -20,30 +25,14 @@ options.vnode = (vnode) => {
   before?.(vnode);
 };
 
-/* A component as a view of main.mjs: {update, destroy}. Its props are the app, the route's id
- * and its query. */
-export const asView = (Component) => (root, app, route) => {
-  const draw = (query) => render(<Component app={app} id={route.id} query={query} />, root);
-  draw(route.query);
-  return { update: draw, destroy: () => render(null, root) };
-};
-
-/* A component for a view that is none: {element, update(props), destroy}. */
-export function asPart(Component) {
-  const element = document.createElement('div');
-  element.className = 'part';
-  return {
-    element,
-    update: (props) => render(<Component {...props} />, element),
-    destroy: () => render(null, element),
-  };
-}
-
-/* The name of the theme, as it changes. */
-export function useTheme() {
-  const [name, setName] = useState(theme());
-  useEffect(() => onTheme(() => setName(theme())), []);
-  return name;
+/* {operator, demo, reason}: whether this token may start, stop and delete runs. Assumed until the
+ * server says otherwise; in a report nobody may. */
+export function useAccess(app) {
+  const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
+  useEffect(() => {
+    app.api.access?.().then(setAccess, () => {});
+  }, []);
+  return access;
 }
 
 /* Call `once(isCurrent)` now and `ms` after each end while the page is visible, anew when
@@ -88,3 +77,97 @@ export const Alert = ({ tone, title, children }) => (
     {children}
   </div>
 );
+
+/* A dialog above the page. `onSubmit` gets the value of the button that was used, and returns false,
+ * or a promise of it, to keep the dialog open. `onClose` is called once it is closed. */
+export function Dialog({ title, onSubmit, onClose, children }) {
+  const ref = useRef(null);
+  useEffect(() => ref.current.showModal(), []);
+  const submit = async (event) => {
+    event.preventDefault();
+    if ((await onSubmit(event.submitter?.value)) !== false) {
+      ref.current?.close();
+    }
+  };
+  return (
+    <dialog ref={ref} aria-labelledby="dialog-title" onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+      </form>
+    </dialog>
+  );
+}
+
+/* A question to be answered first: `act` is called where the answer is yes. */
+export const Question = ({ title, yes, no = 'Cancel', act, onClose, children }) => (
+  <Dialog title={title} onSubmit={act} onClose={onClose}>
+    {children}
+    <div class="actions">
+      <button
+        type="button"
+        class="quiet"
+        onClick={({ currentTarget }) => currentTarget.closest('dialog').close()}
+      >
+        {no}
+      </button>
+      {yes}
+    </div>
+  </Dialog>
+);
+
+const TAB_KEYS = {
+  ArrowLeft: (at, count) => (at + count - 1) % count,
+  ArrowRight: (at, count) => (at + 1) % count,
+  Home: () => 0,
+  End: (_at, count) => count - 1,
+};
+
+/* Panels of which one is shown, [{name, title, note, panel}], where `panel()` gives what is in it;
+ * `onPaper`: all are. `choose(name)` asks for another. */
+export function Tabs({ label, items, chosen, choose, onPaper }) {
+  const list = useRef(null);
+  const onKey = (event) => {
+    const at = items.findIndex(({ name }) => name === chosen);
+    const to = TAB_KEYS[event.key]?.(at, items.length);
+    if (to !== undefined) {
+      event.preventDefault();
+      list.current.children[to].focus();
+      choose(items[to].name);
+    }
+  };
+  return (
+    <section class="stack">
+      <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onKey}>
+        {items.map(({ name, title, note }) => (
+          <button
+            type="button"
+            class="tab"
+            role="tab"
+            key={name}
+            id={`tab-${name}`}
+            aria-controls={`panel-${name}`}
+            aria-selected={String(name === chosen)}
+            tabIndex={name === chosen ? 0 : -1}
+            onClick={() => choose(name)}
+          >
+            {title}
+            {note && <span class="muted note">{note}</span>}
+          </button>
+        ))}
+      </div>
+      {items.map(({ name, panel }) => (
+        <div
+          class="stack panel"
+          key={name}
+          role="tabpanel"
+          id={`panel-${name}`}
+          aria-labelledby={`tab-${name}`}
+          hidden={name !== chosen}
+        >
+          {(name === chosen || onPaper) && panel()}
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -2,39 +2,95 @@
  * Defaults are left out of an address, so the plain one stays plain. */
 import { formatSize, parseSize } from './units.mjs';
 
-const RUN_DEFAULTS = {
-  metric: 'busbw',
-  y: 'linear',
-  zoom: null,
-  place: 'both',
-  hide: [],
-  band: true,
-  sort: '',
-  case: null,
-  rank: null,
-  log: '',
-  with: [],
-  at: null,
-  nodes: null,
-  of: '',
-  tab: '',
-  racks: [],
+/* A codec reads a value from the texts that an address has under a name, and writes it as texts. */
+const said = (value, usual) =>
+  value === undefined || value === null || value === usual ? [] : [String(value)];
+const text = (usual = '') => ({
+  read: ([value = usual]) => value,
+  write: (value) => said(value, usual),
+});
+const oneOf = (...values) => ({
+  read: ([value]) => (values.includes(value) ? value : values[0]),
+  write: (value) => said(value, values[0]),
+});
+const number = {
+  read: ([value]) => (/^\d+$/.test(value ?? '') ? Number(value) : null),
+  write: (value) => said(value, null),
 };
-const OVERLAY_MAX = 5;
-/* As the server's own parameters are called. */
-const COMPARE_DEFAULTS = { base: [], base_env: [], head: [], head_env: [], last: null, like: '' };
-const TRENDS_DEFAULTS = {
-  collective: 'all_reduce',
-  dtype: 'float32',
-  in_place: '0',
-  backend: '',
-  nodes: '',
-  run: '',
-  like: '',
-  limit: null,
+const flag = (usual) => ({
+  read: ([value]) => (value === (usual ? '0' : '1') ? !usual : usual),
+  write: (value = usual) => (value === usual ? [] : [usual ? '0' : '1']),
+});
+const list = (max = Infinity, name = '') => ({
+  name,
+  read: (values) => [...new Set(values)].slice(0, max),
+  write: (values = []) => values,
+});
+/* Two sizes, "64K-16M", or null. */
+const range = {
+  read: ([value = '']) => {
+    const [low, high] = value.split('-').map((size) => parseSize(size) ?? 0);
+    return low > 0 && high > low ? [low, high] : null;
+  },
+  write: (sizes) => (sizes ? [sizes.map(formatSize).join('-')] : []),
 };
-const RUN_SORTS = ['created', 'duration', 'figure'];
+
+const FILTERS = { q: text(), states: list(Infinity, 'state'), labels: list(Infinity, 'label') };
 const NODE_SORTS = ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
+
+/* What each view has in its address. */
+const QUERIES = {
+  runs: {
+    ...FILTERS,
+    node: text(),
+    verdict: text(),
+    since: text(),
+    until: text(),
+    sort: oneOf('created', 'duration', 'figure'),
+    order: oneOf('desc', 'asc'),
+    cursor: text(),
+  },
+  nodes: {
+    ...FILTERS,
+    by: text(),
+    differ: flag(false),
+    turned: list(),
+    sort: oneOf(...NODE_SORTS),
+    order: oneOf('asc', 'desc'),
+  },
+  run: {
+    metric: oneOf('busbw', 'algbw'),
+    y: oneOf('linear', 'log'),
+    zoom: range,
+    place: oneOf('out', 'in', 'both'),
+    hide: list(),
+    band: flag(true),
+    sort: text(),
+    case: number,
+    rank: number,
+    log: text(),
+    with: list(5),
+    nodes: number,
+    of: text(),
+    tab: oneOf('', 'table', 'ranks', 'cases', 'logs', 'spec'),
+    racks: list(2),
+  },
+  /* As the server's own parameters are called. */
+  compare: { base: list(), base_env: list(), head: list(), head_env: list(), last: number, like: text() },
+  trends: {
+    collective: text('all_reduce'),
+    dtype: text('float32'),
+    in_place: text('0'),
+    backend: text(),
+    nodes: text(),
+    run: text(),
+    like: text(),
+    since: text(),
+    until: text(),
+    per_line: number,
+  },
+  new: { from: text(), without: text() },
+};
 
 /** @type {[RegExp, string][]} */
 const VIEWS = [
@@ -47,94 +103,41 @@ const VIEWS = [
   [/^\/runs\/([^/]+)\/?$/, 'run'],
 ];
 
-const QUERIES = {
-  runs: { read: readRuns, write: writeRuns },
-  nodes: { read: readNodes, write: writeNodes },
-  run: { read: readRun, write: (query, params) => writeAll(RUN_DEFAULTS, query, params) },
-  compare: byDefaults(COMPARE_DEFAULTS),
-  trends: byDefaults(TRENDS_DEFAULTS),
-  new: {
-    read: (params) => ({ from: params.get('from') ?? '' }),
-    write: (query, params) => put(params, 'from', query.from, ''),
-  },
-};
+const readQuery = (codecs, params) =>
+  Object.fromEntries(
+    Object.entries(codecs).map(([key, codec]) => [key, codec.read(params.getAll(codec.name || key))]),
+  );
+
+/* The query of a view as parameters, after `more`. */
+function writeQuery(view, query, more = {}) {
+  const params = new URLSearchParams(more);
+  for (const [key, codec] of Object.entries(QUERIES[view] ?? {})) {
+    codec.write(query[key]).forEach((one) => params.append(codec.name || key, one));
+  }
+  return params;
+}
 
 /* {view, id, query} of an address; the view is 'missing' where none fits. */
 export function parseAddress(pathname, search) {
-  const params = new URLSearchParams(search);
-  for (const [pattern, view] of VIEWS) {
-    const match = pattern.exec(pathname);
-    if (match) {
-      const id = match[1] === undefined ? null : decode(match[1]);
-      return { view, id, query: QUERIES[view]?.read(params) ?? {} };
-    }
-  }
-  return { view: 'missing', id: null, query: {} };
+  const [pattern, view] = VIEWS.find(([one]) => one.test(pathname)) ?? [/(?:)/, 'missing'];
+  const [, id] = pattern.exec(pathname) ?? [];
+  return {
+    view,
+    id: id === undefined ? null : decode(id),
+    query: readQuery(QUERIES[view] ?? {}, new URLSearchParams(search)),
+  };
 }
 
 export function formatAddress({ view, id = null, query = {} }) {
-  const paths = {
-    runs: '/',
-    new: '/new',
-    compare: '/compare',
-    trends: '/trends',
-    nodes: '/nodes',
-    node: `/nodes/${encodeURIComponent(id ?? '')}`,
-    run: `/runs/${encodeURIComponent(id ?? '')}`,
-  };
-  const params = new URLSearchParams();
-  QUERIES[view]?.write(query, params);
-  const search = params.toString();
-  return (paths[view] ?? '/') + (search ? `?${search}` : '');
+  const name = encodeURIComponent(id ?? '');
+  const paths = { runs: '/', node: `/nodes/${name}`, run: `/runs/${name}` };
+  const search = writeQuery(view, query).toString();
+  return (paths[view] ?? `/${view}`) + (search && `?${search}`);
 }
 
 /* The last 24 hours, as the start of a list. */
 export const LAST_DAY = '24h';
 const DAY_MS = 24 * 3600 * 1000;
-
-/* The query string of GET /runs for what the run list shows. */
-export function runListQuery({ since, until, ...query }, limit, hasTotal = false) {
-  const params = new URLSearchParams();
-  writeRuns(query, params);
-  const from = since === LAST_DAY ? new Date(Date.now() - DAY_MS).toISOString() : dayStart(since, 0);
-  put(params, 'since', from, '');
-  put(params, 'until', dayStart(until, 1), '');
-  params.set('limit', limit);
-  put(params, 'total', hasTotal ? 1 : '', '');
-  return params.toString();
-}
-
-/* The query string of GET /compare, which is that of the view. */
-export function compareQuery(query, more = {}) {
-  const params = new URLSearchParams(more);
-  writeAll(COMPARE_DEFAULTS, query, params);
-  return params.toString();
-}
-
-/* The query string of GET /trends for one band of what the view shows. */
-export function trendsQuery(query, more) {
-  const params = new URLSearchParams(more);
-  writeAll(TRENDS_DEFAULTS, query, params);
-  return params.toString();
-}
-
-/* What is said by its defaults alone: lists, texts, and numbers where the default is null. */
-function byDefaults(defaults) {
-  return {
-    read: (params) =>
-      Object.fromEntries(
-        Object.entries(defaults).map(([key, fallback]) => [key, readAs(fallback, key, params)]),
-      ),
-    write: (query, params) => writeAll(defaults, query, params),
-  };
-}
-
-function readAs(fallback, key, params) {
-  if (Array.isArray(fallback)) {
-    return params.getAll(key);
-  }
-  return fallback === null ? readInteger(params.get(key)) : (params.get(key) ?? fallback);
-}
 
 /* When a day (2026-01-31) begins here, or the one so many days later; '' of none. */
 function dayStart(day, later) {
@@ -145,114 +148,36 @@ function dayStart(day, later) {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }
 
-function readRuns(params) {
-  return {
-    q: params.get('q') ?? '',
-    states: params.getAll('state'),
-    labels: params.getAll('label'),
-    node: params.get('node') ?? '',
-    verdict: params.get('verdict') ?? '',
-    since: params.get('since') ?? '',
-    until: params.get('until') ?? '',
-    ...readOrder(params, RUN_SORTS, ['desc', 'asc']),
-    cursor: params.get('cursor') ?? '',
-  };
-}
+/* Days as times that the server knows. */
+const timesOf = ({ since, until }) => ({
+  since: since === LAST_DAY ? new Date(Date.now() - DAY_MS).toISOString() : dayStart(since, 0),
+  until: dayStart(until, 1),
+});
 
-function writeRuns(query, params) {
-  put(params, 'q', query.q, '');
-  (query.states ?? []).forEach((state) => params.append('state', state));
-  (query.labels ?? []).forEach((label) => params.append('label', label));
-  put(params, 'node', query.node, '');
-  put(params, 'verdict', query.verdict, '');
-  put(params, 'since', query.since, '');
-  put(params, 'until', query.until, '');
-  put(params, 'sort', query.sort, RUN_SORTS[0]);
-  put(params, 'order', query.order, 'desc');
-  put(params, 'cursor', query.cursor, '');
-}
-
-/* By what a list is sorted, and which way; the first of each is the usual one. */
-function readOrder(params, sorts, orders) {
-  const oneOf = (key, words) => (words.includes(params.get(key)) ? params.get(key) : words[0]);
-  return { sort: oneOf('sort', sorts), order: oneOf('order', orders) };
-}
-
-function readNodes(params) {
-  return {
-    q: params.get('q') ?? '',
-    states: params.getAll('state'),
-    labels: params.getAll('label'),
-    by: params.get('by') ?? '',
-    differ: params.get('differ') === '1',
-    turned: params.getAll('turned'),
-    ...readOrder(params, NODE_SORTS, ['asc', 'desc']),
-  };
-}
-
-function writeNodes(query, params) {
-  put(params, 'q', query.q, '');
-  (query.states ?? []).forEach((state) => params.append('state', state));
-  (query.labels ?? []).forEach((label) => params.append('label', label));
-  put(params, 'by', query.by, '');
-  put(params, 'differ', query.differ ? '1' : '', '');
-  (query.turned ?? []).forEach((name) => params.append('turned', name));
-  put(params, 'sort', query.sort, NODE_SORTS[0]);
-  put(params, 'order', query.order, 'asc');
-}
-
-function readRun(params) {
-  const oneOf = (key, values) => (values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key]);
-  return {
-    metric: oneOf('metric', ['busbw', 'algbw']),
-    y: oneOf('y', ['linear', 'log']),
-    zoom: readRange(params.get('zoom')),
-    place: oneOf('place', ['both', 'out', 'in']),
-    hide: params.getAll('hide'),
-    band: params.get('band') !== '0',
-    sort: params.get('sort') ?? '',
-    case: readInteger(params.get('case')),
-    rank: readInteger(params.get('rank')),
-    log: params.get('log') ?? '',
-    with: [...new Set(params.getAll('with'))].slice(0, OVERLAY_MAX),
-    at: readInteger(params.get('at')),
-    nodes: readInteger(params.get('nodes')),
-    of: params.get('of') ?? '',
-    racks: params.getAll('racks').slice(0, 2),
-    tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec']),
-  };
-}
-
-function writeAll(defaults, query, params) {
-  for (const [key, fallback] of Object.entries(defaults)) {
-    const value = query[key] ?? fallback;
-    if (key === 'zoom') {
-      put(params, key, value?.map(formatSize).join('-'), fallback);
-    } else if (Array.isArray(value)) {
-      value.forEach((item) => params.append(key, item));
-    } else if (typeof value === 'boolean') {
-      put(params, key, value ? '1' : '0', fallback ? '1' : '0');
-    } else {
-      put(params, key, value, fallback);
-    }
+/* The query string of GET /runs for what the run list shows. */
+export function runListQuery(query, limit, hasTotal = false) {
+  const params = writeQuery('runs', { ...query, ...timesOf(query) });
+  params.set('limit', limit);
+  if (hasTotal) {
+    params.set('total', '1');
   }
+  return params.toString();
 }
 
-function put(params, key, value, fallback) {
-  if (value !== undefined && value !== null && value !== fallback) {
-    params.set(key, String(value));
-  }
-}
+/* The query string of GET /compare, which is that of the view. */
+export const compareQuery = (query, more = {}) => writeQuery('compare', query, more).toString();
 
-function readInteger(text) {
-  return text !== null && /^\d+$/.test(text) ? Number(text) : null;
-}
+/* Points of a line, and of all lines together. */
+export const POINTS_SHOWN = 50;
+const POINTS_MAX = 5000;
 
-/* Two sizes, "64K-16M", or null. */
-function readRange(text) {
-  const [low, high] = (text ?? '').split('-').map(parseSize);
-  return low > 0 && high > low ? [low, high] : null;
-}
+/* The query string of GET /trends for one band of what the view shows. */
+export const trendsQuery = (query, more) =>
+  writeQuery(
+    'trends',
+    { ...query, ...timesOf(query), per_line: query.per_line ?? POINTS_SHOWN },
+    { limit: String(POINTS_MAX), ...more },
+  ).toString();
 
 /* A path may hold a stray percent sign: it is then a name as it stands. */
 function decode(segment) {

@@ -78,15 +78,6 @@ test('a slower link is said by the server’s sentence, drawn, and goes into fil
     return readFile(await file.path(), 'utf8');
   };
   assert.equal(await saved('CSV'), await compare(`${query}&format=csv`));
-  const html = await saved('HTML');
-  await page.goto('about:blank');
-  await page.setContent(html);
-  assert.equal(await says(page), verdict.sentence);
-  assert.equal(await page.locator('button').count(), 0);
-  await sees(page, 'Single sizes');
-  const data = await page.locator('#ringbench-data').textContent();
-  assert.deepEqual(JSON.parse(data).verdict, verdict);
-  assert.doesNotMatch(html, /(src|href)="\//);
 });
 
 test('a run leads to the comparison of its settings, and to its trend', LIMIT, async (t) => {

@@ -59,21 +59,6 @@ test('an opened list of wrong elements stays open when their names arrive', LIMI
   await sees(page, /^rank 2 on node-2, all_reduce of 8 bytes \(out of place\), element 7/);
 });
 
-test('a replay says that it is one, and how the run ended', LIMIT, async (t) => {
-  const { server, page, open } = await setUp(t);
-  const run = sampleRun({ sizes: [8, 16], state: 'failed', reason: 'rank 2 was killed' });
-  server.add(run);
-  await open(`${path}?at=12`);
-  const bar = page.locator('.run-bar');
-  await bar.getByText('replay').waitFor();
-  await bar.getByText('rendezvous').waitFor();
-  await page.locator('.alert.bad', { hasText: 'Later: failed: rank 2 was killed' }).waitFor();
-  await bar.getByRole('button', { name: 'Show the end' }).click();
-  await bar.getByText('failed').waitFor();
-  await bar.getByText('replay').waitFor({ state: 'detached' });
-  assert.doesNotMatch(page.url(), /at=/);
-});
-
 test('the way back to a run while the server is gone is not blank', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t, { expected: /net::ERR|Failed to load/ });
   server.add(sampleRun({ sizes: [8, 16], name: 'was here' }));

@@ -24,6 +24,20 @@ function fill(server) {
   server.add(sampleRun({ sizes: [8, 1024] }));
 }
 
+test(
+  'a failed run is filled in again without a node, with the start in sight on a phone',
+  LIMIT,
+  async (t) => {
+    const { server, page, open } = await setUp(t, { width: 400 });
+    fill(server);
+    await open(`/new?from=${RUN}&without=node-2`);
+    await sees(page, /without node-2/);
+    await until(async () => /"names": \["node-1"\]/.test(await requestJson(page).inputValue()), 'the nodes');
+    const { y, height } = await startButton(page).boundingBox();
+    assert.ok(y > 0 && y + height <= 900, `${y} + ${height}`);
+  },
+);
+
 test('the form shows its request as it is filled in, and starts the run', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   fill(server);

@@ -120,8 +120,10 @@ test('an engine is offered where there is one, and shown where it is asked for',
   server.nodes = [sampleNode('node-1')];
   await open('/new');
   const nodes = page.getByLabel('Nodes', { exact: true });
-  /* What there is to choose from comes all at once. */
-  await page.getByText('0 selected').waitFor({ state: 'attached' });
+  await until(
+    () => server.requests.some((one) => one.path.endsWith('/launchers')),
+    'the launchers to be asked for',
+  );
   assert.equal(await nodes.locator('option', { hasText: 'an engine' }).count(), 0);
   await requestJson(page).fill('{"launch": {"name": "gone"}, "nodes": {"count": 3}}');
   assert.equal(await nodes.inputValue(), 'launch');
@@ -165,7 +167,7 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
     'what is new leaves the focus',
   );
   await page.keyboard.press('Enter');
-  await sees(page, '2 nodes go back to the engine. What runs on them fails.');
+  await sees(page, '2 nodes go back to the engine. Runs on them fail.');
   await page.getByRole('button', { name: 'Leave it' }).click();
   assert.equal(server.jobs[0].state, 'running');
   await stop.click();

@@ -8,7 +8,6 @@ import {
   openPage,
   overlayLink,
   pageTest as test,
-  replaySlider,
   sees,
   setUp,
   taken,
@@ -53,6 +52,16 @@ test('points and rows appear as they are measured, then the stream closes', LIMI
   assert.equal(await page.locator('.chart-box svg').count(), 2);
   const asked = server.requests.filter((r) => r.path.endsWith('/events')).length;
   assert.equal(asked, 1);
+});
+
+test('a run that has no events yet is shown as queued', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  server.add(sampleRun({ sizes: [8] }), 0);
+  await open(path);
+  await page.locator('.run-bar .pill', { hasText: 'queued' }).waitFor();
+  await sees(page, /^waiting for /);
+  await page.getByRole('tab', { name: 'Spec' }).click();
+  await sees(page, 'The same run from a shell');
 });
 
 test('a server killed under the page loses nothing and doubles nothing', { ...LIMIT }, async (t) => {
@@ -302,26 +311,6 @@ test('a node has a page with its inventory and its runs', LIMIT, async (t) => {
   await sees(page, 'Backends');
 });
 
-test('a finished run is replayed to any moment, which the address holds', LIMIT, async (t) => {
-  const { server, page, open } = await setUp(t);
-  const run = sampleRun({ sizes: [8, 16, 32, 64] });
-  server.add(run);
-  await open(path);
-  await rowCount(page, 4);
-  const slider = replaySlider(page);
-  const moment = beforeRows(run) + 3;
-  await slider.fill(String(moment));
-  await rowCount(page, 2);
-  await sees(page, 'all 4 running');
-  await until(() => page.url().endsWith(`?at=${moment}`), 'the address to follow');
-  await page.reload();
-  await rowCount(page, 2);
-  assert.equal(await page.getByRole('button', { name: 'Stop' }).isVisible(), false);
-  await page.getByRole('button', { name: 'Replay' }).click();
-  await rowCount(page, 4);
-  await until(() => page.url().endsWith(path), 'the address to be plain again');
-});
-
 test('what happened is told in order', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   server.add(sampleRun({ sizes: [8], state: 'failed', reason: 'a rank was killed' }));
@@ -378,5 +367,4 @@ test('a run of very many rows is drawn without them, and goes on live', LIMIT, a
   await until(async () => (await page.locator('.row-detail > section').count()) === 4, 'four rows');
   server.emit(RUN, 100);
   await sees(page, 'completed');
-  await replaySlider(page).waitFor();
 });

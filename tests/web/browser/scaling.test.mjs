@@ -92,27 +92,3 @@ test('the chart is saved as CSV', LIMIT, async (t) => {
   assert.equal(head, 'run,name,mark,metric,unit,series,nodes,median,low,high,cases');
   assert.match(first, /,simulated,"all_reduce float32 sum, \d+M",GB\/s,measured,1,[\d.]+,[\d.]+,[\d.]+,3$/);
 });
-
-test('a step of a model is held against the run', LIMIT, async (t) => {
-  const { page } = await setUp(t, { expected: /422/ });
-  await page.getByText('Training step estimate').click();
-  await page.getByLabel('Parameters').fill('7e9');
-  await page.getByLabel('A step takes').fill('1.6');
-  await page.getByRole('button', { name: 'Estimate' }).click();
-  await sees(page, / s \(.* to .*\) .*\b1\.6 s .*\(\d+ %\) \(simulated\)/);
-  await page.getByLabel('ZeRO stage').selectOption('3');
-  await page.getByRole('button', { name: 'Estimate' }).click();
-  await sees(page, /\b64 ranks .*all_gather/);
-  await page.getByLabel('Parameters').fill('many');
-  await page.getByRole('button', { name: 'Estimate' }).click();
-  await sees(page, /^must be a number from 1 to /);
-  await page.getByLabel('Parameters').fill('7e9');
-  await page.getByLabel('ZeRO stage').selectOption('0');
-  await page.getByLabel('Data-parallel degree').fill('8');
-  await page.getByRole('button', { name: 'Estimate' }).click();
-  await sees(page, 'By the run’s own times on 8 ranks');
-  assert.deepEqual(
-    (await axe(page)).map((violation) => violation.id),
-    [],
-  );
-});

@@ -151,64 +151,6 @@ for (const width of [1280, 400]) {
   }
 }
 
-test('which way leads from node to node is read in a matrix', LIMIT, async (t) => {
-  const { server, page, open } = await setUp(t, { width: 1280 });
-  const run = sampleRun({ sizes: [8], nodes: 3, ranks: 2 });
-  run.events.findLast((event) => event.type === 'case').transports = {
-    nodes: ['node-1', 'node-2', 'node-3'],
-    ways: [
-      { text: 'InfiniBand mlx5_0, GPUDirect', between: 'node-1 and node-2', pairs: [[0, 1]] },
-      {
-        text: 'sockets over eth0',
-        between: 'node-3 and others',
-        pairs: [
-          [0, 2],
-          [1, 2],
-        ],
-      },
-      {
-        text: 'peer to peer (P2P/CUMEM)',
-        between: 'inside of 3 nodes',
-        pairs: [
-          [0, 0],
-          [1, 1],
-          [2, 2],
-        ],
-      },
-    ],
-    verdicts: [],
-  };
-  server.add(run);
-  await open(`${path}?tab=ranks`);
-  const matrix = page.getByRole('region', { name: 'Ways by nodes' });
-  await matrix.waitFor();
-  assert.deepEqual(
-    await matrix
-      .locator('tr')
-      .allInnerTexts()
-      .then((rows) => rows.map((row) => row.split('\t'))),
-    [
-      ['Node', 'node-1', 'node-2', 'node-3'],
-      ['node-1', '3', '1', '2'],
-      ['node-2', '1', '3', '2'],
-      ['node-3', '2', '2', '3'],
-    ],
-  );
-  assert.equal(
-    await matrix.locator('tbody tr').first().locator('td').nth(2).getAttribute('title'),
-    'sockets over eth0',
-  );
-  assert.match(
-    await page.getByRole('region', { name: 'Ways', exact: true }).innerText(),
-    /2: sockets over eth0/,
-  );
-  assert.deepEqual(
-    (await axe(page)).map(({ id }) => id),
-    [],
-  );
-  await picture(page, 'ways-matrix');
-});
-
 test('so is what carried the host backend, with what speaks against it', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t, { width: 1280 });
   const run = sampleRun({ sizes: [8], nodes: 2, ranks: 2 });

@@ -91,7 +91,6 @@ export async function until(check, what, ms = 20000) {
 export const measuring = (page) => page.getByText('How to measure');
 export const numbersExplained = (page) => page.getByText('What the numbers mean');
 export const overlayLink = (page) => page.getByRole('link', { name: 'Overlay 2 runs' });
-export const replaySlider = (page) => page.getByRole('slider', { name: 'Moment of the run' });
 export const requestJson = (page) => page.getByLabel('The request as JSON');
 export const seesNoRunsYet = (page) => sees(page, 'No runs yet');
 export const slowNodeButton = (page) => page.getByRole('button', { name: 'Find the slow node' });

@@ -75,19 +75,6 @@ test('summaries that come in pieces make what one makes', () => {
   assert.equal(bookOf(state).rows, 18);
 });
 
-test('of a moment of the past there are the points that had begun', () => {
-  const { events } = sampleRun({ sizes: [8, 16, 32] });
-  const state = replay(events);
-  const seconds = events.filter(({ type, size }) => type === 'result' && size === 16);
-  state.until = seconds[0].id;
-  assert.deepEqual(
-    shownOf(state).map(([size]) => size),
-    [8, 16],
-  );
-  state.until = null;
-  assert.equal(shownOf(state).length, 3);
-});
-
 test('cases that differ by environment are lines of their own; repeats are not', () => {
   const { events } = sampleRun({ sizes: [8, 16], repeats: 4 });
   const set = events.map((event) =>

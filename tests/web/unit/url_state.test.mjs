@@ -16,15 +16,15 @@ test('an address comes back as it was', () => {
     '/compare',
     '/trends',
     '/compare?base=r1&base_env=A%3Db&head=r1%3A2&head=r3&head_env=A&last=5&like=hardware',
-    '/trends?collective=broadcast&in_place=1&nodes=a%2Cb&run=r1&limit=200',
+    '/trends?collective=broadcast&in_place=1&nodes=a%2Cb&run=r1&since=2026-01-31&per_line=200',
     '/nodes/node-1',
     '/runs/06cw1x2k3m4n',
     '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz',
-    '/new?from=06cw',
+    '/new?from=06cw&without=node-1',
     '/?node=n1&since=2026-01-31&until=2026-02-01&sort=duration&order=asc',
     '/nodes?q=h100&state=lost&label=rack%3D7&sort=nccl&order=desc',
     '/runs/06cw?metric=algbw&y=log&zoom=64K-16M&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
-      '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17&tab=ranks',
+      '&case=1&rank=3&log=NCCL&with=r2&with=r3&tab=ranks',
   ];
   for (const address of addresses) {
     assert.equal(roundTrip(address), address);
@@ -32,14 +32,14 @@ test('an address comes back as it was', () => {
 });
 
 test('defaults are left out', () => {
-  assert.equal(roundTrip('/runs/a?metric=busbw&y=linear&place=both&band=1'), '/runs/a');
+  assert.equal(roundTrip('/runs/a?metric=busbw&y=linear&place=out&band=1'), '/runs/a');
 });
 
 test('nonsense in an address falls back to what is usual', () => {
-  const { query } = parseAddress('/runs/a', '?metric=rm&y=up&case=-1&rank=x&place=&at=1e3');
+  const { query } = parseAddress('/runs/a', '?metric=rm&y=up&case=-1&rank=x&place=');
   assert.deepEqual(
-    [query.metric, query.y, query.case, query.rank, query.place, query.at],
-    ['busbw', 'linear', null, null, 'both', null],
+    [query.metric, query.y, query.case, query.rank, query.place],
+    ['busbw', 'linear', null, null, 'out'],
   );
 });
 

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { changePanel } from '../change_model.mjs';
 import { Panels } from '../panels.jsx';
-import { flipped, useTheme } from '../ui.jsx';
+import { flipped } from '../ui.jsx';
+import { useTheme } from '../theme.jsx';
 
 export function ChangePlot({ answer }) {
   const theme = useTheme();

@@ -1,10 +1,8 @@
 /* compare.jsx - the view that compares one run, or some of its cases, with another: all of it from
  * the one answer of the server */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { copyText, download, h } from '../dom.mjs';
-import { pageFile } from '../page_file.mjs';
-import { ask } from '../parts.mjs';
-import { Alert, asView } from '../ui.jsx';
+import { useEffect, useState } from 'preact/hooks';
+import { copyText, download } from '../download.mjs';
+import { Alert, Question } from '../ui.jsx';
 import { compareQuery } from '../url_state.mjs';
 import { CompareForm } from './compare_form.jsx';
 import { Comparison, headline } from './compare_result.jsx';
@@ -79,10 +77,10 @@ async function baselineOf(app, query, { base }) {
   return baselines[0] ?? null;
 }
 
-export default asView(function Compare({ app, query }) {
+export default function Compare({ app, query }) {
   const { asked, answer, error, isBusy, baseline = null, operator } = useComparison(app, query);
   const [note, setNote] = useState(null);
-  const result = useRef(null);
+  const [isAccepting, setAccepting] = useState(false);
   useEffect(() => setNote(null), [asked]);
   const attempt = (act) => async () => {
     try {
@@ -102,7 +100,7 @@ export default asView(function Compare({ app, query }) {
       answer.head.unfinished === 0 && [
         'Accept as baseline…',
         'Use the head run as the reference for comparable runs',
-        () => acceptHead(app, answer),
+        () => setAccepting(true),
       ],
     [
       'Copy Markdown',
@@ -116,14 +114,6 @@ export default asView(function Compare({ app, query }) {
       'CSV',
       'Bands and sizes for a spreadsheet',
       async () => download(await file('csv'), `${fileName(answer)}.csv`),
-    ],
-    [
-      'HTML',
-      'This comparison as a file that opens offline',
-      async () => {
-        const text = pageFile(headline(answer), result.current, answer);
-        download(new Blob([text], { type: 'text/html' }), `${fileName(answer)}.html`);
-      },
     ],
   ];
   return (
@@ -156,14 +146,31 @@ export default asView(function Compare({ app, query }) {
         )}
       </div>
       {answer && (
-        <div class="stack" ref={result}>
+        <div class="stack">
           <Comparison answer={answer} baseline={baseline} />
         </div>
       )}
       {!asked && <Empty />}
+      {isAccepting && (
+        <Accept
+          app={app}
+          id={answer.head.runs[0].id}
+          onAccept={(accept) =>
+            attempt(async () => {
+              const { run } = await accept();
+              return (
+                <Alert tone="good" title="Accepted. ">
+                  Run {run} is a baseline now.
+                </Alert>
+              );
+            })()
+          }
+          onClose={() => setAccepting(false)}
+        />
+      )}
     </>
   );
-});
+}
 
 function busyInWords(error) {
   if (!error) {
@@ -186,36 +193,38 @@ function OtherBase({ error, query }) {
   );
 }
 
-async function acceptHead(app, answer) {
-  const [{ id }] = answer.head.runs;
-  const by = h('input', { id: 'by', type: 'text', required: true, maxlength: '200' });
-  const why = h('input', { id: 'why', type: 'text', required: true, maxlength: '1000' });
-  const like = h(
-    'select',
-    { id: 'like' },
-    h('option', { value: 'nodes' }, 'the same nodes'),
-    h('option', { value: 'hardware' }, 'the same hardware'),
+/* Make a run the one that later runs like it are compared with. */
+function Accept({ app, id, onAccept, onClose }) {
+  const [given, setGiven] = useState({ by: '', why: '', like: 'nodes' });
+  const set = ({ currentTarget: { id: name, value } }) => setGiven((old) => ({ ...old, [name]: value }));
+  const line = (name, label, maxLength) => (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input id={name} type="text" required maxLength={maxLength} value={given[name]} onInput={set} />
+    </div>
   );
-  const field = (input, label) => h('div.field', h('label', { for: input.id }, label), input);
-  const decision = await ask(
-    `Accept run ${id} as a baseline?`,
-    [
-      h('p', 'Later runs like it are compared with it. Who accepted it, when and why is kept.'),
-      field(by, 'Who accepts it'),
-      field(why, 'Why'),
-      field(like, 'For runs on'),
-    ],
-    h('button.quiet', { value: 'no', formnovalidate: true }, 'Cancel'),
-    h('button.primary', { value: 'yes' }, 'Accept'),
-  );
-  if (decision !== 'yes') {
-    return null;
-  }
-  await app.api.acceptBaseline({ run: id, by: by.value, why: why.value, like: like.value });
   return (
-    <Alert tone="good" title="Accepted. ">
-      Run {id} is a baseline now.
-    </Alert>
+    <Question
+      title={`Accept run ${id} as a baseline?`}
+      yes={
+        <button type="submit" class="primary">
+          Accept
+        </button>
+      }
+      act={() => onAccept(() => app.api.acceptBaseline({ run: id, ...given }))}
+      onClose={onClose}
+    >
+      <p>Later runs like it are compared with it. Who accepted it, when and why is kept.</p>
+      {line('by', 'Who accepts it', 200)}
+      {line('why', 'Why', 1000)}
+      <div class="field">
+        <label for="like">For runs on</label>
+        <select id="like" value={given.like} onChange={set}>
+          <option value="nodes">the same nodes</option>
+          <option value="hardware">the same hardware</option>
+        </select>
+      </div>
+    </Question>
   );
 }
 

@@ -1,10 +1,8 @@
 /* jobs.jsx - the jobs that engines were asked for: those under way, each to be stopped, and those
  * that have ended */
-import { useEffect, useState } from 'preact/hooks';
-import { h } from '../dom.mjs';
-import { ask } from '../parts.mjs';
+import { useState } from 'preact/hooks';
 import { StatePill, Time } from '../parts.jsx';
-import { usePoll } from '../ui.jsx';
+import { Question, useAccess, usePoll } from '../ui.jsx';
 import { formatAgo, plural } from '../units.mjs';
 
 const JOBS_MS = 5000;
@@ -15,7 +13,7 @@ const ENDED_SHOWN = 20;
 export function Jobs({ app }) {
   const [{ launchers, jobs }, setFound] = useState(/** @type {any} */ ({ launchers: null, jobs: [] }));
   const [note, setNote] = useState('');
-  const [access, setAccess] = useState(/** @type {any} */ ({ operator: true }));
+  const access = useAccess(app);
   const [ended, alive] = [true, false].map((is) => jobs.filter((job) => (job.state === 'ended') === is));
   const isIdle = launchers?.length === 0 && alive.length === 0;
   const refresh = async () => {
@@ -30,9 +28,6 @@ export function Jobs({ app }) {
     }
   };
   usePoll(() => isIdle || refresh(), JOBS_MS, []);
-  useEffect(() => {
-    app.api.access().then(setAccess, () => {});
-  }, []);
   const row = (job) => <Job key={job.id} app={app} job={job} access={access} again={refresh} />;
   return (
     (jobs.length > 0 || note) && (
@@ -60,16 +55,10 @@ export function Jobs({ app }) {
 
 function Job({ app, job, access, again }) {
   const [failed, setFailed] = useState('');
+  const [isAsking, setAsking] = useState(false);
   const word = job.state === 'stopping' ? 'Stop again' : 'Stop';
+  const [title, text] = question(job);
   const stop = async () => {
-    const answer = await ask(
-      ...question(job),
-      h('button.quiet', { value: 'no' }, 'Leave it'),
-      h('button.danger', { value: 'yes' }, word),
-    );
-    if (answer !== 'yes') {
-      return;
-    }
     try {
       await app.api.json(`/api/v1/jobs/${job.id}`, { method: 'DELETE' });
       setFailed('');
@@ -105,10 +94,25 @@ function Job({ app, job, access, again }) {
           aria-label={`${word}: ${nameOf(job)}`}
           disabled={!access.operator}
           title={access.reason}
-          onClick={stop}
+          onClick={() => setAsking(true)}
         >
           {word}
         </button>
+      )}
+      {isAsking && (
+        <Question
+          title={title}
+          no="Leave it"
+          yes={
+            <button type="submit" class="danger">
+              {word}
+            </button>
+          }
+          act={stop}
+          onClose={() => setAsking(false)}
+        >
+          <p>{text}</p>
+        </Question>
       )}
       {job.reason && <p class="reason">{job.reason}</p>}
       {failed && (
@@ -126,12 +130,9 @@ const question = (job) =>
   job.state === 'stopping'
     ? [
         'Tell the engine again?',
-        h('p', 'Where it cannot be told, the job is given up here, and may go on there.'),
+        'If it cannot be reached, the server gives the job up, and it may continue there.',
       ]
-    : [
-        `Stop ${nameOf(job)}?`,
-        h('p', `${plural(job.nodes, 'node')} go back to the engine. What runs on them fails.`),
-      ];
+    : [`Stop ${nameOf(job)}?`, `${plural(job.nodes, 'node')} go back to the engine. Runs on them fail.`];
 
 /* They are in the list below while they are there. */
 const JobNodes = ({ job: { state, group, nodes } }) =>

@@ -1,8 +1,8 @@
 /* missing.jsx - an address that no view has */
-import { asView } from '../ui.jsx';
+import { useEffect } from 'preact/hooks';
 
-export default asView(({ app }) => {
-  app.title('Not found');
+export default function Missing({ app }) {
+  useEffect(() => app.title('Not found'), []);
   return (
     <>
       <h1>Page not found</h1>
@@ -11,4 +11,4 @@ export default asView(({ app }) => {
       </p>
     </>
   );
-});
+}

@@ -1,15 +1,15 @@
 /* node.jsx - the view of one node: what it is accused of, what it is, what ran there */
 import { useEffect, useState } from 'preact/hooks';
 import { suspectsOf } from '../node_groups.mjs';
-import { AnswerPill, Chips, Region, StatePill, Time } from '../parts.jsx';
+import { AnswerPill, Chips, Facts, Region, StatePill, Time } from '../parts.jsx';
 import { Headline, NodeRuns } from '../run_row.jsx';
-import { asView, usePoll } from '../ui.jsx';
+import { usePoll } from '../ui.jsx';
 import { formatBandwidth, formatMemory, plural, shorten } from '../units.mjs';
 import { formatAddress } from '../url_state.mjs';
 import { isBad } from '../verdicts.mjs';
 import { whereInWords } from '../where.mjs';
 import { NodeCompare } from './node_compare.jsx';
-import { Facts, NodeDevices } from './node_devices.jsx';
+import { NodeDevices } from './node_devices.jsx';
 import { Preflight } from './preflight.jsx';
 
 const HISTORY_RUNS = 100;
@@ -21,7 +21,7 @@ const HISTORY_WORDS = {
   replaced: 'replaced by another agent',
 };
 
-export default asView(function Node({ app, id }) {
+export default function Node({ app, id }) {
   const [found, setFound] = useState(/** @type {any} */ (null));
   const [note, setNote] = useState('Asking the server…');
   useEffect(() => app.title(id), []);
@@ -62,7 +62,7 @@ export default asView(function Node({ app, id }) {
       {found && <NodePage app={app} {...found} />}
     </>
   );
-});
+}
 
 function NodePage({ app, node, runs, next, accusing }) {
   const id = node.name;
@@ -162,10 +162,10 @@ function lastResult(runs) {
   ];
 }
 
-/* What is known of a node, after these rows. */
-export const NodeSheet = ({ node, rows = [] }) => (
+/* What is known of a node, after these rows; its labels lead to the list at `path`, if any. */
+export const NodeSheet = ({ node, rows = [], path = '/nodes' }) => (
   <div class="node-page">
-    <Facts name="facts card" rows={[...rows, ...factRows(node)]} />
+    <Facts name="facts card" rows={[...rows, ...factRows(node, path)]} />
     <section class="stack">
       <h2>Backends</h2>
       <Backends node={node} />
@@ -173,7 +173,7 @@ export const NodeSheet = ({ node, rows = [] }) => (
   </div>
 );
 
-function factRows(node) {
+function factRows(node, path) {
   const { inventory = {}, versions = {} } = node;
   /* Which interfaces are listed by themselves have them there. */
   const addresses = inventory.net
@@ -181,7 +181,7 @@ function factRows(node) {
     : (inventory.addresses ?? []).map((a) => `${a.interface} ${a.address}`);
   const rows = [
     ['Group', node.group],
-    ['Labels', Object.keys(node.labels ?? {}).length ? <Chips labels={node.labels} path="/nodes" /> : null],
+    ['Labels', Object.keys(node.labels ?? {}).length ? <Chips labels={node.labels} path={path} /> : null],
     ['Address', node.address],
     ['Host', inventory.host],
     ['System', [inventory.os, inventory.kernel].filter(Boolean).join(', ')],

@@ -1,7 +1,6 @@
 /* node_devices.jsx - a node's devices and system settings, in groups that open */
-import { Fragment } from 'preact';
-import { Fold, Head, Region } from '../parts.jsx';
-import { formatMemory, plural, shorten } from '../units.mjs';
+import { Facts, Fold, Head, Lines, Region } from '../parts.jsx';
+import { formatMemory, plural } from '../units.mjs';
 
 const WORDS = { infiniband: 'InfiniBand', ethernet: 'Ethernet' };
 const pcie = ({ pcie: link }) =>
@@ -89,9 +88,6 @@ const LIMITS = {
   cgroup_processes: 'Processes of the cgroup',
 };
 
-const Lines = ({ value }) =>
-  Array.isArray(value) ? value.map((one) => <div key={one}>{shorten(one, 200)}</div>) : value;
-
 const Devices = ({ title, columns, devices, leftOut }) => (
   <Fold
     title={title}
@@ -142,20 +138,6 @@ function System({ inventory }) {
     )
   );
 }
-
-/* A list of names and values. */
-export const Facts = ({ rows, name = 'facts' }) => (
-  <dl class={name}>
-    {rows.map(([title, value]) => (
-      <Fragment key={title}>
-        <dt>{title}</dt>
-        <dd>
-          <Lines value={value} />
-        </dd>
-      </Fragment>
-    ))}
-  </dl>
-);
 
 /* A fold for each group that the agent reports. */
 export const NodeDevices = ({ inventory }) => (

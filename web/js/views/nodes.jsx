@@ -1,6 +1,6 @@
 /* nodes.jsx - the view of all nodes: a list, or groups that open; what they do not agree on */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { debounce } from '../dom.mjs';
+import { debounce } from '../timing.mjs';
 import { differences, grouped, isOdd, suspectsOf } from '../node_groups.mjs';
 import {
   FACTS,
@@ -17,7 +17,7 @@ import {
 } from '../node_list.mjs';
 import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
-import { asView, flipped, usePoll } from '../ui.jsx';
+import { flipped, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
 import { Jobs } from './jobs.jsx';
 import { Preflight } from './preflight.jsx';
@@ -31,7 +31,7 @@ const JUDGED_MS = 30000;
 const STATE_OPTIONS = ['lost', 'suspect', ...NODE_STATES.slice(1)].map((name) => [name, name]);
 const NOBODY = new Map();
 
-export default asView(function Nodes({ app, query }) {
+export default function Nodes({ app, query }) {
   const [limit, setLimit] = useState(ROWS);
   const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
   const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
@@ -128,7 +128,7 @@ export default asView(function Nodes({ app, query }) {
       )}
     </>
   );
-});
+}
 
 /* "all 500: 8 ranks; ..." */
 function agreedInWords(nodes, { agreed, differ }) {

@@ -1,10 +1,9 @@
 /* row_detail.jsx - all that is known of one size: repeats, ranks, wrong elements */
 import { useEffect, useState } from 'preact/hooks';
 import { caseName } from '../case_name.mjs';
-import { Head, Region } from '../parts.jsx';
+import { Facts, Head, Region } from '../parts.jsx';
 import { isWithinFactor, median, placement, wayOf } from '../stats.mjs';
 import { formatBandwidth, formatTime, plural, shorten } from '../units.mjs';
-import { Facts } from './node_devices.jsx';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;

@@ -3,8 +3,10 @@ import { buildPanels, METRICS } from '../chart_model.mjs';
 import { metricPanels } from '../figures.mjs';
 import { Panels } from '../panels.jsx';
 import { markOf, unlikeInWords } from '../shown.mjs';
-import { Alert, flipped, Switcher, useTheme } from '../ui.jsx';
+import { Alert, flipped, Switcher } from '../ui.jsx';
+import { useTheme } from '../theme.jsx';
 import { formatSize } from '../units.mjs';
+import { Ranking } from './ranking.jsx';
 import { ViewShare } from './share.jsx';
 
 /* More lines nobody tells apart, and thousands take a browser minutes. */
@@ -50,6 +52,7 @@ export function RunCharts({ app, runs, view, change, figures = false }) {
         onToggle={(key) => change({ hide: flipped(view.hide, key) })}
         onZoom={figures ? null : (zoom) => change({ zoom })}
       />
+      {!figures && runs.length === 1 && <Ranking run={runs[0]} />}
       {!figures && view.band && panels.length > 0 && <p class="muted spreads">{SPREADS}.</p>}
     </section>
   );
@@ -76,9 +79,9 @@ function Controls({ view, change, figures }) {
         <Switcher
           label="Placement"
           options={[
-            ['both', 'both'],
             ['out', 'out of place'],
             ['in', 'in place'],
+            ['both', 'both'],
           ]}
           value={view.place}
           onChange={(place) => change({ place })}

@@ -39,6 +39,15 @@ export function RunLinks({ run, blamed, change }) {
               {shorten(node, 60)}
             </a>
           ))}
+          {run.nodes?.length > 1 &&
+            nodes.map((node) => (
+              <a
+                key={`without ${node}`}
+                href={formatAddress({ view: 'new', query: { from: id, without: node } })}
+              >
+                Run again without {shorten(node, 60)}
+              </a>
+            ))}
           {ranks.map((rank) => (
             <button type="button" class="quiet" key={rank} onClick={() => change({ tab: 'logs', rank })}>
               Log of rank {rank}

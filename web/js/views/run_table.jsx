@@ -2,7 +2,7 @@
  * repeats and wrong elements */
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { paced } from '../dom.mjs';
+import { paced } from '../timing.mjs';
 import { Later, Region } from '../parts.jsx';
 import { doubtInWords, doubtOf, sortPivot, waysInWords } from '../stats.mjs';
 import { flipped } from '../ui.jsx';

@@ -1,14 +1,14 @@
 /* runs.jsx - the home view: what needs attention, and the runs */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { debounce } from '../dom.mjs';
+import { debounce } from '../timing.mjs';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
-import { RUN_STATES, stateWord } from '../parts.mjs';
-import { AnswerPill, Chips, Region, RunPill, SortHead, Time, Toggles } from '../parts.jsx';
+import { RUN_STATES, stateWord } from '../states.mjs';
+import { AnswerPill, Chips, Later, Region, RunPill, SortHead, Time, Toggles } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
-import { Outcome, Sparkline, WhatCell } from '../run_row.jsx';
+import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
-import { asView, usePoll } from '../ui.jsx';
+import { usePoll } from '../ui.jsx';
 import { formatDuration, plural, secondsBetween, shorten } from '../units.mjs';
 import { formatAddress, LAST_DAY, runListQuery } from '../url_state.mjs';
 import { badVerdict, verdictOf } from '../verdicts.mjs';
@@ -50,7 +50,7 @@ const NO_FILTER = { q: '', states: [], labels: [], node: '', verdict: '', since:
 /* What is left out of a list that is sorted so. */
 const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
 
-export default asView(function Runs({ app, query }) {
+export default function Runs({ app, query }) {
   const [list, setList] = useState(null);
   const [nodes, setNodes] = useState(null);
   const [note, setNote] = useState('Asking the server…');
@@ -143,10 +143,10 @@ export default asView(function Runs({ app, query }) {
       </p>
       <Tray tray={tray} />
       {runs.length > 0 && <p class="muted keys">Keys: / filter, ↑ ↓ navigate, x select, Enter open.</p>}
-      {isEmpty && <FirstSteps app={app} nodes={nodes} />}
+      {isEmpty && <Later app={app} name="FirstSteps" props={{ app, nodes: nodes ?? [] }} />}
     </>
   );
-});
+}
 
 /* Failed gates and suspects of the last runs, lost nodes, and how many nodes there are. */
 function Attention({ app, nodes }) {
@@ -202,20 +202,6 @@ function Attention({ app, nodes }) {
       {items.length > NAMED_MAX && <span class="muted">and {items.length - NAMED_MAX} more</span>}
     </section>
   );
-}
-
-/* Loaded only where there are no runs. */
-function FirstSteps({ app, nodes }) {
-  const root = useRef(null);
-  const [steps, setSteps] = useState(null);
-  useEffect(() => {
-    app.later().then(
-      ({ firstSteps }) => root.current && setSteps(firstSteps(root.current, app)),
-      () => {},
-    );
-  }, []);
-  useEffect(() => steps?.update(nodes ?? []), [steps, nodes]);
-  return <section class="empty" ref={root} />;
 }
 
 /* "312 runs", "10000 runs or more with a figure" */
@@ -374,7 +360,7 @@ function RunRow({ run, tray }) {
         ) : null}
       </td>
       <td>
-        <Sparkline curve={run.summary?.curve} />
+        <Curve curve={run.summary?.curve} />
       </td>
     </tr>
   );

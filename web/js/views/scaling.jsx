@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Panels } from '../panels.jsx';
 import { scalingPanels, sizeLabel } from '../scaling.mjs';
 import { markOf } from '../shown.mjs';
-import { Alert, flipped, useTheme } from '../ui.jsx';
+import { Alert, flipped } from '../ui.jsx';
+import { useTheme } from '../theme.jsx';
 import { ViewShare } from './share.jsx';
 
 const isProjected = ({ verdict }) => verdict.answer === 'projected';

@@ -1,6 +1,6 @@
 /* share.jsx - a run to take along: what charts show of it, and all of it as files */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { copyText, download } from '../dom.mjs';
+import { copyText, download } from '../download.mjs';
 import { titleOf } from '../shown.mjs';
 
 const FILES = [
@@ -53,7 +53,6 @@ export function ViewShare({ app, shown }) {
       'the figures that are shown',
       ({ rowsShown, toCsv }) => save(toCsv(rowsShown(runs, panels)), 'text/csv', 'csv'),
     ],
-    ['JSON', 'the same', ({ toJson }) => save(toJson(runs, panels, address), 'application/json', 'json')],
     ['SVG', 'the charts as a drawing', (files) => save(picture(files).text, 'image/svg+xml', 'svg')],
     [
       'PNG',

@@ -1,6 +1,7 @@
 /* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { debounce, download } from '../dom.mjs';
+import { download } from '../download.mjs';
+import { debounce } from '../timing.mjs';
 import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
 import { PlotBox } from '../plot_box.jsx';
 import {
@@ -11,12 +12,15 @@ import {
   trendPanel,
   VERSIONS,
 } from '../trend_model.mjs';
-import { Alert, asView, usePoll } from '../ui.jsx';
+import { Sparkline } from '../run_row.jsx';
+import { Alert, usePoll } from '../ui.jsx';
 import { BANDS, formatChange, plural, shorten, significant } from '../units.mjs';
-import { trendsQuery } from '../url_state.mjs';
+import { POINTS_SHOWN, trendsQuery } from '../url_state.mjs';
+import { isBad } from '../verdicts.mjs';
 
 const NAMES = Object.keys(BANDS);
-const LINES_SHOWN = 4;
+/* The others open with a click. */
+const LINES_OPEN = 4;
 const REFRESH_MS = 30000;
 const HEIGHT = 230;
 const COLUMNS = [
@@ -31,10 +35,9 @@ const COLUMNS = [
   'Compare',
 ];
 
-export default asView(function Trends({ app, query }) {
+export default function Trends({ app, query }) {
   const [answers, setAnswers] = useState(null);
   const [error, setError] = useState(null);
-  const [shown, setShown] = useState(LINES_SHOWN);
   useEffect(() => app.title('Trends'), []);
   usePoll(
     async (isCurrent) => {
@@ -74,21 +77,14 @@ export default asView(function Trends({ app, query }) {
       {answers && !isEmpty && !isRefused && (
         <div class="stack">
           <SaveButtons app={app} query={query} onError={setError} />
-          {lines.slice(0, shown).map((line) => (
-            <Line key={line.label} app={app} {...line} />
+          {lines.map((line, i) => (
+            <Line key={line.label} app={app} isOpen={i < LINES_OPEN} {...line} />
           ))}
-          {lines.length > shown && (
-            <p class="actions">
-              <button type="button" onClick={() => setShown(Infinity)}>
-                Show {plural(lines.length - shown, 'more line')}
-              </button>
-            </p>
-          )}
         </div>
       )}
     </>
   );
-});
+}
 
 const Empty = ({ collective, dtype }) => (
   <section class="empty">
@@ -129,23 +125,38 @@ function SaveButtons({ app, query, onError }) {
   );
 }
 
-/* Runs that are alike: a panel for each band. */
-const Line = ({ app, label, columns, panels }) => (
-  <section class="stack" aria-label={label}>
-    <div class="title">
-      <h2>{shorten(label, 240)}</h2>
-      <span class="muted">{plural(columns.length, 'run')}</span>
-    </div>
-    <div class="trends">
-      {panels.map(
-        (panel, i) =>
-          panel.points.length > 0 && (
-            <Band key={NAMES[i]} app={app} band={NAMES[i]} {...{ panel, label, columns }} />
-          ),
+/* Runs that are alike: what the server says of them and a sparkline; and a panel for each band. */
+function Line({ app, label, columns, panels, isOpen: isFirst }) {
+  const [isOpen, setOpen] = useState(isFirst);
+  const drawn = panels.filter(({ points }) => points.length > 0);
+  const verdicts = drawn.flatMap(({ changes }) => changes.map(({ verdict }) => verdict));
+  const worst = verdicts.find(isBad) ?? verdicts.find(({ answer }) => answer === 'better') ?? verdicts[0];
+  return (
+    <details
+      class="card fold trend-line"
+      aria-label={label}
+      open={isFirst}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>
+        <h2>{shorten(label, 240)}</h2>
+        {worst && <AnswerPill answer={worst.answer} title={worst.sentence} />}
+        <Sparkline points={drawn.at(-1).points.map(({ x, value }) => [x, value])} />
+        <span class="muted">{plural(columns.length, 'run')}</span>
+      </summary>
+      {isOpen && (
+        <div class="trends">
+          {panels.map(
+            (panel, i) =>
+              panel.points.length > 0 && (
+                <Band key={NAMES[i]} app={app} band={NAMES[i]} {...{ panel, label, columns }} />
+              ),
+          )}
+        </div>
       )}
-    </div>
-  </section>
-);
+    </details>
+  );
+}
 
 function Band({ app, band, panel, label, columns }) {
   const isTime = panel.figure.name === 'time_us';
@@ -248,7 +259,7 @@ const Values = ({ name, panel: { figure, points, changes, hasMore } }) => (
         ))}
       </tbody>
     </table>
-    {hasMore && <p class="muted">There are older runs: raise the number of runs above.</p>}
+    {hasMore && <p class="muted">There are older runs: raise the runs per line, or give a date.</p>}
   </Region>
 );
 
@@ -280,15 +291,9 @@ const FILTERS = [
       ['hardware', 'hardware'],
     ],
   ],
-  [
-    'limit',
-    'Runs',
-    [
-      ['', '100'],
-      ['200', '200'],
-      ['500', '500'],
-    ],
-  ],
+  ['per_line', 'Runs per line', ['', '200', '500'].map((count) => [count, count || String(POINTS_SHOWN)])],
+  ['since', 'Created from', null, '', 'date'],
+  ['until', 'Created until', null, '', 'date'],
 ];
 
 function Filters({ app, query }) {
@@ -308,16 +313,16 @@ function Filters({ app, query }) {
   );
   useEffect(() => change.cancel, []);
   const onInput = ({ currentTarget: { name, value } }) =>
-    change({ [name]: name === 'limit' ? Number(value) || null : value });
+    change({ [name]: name === 'per_line' ? Number(value) || null : value });
   return (
     <form class="card trend-filters" onSubmit={(event) => event.preventDefault()}>
-      {FILTERS.map(([name, label, options, hint]) => {
+      {FILTERS.map(([name, label, options, hint, type = 'text']) => {
         const value = String(query[name] ?? '');
         return (
           <label key={name}>
             <span>{label}</span>
-            {hint ? (
-              <input {...{ name, value, onInput }} type="text" placeholder={hint} autocomplete="off" />
+            {options === null ? (
+              <input {...{ name, value, onInput, type }} placeholder={hint} autocomplete="off" />
             ) : (
               <Select {...{ name, value, onInput }} options={optionsOf(options, known)} />
             )}

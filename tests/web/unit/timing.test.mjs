@@ -1,7 +1,7 @@
-/* poll.test.mjs - a poll goes on, whatever happens to one request */
+/* timing.test.mjs - a poll goes on, whatever happens to one request */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { poll } from '../../../web/js/poll.mjs';
+import { poll } from '../../../web/js/timing.mjs';
 
 test('a poll outlives an exception, which is reported', async () => {
   const reported = [];

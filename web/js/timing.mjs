@@ -1,4 +1,28 @@
-/* poll.mjs - repeat a request while the page is looked at */
+/* timing.mjs - calls that are delayed, limited in rate, or repeated */
+
+export function debounce(call, ms) {
+  let timer = null;
+  const later = (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => call(...args), ms);
+  };
+  later.cancel = () => clearTimeout(timer);
+  return later;
+}
+
+/* Call soon, and at most thirty times a second, however often asked. */
+export function paced(call) {
+  /** @type {ReturnType<typeof setTimeout> | 0} */
+  let timer = 0;
+  const ask = () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      call();
+    }, 33);
+  };
+  ask.cancel = () => clearTimeout(timer);
+  return ask;
+}
 
 /* Call `once` now and `ms` after each end, only while the page is visible. Returns
  * {again, stop}. Errors are the caller's: one that `once` throws is a fault of the page. It

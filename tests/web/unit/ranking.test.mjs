@@ -1,0 +1,64 @@
+/* ranking.test.mjs - the fastest setting by size, and the slow nodes of pairs */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Book } from '../../../web/js/book.mjs';
+import { slowNodes } from '../../../web/js/pairs.mjs';
+import { rankingOf } from '../../../web/js/ranking.mjs';
+
+const point = ([size, gbs, off = 0.01]) => ({
+  size,
+  busbw_gbs: gbs,
+  interval: { busbw_gbs: [gbs * (1 - off), gbs * (1 + off)] },
+});
+const line = (env, inPlace, ...points) => ({
+  collective: 'all_reduce',
+  label: `all_reduce · float32 · ALGO=${env.ALGO}`,
+  env,
+  inPlace,
+  points: points.map(point),
+});
+const bookWith = (...lines) => Object.assign(new Book(), { lines: new Map(lines.entries()) });
+
+test('neighbouring sizes with the same fastest setting are one range', () => {
+  const book = bookWith(
+    line({ ALGO: 'Ring' }, false, [8, 1], [16, 2], [32, 4], [64, 11]),
+    line({ ALGO: 'Tree' }, false, [8, 1.5], [16, 2.2], [32, 4.02], [64, 10]),
+    line({ ALGO: 'Tree' }, true, [8, 100]),
+  );
+  assert.deepEqual(
+    rankingOf(book).map(({ from, to, best, ahead }) => [
+      from,
+      to,
+      best,
+      ahead.map((part) => Math.round(part * 1000)),
+    ]),
+    [
+      [8, 16, 'ALGO=Tree', [100, 500]],
+      [32, 32, null, [5, 5]],
+      [64, 64, 'ALGO=Ring', [100, 100]],
+    ],
+  );
+});
+
+test('a run without a matrix has no ranking', () => {
+  const only = { ...line({ ALGO: 'Ring' }, false, [8, 1]), env: null };
+  assert.deepEqual(rankingOf(bookWith(only)), []);
+});
+
+test('nodes most of whose pairs are slow are named, and none where all are alike', () => {
+  const pairsWith = (slow) => {
+    const cells = new Map();
+    for (const [i, j] of [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ]) {
+      const figure = i === 0 && slow ? 24 : 47;
+      const cell = { figure, part: figure / 47 - 1 };
+      cells.set(`${i},${j}`, cell).set(`${j},${i}`, cell);
+    }
+    return { names: ['a', 'b', 'c'], cells, middle: 47, size: 8 };
+  };
+  assert.deepEqual(slowNodes(pairsWith(true), 0.05), [{ name: 'a', slow: 2, of: 2, figure: 24 }]);
+  assert.deepEqual(slowNodes(pairsWith(false), 0.05), []);
+});

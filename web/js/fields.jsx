@@ -1,0 +1,297 @@
+/* fields.jsx - the controls of the new-run form, of the fields in spec_fields.mjs */
+import { useRef, useState } from 'preact/hooks';
+import { grouped } from './node_groups.mjs';
+import { groupings, groupTitle, nodeFits, order, usualGrouping } from './node_list.mjs';
+import { ProgramControl } from './program_field.jsx';
+import { flipped } from './ui.jsx';
+
+const NODES_SHOWN = 24;
+
+const CONTROLS = {
+  text: LineControl,
+  number: LineControl,
+  list: LineControl,
+  any: LineControl,
+  pairs: AreaControl,
+  choice: ChoiceControl,
+  several: SeveralControl,
+  nodes: NodesControl,
+  matrix: MatrixControl,
+  program: ProgramControl,
+  launch: ProgramControl,
+};
+/* Those that are made of several inputs. */
+const GROUPED = new Set(['several', 'nodes', 'matrix', 'program', 'launch']);
+
+/* A field with its label, help and errors. `offered`: what there is to choose from; `onChange` gets
+ * the new value. */
+export function Field({ field, value, errors = [], offered, onChange }) {
+  const { id, kind, label, unit, help } = field;
+  const isGroup = GROUPED.has(kind);
+  const Control = CONTROLS[kind];
+  const Box = isGroup ? 'fieldset' : 'div';
+  const isInvalid = errors.length > 0;
+  const described = { 'aria-describedby': `${help ? `${id}-help ` : ''}${id}-error` };
+  const state = isGroup ? {} : { ...described, 'aria-invalid': String(isInvalid) };
+  const title = (
+    <>
+      {label}
+      {unit && <span class="unit"> {unit}</span>}
+    </>
+  );
+  return (
+    <Box class={`field kind-${kind}${isInvalid ? ' invalid' : ''}`} {...(isGroup ? described : {})}>
+      {isGroup ? <legend>{title}</legend> : <label for={id}>{title}</label>}
+      <Control field={field} value={value} offered={offered} onChange={onChange} state={state} />
+      {help && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+      <p class="field-error" id={`${id}-error`} hidden={!isInvalid}>
+        {errors.join(' ')}
+      </p>
+    </Box>
+  );
+}
+
+/* What is typed, as long as `read` takes it for the value. */
+export function useTyped(value, write, read) {
+  const [text, setText] = useState(write(value));
+  const isSame = JSON.stringify(read(text)) === JSON.stringify(value);
+  return [isSame ? text : write(value), setText];
+}
+
+function LineControl({ field, value, onChange, state }) {
+  return (
+    <input
+      id={field.id}
+      type="text"
+      placeholder={field.hint}
+      spellcheck={false}
+      autocomplete="off"
+      inputmode={field.kind === 'number' ? 'decimal' : undefined}
+      value={value}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      {...state}
+    />
+  );
+}
+
+function AreaControl({ field, value, onChange, state }) {
+  return (
+    <textarea
+      id={field.id}
+      rows={2}
+      placeholder={field.hint}
+      spellcheck={false}
+      value={value}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      {...state}
+    />
+  );
+}
+
+/* `offered`: those of the options that come later; one that is chosen is there all the same. */
+function ChoiceControl({ field, value, offered = [], onChange, state }) {
+  const { later = [] } = field;
+  const options = field.options.filter(
+    ([one]) => !later.includes(one) || offered.includes(one) || one === value,
+  );
+  return (
+    <select
+      id={field.id}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      {...state}
+    >
+      {options.map(([one, text]) => (
+        <option key={one} value={one}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const Checkbox = ({ id, checked, isPartly = false, onChange, children }) => (
+  <label class="choice" for={id}>
+    <input type="checkbox" id={id} checked={checked} indeterminate={isPartly} onChange={onChange} />
+    {children}
+  </label>
+);
+
+function SeveralControl({ field, value, onChange }) {
+  return (
+    <div class="choices">
+      {field.options.map((one) => (
+        <Checkbox
+          key={one}
+          id={`${field.id}-${one}`}
+          checked={value.includes(one)}
+          onChange={() => onChange(field.options.filter((two) => flipped(value, one).includes(two)))}
+        >
+          {one}
+        </Checkbox>
+      ))}
+    </div>
+  );
+}
+
+const namesIn = (text) => [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
+const namesAsText = (names) => names.join(names.some((name) => name.length > 40) ? '\n' : ' ');
+
+/* Nodes by name: written or pasted, or chosen from those that the server knows: many of them by
+ * group, or one by one among those that a filter shows. */
+function NodesControl({ field, value, offered = [], onChange }) {
+  const [text, setText] = useTyped(value, namesAsText, namesIn);
+  const [filter, setFilter] = useState('');
+  const [by, setBy] = useState('');
+  const known = order(offered, { sort: 'name', order: 'asc' });
+  const ways = groupings(known);
+  const grouping = by || usualGrouping(known) || ways[0]?.[0];
+  const isMany = known.length > NODES_SHOWN;
+  const hasGroups = isMany && ways.length > 0;
+  const fit =
+    hasGroups && filter.trim() === ''
+      ? []
+      : known.filter((node) => nodeFits(node, { q: filter })).map(({ name }) => name);
+  const choose = (some, isChosen) => {
+    const others = value.filter((name) => !some.includes(name));
+    onChange(isChosen ? [...others, ...some] : others);
+  };
+  return (
+    <div class="stack">
+      {hasGroups && (
+        <>
+          <select
+            aria-label="Group the nodes"
+            value={grouping}
+            onChange={({ currentTarget }) => setBy(currentTarget.value)}
+          >
+            {ways.map(([one, name]) => (
+              <option key={one} value={one}>
+                by {name}
+              </option>
+            ))}
+          </select>
+          <div class="choices">
+            {grouped(known, grouping).map(({ name, nodes }, i) => {
+              const own = nodes.map((node) => node.name);
+              const count = own.filter((one) => value.includes(one)).length;
+              return (
+                <Checkbox
+                  key={name}
+                  id={`${field.id}-group-${i}`}
+                  checked={count === own.length}
+                  isPartly={count > 0 && count < own.length}
+                  onChange={({ currentTarget }) => choose(own, currentTarget.checked)}
+                >
+                  {groupTitle(name, grouping)} ({own.length})
+                </Checkbox>
+              );
+            })}
+          </div>
+        </>
+      )}
+      {isMany && (
+        <input
+          type="search"
+          aria-label="Filter the nodes"
+          placeholder="filter by name, group or label"
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+        />
+      )}
+      <div class="choices">
+        {fit.slice(0, NODES_SHOWN).map((name, i) => (
+          <Checkbox
+            key={name}
+            id={`${field.id}-${i}`}
+            checked={value.includes(name)}
+            onChange={({ currentTarget }) => choose([name], currentTarget.checked)}
+          >
+            {name}
+          </Checkbox>
+        ))}
+      </div>
+      <p class="actions">
+        {fit.length > 1 && (
+          <button type="button" class="quiet" onClick={() => choose(fit, true)}>
+            Select all {fit.length}
+          </button>
+        )}
+        <span class="help" role="status">
+          {known.length === 0 ? 'No node is registered.' : `${value.length} selected`}
+          {fit.length > NODES_SHOWN && `; the first ${NODES_SHOWN} of ${fit.length} are shown`}
+        </span>
+      </p>
+      <textarea
+        id={field.id}
+        rows={2}
+        aria-label="Names of nodes"
+        placeholder="node-1 node-2"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          onChange(namesIn(currentTarget.value));
+        }}
+      />
+    </div>
+  );
+}
+
+/* A row per variable: its name, a value a line, and whether it is left unset as well. */
+function MatrixControl({ value, onChange }) {
+  const list = useRef(null);
+  const set = (i, part) => onChange(value.map((row, at) => (at === i ? { ...row, ...part } : row)));
+  const add = () => {
+    onChange([...value, { name: '', values: '', unset: false }]);
+    setTimeout(() => list.current.lastElementChild.querySelector('input').focus());
+  };
+  return (
+    <div>
+      <div class="matrix-rows" ref={list}>
+        {value.map(({ name, values, unset }, i) => (
+          <div class="matrix-row" key={i}>
+            <input
+              type="text"
+              placeholder="NCCL_ALGO"
+              aria-label="Variable"
+              spellcheck={false}
+              value={name}
+              onInput={({ currentTarget }) => set(i, { name: currentTarget.value })}
+            />
+            <textarea
+              rows={3}
+              placeholder={'Ring\nTree'}
+              aria-label="Values, one a line"
+              spellcheck={false}
+              value={values}
+              onInput={({ currentTarget }) => set(i, { values: currentTarget.value })}
+            />
+            <label class="choice">
+              <input
+                type="checkbox"
+                checked={unset}
+                onChange={({ currentTarget }) => set(i, { unset: currentTarget.checked })}
+              />
+              and unset
+            </label>
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => onChange(value.filter((_row, at) => at !== i))}
+            >
+              Remove
+            </button>
+          </div>
+        ))}
+      </div>
+      <button type="button" class="quiet" onClick={add}>
+        Add a variable
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,199 @@
+/* main.jsx - the frame around the views: header, address, whether the server answers */
+import { render } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { Api } from './api.mjs';
+import { Later } from './parts.jsx';
+import { streamSlots } from './stream_slots.mjs';
+import { ThemeSwitch } from './theme.jsx';
+import { Dialog, useAccess } from './ui.jsx';
+import { formatAddress, parseAddress } from './url_state.mjs';
+import Missing from './views/missing.jsx';
+import Run from './views/run.jsx';
+import Runs from './views/runs.jsx';
+
+/* A view whose module comes when it is first asked for. */
+const later = (name) => (props) => <Later app={props.app} name={name} props={props} />;
+
+const VIEWS = {
+  runs: Runs,
+  run: Run,
+  compare: later('Compare'),
+  trends: later('Trends'),
+  nodes: later('Nodes'),
+  node: later('Node'),
+  new: later('NewRun'),
+  missing: Missing,
+};
+const LINKS = [
+  ['/', 'Runs', ['runs']],
+  ['/compare', 'Compare', ['compare']],
+  ['/trends', 'Trends', ['trends']],
+  ['/nodes', 'Nodes', ['nodes', 'node']],
+];
+
+/* index.html knows where the files are that no module imports. */
+const ICON = document.querySelector('link[rel=icon]').href;
+
+const routes = new EventTarget();
+const moved = () => routes.dispatchEvent(new Event('moved'));
+
+/* The token dialog that is open: {refused, resolve}, or null. */
+let asked = null;
+
+const api = new Api({
+  askToken: (refused) =>
+    new Promise((resolve) => {
+      asked = { refused, resolve };
+      moved();
+    }),
+  slots: streamSlots(localStorage),
+});
+
+/* What a view gets: the API, the way to other addresses, and the title. */
+const app = {
+  api,
+  /* Go to an address; `replace` leaves no entry behind in the history. */
+  go(route, { replace = false } = {}) {
+    const address = typeof route === 'string' ? route : formatAddress(route);
+    if (address !== location.pathname + location.search) {
+      history[replace ? 'replaceState' : 'pushState'](null, '', address);
+    }
+    moved();
+  },
+  /* The views that few visits need, and parts of others: a promise of their module. */
+  later: () => import('./views/later.jsx'),
+  title(text) {
+    document.title = text ? `${text} · ringbench` : 'ringbench';
+  },
+};
+
+/* Links within the page change the address without loading it anew. */
+function onClick(event) {
+  const link = event.target.closest?.('a[href^="/"]');
+  const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  const address = link?.getAttribute('href');
+  if (link && plain && !link.hasAttribute('download') && !link.target && !address.startsWith('/api/')) {
+    event.preventDefault();
+    app.go(address);
+  }
+}
+
+function Page() {
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const main = useRef(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    routes.addEventListener('moved', redraw);
+    window.addEventListener('popstate', redraw);
+    document.addEventListener('click', onClick);
+  }, []);
+  const { view, id, query } = parseAddress(location.pathname, location.search);
+  useLayoutEffect(() => {
+    if (!isFirst.current) {
+      main.current.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    isFirst.current = false;
+  }, [view, id]);
+  const View = VIEWS[view];
+  return (
+    <>
+      <Header view={view} />
+      <Gone />
+      <main id="main" tabIndex={-1} class={`${view}-view`} ref={main}>
+        <View key={`${view} ${id}`} app={app} id={id} query={query} />
+      </main>
+      {asked && <TokenDialog key={asked} {...asked} />}
+    </>
+  );
+}
+
+function Header({ view }) {
+  const { operator, reason } = useAccess(app);
+  return (
+    <header class="top">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <a class="brand" href="/">
+        <img src={ICON} alt="" width={24} height={24} />
+        ringbench
+      </a>
+      <nav aria-label="Main">
+        {LINKS.map(([href, text, views]) => (
+          <a key={href} href={href} aria-current={views.includes(view) ? 'page' : undefined}>
+            {text}
+          </a>
+        ))}
+      </nav>
+      <span class="spring" />
+      <ThemeSwitch />
+      {/* Who may not start runs reads why. */}
+      <a
+        class={operator ? 'button primary' : 'button quiet'}
+        href="/new"
+        title={operator ? undefined : reason}
+      >
+        {operator ? 'New run' : 'Check a request'}
+      </a>
+    </header>
+  );
+}
+
+function Gone() {
+  const [since, setSince] = useState(api.goneSince);
+  useEffect(() => api.addEventListener('reach', () => setSince(api.goneSince)), []);
+  return (
+    <div class="gone" role="alert" hidden={since === null}>
+      <strong>The server does not answer</strong>
+      {since && ` since ${since.toLocaleTimeString([], { hour12: false })}. `}
+      What is shown may be old; the page reconnects by itself.
+    </div>
+  );
+}
+
+/* Ask for the bearer token that the server wants. `refused`: the one that was sent is not accepted. */
+function TokenDialog({ refused, resolve }) {
+  const [token, setToken] = useState('');
+  const isGiven = useRef(false);
+  /* Escape ends a dialog too: then it is asked again. */
+  const onClose = () => {
+    const given = isGiven.current;
+    asked = given ? null : { refused, resolve };
+    moved();
+    if (given) {
+      resolve(token.trim());
+    }
+  };
+  return (
+    <Dialog
+      title="This server asks for a token"
+      onSubmit={() => {
+        isGiven.current = true;
+      }}
+      onClose={onClose}
+    >
+      {refused && <p class="field-error">The token was not accepted.</p>}
+      <p>
+        It stands in the file given to the server with <code>--token-file</code>. This tab keeps it until it
+        is closed.
+      </p>
+      <label for="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        required
+        value={token}
+        onInput={({ currentTarget }) => setToken(currentTarget.value)}
+      />
+      <div class="actions">
+        <button type="submit" class="primary">
+          Use it
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+render(<Page />, document.body);

@@ -1,0 +1,101 @@
+/* program_field.jsx - the control that chooses a program and its arguments, from what the nodes
+ * offer, or a launcher and its own, from what the server has */
+import { useTyped } from './fields.jsx';
+import { plural } from './units.mjs';
+
+/* `value` is {name, args}, or null while none is chosen. */
+export function ProgramControl({ field, value, offered = [], onChange }) {
+  const program = offered.find(({ name }) => name === value?.name);
+  const names = [...new Set([...offered.map(({ name }) => name), ...(value?.name ? [value.name] : [])])];
+  const args = value?.args ?? {};
+  /* A blank one is left out. */
+  const set = (name, arg) => {
+    const { [name]: _old, ...others } = args;
+    onChange({ name: value.name, args: arg === undefined ? others : { ...others, [name]: arg } });
+  };
+  return (
+    <div class="stack">
+      <select
+        id={field.id}
+        aria-label={field.label}
+        value={value?.name ?? ''}
+        onChange={({ currentTarget }) => onChange({ name: currentTarget.value, args: {} })}
+      >
+        <option value="">{names.length ? 'choose' : 'there is none'}</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <p class="help">{program && inWords(program)}</p>
+      <div class="field-grid">
+        {Object.entries(program?.parameters ?? {}).map(([name, parameter]) => (
+          <Argument
+            key={`${program.name} ${name}`}
+            id={`${field.id}-${name}`}
+            name={name}
+            parameter={parameter}
+            value={args[name]}
+            onChange={(arg) => set(name, arg)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function inWords({ description, nodes, ranks_per_node: ranks, metrics, limits }) {
+  const about = description && `${description.replace(/\.$/, '')}.`;
+  const where = limits
+    ? `A job has up to ${plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}; ` +
+      `${limits.jobs} at once.`
+    : `On ${plural(nodes.length, 'node')}, ${ranks === 'all' ? 'all ranks' : plural(ranks, 'rank')} each.`;
+  const figures = metrics?.map((metric) => metric.name).join(', ');
+  return [about, where, figures && `Figures: ${figures}.`].filter(Boolean).join(' ');
+}
+
+const isNumber = ({ type }) => type === 'integer' || type === 'number';
+
+/* A text that is no such value goes to the server as it is. */
+function parsed(parameter, text) {
+  const isPlain = isNumber(parameter) ? /^[+-]?\d+(\.\d+)?$/.test(text) : parameter.type === 'boolean';
+  return text === '' ? undefined : isPlain ? JSON.parse(text) : text;
+}
+
+function Argument({ id, name, parameter, value, onChange }) {
+  const [text, setText] = useTyped(
+    value,
+    (given) => (given === undefined ? '' : String(given)),
+    (typed) => parsed(parameter, typed),
+  );
+  const { type, description, min, max, pattern } = parameter;
+  const listed = type === 'boolean' ? ['true', 'false'] : parameter.values;
+  const usual = parameter.default === undefined ? undefined : String(parameter.default);
+  const bounds = min === undefined ? pattern : `${min} to ${max}`;
+  const set = ({ currentTarget }) => {
+    setText(currentTarget.value);
+    onChange(parsed(parameter, currentTarget.value));
+  };
+  return (
+    <div class="field">
+      <label for={id}>
+        {name}
+        <span class="unit"> {type}</span>
+      </label>
+      {listed ? (
+        <select id={id} value={text} onChange={set}>
+          <option value="">{usual === undefined ? 'choose' : `${usual}, as usual`}</option>
+          {listed.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input id={id} type="text" placeholder={usual ?? 'needed'} value={text} onInput={set} />
+      )}
+      <p class="help">{[description, bounds].filter(Boolean).join('; ')}</p>
+    </div>
+  );
+}

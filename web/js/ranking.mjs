@@ -1,0 +1,52 @@
+/* ranking.mjs - which setting of a run's matrix is the fastest, by size. No DOM. */
+import { caseLabel } from './case_name.mjs';
+import { doubtOf } from './stats.mjs';
+
+const FIGURE = 'busbw_gbs';
+
+/** Ranges of neighbouring sizes with the same answer, for each collective: [{collective, from, to,
+ * best, ahead}]. `best` is the setting with the most bus bandwidth, null if its interval overlaps
+ * the next one's; `ahead` [least, most] is its lead on the next one, as a part. */
+export function rankingOf({ lines }) {
+  const found = [];
+  for (const [collective, own] of byCollective([...lines.values()])) {
+    const sizes = [...new Set(own.flatMap(({ points }) => points.map(({ size }) => size)))];
+    for (const size of sizes.sort((a, b) => a - b)) {
+      const answer = bestAt(own, size);
+      const last = found.at(-1);
+      if (answer && last && last.collective === collective && last.best === answer.best) {
+        last.to = size;
+        last.ahead = [Math.min(last.ahead[0], answer.ahead), Math.max(last.ahead[1], answer.ahead)];
+      } else if (answer) {
+        const { best, ahead } = answer;
+        found.push({ collective, from: size, to: size, best, ahead: [ahead, ahead] });
+      }
+    }
+  }
+  return found;
+}
+
+/* Of the same data and placement: lines that differ by their settings alone. */
+function byCollective(lines) {
+  const isIn = lines.every(({ inPlace }) => inPlace);
+  const groups = new Map();
+  for (const line of lines.filter(({ env, inPlace }) => env && inPlace === isIn)) {
+    const setting = caseLabel(line);
+    const kind = line.label.replace(` · ${setting}`, '');
+    groups.set(kind, [...(groups.get(kind) ?? []), { setting, points: line.points }]);
+  }
+  return [...groups].filter(([, own]) => own.length > 1);
+}
+
+function bestAt(lines, size) {
+  const [first, second] = lines
+    .map(({ setting, points }) => ({ setting, point: points.find((one) => one.size === size) }))
+    .filter(({ point }) => point?.[FIGURE] > 0)
+    .sort((a, b) => b.point[FIGURE] - a.point[FIGURE]);
+  if (!second) {
+    return null;
+  }
+  const [own, next] = [first, second].map(({ point }) => doubtOf(point, FIGURE));
+  const isSure = own !== null && next !== null && own.lo > next.hi;
+  return { best: isSure ? first.setting : null, ahead: first.point[FIGURE] / second.point[FIGURE] - 1 };
+}

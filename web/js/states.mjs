@@ -1,0 +1,28 @@
+/* states.mjs - states of runs, nodes and jobs in words and signs. No DOM. */
+
+/* A sign and a tone for each; those of runs first. */
+const STATES = {
+  queued: '○ calm',
+  launching: '◔ calm',
+  waiting_for_nodes: '◔ calm',
+  rendezvous: '◑ busy',
+  running: '▶ busy',
+  completed: '✓ good',
+  failed: '✕ bad',
+  cancelled: '⊘ warn',
+  skipped: '↷ warn',
+  idle: '○ good',
+  busy: '▶ busy',
+  starting: '◔ calm',
+  pending: '◔ calm',
+  stopping: '◔ warn',
+  ended: '⊘ calm',
+  lost: '✕ bad',
+  left: '⊘ calm',
+};
+
+export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
+
+export const stateWord = (state) => String(state).replaceAll('_', ' ');
+
+export const stateLook = (state) => (STATES[state] ?? '· calm').split(' ');

@@ -1,0 +1,57 @@
+/* theme.jsx - dark or light: the system's preference until the person says otherwise */
+import { useEffect, useState } from 'preact/hooks';
+
+const KEY = 'ringbench-theme';
+const EVENT = 'ringbench-theme';
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const theme = () => document.documentElement.dataset.theme;
+
+let isChosen = false;
+try {
+  isChosen = localStorage.getItem(KEY) !== null;
+} catch {
+  /* storage is switched off: a choice lasts as long as the page */
+}
+
+dark.addEventListener('change', () => isChosen || show(dark.matches ? 'dark' : 'light'));
+
+function show(name) {
+  document.documentElement.dataset.theme = name;
+  window.dispatchEvent(new Event(EVENT));
+}
+
+function choose(name) {
+  isChosen = true;
+  try {
+    localStorage.setItem(KEY, name);
+  } catch {
+    /* storage is switched off */
+  }
+  show(name);
+}
+
+/* The name of the theme, as it changes. */
+export function useTheme() {
+  const [name, setName] = useState(theme());
+  useEffect(() => {
+    const onChange = () => setName(theme());
+    window.addEventListener(EVENT, onChange);
+    return () => window.removeEventListener(EVENT, onChange);
+  }, []);
+  return name;
+}
+
+export function ThemeSwitch() {
+  const other = useTheme() === 'dark' ? 'Light' : 'Dark';
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`${other} theme`}
+      onClick={() => choose(other.toLowerCase())}
+    >
+      <span class="theme-glyph" aria-hidden="true" />
+      <span class="theme-name">{other}</span>
+    </button>
+  );
+}

@@ -1,0 +1,276 @@
+/* new_run.jsx - the form that starts a run, checked by the server as it is filled in */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api.mjs';
+import { Field } from '../fields.jsx';
+import { CopyBlock, CopyButton, Fold } from '../parts.jsx';
+import { buildGroups } from '../spec_fields.mjs';
+import { emptyForm, errorsByField, fromSpec, isShown, toSpec } from '../spec_form.mjs';
+import { curlLine, idempotencyKey, prettyJson } from '../spec_text.mjs';
+import { Alert, Switcher, useAccess } from '../ui.jsx';
+import { costLines, isHopeless, usableBackend } from '../validation.mjs';
+
+const CHECK_AFTER_MS = 200;
+
+/* The form follows from what the server says it takes; nobody fills it in before. */
+export default function NewRun({ app, query: { from, without } }) {
+  const [start, setStart] = useState(null);
+  const [note, setNote] = useState('Asking the server…');
+  useEffect(() => {
+    app.title('New run');
+    begin(app, from, without).then(
+      ({ groups, form, note: said }) => {
+        setStart({ groups, form });
+        setNote(said);
+      },
+      (error) => setNote(`The form could not be loaded: ${error.message}`),
+    );
+  }, []);
+  return (
+    <>
+      <h1>New run</h1>
+      <p class="muted" role="status">
+        {note}
+      </p>
+      {start && <Form app={app} {...start} />}
+    </>
+  );
+}
+
+/* The form as the run `from` had it, on its nodes but `without`. */
+async function begin(app, from, without) {
+  const [schema, backend, earlier] = await Promise.all([
+    app.api.schema(),
+    from ? '' : usableBackend(app.api).catch(() => ''),
+    from ? app.api.run(from).catch((error) => ({ error })) : null,
+  ]);
+  const groups = buildGroups(schema);
+  const fields = groups.flatMap((group) => group.fields);
+  const form = { ...emptyForm(fields), backend };
+  if (!earlier) {
+    return { groups, form, note: '' };
+  }
+  if (earlier.error) {
+    return { groups, form, note: `Run ${from} could not be loaded: ${earlier.error.message}` };
+  }
+  const { spec, name, labels, nodes } = earlier;
+  const names = without && nodes.map((node) => node.name).filter((one) => one !== without);
+  return {
+    groups,
+    form: fromSpec(fields, { ...spec, name, labels, ...(names ? { nodes: { names }, launch: null } : {}) }),
+    note: `As run ${from} had it${without && `, without ${without}`}; change what should differ.`,
+  };
+}
+
+/* What there is to choose from, by field; the header says when the server is gone. */
+function useOffers(app) {
+  const [offers, setOffers] = useState(/** @type {any} */ ({}));
+  useEffect(() => {
+    const add = (found) => setOffers((old) => ({ ...old, ...found }));
+    const ignore = () => {};
+    app.api
+      .nodes()
+      .then(({ nodes }) => add({ nodes_names: nodes.filter(({ state }) => state !== 'left') }), ignore);
+    app.api.programs().then(({ programs }) => add({ program: programs }), ignore);
+    app.api
+      .json('/api/v1/launchers')
+      .then(
+        ({ launchers }) => launchers.length && add({ launch: launchers, nodes_mode: ['launch'] }),
+        ignore,
+      );
+  }, []);
+  return offers;
+}
+
+/* {lines, byField, isHopeless}: the server's own word on a request; a later question makes an earlier
+ * one void. */
+function useCheck(app, spec, errorsOf) {
+  const [found, setFound] = useState({ lines: [], byField: {}, isHopeless: false });
+  useEffect(() => {
+    const checking = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const answer = await app.api.validate(spec, checking.signal);
+        setFound({ lines: costLines(answer, spec), byField: {}, isHopeless: isHopeless(answer, spec) });
+      } catch (error) {
+        if (!checking.signal.aborted && (error.status === 400 || error.status === 422)) {
+          const byField = errorsOf(error.problem);
+          const loose = (byField[''] ?? []).map((text) => ['bad', text]);
+          const lines = [['bad', 'The server would refuse this.'], ...loose];
+          setFound({ lines, byField, isHopeless: false });
+        }
+      }
+    }, CHECK_AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      checking.abort();
+    };
+  }, [JSON.stringify(spec)]);
+  return [found, (byField) => setFound((old) => ({ ...old, byField }))];
+}
+
+/* Where there is one, nobody chooses. */
+const onlyOne = (offered) => (offered?.length === 1 ? { name: offered[0].name, args: {} } : null);
+
+function Form({ app, groups, form: first }) {
+  const fields = groups.flatMap((group) => group.fields);
+  const offers = useOffers(app);
+  const { operator, reason } = useAccess(app);
+  const [given, setForm] = useState(first);
+  /* What is typed as JSON is sent as it stands: {text, spec, error}. */
+  const [typed, setTyped] = useState(/** @type {any} */ (null));
+  const [failure, setFailure] = useState(null);
+  const [isSending, setSending] = useState(false);
+  const sent = useRef({ body: '', key: '' });
+  const element = useRef(/** @type {any} */ (null));
+  const form = {
+    ...given,
+    program: given.program || onlyOne(offers.program),
+    launch: given.launch || onlyOne(offers.launch),
+  };
+  const spec = typed?.spec ?? toSpec(fields, form);
+  const errorsOf = (problem) => errorsByField(fields, problem, form);
+  const [{ lines, byField, isHopeless: isVain }, showErrors] = useCheck(app, spec, errorsOf);
+
+  const set = (part) => {
+    setTyped(null);
+    setForm({ ...given, ...part });
+  };
+  const readJson = (text) => {
+    try {
+      const read = JSON.parse(text || '{}');
+      if (read === null || typeof read !== 'object' || Array.isArray(read)) {
+        throw new Error('The request is a JSON object.');
+      }
+      setTyped({ text, spec: read });
+      setForm(fromSpec(fields, read));
+    } catch (error) {
+      setTyped({ text, spec, error: error.message });
+    }
+  };
+  /* The same body goes out under the same key, so a second try starts nothing twice. */
+  const submit = async (event) => {
+    event.preventDefault();
+    if (!operator || isVain || isSending) {
+      return;
+    }
+    const body = JSON.stringify(spec);
+    sent.current = sent.current.body === body ? sent.current : { body, key: idempotencyKey() };
+    setSending(true);
+    setFailure(null);
+    try {
+      app.go({ view: 'run', id: (await app.api.create(spec, sent.current.key)).id });
+    } catch (error) {
+      const own = error instanceof ApiError ? errorsOf(error.problem) : {};
+      showErrors(own);
+      setFailure({ error, loose: own[''] ?? [] });
+      setTimeout(() => focusFirstFault(element.current));
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <form class="new-run" noValidate ref={element} onSubmit={submit}>
+      <div class="stack">
+        <Switcher
+          label="What to run"
+          options={[
+            ['measure', 'Measure collectives'],
+            ['program', 'Run a program'],
+          ]}
+          value={form.what}
+          onChange={(what) => set({ what })}
+        />
+        {groups.map(({ title, closed, fields: own }) => {
+          const shown = own.filter((field) => isShown(field, form));
+          const grid = (
+            <div class="field-grid">
+              {shown.map((field) => (
+                <Field
+                  key={field.id}
+                  field={field}
+                  value={form[field.id]}
+                  errors={byField[field.id]}
+                  offered={offers[field.id]}
+                  onChange={(value) => set({ [field.id]: value })}
+                />
+              ))}
+            </div>
+          );
+          return (
+            shown.length > 0 &&
+            (closed ? (
+              <Fold key={title} title={title}>
+                {grid}
+              </Fold>
+            ) : (
+              <section key={title} class="card">
+                <h2>{title}</h2>
+                {grid}
+              </section>
+            ))
+          );
+        })}
+      </div>
+      <aside class="card preview" aria-label="The request">
+        <div class="start">
+          {!operator && <Alert tone="warn" title={reason} />}
+          {failure && <Failure {...failure} />}
+          <button type="submit" class="primary big" disabled={!operator || isSending || isVain}>
+            Start the run
+          </button>
+        </div>
+        <div class="cost" role="status">
+          {lines.map(([tone, text]) => (
+            <p key={text} class={tone === 'bad' ? 'bad' : undefined}>
+              {text}
+            </p>
+          ))}
+        </div>
+        <p class="help">Blank fields take the server’s defaults.</p>
+        <h2>
+          The request <CopyButton label="the request" text={() => typed?.text ?? prettyJson(spec)} />
+        </h2>
+        <textarea
+          rows={9}
+          spellcheck={false}
+          aria-label="The request as JSON"
+          value={typed?.text ?? prettyJson(spec)}
+          onInput={({ currentTarget }) => readJson(currentTarget.value)}
+        />
+        {typed?.error && (
+          <p class="field-error" role="status">
+            {typed.error}
+          </p>
+        )}
+        <h2>The same from a shell</h2>
+        <CopyBlock label="the curl line" text={curlLine(spec, location.origin, app.api.token() !== null)} />
+      </aside>
+    </form>
+  );
+}
+
+/* The server's faults stand each at its field, the others here. */
+function Failure({ error, loose }) {
+  const isRefused = error instanceof ApiError;
+  return (
+    <Alert tone="bad" title={isRefused ? 'The server refused it. ' : 'The server did not answer. '}>
+      {isRefused ? error.message : 'Try again: the run is started once, however often you ask.'}
+      {loose.length > 0 && (
+        <ul>
+          {loose.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+    </Alert>
+  );
+}
+
+function focusFirstFault(form) {
+  const field = form?.querySelector('.field.invalid');
+  const fold = field?.closest('details');
+  if (fold) {
+    fold.open = true;
+  }
+  (field?.querySelector('textarea[id], select[id]') ?? field?.querySelector('input, button'))?.focus();
+}

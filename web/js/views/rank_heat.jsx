@@ -1,0 +1,143 @@
+/* rank_heat.jsx - a map of ranks by sizes: whose own times differ from the others' */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { deviation, heatBins, heatOf, heatShade } from '../heat.mjs';
+import { HeatMap } from '../heat_map.jsx';
+import { useWidth } from '../plot_box.jsx';
+import { formatPercent, formatSize, formatTime, shorten } from '../units.mjs';
+
+const LABELS_PX = 48;
+const AXIS_PX = 20;
+const ROW_PX = 15;
+const ROWS_MAX = 32;
+const TICK_PX = 64;
+
+/* Rows that are read of a series, and how often while a run goes on. */
+const ROWS_READ = 2000;
+const REFRESH_MS = 4000;
+
+/* The rows of a line, read again when its book changed, though not all the time. */
+function useRows(app, id, line, epoch, onlyCase) {
+  const [found, setFound] = useState({ of: '', at: 0, rows: /** @type {any[]} */ ([]) });
+  const of = line ? `${line.key}/${onlyCase}` : '';
+  useEffect(() => {
+    if (!line) {
+      return undefined;
+    }
+    const ask = async () => {
+      const query = new URLSearchParams({ series: line.series, limit: String(ROWS_READ) });
+      if (onlyCase !== null) {
+        query.set('case', onlyCase);
+      }
+      /* Without an answer the map says that there are none. */
+      const { rows } = await app.api.rows(id, query).catch(() => ({ rows: [] }));
+      const own = rows.filter((row) => line.cases.length === 0 || line.cases.includes(row.case));
+      setFound({ of, at: Date.now(), rows: own });
+    };
+    const timer = setTimeout(ask, found.of === of ? Math.max(0, found.at + REFRESH_MS - Date.now()) : 0);
+    return () => clearTimeout(timer);
+  }, [of, epoch]);
+  return found.of === of ? found.rows : [];
+}
+
+export function RankHeat({ app, id, book, found, onlyCase }) {
+  const [chosen, choose] = useState('');
+  const canvas = useRef(null);
+  const card = useRef(null);
+  const width = useWidth(card);
+  const lines = [...book.lines.values()];
+  const line = lines.find(({ key }) => key === chosen) ?? lines[0];
+  const rows = useRows(app, id, line, book.epoch, onlyCase);
+  const grid = useMemo(
+    () => line && gridOf(heatOf(rows, line.members), found, width),
+    [rows, width, line?.key],
+  );
+  return (
+    <section class="card" hidden={lines.length === 0}>
+      <h2>Ranks by size</h2>
+      <div ref={card}>
+        {grid?.worst ? (
+          <>
+            <div class="controls">
+              <select
+                aria-label="Series"
+                value={line.key}
+                onChange={({ currentTarget }) => choose(currentTarget.value)}
+              >
+                {lines.map(({ key, label, inPlace }) => (
+                  <option key={key} value={key}>
+                    {label + (inPlace ? ', in place' : '')}
+                  </option>
+                ))}
+              </select>
+            </div>
+            <HeatMap
+              label="Map of ranks by sizes. Arrow keys read out each cell, beginning with the one that differs most."
+              grid={grid}
+              canvas={canvas}
+            />
+            <p class="muted heat-key">
+              <span class="heat-scale" />
+              shorter than the median of the ranks, or longer, by 1 to 100 %. The rank that the others wait
+              for has the shortest times: it never waits.
+            </p>
+          </>
+        ) : (
+          <p class="muted">There are no times of single ranks here.</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function gridOf(heat, found, width) {
+  const room = Math.floor(width - LABELS_PX);
+  const { across, down, bins, columns, lines } = heatBins(heat, room, ROWS_MAX);
+  const side = Math.min(ROW_PX * 4, room / Math.max(1, columns));
+  const stride = Math.max(1, Math.ceil(TICK_PX / side));
+  const cells = bins.map(({ x, y, cell: { row, rank, part } }) => ({
+    x,
+    y,
+    part,
+    shade: heatShade(part),
+    at: { row, column: rank },
+  }));
+  return {
+    width,
+    left: LABELS_PX,
+    foot: AXIS_PX,
+    cell: [side, ROW_PX],
+    gap: 0.5,
+    font: 11,
+    columns,
+    rows: lines,
+    across,
+    down,
+    last: heat.members.length - 1,
+    cells,
+    isSolid: true,
+    names: Array.from({ length: lines }, (_, y) => ({ y, text: formatSize(heat.rows[y * down].size) })),
+    ticks: Array.from({ length: Math.ceil(columns / stride) }, (_, i) => {
+      const rank = heat.members[i * stride * across];
+      return { x: i * stride, text: i === 0 ? `rank ${rank}` : rank };
+    }),
+    first: 'Furthest from the others',
+    worst: cells.reduce((a, one) => (a && Math.abs(a.part) >= Math.abs(one.part) ? a : one), null)?.at,
+    words: (at) => inWords(heat, found, at),
+  };
+}
+
+/* "" where there is no such cell. */
+function inWords(heat, found, at) {
+  const row = heat.rows[at?.row];
+  const part = row ? deviation(row, at.column) : null;
+  if (part === null) {
+    return '';
+  }
+  const rank = heat.members[at.column];
+  const node = found?.ranks.get(rank)?.node;
+  return (
+    `rank ${rank}${node ? ` on ${shorten(node, 60)}` : ''} at ${formatSize(row.size)}: ` +
+    `${formatTime(row.times[at.column])}, ${formatPercent(Math.abs(part))} ` +
+    `${part < 0 ? 'shorter' : 'longer'} than the median of the ranks, ${formatTime(row.middle)}`
+  );
+}

@@ -1,0 +1,108 @@
+/* run_about.jsx - what was asked for, and what the numbers mean */
+import { useState } from 'preact/hooks';
+import { CopyBlock, Fold, Head } from '../parts.jsx';
+import { curlLine, prettyJson, shortSpec } from '../spec_text.mjs';
+import { busFactor } from '../stats.mjs';
+import { significant } from '../units.mjs';
+
+export function RunSpec({ app, spec = {} }) {
+  const env = Object.entries(spec.env ?? {});
+  return (
+    <section class="card spec">
+      <h2>Spec and environment</h2>
+      <h3>The same run from a shell</h3>
+      <CopyBlock
+        label="the curl line"
+        text={curlLine(shortSpec(spec), app.origin ?? location.origin, app.api.token() !== null)}
+      />
+      <h3>Effective spec</h3>
+      <CopyBlock label="the spec" text={prettyJson(spec)} />
+      <h3>Environment of the ranks</h3>
+      {env.length === 0 ? (
+        <p class="muted">The run sets no variables; each agent’s own environment applies.</p>
+      ) : (
+        <table class="env">
+          <tbody>
+            {env.map(([name, value]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{value}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+const MEANINGS = [
+  [
+    'time',
+    `How long one call takes: the wall time of the timed calls over their number,
+    averaged over the ranks. The spread in the chart runs from the fastest to the
+    slowest rank, over all repeats.`,
+  ],
+  [
+    'algbw',
+    `Algorithm bandwidth: the size over the time. It says how long your data
+    takes, and falls as ranks are added.`,
+  ],
+  [
+    'busbw',
+    `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
+    estimates what the busiest link carries, so it can be compared with the link
+    speed, and between collectives and rank counts.`,
+  ],
+  [
+    'size',
+    `Bytes of the larger of the send and the receive buffer of a rank, after
+    rounding to whole elements for each rank.`,
+  ],
+  ['in place', 'The result overwrites the input. Out of place, it goes to a buffer of its own.'],
+  [
+    'wrong',
+    `Elements that differ from what they must be, over all ranks, checked
+    outside of the timed calls. A dash: not checked.`,
+  ],
+  [
+    'skipped',
+    `Not run, and why: too large for the memory, or too small for one element
+    for each rank. Never timed and never counted as zero.`,
+  ],
+  ['GB/s', '1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is 1,048,576 bytes.'],
+];
+
+/* `ranks`: how many a collective is of; 0 where groups differ. */
+export function RunMeaning({ app, ranks }) {
+  const [{ facts, error }, setFound] = useState(/** @type {any} */ ({}));
+  /* Only who reads it asks for it. */
+  const onToggle = (isOpen) =>
+    isOpen &&
+    !facts &&
+    app.api.collectives().then(
+      ({ collectives }) => setFound({ facts: collectives }),
+      (failure) => setFound({ error: failure.message }),
+    );
+  return (
+    <Fold title="What the numbers mean" onToggle={onToggle}>
+      <dl class="meanings">
+        {MEANINGS.flatMap(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={`${name} is`}>{text}</dd>])}
+      </dl>
+      <h3>Factor from algbw to busbw</h3>
+      {error && <p class="bad">{error}</p>}
+      <table class="env">
+        <Head columns={['collective', 'factor', 'here']} />
+        <tbody>
+          {facts?.map((fact) => (
+            <tr key={fact.name}>
+              <th scope="row">{fact.name}</th>
+              <td>{fact.bus_factor.formula}</td>
+              <td>{ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Fold>
+  );
+}

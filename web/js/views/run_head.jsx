@@ -1,0 +1,375 @@
+/* run_head.jsx - the top of a run's page: what it is, how it goes, what can be done */
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
+import { isEnded } from '../events.mjs';
+import { AnswerPill, Checks, Chips, Head, Region, StatePill, Time } from '../parts.jsx';
+import { Headline } from '../run_row.jsx';
+import { idempotencyKey } from '../spec_text.mjs';
+import { stateWord } from '../states.mjs';
+import { placement } from '../stats.mjs';
+import { Alert, Question, useAccess } from '../ui.jsx';
+import { formatBandwidth, formatDuration, formatSize, plural, secondsBetween, shorten } from '../units.mjs';
+import { verdictLines } from '../verdicts.mjs';
+import { whereInWords } from '../where.mjs';
+import { RunEdit } from './run_edit.jsx';
+import { messagePlace } from './run_timeline.jsx';
+import { RunShare } from './share.jsx';
+
+const MESSAGES_SHOWN = 20;
+const UNREAL = {
+  simulated: 'simulated: no bytes moved',
+  emulated: 'emulated: no GPU was there',
+  imported: 'imported: not measured here',
+};
+
+/* What stays in sight: name, state, figure and verdicts. */
+export function RunBar({ app, source }) {
+  const { id, meta, state } = source;
+  const name = shorten(source.name(), 240);
+  const { headline = null, noise = null } = meta?.summary ?? {};
+  return (
+    <header class="run-bar">
+      <p class="crumbs">
+        {app.isReport ? 'Run ' : <a href="/">Runs</a>}
+        {!app.isReport && ' / '}
+        {id}
+      </p>
+      <div class="title">
+        <h1 title={name}>{name}</h1>
+        {meta && <StatePill state={state.lastId > 0 ? state.state : meta.state} />}
+        {headline && (
+          <span class="headline">
+            <Headline found={headline} />
+            {noise?.sentence && <span class="muted"> ({noiseInWords(headline, noise)})</span>}
+          </span>
+        )}
+      </div>
+      <div class="run-verdicts">
+        {verdictLines(source.verdicts(), state.reason).map((line) => (
+          <VerdictLine key={line.sentence} {...line} />
+        ))}
+      </div>
+    </header>
+  );
+}
+
+/* Where rows are less certain than the spec's noise_limit. */
+function noiseInWords({ interval }, { sentence }) {
+  const ends = interval ? interval.map((gbs) => formatBandwidth(gbs)).join(' to ') : 'unknown';
+  return interval === undefined ? sentence : `interval ${ends}; ${sentence}`;
+}
+
+/* A verdict in a line, which opens to its whole sentence and its checks. */
+function VerdictLine({ answer, sentence, checks, ways }) {
+  const against = checks.find(({ check }) => check === 'baseline')?.sentence ?? '';
+  const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
+  const isSaid = checks.length === 1 && words.includes(checks[0].sentence);
+  return (
+    <details class="run-verdict">
+      <summary>
+        <AnswerPill answer={answer} />{' '}
+        <span class="verdict-text" title={words}>
+          {words}
+        </span>
+      </summary>
+      <Checks checks={isSaid ? [{ ...checks[0], sentence: null }] : checks} />
+      {ways.length > 0 && <WaysTable ways={ways} />}
+    </details>
+  );
+}
+
+/* Which nodes could not reach one another. */
+const WaysTable = ({ ways }) => (
+  <Region label="Unreachable addresses">
+    <table class="lanes">
+      <Head columns={['From', 'Interface', 'To', 'Address', 'Its interface', 'Why']} />
+      <tbody>
+        {ways.map(({ from, via, to, address, interface: device, reason }, i) => (
+          <tr key={i}>
+            {[from, via || '?', to, address, device || '?', reason].map((text, at) => (
+              <td key={at}>{shorten(text, 80)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Region>
+);
+
+/* Labels, facts and actions, progress, and what went wrong. */
+export function RunHead({ app, source, book, unreal }) {
+  const { meta, state } = source;
+  const [failure, setFailure] = useState('');
+  const { rowsTotal: total, results: done } = state;
+  const isMeasuring = total > 0 && !(isEnded(state) && done >= total);
+  const { labels, notes = '' } = meta ?? {};
+  return (
+    <section class="run-head">
+      <div class="title">
+        <span class="chips">
+          <Chips labels={labels} path={app.isReport ? null : '/'} />
+        </span>
+        <RunFacts app={app} source={source} unreal={unreal} />
+        <span class="spring" />
+        {!app.isReport && meta && <Actions app={app} source={source} fail={setFailure} />}
+      </div>
+      {notes && <p class="run-notes">{notes}</p>}
+      {isMeasuring && (
+        <div class="progress-line">
+          <progress max={1} value={Math.min(1, done / total)} aria-label="Rows measured" />
+          <span class="muted">
+            {done} of {plural(total, 'row')} measured
+          </span>
+        </div>
+      )}
+      <div class="alerts">
+        {failure && (
+          <Alert tone="bad" title="That did not work. ">
+            {failure}
+          </Alert>
+        )}
+        <RunAlerts source={source} wrong={book.wrong} />
+      </div>
+    </section>
+  );
+}
+
+function Actions({ app, source, fail }) {
+  const { id, meta, state } = source;
+  const [asks, setAsks] = useState('');
+  const [busy, setBusy] = useState('');
+  const key = useMemo(idempotencyKey, []);
+  const { operator, reason } = useAccess(app);
+  const offer = meta.follow_up;
+  const attempt = async (name, act) => {
+    setBusy(name);
+    fail('');
+    try {
+      await act();
+    } catch (error) {
+      setBusy('');
+      fail(error.message);
+    }
+  };
+  /* Who may not start, stop or delete runs reads why. */
+  const refused = (name, title) => ({
+    disabled: !operator || busy === name,
+    title: operator ? title : reason,
+  });
+  return (
+    <>
+      {!isEnded(state) && (
+        <button
+          type="button"
+          class="danger"
+          {...refused('stop')}
+          onClick={() => attempt('stop', () => app.api.cancel(id))}
+        >
+          {busy === 'stop' ? 'Stopping…' : 'Stop'}
+        </button>
+      )}
+      {offer && (
+        <button
+          type="button"
+          class={offer.why === null ? undefined : 'primary'}
+          {...refused('follow', offer.why ?? 'The same nodes in groups, which are compared with each other')}
+          onClick={() =>
+            attempt('follow', async () => app.go({ view: 'run', id: (await app.api.followUp(id, key)).id }))
+          }
+        >
+          {offer.title}
+        </button>
+      )}
+      <RunShare app={app} id={id} />
+      <a class="button" href={`/new?from=${encodeURIComponent(id)}`}>
+        Run again
+      </a>
+      <button type="button" class="quiet" {...refused('edit')} onClick={() => setAsks('edit')}>
+        Edit
+      </button>
+      {isEnded(state) && (
+        <button type="button" class="quiet" {...refused('delete')} onClick={() => setAsks('delete')}>
+          Delete
+        </button>
+      )}
+      {asks === 'edit' && (
+        <RunEdit
+          api={app.api}
+          run={meta}
+          onSave={(edited) => source.edited(edited)}
+          onClose={() => setAsks('')}
+        />
+      )}
+      {asks === 'delete' && (
+        <Question
+          title="Delete this run?"
+          no="Keep it"
+          yes={
+            <button type="submit" class="danger">
+              Delete
+            </button>
+          }
+          act={() =>
+            attempt('delete', async () => {
+              await app.api.remove(id);
+              app.go('/');
+            })
+          }
+          onClose={() => setAsks('')}
+        >
+          <p>Its results, events and logs are removed from the server for good.</p>
+        </Question>
+      )}
+    </>
+  );
+}
+
+/* "host · 2 nodes × 2 ranks · started 12:00:01 · took 3.2 s" */
+function RunFacts({ app, source, unreal }) {
+  const { meta, state } = source;
+  const ended = isEnded(state);
+  const [, tick] = useReducer((count) => count + 1, 0);
+  useEffect(() => {
+    const clock = ended ? 0 : setInterval(() => document.hidden || tick(0), 1000);
+    return () => clearInterval(clock);
+  }, [ended]);
+  const began = state.started ?? state.created ?? meta?.created;
+  if (!began) {
+    return null;
+  }
+  const took = secondsBetween(began, state.ended ?? new Date(app.api.now()).toISOString());
+  const word = ended ? 'took' : state.started ? 'running for' : 'waiting for';
+  const left = ended ? '' : leftInWords(meta);
+  return (
+    <p class="run-facts">
+      {unreal && <span class="pill warn">{UNREAL[unreal]}</span>}
+      {state.backend && (
+        <span>
+          {whereInWords({ backend: state.backend, nodes: state.nodes, world_size: state.worldSize })}
+        </span>
+      )}
+      <span>
+        {state.started ? 'started ' : 'asked for '}
+        <Time text={began} />
+      </span>
+      <span>
+        {word} {formatDuration(took)}
+      </span>
+      {left && <span title="The server's estimate, from what was measured so far">{left}</span>}
+    </p>
+  );
+}
+
+/* The server's guess, counted down from when it was asked. */
+function leftInWords(meta) {
+  if (!Number.isFinite(meta?.eta_s)) {
+    return '';
+  }
+  const left = Math.max(0, meta.eta_s - (meta.asked ? (Date.now() - meta.asked) / 1000 : 0));
+  return left < 1 ? 'nearly done' : `about ${formatDuration(Math.round(left))} left`;
+}
+
+/* "stopping case 0: WHY", where that is how the reason begins, or has all of it. */
+const saysReason = (text, reason) =>
+  Boolean(reason) && (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
+
+function RunAlerts({ source, wrong }) {
+  const { meta, state, error, waits } = source;
+  useEffect(() => {
+    source.nameWrong(wrong);
+  });
+  /* What only says again why the run ended is left to "What happened". */
+  const messages = state.messages.filter(
+    ({ level, text }) => (level === 'warn' || level === 'error') && !saysReason(text, state.reason),
+  );
+  return (
+    <>
+      {error && (
+        <Alert tone="bad" title={`Run not found or not readable${meta ? ' to its end' : ''}. `}>
+          {error.message} {!meta && <a href="/">All runs</a>}
+        </Alert>
+      )}
+      {meta === null && waits && (
+        <Alert tone="warn" title="Waiting for the server. ">
+          The run is shown here as soon as it answers.
+        </Alert>
+      )}
+      {(state.reason || wrong.total > 0) && <EndAlert {...{ state, wrong, named: source.wrong.named }} />}
+      {messages.length > 0 && <MessagesAlert messages={messages} cases={state.cases} />}
+    </>
+  );
+}
+
+/* Why the run ended, and the wrong elements, in one box. */
+function EndAlert({ state, wrong, named }) {
+  const { reason } = state;
+  const isBad = state.state === 'failed' || wrong.total > 0;
+  const found = `${plural(wrong.total, 'wrong element')} in ${plural(wrong.points.length, 'row')}`;
+  return (
+    <Alert tone={isBad ? 'bad' : 'warn'} title={reason ? `${stateWord(state.state)}: ` : `${found}.`}>
+      {reason && (
+        <span class="why" title={reason}>
+          {reason}
+        </span>
+      )}
+      {wrong.total > 0 && (
+        <details class="elements" open={!reason}>
+          <summary>{reason ? found : 'Where'}</summary>
+          <ul>
+            {named.map((one, i) => (
+              <WrongElement key={i} state={state} {...one} />
+            ))}
+          </ul>
+          {wrong.total > named.length && (
+            <p>
+              The first {named.length} are named here; rows marked ✕ in the table open to the others that the
+              ranks reported.
+            </p>
+          )}
+        </details>
+      )}
+    </Alert>
+  );
+}
+
+function WrongElement({ state, rank, row, index, expected, got }) {
+  const node = state.cases.get(row.case)?.ranks.get(rank)?.node;
+  return (
+    <li>
+      rank {rank}
+      {node && ` on ${shorten(node, 60)}`}, {row.collective} of {formatSize(row.size)} bytes ({placement(row)}
+      ), element {index}: expected <code>{String(expected)}</code>, got <code>{String(got)}</code>
+    </li>
+  );
+}
+
+/* The last one in a line, which opens to the others. */
+function MessagesAlert({ messages, cases }) {
+  const shown = messages.slice(-MESSAGES_SHOWN).reverse();
+  const item = (one) => (
+    <>
+      <span class="muted">
+        <Time text={one.time} /> {messagePlace(one, cases)}
+      </span>
+      {one.text}
+    </>
+  );
+  const first = <span class="why">{item(shown[0])}</span>;
+  return (
+    <Alert tone={messages.some(({ level }) => level === 'error') ? 'bad' : 'warn'}>
+      {messages.length === 1 ? (
+        first
+      ) : (
+        <details class="messages">
+          <summary>
+            <strong>{plural(messages.length, 'message')}</strong> {first}
+          </summary>
+          <ul>
+            {shown.map((one) => (
+              <li key={one.id}>{item(one)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Alert>
+  );
+}

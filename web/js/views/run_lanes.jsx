@@ -1,0 +1,351 @@
+/* run_lanes.jsx - how far the ranks of a case have come, a lane per node; which of them failed, and
+ * what they said of NCCL */
+import { useState } from 'preact/hooks';
+import {
+  conditionLines,
+  evidenceOf,
+  isBlamed,
+  isVictim,
+  lanes,
+  RANK_STATES,
+  rankStage,
+  transports,
+} from '../events.mjs';
+import { caseName } from '../case_name.mjs';
+import { nodeAddress } from '../node_list.mjs';
+import { Facts, Head, Region } from '../parts.jsx';
+import { stateWord } from '../states.mjs';
+import {
+  formatDuration,
+  formatMemory,
+  formatTime,
+  listInWords,
+  plural,
+  secondsBetween,
+  shorten,
+} from '../units.mjs';
+
+/* The steps that are shown: a rank that is assigned has merely a place. */
+const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
+const RANKS_SHOWN = 64;
+const PORTS_SHOWN = 16;
+
+/* Up to so many nodes each has a lane; of more only those that differ from the others. */
+const FEW = 8;
+const ALIKE_MIN = 4;
+const BAD_MAX = 32;
+
+/* [[what `of` says, items]], those that say the same together. */
+function groupBy(items, of) {
+  const groups = new Map();
+  for (const item of items) {
+    const said = of(item);
+    const key = JSON.stringify(said);
+    groups.get(key)?.[1].push(item) ?? groups.set(key, [said, [item]]);
+  }
+  return [...groups.values()];
+}
+
+/* `found`: the case that is shown, or null. */
+export function RunLanes({ run, found, isReport }) {
+  const [isWhole, setWhole] = useState(false);
+  const nodes = lanes(found);
+  const ranks = nodes.flatMap((lane) => lane.ranks);
+  const groups = groupBy(nodes, (lane) => lookOfLane(lane, found));
+  const isMany = nodes.length > FEW;
+  const rows = isMany && !isWhole ? alikeTogether(groups) : nodes;
+  const began = found?.started ?? run.started;
+  return (
+    <section class="card">
+      <h2>
+        Ranks
+        <span class="muted note">
+          {found && run.cases.size > 1 && `${caseName(found)}: `}
+          {isMany ? groupsInWords(groups) : ranksInWords(run, found)}
+        </span>
+      </h2>
+      <Whys ranks={ranks} found={found} />
+      <ul class="whys">
+        {conditionLines(nodes).map(([tone, text]) => (
+          <li key={text} class={tone}>
+            {text}
+          </li>
+        ))}
+      </ul>
+      {nodes.length > 0 && (
+        <Region label="Ranks">
+          <table class="lanes">
+            <caption class="visually-hidden">How far the ranks of each node have come</caption>
+            <Head columns={['Node', 'Ranks', ...STEPS]} />
+            <tbody>
+              {rows
+                .sort((a, b) => howFar(a, found) - howFar(b, found))
+                .map((lane) => (
+                  <LaneRow key={lane.node ?? `alike ${lane.look}`} {...{ lane, began, found, isReport }} />
+                ))}
+            </tbody>
+          </table>
+        </Region>
+      )}
+      {isMany && (
+        <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show those that differ' : `Show all ${nodes.length} nodes`}
+        </button>
+      )}
+      <Ways transports={found?.transports} />
+      <Ports nodes={nodes} />
+      <div class="links">
+        {groupBy(ranks, linksOf)
+          .filter(([facts]) => facts.length > 0)
+          .map(([facts, own]) => (
+            <section key={own[0].rank}>
+              <h3>NCCL on {namesOf(own)}</h3>
+              <Facts rows={[...initOf(own), ...facts]} />
+            </section>
+          ))}
+      </div>
+    </section>
+  );
+}
+
+/* Why ranks ended. */
+function Whys({ ranks, found }) {
+  const ended = ranks.filter((rank) => isFailed(rank) || isBlamed(rank, found.blamed));
+  const groups = groupBy(ended, (rank) => whyOf(rank, found));
+  return (
+    <ul class="whys">
+      {groups
+        .sort(([[a]], [[b]]) => (a < b ? -1 : a > b ? 1 : 0))
+        .map(([[tone, text], own]) => (
+          <li key={text} class={tone}>
+            {namesOf(own)}: {text}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+/* What is to be seen of a rank: its state, or how it ended. */
+const lookOfRank = (rank, blamed) =>
+  isCulprit(rank, blamed) ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
+
+/* "failed, running": of a node's ranks together. */
+const lookOfLane = (lane, { blamed }) =>
+  [...new Set(lane.ranks.map((rank) => lookOfRank(rank, blamed)))].sort().join(', ');
+
+/* "31 nodes running; gpu-17 failed" */
+const groupsInWords = (groups) =>
+  [...groups]
+    .sort((a, b) => b[1].length - a[1].length)
+    .map(
+      ([look, nodes]) =>
+        `${nodes.length === 1 ? shorten(nodes[0].node, 60) : plural(nodes.length, 'node')} ${look}`,
+    )
+    .join('; ');
+
+/* Nodes that do the same are one lane; few of them, and those that failed, have their own. */
+const alikeTogether = (groups) =>
+  groups.flatMap(([look, nodes]) =>
+    nodes.length >= (look.includes('failed') ? BAD_MAX : ALIKE_MIN)
+      ? [{ node: null, look, count: nodes.length, ranks: nodes.flatMap((lane) => lane.ranks) }]
+      : nodes,
+  );
+
+const isFailed = (rank) => rank.state === 'failed';
+const isCulprit = (rank, blamed) => isBlamed(rank, blamed) || (isFailed(rank) && !isVictim(rank));
+
+/* "rank 1 on node-1", "ranks 0–7" */
+function namesOf(ranks) {
+  const numbers = ranks.map((rank) => rank.rank).sort((a, b) => a - b);
+  return ranks.length === 1
+    ? `rank ${numbers} on ${shorten(ranks[0].node, 60)}`
+    : `ranks ${listInWords(numbers)}`;
+}
+
+/* [tone, text]: why a rank ended; what went down with another one is no news. */
+function whyOf(rank, { blamed }) {
+  const text = rank.reason ?? 'failed';
+  const named = evidenceOf(rank, blamed);
+  if (named && !isFailed(rank)) {
+    return ['bad', [blamed.kind.replaceAll('_', ' '), named.text].filter(Boolean).join(': ')];
+  }
+  if (named) {
+    return ['bad', isVictim(rank) ? 'caused the failure' : text];
+  }
+  return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
+}
+
+/* How ranks connected, and what the server finds wrong with that. */
+const Ways = ({ transports: said }) =>
+  said && (
+    <div class="ways">
+      <h3>{said.by === 'host' ? 'How ranks connected' : 'How NCCL connected'}</h3>
+      <ul class="whys">
+        {said.verdicts.map(({ answer, sentence }) => (
+          <li key={sentence} class={answer === 'finding' ? 'warn' : 'muted'}>
+            {sentence}
+          </li>
+        ))}
+      </ul>
+      <Table
+        label="Ways"
+        columns={['Way', 'Between']}
+        rows={said.ways.map(({ text, between }) => [text, between])}
+      />
+    </div>
+  );
+
+const Table = ({ label, columns, rows }) =>
+  rows.length > 0 && (
+    <Region label={label}>
+      <table class="lanes">
+        <Head columns={columns} />
+        <tbody>
+          {rows.map((cells, i) => (
+            <tr key={i}>
+              {cells.map((text, at) => (
+                <td key={columns[at]}>{text}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Region>
+  );
+
+/* What the nodes' network ports carried during the case, those of one name together. */
+function Ports({ nodes }) {
+  const ports = nodes.flatMap(({ conditions }) => conditions?.ports ?? []);
+  const sum = (own, key) => own.reduce((all, port) => all + port[key], 0);
+  const rows = groupBy(ports, ({ kind, name }) => [name, kind])
+    .map(([names, own]) => [...names, own.length, sum(own, 'sent_bytes'), sum(own, 'received_bytes')])
+    .sort((a, b) => b[3] + b[4] - a[3] - a[4])
+    .slice(0, PORTS_SHOWN)
+    .map(([name, kind, count, ...bytes]) => [name, kind, count, ...bytes.map(formatMemory)]);
+  return (
+    rows.length > 0 && (
+      <div class="ways">
+        <h3>What network ports carried</h3>
+        <Table label="Network ports" columns={['Port', 'Kind', 'Nodes', 'Sent', 'Received']} rows={rows} />
+      </div>
+    )
+  );
+}
+
+/* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */
+function linksOf({ memory, log }) {
+  const bytes = Object.entries(memory)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => [key.replace(/_bytes$/, ''), formatMemory(value)]);
+  const facts = bytes.length ? [['GPU memory', Object.fromEntries(bytes)]] : [];
+  return [...facts, ...Object.entries(log ?? {})].map(([name, value]) => [
+    name.replaceAll('_', ' '),
+    inWords(value),
+  ]);
+}
+
+/* "collective 16, point to point 32" */
+function inWords(value) {
+  if (value === null || typeof value !== 'object') {
+    return String(value);
+  }
+  return Array.isArray(value)
+    ? value.map(inWords).join(', ')
+    : Object.entries(value)
+        .map(([key, part]) => `${key.replace(/_(?=[a-z])/g, ' ')} ${inWords(part)}`)
+        .join(', ');
+}
+
+function initOf(ranks) {
+  const times = ranks.map((rank) => rank.initSeconds).filter((s) => s !== null);
+  const ends = [Math.min(...times), Math.max(...times)].map((s) => formatTime(s * 1e6));
+  return times.length ? [['init', [...new Set(ends)].join(' to ')]] : [];
+}
+
+/* "3 of 4 ranks joined" while they gather, else what they do. */
+export function ranksInWords(run, found) {
+  const ranks = [...(found?.ranks.values() ?? [])];
+  const total = found?.nodes ? ranks.length : run.worldSize || ranks.length;
+  if (total === 0) {
+    return found ? stateWord(found.state) : '';
+  }
+  const failed = ranks.filter((rank) => isCulprit(rank, found.blamed));
+  const ended = ranks.filter(isFailed);
+  if (failed.length > 0) {
+    return `${failed.length} of ${total} failed`;
+  }
+  if (ended.length > 0) {
+    return `${ended.length} of ${total} stopped`;
+  }
+  const reached = (state) => ranks.filter((rank) => rankStage(rank) >= RANK_STATES.indexOf(state)).length;
+  for (const state of ['done', 'running', 'connected', 'joined']) {
+    if (reached(state) === total) {
+      return `all ${total} ${state}`;
+    }
+  }
+  return `${reached('joined')} of ${plural(total, 'rank')} joined`;
+}
+
+/* What failed or lags stands on top; the sort keeps the order of the others. */
+const howFar = (lane, { blamed }) =>
+  Math.min(
+    ...lane.ranks.map((rank) => (isCulprit(rank, blamed) ? -2 : isFailed(rank) ? -1 : rankStage(rank))),
+  );
+
+function LaneRow({ lane, began, found: { blamed }, isReport }) {
+  const isAlike = lane.node === null;
+  const name = isAlike ? `${plural(lane.count, 'node')} ${lane.look}` : shorten(lane.node, 60);
+  return (
+    <tr class={lane.ranks.some(isFailed) ? 'failed' : undefined}>
+      <th scope="row">{isReport || isAlike ? name : <a href={nodeAddress(lane.node)}>{name}</a>}</th>
+      <td>{isAlike ? plural(lane.ranks.length, 'rank') : <RankDots lane={lane} blamed={blamed} />}</td>
+      {STEPS.map((step) => (
+        <StepCell key={step} {...{ lane, step, began }} />
+      ))}
+    </tr>
+  );
+}
+
+const RankDots = ({ lane: { ranks, conditions }, blamed }) => (
+  <div class="rank-dots">
+    {ranks.slice(0, RANKS_SHOWN).map((rank, i) => {
+      const look = lookOfRank(rank, blamed);
+      const cpus = conditions?.bind?.cpus?.[i];
+      const text = [`rank ${rank.rank}: ${look}`, rank.reason, cpus && `on CPU ${cpus}`]
+        .filter(Boolean)
+        .join(', ');
+      return (
+        <span key={rank.rank} class={`rank-dot ${look}`} title={text}>
+          <span aria-hidden="true">{rank.rank}</span>
+          <span class="visually-hidden">{text}</span>
+        </span>
+      );
+    })}
+    {ranks.length > RANKS_SHOWN && ` +${ranks.length - RANKS_SHOWN}`}
+  </div>
+);
+
+/* How many have passed a step; when the last one did, counted from the case's start. */
+function StepCell({ lane, step, began }) {
+  const passed = lane.ranks.filter((rank) => rankStage(rank) >= RANK_STATES.indexOf(step));
+  const share = passed.length / lane.ranks.length;
+  const times = lane.ranks.map((rank) => rank.times[step]).filter(Boolean);
+  const after = times.length ? secondsBetween(began, times.sort().at(-1)) : null;
+  const words = step === 'connected' ? transports(lane.ranks) : '';
+  return (
+    <td class={share > 0 && share < 1 ? 'step some' : 'step'}>
+      <div class="step-bar" style={{ '--share': String(share) }} />
+      <span class="step-text">
+        {stepText(passed.length, lane.ranks.length, after)}
+        {words && ` by ${words}`}
+      </span>
+    </td>
+  );
+}
+
+function stepText(passed, total, after) {
+  if (passed < total) {
+    return passed === 0 ? '–' : `${passed} of ${total}`;
+  }
+  return after === null || after < 0 ? '✓' : `✓ ${formatDuration(after)}`;
+}

@@ -1,0 +1,94 @@
+/* run_logs.jsx - what the ranks wrote, by rank and with a search */
+import { useMemo, useReducer, useState } from 'preact/hooks';
+import { caseName } from '../case_name.mjs';
+import { isEnded } from '../events.mjs';
+import { LogReader } from '../log_reader.mjs';
+import { Region } from '../parts.jsx';
+import { usePoll } from '../ui.jsx';
+import { plural } from '../units.mjs';
+
+const REFRESH_MS = 2000;
+
+/* Read while somebody looks, until the run is over and all is read. */
+export function RunLogs({ app, id, state, view, change }) {
+  const { rank, case: wanted, log: text } = view;
+  const reader = useMemo(() => {
+    const made = new LogReader(app.api, id);
+    made.choose({ rank, case: wanted });
+    return made;
+  }, [rank, wanted]);
+  const [{ of, note }, setRead] = useState(/** @type {any} */ ({}));
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const hasRead = of === reader;
+  const read = async () => {
+    try {
+      await reader.read();
+      const { lines, dropped } = reader;
+      const left = dropped ? `, the oldest ${dropped} left out` : '';
+      setRead({ of: reader, note: plural(lines.length, 'line') + left });
+    } catch (error) {
+      setRead({ of: null, note: error.status ? error.message : 'waiting for the server' });
+    }
+    redraw();
+  };
+  usePoll(() => (hasRead && isEnded(state) && !reader.hasMore) || read(), REFRESH_MS, [reader]);
+  const lines = reader.find(text);
+  const count = Math.max(state.worldSize, rank === null ? 0 : rank + 1);
+  return (
+    <section class="card">
+      <h2>
+        Logs
+        <span class="muted note" role="status">
+          {note}
+        </span>
+      </h2>
+      <div class="controls">
+        <select
+          aria-label="Rank"
+          value={rank === null ? '' : String(rank)}
+          onChange={({ currentTarget: { value } }) => change({ rank: value === '' ? null : Number(value) })}
+        >
+          <option value="">all ranks</option>
+          {Array.from({ length: count }, (_, i) => (
+            <option key={i} value={String(i)}>
+              rank {i}
+            </option>
+          ))}
+        </select>
+        <input
+          type="search"
+          placeholder="find in the lines"
+          aria-label="Find in the log lines"
+          value={text}
+          onInput={({ currentTarget: { value } }) => change({ log: value })}
+        />
+      </div>
+      <Region label="Log lines" name="scroll log-box">
+        <ol class="log-lines">
+          {lines.map((line) => (
+            <Line key={line.seq} line={line} cases={state.cases} />
+          ))}
+          {hasRead && lines.length === 0 && (
+            <li class="muted">{text ? 'No line has that.' : 'The ranks wrote nothing.'}</li>
+          )}
+        </ol>
+      </Region>
+      {reader.hasMore && (
+        <button type="button" class="quiet" onClick={read}>
+          Read on
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Line({ line, cases }) {
+  const found = cases.size > 1 ? cases.get(line.case) : null;
+  const place = found ? `${caseName(found)} ` : '';
+  return (
+    <li class={line.stream === 'stderr' ? 'stderr' : undefined}>
+      <span class="muted">{`${String(line.time ?? '').slice(11, 23)} ${place}rank ${line.rank} `}</span>
+      {line.text}
+    </li>
+  );
+}

@@ -1,0 +1,107 @@
+/* run_overlay.jsx - other runs on the same chart */
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { findBaseline } from '../baseline.mjs';
+import { isEnded } from '../events.mjs';
+import { StatePill } from '../parts.jsx';
+import { RunSource } from '../run_source.mjs';
+import { paced } from '../timing.mjs';
+import { shorten } from '../units.mjs';
+
+/* The run that was looked at last, as far as it was known: who comes back finds it at once, also
+ * while the server is gone. */
+let last = null;
+
+/* The sources of these runs, the page's own first, followed while they are asked for; the component
+ * draws anew as they change. */
+export function useSources(app, ids) {
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const ask = useMemo(() => paced(redraw), []);
+  const { current: known } = useRef(new Map());
+  const keep = (wanted) => {
+    for (const [id, source] of known) {
+      if (!wanted.includes(id)) {
+        source.close();
+        known.delete(id);
+      }
+    }
+  };
+  useEffect(() => keep(ids), [ids.join()]);
+  useEffect(
+    () => () => {
+      ask.cancel();
+      keep([]);
+    },
+    [],
+  );
+  const sources = ids.map((id) => {
+    if (!known.has(id)) {
+      known.set(id, last?.id === id ? last.open(ask) : new RunSource(app.api, id, ask));
+    }
+    return known.get(id);
+  });
+  [last] = sources;
+  return sources;
+}
+
+/* What the run is compared with on its chart, once it has ended. */
+export function useBaseline(app, { meta }) {
+  const [found, setFound] = useState(null);
+  const isOver = !app.isReport && meta !== null && isEnded(meta);
+  useEffect(() => {
+    if (isOver) {
+      findBaseline(app.api, meta).then(setFound);
+    }
+  }, [isOver]);
+  return found;
+}
+
+/* A run as charts and what is shared of them want it; of one case, if `book` is. */
+export function runOnChart(source, book, baseline = null) {
+  const { id, meta, state } = source;
+  return {
+    id,
+    name: shorten(source.name(), 60),
+    mark: state.backend === 'sim' ? 'simulated' : book.unreal,
+    created: state.created,
+    backend: state.backend,
+    worldSize: state.worldSize,
+    nodes: state.nodes,
+    verdicts: source.verdicts(),
+    spec: meta?.spec,
+    baseline,
+    book,
+    metrics: state.metrics,
+  };
+}
+
+export const RunOverlay = ({ sources, change }) => (
+  <section class="card cases" aria-label="Overlaid runs">
+    <h2>On one chart</h2>
+    <ul class="case-list">
+      {sources.map((source, i) => {
+        const name = shorten(source.name(), 60);
+        const others = sources.slice(1).filter((one) => one !== source);
+        return (
+          <li key={source.id}>
+            <a href={`/runs/${encodeURIComponent(source.id)}`}>{name}</a>{' '}
+            {source.error ? (
+              <span class="bad">{source.error.message}</span>
+            ) : (
+              <StatePill state={source.state.state} />
+            )}
+            {i > 0 && (
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Take ${name} off the chart`}
+                onClick={() => change({ with: others.map(({ id }) => id) })}
+              >
+                Take off
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  </section>
+);
