@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "agent/fleet/case.h"
+#include "agent/fleet/node.h"
 #include "agent/link/curl_loop.h"
 #include "agent/link/http_client.h"
 #include "agent/link/identity.h"
@@ -32,25 +33,6 @@
 #define FILES_KEPT 1024 /* open files beside the connections, such as libcurl's own */
 #define ADDRESS_SIZE 32
 
-/* A case whose `gone` the server may not have yet. */
-struct held {
-    struct case_id id;
-    uint64_t seq; /* of `gone`; 0: not sent */
-};
-
-struct fleet_node {
-    struct fleet *fleet;
-    long number; /* from 1 */
-    struct agent_config config;
-    struct identity identity;
-    struct spool *spool;
-    struct outbox *outbox;
-    json_t *inventory;
-    struct link *link;
-    struct held *held;
-    size_t n_held, capacity;
-};
-
 struct fleet {
     const struct fleet_config *config;
     uv_loop_t loop;
@@ -69,45 +51,6 @@ struct fleet {
 };
 
 /* ---- A node ---- */
-
-const char *fleet_node_name(const struct fleet_node *node)
-{
-    return node->config.name;
-}
-
-struct outbox *fleet_node_outbox(struct fleet_node *node)
-{
-    return node->outbox;
-}
-
-void fleet_node_say(struct fleet_node *node, const struct case_id *id, int rank,
-                    const char *type, json_t *event)
-{
-    json_t *line = json_pack("{s:s}", "type", type);
-
-    if (event)
-        json_object_update(line, event);
-    json_decref(event);
-    outbox_add_steal(node->outbox, id, rank, line);
-}
-
-static struct held *find_held(struct fleet_node *node, const struct case_id *id)
-{
-    for (size_t i = 0; i < node->n_held; i++)
-        if (case_id_equal(&node->held[i].id, id))
-            return &node->held[i];
-    return NULL;
-}
-
-void fleet_node_end_case(struct fleet_node *node, const struct case_id *id)
-{
-    struct held *held = find_held(node, id);
-    uint64_t seq = outbox_add_steal(node->outbox, id, CASE_NO_RANK,
-                                    json_pack("{s:s}", "type", "gone"));
-
-    if (held)
-        held->seq = seq;
-}
 
 /* Its own address in NET.0.0.0/8. */
 static void put_address(const struct fleet_node *node, int net, char out[ADDRESS_SIZE])
@@ -173,7 +116,7 @@ static void start_case(struct fleet_node *node, const struct command *start)
                               ? "a simulated node has the backend sim only"
                               : NULL;
 
-    if (find_held(node, &start->id))
+    if (fleet_node_held(node, &start->id))
         return;
     node->held = memory_grown(node->held, node->n_held, &node->capacity,
                               sizeof(*node->held), "cases");
@@ -197,7 +140,7 @@ static void stop_case(struct fleet_node *node, const struct case_id *id)
 {
     struct fleet_case *one = find_case(node->fleet, id);
 
-    if (!find_held(node, id))
+    if (!fleet_node_held(node, id))
         fleet_node_end_case(node, id);
     else if (one)
         fleet_case_stop(one, node);

@@ -1,0 +1,37 @@
+/* node.h - a simulated node as the fleet keeps it, and what is reported of its cases */
+#ifndef RINGBENCH_AGENT_FLEET_NODE_H
+#define RINGBENCH_AGENT_FLEET_NODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/fleet/fleet.h"
+#include "agent/link/identity.h"
+
+/* A case whose `gone` the server may not have yet. */
+struct held {
+    struct case_id id;
+    uint64_t seq; /* of `gone`; 0: not sent */
+};
+
+struct fleet;
+struct link;
+struct spool;
+
+struct fleet_node {
+    struct fleet *fleet;
+    long number; /* from 1 */
+    struct agent_config config;
+    struct identity identity;
+    struct spool *spool;
+    struct outbox *outbox;
+    json_t *inventory;
+    struct link *link;
+    struct held *held;
+    size_t n_held, capacity;
+};
+
+/* NULL: the node does not have the case. */
+struct held *fleet_node_held(struct fleet_node *node, const struct case_id *id);
+
+#endif
