@@ -7,11 +7,14 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { patience, tempDir } from '../integration/lib/fixture.mjs';
+import { binDir, patience, tempDir, waitFor } from '../integration/lib/fixture.mjs';
 import { Slurm } from './cluster.mjs';
 
 const limit = { timeout: 120000 * patience };
 const root = fileURLToPath(new URL('../..', import.meta.url));
+// Those of a folder that was installed or unpacked, such as a bundle, else the sources'.
+const installed = path.join(binDir, '../share/ringbench/launchers.d');
+const shipped = fs.existsSync(installed) ? installed : path.join(root, 'deploy/launchers.d');
 const token = { agent: 'a'.repeat(32), operator: 'o'.repeat(32) };
 
 const endings = [];
@@ -74,7 +77,7 @@ before(
     makeChain();
     const launchers = path.join(dir, 'launchers');
     const isSlurm = (file) => !/(pbs|kube|local)[^/]*$/.test(file);
-    fs.cpSync(path.join(root, 'deploy/launchers.d'), launchers, {
+    fs.cpSync(shipped, launchers, {
       recursive: true,
       dereference: true,
       filter: isSlurm,
@@ -113,6 +116,24 @@ test(
     t.diagnostic(`from the last registration to the start: ${Date.parse(placed.time) - registered} ms`);
   },
 );
+
+test('the job script alone: its nodes register, measure, and are gone with the job', limit, async () => {
+  const secret = path.join(dir, 'agent.token');
+  fs.writeFileSync(secret, token.agent, { mode: 0o600 });
+  const env = {
+    RINGBENCH_SERVER: server.url,
+    RINGBENCH_TOKEN_FILE: secret,
+    RINGBENCH_CA_FILE: path.join(dir, 'ca.pem'),
+  };
+  const job = slurm.submit(env, '--nodes=2', path.join(shipped, 'agents.sbatch'), '--once');
+  const { text } = await run({ nodes: { count: 2, group: `slurm-${job}`, wait_s: 60 } });
+  assert.match(text, /^completed: 4 rows/m, text);
+  await waitFor(
+    () => slurm.call('squeue', '--noheader', `--jobs=${job}`) === '',
+    () => slurm.call('squeue'),
+    60000,
+  );
+});
 
 test('a job that fails says why in the reason of its run', limit, async () => {
   const { text } = await run({ nodes: { count: 1, wait_s: 60 }, launch: { name: 'blind' } });
