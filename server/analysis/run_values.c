@@ -265,11 +265,12 @@ json_t *run_values_json(const json_t *run, const struct case_values *values)
     char *nodes = run_values_nodes(names), *text = json_text(versions);
     bool is_whole = strcmp(json_get_str(run, "state", ""), "completed") == 0;
     json_t *out = json_pack(
-        "{s:I, s:b, s:s, s:s, s:I, s:s, s:o}", "created_ms",
-        (json_int_t)clock_parse_ms(json_get_str(run, "created", NULL)), "is_whole",
-        (int)is_whole, "nodes", nodes, "backend", json_get_str(run, "backend", ""),
-        "world_size", (json_int_t)json_get_int(run, "world_size", 0), "versions", text,
-        "values", values_json(run, values));
+        "{s:s, s:I, s:b, s:s, s:s, s:I, s:s, s:o}", "name", json_get_str(run, "name", ""),
+        "created_ms", (json_int_t)clock_parse_ms(json_get_str(run, "created", NULL)),
+        "is_whole", (int)is_whole, "nodes", nodes, "backend",
+        json_get_str(run, "backend", ""), "world_size",
+        (json_int_t)json_get_int(run, "world_size", 0), "versions", text, "values",
+        values_json(run, values));
 
     if (!out)
         memory_out(WHAT);

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/histogram.h"
 #include "common/base/json_util.h"
+#include "common/spec/bands.h"
 #include "server/finding/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
@@ -34,6 +36,28 @@ static void sample(struct buf *out, const char *name, const char *label,
                    const char *label_value, double value)
 {
     buf_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, label_value, value);
+}
+
+/* The samples of a histogram; label: NULL, or one with its value. */
+static void put_histogram(struct buf *out, const char *name, const char *label,
+                          const struct histogram *histogram, histogram_bounds bounds)
+{
+    const char *comma = label ? "," : "";
+    uint64_t n = 0;
+
+    label = label ? label : "";
+    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
+        char bound[32] = "+Inf";
+
+        n += histogram->counts[i];
+        if (i < HISTOGRAM_BOUNDS)
+            snprintf(bound, sizeof(bound), "%g", bounds[i]);
+        buf_printf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, label, comma,
+                   bound, n);
+    }
+    buf_printf(out, "%s_sum%s%s%s %.6f\n%s_count%s%s%s %" PRIu64 "\n", name,
+               *label ? "{" : "", label, *label ? "}" : "", histogram->sum_s, name,
+               *label ? "{" : "", label, *label ? "}" : "", n);
 }
 
 static void put_commands(const struct api *api, struct buf *out)
@@ -80,10 +104,32 @@ static void put_runs(const struct api *api, struct buf *out)
     single(out, "ringbench_event_batches_refused_total", "counter",
            "Batches of events refused: nonsense, or of a node that has no say in it.",
            (double)c.refused_batches);
+    family(out, "ringbench_run_wait_seconds", "histogram",
+           "From a run's request until it had nodes.");
+    put_histogram(out, "ringbench_run_wait_seconds", NULL, &c.waited, histogram_slow);
+}
+
+static void put_store(const struct api *api, struct buf *out)
+{
+    struct store_counters c;
+
+    store_counters(api->store, &c);
     single(out, "ringbench_storage_ok", "gauge",
            "1 if results can be kept and read, 0 if the disk refuses or the database is "
            "damaged.",
            store_trouble(api->store) ? 0.0 : 1.0);
+    family(out, "ringbench_database_bytes", "gauge",
+           "Size of the database and of its write-ahead log.");
+    sample(out, "ringbench_database_bytes", "file", "data", (double)c.database_bytes);
+    sample(out, "ringbench_database_bytes", "file", "log", (double)c.log_bytes);
+    single(out, "ringbench_disk_free_bytes", "gauge", "Free bytes where the database is.",
+           (double)c.free_bytes);
+    single(out, "ringbench_store_queue", "gauge", "Writes that are not on disk yet.",
+           (double)c.writes);
+    family(out, "ringbench_store_write_seconds", "histogram",
+           "From the submission of a write until it was on disk.");
+    put_histogram(out, "ringbench_store_write_seconds", NULL, &c.written,
+                  histogram_quick);
 }
 
 /* A label's value, with what the format escapes. */
@@ -134,6 +180,50 @@ static void put_checks(const struct api *api, struct buf *out)
     }
 }
 
+/* What the figures of bands are called, and how they become base units. */
+static const struct {
+    const char *name, *help;
+    double factor;
+    bool is_time;
+} figures[] = {
+    {"ringbench_run_busbw_bytes_per_second",
+     "Bus bandwidth of the last run of that name: its level over the sizes of a band.",
+     1e9, false},
+    {"ringbench_run_time_seconds",
+     "Time of a call in the last run of that name: its level over the sizes of a band.",
+     1e-6, true},
+};
+
+static void put_figures(const struct api *api, struct buf *out)
+{
+    const json_t *all = scheduler_figures(api->scheduler);
+    json_t *one;
+    size_t i;
+
+    for (size_t k = 0; k < sizeof(figures) / sizeof(figures[0]); k++) {
+        family(out, figures[k].name, "gauge", figures[k].help);
+        json_array_foreach (all, i, one) {
+            const char *figure = json_get_str(one, "figure", "");
+            char collective[40] = "", dtype[40] = "", name[40] = "";
+            int band;
+
+            /* likeness_figure: "all_reduce float32 latency in place" */
+            sscanf(figure, "%39s %39s %39s", collective, dtype, name);
+            band = band_lookup(name);
+            if (band < 0 ||
+                (band_figure((enum band)band) == BAND_TIME) != figures[k].is_time)
+                continue;
+            buf_printf(out, "%s{", figures[k].name);
+            put_label(out, "run_name", json_get_str(one, "run_name", ""));
+            buf_printf(out,
+                       ",collective=\"%s\",dtype=\"%s\",in_place=\"%s\",band=\"%s\"} "
+                       "%.9g\n",
+                       collective, dtype, strstr(figure, " in place") ? "yes" : "no",
+                       name, json_get_num(one, "value", 0.0) * figures[k].factor);
+        }
+    }
+}
+
 static void put_http(const struct api *api, struct buf *out)
 {
     struct http_counters c;
@@ -146,6 +236,13 @@ static void put_http(const struct api *api, struct buf *out)
     sample(out, "ringbench_http_responses_total", "code", "2xx", (double)c.responses_2xx);
     sample(out, "ringbench_http_responses_total", "code", "4xx", (double)c.responses_4xx);
     sample(out, "ringbench_http_responses_total", "code", "5xx", (double)c.responses_5xx);
+    family(out, "ringbench_http_request_seconds", "histogram",
+           "From the head of a request until that of its answer. Agents' requests for "
+           "commands are held.");
+    put_histogram(out, "ringbench_http_request_seconds", "by=\"agents\"", &c.agents_took,
+                  histogram_quick);
+    put_histogram(out, "ringbench_http_request_seconds", "by=\"clients\"",
+                  &c.clients_took, histogram_quick);
     single(out, "ringbench_http_connections", "gauge", "HTTP connections open.",
            (double)c.connections);
     single(out, "ringbench_http_waiting_connections", "gauge",
@@ -270,6 +367,11 @@ static void put_process(const struct api *api, struct buf *out)
                (double)limit.rlim_cur);
 }
 
+static void (*const sections[])(const struct api *, struct buf *) = {
+    put_process, put_runs,    put_store, put_commands,
+    put_checks,  put_figures, put_http,  put_rendezvous,
+};
+
 void api_metrics(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
@@ -278,12 +380,8 @@ void api_metrics(struct http_request *request, void *arg)
     if (!params_type(request, "text/plain"))
         return;
     buf_init(&out, TEXT_MAX);
-    put_process(api, &out);
-    put_runs(api, &out);
-    put_commands(api, &out);
-    put_checks(api, &out);
-    put_http(api, &out);
-    put_rendezvous(api, &out);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        sections[i](api, &out);
     http_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8",
                     out.len ? out.data : "", out.len);
     buf_release(&out);

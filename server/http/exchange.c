@@ -342,6 +342,8 @@ static void check(struct exchange *exchange)
     if (refuse_target(request) || refuse_foreign_page(request))
         return;
     find_route(request);
+    exchange->is_of_agent =
+        request->match.route && request->match.route->role == ROLE_AGENT;
     if (exchange->request && request->match.route)
         check_role(request);
     if (exchange->request && !refuse_large_body(request))
@@ -349,9 +351,13 @@ static void check(struct exchange *exchange)
 }
 
 /* With the lock held. */
-static void count_response(struct http_server *server, unsigned status)
+static void count_response(struct http_server *server, const struct exchange *exchange,
+                           unsigned status)
 {
     server->counters.requests++;
+    histogram_add(exchange->is_of_agent ? &server->counters.agents_took
+                                        : &server->counters.clients_took,
+                  histogram_quick, (double)(now_ms() - exchange->begun_ms) / 1e3);
     if (status >= 500)
         server->counters.responses_5xx++;
     else if (status >= 400)
@@ -373,7 +379,7 @@ static enum MHD_Result send_answer(struct exchange *exchange)
     else
         connection_wait_for_reading(exchange->connection);
     if (!exchange->is_lost)
-        count_response(server, exchange->status);
+        count_response(server, exchange, exchange->status);
     uv_mutex_unlock(&server->lock);
     rc = MHD_queue_response(exchange->mhd, exchange->status, response);
     MHD_destroy_response(response);
@@ -468,7 +474,7 @@ static enum MHD_Result cut_with_answer(struct exchange *exchange, const char *de
         if (len < (int)sizeof(text) &&
             send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT) == len) {
             uv_mutex_lock(&server->lock);
-            count_response(server, 413);
+            count_response(server, exchange, 413);
             uv_mutex_unlock(&server->lock);
         }
         linger_start(server, fd);

@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "common/base/histogram.h"
 #include "common/base/problem.h"
 
 struct http_server;
@@ -87,6 +88,8 @@ int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX]);
 /* Requests answered and connections and streams open now, for metrics. */
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
+    /* From a request's head until its answer's, of agents and of everybody else. */
+    struct histogram agents_took, clients_took;
     unsigned connections, streams;
     unsigned waiting;      /* connections that have not sent the head of a request */
     uint64_t unread_bytes; /* of streams and large answers */

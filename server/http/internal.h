@@ -70,8 +70,9 @@ struct exchange {
     unsigned status;
     bool is_suspended;
     bool is_stream;
-    bool is_lost; /* the client left before the answer */
-    bool is_last; /* the connection closes after the answer */
+    bool is_of_agent; /* by its route */
+    bool is_lost;     /* the client left before the answer */
+    bool is_last;     /* the connection closes after the answer */
 };
 
 struct http_reply_header {

@@ -14,6 +14,7 @@
 #include "server/analysis/gate.h"
 #include "server/analysis/lasting_changes.h"
 #include "server/analysis/run_values.h"
+#include "server/runs/last_figures.h"
 #include "server/runs/measured_run.h"
 #include "server/store/run_packed.h"
 #include "server/store/store_trends.h"
@@ -34,6 +35,7 @@ struct job {
 
 struct judge_queue {
     struct store *store;
+    json_t *figures;         /* borrowed */
     STAILQ_HEAD(, job) jobs; /* in the order in which they came */
     struct job *job;         /* the one under way, or NULL */
     bool has_more;           /* runs may be due that are not among them */
@@ -314,6 +316,8 @@ static void on_judged(void *arg, const struct error *err)
         finish(job, NULL);
         return;
     }
+    if (json_is_true(json_object_get(values, "is_whole")))
+        last_figures_note(queue->figures, values);
     write = store_write_create();
     store_write_values(write, judgement->run, values);
     judgement->values = NULL;
@@ -367,11 +371,12 @@ void judge_queue_note_end(struct judge_queue *queue, const char *run)
     add(queue, job_create(queue, run));
 }
 
-struct judge_queue *judge_queue_create(struct store *store)
+struct judge_queue *judge_queue_create(struct store *store, json_t *figures)
 {
     struct judge_queue *queue = memory_zeroed(1, sizeof(*queue), "the ends of runs");
 
     queue->store = store;
+    queue->figures = figures;
     STAILQ_INIT(&queue->jobs);
     queue->has_more = true;
     start_next(queue);

@@ -28,8 +28,9 @@ struct judgement {
 
 struct judge_queue;
 
-/* Begins with what is due. The store is borrowed. */
-struct judge_queue *judge_queue_create(struct store *store);
+/* Begins with what is due. The store is borrowed, and so are the figures that values are
+ * noted in (last_figures.h). */
+struct judge_queue *judge_queue_create(struct store *store, json_t *figures);
 
 /* Stop, before the store is closed; it frees itself once nothing is under way. Callbacks
  * get ERROR_UNAVAILABLE. NULL is fine. */

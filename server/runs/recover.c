@@ -8,6 +8,7 @@
 #include "common/base/time_scale.h"
 #include "server/runs/cases.h"
 #include "server/runs/last_checks.h"
+#include "server/runs/last_figures.h"
 #include "server/runs/run.h"
 #include "server/runs/run_log.h"
 #include "server/runs/scheduler_state.h"
@@ -165,11 +166,23 @@ static int load_checks(struct scheduler *scheduler, struct error *err)
     return 0;
 }
 
+static int load_figures(struct scheduler *scheduler, struct error *err)
+{
+    json_t *runs = store_load_values(scheduler->services.store, VERDICTS_LOADED, err);
+    json_t *values;
+    size_t i;
+
+    json_array_foreach (runs, i, values)
+        last_figures_note(scheduler->figures, values);
+    json_decref(runs);
+    return runs ? 0 : -1;
+}
+
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
     struct recovery recovery = {scheduler, 0};
 
-    if (load_checks(scheduler, err))
+    if (load_checks(scheduler, err) || load_figures(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     cases_await_nodes(scheduler->cases,
@@ -178,6 +191,6 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
     if (store_recall_runs(scheduler->services.store, false, take_up, &recovery, err))
         return -1;
     if (recovery.n > 0)
-        log_info("took up %zu unfinished runs", recovery.n);
+        log_info("resumed %zu unfinished run%s", recovery.n, recovery.n == 1 ? "" : "s");
     return 0;
 }

@@ -451,6 +451,11 @@ void scheduler_await_values(struct scheduler *scheduler, const char *run,
     judge_queue_await(scheduler->judge_queue, run, ready, arg);
 }
 
+const json_t *scheduler_figures(const struct scheduler *scheduler)
+{
+    return scheduler->figures;
+}
+
 const json_t *scheduler_checks(const struct scheduler *scheduler)
 {
     return scheduler->checks;

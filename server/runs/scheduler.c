@@ -239,6 +239,10 @@ static void place(struct active_run *active, const struct placement *placement)
                         json_pack("[o*, o*]", look_at_nodes(run->spec, placement),
                                   find_ceiling(run->spec, placement)));
     run_log_append(active->log, "placed", body);
+    histogram_add(&active->scheduler->counters.waited, histogram_slow,
+                  (double)(clock_read(active->scheduler->services.clock).wall_ms -
+                           run->created_ms) /
+                      1e3);
 }
 
 /* Tell, once per change, why a run is not running yet. */
@@ -665,7 +669,8 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->services =
         (struct services){config->store, config->clock,
                           wake_create(loop, on_wake, scheduler), &scheduler->counters};
-    scheduler->judge_queue = judge_queue_create(config->store);
+    scheduler->figures = json_array();
+    scheduler->judge_queue = judge_queue_create(config->store, scheduler->figures);
     scheduler->checks = json_array();
     scheduler->advertise = memory_text(config->advertise, "the scheduler");
     scheduler->config.advertise = scheduler->advertise;
@@ -720,6 +725,7 @@ void scheduler_free(struct scheduler *scheduler)
     cases_free(scheduler->cases);
     node_registry_release(&scheduler->nodes);
     json_decref(scheduler->checks);
+    json_decref(scheduler->figures);
     wake_free(scheduler->services.wake);
     free(scheduler->advertise);
     free(scheduler);

@@ -141,6 +141,9 @@ void scheduler_counters(const struct scheduler *scheduler,
 /* What the checks of the latest runs came to (last_checks.h); borrowed, changes. */
 const json_t *scheduler_checks(const struct scheduler *scheduler);
 
+/* What the latest runs came to (last_figures.h); borrowed, changes. */
+const json_t *scheduler_figures(const struct scheduler *scheduler);
+
 /* Call `ready` when the run's values (store_trends.h) are there, if it has ended and has
  * any, and so are those of all runs that ended before this call since the start. err:
  * this run's values could not be made. */

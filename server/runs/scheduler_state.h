@@ -36,7 +36,8 @@ struct scheduler {
     int64_t clock_offset_ms; /* of the wall clock from the monotonic one, then */
     struct scheduler_counters counters;
     struct judge_queue *judge_queue;
-    json_t *checks; /* last_checks.h */
+    json_t *checks;  /* last_checks.h */
+    json_t *figures; /* last_figures.h */
 };
 
 /* End the run, unless that was asked for already. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ struct store {
     uint64_t reserve_bytes;
     unsigned ticks;
     int64_t keep_runs, keep_days; /* 0: no limit */
+    struct histogram took; /* from a write's submission until its caller was told */
     bool is_expiring;
     size_t n_expired; /* since that began */
     unsigned open_handles;
@@ -383,6 +385,8 @@ static bool finish_writes(struct store *store, size_t most)
 
         most -= share < most ? share : most;
         STAILQ_REMOVE_HEAD(&store->written, entry);
+        histogram_add(&store->took, histogram_quick,
+                      (double)(clock_monotonic_ns() - write->submitted_ns) / 1e9);
         finish_write(store, write);
     }
     return !write;
@@ -450,6 +454,7 @@ bool store_takes_writes(const struct store *store)
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg)
 {
+    write->submitted_ns = clock_monotonic_ns();
     write->retry = retry;
     write->done = done;
     write->arg = arg;
@@ -464,6 +469,28 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
     } else {
         store_writer_submit(store->writer, write);
     }
+}
+
+static uint64_t bytes_of(const char *path, const char *suffix)
+{
+    char full[PATH_MAX];
+    struct stat file;
+
+    snprintf(full, sizeof(full), "%s%s", path, suffix);
+    return stat(full, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
+
+void store_counters(const struct store *store, struct store_counters *out)
+{
+    struct statvfs disk;
+
+    out->database_bytes = bytes_of(store->path, "");
+    out->log_bytes = bytes_of(store->path, "-wal");
+    out->free_bytes = statvfs(store->dir, &disk) == 0
+                          ? (uint64_t)disk.f_bavail * (uint64_t)disk.f_frsize
+                          : 0;
+    out->writes = store->n_writes;
+    out->written = store->took;
 }
 
 struct settlement {
@@ -542,6 +569,19 @@ int store_recall_runs(struct store *store, bool has_ended, store_run_taker *take
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
 {
     return store_recall_docs(store->path, SQL_VERDICTS, limit, err);
+}
+
+static const char SQL_LAST_VALUES[] =
+    "SELECT json_object('name', name, 'created_ms', runs.created_ms, 'values',"
+    "  json_group_array(json_object('figure', text, 'value', value))) AS \":json\""
+    " FROM (SELECT id, name, created_ms FROM runs WHERE state = 'completed'"
+    "  ORDER BY created_ms DESC, id DESC LIMIT :limit) AS runs"
+    " JOIN run_values ON run_values.run = runs.id JOIN texts ON texts.id = figure"
+    " GROUP BY runs.id";
+
+json_t *store_load_values(struct store *store, int limit, struct error *err)
+{
+    return store_recall_docs(store->path, SQL_LAST_VALUES, limit, err);
 }
 
 json_t *store_load_jobs(struct store *store, struct error *err)

@@ -13,6 +13,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/error.h"
+#include "common/base/histogram.h"
 #include "server/store/store_event.h"
 #include "server/summary/result_record.h"
 #include "server/summary/summary.h"
@@ -122,6 +123,15 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
 typedef void store_settled(void *arg, const struct error *err);
 void store_settle(struct store *store, store_settled *done, void *arg);
 
+/* For metrics. Bytes of the database's files, and free on its disk; writes whose callers
+ * were not told yet, and how long writes took until they were. */
+struct store_counters {
+    uint64_t database_bytes, log_bytes, free_bytes;
+    size_t writes;
+    struct histogram written;
+};
+void store_counters(const struct store *store, struct store_counters *out);
+
 /* No callback of a write or read is still to come. */
 bool store_is_idle(const struct store *store);
 
@@ -190,6 +200,10 @@ int store_recall_log(struct store_recall *recall, const char *run,
  * judged:
  * {"name","ended","verdict"}, newest first. A new array. */
 json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
+
+/* The values of the latest `limit` runs that completed (store_trends.h), of each
+ * {"name","created_ms","values":[{"figure","value"}]}. A new array. */
+json_t *store_load_values(struct store *store, int limit, struct error *err);
 
 /* The docs of the engines' jobs, the oldest first. A new array. */
 json_t *store_load_jobs(struct store *store, struct error *err);

@@ -18,7 +18,7 @@
 /* ---- Values ---- */
 
 /* Put these in the place of the run's values, of which none is due then. values:
- * {"created_ms","is_whole","nodes","backend","world_size","versions","values":[{"figure",
+ * {"name","created_ms","is_whole","nodes","backend","world_size","versions","values":[{"figure",
  * "like_nodes","like_hardware","cases","value","low","high","least","most"}]}, where
  * nodes, versions, figure and the two likenesses are texts, low and high may be null, and
  * is_whole says whether the run completed. */

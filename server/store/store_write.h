@@ -47,6 +47,7 @@ struct store_write {
     STAILQ_ENTRY(store_write) entry;
     struct store_op_list ops;
     size_t n_events;
+    int64_t submitted_ns;
     bool retry;
     bool is_failed; /* err says why; before submission: an operation was not added */
     struct error err;

@@ -71,6 +71,83 @@ async function metricsOf(t) {
 }
 
 describe('monitoring', { concurrency: 3 }, () => {
+  test('the last figures of a name are there, also after a restart', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const spec = { ...quick, name: 'nightly', sizes: ['8', '16M'], in_place: false };
+    const measured = async () => {
+      const lines = (await server.get('/metrics')).split('\n');
+      return lines.filter((line) => /^ringbench_run_(busbw|time)_.*\brun_name="nightly"/.test(line)).sort();
+    };
+    await server.runToEnd(spec);
+    const first = await waitFor(
+      async () => (await measured()).length === 2 && measured(),
+      () => 'no figures',
+    );
+    const labels = 'run_name="nightly",collective="all_reduce",dtype="float32",in_place="no"';
+    assert.ok(
+      first[0].startsWith(`ringbench_run_busbw_bytes_per_second{${labels},band="bandwidth"} `),
+      first[0],
+    );
+    assert.ok(first[1].startsWith(`ringbench_run_time_seconds{${labels},band="latency"} `), first[1]);
+    const { trends } = {
+      trends: await server.get(
+        '/api/v1/trends?collective=all_reduce&band=bandwidth&dtype=float32&in_place=false',
+      ),
+    };
+    assert.ok(Math.abs(Number(first[0].split(' ').at(-1)) / (trends.points[0].value * 1e9) - 1) < 1e-6);
+
+    await server.runToEnd(spec);
+    const second = await waitFor(
+      async () => (await measured()).every((line) => !first.includes(line)) && measured(),
+      () => 'the figures of the second run are not there',
+    );
+    await server.killHard();
+    const again = await server.startAgain();
+    const text = await again.get('/metrics');
+    for (const line of second) assert.ok(text.includes(line), line);
+  });
+
+  test('histograms count each request, each write and each wait for nodes', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    await server.runToEnd(quick);
+    const text = await server.get('/metrics');
+    for (const [name, labels] of [
+      ['ringbench_http_request_seconds', '{by="clients"}'],
+      ['ringbench_http_request_seconds', '{by="agents"}'],
+      ['ringbench_store_write_seconds', ''],
+      ['ringbench_run_wait_seconds', ''],
+    ]) {
+      const within = labels.replace(/[{}]/g, '').replace(/$/, labels && ',');
+      const buckets = [
+        ...text.matchAll(new RegExp(`^${name}_bucket\\{${within}le="([^"]+)"\\} (\\d+)$`, 'gm')),
+      ];
+      const counts = buckets.map(([, , n]) => Number(n));
+      const [, total] = text.match(new RegExp(`^${name}_count${labels} (\\d+)$`, 'm'));
+      assert.equal(buckets.at(-1)[1], '+Inf');
+      assert.equal(counts.at(-1), Number(total));
+      assert.ok(counts.at(-1) > 0, name);
+      assert.deepEqual(
+        counts,
+        [...counts].sort((a, b) => a - b),
+      );
+    }
+    assert.match(text, /^ringbench_run_wait_seconds_count 1$/m);
+    const size = fs.statSync(path.join(server.options.dataDir, 'ringbench.db')).size;
+    assert.match(text, new RegExp(`^ringbench_database_bytes\\{file="data"\\} ${size}$`, 'm'));
+  });
+
+  test('the operations page names every metric, and promtool has nothing to say', limit, async (t) => {
+    const { server } = await startCluster(t, 1);
+    const text = await server.get('/metrics');
+    const page = fs.readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    for (const [, name] of text.matchAll(/^# TYPE (ringbench_\w+) /gm)) assert.ok(page.includes(name), name);
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: text,
+      encoding: 'utf8',
+    });
+    if (status !== null) assert.deepEqual([status, stdout, stderr], [0, '', '']);
+  });
+
   test('the dashboard draws what there is', limit, async (t) => {
     const known = await metricsOf(t);
     const board = JSON.parse(read('grafana/ringbench.json'));

@@ -98,7 +98,7 @@ static void assert_value(const json_t *points, size_t i, const char *run)
 
     assert_string_equal(json_get_str(point, "run", ""), run);
     assert_int_equal(json_get_int(point, "cases", 0), 2);
-    assert_float_equal((float)json_get_num(point, "value", 0), 9.0, 1e-5);
+    assert_float_equal((float)json_get_num(point, "value", 0), sqrtf(72), 1e-5);
     assert_float_equal((float)json_get_num(point, "least", 0), 6.0, 1e-5);
     assert_float_equal((float)json_get_num(point, "most", 0), 12.0, 1e-5);
     assert_true(json_is_null(json_object_get(point, "low")));
@@ -114,7 +114,7 @@ TEST(older_runs_and_those_that_end_get_values)
     json_t *points;
 
     add_run(fixture, "run1", "failed");
-    queue = judge_queue_create(fixture->store);
+    queue = judge_queue_create(fixture->store, NULL);
     points = points_after(fixture, queue, "run1");
     assert_int_equal(json_array_size(points), 1);
     assert_value(points, 0, "run1");
@@ -134,7 +134,7 @@ TEST(who_asks_for_one_run_finds_all_that_ended_before)
 {
     enum { N = 8 };
     struct fixture *fixture = *state;
-    struct judge_queue *queue = judge_queue_create(fixture->store);
+    struct judge_queue *queue = judge_queue_create(fixture->store, NULL);
     struct store_write *write = store_write_create();
     char id[] = "run0";
     json_t *points;
@@ -174,7 +174,7 @@ TEST(a_run_that_cannot_be_read_holds_up_no_older_one)
     /* The database reads columns out of it, and so takes no other than JSON. */
     change_database(fixture,
                     "UPDATE runs SET doc = '{\"a\": 1, \"a\": 2}' WHERE id = 'run3'");
-    queue = judge_queue_create(fixture->store);
+    queue = judge_queue_create(fixture->store, NULL);
     while (count_points(fixture) < 2) /* or the test's limit */
         uv_run(&fixture->loop, UV_RUN_ONCE);
     add_run(fixture, "run4", "completed");
@@ -192,7 +192,7 @@ TEST(keeper_can_be_closed_at_any_time)
 
     add_run(fixture, "run1", "completed");
     for (int turns = 0; !is_over; turns++) {
-        struct judge_queue *queue = judge_queue_create(fixture->store);
+        struct judge_queue *queue = judge_queue_create(fixture->store, NULL);
         struct heard ready = {0}, second = {0};
 
         judge_queue_await(queue, "run1", on_ready, &ready);
@@ -213,7 +213,7 @@ TEST(keeper_can_be_closed_at_any_time)
 TEST(who_waits_for_the_run_under_way_hears_of_a_close)
 {
     struct fixture *fixture = *state;
-    struct judge_queue *queue = judge_queue_create(fixture->store);
+    struct judge_queue *queue = judge_queue_create(fixture->store, NULL);
     struct heard first = {0}, second = {0};
 
     judge_queue_await(queue, "none", on_ready, &first);

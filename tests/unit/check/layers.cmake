@@ -48,7 +48,7 @@ set(model blame history imported measured_run pace run run_conditions run_edit r
 set(log counters run_log services wake)
 set(cases case_blame case_start case_transport cases live_case live_case_state)
 set(agents agent_lines agents node_claim)
-set(judge judge_queue last_checks)
+set(judge judge_queue last_checks last_figures)
 set(queue active_run recover requests rounds run_end scheduler scheduler_state)
 set(own live_case_state active_run scheduler_state)
 set(below "")

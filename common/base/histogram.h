@@ -1,0 +1,34 @@
+/* histogram.h - how often a duration fell below each of some bounds, as Prometheus counts
+ */
+#ifndef RINGBENCH_COMMON_BASE_HISTOGRAM_H
+#define RINGBENCH_COMMON_BASE_HISTOGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTOGRAM_BOUNDS 8
+
+/* The upper bounds of its buckets, in seconds, rising: of what takes milliseconds, and of
+ * what people wait for. */
+typedef const double histogram_bounds[HISTOGRAM_BOUNDS];
+static histogram_bounds histogram_quick = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10};
+static histogram_bounds histogram_slow = {1, 10, 60, 300, 1800, 7200, 28800, 86400};
+
+/* All zero: nothing was counted. */
+struct histogram {
+    uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* of each bucket alone; beyond the last */
+    double sum_s;
+};
+
+static inline void histogram_add(struct histogram *histogram, histogram_bounds bounds,
+                                 double seconds)
+{
+    size_t i = 0;
+
+    while (i < HISTOGRAM_BOUNDS && seconds > bounds[i])
+        i++;
+    histogram->counts[i]++;
+    histogram->sum_s += seconds;
+}
+
+#endif
