@@ -83,7 +83,7 @@ void figures_make(const struct sim_model *model, const struct case_file *file,
     *us = mean_us(model, row, bytes, &estimate);
     if (*us >= HUGE_VAL)
         return;
-    memset(out, 0, sizeof(*out));
+    *out = (struct measurement){.skew_us = -1};
     if (spec->iters) {
         out->iters = spec->iters * spec->agg_iters;
         out->mean_us =

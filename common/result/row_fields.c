@@ -49,6 +49,8 @@ static const struct row_field fields[] = {
      "`isolated`, without a split: per rank, how long after the middle one it came to the call, median over calls"},
     {"late_error_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
      "how far the nodes' clocks may be off in that; 0: they have one"},
+    {"skew_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
+     "between the first and the last rank to leave the barrier before timed calls, median over these barriers"},
     {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV | KEPT_APART,
      "`isolated`, and with `per_iter`: each iteration, maximum over ranks"},
     {"simulated", ROW_TRUE, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,

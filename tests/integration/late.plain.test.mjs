@@ -47,7 +47,9 @@ for (const [what, places, options] of /** @type {any[][]} */ ([
     for (const {
       late_us: [first, second],
       late_error_us: error,
+      skew_us: skew,
     } of late.rows) {
+      assert.ok(skew >= 0 && skew < 1e8, `${skew}: clocks differ by 1e9 us`);
       assert.ok(second > 10000 - error && Math.abs(first) < 10000, `${first} ${second} ${error}`);
     }
     const healthy = await lateness(server);

@@ -46,6 +46,7 @@ describe('the simulation', { concurrency: 4 }, () => {
     for (const row of rows) {
       assert.equal(row.simulated, true);
       assert.equal(row.wrong, null);
+      assert.equal(row.skew_us, undefined, 'there is no clock to measure it by');
       assert.match(row.nccl.algo, /^(RING|TREE)$/);
       assert.ok(
         lines.some((line) => line.endsWith(`  ${row.nccl.algo}`)),
@@ -83,7 +84,10 @@ describe('the simulation', { concurrency: 4 }, () => {
     const { id } = await server.run({ sizes: [8], iters: 1 });
     const run = await server.runEnds(id);
     assert.equal(run.backend, 'host');
-    for (const row of await server.rows(id)) assert.equal(row.simulated, undefined);
+    for (const row of await server.rows(id)) {
+      assert.equal(row.simulated, undefined);
+      assert.ok(row.skew_us >= 0, `${row.skew_us}`);
+    }
   });
 
   test('the same seed gives the same rows, another seed others', limit, async (t) => {

@@ -16,6 +16,7 @@ struct world {
     double offset_ns[RANKS], drift; /* of each rank's clock, whose seconds are longer */
     struct arrivals ranks[RANKS];
     double came_ns[CALLS][RANKS]; /* the truth */
+    double skew_us[CALLS];        /* likewise, of the barriers */
 };
 
 static double message_ns(struct world *world, int from, int to)
@@ -35,7 +36,7 @@ static int64_t shown(const struct world *world, int rank, double ns)
 /* Each rank leaves the barrier when it has heard of all. */
 static double go_through(struct world *world, int call, double now)
 {
-    double in[RANKS], last = 0;
+    double in[RANKS], last = 0, first_out = HUGE_VAL, last_out = 0;
 
     for (int i = 0; i < RANKS; i++)
         in[i] = now + 2000 * noise_uniform(&world->noise);
@@ -53,7 +54,10 @@ static double go_through(struct world *world, int call, double now)
                                       .came_ns = shown(world, i, came)});
         world->came_ns[call][i] = came;
         last = came > last ? came : last;
+        first_out = out < first_out ? out : first_out;
+        last_out = out > last_out ? out : last_out;
     }
+    world->skew_us[call] = (last_out - first_out) / 1e3;
     return last + 50000;
 }
 
@@ -101,6 +105,43 @@ TEST(lateness_is_true_within_its_error)
             assert_true(fabs(late_us[i] - true_late_us(&world, i)) <= error_us);
         assert_true(late_us[LATE_RANK] > 250);
     }
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* As the lateness, but for two of the ranks' clocks. */
+TEST(a_skew_is_true_within_the_clocks_error)
+{
+    struct world world = {.late_ns = 300000, .wire_ns = 10000};
+    double late_us[RANKS], error_us;
+
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        play(&world, seed);
+        assert_int_equal(arrivals_late_us(world.ranks, RANKS, late_us, &error_us), 0);
+        qsort(world.skew_us, CALLS, sizeof(double), compare_numbers);
+        double truth = (world.skew_us[CALLS / 2 - 1] + world.skew_us[CALLS / 2]) / 2;
+        assert_true(truth > 5);
+        assert_near(arrivals_skew_us(world.ranks, RANKS), truth, error_us);
+    }
+}
+
+TEST(a_skew_on_one_clock_is_exact)
+{
+    struct arrivals ranks[3];
+
+    for (int i = 0; i < 3; i++) {
+        arrivals_init(&ranks[i]);
+        for (int64_t call = 0; call < 3; call++)
+            arrivals_add(&ranks[i], (struct arrival){.in_ns = call * 100000,
+                                                     .out_ns = call * 100000 + 900 +
+                                                               i * 1000 * (call + 1)});
+    }
+    assert_near(arrivals_skew_us(ranks, 3), 4, 1e-9); /* of 2, 4 and 6 */
 }
 
 TEST(a_clock_that_runs_faster_is_followed)

@@ -1,5 +1,7 @@
 /* test_bench_state.c - parts of the bench loop over a backend that moves nothing */
+#include "agent/worker/bench/arrival.h"
 #include "agent/worker/bench/check.h"
+#include "agent/worker/bench/measure.h"
 #include "agent/worker/bench/timed_data.h"
 #include "tests/unit/test.h"
 
@@ -8,8 +10,9 @@
 struct backend_comm {
     char send[BUFFER_BYTES], recv[BUFFER_BYTES];
     size_t filled; /* the most bytes that one fill was asked for */
-    int fills;
+    int fills, barriers;
     bool is_moving;
+    int n_skewed; /* exchanges of arrivals by which rank 2 left the barrier 1 s late */
 };
 
 static int no_wait(struct backend_comm *comm, struct error *err)
@@ -57,6 +60,7 @@ static int fill(struct backend_comm *comm, void *to, const void *element, size_t
     return 0;
 }
 
+/* Nothing of the others; in a case of one group they do as this rank. */
 static int allgather(struct backend_comm *comm, const void *mine, size_t len, void *all,
                      struct error *err)
 {
@@ -64,6 +68,27 @@ static int allgather(struct backend_comm *comm, const void *mine, size_t len, vo
     (void)err;
     memcpy(all, mine, len);
     memset((char *)all + len, 0, 2 * len);
+    return 0;
+}
+
+static int allgather_alike(struct backend_comm *comm, const void *mine, size_t len,
+                           void *all, struct error *err)
+{
+    (void)err;
+    for (int i = 0; i < 3; i++)
+        memcpy((char *)all + (size_t)i * len, mine, len);
+    if (len >= sizeof(struct arrivals) && comm->n_skewed-- > 0) {
+        struct arrivals *late = (void *)((char *)all + 2 * len);
+
+        late->of[0].out_ns += 1000000000;
+    }
+    return 0;
+}
+
+static int count_barrier(struct backend_comm *comm, struct error *err)
+{
+    (void)err;
+    comm->barriers++;
     return 0;
 }
 
@@ -169,4 +194,39 @@ TEST(timed_calls_begin_with_the_ranks_own_data)
     assert_int_equal(comm.fills, 5);
     assert_own_input(comm.send, &row.call, BUFFER_BYTES / sizeof(float));
     timed_data_destroy(bench.data);
+}
+
+/* Barriers behind the warm-up's: at most four before the row's own. */
+static int barriers_with(int n_skewed)
+{
+    static int of[3], place[] = {0, 1, 2}, sizes[] = {3};
+    struct run_spec spec = {.iters = 20, .warmup = 1, .agg_iters = 1};
+    struct backend backend = silent;
+    struct backend_comm comm;
+    struct case_file file;
+    struct progress progress;
+    struct bench bench = bench_of(&comm, &file, &progress);
+    struct bench_row row = {.call = {.kind = COLLECTIVE_BROADCAST, .count = 1},
+                            .offsets = 1};
+    struct measurement out = {0};
+    struct error err = {0};
+
+    backend.allgather = allgather_alike;
+    backend.barrier = count_barrier;
+    bench.backend = &backend;
+    file.spec = &spec;
+    file.world_size = 3;
+    file.groups = (struct split_groups){3, 1, of, place, sizes};
+    comm.n_skewed = n_skewed;
+    assert_int_equal(measure_row(&bench, &row, &out, &err), 0);
+    assert_int_equal(out.iters, 20);
+    measurement_release(&out);
+    return comm.barriers - 1;
+}
+
+TEST(a_barrier_is_repeated_while_ranks_leave_it_apart)
+{
+    assert_int_equal(barriers_with(0), 1 + 1);
+    assert_int_equal(barriers_with(2), 3 + 1);
+    assert_int_equal(barriers_with(100), 4 + 1);
 }

@@ -11,6 +11,7 @@
 #include "agent/worker/group/hostid.h"
 #include "common/base/fnv.h"
 #include "common/base/median.h"
+#include "common/base/memory.h"
 #include "common/base/order_stat.h"
 
 /* Of the ranks that read one clock: the last that came to each barrier, and the first
@@ -158,6 +159,35 @@ static void find_late(const struct machines *machines, const struct arrivals *ra
         order_stat_sort(own, calls);
         late_us[k] = median_of_sorted(own, calls);
     }
+}
+
+double arrivals_skew_us(const struct arrivals *ranks, int n)
+{
+    size_t size = (size_t)n;
+    struct machines machines = {
+        .list = memory_zeroed(size, sizeof(*machines.list), "arrivals"),
+        .of = memory_zeroed(size, sizeof(*machines.of), "arrivals")};
+    double skews[ARRIVALS_MAX];
+
+    assert(ranks->n >= 1 && ranks->n <= ARRIVALS_MAX);
+    for (int i = 0; i < n; i++)
+        add_rank(&machines, i, &ranks[i]);
+    compare_clocks(&machines, ranks->n);
+    for (int64_t i = 0; i < ranks->n; i++) {
+        int64_t first = INT64_MAX, last = INT64_MIN;
+
+        for (int k = 0; k < n; k++) {
+            int64_t left = ranks[k].of[i].out_ns - machines.list[machines.of[k]].ahead_ns;
+
+            first = left < first ? left : first;
+            last = left > last ? left : last;
+        }
+        skews[i] = (double)(last - first) / 1e3;
+    }
+    free(machines.list);
+    free(machines.of);
+    order_stat_sort(skews, (size_t)ranks->n);
+    return median_of_sorted(skews, (size_t)ranks->n);
 }
 
 int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,

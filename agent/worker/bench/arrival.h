@@ -40,4 +40,8 @@ void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                      double *error_us);
 
+/* How long the last rank left a barrier after the first; the median over the barriers of
+ * which there are records. As above. */
+double arrivals_skew_us(const struct arrivals *ranks, int n);
+
 #endif

@@ -17,6 +17,8 @@
 #define TRIALS_MAX 6
 #define GROWTH_MAX 20 /* of a block at once: it may not stay as fast */
 #define ROUNDING 1e-6
+#define SETTLED_PART 0.02 /* of the calls' time: a skew that does not matter ... */
+#define SETTLE_MAX 4      /* ... and how often to try for one */
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
@@ -185,6 +187,12 @@ static int take_samples(struct loop *loop, struct error *err)
     return 0;
 }
 
+/* What the barrier before these calls was like for this rank. */
+static void keep_arrival(struct loop *loop, const struct timed_ns *ns)
+{
+    arrivals_add(&loop->arrivals, (struct arrival){ns->in_ns, ns->out_ns, ns->out_ns});
+}
+
 static int time_calls(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend_laps *laps = laps_of(loop);
@@ -201,6 +209,7 @@ static int time_calls(struct loop *loop, struct own_figures *own, struct error *
     if (is_blocking ? loop->timing.blocking(&loop->timed, &ns, err)
                     : loop->timing.back_to_back(&loop->timed, &ns, err))
         return -1;
+    keep_arrival(loop, &ns);
     own->enqueue_us = us_per_call(loop, ns.enqueue_ns, loop->iters);
     own->mean_us = us_per_call(loop, ns.total_ns, loop->iters);
     return take_samples(loop, err);
@@ -248,6 +257,7 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
     loop->timed.operations = 1;
     if (status)
         return -1;
+    keep_arrival(loop, &ns);
     own->enqueue_us = us_per_call(loop, ns.enqueue_ns, loop->iters * replays);
     own->mean_us = us_per_call(loop, ns.total_ns, loop->iters * replays);
     return 0;
@@ -286,6 +296,43 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
         total_us / (double)loop->bench->file->spec->agg_iters / (double)loop->iters;
     own->enqueue_us = us_per_call(loop, enqueue_ns, loop->iters);
     return 0;
+}
+
+/* How a barrier went, as the ranks tell each other. */
+struct settling {
+    struct arrivals arrivals;
+    double us; /* that the calls behind it are expected to take */
+};
+
+/* A rank that slept in the barrier leaves it late. Repeat it until the ranks leave close
+ * together compared with the calls, which take long if there are many of them. */
+static int settle(struct loop *loop, struct error *err)
+{
+    int n = loop->bench->file->world_size;
+    struct settling *all = memory_zeroed((size_t)n, sizeof(*all), "arrivals");
+    struct arrivals *last = memory_zeroed((size_t)n, sizeof(*last), "arrivals");
+    bool is_settled = loop->bench->backend->timing != NULL;
+    int status = 0;
+
+    for (int i = 0; !status && !is_settled && i < SETTLE_MAX; i++) {
+        struct settling own = {.us = loop->submit_us * (double)loop->iters};
+        struct arrival arrival = {.in_ns = clock_monotonic_ns()};
+        double us = 0;
+
+        arrivals_init(&own.arrivals);
+        status = bench_barrier(loop->bench, err);
+        arrival.out_ns = arrival.came_ns = clock_monotonic_ns();
+        arrivals_add(&own.arrivals, arrival);
+        status = status || bench_allgather(loop->bench, &own, sizeof(own), all, err);
+        for (int k = 0; !status && k < n; k++) {
+            last[k] = all[k].arrivals;
+            us = all[k].us > us ? all[k].us : us;
+        }
+        is_settled = !status && arrivals_skew_us(last, n) <= SETTLED_PART * us;
+    }
+    free(all);
+    free(last);
+    return status ? -1 : 0;
 }
 
 /* loop->iters submissions, timed as the row is to be. */
@@ -459,14 +506,21 @@ static int combine_samples(const struct loop *loop, struct measurement *out,
     return status;
 }
 
-/* Rank 0, which reports them: how late the ranks came. */
-static int find_late(const struct arrivals *all, int n, struct measurement *out,
-                     struct error *err)
+/* Rank 0, which reports them: how late the ranks came, and the barriers' skew, which is
+ * of all groups. */
+static int find_late(const struct loop *loop, const struct arrivals *all,
+                     struct measurement *out, struct error *err)
 {
-    out->late_us = calloc((size_t)n, sizeof(*out->late_us));
-    return out->late_us && !arrivals_late_us(all, n, out->late_us, &out->late_error_us)
-               ? 0
-               : error_set(err, ERROR_MEMORY, "arrivals: out of memory");
+    int n = loop->bench->file->world_size, n_groups = loop->bench->file->groups.n;
+
+    for (int i = 0; i < n_groups && !loop->bench->backend->timing; i++)
+        out[i].skew_us = arrivals_skew_us(all, n);
+    if (loop->bench->file->spec->timing != TIMING_ISOLATED || n_groups > 1)
+        return 0;
+    out->late_us = memory_zeroed((size_t)n, sizeof(*out->late_us), "arrivals");
+    return arrivals_late_us(all, n, out->late_us, &out->late_error_us)
+               ? error_set(err, ERROR_MEMORY, "arrivals: out of memory")
+               : 0;
 }
 
 static int combine_arrivals(const struct loop *loop, struct measurement *out,
@@ -477,7 +531,7 @@ static int combine_arrivals(const struct loop *loop, struct measurement *out,
     int status = bench_allgather(loop->bench, &loop->arrivals, sizeof(*all), all, err);
 
     if (!status && loop->bench->rank == 0)
-        status = find_late(all, n, out, err);
+        status = find_late(loop, all, out, err);
     free(all);
     return status;
 }
@@ -531,7 +585,7 @@ static void prepare(struct loop *loop, struct measurement *out)
         size_t n = (size_t)groups->sizes[i];
 
         out[i] = (struct measurement){
-            .times_us = memory_zeroed(n, sizeof(*out->times_us), "times")};
+            .times_us = memory_zeroed(n, sizeof(*out->times_us), "times"), .skew_us = -1};
         if (is_sampled)
             out[i].samples_us =
                 memory_zeroed(samples, sizeof(*out->samples_us), "samples");
@@ -581,14 +635,14 @@ static int measure(struct loop *loop, struct measurement *out, struct error *err
     bool is_counted = spec->iters > 0;
 
     prepare(loop, out);
-    if (warm_up(loop, err) || (is_counted && time_block(loop, err)) ||
+    if (warm_up(loop, err) ||
+        (is_counted && (settle(loop, err) || time_block(loop, err))) ||
         combine_figures(loop, out, err) ||
         (!is_counted && measure_blocks(loop, out, err)))
         return -1;
     for (int i = 0; i < bench->file->groups.n; i++)
         out[i].iters = timed_calls(loop);
-    if (spec->timing == TIMING_ISOLATED && bench->file->groups.n == 1 &&
-        combine_arrivals(loop, out, err))
+    if (combine_arrivals(loop, out, err))
         return -1;
     if (loop->has_graph)
         bench->backend->graph->drop(bench->comm);

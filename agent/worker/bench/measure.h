@@ -22,6 +22,7 @@ struct measurement {
     /* Per rank, see arrival.h: `isolated`, of rank 0 where all ranks are one group; NULL
      */
     double *late_us, late_error_us;
+    double skew_us; /* of the barriers before its calls; negative: not measured */
     /* Of a row whose calls were timed in blocks, else 0 and NULL. */
     long n_blocks;
     double *blocks_us; /* per call, mean over ranks, in the order of time */

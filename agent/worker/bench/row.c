@@ -151,6 +151,8 @@ json_t *row_result(const struct bench_row *row, const struct case_file *file,
         json_object_set_new(result, "late_us", number_array(figures->late_us, n));
         json_object_set_new(result, "late_error_us", json_real(figures->late_error_us));
     }
+    if (result && figures->skew_us >= 0)
+        json_object_set_new(result, "skew_us", json_real(figures->skew_us));
     if (result && figures->n_blocks > 0)
         add_blocks(result, figures);
     return result;

@@ -43,6 +43,7 @@ static inline int barrier(struct timed *timed, struct error *err)
 
 int timed_back_to_back(struct timed *timed, struct timed_ns *out, struct error *err)
 {
+    out->in_ns = clock_monotonic_ns();
     if (barrier(timed, err))
         return -1;
     int64_t start = clock_monotonic_ns(), last = start;
@@ -59,14 +60,16 @@ int timed_back_to_back(struct timed *timed, struct timed_ns *out, struct error *
     if (wait_for_all(timed, err))
         return -1;
     out->total_ns = clock_monotonic_ns() - start;
+    out->out_ns = start;
     return 0;
 }
 
 int timed_blocking(struct timed *timed, struct timed_ns *out, struct error *err)
 {
-    *out = (struct timed_ns){0, 0};
+    *out = (struct timed_ns){.in_ns = clock_monotonic_ns()};
     if (barrier(timed, err))
         return -1;
+    out->out_ns = clock_monotonic_ns();
     for (long i = 0; i < timed->iters; i++) {
         int64_t start = clock_monotonic_ns();
         if (submit(timed, err))

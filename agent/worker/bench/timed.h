@@ -41,6 +41,7 @@ struct timed {
 struct timed_ns {
     int64_t enqueue_ns; /* until the submissions had returned */
     int64_t total_ns;
+    int64_t in_ns, out_ns; /* of the barrier before them: came to it, left it */
 };
 
 /* One after another, and a wait at the end. */
