@@ -219,6 +219,8 @@ const TITLES = [
   ],
 ];
 const LEFT_OUT = new Set(['fault']);
+/* Where a description says which document has more: a page has none of these. */
+const DOCUMENT = /[:;,.]? *(see )?docs\/\S+\.md\S*/g;
 
 /* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the
  * server's description. kind: text, number, choice (one of), several (any of), list (comma
@@ -297,7 +299,7 @@ function fromSchema(schema, pointer, top) {
     usual: schema.default,
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
     help:
-      schema.description ??
+      schema.description?.replace(DOCUMENT, '') ??
       (items && usual ? `If none is selected: ${[usual].flat().join(', ')}.` : undefined),
   };
 }

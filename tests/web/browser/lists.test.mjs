@@ -42,6 +42,27 @@ test('an address with two states shows both', LIMIT, async (t) => {
   await sees(page, '3 runs');
 });
 
+test('the board of nights has a day for each run with a gate, and leads to what failed', LIMIT, async (t) => {
+  const { server, page, open } = await setUp(t);
+  addRuns(server, 3, () => ({ name: 'nightly' }));
+  ['pass', 'pass', 'fail'].forEach((answer, i) =>
+    Object.assign(server.runs.get(`run-${i}`), {
+      created: new Date(Date.now() - (2 - i) * 24 * 3600 * 1000).toISOString(),
+      extra: { verdicts: [{ kind: 'gate', answer, sentence: `${answer}: ${i}`, nodes: [] }] },
+    }),
+  );
+  await open('/');
+  const nights = page.getByRole('region', { name: 'Gates of the last 14 days' }).locator('tbody a.pill');
+  await nights.nth(2).waitFor();
+  assert.deepEqual(await nights.allInnerTexts(), ['✓', '✓', '✕']);
+  await page.goto(`${server.url}/?state=completed`);
+  await sees(page, '3 runs');
+  assert.equal(await nights.count(), 0);
+  await page.goBack();
+  await nights.last().click();
+  await page.waitForURL(/\/runs\/run-2$/);
+});
+
 test('runs are found by what their verdicts answer', LIMIT, async (t) => {
   const { server, page, open } = await setUp(t);
   addRuns(server, 3, (i) => ({ name: `name ${i}` }));

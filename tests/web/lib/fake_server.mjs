@@ -262,7 +262,8 @@ export class FakeServer {
       .map((run) => this.describe(run))
       .filter((run) => states.length === 0 || states.includes(run.state))
       .filter(
-        (run) => !params.has('verdict') || run.verdicts.some((one) => one.answer === params.get('verdict')),
+        (run) =>
+          !params.has('verdict') || run.verdicts.some((one) => params.getAll('verdict').includes(one.answer)),
       )
       .filter((run) => !params.has('node') || run.nodes.some((node) => node.name === params.get('node')))
       .filter((run) => !params.has('judged') || run.verdicts.length > 0)

@@ -59,7 +59,12 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
   });
   const [first, end] = !isMany ? [0, entries.length] : onPaper ? [0, ALL_UP_TO] : range;
   const span = COLUMNS.length - (facts.hasWay ? 0 : 1);
-  const note = [unrealInWords(book), thinnedInWords(book), repeatsInWords(facts.repeats)];
+  const note = [
+    unrealInWords(book),
+    thinnedInWords(book),
+    repeatsInWords(facts.repeats),
+    facts.isNoisy && '~: not known as well as asked',
+  ];
   const names = [facts.types.size < 2 && 'one-type', !facts.hasWay && 'no-way', isMany && 'many'];
   return (
     <section class="card">
@@ -120,11 +125,12 @@ export function RunTable({ app, id, book, sort, cases, onSort, onPaper = false }
 
 /* What the whole table shares. */
 function factsOf(entries) {
-  const facts = { types: new Set(), repeats: 0, hasWay: false };
+  const facts = { types: new Set(), repeats: 0, hasWay: false, isNoisy: false };
   for (const entry of entries) {
     facts.types.add(entry.type);
     facts.repeats = Math.max(facts.repeats, entry.out?.repeats ?? 0, entry.in?.repeats ?? 0);
     facts.hasWay ||= wayOfEntry(entry) !== '';
+    facts.isNoisy ||= (entry.out?.noisy ?? 0) + (entry.in?.noisy ?? 0) > 0;
   }
   return facts;
 }

@@ -5,6 +5,8 @@ import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
 import { RUN_STATES, stateWord } from '../states.mjs';
 import { AnswerPill, Chips, Later, Region, RunPill, SortHead, Time, Toggles } from '../parts.jsx';
+import { NightBoard } from '../night_board.jsx';
+import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
 import { Curve, Outcome, WhatCell } from '../run_row.jsx';
 import { Tray, useTray } from '../tray.jsx';
@@ -53,6 +55,8 @@ const SORTED_ARE = { duration: ' that ended', figure: ' with a figure' };
 export default function Runs({ app, query }) {
   const [list, setList] = useState(null);
   const [nodes, setNodes] = useState(null);
+  /* With the first runs, so that these do not jump. */
+  const [nights, setNights] = useState({ at: 0, runs: [] });
   const [note, setNote] = useState('Asking the server…');
   const counted = useRef(/** @type {any} */ ({}));
   const place = useMemo(keepPlace, []);
@@ -62,6 +66,7 @@ export default function Runs({ app, query }) {
   const change = (set) =>
     app.go({ view: 'runs', query: { ...query, cursor: '', ...set } }, { replace: true });
   const key = JSON.stringify(query);
+  const isFiltered = Object.entries(NO_FILTER).some(([name, none]) => query[name].length !== none.length);
 
   useEffect(() => {
     app.title('Runs');
@@ -78,9 +83,10 @@ export default function Runs({ app, query }) {
         /* Counting takes longer than a page: once for each filter, and when a run was added. */
         const { key: of, first } = counted.current;
         const isCounted = of === key && first === list?.runs[0]?.id;
-        const [found, { nodes: all }] = await Promise.all([
+        const [found, { nodes: all }, judged] = await Promise.all([
           app.api.list(runListQuery(query, PAGE, !isCounted)),
           app.api.nodes(),
+          isFiltered ? nights : askNights(app, nights),
         ]);
         if (!isCurrent()) {
           return;
@@ -90,6 +96,7 @@ export default function Runs({ app, query }) {
         }
         setList({ ...found, key });
         setNodes(all);
+        setNights(judged);
         setNote('');
       } catch (error) {
         setNote(error.status ? error.message : 'Waiting for the server.');
@@ -101,12 +108,12 @@ export default function Runs({ app, query }) {
   useEffect(() => list && place.restore(), [list]);
 
   const runs = list?.runs ?? [];
-  const isFiltered = Object.entries(NO_FILTER).some(([name, none]) => query[name].length !== none.length);
   const isEmpty = list !== null && runs.length === 0 && !isFiltered;
   const address = (cursor) => formatAddress({ view: 'runs', query: { ...query, cursor } });
   return (
     <>
       <Attention app={app} nodes={nodes} />
+      {!isFiltered && !query.cursor && <NightBoard runs={nights.runs} now={app.api.now()} />}
       <div class="title">
         <h1>Runs</h1>
         <span class="muted" role="status">
@@ -146,6 +153,16 @@ export default function Runs({ app, query }) {
       {isEmpty && <Later app={app} name="FirstSteps" props={{ app, nodes: nodes ?? [] }} />}
     </>
   );
+}
+
+/* {at, runs}: the runs of the night board, and when they were asked for. */
+async function askNights({ api }, known) {
+  const now = api.now();
+  if (now < known.at + ATTENTION_MS) {
+    return known;
+  }
+  const { runs } = await api.list(nightsQuery(now)).catch(() => known);
+  return { at: now, runs };
 }
 
 /* Failed gates and suspects of the last runs, lost nodes, and how many nodes there are. */

@@ -1,0 +1,37 @@
+/* nights.mjs - how runs of the same name passed their gates, day by day. No DOM. */
+import { badVerdict } from './verdicts.mjs';
+
+export const DAYS = 14;
+const NIGHTS_MIN = 2;
+const ROWS_MAX = 8;
+const DAY_MS = 24 * 3600 * 1000;
+
+const dayOf = (time) => new Date(time).toLocaleDateString('sv');
+
+/** What GET /runs is asked for: runs whose gate passed or failed. */
+export const nightsQuery = (now) =>
+  `verdict=pass&verdict=fail&limit=500&since=${new Date(now - DAYS * DAY_MS).toISOString()}`;
+
+/** {days, rows: [{name, nights}]}: the last days as dates, oldest first, and for each name that has
+ * run on several of them one run a day or null: the newest that failed, else the newest. Names that
+ * failed last come first. `runs`: the newest first.
+ * @param {Schema.RunList['runs']} runs */
+export function nightsOf(runs, now) {
+  const days = Array.from({ length: DAYS }, (_, i) => dayOf(now - (DAYS - 1 - i) * DAY_MS));
+  const byName = new Map();
+  for (const run of runs.filter(({ name }) => name !== '')) {
+    const at = days.indexOf(dayOf(run.created ?? 0));
+    const nights = byName.get(run.name) ?? days.map(() => null);
+    byName.set(run.name, nights);
+    if (at >= 0 && (nights[at] === null || (badVerdict(run) && !badVerdict(nights[at])))) {
+      nights[at] = run;
+    }
+  }
+  const ranOf = (nights) => nights.filter((run) => run !== null);
+  const isBadLast = (nights) => (badVerdict(ranOf(nights).at(-1)) ? 0 : 1);
+  const rows = [...byName]
+    .map(([name, nights]) => ({ name, nights }))
+    .filter(({ nights }) => ranOf(nights).length >= NIGHTS_MIN)
+    .sort((a, b) => isBadLast(a.nights) - isBadLast(b.nights) || (a.name < b.name ? -1 : 1));
+  return { days, rows: rows.slice(0, ROWS_MAX) };
+}
