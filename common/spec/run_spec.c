@@ -317,6 +317,8 @@ static const struct spec_field table[] = {
      .about = "for the host backend only"},
     {"share", "false", SPEC_SHAPES, SPEC_BOOLEAN(share),
      .about = "other runs may use the nodes at the same time"},
+    {"avoid_suspects", "false", SPEC_APART, SPEC_BOOLEAN(avoid_suspects),
+     .about = "use no node that watches suspect to be slow"},
     {"preflight", "\"warn\"", SPEC_APART, SPEC_CHOICE(preflight, preflights),
      .about = "findings on the nodes before the start: warn reports them, require refuses the run, off does not check"},
     {"fault", NULL, SPEC_CASE | SPEC_HIDDEN | SPEC_SHOWN, SPEC_JSON(fault, spec_check_object)},

@@ -141,6 +141,7 @@ struct run_spec {
     } launch;
     struct host_options host;
     bool share;
+    bool avoid_suspects;
     enum run_preflight preflight;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     struct {

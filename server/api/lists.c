@@ -109,6 +109,11 @@ static const struct column watch_columns[] = {
     COLUMNS_END,
 };
 
+static const struct column suspect_columns[] = {
+    COLUMN("NODE", "node"), COLUMN("SINCE", "since"),  COLUMN("WATCH", "watch"),
+    COLUMN("RUN", "run"),   COLUMN("WHY", "sentence"), COLUMNS_END,
+};
+
 static const struct {
     const char *key;
     const struct column *columns;
@@ -121,6 +126,7 @@ static const struct {
     [LIST_LAUNCHERS] = {"launchers", launcher_columns},
     [LIST_JOBS] = {"jobs", job_columns},
     [LIST_WATCHES] = {"watches", watch_columns},
+    [LIST_SUSPECTS] = {"suspects", suspect_columns},
 };
 
 int lists_append(enum list list, const json_t *items, enum form form,

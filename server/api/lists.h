@@ -17,7 +17,8 @@ enum list {
     LIST_BASELINES,
     LIST_LAUNCHERS,
     LIST_JOBS,
-    LIST_WATCHES
+    LIST_WATCHES,
+    LIST_SUSPECTS
 };
 
 /* Append items of the list as a table, behind those that the layout has seen. -1 when

@@ -273,6 +273,7 @@ const struct route_params
     launchers_route = {"GET", "/api/v1/launchers", FORMATS(format_params, table_formats)},
     jobs_route = {"GET", "/api/v1/jobs", FORMATS(format_params, table_formats)},
     watches_route = {"GET", "/api/v1/watches", FORMATS(format_params, table_formats)},
+    suspects_route = {"GET", "/api/v1/suspects", FORMATS(format_params, table_formats)},
     rendezvous_route = {"GET", "/api/v1/rendezvous", FORMATS(format_params, table_formats)},
     commands_route = {"GET", "/api/v1/agents/{agent}/commands", JSON_ONLY, LIST(commands)};
 
@@ -281,7 +282,7 @@ const struct route_params *const all_route_params[] = {
     &budget_route,       &projection_route,   &verdict_route,       &artifacts_route,   &differences_route,
     &topology_route,     &logs_route,         &compare_route,       &run_baseline_route, &baselines_route,
     &baseline_remove_route, &trends_route,    &nodes_route,         &node_preflight_route, &preflight_route,
-    &programs_route,     &launchers_route,    &jobs_route,          &watches_route,      &rendezvous_route,
-    &commands_route,
+    &programs_route,     &launchers_route,    &jobs_route,          &watches_route,      &suspects_route,
+    &rendezvous_route,   &commands_route,
     NULL};
 /* clang-format on */

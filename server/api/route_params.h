@@ -21,7 +21,8 @@ struct format_params {
     const struct params_format *format;
 };
 extern const struct route_params preflight_route, node_preflight_route, programs_route,
-    launchers_route, jobs_route, watches_route, rendezvous_route, budget_route;
+    launchers_route, jobs_route, watches_route, suspects_route, rendezvous_route,
+    budget_route;
 
 /* Without parameters, and of another type than JSON. */
 extern const struct route_params run_delete_route, artifact_route, report_route;

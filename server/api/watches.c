@@ -165,7 +165,31 @@ void api_watch_delete(struct http_request *request, void *arg)
     apply(arg, request, WATCHES_DELETE, 204);
 }
 
+void api_suspect_clear(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct change *change;
+    struct error err;
+
+    if (!params_type(request, "application/json"))
+        return;
+    change = begin_change(api, request, 204);
+    if (watches_clear(api->watches, http_request_param(request, "name"), on_kept, change,
+                      &err))
+        refuse(change, &err);
+}
+
 /* ---- The list, and one ---- */
+
+void api_suspect_list(struct http_request *request, void *arg)
+{
+    const struct api *api = arg;
+    struct format_params params;
+
+    if (params_read(request, &suspects_route, &params))
+        lists_reply(request, LIST_SUSPECTS, params.format,
+                    json_pack("{s:o}", "suspects", watches_suspects_json(api->watches)));
+}
 
 void api_watch_list(struct http_request *request, void *arg)
 {

@@ -75,8 +75,9 @@ struct node {
 struct node_registry {
     struct node **nodes; /* sorted by name */
     size_t count, capacity;
-    struct node *by_agent; /* a hash table of the same nodes by `agent` */
-    size_t cost;           /* of all of them */
+    struct node *by_agent;  /* a hash table of the same nodes by `agent` */
+    size_t cost;            /* of all of them */
+    const json_t *suspects; /* an object with a member for each; borrowed, or NULL */
 };
 
 void node_registry_release(struct node_registry *registry);

@@ -204,7 +204,10 @@ static bool consider(const struct choice *choice, const char *backend, size_t i,
 
     if (node->state != NODE_ALIVE || !is_selected(choice->spec, node))
         return false;
-    if (is_of_kind(node, choice->kind))
+    if (choice->spec->avoid_suspects &&
+        json_object_get(choice->registry->suspects, node->name))
+        buf_printf(refused, "; %s: is suspected to be slow", node->name);
+    else if (is_of_kind(node, choice->kind))
         ranks = ranks_on(choice->spec, node, backend, refused);
     else
         buf_printf(refused,
@@ -512,9 +515,9 @@ static bool are_same_devices(const struct run_spec *a, const struct run_spec *b)
 bool placement_is_alike(const struct run_spec *a, const struct run_spec *b)
 {
     return is_same_text(a->backend, b->backend) && a->pattern == b->pattern &&
-           a->share == b->share && a->ranks_per_node == b->ranks_per_node &&
-           least_nodes(a) == least_nodes(b) && most_nodes(a) == most_nodes(b) &&
-           !a->launch.name == !b->launch.name &&
+           a->share == b->share && a->avoid_suspects == b->avoid_suspects &&
+           a->ranks_per_node == b->ranks_per_node && least_nodes(a) == least_nodes(b) &&
+           most_nodes(a) == most_nodes(b) && !a->launch.name == !b->launch.name &&
            is_same_text(a->nodes.group, b->nodes.group) &&
            is_same_json(a->nodes.names, b->nodes.names) &&
            is_same_json(a->nodes.labels, b->nodes.labels) && is_same_program(a, b) &&

@@ -380,6 +380,12 @@ const struct node_registry *scheduler_nodes(const struct scheduler *scheduler)
     return &scheduler->nodes;
 }
 
+void scheduler_set_suspects(struct scheduler *scheduler, const json_t *suspects)
+{
+    scheduler->nodes.suspects = suspects;
+    wake_queue(scheduler->services.wake);
+}
+
 static json_t *node_json(const struct node *node)
 {
     json_t *out = node_to_json(node), *machine = machine_json(node, NULL);

@@ -37,25 +37,39 @@ static void judge_pairs(const json_t *run, struct chain_step *step)
                              VERDICT_NOT_EVALUATED);
     if (culprit)
         step->sentence = json_get_str(culprit, "sentence", "");
+    step->has_judged = step->answer != VERDICT_NOT_EVALUATED;
     if (json_array_size(json_object_get(culprit, "nodes")) > 0)
         step->named = json_object_get(culprit, "nodes");
+}
+
+/* Links between neighbours in a ring are among all pairs only: up to so many nodes. */
+#define ALL_PAIRS_MAX 64
+
+/* The run's follow-up, with all pairs. A new object, or NULL. */
+static json_t *pairs_of(const json_t *run)
+{
+    json_t *follow_up = follow_up_of(run);
+    json_t *spec = json_incref(json_object_get(follow_up, "spec"));
+    size_t n = json_array_size(json_object_get(run, "nodes"));
+
+    if (spec && n <= ALL_PAIRS_MAX)
+        json_object_set_new(spec, "rounds", json_integer((json_int_t)n - 1));
+    json_decref(follow_up);
+    return spec;
 }
 
 static void judge_whole(const json_t *run, struct chain_step *step)
 {
     static const enum verdict_answer known[] = {VERDICT_PASS, VERDICT_FAIL};
     const json_t *gate = verdicts_find(json_object_get(run, "verdicts"), VERDICT_GATE);
-    json_t *follow_up;
 
     step->answer = answer_of(gate, known, 2, VERDICT_NOT_EVALUATED);
+    step->has_judged = step->answer == VERDICT_PASS;
     step->was_alarm = json_object_get(baseline_check(run), "again") != NULL;
     if (gate)
         step->sentence = json_get_str(gate, "sentence", "");
-    if (step->answer != VERDICT_FAIL || !gate_failed(gate))
-        return;
-    follow_up = follow_up_of(run);
-    step->follow_up = json_incref(json_object_get(follow_up, "spec"));
-    json_decref(follow_up);
+    if (step->answer == VERDICT_FAIL && gate_failed(gate))
+        step->follow_up = pairs_of(run);
 }
 
 void chain_judge(const json_t *run, struct chain_step *step)

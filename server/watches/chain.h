@@ -19,6 +19,7 @@ struct chain_step {
     enum verdict_answer answer; /* PASS, FAIL, NOT_EVALUATED, NONE, SLOW_NODE, ... */
     const char *sentence;       /* that says why; borrowed from the run */
     json_t *named;     /* nodes that the answer names, an array; borrowed, or NULL */
+    bool has_judged;   /* it says of each of its nodes whether that is slow */
     json_t *follow_up; /* the spec to measure next, a new object, or NULL */
 };
 

@@ -5,7 +5,6 @@
 
 #include "common/base/json_util.h"
 #include "server/finding/finding.h"
-#include "server/watches/chain.h"
 
 static const char waiting[] = "waiting", measuring[] = "measuring", over[] = "over";
 
@@ -218,47 +217,46 @@ static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer ans
     json_decref(level);
 }
 
-void sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms)
+void sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
+                    int64_t now_ms)
 {
-    struct chain_step step;
     size_t i;
     json_t *batch;
 
     if (!sweep_run(watch, &i))
         return;
     batch = sweep_batch(watch, i);
-    chain_judge(run, &step);
     json_object_del(batch, "run");
-    if (step.has_yielded) {
+    if (step->has_yielded) {
         count(watch, "yielded", 1);
         set_state(batch, waiting);
         return;
     }
     count(watch, "runs", 1);
-    count(watch, "alarms", step.was_alarm);
-    note_nodes(watch, run, step.answer, now_ms);
-    if (step.follow_up) {
+    count(watch, "alarms", step->was_alarm);
+    note_nodes(watch, run, step->answer, now_ms);
+    if (step->follow_up) {
         count(watch, "fails", 1);
         json_object_set_new(batch, "is_slow", json_true());
-        json_object_set_new(batch, "spec", step.follow_up);
+        json_object_set_new(batch, "spec", step->follow_up);
         json_object_set(
             batch, "group",
             json_object_get(json_object_get(json_object_get(run, "spec"), "nodes"),
                             "group"));
-        json_object_set_new(batch, "why", json_clean_string(step.sentence));
+        json_object_set_new(batch, "why", json_clean_string(step->sentence));
         set_state(batch, waiting);
         return;
     }
-    if (step.named) {
+    if (step->named) {
         count(watch, "named", 1);
-        json_object_set(batch, "named", step.named);
+        json_object_set(batch, "named", step->named);
     }
-    if (json_get_bool(batch, "is_slow", false) && !step.named) {
+    if (json_get_bool(batch, "is_slow", false) && !step->named) {
         count(watch, "unexplained", 1);
-        if (step.answer != VERDICT_NONE)
-            step.answer = VERDICT_FAIL;
+        if (step->answer != VERDICT_NONE)
+            step->answer = VERDICT_FAIL;
     }
-    end_batch(batch, step.answer, step.sentence);
+    end_batch(batch, step->answer, step->sentence);
 }
 
 bool sweep_is_over(const json_t *watch)

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/watches/chain.h"
+
 #define SWEEPS_KEPT 30
 #define SWEEP_ALL SIZE_MAX
 
@@ -51,9 +53,11 @@ const char *sweep_run(const json_t *watch, size_t *batch);
  */
 void sweep_take_run(json_t *watch, size_t batch, const char *run);
 
-/* The run under way has ended; run: its document. Then a node counts as measured, and the
- * batch is over unless a run follows. */
-void sweep_take_end(json_t *watch, const json_t *run, int64_t now_ms);
+/* The run under way has ended; run: its document; step: what chain_judge says of it,
+ * whose `follow_up` is taken. Then a node counts as measured, and the batch is over
+ * unless a run follows. */
+void sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
+                    int64_t now_ms);
 
 /* The batch cannot be measured: its run is refused, or was deleted. */
 void sweep_give_up(json_t *watch, size_t batch, const char *why);

@@ -15,6 +15,7 @@
 #include "server/runs/scheduler.h"
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
+#include "server/watches/standing.h"
 #include "server/watches/sweep.h"
 #include "server/watches/watch_json.h"
 
@@ -44,6 +45,8 @@ struct watch {
 
 struct watches {
     struct watches_config config;
+    json_t *nodes;    /* by name: standing.h; the store has them */
+    json_t *suspects; /* by name, of these */
     TAILQ_HEAD(, watch) list;
     size_t n;
     uv_timer_t timer;
@@ -186,14 +189,78 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
     return watch->ended ? 0 : -1;
 }
 
+static bool has_name(const json_t *names, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        if (strcmp(json_string_value(json_array_get(names, i)), name) == 0)
+            return true;
+    return false;
+}
+
+/* What tells a node's machine from another one, and from itself before it was started
+ * anew: its boot id; of one that reports none the agent's. */
+static const char *identity_of(const struct watches *watches, const char *name)
+{
+    const struct node *node = node_find(scheduler_nodes(watches->config.scheduler), name);
+
+    return node ? json_get_str(node->inventory, "machine", node->boot_id) : "";
+}
+
+/* Store what is known of the node, or forget it when that is nothing. */
+static void put_node(struct watches *watches, json_t *node, struct store_write *write)
+{
+    const char *name = json_get_str(node, "id", "");
+    bool is_clean = standing_is_clean(node);
+
+    if (standing_is_suspect(node))
+        json_object_set(watches->suspects, name, node);
+    else
+        json_object_del(watches->suspects, name);
+    store_write_watched(write, "node", name, is_clean ? NULL : node);
+    if (is_clean)
+        json_object_del(watches->nodes, name);
+    else
+        json_object_set(watches->nodes, name, node);
+    scheduler_set_suspects(watches->config.scheduler, watches->suspects);
+}
+
+/* A single slow node may become a suspect; of a link or a rack nobody knows which node
+ * is.
+ */
+static void judge_node(struct watch *watch, const json_t *run,
+                       const struct chain_step *step, const char *name,
+                       struct store_write *write)
+{
+    struct watches *watches = watch->watches;
+    bool is_named = step->answer == VERDICT_SLOW_NODE && has_name(step->named, name);
+    json_t *node = json_incref(json_object_get(watches->nodes, name));
+
+    if (!node && !is_named)
+        return;
+    if (!node)
+        node = standing_document(name);
+    standing_take(node, watch->id, json_get_str(run, "id", ""), step->sentence, is_named,
+                  identity_of(watches, name), now_ms(watches));
+    put_node(watches, node, write);
+    json_decref(node);
+}
+
 static void take_end(struct watch *watch)
 {
-    json_t *run = run_unpack(watch->ended);
+    json_t *run = run_unpack(watch->ended), *node;
+    struct store_write *write = store_write_create();
+    struct chain_step step;
+    size_t i;
 
     watch->ended = NULL;
-    sweep_take_end(watch->doc, run, now_ms(watch->watches));
+    chain_judge(run, &step);
+    if (step.has_judged)
+        json_array_foreach (json_object_get(run, "nodes"), i, node)
+            judge_node(watch, run, &step, json_get_str(node, "name", ""), write);
+    sweep_take_end(watch->doc, run, &step, now_ms(watch->watches));
     json_decref(run);
-    keep(watch);
+    put_row(watch, write);
+    store_submit(watch->watches->config.store, write, true, NULL, NULL);
 }
 
 static void on_read(void *arg, const struct error *err)
@@ -307,14 +374,73 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
         end_sweep(watch, at_ms);
 }
 
+/* ---- Suspects that came back ---- */
+
+static struct watch *find(const struct watches *watches, const char *id)
+{
+    struct watch *watch;
+
+    TAILQ_FOREACH (watch, &watches->list, entry)
+        if (strcmp(watch->id, id) == 0)
+            return watch;
+    return NULL;
+}
+
+/* The sweep's groups that have the node; a new array. */
+static json_t *groups_with(const struct watch *watch, const char *name)
+{
+    const struct node_registry *registry =
+        scheduler_nodes(watch->watches->config.scheduler);
+    json_t *names = watch_request_nodes(&watch->request, registry), *group;
+    json_t *groups = sweep_divide(names, (size_t)watch->request.nodes_at_once);
+    json_t *out = json_array();
+    size_t i;
+
+    json_array_foreach (groups, i, group)
+        if (has_name(group, name))
+            json_array_append(out, group);
+    json_decref(groups);
+    json_decref(names);
+    return out;
+}
+
+/* One whose machine was started anew or replaced is measured at once by the watch that
+ * named it, unless that measures already. */
+static void tick_suspect(struct watches *watches, json_t *node, int64_t at_ms)
+{
+    const char *name = json_get_str(node, "id", ""), *identity;
+    const json_t *suspect = json_object_get(node, "suspect");
+    struct watch *watch = find(watches, json_get_str(suspect, "watch", ""));
+    struct store_write *write;
+
+    identity = identity_of(watches, name);
+    if (!*identity || strcmp(identity, json_get_str(node, "identity", "")) == 0 ||
+        (watch &&
+         (watch->is_awaiting || json_is_object(json_object_get(watch->doc, "sweep")))))
+        return;
+    json_object_set_new(node, "identity", json_string(identity));
+    json_object_set_new(node, "is_changed", json_true());
+    write = store_write_create();
+    store_write_watched(write, "node", name, node);
+    if (watch && !json_get_bool(watch->doc, "paused", false)) {
+        sweep_begin(watch->doc, groups_with(watch, name), at_ms, 0, at_ms);
+        put_row(watch, write);
+    }
+    store_submit(watches->config.store, write, true, NULL, NULL);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct watches *watches = timer->data;
     int64_t at_ms = now_ms(watches);
     struct watch *watch;
+    const char *name;
+    json_t *node;
 
     if (!store_takes_writes(watches->config.store))
         return;
+    json_object_foreach (watches->suspects, name, node)
+        tick_suspect(watches, node, at_ms);
     TAILQ_FOREACH (watch, &watches->list, entry) {
         if (watch->is_awaiting)
             continue;
@@ -326,16 +452,6 @@ static void on_tick(uv_timer_t *timer)
 }
 
 /* ---- The list ---- */
-
-static struct watch *find(const struct watches *watches, const char *id)
-{
-    struct watch *watch;
-
-    TAILQ_FOREACH (watch, &watches->list, entry)
-        if (strcmp(watch->id, id) == 0)
-            return watch;
-    return NULL;
-}
 
 /* doc is taken. */
 static struct watch *add(struct watches *watches, json_t *doc)
@@ -378,10 +494,20 @@ struct watches *watches_create(uv_loop_t *loop, const struct watches_config *con
     watches = memory_zeroed(1, sizeof(*watches), "watches");
     watches->config = *config;
     TAILQ_INIT(&watches->list);
-    json_array_foreach (docs, i, doc)
+    watches->nodes = json_object();
+    watches->suspects = json_object();
+    json_array_foreach (docs, i, doc) {
+        const char *id = json_get_str(doc, "id", "");
+
         if (strcmp(json_get_str(doc, "kind", ""), "watch") == 0)
             add(watches, json_incref(doc));
+        else
+            json_object_set(watches->nodes, id, doc);
+        if (standing_is_suspect(doc))
+            json_object_set(watches->suspects, id, doc);
+    }
     json_decref(docs);
+    scheduler_set_suspects(config->scheduler, watches->suspects);
     uv_timer_init(loop, &watches->timer);
     watches->timer.data = watches;
     uv_timer_start(&watches->timer, on_tick, START_MS, TICK_MS);
@@ -413,6 +539,8 @@ void watches_free(struct watches *watches)
         watch->is_awaiting = false;
         take_out(watch);
     }
+    json_decref(watches->nodes);
+    json_decref(watches->suspects);
     free(watches);
 }
 
@@ -497,6 +625,34 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
     }
     keep_and_tell(watches, write, done, arg);
     return 0;
+}
+
+int watches_clear(struct watches *watches, const char *node, watches_kept *done,
+                  void *arg, struct error *err)
+{
+    struct store_write *write;
+    json_t *known = json_object_get(watches->suspects, node);
+
+    if (!known)
+        return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", node);
+    json_incref(known);
+    json_array_clear(json_object_get(known, "results"));
+    json_object_set_new(known, "suspect", json_null());
+    write = store_write_create();
+    put_node(watches, known, write);
+    json_decref(known);
+    keep_and_tell(watches, write, done, arg);
+    return 0;
+}
+
+json_t *watches_suspects_json(const struct watches *watches)
+{
+    json_t *out = json_array(), *node;
+    const char *name;
+
+    json_object_foreach (watches->suspects, name, node)
+        json_array_append_new(out, standing_json(node));
+    return out;
 }
 
 static json_t *one_json(const struct watch *watch)

@@ -48,8 +48,13 @@ enum watches_change { WATCHES_PAUSE, WATCHES_RESUME, WATCHES_DELETE };
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    watches_kept *done, void *arg, struct error *err);
 
+/* A person says that a suspect is none. -1 with ERROR_NOT_FOUND. */
+int watches_clear(struct watches *watches, const char *node, watches_kept *done,
+                  void *arg, struct error *err);
+
 /* As docs/api.md shows them; new references, of one watch NULL where there is none. */
 json_t *watches_json(const struct watches *watches);
+json_t *watches_suspects_json(const struct watches *watches);
 json_t *watches_get(const struct watches *watches, const char *id);
 
 #endif

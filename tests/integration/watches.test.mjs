@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 
 import { assertProblem, startFleet, startServer } from './lib/cluster.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
 const hour = 3600000;
@@ -176,6 +177,89 @@ describe('watches', { concurrency: 3 }, () => {
     const watch = await until(server, id, (seen) => seen.run && seen.run !== run, 'it is not made up');
     assert.equal(watch.counts.yielded, 1);
     assert.equal(watch.counts.sweeps, 1);
+  });
+
+  test('a slow node is named, suspected, avoided, and cleared when it passes', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    let fleet = await startFleet(t, server, 4, ['--ranks', '2']);
+    const spec = { ...sim, env: { ...sim.env, SIM_NOISE: '0.002' } };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+    const replay = async (...faults) => {
+      fleet.signal('SIGTERM');
+      await fleet.ended();
+      fleet = await startFleet(t, server, 4, ['--ranks', '2', ...faults]);
+    };
+    const night = async (n) => {
+      calendar.move(day);
+      return sweepsAre(server, id, n);
+    };
+    const suspects = async () => (await server.get('/api/v1/suspects')).suspects;
+    let n = 1;
+    let watch = await sweepsAre(server, id, n);
+    while (n < 7) watch = await night(++n);
+    assert.equal(watch.last.answer, 'pass', watch.last.sentence);
+
+    await replay('--fault', 'slow_node=sim-2:0.5');
+    watch = await night(++n);
+    assert.equal(watch.last.answer, 'slow_node', watch.last.sentence);
+    assert.deepEqual(watch.last.nodes, ['sim-2']);
+    const [named] = watch.last.evidence.named;
+    assert.deepEqual(named.nodes, ['sim-2']);
+    assert.equal(verdictOf(await server.getRun(named.run), 'culprit').answer, 'slow_node');
+    assert.equal(watch.last.evidence.runs.length, 2, 'the run, which measured again, and its pairs');
+    assert.equal(watch.counts.alarms, 1);
+    assert.deepEqual(await suspects(), [], 'once is not enough');
+
+    watch = await night(++n);
+    assert.deepEqual(
+      (await suspects()).map(({ node, watch: by }) => [node, by]),
+      [['sim-2', id]],
+    );
+    const avoiding = await server.runToEnd({ ...sim, avoid_suspects: true });
+    assert.deepEqual(
+      avoiding.nodes.map((node) => node.name),
+      ['sim-1', 'sim-3', 'sim-4'],
+    );
+    await server.killHard();
+    const again = await server.startAgain();
+    assert.equal((await again.get('/api/v1/suspects')).suspects.length, 1, 'it is remembered');
+    await waitFor(
+      async () => (await again.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'idle'),
+      'the nodes are not back',
+    );
+
+    await replay();
+    watch = await night(++n);
+    assert.equal(watch.last.answer, 'pass', watch.last.sentence);
+    assert.deepEqual(await suspects(), []);
+    assertProblem(await server.request('DELETE', '/api/v1/suspects/sim-2'), 404, /sim-2/);
+  });
+
+  test('a server that is killed at any moment does nothing twice', limit, async (t) => {
+    const calendar = new Calendar(t);
+    let server = await startServer(t, { env: calendar.env });
+    await startFleet(t, server, 6, ['--ranks', '2']);
+    const id = await addWatch(server, { name: 'nightly', every: '24h', nodes_at_once: 2, spec: sim });
+    await sweepsAre(server, id, 1);
+    const nights = 5;
+    for (let n = 2; n <= nights; n++) {
+      calendar.move(day);
+      await until(server, id, (watch) => watch.counts.sweeps === n, 'no sweep has begun');
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 1500));
+      await server.killHard();
+      server = await server.startAgain();
+      await sweepsAre(server, id, n);
+    }
+    const watch = await watchOf(server, id);
+    assert.equal(watch.counts.missed ?? 0, 0);
+    assert.equal(watch.sweeps.length, nights);
+    for (const { verdict } of watch.sweeps) {
+      assert.equal(verdict.evidence.measured, 6, verdict.sentence);
+      assert.equal(new Set(verdict.evidence.runs).size, 3);
+    }
+    const stored = (await runsOf(server, id)).map((run) => run.id).sort();
+    assert.deepEqual(stored, watch.sweeps.flatMap(({ verdict }) => verdict.evidence.runs).sort());
   });
 
   test('a request that makes no sense is refused, field by field', limit, async (t) => {

@@ -430,12 +430,16 @@ TEST(the_case_file_has_what_a_worker_needs)
 /* Any value in the place of any field is accepted or refused, and never breaks. */
 TEST(odd_values_in_every_place_do_no_harm)
 {
-    static const char *const fields[] = {
-        "name",    "labels",     "priority", "backend", "collectives", "sizes",
-        "dtypes",  "redops",     "root",     "iters",   "in_place",    "warmup",
-        "check",   "agg_iters",  "timing",   "repeats", "nodes",       "ranks_per_node",
-        "env",     "share",      "fault",    "stall_s", "timeout_s",   "block_ms",
-        "samples", "background", "odd"};
+    static const char *const fields[] = {"name",    "labels",      "priority",
+                                         "backend", "collectives", "sizes",
+                                         "dtypes",  "redops",      "root",
+                                         "iters",   "in_place",    "warmup",
+                                         "check",   "agg_iters",   "timing",
+                                         "repeats", "nodes",       "ranks_per_node",
+                                         "env",     "share",       "fault",
+                                         "stall_s", "timeout_s",   "block_ms",
+                                         "samples", "background",  "avoid_suspects",
+                                         "odd"};
     static const char *const values[] = {
         "null",
         "true",

@@ -49,6 +49,14 @@ static json_t *run_of(const json_t *nodes, const char *pattern, const char *kind
         "nodes", culprit, "evidence", "checks", checks);
 }
 
+static void take_end(json_t *watch, const json_t *run)
+{
+    struct chain_step step;
+
+    chain_judge(run, &step);
+    sweep_take_end(watch, run, &step, 2000);
+}
+
 static void end_run(json_t *watch, const char *pattern, const char *kind,
                     const char *answer, const char *culprit)
 {
@@ -58,7 +66,7 @@ static void end_run(json_t *watch, const char *pattern, const char *kind,
     assert_non_null(sweep_run(watch, &i));
     run = run_of(json_object_get(sweep_batch(watch, i), "nodes"), pattern, kind, answer,
                  culprit);
-    sweep_take_end(watch, run, 2000);
+    take_end(watch, run);
     json_decref(run);
 }
 
@@ -184,12 +192,12 @@ TEST(a_run_that_yields_leaves_its_batch_to_be_measured)
                             "its nodes are needed by run x", "spec", "pattern", "all");
 
     take_next(watch, NULL);
-    sweep_take_end(watch, run, 2000);
+    take_end(watch, run);
     assert_int_equal(count_of(watch, "yielded"), 1);
     assert_int_equal(count_of(watch, "runs"), 0);
     take_next(watch, NULL);
     json_object_set_new(run, "reason", json_string("cancelled by request"));
-    sweep_take_end(watch, run, 2000);
+    take_end(watch, run);
     assert_true(sweep_is_over(watch));
     assert_answer(sweep_close(watch, 3000), "not_evaluated");
     json_decref(run);

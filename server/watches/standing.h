@@ -1,0 +1,38 @@
+/* standing.h - whether a node is a suspect. Pure: functions of the node's document and of
+ * what runs of watches said.
+ *
+ * The document of a node, as the store has it:
+ * {"kind": "node", "id", "results": of the latest runs that judged it, newest first,
+ *  [{"run","named"}], "suspect": null or {"since_ms","watch","run","sentence"},
+ *  "identity": of its machine then, "is_changed": it is another one now} */
+#ifndef RINGBENCH_SERVER_WATCHES_STANDING_H
+#define RINGBENCH_SERVER_WATCHES_STANDING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STANDING_RUNS 10 /* that count */
+#define STANDING_NAMED 2 /* as often among them, and it is a suspect */
+
+enum standing_news {
+    STANDING_SAME,
+    STANDING_SUSPECT, /* it has become one */
+    STANDING_CLEARED  /* it was one, and has passed */
+};
+
+json_t *standing_document(const char *node);
+bool standing_is_suspect(const json_t *node);
+
+/* A run has judged the node and named it, or has not, for which the sentence is why. */
+enum standing_news standing_take(json_t *node, const char *watch, const char *run,
+                                 const char *sentence, bool is_named,
+                                 const char *identity, int64_t now_ms);
+
+/* Nothing is left to remember: no run that counts has named it. */
+bool standing_is_clean(const json_t *node);
+
+/* As docs/api.md shows a suspect. A new object. */
+json_t *standing_json(const json_t *node);
+
+#endif

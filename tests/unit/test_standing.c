@@ -1,0 +1,41 @@
+/* test_standing.c - whether a node is a suspect */
+#include "server/watches/standing.h"
+
+#include "common/base/json_util.h"
+#include "tests/unit/test.h"
+
+static enum standing_news take(json_t *node, bool is_named)
+{
+    return standing_take(node, "w", "r", "it is slow", is_named, "boot-1", 5000);
+}
+
+TEST(a_node_named_twice_in_ten_runs_is_a_suspect)
+{
+    for (int passes = 0; passes < 2 * STANDING_RUNS; passes++) {
+        json_t *node = standing_document("n");
+
+        assert_int_equal(take(node, true), STANDING_SAME);
+        for (int i = 0; i < passes; i++)
+            assert_int_equal(take(node, false), STANDING_SAME);
+        assert_int_equal(standing_is_clean(node), passes >= STANDING_RUNS);
+        assert_int_equal(take(node, true),
+                         passes + 2 <= STANDING_RUNS ? STANDING_SUSPECT : STANDING_SAME);
+        json_decref(node);
+    }
+}
+
+TEST(a_suspect_is_one_until_it_passes_and_begins_anew_then)
+{
+    json_t *node = standing_document("n"), *json;
+
+    take(node, true);
+    assert_int_equal(take(node, true), STANDING_SUSPECT);
+    assert_int_equal(take(node, true), STANDING_SAME);
+    json = standing_json(node);
+    assert_string_equal(json_get_str(json, "since", ""), "1970-01-01T00:00:05.000Z");
+    json_decref(json);
+    assert_int_equal(take(node, false), STANDING_CLEARED);
+    assert_true(standing_is_clean(node));
+    assert_int_equal(take(node, true), STANDING_SAME);
+    json_decref(node);
+}
