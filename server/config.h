@@ -14,7 +14,7 @@ struct config {
     char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
     char *advertise, *token_file, *allow_host;
     char *standing_listen, *standing_allow;
-    char *launchers;
+    char *launchers, *hooks;
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
     long lease_s, batch_lost_s, max_nodes, poll_s, join_timeout_s;

@@ -23,6 +23,7 @@
 #include "server/http/static_files.h"
 #include "server/launch/jobs.h"
 #include "server/store/store_backup.h"
+#include "server/watches/hook.h"
 #include "server/watches/watch_clock.h"
 #include "server/watches/watches.h"
 
@@ -214,6 +215,10 @@ static void on_hangup(uv_signal_t *handle, int number)
                   err.text);
     else if (config->launchers)
         log_info("SIGHUP: launchers read again");
+    if (watches_reload(server->watches, &err))
+        log_error("SIGHUP: going on with the hooks that were read before: %s", err.text);
+    else if (config->hooks)
+        log_info("SIGHUP: hooks read again");
     if (!config->token_file && !config->tls_cert)
         log_info("SIGHUP: there is neither --token-file nor --tls-cert to read again");
     else if (reload(server, &err))
@@ -312,6 +317,7 @@ static int start_core(struct server *server, struct error *err)
                        &(struct watches_config){.store = server->store,
                                                 .scheduler = server->scheduler,
                                                 .jobs = server->jobs,
+                                                .hooks = server->config.hooks,
                                                 .clock = watch_clock()},
                        err);
     if (!server->watches)
@@ -340,6 +346,7 @@ static void meet_jobs(struct server *server)
     http_server_set_guests(server->api.http, is_job_token, server->jobs);
     jobs_set_certificate(server->jobs, server->secrets.tls_cert);
     jobs_set_server(server->jobs, server->config.advertise ? named : url);
+    watches_set_server(server->watches, server->config.advertise ? named : url);
 }
 
 static int start_http(struct server *server, struct error *err)
@@ -459,17 +466,19 @@ static int do_once(struct server *server)
 {
     const struct config *config = &server->config;
     struct launcher_list launchers = {.n = 0};
+    struct hook_list hooks = {.n = 0};
     struct error err;
 
     if (load_secrets(config, &server->secrets, &err) ||
         launcher_list_load(&launchers, config->launchers, &err) ||
-        check_web(config->web_dir, &err) ||
+        hook_list_load(&hooks, config->hooks, &err) || check_web(config->web_dir, &err) ||
         (!config->backup && check_data(config->data_dir, &err)) ||
         (config->backup && store_backup(config->data_dir, config->backup, &err))) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         return 1;
     }
     launcher_list_release(&launchers);
+    hook_list_release(&hooks);
     if (config->backup)
         printf("%s is a copy of the runs in %s\n", config->backup, config->data_dir);
     else

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/memory.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/spec_value.h"
 
@@ -237,6 +238,34 @@ char **command_template_argv(json_t *templates, json_t *values, const char *conf
         }
     }
     return argv;
+}
+
+static bool is_set(const json_t *own, const char *variable)
+{
+    char name[256];
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(variable, "="), variable);
+    return json_object_get(own, name) != NULL;
+}
+
+char **command_template_environ(json_t *own)
+{
+    size_t n = 0, most = json_object_size(own);
+    const char *name;
+    json_t *value;
+    char **out;
+
+    for (char **at = environ; *at; at++)
+        most++;
+    out = memory_zeroed(most + 1, sizeof(*out), "a command's environment");
+    for (char **at = environ; *at; at++)
+        if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
+            out[n++] = memory_text(*at, "a command's environment");
+    json_object_foreach (own, name, value) /* what is empty is not set at all */
+        if (json_string_length(value) > 0 &&
+            asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)
+            memory_out("a command's environment");
+    return out;
 }
 
 void command_template_free(char **argv)

@@ -25,6 +25,10 @@ char *command_template_check(json_t *argv, const char *pointer, json_t *names,
 json_t *command_template_env(json_t *env, json_t *values, const char *config_dir,
                              struct problems *problems);
 
+/* Those of this program's variables that are none of its options, which may be secrets,
+ * and then `own` (an object of strings). Ended by NULL, to be freed as below. */
+char **command_template_environ(json_t *own);
+
 /* The argument vector, ended by NULL, to be freed by command_template_free. NULL with the
  * first fault. */
 char **command_template_argv(json_t *templates, json_t *values, const char *config_dir,

@@ -21,7 +21,8 @@ http_handler api_rendezvous_describe;
 http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives, api_access;
 http_handler api_launcher_list, api_job_list, api_job_get, api_job_stop;
 http_handler api_watch_add, api_watch_list, api_watch_get, api_watch_pause,
-    api_watch_resume, api_watch_delete, api_suspect_list, api_suspect_clear;
+    api_watch_resume, api_watch_act, api_watch_observe, api_watch_delete,
+    api_suspect_list, api_suspect_clear;
 http_handler api_demo_start;
 
 /* Why api_demo_start would refuse, as a sentence; NULL: it would not. */

@@ -160,6 +160,16 @@ void api_watch_resume(struct http_request *request, void *arg)
     apply(arg, request, WATCHES_RESUME, 200);
 }
 
+void api_watch_act(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_ACT, 200);
+}
+
+void api_watch_observe(struct http_request *request, void *arg)
+{
+    apply(arg, request, WATCHES_OBSERVE, 200);
+}
+
 void api_watch_delete(struct http_request *request, void *arg)
 {
     apply(arg, request, WATCHES_DELETE, 204);

@@ -27,8 +27,9 @@ struct output {
 
 struct engine_call {
     TAILQ_ENTRY(engine_call) entry;
-    struct launcher *launcher;
-    pid_t pid; /* leads a session of its own */
+    struct launcher *launcher; /* or NULL */
+    int64_t limit_ms;          /* that it may take */
+    pid_t pid;                 /* leads a session of its own */
     struct output out, errors;
     int64_t until_ms;      /* it may take; then, it may take to die */
     engine_answered *done; /* NULL: answered, or nobody wants to know */
@@ -41,7 +42,8 @@ static void call_free(struct engine_calls *calls, struct engine_call *call)
     TAILQ_REMOVE(calls, call, entry);
     close(call->out.fd);
     close(call->errors.fd);
-    launcher_unref(call->launcher);
+    if (call->launcher)
+        launcher_unref(call->launcher);
     free(call);
 }
 
@@ -92,12 +94,11 @@ static int spawn(pid_t *pid, char **argv, char **env, int out, int errors)
     return rc;
 }
 
-struct engine_call *engine_call_start(struct engine_calls *calls,
-                                      struct launcher *launcher, char **argv, char **env,
-                                      int64_t now_ms, engine_answered *done, void *arg,
-                                      struct error *err)
+struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms,
+                                    char **argv, char **env, int64_t now_ms,
+                                    engine_answered *done, void *arg, struct error *err)
 {
-    struct engine_call *call = memory_zeroed(1, sizeof(*call), "a launcher's command");
+    struct engine_call *call = memory_zeroed(1, sizeof(*call), "a command");
     int out[2] = {-1, -1}, errors[2] = {-1, -1}, rc;
 
     rc = pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ? errno : 0;
@@ -109,8 +110,8 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
     call->out.fd = out[0];
     call->errors.fd = errors[0];
-    call->launcher = launcher_ref(launcher);
-    call->until_ms = now_ms + (int64_t)(launcher->command_s * 1000);
+    call->limit_ms = limit_ms;
+    call->until_ms = now_ms + limit_ms;
     call->done = done;
     call->arg = arg;
     TAILQ_INSERT_TAIL(calls, call, entry);
@@ -119,6 +120,20 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
     call_free(calls, call);
     error_set_errno(err, ERROR_IO, rc, "can't run %s", argv[0]);
     return NULL;
+}
+
+struct engine_call *engine_call_start(struct engine_calls *calls,
+                                      struct launcher *launcher, char **argv, char **env,
+                                      int64_t now_ms, engine_answered *done, void *arg,
+                                      struct error *err)
+{
+    int64_t limit_ms = (int64_t)(launcher->command_s * 1000);
+    struct engine_call *call =
+        engine_call_run(calls, limit_ms, argv, env, now_ms, done, arg, err);
+
+    if (call)
+        call->launcher = launcher_ref(launcher);
+    return call;
 }
 
 /* ---- Its end ---- */
@@ -194,14 +209,12 @@ static void on_end(struct engine_call *call, int status)
  * list, though. */
 static void on_late(struct engine_call *call, int64_t now_ms)
 {
-    int64_t command_ms = (int64_t)(call->launcher->command_s * 1000);
-
     if (call->is_late) {
         answer(call, "took too long and was killed, which has not ended it");
         return;
     }
     call->is_late = true;
-    call->until_ms = now_ms + (command_ms < DEATH_MS ? command_ms : DEATH_MS);
+    call->until_ms = now_ms + (call->limit_ms < DEATH_MS ? call->limit_ms : DEATH_MS);
     kill(-call->pid, SIGKILL);
 }
 
@@ -238,7 +251,7 @@ size_t engine_calls_count(const struct engine_calls *calls, const char *launcher
     size_t n = 0;
 
     TAILQ_FOREACH (call, calls, entry)
-        n += strcmp(call->launcher->name, launcher) == 0;
+        n += call->launcher && strcmp(call->launcher->name, launcher) == 0;
     return n;
 }
 

@@ -1,4 +1,4 @@
-/* engine_call.h - commands of launchers, run as processes beside the loop */
+/* engine_call.h - commands of launchers and of hooks, run as processes beside the loop */
 #ifndef RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 #define RINGBENCH_SERVER_LAUNCH_ENGINE_CALL_H
 
@@ -22,7 +22,8 @@ struct engine_answer {
     const char *why;           /* it has failed */
     const char *text;          /* standard output, several lines */
     const char *complaint;     /* standard error, in one line */
-    struct launcher *launcher; /* borrowed; the server may no longer have it */
+    struct launcher *launcher; /* borrowed; the server may no longer have it. NULL: of
+                                  a hook */
 };
 
 typedef void engine_answered(void *arg, const struct engine_answer *answer);
@@ -53,6 +54,11 @@ struct engine_call *engine_call_start(struct engine_calls *calls,
  * UTF-8 without white space at the ends and without control characters, newlines aside if
  * it has_lines. Returns where the text begins. */
 const char *engine_text_clean(char *text, size_t len, bool has_lines);
+
+/* The same of a command that belongs to no launcher, which may take so long. */
+struct engine_call *engine_call_run(struct engine_calls *calls, int64_t limit_ms,
+                                    char **argv, char **env, int64_t now_ms,
+                                    engine_answered *done, void *arg, struct error *err);
 
 /* Kill it; `done` is not called. */
 void engine_call_cancel(struct engine_call *call);

@@ -320,43 +320,19 @@ struct launcher *launcher_list_find(const struct launcher_list *list, const char
 
 /* ---- Commands ---- */
 
-static bool is_set(const json_t *own, const char *variable)
-{
-    char name[256];
-
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(variable, "="), variable);
-    return json_object_get(own, name) != NULL;
-}
-
-/* Those of the server's own variables that are none of its options, which may be secrets,
- * and then `own`. */
 char **launcher_env(const struct launcher *launcher, json_t *values, struct error *err)
 {
     struct problems problems;
-    json_t *own, *value;
-    const char *name;
-    size_t n = 0, most;
     char **out = NULL;
+    json_t *own;
 
     problems_init(&problems);
     own = command_template_env(launcher->env, values, launcher->config_dir, &problems);
-    if (problems.count > 0) {
-        set_fault(err, launcher->name, &problems);
-        goto out;
-    }
     json_object_set(own, LAUNCHER_JOB_VARIABLE, json_object_get(values, "name"));
-    most = json_object_size(own);
-    for (char **at = environ; *at; at++)
-        most++;
-    out = memory_zeroed(most + 1, sizeof(*out), "a launcher's environment");
-    for (char **at = environ; *at; at++)
-        if (strncmp(*at, "RINGBENCH_", 10) != 0 && !is_set(own, *at))
-            out[n++] = memory_text(*at, "a launcher's environment");
-    json_object_foreach (own, name, value) /* what is empty is not set at all */
-        if (json_string_length(value) > 0 &&
-            asprintf(&out[n++], "%s=%s", name, json_string_value(value)) < 0)
-            memory_out("a launcher's environment");
-out:
+    if (problems.count > 0)
+        set_fault(err, launcher->name, &problems);
+    else
+        out = command_template_environ(own);
     problems_release(&problems);
     json_decref(own);
     return out;

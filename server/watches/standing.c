@@ -27,7 +27,8 @@ static size_t count_named(const json_t *node)
 
 bool standing_is_clean(const json_t *node)
 {
-    return count_named(node) == 0 && !standing_is_suspect(node);
+    return count_named(node) == 0 && !standing_is_suspect(node) &&
+           json_object_size(json_object_get(node, "held")) == 0;
 }
 
 enum standing_news standing_take(json_t *node, const char *watch, const char *run,
@@ -65,10 +66,10 @@ json_t *standing_json(const json_t *node)
     char since[CLOCK_TEXT_MAX];
 
     return json_pack(
-        "{s:O, s:s, s:O, s:O, s:O, s:b, s:O}", "node", json_object_get(node, "id"),
+        "{s:O, s:s, s:O, s:O, s:O, s:b, s:O*, s:O}", "node", json_object_get(node, "id"),
         "since", clock_format_ms(json_get_int(suspect, "since_ms", 0), since), "watch",
         json_object_get(suspect, "watch"), "run", json_object_get(suspect, "run"),
         "sentence", json_object_get(suspect, "sentence"), "changed",
-        (int)json_get_bool(node, "is_changed", false), "results",
-        json_object_get(node, "results"));
+        (int)json_get_bool(node, "is_changed", false), "held",
+        json_object_get(node, "held"), "results", json_object_get(node, "results"));
 }

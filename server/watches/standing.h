@@ -4,7 +4,8 @@
  * The document of a node, as the store has it:
  * {"kind": "node", "id", "results": of the latest runs that judged it, newest first,
  *  [{"run","named"}], "suspect": null or {"since_ms","watch","run","sentence"},
- *  "identity": of its machine then, "is_changed": it is another one now} */
+ *  "identity": of its machine then, "is_changed": it is another one now,
+ *  "held": see actions.h} */
 #ifndef RINGBENCH_SERVER_WATCHES_STANDING_H
 #define RINGBENCH_SERVER_WATCHES_STANDING_H
 
@@ -29,7 +30,7 @@ enum standing_news standing_take(json_t *node, const char *watch, const char *ru
                                  const char *sentence, bool is_named,
                                  const char *identity, int64_t now_ms);
 
-/* Nothing is left to remember: no run that counts has named it. */
+/* Nothing is left to remember: no run that counts has named it, and no hook holds it. */
 bool standing_is_clean(const json_t *node);
 
 /* As docs/api.md shows a suspect. A new object. */

@@ -30,7 +30,7 @@ json_t *sweep_document(const char *id, json_t *request, const char *by, int64_t 
                      "sweep", "sweeps", "counts", "nodes");
 }
 
-static void count(const json_t *watch, const char *name, size_t n)
+void sweep_count(json_t *watch, const char *name, size_t n)
 {
     json_t *counts = json_object_get(watch, "counts");
 
@@ -72,8 +72,8 @@ void sweep_begin(json_t *watch, json_t *groups, int64_t due_ms, size_t skipped,
                         json_pack("{s:I, s:I, s:I, s:o}", "due_ms", (json_int_t)due_ms,
                                   "begun_ms", (json_int_t)now_ms, "skipped",
                                   (json_int_t)skipped, "batches", batches));
-    count(watch, "sweeps", 1);
-    count(watch, "missed", skipped);
+    sweep_count(watch, "sweeps", 1);
+    sweep_count(watch, "missed", skipped);
 }
 
 static json_t *batches_of(const json_t *watch)
@@ -217,26 +217,27 @@ static void note_nodes(json_t *watch, const json_t *run, enum verdict_answer ans
     json_decref(level);
 }
 
-void sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
+bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
                     int64_t now_ms)
 {
     size_t i;
     json_t *batch;
+    bool is_slow;
 
     if (!sweep_run(watch, &i))
-        return;
+        return false;
     batch = sweep_batch(watch, i);
     json_object_del(batch, "run");
     if (step->has_yielded) {
-        count(watch, "yielded", 1);
+        sweep_count(watch, "yielded", 1);
         set_state(batch, waiting);
-        return;
+        return false;
     }
-    count(watch, "runs", 1);
-    count(watch, "alarms", step->was_alarm);
+    sweep_count(watch, "runs", 1);
+    sweep_count(watch, "alarms", step->was_alarm);
     note_nodes(watch, run, step->answer, now_ms);
     if (step->follow_up) {
-        count(watch, "fails", 1);
+        sweep_count(watch, "fails", 1);
         json_object_set_new(batch, "is_slow", json_true());
         json_object_set_new(batch, "spec", step->follow_up);
         json_object_set(
@@ -245,18 +246,20 @@ void sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
                             "group"));
         json_object_set_new(batch, "why", json_clean_string(step->sentence));
         set_state(batch, waiting);
-        return;
+        return false;
     }
     if (step->named) {
-        count(watch, "named", 1);
+        sweep_count(watch, "named", 1);
         json_object_set(batch, "named", step->named);
     }
-    if (json_get_bool(batch, "is_slow", false) && !step->named) {
-        count(watch, "unexplained", 1);
+    is_slow = json_get_bool(batch, "is_slow", false);
+    if (is_slow && !step->named) {
+        sweep_count(watch, "unexplained", 1);
         if (step->answer != VERDICT_NONE)
             step->answer = VERDICT_FAIL;
     }
     end_batch(batch, step->answer, step->sentence);
+    return is_slow || step->named || step->answer == VERDICT_FAIL;
 }
 
 bool sweep_is_over(const json_t *watch)

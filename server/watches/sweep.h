@@ -7,7 +7,9 @@
  *     "waiting|measuring|over","spec","group","run","runs","answer","sentence","named",
  *     "is_alarm","is_slow","ended_ms"}]},
  *  "sweeps": the latest that ended, newest first, see sweep_close,
- *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","yielded","missed"},
+ *  "counts": {"sweeps","runs","alarms","fails","named","unexplained","false_alarms",
+ *             "yielded","missed"},
+ *  "stale": names that were told to be, "actions": see actions.h,
  *  "nodes": {NAME: {"measured_ms","run","answer","figure","level","low","high"}}} */
 #ifndef RINGBENCH_SERVER_WATCHES_SWEEP_H
 #define RINGBENCH_SERVER_WATCHES_SWEEP_H
@@ -55,9 +57,12 @@ void sweep_take_run(json_t *watch, size_t batch, const char *run);
 
 /* The run under way has ended; run: its document; step: what chain_judge says of it,
  * whose `follow_up` is taken. Then a node counts as measured, and the batch is over
- * unless a run follows. */
-void sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
+ * unless a run follows. Whether it is over, and something was slow or failed. */
+bool sweep_take_end(json_t *watch, const json_t *run, struct chain_step *step,
                     int64_t now_ms);
+
+/* Add to one of its counts. */
+void sweep_count(json_t *watch, const char *name, size_t n);
 
 /* The batch cannot be measured: its run is refused, or was deleted. */
 void sweep_give_up(json_t *watch, size_t batch, const char *why);

@@ -5,8 +5,7 @@
 #include "common/base/json_util.h"
 #include "server/finding/template.h"
 #include "server/watches/sweep.h"
-
-#define STALE_AFTER 2 /* times its usual time from sweep to sweep */
+#include "server/watches/watch_request.h"
 
 static json_t *time_json(int64_t ms)
 {
@@ -22,6 +21,21 @@ static json_t *closed_json(const json_t *sweep)
                      time_json(json_get_int(sweep, "begun_ms", 0)), "ended",
                      time_json(json_get_int(sweep, "ended_ms", 0)), "verdict",
                      json_object_get(sweep, "verdict"));
+}
+
+static json_t *actions_json(const json_t *doc)
+{
+    json_t *out = json_array(), *action;
+    size_t i;
+
+    json_array_foreach (json_object_get(doc, "actions"), i, action) {
+        json_t *one = json_copy(action);
+
+        json_object_set_new(one, "time", time_json(json_get_int(one, "time_ms", 0)));
+        json_object_del(one, "time_ms");
+        json_array_append_new(out, one);
+    }
+    return out;
 }
 
 static json_t *batch_json(const json_t *batch)
@@ -59,7 +73,7 @@ static json_t *node_json(const json_t *doc, const char *name, int64_t horizon_ms
     return json_pack(
         "{s:s, s:o, s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "name", name, "measured",
         time_json(measured_ms), "stale",
-        (int)(now_ms - since_ms > STALE_AFTER * horizon_ms), "run",
+        (int)(now_ms - since_ms > WATCH_STALE_AFTER * horizon_ms), "run",
         json_object_get(known, "run"), "answer", json_object_get(known, "answer"),
         "figure", json_object_get(known, "figure"), "level",
         json_object_get(known, "level"), "low", json_object_get(known, "low"), "high",
@@ -119,18 +133,19 @@ json_t *watch_json(const json_t *doc, json_t *nodes, int64_t horizon_ms, int64_t
         run = sweep_run(doc, &i);
     json_object_update_new(
         out,
-        json_pack("{s:O, s:O?, s:s, s:o, s:o, s:s?, s:o, s:O?, s:o, s:o, s:O, s:o, s:o}",
-                  "id", json_object_get(doc, "id"), "by", json_object_get(doc, "by"),
-                  "state",
-                  is_paused               ? "paused"
-                  : json_is_object(sweep) ? "measuring"
-                                          : "waiting",
-                  "created", time_json(json_get_int(doc, "created_ms", 0)), "next",
-                  time_json(is_paused ? 0 : json_get_int(doc, "next_ms", 0)), "run", run,
-                  "sweep", current_json(sweep), "last",
-                  json_object_get(json_array_get(sweeps, 0), "verdict"), "sweeps", sweeps,
-                  "coverage", coverage_json(doc, names, horizon_ms, now_ms), "counts",
-                  json_object_get(doc, "counts"), "nodes", list, "stale", stale));
+        json_pack(
+            "{s:O, s:O?, s:s, s:o, s:o, s:s?, s:o, s:O?, s:o, s:o, s:O, s:o, s:o, s:o}",
+            "id", json_object_get(doc, "id"), "by", json_object_get(doc, "by"), "state",
+            is_paused               ? "paused"
+            : json_is_object(sweep) ? "measuring"
+                                    : "waiting",
+            "created", time_json(json_get_int(doc, "created_ms", 0)), "next",
+            time_json(is_paused ? 0 : json_get_int(doc, "next_ms", 0)), "run", run,
+            "sweep", current_json(sweep), "last",
+            json_object_get(json_array_get(sweeps, 0), "verdict"), "sweeps", sweeps,
+            "coverage", coverage_json(doc, names, horizon_ms, now_ms), "counts",
+            json_object_get(doc, "counts"), "nodes", list, "stale", stale, "actions",
+            actions_json(doc)));
     json_decref(names);
     return out;
 }

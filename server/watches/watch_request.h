@@ -13,6 +13,7 @@
 
 #define WATCH_NAME_MAX 100
 #define WATCH_LABEL "watch"    /* of its runs: the watch's id */
+#define WATCH_STALE_AFTER 2    /* times its usual time from sweep to sweep */
 #define WATCH_BASELINE_RUNS 20 /* that a run is compared with, unless its spec says */
 
 enum watch_mode { WATCH_OBSERVE, WATCH_ACT };

@@ -15,6 +15,8 @@
 #include "server/runs/scheduler.h"
 #include "server/store/run_packed.h"
 #include "server/store/store_work.h"
+#include "server/watches/actions.h"
+#include "server/watches/hook.h"
 #include "server/watches/standing.h"
 #include "server/watches/sweep.h"
 #include "server/watches/watch_json.h"
@@ -47,6 +49,11 @@ struct watches {
     struct watches_config config;
     json_t *nodes;    /* by name: standing.h; the store has them */
     json_t *suspects; /* by name, of these */
+    struct hook_list hooks;
+    char *hooks_dir, *url;
+    struct engine_calls calls;
+    LIST_HEAD(, hook_call) hook_calls; /* of these commands */
+    uv_loop_t *loop;
     TAILQ_HEAD(, watch) list;
     size_t n;
     uv_timer_t timer;
@@ -189,6 +196,170 @@ static int read_run(sqlite3 *db, void *arg, struct error *err)
     return watch->ended ? 0 : -1;
 }
 
+/* ---- Hooks ---- */
+
+/* A command of a hook that runs. */
+struct hook_call {
+    LIST_ENTRY(hook_call) entry;
+    struct watches *watches;
+    char watch[ID_RUN_LENGTH + 1], action[ID_RUN_LENGTH + 1];
+};
+
+static struct watch *find(const struct watches *watches, const char *id)
+{
+    struct watch *watch;
+
+    TAILQ_FOREACH (watch, &watches->list, entry)
+        if (strcmp(watch->id, id) == 0)
+            return watch;
+    return NULL;
+}
+
+/* Store what is known of the node, or forget it when that is nothing. */
+static void put_node(struct watches *watches, const char *name, struct store_write *write)
+{
+    json_t *node = json_object_get(watches->nodes, name);
+    bool is_clean = standing_is_clean(node);
+
+    if (!node)
+        return;
+    if (standing_is_suspect(node))
+        json_object_set(watches->suspects, name, node);
+    else
+        json_object_del(watches->suspects, name);
+    store_write_watched(write, "node", name, is_clean ? NULL : node);
+    if (is_clean)
+        json_object_del(watches->nodes, name);
+    scheduler_set_suspects(watches->config.scheduler, watches->suspects);
+}
+
+static void put_nodes(struct watches *watches, const json_t *names,
+                      struct store_write *write)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        put_node(watches, json_string_value(json_array_get(names, i)), write);
+}
+
+static void end_action(struct watch *watch, json_t *action, const char *state,
+                       const char *output)
+{
+    struct watches *watches = watch->watches;
+    struct store_write *write = store_write_create();
+
+    log_info("watch %s (%s): hook %s: %s: %s", watch->id, watch->request.name,
+             json_get_str(action, "hook", ""), state, output);
+    actions_end(action, &watches->hooks, state, output, watches->nodes);
+    put_nodes(watches, json_object_get(action, "nodes"), write);
+    put_row(watch, write);
+    store_submit(watches->config.store, write, true, NULL, NULL);
+}
+
+static void on_hook_answer(void *arg, const struct engine_answer *answer)
+{
+    struct hook_call *call = arg;
+    struct watch *watch = find(call->watches, call->watch);
+    json_t *action = watch ? actions_find(watch->doc, call->action) : NULL;
+    char output[9000];
+
+    snprintf(output, sizeof(output), "%s%s%s%s%s", answer->has_failed ? answer->why : "",
+             answer->has_failed && *answer->text ? ": " : "", answer->text,
+             *answer->complaint ? ": " : "", answer->complaint);
+    if (action)
+        end_action(watch, action,
+                   answer->is_late      ? "killed"
+                   : answer->has_failed ? "failed"
+                                        : "done",
+                   output);
+    LIST_REMOVE(call, entry);
+    free(call);
+}
+
+/* All that a hook's templates may have. */
+static json_t *values_of(const struct watch *watch, const json_t *action)
+{
+    const json_t *nodes = json_object_get(action, "nodes");
+    const char *run = json_get_str(action, "run", "");
+    struct buf names;
+    char url[1200];
+    json_t *values;
+
+    buf_init(&names, 1 << 14);
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        buf_printf(&names, "%s%s", i ? "," : "",
+                   json_string_value(json_array_get(nodes, i)));
+    snprintf(url, sizeof(url), "%s/#/runs/%s", watch->watches->url, run);
+    values = json_pack("{s:O, s:s, s:s, s:s, s:s, s:s, s:s, s:O}", "event",
+                       json_object_get(action, "event"), "watch", watch->id, "name",
+                       watch->request.name, "nodes", names.len ? names.data : "", "node",
+                       names.len ? names.data : "", "run", run, "url", url, "sentence",
+                       json_object_get(action, "sentence"));
+    buf_release(&names);
+    return values;
+}
+
+/* Each stands in the database as due. */
+static void run_due(struct watch *watch)
+{
+    struct watches *watches = watch->watches;
+    struct error err = {.text = "there is no such hook any more"};
+    json_t *action, *values;
+
+    while ((action = actions_due(watch->doc))) {
+        const struct hook *hook =
+            hook_list_find(&watches->hooks, json_get_str(action, "hook", ""));
+        struct hook_call *call = memory_zeroed(1, sizeof(*call), "a hook");
+
+        json_object_set_new(action, "state", json_string("running"));
+        call->watches = watches;
+        memcpy(call->watch, watch->id, sizeof(call->watch));
+        snprintf(call->action, sizeof(call->action), "%s",
+                 json_get_str(action, "id", ""));
+        values = values_of(watch, action);
+        LIST_INSERT_HEAD(&watches->hook_calls, call, entry);
+        if (!hook ||
+            hook_start(hook, values, &watches->calls, (int64_t)uv_now(watches->loop),
+                       on_hook_answer, call, &err)) {
+            LIST_REMOVE(call, entry);
+            free(call);
+            end_action(watch, action, "failed", err.text);
+        }
+        json_decref(values);
+    }
+}
+
+static void on_acted(void *arg, const struct error *err, const struct store_event *events,
+                     size_t n_events)
+{
+    (void)events;
+    (void)n_events;
+    if (end_await(arg) && !err)
+        run_due(arg);
+}
+
+/* Submit the write (taken) with the watch's row, and run the hooks that are due then. */
+static void keep_and_act(struct watch *watch, struct store_write *write)
+{
+    put_row(watch, write);
+    begin_await(watch);
+    store_submit(watch->watches->config.store, write, true, on_acted, watch);
+}
+
+/* nodes: an array of names; none, no event. */
+static void fire(struct watch *watch, const char *event, json_t *nodes, const char *run,
+                 const char *sentence, struct store_write *write)
+{
+    struct watches *watches = watch->watches;
+    const struct action_event what = {event, nodes, run, sentence};
+
+    if (json_array_size(nodes) == 0)
+        return;
+    actions_add(watch->doc, &watches->hooks, &what, watch->request.mode == WATCH_ACT,
+                watches->nodes, now_ms(watches));
+    put_nodes(watches, nodes, write);
+}
+
+/* ---- What a run says ---- */
+
 static bool has_name(const json_t *names, const char *name)
 {
     for (size_t i = 0; i < json_array_size(names); i++)
@@ -206,61 +377,78 @@ static const char *identity_of(const struct watches *watches, const char *name)
     return node ? json_get_str(node->inventory, "machine", node->boot_id) : "";
 }
 
-/* Store what is known of the node, or forget it when that is nothing. */
-static void put_node(struct watches *watches, json_t *node, struct store_write *write)
-{
-    const char *name = json_get_str(node, "id", "");
-    bool is_clean = standing_is_clean(node);
-
-    if (standing_is_suspect(node))
-        json_object_set(watches->suspects, name, node);
-    else
-        json_object_del(watches->suspects, name);
-    store_write_watched(write, "node", name, is_clean ? NULL : node);
-    if (is_clean)
-        json_object_del(watches->nodes, name);
-    else
-        json_object_set(watches->nodes, name, node);
-    scheduler_set_suspects(watches->config.scheduler, watches->suspects);
-}
-
 /* A single slow node may become a suspect; of a link or a rack nobody knows which node
  * is.
  */
-static void judge_node(struct watch *watch, const json_t *run,
-                       const struct chain_step *step, const char *name,
-                       struct store_write *write)
+static enum standing_news judge_node(struct watch *watch, const json_t *run,
+                                     const struct chain_step *step, const char *name)
 {
     struct watches *watches = watch->watches;
     bool is_named = step->answer == VERDICT_SLOW_NODE && has_name(step->named, name);
-    json_t *node = json_incref(json_object_get(watches->nodes, name));
+    json_t *node = json_object_get(watches->nodes, name);
+    bool is_changed = json_get_bool(node, "is_changed", false);
+    enum standing_news news;
 
     if (!node && !is_named)
-        return;
-    if (!node)
+        return STANDING_SAME;
+    if (!node) {
         node = standing_document(name);
-    standing_take(node, watch->id, json_get_str(run, "id", ""), step->sentence, is_named,
-                  identity_of(watches, name), now_ms(watches));
-    put_node(watches, node, write);
-    json_decref(node);
+        json_object_set_new(watches->nodes, name, node);
+    }
+    news = standing_take(node, watch->id, json_get_str(run, "id", ""), step->sentence,
+                         is_named, identity_of(watches, name), now_ms(watches));
+    if (news == STANDING_CLEARED && !is_changed)
+        sweep_count(watch->doc, "false_alarms", 1);
+    return news;
+}
+
+static json_t *names_of(const json_t *run)
+{
+    json_t *names = json_array(), *node;
+    size_t i;
+
+    json_array_foreach (json_object_get(run, "nodes"), i, node)
+        json_array_append(names, json_object_get(node, "name"));
+    return names;
+}
+
+/* The nodes' standings, and the hooks of those that became suspects or were cleared. */
+static void judge_nodes(struct watch *watch, const json_t *run, json_t *names,
+                        const struct chain_step *step, struct store_write *write)
+{
+    const char *id = json_get_str(run, "id", "");
+    json_t *suspects = json_array(), *cleared = json_array(), *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        enum standing_news news = judge_node(watch, run, step, json_string_value(name));
+
+        if (news != STANDING_SAME)
+            json_array_append(news == STANDING_SUSPECT ? suspects : cleared, name);
+    }
+    fire(watch, "culprit", suspects, id, step->sentence, write);
+    fire(watch, "recovered", cleared, id, step->sentence, write);
+    put_nodes(watch->watches, names, write);
+    json_decref(suspects);
+    json_decref(cleared);
 }
 
 static void take_end(struct watch *watch)
 {
-    json_t *run = run_unpack(watch->ended), *node;
+    json_t *run = run_unpack(watch->ended), *names = names_of(run);
     struct store_write *write = store_write_create();
     struct chain_step step;
-    size_t i;
 
     watch->ended = NULL;
     chain_judge(run, &step);
     if (step.has_judged)
-        json_array_foreach (json_object_get(run, "nodes"), i, node)
-            judge_node(watch, run, &step, json_get_str(node, "name", ""), write);
-    sweep_take_end(watch->doc, run, &step, now_ms(watch->watches));
+        judge_nodes(watch, run, names, &step, write);
+    if (sweep_take_end(watch->doc, run, &step, now_ms(watch->watches)))
+        fire(watch, "fail", step.named ? step.named : names, json_get_str(run, "id", ""),
+             step.sentence, write);
+    keep_and_act(watch, write);
+    json_decref(names);
     json_decref(run);
-    put_row(watch, write);
-    store_submit(watch->watches->config.store, write, true, NULL, NULL);
 }
 
 static void on_read(void *arg, const struct error *err)
@@ -318,14 +506,39 @@ static void begin_sweep(struct watch *watch, int64_t due_ms, int64_t at_ms)
     keep(watch);
 }
 
+/* Of nodes that became stale since the sweep before. */
+static void tell_stale(struct watch *watch, int64_t at_ms, struct store_write *write)
+{
+    const struct node_registry *registry =
+        scheduler_nodes(watch->watches->config.scheduler);
+    json_t *names = watch_request_nodes(&watch->request, registry), *fresh = json_array();
+    int64_t since_ms =
+        at_ms - WATCH_STALE_AFTER * calendar_horizon_ms(&watch->request.calendar);
+    json_t *stale = json_get_int(watch->doc, "created_ms", 0) < since_ms
+                        ? sweep_stale(watch->doc, names, since_ms)
+                        : json_array();
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (stale, i, name)
+        if (!has_name(json_object_get(watch->doc, "stale"), json_string_value(name)))
+            json_array_append(fresh, name);
+    json_object_set_new(watch->doc, "stale", stale);
+    fire(watch, "stale", fresh, "", "not measured for two periods of the watch", write);
+    json_decref(fresh);
+    json_decref(names);
+}
+
 static void end_sweep(struct watch *watch, int64_t at_ms)
 {
+    struct store_write *write = store_write_create();
     const json_t *closed = sweep_close(watch->doc, at_ms);
     const json_t *verdict = json_object_get(closed, "verdict");
 
     log_info("watch %s (%s): %s: %s", watch->id, watch->request.name,
              json_get_str(verdict, "answer", ""), json_get_str(verdict, "sentence", ""));
-    keep(watch);
+    tell_stale(watch, at_ms, write);
+    keep_and_act(watch, write);
 }
 
 /* A sweep is made of the nodes that are there; one without nodes waits for some. */
@@ -375,16 +588,6 @@ static void tick_sweep(struct watch *watch, int64_t at_ms)
 }
 
 /* ---- Suspects that came back ---- */
-
-static struct watch *find(const struct watches *watches, const char *id)
-{
-    struct watch *watch;
-
-    TAILQ_FOREACH (watch, &watches->list, entry)
-        if (strcmp(watch->id, id) == 0)
-            return watch;
-    return NULL;
-}
 
 /* The sweep's groups that have the node; a new array. */
 static json_t *groups_with(const struct watch *watch, const char *name)
@@ -437,6 +640,7 @@ static void on_tick(uv_timer_t *timer)
     const char *name;
     json_t *node;
 
+    engine_calls_tick(&watches->calls, (int64_t)uv_now(watches->loop));
     if (!store_takes_writes(watches->config.store))
         return;
     json_object_foreach (watches->suspects, name, node)
@@ -486,23 +690,41 @@ struct watches *watches_create(uv_loop_t *loop, const struct watches_config *con
                                struct error *err)
 {
     struct watches *watches;
-    json_t *docs = store_load_watched(config->store, err), *doc;
+    struct hook_list hooks;
+    json_t *docs, *doc;
     size_t i;
 
-    if (!docs)
+    if (hook_list_load(&hooks, config->hooks, err))
         return NULL;
+    docs = store_load_watched(config->store, err);
+    if (!docs) {
+        hook_list_release(&hooks);
+        return NULL;
+    }
     watches = memory_zeroed(1, sizeof(*watches), "watches");
     watches->config = *config;
+    watches->loop = loop;
+    watches->hooks = hooks;
+    watches->hooks_dir = memory_text(config->hooks, "watches");
+    watches->url = memory_text("", "watches");
     TAILQ_INIT(&watches->list);
+    TAILQ_INIT(&watches->calls);
+    LIST_INIT(&watches->hook_calls);
     watches->nodes = json_object();
     watches->suspects = json_object();
     json_array_foreach (docs, i, doc) {
         const char *id = json_get_str(doc, "id", "");
 
-        if (strcmp(json_get_str(doc, "kind", ""), "watch") == 0)
+        if (strcmp(json_get_str(doc, "kind", ""), "watch") == 0) {
+            if (actions_disown(doc))
+                log_warn(
+                    "watch %s: a hook's command may have run when the server stopped; "
+                    "it is not run again",
+                    id);
             add(watches, json_incref(doc));
-        else
+        } else {
             json_object_set(watches->nodes, id, doc);
+        }
         if (standing_is_suspect(doc))
             json_object_set(watches->suspects, id, doc);
     }
@@ -521,6 +743,23 @@ static void on_timer_closed(uv_handle_t *handle)
     watches->closed(watches->closed_arg);
 }
 
+void watches_set_server(struct watches *watches, const char *url)
+{
+    free(watches->url);
+    watches->url = memory_text(url, "watches");
+}
+
+int watches_reload(struct watches *watches, struct error *err)
+{
+    struct hook_list fresh;
+
+    if (hook_list_load(&fresh, watches->hooks_dir, err))
+        return -1;
+    hook_list_release(&watches->hooks);
+    watches->hooks = fresh;
+    return 0;
+}
+
 void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg)
 {
     watches->is_closing = true;
@@ -531,10 +770,19 @@ void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg
 
 void watches_free(struct watches *watches)
 {
+    struct hook_call *call;
     struct watch *watch;
 
     if (!watches)
         return;
+    engine_calls_abandon(&watches->calls);
+    while ((call = LIST_FIRST(&watches->hook_calls))) {
+        LIST_REMOVE(call, entry);
+        free(call);
+    }
+    hook_list_release(&watches->hooks);
+    free(watches->hooks_dir);
+    free(watches->url);
     while ((watch = TAILQ_FIRST(&watches->list))) {
         watch->is_awaiting = false;
         take_out(watch);
@@ -597,6 +845,13 @@ int watches_add(struct watches *watches, const struct watch_request *request,
     return 0;
 }
 
+static void set_mode(struct watch *watch, enum watch_mode mode)
+{
+    watch->request.mode = (int)mode;
+    json_object_set_new(json_object_get(watch->doc, "request"), "mode",
+                        json_string(watch_modes[mode]));
+}
+
 int watches_change(struct watches *watches, const char *id, enum watches_change change,
                    watches_kept *done, void *arg, struct error *err)
 {
@@ -616,7 +871,11 @@ int watches_change(struct watches *watches, const char *id, enum watches_change 
             scheduler_cancel(watches->config.scheduler, run, &ignored);
         take_out(watch);
     } else {
-        json_object_set_new(watch->doc, "paused", json_boolean(change == WATCHES_PAUSE));
+        if (change == WATCHES_ACT || change == WATCHES_OBSERVE)
+            set_mode(watch, change == WATCHES_ACT ? WATCH_ACT : WATCH_OBSERVE);
+        else
+            json_object_set_new(watch->doc, "paused",
+                                json_boolean(change == WATCHES_PAUSE));
         if (change == WATCHES_RESUME)
             json_object_set_new(watch->doc, "next_ms",
                                 json_integer((json_int_t)calendar_next(
@@ -635,12 +894,10 @@ int watches_clear(struct watches *watches, const char *node, watches_kept *done,
 
     if (!known)
         return error_set(err, ERROR_NOT_FOUND, "%.100s is no suspect", node);
-    json_incref(known);
     json_array_clear(json_object_get(known, "results"));
     json_object_set_new(known, "suspect", json_null());
     write = store_write_create();
-    put_node(watches, known, write);
-    json_decref(known);
+    put_node(watches, node, write);
     keep_and_tell(watches, write, done, arg);
     return 0;
 }

@@ -22,12 +22,19 @@ struct watches_config {
     struct store *store; /* all borrowed */
     struct scheduler *scheduler;
     struct jobs *jobs;
+    const char *hooks;         /* the directory, or NULL: there are none */
     const struct clock *clock; /* for due times; NULL: the system's */
 };
 
 /* Read the stored watches, after scheduler_recover. */
 struct watches *watches_create(uv_loop_t *loop, const struct watches_config *config,
                                struct error *err);
+
+/* The URL of this server, for hooks (copied). */
+void watches_set_server(struct watches *watches, const char *url);
+
+/* Read the hooks again; -1 with the reason, and then those before stay. */
+int watches_reload(struct watches *watches, struct error *err);
 
 /* Stop. `closed` runs on the loop; free them when the store has closed, too. */
 void watches_close(struct watches *watches, void (*closed)(void *arg), void *arg);
@@ -42,7 +49,13 @@ int watches_add(struct watches *watches, const struct watch_request *request,
                 const char *by, char *id, watches_kept *done, void *arg,
                 struct error *err);
 
-enum watches_change { WATCHES_PAUSE, WATCHES_RESUME, WATCHES_DELETE };
+enum watches_change {
+    WATCHES_PAUSE,
+    WATCHES_RESUME,
+    WATCHES_ACT, /* hooks are run from now on */
+    WATCHES_OBSERVE,
+    WATCHES_DELETE
+};
 
 /* A pause lets the run under way end; a deletion cancels it. -1 with ERROR_NOT_FOUND. */
 int watches_change(struct watches *watches, const char *id, enum watches_change change,

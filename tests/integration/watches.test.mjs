@@ -1,11 +1,12 @@
 // watches.test.mjs - the server runs a spec by itself, again and again
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { assertProblem, startFleet, startServer } from './lib/cluster.mjs';
-import { patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
 
 const limit = { timeout: 180000 * patience };
@@ -60,6 +61,15 @@ const until = (server, id, check, what) => {
 
 const sweepsAre = (server, id, n) =>
   until(server, id, (watch) => watch.counts.sweeps === n && !watch.sweep, `not ${n} sweeps`);
+
+// Four nodes, and what makes some of them slow from the next case on.
+async function startChanging(t, server) {
+  const file = path.join(tempDir(t), 'slow');
+  const slow = (places) => fs.writeFileSync(file, places);
+  slow('');
+  await startFleet(t, server, 4, ['--ranks', '2', '--slow', `@${file}`]);
+  return slow;
+}
 
 const runsOf = async (server, id) => (await server.get(`/api/v1/runs?label=watch=${id}&limit=500`)).runs;
 
@@ -182,14 +192,9 @@ describe('watches', { concurrency: 3 }, () => {
   test('a slow node is named, suspected, avoided, and cleared when it passes', limit, async (t) => {
     const calendar = new Calendar(t);
     const server = await startServer(t, { env: calendar.env });
-    let fleet = await startFleet(t, server, 4, ['--ranks', '2']);
+    const slow = await startChanging(t, server);
     const spec = { ...sim, env: { ...sim.env, SIM_NOISE: '0.002' } };
     const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
-    const replay = async (...faults) => {
-      fleet.signal('SIGTERM');
-      await fleet.ended();
-      fleet = await startFleet(t, server, 4, ['--ranks', '2', ...faults]);
-    };
     const night = async (n) => {
       calendar.move(day);
       return sweepsAre(server, id, n);
@@ -200,7 +205,7 @@ describe('watches', { concurrency: 3 }, () => {
     while (n < 7) watch = await night(++n);
     assert.equal(watch.last.answer, 'pass', watch.last.sentence);
 
-    await replay('--fault', 'slow_node=sim-2:0.5');
+    slow('sim-2:0.5');
     watch = await night(++n);
     assert.equal(watch.last.answer, 'slow_node', watch.last.sentence);
     assert.deepEqual(watch.last.nodes, ['sim-2']);
@@ -229,7 +234,7 @@ describe('watches', { concurrency: 3 }, () => {
       'the nodes are not back',
     );
 
-    await replay();
+    slow('');
     watch = await night(++n);
     assert.equal(watch.last.answer, 'pass', watch.last.sentence);
     assert.deepEqual(await suspects(), []);
@@ -260,6 +265,94 @@ describe('watches', { concurrency: 3 }, () => {
     }
     const stored = (await runsOf(server, id)).map((run) => run.id).sort();
     assert.deepEqual(stored, watch.sweeps.flatMap(({ verdict }) => verdict.evidence.runs).sort());
+  });
+
+  test('hooks drain a suspect once, resume it when it passes, and are killed', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const hooks = tempDir(t);
+    const done = path.join(hooks, 'done.txt');
+    const hook = (name, more) => fs.writeFileSync(path.join(hooks, `${name}.json`), JSON.stringify(more));
+    const script = path.join(hooks, 'act');
+    fs.writeFileSync(script, `#!/bin/sh\necho "$@" >>${done}\necho "told $1"\n`, { mode: 0o755 });
+    const argv = (what) => ['{config_dir}/act', what, '{node}', '{event}', '{sentence}; $(touch x)'];
+    hook('drain', { on: ['culprit'], argv: argv('drain'), most_nodes: 1 });
+    hook('resume', { on: ['recovered'], argv: argv('resume'), undoes: 'drain' });
+    hook('hung', { on: ['fail'], argv: ['/bin/sleep', '1000'], command_s: 0.5 });
+    const server = await startServer(t, { env: calendar.env, args: ['--hooks', hooks] });
+    const slow = await startChanging(t, server);
+    const spec = { ...sim, env: { ...sim.env, SIM_NOISE: '0.002' } };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+    let n = 1;
+    const night = async () => {
+      calendar.move(day);
+      await sweepsAre(server, id, ++n);
+      const isOpen = ({ state }) => state === 'due' || state === 'running';
+      return until(server, id, (watch) => !watch.actions.some(isOpen), 'an action has not ended');
+    };
+    const told = ({ actions }) => actions.map((one) => `${one.hook} ${one.event} ${one.nodes} ${one.state}`);
+    await sweepsAre(server, id, n);
+    while (n < 6) await night();
+
+    slow('sim-2:0.5');
+    assert.deepEqual(told(await night()), ['hung fail sim-2 observed']);
+    let watch = await night();
+    assert.deepEqual(told(watch), [
+      'hung fail sim-2 observed',
+      'drain culprit sim-2 observed',
+      'hung fail sim-2 observed',
+    ]);
+    assert.equal(fs.existsSync(done), false, 'nothing is done');
+    assert.equal((await server.request('DELETE', '/api/v1/suspects/sim-2')).status, 204);
+    assert.equal((await server.request('POST', `/api/v1/watches/${id}/act`)).json.mode, 'act');
+
+    await night();
+    watch = await night();
+    assert.deepEqual(told(watch).slice(0, 3), [
+      'hung fail sim-2 killed',
+      'drain culprit sim-2 done',
+      'hung fail sim-2 killed',
+    ]);
+    assert.equal(watch.actions[1].output, 'told drain');
+    assert.deepEqual(Object.keys((await server.get('/api/v1/suspects')).suspects[0].held), ['drain']);
+
+    await server.killHard();
+    const again = await server.startAgain();
+    await waitFor(
+      async () =>
+        (await again.get('/api/v1/nodes?inventory=0')).nodes.filter((node) => node.state === 'idle')
+          .length === 4,
+      'the nodes are not back',
+    );
+    await night();
+    slow('');
+    watch = await night();
+    assert.equal(told(watch)[0], 'resume recovered sim-2 done');
+    assert.deepEqual((await server.get('/api/v1/suspects')).suspects, []);
+    assert.equal(watch.counts.false_alarms, 1, 'nobody has started the machine anew');
+    const lines = fs.readFileSync(done, 'utf8').trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => line.split(' ').slice(0, 3).join(' ')),
+      ['drain sim-2 culprit', 'resume sim-2 recovered'],
+    );
+    assert.match(lines[0], /\$\(touch x\)/, 'no shell has read it');
+  });
+
+  test('a hook that makes no sense keeps the server from starting', limit, async (t) => {
+    const hooks = tempDir(t);
+    const refused = (file) => {
+      fs.writeFileSync(path.join(hooks, 'h.json'), JSON.stringify(file));
+      const options = { encoding: 'utf8' };
+      const args = ['--check-config', '--data-dir', path.join(hooks, 'data'), '--hooks', hooks];
+      const ended = spawnSync(path.join(binDir, 'ringbench-server'), args, options);
+      assert.equal(ended.status, 1, ended.stdout);
+      return ended.stderr;
+    };
+    const argv = ['/bin/echo', '{node}'];
+    assert.match(refused({ on: ['dawn'], argv }), /h\.json: \/on: /);
+    assert.match(refused({ on: ['fail'], argv: ['/bin/echo', '{who}'] }), /\/argv\/1: .*who/);
+    assert.match(refused({ on: ['fail'], argv: ['/nonexistent/echo'] }), /\/argv\/0: /);
+    assert.match(refused({ on: ['fail'], argv: ['/bin/echo', '{nodes}'], most_nodes: 1 }), /\/most_nodes: /);
+    assert.match(refused({ on: ['recovered'], argv, undoes: 'drain' }), /undoes.*drain/);
   });
 
   test('a request that makes no sense is refused, field by field', limit, async (t) => {

@@ -1,1 +1,1 @@
-unit_tests(watches LIBS rb_watches rb_plan rb_analysis rb_common m TESTS calendar standing sweep watch_year)
+unit_tests(watches LIBS rb_watches rb_plan rb_analysis rb_common m TESTS actions calendar standing sweep watch_year)

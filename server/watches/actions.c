@@ -1,0 +1,197 @@
+/* actions.c - which hooks are run for what a watch has found, and what came of them */
+#include "server/watches/actions.h"
+
+#include <string.h>
+
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "server/watches/standing.h"
+
+#define HOUR_MS 3600000
+
+static json_t *list_of(const json_t *watch)
+{
+    return json_object_get(watch, "actions");
+}
+
+static bool is_in(const json_t *action, const char *state)
+{
+    return strcmp(json_get_str(action, "state", ""), state) == 0;
+}
+
+static bool is_held(const json_t *standing, const char *hook)
+{
+    return json_object_get(json_object_get(standing, "held"), hook) != NULL;
+}
+
+static long count_held(json_t *standings, const char *hook)
+{
+    const char *name;
+    json_t *node;
+    long n = 0;
+
+    json_object_foreach (standings, name, node)
+        n += is_held(node, hook);
+    return n;
+}
+
+static long count_recent(const json_t *watch, const char *hook, int64_t now_ms)
+{
+    const json_t *action;
+    long n = 0;
+    size_t i;
+
+    json_array_foreach (list_of(watch), i, action)
+        n += strcmp(json_get_str(action, "hook", ""), hook) == 0 &&
+             !is_in(action, "observed") && !is_in(action, "refused") &&
+             now_ms - json_get_int(action, "time_ms", 0) < HOUR_MS;
+    return n;
+}
+
+/* Why it is not done, or NULL. */
+static const char *refusal_of(const json_t *watch, const struct hook *hook,
+                              json_t *standings, int64_t now_ms)
+{
+    if (count_recent(watch, hook->name, now_ms) >= hook->per_hour)
+        return "its limit per_hour is reached";
+    if (hook->most_nodes && count_held(standings, hook->name) >= hook->most_nodes)
+        return "it was done to most_nodes nodes already; a fault that all of them share, "
+               "such as a switch, is likelier than so many slow nodes";
+    return NULL;
+}
+
+static void set_held(json_t *standings, const char *node, const char *hook, bool is_held)
+{
+    json_t *standing = json_object_get(standings, node), *held;
+
+    if (!standing) {
+        standing = standing_document(node);
+        json_object_set_new(standings, node, standing);
+    }
+    held = json_object_get(standing, "held");
+    if (!held) {
+        held = json_object();
+        json_object_set_new(standing, "held", held);
+    }
+    if (is_held)
+        json_object_set_new(held, hook, json_true());
+    else
+        json_object_del(held, hook);
+}
+
+static void add(json_t *watch, const struct hook *hook, const struct action_event *event,
+                json_t *nodes, bool may_act, json_t *standings, int64_t now_ms)
+{
+    const char *refusal = refusal_of(watch, hook, standings, now_ms);
+    const char *state = !may_act ? "observed" : refusal ? "refused" : "due";
+    char id[ID_RUN_LENGTH + 1];
+
+    id_run(id);
+    json_array_insert_new(list_of(watch), 0,
+                          json_pack("{s:s, s:I, s:s, s:s, s:O, s:s, s:o, s:s, s:s}", "id",
+                                    id, "time_ms", (json_int_t)now_ms, "event",
+                                    event->event, "hook", hook->name, "nodes", nodes,
+                                    "run", event->run, "sentence",
+                                    json_clean_string(event->sentence), "state", state,
+                                    "output", refusal ? refusal : ""));
+    if (json_array_size(list_of(watch)) > ACTIONS_KEPT)
+        json_array_remove(list_of(watch), ACTIONS_KEPT);
+    if (hook->is_per_node && !hook->undoes && strcmp(state, "due") == 0)
+        set_held(standings, json_string_value(json_array_get(nodes, 0)), hook->name,
+                 true);
+}
+
+/* Once for each node to which it was not done yet, or was done what it undoes. */
+static void add_for_each(json_t *watch, const struct hook *hook,
+                         const struct action_event *event, bool may_act,
+                         json_t *standings, int64_t now_ms)
+{
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (event->nodes, i, name) {
+        const json_t *standing = json_object_get(standings, json_string_value(name));
+        json_t *one;
+
+        if (hook->undoes ? !is_held(standing, hook->undoes) && may_act
+                         : is_held(standing, hook->name))
+            continue;
+        one = json_pack("[O]", name);
+        add(watch, hook, event, one, may_act, standings, now_ms);
+        json_decref(one);
+    }
+}
+
+void actions_add(json_t *watch, const struct hook_list *hooks,
+                 const struct action_event *event, bool may_act, json_t *standings,
+                 int64_t now_ms)
+{
+    if (!list_of(watch))
+        json_object_set_new(watch, "actions", json_array());
+    for (size_t i = 0; i < hooks->n; i++) {
+        const struct hook *hook = hooks->items[i];
+
+        if (!hook_is_on(hook, event->event))
+            continue;
+        if (hook->is_per_node)
+            add_for_each(watch, hook, event, may_act, standings, now_ms);
+        else
+            add(watch, hook, event, event->nodes, may_act, standings, now_ms);
+    }
+}
+
+json_t *actions_due(const json_t *watch)
+{
+    for (size_t i = json_array_size(list_of(watch)); i-- > 0;)
+        if (is_in(json_array_get(list_of(watch), i), "due"))
+            return json_array_get(list_of(watch), i);
+    return NULL;
+}
+
+json_t *actions_find(const json_t *watch, const char *id)
+{
+    json_t *action;
+    size_t i;
+
+    json_array_foreach (list_of(watch), i, action)
+        if (strcmp(json_get_str(action, "id", ""), id) == 0)
+            return action;
+    return NULL;
+}
+
+/* One that was killed may have had its effect. */
+void actions_end(json_t *action, const struct hook_list *hooks, const char *state,
+                 const char *output, json_t *standings)
+{
+    const struct hook *hook = hook_list_find(hooks, json_get_str(action, "hook", ""));
+    const char *node =
+        json_string_value(json_array_get(json_object_get(action, "nodes"), 0));
+
+    json_object_set_new(action, "state", json_string(state));
+    json_object_set_new(action, "output", json_clean_string(output));
+    if (!hook || !hook->is_per_node)
+        return;
+    if (hook->undoes && strcmp(state, "done") == 0)
+        set_held(standings, node, hook->undoes, false);
+    else if (!hook->undoes && strcmp(state, "failed") == 0)
+        set_held(standings, node, hook->name, false);
+}
+
+bool actions_disown(json_t *watch)
+{
+    json_t *action;
+    bool is_any = false;
+    size_t i;
+
+    json_array_foreach (list_of(watch), i, action) {
+        if (!is_in(action, "due") && !is_in(action, "running"))
+            continue;
+        is_any = true;
+        json_object_set_new(action, "state", json_string("unknown"));
+        json_object_set_new(
+            action, "output",
+            json_string("the server was stopped before its command ended; "
+                        "it is not run again"));
+    }
+    return is_any;
+}

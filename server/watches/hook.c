@@ -1,0 +1,211 @@
+/* hook.c - what a watch has done about what it finds */
+#include "server/watches/hook.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
+#include "common/spec/command_template.h"
+#include "common/spec/config_files.h"
+#include "common/spec/spec_field.h"
+
+#define TEXT_MAX 2000
+
+const char *const hook_events[] = {"fail", "culprit", "recovered", "stale", NULL};
+
+/* What templates may have; `node` in place of `nodes` makes it a hook for each node. */
+static const char *const given[] = {"event", "watch", "name",     "nodes",
+                                    "run",   "url",   "sentence", "node"};
+
+static bool is_event(const char *name)
+{
+    for (size_t i = 0; name && hook_events[i]; i++)
+        if (strcmp(hook_events[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void check_on(json_t *on, const char *pointer, struct problems *problems)
+{
+    bool is_right = json_array_size(on) > 0;
+
+    for (size_t i = 0; i < json_array_size(on); i++)
+        is_right = is_right && is_event(json_string_value(json_array_get(on, i)));
+    if (!is_right)
+        problems_add(problems, pointer,
+                     "must be an array of fail, culprit, recovered and stale");
+}
+
+/* See check_templates. */
+static void check_later(json_t *value, const char *pointer, struct problems *problems)
+{
+    (void)value, (void)pointer, (void)problems;
+}
+
+#define AT(member) .offset = offsetof(struct hook, member)
+#define TEXT(member) .kind = &spec_text, AT(member), .max = TEXT_MAX
+#define COUNT(member, low, high)                                                         \
+    .kind = &spec_integer, AT(member), .min = (low), .max = (high)
+#define JSON(member, checker) .kind = &spec_json, AT(member), .check = (checker)
+
+static const struct spec_field table[] = {
+    {"description", NULL, 0, TEXT(description)},
+    {"on", NULL, SPEC_REQUIRED, JSON(on, check_on)},
+    {"argv", NULL, SPEC_REQUIRED, JSON(argv, check_later)},
+    {"env", NULL, 0, JSON(env, check_later)},
+    {"undoes", NULL, 0, TEXT(undoes)},
+    {"per_hour", "10", 0, COUNT(per_hour, 1, 40)},
+    {"most_nodes", NULL, 0, COUNT(most_nodes, 1, 100000)},
+    {"command_s", "30", 0, .kind = &spec_real, AT(command_s), .least = 0.1, .most = 3600},
+};
+
+static const struct spec_fields fields = {table, sizeof(table) / sizeof(table[0]),
+                                          "an object"};
+
+static bool has_node(const json_t *argv)
+{
+    for (size_t i = 0; i < json_array_size(argv); i++) {
+        const char *text = json_string_value(json_array_get(argv, i));
+
+        if (text && strstr(text, "{node}"))
+            return true;
+    }
+    return false;
+}
+
+static void check_templates(const struct hook *hook, struct problems *problems)
+{
+    json_t *names = json_object();
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+        if (strcmp(given[i], hook->is_per_node ? "nodes" : "node") != 0)
+            json_object_set_new(names, given[i], json_string(""));
+    free(command_template_check(hook->argv, "/argv", names, hook->config_dir, problems));
+    json_decref(command_template_env(hook->env, names, hook->config_dir, problems));
+    json_decref(names);
+    if (hook->undoes && !hook->is_per_node)
+        problems_add(problems, "/undoes", "needs an argument with {node}");
+    if (hook->most_nodes && !hook->is_per_node)
+        problems_add(problems, "/most_nodes", "needs an argument with {node}");
+}
+
+static void hook_free(struct hook *hook)
+{
+    free(hook->name);
+    free(hook->config_dir);
+    spec_fields_release(&fields, (struct run_spec *)(void *)hook);
+    free(hook);
+}
+
+struct reading {
+    struct hook_list *list;
+    const char *dir;
+    struct error *err;
+};
+
+static int add_file(void *arg, const struct config_file *file)
+{
+    struct reading *reading = arg;
+    struct problems problems;
+    const json_t *fault;
+    struct hook *hook;
+
+    if (!file->content) {
+        *reading->err = file->err;
+        return -1;
+    }
+    if (reading->list->n == HOOKS_MAX)
+        return error_set(reading->err, ERROR_LIMIT, "%.200s has more than %d hooks",
+                         reading->dir, HOOKS_MAX);
+    problems_init(&problems);
+    hook = memory_zeroed(1, sizeof(*hook), "a hook");
+    hook->name = memory_text(file->name, "a hook");
+    hook->config_dir = memory_text(reading->dir, "a hook");
+    spec_fields_read_into(&fields, file->content, hook, "", &problems);
+    hook->is_per_node = has_node(hook->argv);
+    if (problems.count == 0)
+        check_templates(hook, &problems);
+    reading->list->items[reading->list->n++] = hook;
+    fault = json_array_get(problems.errors, 0);
+    if (fault)
+        error_set(reading->err, ERROR_INVALID, "%.200s: %.100s: %.200s", file->path,
+                  json_get_str(fault, "pointer", ""), json_get_str(fault, "detail", ""));
+    problems_release(&problems);
+    return fault ? -1 : 0;
+}
+
+/* A hook that undoes none of the others would never be called. */
+static int check_undoes(const struct hook_list *list, struct error *err)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i]->undoes && !hook_list_find(list, list->items[i]->undoes))
+            return error_set(err, ERROR_INVALID,
+                             "hook %.100s: /undoes: there is no hook %.100s",
+                             list->items[i]->name, list->items[i]->undoes);
+    return 0;
+}
+
+int hook_list_load(struct hook_list *list, const char *dir, struct error *err)
+{
+    char full[PATH_MAX];
+    struct reading reading = {list, full, err};
+
+    list->n = 0;
+    if (!dir)
+        return 0;
+    if (!realpath(dir, full))
+        return error_set_errno(err, ERROR_IO, errno, "can't read --hooks %s", dir);
+    if (!config_files_read(full, add_file, &reading, err) && !check_undoes(list, err))
+        return 0;
+    hook_list_release(list);
+    return -1;
+}
+
+void hook_list_release(struct hook_list *list)
+{
+    while (list->n > 0)
+        hook_free(list->items[--list->n]);
+}
+
+const struct hook *hook_list_find(const struct hook_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i]->name, name) == 0)
+            return list->items[i];
+    return NULL;
+}
+
+bool hook_is_on(const struct hook *hook, const char *event)
+{
+    for (size_t i = 0; i < json_array_size(hook->on); i++)
+        if (strcmp(json_string_value(json_array_get(hook->on, i)), event) == 0)
+            return true;
+    return false;
+}
+
+int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,
+               int64_t now_ms, engine_answered *done, void *arg, struct error *err)
+{
+    char **argv = command_template_argv(hook->argv, values, hook->config_dir, err);
+    char **env = NULL;
+    struct problems problems;
+    json_t *own;
+    int result = -1;
+
+    problems_init(&problems);
+    own = command_template_env(hook->env, values, hook->config_dir, &problems);
+    if (argv)
+        env = command_template_environ(own);
+    if (env && engine_call_run(calls, (int64_t)(hook->command_s * 1000), argv, env,
+                               now_ms, done, arg, err))
+        result = 0;
+    problems_release(&problems);
+    json_decref(own);
+    command_template_free(argv);
+    command_template_free(env);
+    return result;
+}

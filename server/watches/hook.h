@@ -1,0 +1,49 @@
+/* hook.h - what a watch has done about what it finds: a file of hooks.d, understood
+ * (docs/watches.md, "Hooks") */
+#ifndef RINGBENCH_SERVER_WATCHES_HOOK_H
+#define RINGBENCH_SERVER_WATCHES_HOOK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/base/error.h"
+#include "server/launch/engine_call.h"
+
+#define HOOKS_MAX 32
+
+extern const char *const hook_events[]; /* ends with NULL */
+
+struct hook {
+    char *name, *config_dir;
+    char *description; /* or NULL */
+    json_t *on;        /* array of names of events */
+    json_t *argv;      /* array of templates */
+    json_t *env;       /* object of templates, or NULL */
+    char *undoes;    /* a hook: it is for nodes only that this one was done to; or NULL */
+    long per_hour;   /* so often for a watch */
+    long most_nodes; /* it was done to, and not undone; 0: any number */
+    double command_s;
+    bool is_per_node; /* its argv has {node}: once for each node, else once */
+};
+
+struct hook_list {
+    struct hook *items[HOOKS_MAX];
+    size_t n;
+};
+
+/* Read DIR/NAME.json, in the order of names (NULL: there are none). -1 with the first
+ * fault. */
+int hook_list_load(struct hook_list *list, const char *dir, struct error *err);
+void hook_list_release(struct hook_list *list);
+
+/* Borrowed; NULL when there is none of that name. */
+const struct hook *hook_list_find(const struct hook_list *list, const char *name);
+
+bool hook_is_on(const struct hook *hook, const char *event);
+
+/* Run it; values: an object with all that its templates may have. -1 with the reason. */
+int hook_start(const struct hook *hook, json_t *values, struct engine_calls *calls,
+               int64_t now_ms, engine_answered *done, void *arg, struct error *err);
+
+#endif

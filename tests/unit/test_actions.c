@@ -1,0 +1,173 @@
+/* test_actions.c - which hooks are run for what a watch has found */
+#include "server/watches/actions.h"
+
+#include "common/base/json_util.h"
+#include "server/watches/standing.h"
+#include "tests/unit/test.h"
+
+struct trial {
+    json_t *watch, *standings, *on[4];
+    struct hook drain, resume, post;
+    struct hook_list hooks;
+};
+
+static int set_up(void **state)
+{
+    static char drain[] = "drain", resume[] = "resume", post[] = "post";
+    static const char *const events[] = {"culprit", "recovered", "fail", "stale"};
+    struct trial *trial = calloc(1, sizeof(*trial));
+
+    assert_non_null(trial);
+    for (size_t i = 0; i < 4; i++)
+        trial->on[i] = json_pack("[s]", events[i]);
+    trial->watch = json_object();
+    trial->standings = json_object();
+    trial->drain = (struct hook){.name = drain,
+                                 .on = trial->on[0],
+                                 .per_hour = 5,
+                                 .most_nodes = 2,
+                                 .is_per_node = true};
+    trial->resume = (struct hook){.name = resume,
+                                  .on = trial->on[1],
+                                  .per_hour = 40,
+                                  .undoes = drain,
+                                  .is_per_node = true};
+    trial->post = (struct hook){.name = post, .on = trial->on[2], .per_hour = 3};
+    trial->hooks = (struct hook_list){{&trial->drain, &trial->resume, &trial->post}, 3};
+    *state = trial;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct trial *trial = *state;
+
+    for (size_t i = 0; i < 4; i++)
+        json_decref(trial->on[i]);
+    json_decref(trial->watch);
+    json_decref(trial->standings);
+    free(trial);
+    return 0;
+}
+
+EACH_FIXTURE(set_up, tear_down);
+
+static void fire(struct trial *trial, const char *event, const char *nodes, bool may_act,
+                 int64_t now_ms)
+{
+    json_t *names = json_loads(nodes, 0, NULL);
+    const struct action_event what = {event, names, "r", "it is slow"};
+
+    assert_non_null(names);
+    actions_add(trial->watch, &trial->hooks, &what, may_act, trial->standings, now_ms);
+    json_decref(names);
+}
+
+/* How many of the watch's actions of a hook are in the state. */
+static int count(const struct trial *trial, const char *hook, const char *state)
+{
+    const json_t *action;
+    size_t i;
+    int n = 0;
+
+    json_array_foreach (json_object_get(trial->watch, "actions"), i, action)
+        n += strcmp(json_get_str(action, "hook", ""), hook) == 0 &&
+             strcmp(json_get_str(action, "state", ""), state) == 0;
+    return n;
+}
+
+static void end_all(struct trial *trial, const char *state)
+{
+    json_t *action;
+
+    while ((action = actions_due(trial->watch)))
+        actions_end(action, &trial->hooks, state, "", trial->standings);
+}
+
+TEST(a_faulty_switch_drains_no_more_nodes_than_may_be)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "culprit", "[\"a\",\"b\",\"c\",\"d\"]", true, 1000);
+    assert_int_equal(count(trial, "drain", "due"), 2);
+    assert_int_equal(count(trial, "drain", "refused"), 2);
+    end_all(trial, "done");
+    fire(trial, "culprit", "[\"e\"]", true, 9000000);
+    assert_int_equal(count(trial, "drain", "refused"), 3);
+    fire(trial, "recovered", "[\"a\"]", true, 9000000);
+    end_all(trial, "done");
+    fire(trial, "culprit", "[\"e\"]", true, 9000000);
+    assert_int_equal(count(trial, "drain", "due"), 1);
+}
+
+TEST(a_node_is_drained_once_and_only_what_was_drained_is_resumed)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "recovered", "[\"a\"]", true, 1000);
+    assert_int_equal(count(trial, "resume", "due"), 0);
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
+    fire(trial, "culprit", "[\"a\"]", true, 2000);
+    assert_int_equal(count(trial, "drain", "due"), 1);
+    end_all(trial, "killed"); /* it may have had its effect */
+    fire(trial, "culprit", "[\"a\"]", true, 3000);
+    assert_int_equal(count(trial, "drain", "due"), 0);
+    fire(trial, "recovered", "[\"a\"]", true, 4000);
+    end_all(trial, "failed");
+    fire(trial, "recovered", "[\"a\"]", true, 5000);
+    assert_int_equal(count(trial, "resume", "due"), 1);
+    end_all(trial, "done");
+    fire(trial, "culprit", "[\"a\"]", true, 6000);
+    end_all(trial, "failed");
+    assert_true(standing_is_clean(json_object_get(trial->standings, "a")));
+}
+
+TEST(a_hook_is_limited_in_an_hour)
+{
+    struct trial *trial = *state;
+
+    for (int i = 0; i < 5; i++)
+        fire(trial, "fail", "[\"a\",\"b\"]", true, 1000);
+    assert_int_equal(count(trial, "post", "due"), 3);
+    assert_int_equal(count(trial, "post", "refused"), 2);
+    end_all(trial, "done");
+    fire(trial, "fail", "[\"a\"]", true, 1000 + 3600000);
+    assert_int_equal(count(trial, "post", "due"), 1);
+}
+
+TEST(an_observer_notes_what_it_would_do)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "culprit", "[\"a\"]", false, 1000);
+    fire(trial, "fail", "[\"a\",\"b\"]", false, 1000);
+    fire(trial, "stale", "[\"a\"]", false, 1000);
+    assert_null(actions_due(trial->watch));
+    assert_int_equal(count(trial, "drain", "observed"), 1);
+    assert_int_equal(count(trial, "post", "observed"), 1);
+    assert_int_equal(json_object_size(trial->standings), 0);
+}
+
+TEST(what_was_due_when_the_server_stopped_is_not_done_again)
+{
+    struct trial *trial = *state;
+
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
+    assert_true(actions_disown(trial->watch));
+    assert_null(actions_due(trial->watch));
+    assert_false(actions_disown(trial->watch));
+    fire(trial, "culprit", "[\"a\"]", true, 1000);
+    assert_null(actions_due(trial->watch));
+    fire(trial, "recovered", "[\"a\"]", true, 1000);
+    assert_int_equal(count(trial, "resume", "due"), 1);
+}
+
+TEST(so_many_actions_are_kept)
+{
+    struct trial *trial = *state;
+
+    for (int i = 0; i < ACTIONS_KEPT + 10; i++)
+        fire(trial, "fail", "[\"a\"]", false, 1000);
+    assert_int_equal(json_array_size(json_object_get(trial->watch, "actions")),
+                     ACTIONS_KEPT);
+}
