@@ -151,13 +151,13 @@ static json_t *shown_string(json_t *string, bool keeps_lines)
     const char *data = json_string_value(string);
     size_t len = json_string_length(string);
     struct buf out;
-    json_t *copy = NULL;
+    json_t *copy;
 
     if (is_shown_as_is(data, len, keeps_lines))
         return json_incref(string);
     buf_init(&out, SHOWN_MAX * len);
-    if (show(&out, data, len, keeps_lines) == 0)
-        copy = json_stringn(out.data, out.len);
+    show(&out, data, len, keeps_lines);
+    copy = json_stringn(out.data, out.len);
     buf_release(&out);
     return copy;
 }
@@ -171,15 +171,10 @@ static json_t *shown_object(json_t *object, bool keeps_lines)
 
     json_object_foreach (object, key, value) {
         buf_init(&name, SHOWN_MAX * strlen(key) + 1);
-        if (clean_text_show(&name, key, strlen(key)) ||
-            json_object_set_new(copy, name.data ? name.data : "",
-                                clean_text_shown(value, keeps_lines))) {
-            json_decref(copy);
-            copy = NULL;
-        }
+        clean_text_show(&name, key, strlen(key));
+        json_object_set_new(copy, name.data ? name.data : "",
+                            clean_text_shown(value, keeps_lines));
         buf_release(&name);
-        if (!copy)
-            break;
     }
     return copy;
 }
@@ -196,12 +191,8 @@ json_t *clean_text_shown(json_t *value, bool keeps_lines)
     if (!json_is_array(value))
         return json_incref(value);
     copy = json_array();
-    json_array_foreach (value, i, item) {
-        if (json_array_append_new(copy, clean_text_shown(item, keeps_lines))) {
-            json_decref(copy);
-            return NULL;
-        }
-    }
+    json_array_foreach (value, i, item)
+        json_array_append_new(copy, clean_text_shown(item, keeps_lines));
     return copy;
 }
 

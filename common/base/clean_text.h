@@ -18,7 +18,7 @@ bool clean_text_is_special(uint32_t code);
  * UTF-8 sequence. -1 when the buffer is full. */
 int clean_text_append(struct buf *out, const char *data, size_t len);
 
-/* A new JSON string of data, cleaned likewise; NULL when memory is out. */
+/* A new JSON string of data, cleaned likewise. */
 json_t *clean_text_json(const char *data, size_t len);
 
 /* Append data as it may be shown: special characters as \n, \r or \u001b, bytes that are
@@ -31,7 +31,7 @@ int clean_text_show(struct buf *out, const char *data, size_t len);
 size_t clean_text_copy(char *out, size_t size, const char *data, size_t len);
 
 /* The value (a new reference) with every key and string in it as clean_text_show has it;
- * with keeps_lines newlines stay, too. NULL when memory is out. */
+ * with keeps_lines newlines stay, too. */
 json_t *clean_text_shown(json_t *value, bool keeps_lines);
 
 #define CLEAN_TEXT_FAULT_MAX 12

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/memory.h"
 #include "common/base/utf8.h"
 
 const char *json_get_str(const json_t *object, const char *key, const char *fallback)
@@ -68,9 +69,7 @@ json_t *json_clean_string(const char *text)
 
     if (value || !text)
         return value;
-    copy = strdup(text);
-    if (!copy)
-        return NULL;
+    copy = memory_text(text, "a text");
     utf8_trim(copy);
     utf8_clean(copy);
     value = json_string(copy);
@@ -104,7 +103,12 @@ int json_check_extent(const char *text, size_t len, struct error *err)
 
 char *json_text(const json_t *value)
 {
-    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+    char *text =
+        json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+
+    if (value && !text)
+        memory_out("JSON");
+    return text;
 }
 
 int json_append(const json_t *value, struct buf *out)
@@ -139,14 +143,12 @@ static int write_all(int fd, const char *data, size_t len)
 int json_write_file(const json_t *value, const char *path, struct error *err)
 {
     char temporary[4096];
-    char *text = NULL;
+    char *text;
     int fd = -1, result = -1;
 
     if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= (int)sizeof(temporary))
         return error_set(err, ERROR_INVALID, "path too long: %.100s...", path);
     text = json_text(value);
-    if (!text)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write_all(fd, text, strlen(text))) {
         error_set_errno(err, ERROR_IO, errno, "can't write %s", temporary);

@@ -41,11 +41,11 @@ json_t *json_clean_string(const char *text);
 int json_check_extent(const char *text, size_t len, struct error *err);
 
 /* Compact text of a value, numbers with fractions to 10 digits: more than any of our
- * measurements have. The caller frees it. NULL when memory is out. */
+ * measurements have. The caller frees it. */
 char *json_text(const json_t *value);
 
 /* Append the compact text of a value to `out`; json_line_append adds a newline. Returns
- * -1 if memory is out or `out` would exceed its limit. */
+ * -1 if `out` would exceed its limit. */
 int json_append(const json_t *value, struct buf *out);
 int json_line_append(const json_t *value, struct buf *out);
 

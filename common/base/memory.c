@@ -31,13 +31,18 @@ char *memory_text(const char *text, const char *what)
     return copy;
 }
 
+void *memory_resized(void *items, size_t n, size_t size, const char *what)
+{
+    items = realloc(items, n * size);
+    if (!items)
+        memory_out(what);
+    return items;
+}
+
 void *memory_grown(void *items, size_t n, size_t *capacity, size_t size, const char *what)
 {
     if (n < *capacity)
         return items;
     *capacity = *capacity ? 2 * *capacity : 16;
-    items = realloc(items, *capacity * size);
-    if (!items)
-        memory_out(what);
-    return items;
+    return memory_resized(items, *capacity, size, what);
 }

@@ -14,6 +14,9 @@ void *memory_zeroed(size_t count, size_t size, const char *what);
 /* strdup() that does not fail; NULL for NULL. */
 char *memory_text(const char *text, const char *what);
 
+/* realloc() to n items that does not fail. */
+void *memory_resized(void *items, size_t n, size_t size, const char *what);
+
 /* Make room for one more in an array of n items (NULL, if n is 0), whose capacity
  * doubles. Returns the array. */
 void *memory_grown(void *items, size_t n, size_t *capacity, size_t size,

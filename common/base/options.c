@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/base/variables.h"
 #include "common/base/version.h"
 
@@ -69,18 +70,11 @@ static void clear_list(struct option_list *list)
     list->count = 0;
 }
 
-static int add_item(struct option_list *list, const char *text, struct error *err)
+static void add_item(struct option_list *list, const char *text)
 {
-    char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
-
-    if (!items)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    list->items = items;
-    items[list->count] = strdup(text);
-    if (!items[list->count])
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    list->count++;
-    return 0;
+    list->items =
+        memory_resized(list->items, list->count + 1, sizeof(*list->items), "options");
+    list->items[list->count++] = memory_text(text, "options");
 }
 
 /* Set one option. `level` is the source's rank (0 default .. 3 command line): a list
@@ -90,15 +84,11 @@ static int set_option(struct context *context, const struct option *option,
 {
     size_t index = (size_t)(option - context->table);
     void *field = context->config + option->offset;
-    char *copy;
 
     switch (option->type) {
     case OPTION_STRING:
-        copy = strdup(text);
-        if (!copy)
-            return error_set(err, ERROR_MEMORY, "out of memory");
         free(*(char **)field);
-        *(char **)field = copy;
+        *(char **)field = memory_text(text, "options");
         return 0;
     case OPTION_INT:
         return set_int(option, field, text, err);
@@ -111,7 +101,8 @@ static int set_option(struct context *context, const struct option *option,
         if (level > context->level[index])
             clear_list((struct option_list *)field);
         context->level[index] = level;
-        return add_item((struct option_list *)field, text, err);
+        add_item((struct option_list *)field, text);
+        return 0;
     }
     return error_set(err, ERROR_INTERNAL, "--%s has no type", option->name);
 }
@@ -280,9 +271,7 @@ int options_parse(const char *program, const char *summary, const struct option 
     }
     while (table[n].name)
         n++;
-    context.level = calloc(n + 1, sizeof(*context.level));
-    if (!context.level)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    context.level = memory_zeroed(n + 1, sizeof(*context.level), "options");
     file = peek(argc, argv, "--config");
     if (!file)
         file = getenv("RINGBENCH_CONFIG");

@@ -1,6 +1,7 @@
 /* safe_regex.c - regular expressions that someone else wrote (PCRE2) */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/base/safe_regex.h"
+#include "common/base/memory.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
@@ -60,26 +61,18 @@ static pcre2_code *compile(const char *pattern, bool is_whole, struct error *err
 struct safe_regex *safe_regex_compile(const char *pattern, bool is_whole,
                                       struct error *err)
 {
-    struct safe_regex *regex = calloc(1, sizeof(*regex));
+    pcre2_code *code = compile(pattern, is_whole, err);
+    struct safe_regex *regex;
 
-    if (!regex) {
-        error_set(err, ERROR_MEMORY, "out of memory");
+    if (!code)
         return NULL;
-    }
-    regex->code = compile(pattern, is_whole, err);
-    if (!regex->code)
-        goto fail;
-    regex->data = pcre2_match_data_create(2, NULL);
-    regex->context = pcre2_match_context_create(NULL);
-    if (!regex->data || !regex->context) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        goto fail;
-    }
+    regex = memory_zeroed(1, sizeof(*regex), "a pattern");
+    *regex = (struct safe_regex){code, pcre2_match_data_create(2, NULL),
+                                 pcre2_match_context_create(NULL)};
+    if (!regex->data || !regex->context)
+        memory_out("a pattern");
     pcre2_set_heap_limit(regex->context, HEAP_MAX_KIB);
     return regex;
-fail:
-    safe_regex_destroy(regex);
-    return NULL;
 }
 
 void safe_regex_destroy(struct safe_regex *regex)

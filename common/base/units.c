@@ -2,7 +2,9 @@
 #include "common/base/units.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -103,5 +105,15 @@ const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX])
     else
         snprintf(text, UNITS_TEXT_MAX, "%.*f %ciB", value < 10.0 ? 1 : 0, value,
                  suffixes[power - 1]);
+    return text;
+}
+
+const char *units_real_text(double value, char text[UNITS_REAL_MAX])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, UNITS_REAL_MAX, "%.*g", digits, value);
+        if (!(fabs(strtod(text, NULL) - value) > 0.0))
+            break;
+    }
     return text;
 }

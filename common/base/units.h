@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 
 #define UNITS_TEXT_MAX 32
+#define UNITS_REAL_MAX 40
 
 /* Parse "8", "64K", "1.5M", "128MiB" into bytes. A fraction must give whole bytes. */
 int units_parse_size(const char *text, uint64_t *bytes, struct error *err);
@@ -17,5 +18,8 @@ const char *units_format_size(uint64_t bytes, char text[UNITS_TEXT_MAX]);
 
 /* Two or three significant digits for prose: "1.5 GiB"; returns text. */
 const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX]);
+
+/* The shortest text that reads back as the same number; returns text. */
+const char *units_real_text(double value, char text[UNITS_REAL_MAX]);
 
 #endif

@@ -1,5 +1,6 @@
 /* comms.c - the communicators of a process, and whose lines are whose */
 #include "common/ncclog/comms.h"
+#include "common/base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,22 +8,18 @@
 
 static struct ncclog_comm *add(struct ncclog *log)
 {
-    struct ncclog_comm *comms;
-
     if (log->n_comms == NCCLOG_COMMS_MAX)
         return NULL;
-    comms = realloc(log->comms, (log->n_comms + 1) * sizeof(*comms));
-    if (!comms)
-        return NULL;
-    log->comms = comms;
+    log->comms =
+        memory_resized(log->comms, log->n_comms + 1, sizeof(*log->comms), "NCCL's log");
     log->now = log->n_comms++;
-    comms[log->now] = (struct ncclog_comm){.rank = -1,
-                                           .nodes = -1,
-                                           .local_ranks = -1,
-                                           .channels = {-1, -1, -1},
-                                           .ring_gdr = -1,
-                                           .init_s = -1.0};
-    return &comms[log->now];
+    log->comms[log->now] = (struct ncclog_comm){.rank = -1,
+                                                .nodes = -1,
+                                                .local_ranks = -1,
+                                                .channels = {-1, -1, -1},
+                                                .ring_gdr = -1,
+                                                .init_s = -1.0};
+    return &log->comms[log->now];
 }
 
 static struct ncclog_comm *find(const struct ncclog *log, const char *id)

@@ -5,8 +5,8 @@
 #include "common/ncclog/ncclog.h"
 
 /* A communicator speaks, with its pointer and `name` ("": it does not say): lines after
- * this are its. NULL: it is one of those beyond the limit, or of no valid numbers, or
- * memory is out. */
+ * this are its. NULL: it is one of those beyond the limit, or of no valid numbers.
+ */
 struct ncclog_comm *ncclog_turn_to(struct ncclog *log, const char *id, const char *name,
                                    long rank, long n);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/clean_text.h"
+#include "common/base/memory.h"
 #include "common/ncclog/comms.h"
 #include "common/ncclog/pattern.h"
 
@@ -292,15 +293,11 @@ static void add_rank(struct ncclog_ranks *ranks, long rank)
 
     if (rank < 0 || rank >= NCCLOG_RANKS_MAX)
         return;
-    if (word >= ranks->n_words) {
-        uint64_t *bits = realloc(ranks->bits, (word + 1) * sizeof(*bits));
-
-        if (!bits)
-            return;
-        memset(bits + ranks->n_words, 0, (word + 1 - ranks->n_words) * sizeof(*bits));
-        ranks->bits = bits;
-        ranks->n_words = word + 1;
-    }
+    if (word >= ranks->n_words)
+        ranks->bits =
+            memory_resized(ranks->bits, word + 1, sizeof(*ranks->bits), "NCCL's log");
+    while (ranks->n_words <= word)
+        ranks->bits[ranks->n_words++] = 0;
     ranks->bits[word] |= UINT64_C(1) << (rank % 64);
 }
 
@@ -314,19 +311,15 @@ static bool is_same(const struct ncclog_way *a, const struct ncclog_way *b)
 static struct ncclog_way *find_way(struct ncclog_comm *comm,
                                    const struct ncclog_way *wanted)
 {
-    struct ncclog_way *ways;
-
     for (size_t i = 0; i < comm->n_ways; i++)
         if (is_same(&comm->ways[i], wanted))
             return &comm->ways[i];
     if (comm->n_ways == NCCLOG_WAYS_MAX)
         return NULL;
-    ways = realloc(comm->ways, (comm->n_ways + 1) * sizeof(*ways));
-    if (!ways)
-        return NULL;
-    comm->ways = ways;
-    ways[comm->n_ways] = *wanted;
-    return &ways[comm->n_ways++];
+    comm->ways =
+        memory_resized(comm->ways, comm->n_ways + 1, sizeof(*comm->ways), "NCCL's log");
+    comm->ways[comm->n_ways] = *wanted;
+    return &comm->ways[comm->n_ways++];
 }
 
 /* "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read" */

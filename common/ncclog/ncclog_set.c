@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/pattern.h"
 
 #define PREFIX_MAX 300
 #define PLAIN_MAX 1500
-#define SLOTS_PER_PROCESS 2
-#define LEFT_OUT_SLOTS ((size_t)1 << 17)
+#define LEFT_OUT_MAX 65536
 #define SOCKET_HOSTS_MAX 1024
 
 void ncclog_set_init(struct ncclog_set *set, size_t max)
@@ -28,8 +29,8 @@ void ncclog_set_release(struct ncclog_set *set)
         free(set->items[i]);
     }
     free(set->items);
-    free(set->slots);
-    free(set->left_out);
+    json_decref(set->places);
+    json_decref(set->left_out);
     json_decref(set->left_out_by_sockets);
     memset(set, 0, sizeof(*set));
 }
@@ -113,39 +114,14 @@ size_t ncclog_plain(const char *line, size_t len, char *out, size_t size)
     return n;
 }
 
-static size_t slot_of(const struct ncclog_set *set, const struct ncclog_process *wanted)
-{
-    uint32_t hash = 2166136261u ^ (uint32_t)wanted->pid;
-
-    for (const char *at = wanted->host; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    hash *= 2654435761u;
-    return (hash >> 8) % (set->max * SLOTS_PER_PROCESS);
-}
-
-static bool is_same(const struct ncclog_process *a, const struct ncclog_process *b)
-{
-    return a->pid == b->pid && strcmp(a->host, b->host) == 0;
-}
-
 /* Of those that are too many only how many there are is known. */
-static void leave_out(struct ncclog_set *set, const struct ncclog_process *wanted)
+static void leave_out(struct ncclog_set *set, const char *key)
 {
-    uint64_t hash = 14695981039346656037u ^ (uint64_t)wanted->pid;
-    size_t slot;
-
     if (!set->left_out)
-        set->left_out = calloc(LEFT_OUT_SLOTS, sizeof(*set->left_out));
-    if (!set->left_out || set->n_left_out == LEFT_OUT_SLOTS / 2)
-        return;
-    for (const char *at = wanted->host; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    hash |= 1; /* 0 is an empty slot */
-    slot = (size_t)(hash >> 20) % LEFT_OUT_SLOTS;
-    while (set->left_out[slot] && set->left_out[slot] != hash)
-        slot = (slot + 1) % LEFT_OUT_SLOTS;
-    set->n_left_out += set->left_out[slot] == 0;
-    set->left_out[slot] = hash;
+        set->left_out = json_object();
+    if (json_object_size(set->left_out) < LEFT_OUT_MAX)
+        json_object_set_new_nocheck(set->left_out, key, json_true());
+    set->n_left_out = json_object_size(set->left_out);
 }
 
 /* That a node has no more than sockets is the one thing that is kept of these. */
@@ -160,49 +136,36 @@ static void note_left_out(struct ncclog_set *set, const struct ncclog_process *w
         json_object_set_new_nocheck(set->left_out_by_sockets, wanted->host, json_true());
 }
 
-static struct ncclog_process *add(struct ncclog_set *set, size_t slot,
-                                  const struct ncclog_process *wanted)
-{
-    struct ncclog_process *process = set->n < set->max ? malloc(sizeof(*process)) : NULL;
-
-    if (!process) {
-        leave_out(set, wanted);
-        return NULL;
-    }
-    *process = *wanted;
-    ncclog_init(&process->log);
-    set->last = set->n;
-    set->items[set->n++] = process;
-    set->slots[slot] = (uint32_t)set->n;
-    return process;
-}
-
-static bool make_room(struct ncclog_set *set)
-{
-    if (!set->slots)
-        set->slots = calloc(set->max * SLOTS_PER_PROCESS, sizeof(*set->slots));
-    if (!set->items)
-        set->items = calloc(set->max, sizeof(struct ncclog_process *));
-    return set->slots && set->items;
-}
-
+/* The process that a line is of; NULL: it is one too many. Most lines follow one of the
+ * same. */
 static struct ncclog_process *find(struct ncclog_set *set,
                                    const struct ncclog_process *wanted)
 {
-    size_t slot;
+    struct ncclog_process *last = set->n > 0 ? set->items[set->last] : NULL;
+    char key[NCCLOG_NAME_MAX + 32];
+    int64_t place;
 
-    if (!make_room(set))
+    if (last && last->pid == wanted->pid && strcmp(last->host, wanted->host) == 0)
+        return last;
+    snprintf(key, sizeof(key), "%ld %s", wanted->pid, wanted->host);
+    place = json_get_int(set->places, key, -1);
+    if (place < 0 && set->n == set->max) {
+        leave_out(set, key);
         return NULL;
-    if (set->n > 0 && is_same(set->items[set->last], wanted))
-        return set->items[set->last];
-    slot = slot_of(set, wanted);
-    while (set->slots[slot]) {
-        set->last = set->slots[slot] - 1;
-        if (is_same(set->items[set->last], wanted))
-            return set->items[set->last];
-        slot = (slot + 1) % (set->max * SLOTS_PER_PROCESS);
     }
-    return add(set, slot, wanted);
+    if (place < 0) {
+        if (!set->places)
+            set->places = json_object();
+        place = (int64_t)set->n;
+        json_object_set_new_nocheck(set->places, key, json_integer(place));
+        set->items = memory_grown(set->items, set->n, &set->capacity,
+                                  sizeof(struct ncclog_process *), "NCCL's logs");
+        set->items[set->n] = memory_zeroed(1, sizeof(*wanted), "NCCL's logs");
+        *set->items[set->n] = *wanted;
+        ncclog_init(&set->items[set->n++]->log);
+    }
+    set->last = (size_t)place;
+    return set->items[place];
 }
 
 enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len)

@@ -15,10 +15,10 @@ struct ncclog_process {
 
 struct ncclog_set {
     struct ncclog_process **items; /* in the order in which they spoke first */
-    size_t n, max;
-    uint32_t *slots; /* places in items by hash, from 1 */
+    size_t n, max, capacity;
+    json_t *places; /* in items, by process; NULL: none */
     size_t last;
-    uint64_t *left_out; /* of processes beyond `max`, a hash of each */
+    json_t *left_out; /* processes beyond `max`, as keys; NULL: none */
     size_t n_left_out;
     json_t *left_out_by_sockets; /* hosts of these, as keys; NULL: none */
     /* Of a line that names no process: */

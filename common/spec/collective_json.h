@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 /* {"collectives": [...], "dtypes": [...], "redops": [...]} as docs/api.md shows it, in
- * the order of the enums. A new reference; NULL when memory is out. */
+ * the order of the enums. A new reference. */
 json_t *collective_json(void);
 
 #endif

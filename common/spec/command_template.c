@@ -36,8 +36,7 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     if (!value)
         return error_set(err, ERROR_INVALID, "{%s} is no parameter", name);
     text = program_value_text(value);
-    result = text ? append(out, text, strlen(text), err)
-                  : error_set(err, ERROR_MEMORY, "out of memory");
+    result = append(out, text, strlen(text), err);
     free(text);
     return result;
 }
@@ -123,9 +122,9 @@ static char *find_executable(const char *first, const char *pointer,
         problems_add(problems, pointer,
                      "must be a full path or a name that is looked up in PATH");
     else if (name[0] == '/' && access(name, X_OK) == 0)
-        found = strdup(name);
+        found = memory_text(name, "a command");
     else if (name[0] != '/' && find_in_path(name, path))
-        found = strdup(path);
+        found = memory_text(path, "a command");
     else
         problems_add(problems, pointer, "%.200s can't be executed here", name);
     free(name);
@@ -224,10 +223,8 @@ char **command_template_argv(json_t *templates, json_t *values, const char *conf
                              struct error *err)
 {
     size_t n = json_array_size(templates);
-    char **argv = calloc(n + 1, sizeof(*argv));
+    char **argv = memory_zeroed(n + 1, sizeof(*argv), "a command");
 
-    if (!argv)
-        error_set(err, ERROR_MEMORY, "out of memory");
     for (size_t i = 0; argv && i < n; i++) {
         argv[i] = command_template_fill(json_string_value(json_array_get(templates, i)),
                                         values, config_dir, err);

@@ -9,7 +9,9 @@
 #include "common/base/buf.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/safe_regex.h"
+#include "common/base/units.h"
 #include "common/spec/spec_value.h"
 
 #define ENUM_MAX 64
@@ -358,29 +360,17 @@ json_t *program_schema_complete(json_t *parameters, json_t *args, const char *po
     return out;
 }
 
-/* The shortest text that reads back as the same number. */
-static char *real_text(double value)
-{
-    char text[40];
-
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (!(fabs(strtod(text, NULL) - value) > 0.0))
-            break;
-    }
-    return strdup(text);
-}
-
 char *program_value_text(const json_t *value)
 {
-    char text[40];
+    char text[UNITS_REAL_MAX];
 
     if (json_is_string(value))
-        return strdup(json_string_value(value));
+        return memory_text(json_string_value(value), "a parameter");
     if (json_is_real(value))
-        return real_text(json_real_value(value));
-    if (json_is_boolean(value))
-        return strdup(json_is_true(value) ? "true" : "false");
-    snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(value));
-    return strdup(text);
+        units_real_text(json_real_value(value), text);
+    else if (json_is_boolean(value))
+        snprintf(text, sizeof(text), "%s", json_is_true(value) ? "true" : "false");
+    else
+        snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(value));
+    return memory_text(text, "a parameter");
 }

@@ -26,8 +26,7 @@ void program_schema_check(json_t *parameters, const char *pointer,
 json_t *program_schema_complete(json_t *parameters, json_t *args, const char *pointer,
                                 struct problems *problems);
 
-/* A value as it stands in an argument vector; the caller frees it. NULL when memory is
- * out. */
+/* A value as it stands in an argument vector; the caller frees it. */
 char *program_value_text(const json_t *value);
 
 #endif

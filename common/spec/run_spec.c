@@ -8,6 +8,7 @@
 
 #include "common/base/env_policy.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec_parts.h"
@@ -451,13 +452,9 @@ static void check_topology(const struct run_spec *spec, struct problems *problem
 /* The fields that have all of the uses; for the API others are refused. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
-    struct run_spec *spec = calloc(1, sizeof(*spec));
+    struct run_spec *spec = memory_zeroed(1, sizeof(*spec), "a run's spec");
     size_t before = problems->count;
 
-    if (!spec) {
-        problems_add(problems, "", "out of memory");
-        return NULL;
-    }
     spec_fields_read(&fields, uses, body, spec, "", problems);
     if (uses == 0)
         spec_fields_refuse_others(&fields, body, "", problems);
@@ -497,7 +494,7 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err)
     first = json_array_get(problems.errors, 0);
     if (!spec)
         error_set(err, ERROR_INVALID, "%s %s", json_get_str(first, "pointer", ""),
-                  json_get_str(first, "detail", "out of memory"));
+                  json_get_str(first, "detail", ""));
     problems_release(&problems);
     return spec;
 }

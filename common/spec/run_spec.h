@@ -190,15 +190,13 @@ double run_spec_block_us(const struct run_spec *spec, double call_us);
 struct series_plan run_spec_plan(const struct run_spec *spec);
 
 /* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
- * A new reference; NULL when memory is out. */
+ * A new reference. */
 json_t *run_spec_to_json(const struct run_spec *spec);
 
-/* What a case file has of it, see run_spec_read_case. A new reference; NULL when memory
- * is out. */
+/* What a case file has of it, see run_spec_read_case. A new reference. */
 json_t *run_spec_case_json(const struct run_spec *spec);
 
-/* What of an effective spec shapes its figures and is not as usual. A new object; NULL
- * when memory is out. */
+/* What of an effective spec shapes its figures and is not as usual. A new object. */
 json_t *run_spec_settings(const json_t *spec);
 
 /* The table of fields, see spec_field.h. */

@@ -32,8 +32,8 @@ static void check_node_names(json_t *value, const char *pointer,
             continue;
         else if (json_object_get(seen, name))
             problems_add(problems, at, "%s is listed twice", name);
-        else if (json_object_set(seen, name, json_true()))
-            problems_add(problems, at, "out of memory");
+        else
+            json_object_set_new(seen, name, json_true());
     }
     json_decref(seen);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/spec/run_spec_parts.h"
 
 static int add_size(struct run_spec *spec, uint64_t bytes)
@@ -105,10 +106,8 @@ static void parse_sizes(const struct spec_field *field, json_t *value,
     uint64_t *fewer;
 
     (void)field;
-    spec->sizes = calloc(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes));
-    if (!spec->sizes)
-        problems_add(problems, pointer, "out of memory");
-    else if (json_is_array(value))
+    spec->sizes = memory_zeroed(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes), "sizes");
+    if (json_is_array(value))
         parse_size_list(spec, value, pointer, problems);
     else if (json_is_object(value))
         parse_size_range(spec, value, problems);
@@ -129,12 +128,8 @@ static json_t *show_sizes(const struct spec_field *field, const struct run_spec 
     json_t *sizes = json_array();
 
     (void)field;
-    for (size_t i = 0; i < spec->n_sizes; i++) {
-        if (json_array_append_new(sizes, json_integer((json_int_t)spec->sizes[i]))) {
-            json_decref(sizes);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < spec->n_sizes; i++)
+        json_array_append_new(sizes, json_integer((json_int_t)spec->sizes[i]));
     return sizes;
 }
 

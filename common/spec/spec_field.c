@@ -8,6 +8,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/ids.h"
+#include "common/base/memory.h"
 
 void *spec_field_at(const struct spec_field *field, struct run_spec *spec)
 {
@@ -215,12 +216,8 @@ static json_t *show_list(const struct spec_field *field, const struct run_spec *
     const int *values = spec_field_of(field, spec);
     json_t *list = json_array();
 
-    for (size_t i = 0; i < *count; i++) {
-        if (json_array_append_new(list, json_string(field->names->name(values[i])))) {
-            json_decref(list);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < *count; i++)
+        json_array_append_new(list, json_string(field->names->name(values[i])));
     return list;
 }
 
@@ -337,10 +334,9 @@ static void take_usual(const struct spec_field *field, struct run_spec *spec,
 {
     json_t *usual = json_loads(field->usual, JSON_DECODE_ANY, NULL);
 
-    if (usual)
-        field->kind->parse(field, usual, spec, pointer, problems);
-    else
-        problems_add(problems, pointer, "out of memory");
+    if (!usual)
+        memory_out("a spec");
+    field->kind->parse(field, usual, spec, pointer, problems);
     json_decref(usual);
 }
 
@@ -417,13 +413,9 @@ json_t *spec_fields_show(const struct spec_fields *fields, const struct run_spec
     for (size_t i = 0; i < fields->count; i++) {
         const struct spec_field *field = &fields->at[i];
 
-        if ((field->uses & with) != with || field->uses & without ||
-            !is_said(field, spec))
-            continue;
-        if (json_object_set_new(out, field->name, field->kind->show(field, spec))) {
-            json_decref(out);
-            return NULL;
-        }
+        if ((field->uses & with) == with && !(field->uses & without) &&
+            is_said(field, spec))
+            json_object_set_new(out, field->name, field->kind->show(field, spec));
     }
     return out;
 }

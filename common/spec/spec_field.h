@@ -55,7 +55,7 @@ struct spec_kind {
     /* Set the field, or add what is wrong. The pointer is the value's. */
     void (*parse)(const struct spec_field *field, json_t *value, struct run_spec *spec,
                   const char *pointer, struct problems *problems);
-    /* What would be parsed to the same; a new reference, NULL when memory is out. */
+    /* What would be parsed to the same; a new reference. */
     json_t *(*show)(const struct spec_field *field, const struct run_spec *spec);
     /* Whether there is something to show; NULL: always. */
     bool (*is_said)(const struct spec_field *field, const struct run_spec *spec);
@@ -113,7 +113,7 @@ void spec_fields_read_into(const struct spec_fields *fields, json_t *object, voi
 void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
                                const char *pointer, struct problems *problems);
 /* An object of the fields that have all of the uses `with` and none of `without`, as far
- * as they are said. A new reference; NULL when memory is out. */
+ * as they are said. A new reference. */
 json_t *spec_fields_show(const struct spec_fields *fields, const struct run_spec *spec,
                          unsigned with, unsigned without);
 void spec_fields_release(const struct spec_fields *fields, struct run_spec *spec);

@@ -7,6 +7,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clean_text.h"
+#include "common/base/memory.h"
 #include "common/base/units.h"
 
 #define ENV_VALUE_MAX 4096
@@ -77,8 +78,6 @@ bool spec_check_name(const char *text, const char *pointer, struct problems *pro
 void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
                        struct problems *problems)
 {
-    char *copy;
-
     if (!json_is_string(value)) {
         problems_add(problems, pointer, "must be a string, not %s",
                      spec_type_name(value));
@@ -91,13 +90,8 @@ void spec_parse_string(const json_t *value, size_t max, char **out, const char *
     }
     if (!spec_check_name(json_string_value(value), pointer, problems))
         return;
-    copy = strdup(json_string_value(value));
-    if (!copy) {
-        problems_add(problems, pointer, "out of memory");
-        return;
-    }
     free(*out);
-    *out = copy;
+    *out = memory_text(json_string_value(value), "a spec");
 }
 
 /* "POINTER/KEY" with the key escaped by RFC 6901. */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
+
+#define WHAT "groups of ranks" /* where memory is out */
 
 #define VALUE_MAX (1L << 20)
 
@@ -96,21 +99,17 @@ static long colour(const struct split *split, int rank, int node, int local_rank
     return 0;
 }
 
-int split_form(const struct split *split, const int *node_of, const int *local_rank,
-               int n, struct split_groups *out)
+void split_form(const struct split *split, const int *node_of, const int *local_rank,
+                int n, struct split_groups *out)
 {
     size_t count = (size_t)n;
-    long *colours = calloc(count, sizeof(*colours)); /* by group */
+    long *colours = memory_zeroed(count, sizeof(*colours), WHAT); /* by group */
 
-    *out = (struct split_groups){.n_ranks = n,
-                                 .of = calloc(count, sizeof(*out->of)),
-                                 .place = calloc(count, sizeof(*out->place)),
-                                 .sizes = calloc(count, sizeof(*out->sizes))};
-    if (!colours || !out->of || !out->place || !out->sizes) {
-        free(colours);
-        split_release(out);
-        return -1;
-    }
+    *out =
+        (struct split_groups){.n_ranks = n,
+                              .of = memory_zeroed(count, sizeof(*out->of), WHAT),
+                              .place = memory_zeroed(count, sizeof(*out->place), WHAT),
+                              .sizes = memory_zeroed(count, sizeof(*out->sizes), WHAT)};
     for (int rank = 0; rank < n; rank++) {
         long own = colour(split, rank, node_of[rank], local_rank[rank]);
         int group = 0;
@@ -123,7 +122,6 @@ int split_form(const struct split *split, const int *node_of, const int *local_r
         out->place[rank] = out->sizes[group]++;
     }
     free(colours);
-    return 0;
 }
 
 void split_release(struct split_groups *groups)

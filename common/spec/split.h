@@ -38,10 +38,10 @@ int split_parse(const json_t *json, struct split *out, struct error *err);
 /* The same; a new reference. */
 json_t *split_to_json(const struct split *split);
 
-/* Put n ranks (>= 1) into groups; by rank: its node's number, its place there. Release
- * the groups also after a failure: -1 when memory is out. */
-int split_form(const struct split *split, const int *node_of, const int *local_rank,
-               int n, struct split_groups *out);
+/* Put n ranks (>= 1) into groups, to be released; by rank: its node's number, its place
+ * there. */
+void split_form(const struct split *split, const int *node_of, const int *local_rank,
+                int n, struct split_groups *out);
 void split_release(struct split_groups *groups);
 
 int split_smallest(const struct split_groups *groups);

@@ -1,9 +1,11 @@
 /* traffic.c - who sends how much to whom in alltoallv */
 #include "common/spec/traffic.h"
+#include "common/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define WHAT "traffic between ranks" /* where memory is out */
 #define ALIGN_BYTES 16
 #define CELL_MAX (INT64_C(1) << 46)
 
@@ -39,9 +41,7 @@ static int parse_matrix(const json_t *rows, struct traffic *out, struct error *e
     if (n == 0 || n > TRAFFIC_RANKS_MAX)
         return error_set(err, ERROR_INVALID, "matrix: must be an array of 1 to %d rows",
                          TRAFFIC_RANKS_MAX);
-    matrix = calloc(n * n, sizeof(*matrix));
-    if (!matrix)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    matrix = memory_zeroed(n * n, sizeof(*matrix), WHAT);
     for (size_t i = 0; i < n; i++) {
         const json_t *row = json_array_get(rows, i);
 
@@ -179,21 +179,14 @@ struct traffic_plan *traffic_plan_create(const struct traffic *traffic, enum dty
                                          struct collective_layout *layout)
 {
     size_t element = dtype_size(type), count = (size_t)n;
-    struct traffic_plan *plan = calloc(1, sizeof(*plan));
+    struct traffic_plan *plan = memory_zeroed(1, sizeof(*plan), WHAT);
 
-    if (!plan)
-        return NULL;
     plan->n = n;
-    plan->send_count = calloc(count, sizeof(*plan->send_count));
-    plan->send_at = calloc(count, sizeof(*plan->send_at));
-    plan->recv_count = calloc(count, sizeof(*plan->recv_count));
-    plan->recv_at = calloc(count, sizeof(*plan->recv_at));
-    plan->peer_at = calloc(count, sizeof(*plan->peer_at));
-    if (!plan->send_count || !plan->send_at || !plan->recv_count || !plan->recv_at ||
-        !plan->peer_at) {
-        traffic_plan_destroy(plan);
-        return NULL;
-    }
+    plan->send_count = memory_zeroed(count, sizeof(*plan->send_count), WHAT);
+    plan->send_at = memory_zeroed(count, sizeof(*plan->send_at), WHAT);
+    plan->recv_count = memory_zeroed(count, sizeof(*plan->recv_count), WHAT);
+    plan->recv_at = memory_zeroed(count, sizeof(*plan->recv_at), WHAT);
+    plan->peer_at = memory_zeroed(count, sizeof(*plan->peer_at), WHAT);
     fill_plan(traffic, element, rank, (uint64_t)layout->count * count * element, plan);
     adjust(traffic, plan, element, layout);
     return plan;

@@ -46,8 +46,8 @@ struct traffic_plan {
     size_t most;                  /* that any rank sends or receives: the same for all */
 };
 
-/* For `rank` of n; adjusts the layout of collective_layout() to this rank's totals. NULL
- * when memory is out. */
+/* For `rank` of n; adjusts the layout of collective_layout() to this rank's totals.
+ */
 struct traffic_plan *traffic_plan_create(const struct traffic *traffic, enum dtype type,
                                          int rank, int n,
                                          struct collective_layout *layout);

@@ -18,7 +18,7 @@ struct ceiling_node {
 /* The verdict: {"kind": "ceiling", "answer": "expected|not_enough_data", "sentence",
  * "evidence": {"limit": "8 x 400 Gb/s NIC", "busbw_gbs": {COLLECTIVE: GB/s}}}, of the
  * collectives of which it can be said; evidence is empty where an input is missing. env:
- * of the run. A new object; NULL when memory is out. */
+ * of the run. A new object. */
 json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, size_t n,
                         const json_t *env);
 

@@ -48,7 +48,7 @@ struct culprit_pair {
  * most. Returns how many there are; the array is to be freed. */
 size_t culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs);
 
-/* The verdict of kind `culprit`. A new object; NULL when memory is out. */
+/* The verdict of kind `culprit`. A new object. */
 json_t *culprit_verdict(const struct culprit_fleet *fleet);
 
 #endif

@@ -106,12 +106,11 @@ static bool suits(const struct threshold *threshold, const json_t *key)
 }
 
 /* Combinations are numbered from 0 in the order of their first cases. */
-static int count_cases(struct rows *rows)
+static void count_cases(struct rows *rows)
 {
     rows->cases = summary_cases(rows->run->doc, &rows->n_cases);
-    rows->counts = calloc(rows->n_cases + 1, sizeof(*rows->counts));
-    if (!rows->cases || !rows->counts)
-        return -1;
+    rows->counts = memory_zeroed(rows->n_cases + 1, sizeof(*rows->counts),
+                                 "a check of a run's rows");
     for (size_t i = 0; i < rows->n_cases; i++) {
         int combination = rows->cases[i].combination;
 
@@ -119,7 +118,6 @@ static int count_cases(struct rows *rows)
         if (combination >= rows->combinations)
             rows->combinations = combination + 1;
     }
-    return 0;
 }
 
 static int64_t cases_of(const struct rows *rows, int combination)
@@ -321,8 +319,7 @@ void gate_check_rows(const struct gate_run *run, const struct threshold *thresho
     struct rows rows = {
         .run = run, .threshold = threshold, .cycles = json_get_int(spec, "cycles", 1)};
 
-    if (count_cases(&rows))
-        memory_out("a check of a run's rows");
+    count_cases(&rows);
     find_sizes(&rows);
     take_all(&rows);
     judge(&rows, check);

@@ -33,8 +33,7 @@ struct hang {
 
 #define HANG_LISTED_MAX 16
 
-/* The verdict of kind `hang`; sets is_lagging of each rank. A new object; NULL when
- * memory is out. */
+/* The verdict of kind `hang`; sets is_lagging of each rank. A new object. */
 json_t *hang_verdict(const struct hang *hang);
 
 #endif

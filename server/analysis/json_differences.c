@@ -91,7 +91,6 @@ json_t *json_differences(const json_t *base, const json_t *head)
 {
     json_t *list = json_array();
 
-    if (list)
-        compare(list, "", (json_t *)(uintptr_t)base, (json_t *)(uintptr_t)head, 0);
+    compare(list, "", (json_t *)(uintptr_t)base, (json_t *)(uintptr_t)head, 0);
     return list;
 }

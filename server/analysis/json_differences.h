@@ -9,7 +9,7 @@
 /* [{"what","base","head"}], new: `what` is a path, "rdma.mlx5_1.state"; null where there
  * is nothing. Objects in arrays are held against those of the same `index`, `name` or
  * `pci`.
- * Further differences are left out. NULL when memory is out. */
+ * Further differences are left out. */
 json_t *json_differences(const json_t *base, const json_t *head);
 
 #endif

@@ -13,7 +13,7 @@
  *
  * [{"figure","run","change","low","high","p","slower","earliest","latest","reference":
  * [first, last run],"runs"}], the largest change first: it began with `run`, most likely.
- * A new array; NULL when memory is out. */
+ * A new array. */
 json_t *lasting_changes(const json_t *series, const char *reference, double margin);
 
 /* Whether one of them is slower. */

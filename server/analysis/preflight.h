@@ -29,7 +29,7 @@ struct preflight_use {
  * "answer", "sentence", "command", "nodes"}]}}. A check that several nodes fail alike is
  * one of them, with their names in `nodes`. is_whole: with the checks that are well, and
  * those that could not be evaluated; else only findings, each with 32 names at most and
- * how many they are ("n_nodes"). A new object; NULL when memory is out. */
+ * how many they are ("n_nodes"). A new object. */
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 

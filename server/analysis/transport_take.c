@@ -35,9 +35,8 @@ void transport_comm_place(struct transport_comm *comm, int64_t rank, int node)
     if ((size_t)rank >= comm->n) {
         size_t n = 2 * ((size_t)rank + 1);
 
-        comm->node_of = realloc(comm->node_of, n * sizeof(*comm->node_of));
-        if (!comm->node_of)
-            memory_out("the ranks of a communicator");
+        comm->node_of = memory_resized(comm->node_of, n, sizeof(*comm->node_of),
+                                       "the ranks of a communicator");
         for (size_t i = comm->n; i < n; i++)
             comm->node_of[i] = -1;
         comm->n = n;

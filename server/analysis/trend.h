@@ -23,8 +23,7 @@ json_t *trend_figure_json(const struct trend_figure *figure);
  * a change has null for run, created and change; its p is null if it has too few runs.
  * Over all series of so many requests together the rate of false discoveries is at most
  * CHANGE_POINTS_LEVEL: each request has an equal share of it. The points of `answer` get
- * `change`: by which part the level changed with them, or null. A new array; NULL when
- * memory is out. */
+ * `change`: by which part the level changed with them, or null. A new array. */
 json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure, double margin,
                        size_t requests);
 

@@ -20,7 +20,7 @@ bool unreached_add(json_t *ways, json_t *way);
 
 /* A verdict of kind preflight: {"checks": [as preflight.h has them], "ways": [those above
  * with "node", which of both is named; the first are of the first finding]}. A new
- * object; NULL when memory is out. */
+ * object. */
 json_t *unreached_verdict(const char *backend, const json_t *ways);
 
 #endif

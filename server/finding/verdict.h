@@ -45,8 +45,8 @@ const char *verdict_mark_of(const json_t *run);
  * news. The answer is one of its kind.
  * sentence: whatever bytes it has of names that others gave; mark: as above, or NULL.
  * nodes: those that the answer names, an array, or NULL for none; evidence: the figures
- * that the sentence rests on, an object. Both are taken, also on failure. A new object;
- * NULL when memory is out. */
+ * that the sentence rests on, an object. Both are taken, also on failure. A new object.
+ */
 json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
                      const char *sentence, const char *mark, json_t *nodes,
                      json_t *evidence);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/ncclog_set.h"
 #include "common/spec/collective.h"
 #include "server/import/import_build.h"
@@ -114,13 +115,11 @@ static int take_parts(struct readers *readers, struct import_line *line, const c
 static int read_text(struct import *import, const char *text, size_t len,
                      struct error *err)
 {
-    struct import_line *line = calloc(1, sizeof(*line));
+    struct import_line *line = memory_zeroed(1, sizeof(*line), "an imported file");
     const char *end = text + len;
     struct readers readers;
     int result = 0;
 
-    if (!line)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     nccl_text_init(&readers.nccl, import);
     osu_text_init(&readers.osu, import);
     while (text < end && !result) {
@@ -219,8 +218,6 @@ int import_read(const char *text, size_t len, struct import *out, struct error *
 
     memset(out, 0, sizeof(*out));
     out->unread = json_array();
-    if (!out->unread)
-        return error_set(err, ERROR_MEMORY, "out of memory");
     while (blank < len && isspace((unsigned char)text[blank]))
         blank++;
     is_object = is_json(text + blank, len - blank);

@@ -75,7 +75,7 @@ struct import_table {
     char failure[IMPORT_NAME_SIZE * 2]; /* of a process that failed in it; or "" */
     struct import_node *nodes;          /* by first rank; fewer than ranks where the list
                                            is cut */
-    size_t n_nodes;
+    size_t n_nodes, nodes_capacity;
     int ranks;      /* 0: it does not say */
     int ranks_from; /* by the highest number in a list: there were at least so many */
     int worlds;     /* how often the list has a rank 0, */
@@ -85,7 +85,7 @@ struct import_table {
     int groups;                           /* that measured at the same time */
     long settings[IMPORT_SETTINGS];       /* by import_settings */
     struct import_row *rows;
-    size_t n_rows;
+    size_t n_rows, rows_capacity;
     size_t n_unread;    /* lines of it */
     bool has_begun;     /* its first lines are there, which a paste may lack */
     bool has_ended;     /* its closing lines are there */
@@ -97,7 +97,7 @@ struct import_table {
 
 struct import {
     struct import_table *tables;
-    size_t n_tables, n_rows;
+    size_t n_tables, capacity, n_rows;
     json_t *unread; /* [{"line" or "pointer", "detail"}], at most IMPORT_NOTES_MAX */
     size_t n_unread;
     char failure[IMPORT_NAME_SIZE * 2]; /* of a process, before any table */

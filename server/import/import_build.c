@@ -10,21 +10,15 @@
 #include <string.h>
 
 #include "common/base/clean_text.h"
+#include "common/base/memory.h"
 #include "common/spec/collective.h"
+
+#define WHAT "an imported file" /* where memory is out */
 
 static struct import_table *last(struct import *import)
 {
     assert(import->n_tables > 0);
     return &import->tables[import->n_tables - 1];
-}
-
-/* An array's memory for one more item, doubled when it is full. NULL when there is none.
- */
-static void *grown(void *items, size_t n, size_t size)
-{
-    if (n & (n - 1))
-        return items;
-    return realloc(items, (n ? 2 * n : 1) * size);
 }
 
 const struct import_setting import_settings[IMPORT_SETTINGS] = {
@@ -39,19 +33,13 @@ const struct import_setting import_settings[IMPORT_SETTINGS] = {
 struct import_table *import_add_table(struct import *import, enum import_format format,
                                       struct error *err)
 {
-    struct import_table *tables;
-
     if (import->n_tables == IMPORT_TABLES_MAX) {
         error_set(err, ERROR_LIMIT, "there are more than %d tables", IMPORT_TABLES_MAX);
         return NULL;
     }
-    tables = grown(import->tables, import->n_tables, sizeof(*tables));
-    if (!tables) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    import->tables = tables;
-    tables[import->n_tables++] = (struct import_table){
+    import->tables = memory_grown(import->tables, import->n_tables, &import->capacity,
+                                  sizeof(*import->tables), WHAT);
+    import->tables[import->n_tables++] = (struct import_table){
         .format = format,
         .collective = -1,
         .groups = 1,
@@ -91,17 +79,14 @@ static int cycle_of(const struct import_table *table, const struct import_row *r
 int import_add_row(struct import *import, const struct import_row *row, struct error *err)
 {
     struct import_table *table = last(import);
-    struct import_row *rows;
 
     if (import->n_rows == IMPORT_ROWS_MAX)
         return error_set(err, ERROR_LIMIT, "there are more than %d rows",
                          IMPORT_ROWS_MAX);
-    rows = grown(table->rows, table->n_rows, sizeof(*rows));
-    if (!rows)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    table->rows = rows;
-    rows[table->n_rows] = *row;
-    rows[table->n_rows].cycle = cycle_of(table, row);
+    table->rows = memory_grown(table->rows, table->n_rows, &table->rows_capacity,
+                               sizeof(*row), WHAT);
+    table->rows[table->n_rows] = *row;
+    table->rows[table->n_rows].cycle = cycle_of(table, row);
     table->n_rows++;
     import->n_rows++;
     return 0;
@@ -127,7 +112,7 @@ int import_add_rank(struct import *import, const char *node, const char *bus, in
 {
     struct import_table *table = last(import);
     char name[IMPORT_NAME_SIZE];
-    struct import_node *nodes, *known;
+    struct import_node *known;
     size_t n_alike;
 
     if (ranks > IMPORT_RANKS_MAX - table->ranks)
@@ -143,11 +128,9 @@ int import_add_rank(struct import *import, const char *node, const char *bus, in
     if (table->n_nodes == IMPORT_NODES_MAX)
         return error_set(err, ERROR_LIMIT, "there are more than %d nodes",
                          IMPORT_NODES_MAX);
-    nodes = grown(table->nodes, table->n_nodes, sizeof(*nodes));
-    if (!nodes)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    table->nodes = nodes;
-    known = &nodes[table->n_nodes++];
+    table->nodes = memory_grown(table->nodes, table->n_nodes, &table->nodes_capacity,
+                                sizeof(*known), WHAT);
+    known = &table->nodes[table->n_nodes++];
     *known = (struct import_node){.ranks = ranks};
     snprintf(known->host, sizeof(known->host), "%s", name);
     snprintf(known->bus, sizeof(known->bus), "%s", bus);
@@ -164,8 +147,6 @@ void import_restart_ranks(struct import *import)
 
     table->n_nodes = 0;
     table->ranks = table->ranks_from = 0;
-    free(table->nodes);
-    table->nodes = NULL;
 }
 
 void import_drop_words(struct import_line *line, size_t n)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 
 struct joining {
     size_t *parents; /* of processes: the first of their job, by way of others */
@@ -76,18 +77,17 @@ static void join_nameless(const struct joining *joining, size_t n)
 size_t nccl_jobs_find(const json_t *logs, size_t *job_of)
 {
     size_t n = json_array_size(logs), n_jobs = 0;
-    struct joining joining = {calloc(n + 1, sizeof(*joining.parents)),
-                              calloc(n + 1, sizeof(*joining.has_name)), json_object()};
+    struct joining joining = {
+        memory_zeroed(n + 1, sizeof(*joining.parents), "jobs of a log"),
+        memory_zeroed(n + 1, sizeof(*joining.has_name), "jobs of a log"), json_object()};
 
-    if (joining.parents && joining.has_name && joining.first) {
-        for (size_t i = 0; i < n; i++)
-            take_log(&joining, i, json_array_get(logs, i));
-        join_nameless(&joining, n);
-        for (size_t i = 0; i < n; i++) {
-            size_t root = root_of(&joining, i);
+    for (size_t i = 0; i < n; i++)
+        take_log(&joining, i, json_array_get(logs, i));
+    join_nameless(&joining, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t root = root_of(&joining, i);
 
-            job_of[i] = root == i ? n_jobs++ : job_of[root];
-        }
+        job_of[i] = root == i ? n_jobs++ : job_of[root];
     }
     free(joining.parents);
     free(joining.has_name);

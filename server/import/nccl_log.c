@@ -8,6 +8,7 @@
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/ncclog/ncclog_set.h"
 #include "common/ncclog/pattern.h"
 #include "server/analysis/transport.h"
@@ -15,6 +16,7 @@
 #include "server/import/nccl_jobs.h"
 #include "server/import/torch_log.h"
 
+#define WHAT "an imported log" /* where memory is out */
 #define PORTS_MAX 64
 #define LINE_SIZE 200
 #define JOBS_MAX 64 /* that are judged */
@@ -127,12 +129,12 @@ static bool is_of(const struct file_logs *file, size_t i, size_t job)
 static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
 {
     const struct ncclog_set *set = file->set;
-    struct transport_node *nodes = calloc(set->n, sizeof(*nodes));
+    struct transport_node *nodes = memory_zeroed(set->n, sizeof(*nodes), WHAT);
     struct transport_input input = {.nodes = nodes, .mark = mark, .is_of_file = true};
     struct transport *transport;
     json_t *out;
 
-    for (size_t i = 0; nodes && i < set->n; i++) {
+    for (size_t i = 0; i < set->n; i++) {
         size_t place =
             is_of(file, i, job) ? place_of(nodes, &input.n_nodes, name_of(file, i)) : 0;
 
@@ -140,8 +142,8 @@ static json_t *fold(const struct file_logs *file, size_t job, const char *mark)
             json_get_int(json_array_get(file->logs, i), "rank", -1) == 0)
             nodes[place].inventory = file->inventory;
     }
-    transport = nodes ? transport_create(input.n_nodes, set->n, NULL) : NULL;
-    for (size_t i = 0; transport && i < set->n; i++) {
+    transport = transport_create(input.n_nodes, set->n, NULL);
+    for (size_t i = 0; i < set->n; i++) {
         const json_t *log = json_array_get(file->logs, i);
         struct transport_speaker speaker = {.rank = (int)i};
 
@@ -306,8 +308,8 @@ static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *to
                              .inventory = json_array_size(ports) > 0
                                               ? json_pack("{s:O}", "rdma", ports)
                                               : NULL,
-                             .job_of = calloc(set->n, sizeof(*file.job_of))};
-    json_t *out = NULL;
+                             .job_of = memory_zeroed(set->n, sizeof(*file.job_of), WHAT)};
+    json_t *out;
 
     for (size_t i = 0; i < set->n; i++) {
         json_t *log = ncclog_set_json(set, i);
@@ -315,10 +317,8 @@ static json_t *fold_set(const struct ncclog_set *set, const struct torch_log *to
         json_array_append_new(file.logs, log ? log : json_null());
     }
     name_nodes(&file);
-    if (file.job_of)
-        file.n_jobs = nccl_jobs_find(file.logs, file.job_of);
-    if (file.n_jobs > 0)
-        out = fold(&file, ALL_JOBS, " (imported)");
+    file.n_jobs = nccl_jobs_find(file.logs, file.job_of);
+    out = fold(&file, ALL_JOBS, " (imported)");
     if (out && file.n_jobs > 1)
         judge_jobs(&file, out);
     if (out &&

@@ -8,7 +8,7 @@
 /* What transport_fold makes of it, of all processes in it; with several jobs the verdicts
  * are of each by itself, and "jobs" has these, as docs/api.md says. What PyTorch's
  * watchdog says of ranks is a verdict of it too. NULL when there is no line of NCCL's log
- * or the watchdog, or memory is out. Lines of ibdev2netdev say of ports where rank 0 is.
+ * or the watchdog. Lines of ibdev2netdev say of ports where rank 0 is.
  */
 json_t *nccl_log_read(const char *text, size_t len);
 

@@ -9,6 +9,7 @@
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/analysis/transport.h"
 #include "server/finding/finding.h"
 
@@ -22,6 +23,7 @@
 #define RANKS_SIZE 160  /* of a text that lists ranks */
 #define TIMEOUTS_TOLD 6 /* operations in which ranks timed out */
 #define MARK " (imported)"
+#define WHAT "PyTorch's log" /* where memory is out */
 
 /* Of a group of ranks, where one of them was. -1: it does not say. */
 struct torch_rank {
@@ -86,7 +88,7 @@ static void group_of(const char *text, char out[GROUP_SIZE])
 static struct torch_rank *rank_at(struct torch_log *log, const char *group, long rank)
 {
     char key[GROUP_SIZE + 32];
-    struct torch_rank *ranks;
+    struct torch_rank *one;
     json_int_t place;
 
     snprintf(key, sizeof(key), "%s/%ld", group, rank);
@@ -95,18 +97,13 @@ static struct torch_rank *rank_at(struct torch_log *log, const char *group, long
         return &log->ranks[place];
     if (log->n_ranks == RANKS_MAX)
         return NULL;
-    ranks =
-        log->n_ranks & (log->n_ranks - 1)
-            ? log->ranks
-            : realloc(log->ranks, (log->n_ranks ? 2 * log->n_ranks : 1) * sizeof(*ranks));
-    if (!ranks || json_object_set_new_nocheck(log->places, key,
-                                              json_integer((json_int_t)log->n_ranks)))
-        return NULL;
-    log->ranks = ranks;
-    ranks[log->n_ranks] =
-        (struct torch_rank){.rank = rank, .work = -1, .enqueued = -1, .completed = -1};
-    snprintf(ranks[log->n_ranks].group, GROUP_SIZE, "%s", group);
-    return &ranks[log->n_ranks++];
+    json_object_set_new_nocheck(log->places, key, json_integer((json_int_t)log->n_ranks));
+    log->ranks =
+        memory_grown(log->ranks, log->n_ranks, &log->ranks_capacity, sizeof(*one), WHAT);
+    one = &log->ranks[log->n_ranks++];
+    *one = (struct torch_rank){.rank = rank, .work = -1, .enqueued = -1, .completed = -1};
+    snprintf(one->group, GROUP_SIZE, "%s", group);
+    return one;
 }
 
 /* "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=51, OpType=ALLREDUCE,":
@@ -149,7 +146,7 @@ static void take_state(struct torch_log *log, const char *text, long rank)
 static void add_error(struct torch_log *log, const char *text)
 {
     char stripped[TORCH_TEXT_SIZE];
-    struct torch_error *errors;
+    struct torch_error *error;
 
     transport_strip_numbers(text, stripped, sizeof(stripped));
     for (size_t i = 0; i < log->n_errors; i++)
@@ -157,15 +154,13 @@ static void add_error(struct torch_log *log, const char *text)
             log->errors[i].n++;
             return;
         }
-    errors = log->n_errors < ERRORS_MAX
-                 ? realloc(log->errors, (log->n_errors + 1) * sizeof(*errors))
-                 : NULL;
-    if (!errors)
+    if (log->n_errors == ERRORS_MAX)
         return;
-    log->errors = errors;
-    errors[log->n_errors] = (struct torch_error){.first = log->rank, .n = 1};
-    snprintf(errors[log->n_errors].text, TORCH_TEXT_SIZE, "%s", stripped);
-    log->n_errors++;
+    log->errors = memory_grown(log->errors, log->n_errors, &log->errors_capacity,
+                               sizeof(*error), WHAT);
+    error = &log->errors[log->n_errors++];
+    *error = (struct torch_error){.first = log->rank, .n = 1};
+    snprintf(error->text, TORCH_TEXT_SIZE, "%s", stripped);
 }
 
 /* Behind "[rank2]: " or "2: ". */
@@ -322,16 +317,16 @@ static void put_ranks(struct finding *finding, const struct group *group, long *
  * their own. */
 static size_t find_silent(const struct group *group, long *out, size_t max)
 {
-    bool *has = calloc((size_t)group->n_ranks + 1, sizeof(*has));
+    bool *has = memory_zeroed((size_t)group->n_ranks + 1, sizeof(*has), WHAT);
     size_t n = 0;
 
-    for (size_t i = 0; has && i < group->log->n_ranks; i++) {
+    for (size_t i = 0; i < group->log->n_ranks; i++) {
         const struct torch_rank *one = &group->log->ranks[i];
 
         if (is_in(group, one) && one->rank < group->n_ranks)
             has[one->rank] = true;
     }
-    for (long i = 0; has && i < group->n_ranks && n < max; i++)
+    for (long i = 0; i < group->n_ranks && n < max; i++)
         if (!has[i] && node_of(group, i))
             out[n++] = i;
     free(has);
@@ -473,14 +468,14 @@ static void judge_groups(const struct torch_log *log, const json_t *nodes, long 
                          json_t *verdicts)
 {
     size_t max = log->n_ranks > (size_t)n_ranks ? log->n_ranks : (size_t)n_ranks;
-    long *behind = calloc(max + 1, sizeof(*behind));
-    long *waiting = calloc(max + 1, sizeof(*waiting));
+    long *behind = memory_zeroed(max + 1, sizeof(*behind), WHAT);
+    long *waiting = memory_zeroed(max + 1, sizeof(*waiting), WHAT);
     json_t *done = json_object();
     bool has_state = false;
 
     for (size_t i = 0; i < log->n_ranks; i++)
         has_state = has_state || log->ranks[i].enqueued >= 0;
-    for (size_t i = 0; behind && waiting && i < log->n_ranks; i++) {
+    for (size_t i = 0; i < log->n_ranks; i++) {
         const struct torch_rank *one = &log->ranks[i];
         /* Of a part of the ranks it is not known which are missing. */
         bool is_all = !*one->group || strstr(one->group, "default_pg") ||

@@ -16,10 +16,10 @@ struct torch_error;
 
 struct torch_log {
     struct torch_rank *ranks; /* one for each group that it spoke of */
-    size_t n_ranks;
+    size_t n_ranks, ranks_capacity;
     json_t *places; /* of these, by group and rank */
     struct torch_error *errors;
-    size_t n_errors;
+    size_t n_errors, errors_capacity;
     long rank;    /* whose error is being read; -1: it does not say */
     int to_error; /* lines in which that may come; 0: none does */
     int is_next;  /* the next line is it */

@@ -6,7 +6,7 @@
 #include "server/analysis/preflight.h"
 #include "server/nodes/node.h"
 
-/* preflight_judge() of these. A new object; NULL when memory is out. */
+/* preflight_judge() of these. A new object. */
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
 
@@ -16,8 +16,7 @@ json_t *preflight_nodes(const struct node *const *nodes, size_t n,
 json_t *preflight_snapshot(const struct node *const *nodes, size_t n);
 json_t *preflight_of_snapshot(const json_t *snapshot, const char *of);
 
-/* ceiling_verdict() of these, with so many ranks each. A new object; NULL when memory is
- * out. */
+/* ceiling_verdict() of these, with so many ranks each. A new object. */
 json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t n,
                       const struct preflight_use *use);
 

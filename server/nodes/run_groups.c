@@ -21,8 +21,7 @@ void run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_no
             local_rank[n++] = k;
         }
     }
-    if (split_form(&spec->split, node_of, local_rank, n, out) < 0)
-        memory_out("groups of ranks");
+    split_form(&spec->split, node_of, local_rank, n, out);
     free(node_of);
     free(local_rank);
 }

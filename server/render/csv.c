@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/units.h"
 #include "common/result/row_fields.h"
 
 #define MEMBERS_MAX ((size_t)1 << 20) /* bytes of one field */
@@ -95,24 +96,12 @@ int csv_field(const char *text, struct buf *out)
     return result | buf_append_str(out, "\"");
 }
 
-/* The shortest text that reads back as the same number. */
-static int put_real(double value, struct buf *out)
-{
-    char text[40];
-
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (!(fabs(strtod(text, NULL) - value) > 0.0))
-            break;
-    }
-    return buf_append_str(out, text);
-}
-
 /* Members of an array are joined by semicolons, those of an object as NAME=VALUE; an
  * object in an array is its name. */
 static int put_plain(const json_t *value, struct buf *out)
 {
     const char *name, *separator = "";
+    char number[UNITS_REAL_MAX];
     json_t *member;
     int result = 0;
     size_t i;
@@ -120,7 +109,7 @@ static int put_plain(const json_t *value, struct buf *out)
     if (json_is_integer(value))
         return buf_printf(out, "%lld", (long long)json_integer_value(value));
     if (json_is_real(value))
-        return put_real(json_real_value(value), out);
+        return buf_append_str(out, units_real_text(json_real_value(value), number));
     if (json_is_boolean(value))
         return buf_append_str(out, json_is_true(value) ? "true" : "false");
     if (json_is_string(value))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "server/render/csv.h"
 #include "server/render/run_text.h"
 #include "server/render/table.h"
@@ -80,10 +81,8 @@ static void init_table(struct event_writer *writer, const json_t *run)
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
                                          const char *link, const char *post)
 {
-    struct event_writer *writer = calloc(1, sizeof(*writer));
+    struct event_writer *writer = memory_zeroed(1, sizeof(*writer), "a stream");
 
-    if (!writer)
-        return NULL;
     writer->form = form;
     /* Both keep what they need of the run's cases, which may be many. */
     if (form == ROWS_FORM_TEXT)
@@ -91,13 +90,9 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
     if (form == ROWS_FORM_CSV)
         csv_init(&writer->csv, run);
     writer->cases = form == ROWS_FORM_JSON ? cases_text(run) : NULL;
-    writer->run = strdup(json_get_str(run, "id", ""));
+    writer->run = memory_text(json_get_str(run, "id", ""), "a stream");
     if (form == EVENT_FORM_TEXT)
         writer->text = run_text_create(run, link, post);
-    if (!writer->run || (form == EVENT_FORM_TEXT && !writer->text)) {
-        event_writer_destroy(writer);
-        return NULL;
-    }
     return writer;
 }
 
@@ -141,7 +136,7 @@ void event_writer_begin(struct event_writer *writer, struct buf *out)
         break;
     case ROWS_FORM_JSON:
         buf_printf(out, "{\"run\":\"%s\",\"cases\":%s,\"rows\":[", writer->run,
-                   writer->cases ? writer->cases : "[]");
+                   writer->cases);
         break;
     case ROWS_FORM_CSV:
         csv_header(&writer->csv, out);

@@ -24,8 +24,7 @@ enum event_form {
 struct event_writer;
 
 /* run: the run's document (borrowed); link: the address of its page; post: a command line
- * that posts to its address in the API, NULL for none (both copied). NULL when memory is
- * out. */
+ * that posts to its address in the API, NULL for none (both copied). */
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
                                          const char *link, const char *post);
 void event_writer_destroy(struct event_writer *writer);
@@ -46,7 +45,7 @@ bool event_form_is_rows(enum event_form form);
 
 void event_writer_begin(struct event_writer *writer, struct buf *out);
 
-/* -1 when memory is out, or the form looks into the event and can't read it. */
+/* -1 when `out` is full, or the form looks into the event and can't read it. */
 int event_writer_event(struct event_writer *writer, const struct store_event *event,
                        struct buf *out);
 

@@ -7,6 +7,7 @@
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/base/units.h"
 #include "common/result/headline.h"
 #include "common/result/noise.h"
@@ -95,10 +96,8 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
 
 struct run_text *run_text_create(const json_t *run, const char *link, const char *post)
 {
-    struct run_text *text = calloc(1, sizeof(*text));
+    struct run_text *text = memory_zeroed(1, sizeof(*text), "a run's text");
 
-    if (!text)
-        return NULL;
     text->n_cases = json_array_size(json_object_get(run, "cases"));
     table_init(&text->table, json_object_get(run, "spec"), text->n_cases > 1);
     text->has_pattern = text->table.held != NULL;
@@ -108,11 +107,11 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     table_name_cases(&text->table, json_object_get(run, "cases"));
     forget_most(text);
     buf_init(&text->end, END_MAX);
-    text->id = strdup(json_get_str(run, "id", "?"));
-    text->link = strdup(link);
+    text->id = memory_text(json_get_str(run, "id", "?"), "a run's text");
+    text->link = memory_text(link, "a run's text");
     text->labels = clean_text_shown(json_object_get(run, "labels"), false);
     text->notes = clean_text_shown(json_object_get(run, "notes"), true);
-    text->post = post ? strdup(post) : NULL;
+    text->post = memory_text(post, "a run's text");
     text->is_over = json_is_string(json_object_get(run, "ended"));
     text->can_follow_up = post && follow_up_fits(run);
     text->case_no = -1;
@@ -121,10 +120,6 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     text->noise_limit =
         json_get_num(json_object_get(run, "spec"), "noise_limit", RUN_SPEC_NOISE_LIMIT);
     text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
-    if (!text->id || !text->link || (post && !text->post)) {
-        run_text_destroy(text);
-        return NULL;
-    }
     return text;
 }
 
@@ -418,7 +413,8 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     text->rows_total = json_get_int(event, "rows_total", 0);
     text->n_nodes = count;
     free(text->has_joined);
-    text->has_joined = calloc(text->world_size + 1, sizeof(*text->has_joined));
+    text->has_joined =
+        memory_zeroed(text->world_size + 1, sizeof(*text->has_joined), "a run's text");
     text->joined = text->joined_shown = 0;
     buf_printf(out, "# placed: %s, %zu rank%s on ", json_get_str(event, "backend", "?"),
                text->world_size, text->world_size == 1 ? "" : "s");

@@ -12,8 +12,7 @@
 struct run_text;
 
 /* run: the run's document, borrowed; link: the address of its page; post: a command line
- * that posts to its address in the API, NULL for none; both copied. NULL when memory is
- * out. */
+ * that posts to its address in the API, NULL for none; both copied. */
 struct run_text *run_text_create(const json_t *run, const char *link, const char *post);
 
 /* Say how to stop the run, unless it is over; before run_text_begin. */

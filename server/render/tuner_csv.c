@@ -312,30 +312,23 @@ int tuner_csv(const json_t *run, const struct summary *summary, long channels,
               struct buf *out, struct error *err)
 {
     const char *backend = json_get_str(run, "backend", "");
-    struct tuner *tuner = calloc(1, sizeof(*tuner));
+    struct tuner tuner = {
+        .run = run, .summary = summary, .channels = channels, .out = out};
     size_t n_cases;
-    struct summary_case *cases = summary_cases(run, &n_cases);
-    int result = -1;
+    struct summary_case *cases;
+    int result;
 
-    if (!tuner || !cases) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        goto out;
-    }
-    *tuner =
-        (struct tuner){.run = run, .summary = summary, .channels = channels, .out = out};
     if (strcmp(backend, "nccl") != 0 && strcmp(backend, "sim") != 0)
-        error_set(err, ERROR_INVALID,
-                  "NCCL_ALGO says something to NCCL only, and the "
-                  "run's backend is %.20s",
-                  *backend ? backend : "not known yet");
-    else if (json_array_size(json_object_get(run, "groups")) > 1)
-        error_set(err, ERROR_INVALID,
-                  "several communicators were measured at the same "
-                  "time: the tuner knows one");
-    else if (read_choices(tuner, cases, err) == 0)
-        result = put_all(tuner, err);
-out:
-    free(tuner);
+        return error_set(err, ERROR_INVALID,
+                         "NCCL_ALGO says something to NCCL only, and the run's backend "
+                         "is %.20s",
+                         *backend ? backend : "not known yet");
+    if (json_array_size(json_object_get(run, "groups")) > 1)
+        return error_set(err, ERROR_INVALID,
+                         "several communicators were measured at the same time: the "
+                         "tuner knows one");
+    cases = summary_cases(run, &n_cases);
+    result = read_choices(&tuner, cases, err) ? -1 : put_all(&tuner, err);
     free(cases);
     return result;
 }

@@ -14,7 +14,7 @@
 
 /* Append the file of a run whose matrix is of NCCL_ALGO and NCCL_PROTO. run: its
  * document; summary: by combination. channels: of each line; -1 keeps NCCL's. -1 with
- * *err when the run has nothing to tell (ERROR_INVALID) or memory is out. */
+ * *err when the run has nothing to tell (ERROR_INVALID). */
 int tuner_csv(const json_t *run, const struct summary *summary, long channels,
               struct buf *out, struct error *err);
 

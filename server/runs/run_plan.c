@@ -48,16 +48,13 @@ static void add_case(struct run *run, const json_t *about, const json_t *names)
     int64_t round = json_get_int(about, "round", -1);
     struct run_case c = {.round = round > 0 ? (size_t)round : 0,
                          .confirms = json_get_bool(about, "confirms", false)};
-    struct run_case *cases;
 
     /* Without a pattern all cases are there before any of them is measured again. */
     if (run->spec->pattern == PATTERN_ALL ? !run->cases || !c.confirms
                                           : round < 0 || place_case(run, &c, names))
         return;
-    cases = realloc(run->cases, (run->n_cases + 1) * sizeof(*cases));
-    if (!cases)
-        memory_out("cases");
-    run->cases = cases;
+    run->cases =
+        memory_resized(run->cases, run->n_cases + 1, sizeof(*run->cases), "cases");
     run->cases[run->n_cases++] = c;
 }
 

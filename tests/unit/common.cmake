@@ -15,7 +15,3 @@ unit_define(spec_docs SOURCE_DIR="${CMAKE_SOURCE_DIR}"
 # A kernel of as many CPUs as it is told.
 unit_test(this_machine rb_common)
 target_link_options(units_this_machine PRIVATE -Wl,--wrap=sched_getaffinity)
-# Every allocation of the code under test goes through the test's own functions.
-unit_test(run_spec_memory rb_common)
-target_link_options(units_run_spec_memory PRIVATE
-    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

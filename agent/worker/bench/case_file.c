@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/memory.h"
 #include "common/spec/placed.h"
 
 #define CASE_BYTES_MAX (8u << 20)
@@ -122,19 +123,13 @@ static void place_ranks(const struct case_file *file, int *node_of, int *local_r
 static int form_groups(struct case_file *file, struct error *err)
 {
     size_t n = (size_t)file->world_size;
-    int *node_of = calloc(n, sizeof(*node_of));
-    int *local_rank = calloc(n, sizeof(*local_rank));
-    int status = node_of && local_rank ? 0 : -1;
+    int *node_of = memory_zeroed(n, sizeof(*node_of), "a case");
+    int *local_rank = memory_zeroed(n, sizeof(*local_rank), "a case");
 
-    if (!status) {
-        place_ranks(file, node_of, local_rank);
-        status = split_form(&file->spec->split, node_of, local_rank, file->world_size,
-                            &file->groups);
-    }
+    place_ranks(file, node_of, local_rank);
+    split_form(&file->spec->split, node_of, local_rank, file->world_size, &file->groups);
     free(node_of);
     free(local_rank);
-    if (status)
-        return error_set(err, ERROR_MEMORY, "case: out of memory");
     file->plan = run_spec_plan(file->spec);
     file->plan.n_groups = file->groups.n;
     file->plan.world_size = split_smallest(&file->groups);
