@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/histogram.h"
 #include "common/base/json_util.h"
 #include "common/spec/bands.h"
@@ -17,6 +18,7 @@
 #include "server/api/params.h"
 #include "server/launch/jobs.h"
 #include "server/rendezvous/tcpstore_wire.h"
+#include "server/watches/watches.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -224,6 +226,111 @@ static void put_figures(const struct api *api, struct buf *out)
     }
 }
 
+/* ---- Watches ---- */
+
+#define WATCH_NODES_MAX 1000 /* over all watches; each has up to five samples */
+
+static void put_watch_labels(struct buf *out, const char *name, const json_t *watch,
+                             const json_t *node)
+{
+    buf_printf(out, "%s{watch=\"%s\",", name, json_get_str(watch, "id", ""));
+    put_label(out, "name", json_get_str(watch, "name", ""));
+    buf_append_str(out, ",");
+    put_label(out, "node", json_get_str(node, "name", ""));
+}
+
+/* Its level in base units, and the interval in which an unchanged one falls. */
+static void put_level(struct buf *out, const json_t *watch, const json_t *node)
+{
+    static const char *const values[] = {"level", "low", "high"};
+    bool is_time = strcmp(json_get_str(node, "figure", ""), "time_us") == 0;
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        double value = json_get_num(node, values[i], -1);
+
+        if (value < 0)
+            continue;
+        put_watch_labels(out, "ringbench_watch_level", watch, node);
+        buf_printf(out, ",figure=\"%s\",value=\"%s\"} %.9g\n",
+                   is_time ? "time_seconds" : "busbw_bytes_per_second", values[i],
+                   value * (is_time ? 1e-6 : 1e9));
+    }
+}
+
+static void put_measured(struct buf *out, const json_t *watch, const json_t *node)
+{
+    int64_t measured_ms = clock_parse_ms(json_get_str(node, "measured", NULL));
+
+    if (measured_ms == 0)
+        return;
+    put_watch_labels(out, "ringbench_watch_measured_time_seconds", watch, node);
+    buf_printf(out, "} %.3f\n", (double)measured_ms / 1e3);
+}
+
+static void put_stale(struct buf *out, const json_t *watch, const json_t *node)
+{
+    put_watch_labels(out, "ringbench_watch_stale", watch, node);
+    buf_printf(out, "} %d\n", json_get_bool(node, "stale", false));
+}
+
+static const struct {
+    const char *name, *help;
+    void (*put)(struct buf *out, const json_t *watch, const json_t *node);
+} watch_families[] = {
+    {"ringbench_watch_level",
+     "Level of the run by which a watch measured the node last, and the interval in "
+     "which "
+     "an unchanged one falls.",
+     put_level},
+    {"ringbench_watch_measured_time_seconds",
+     "When a watch measured the node last, in seconds since 1970.", put_measured},
+    {"ringbench_watch_stale", "1 if a watch has not measured the node for two periods.",
+     put_stale},
+};
+
+static void put_watch_totals(struct buf *out, const json_t *watches)
+{
+    size_t n_nodes = 0, n_stale = 0, i;
+    json_t *watch;
+
+    json_array_foreach (watches, i, watch) {
+        n_nodes += json_array_size(json_object_get(watch, "nodes"));
+        n_stale += json_array_size(json_object_get(watch, "stale"));
+    }
+    family(out, "ringbench_watch_nodes", "gauge",
+           "Nodes of watches; those of several count for each.");
+    sample(out, "ringbench_watch_nodes", "state", "measured",
+           (double)(n_nodes - n_stale));
+    sample(out, "ringbench_watch_nodes", "state", "stale", (double)n_stale);
+}
+
+static void put_watches(const struct api *api, struct buf *out)
+{
+    json_t *watches = watches_json(api->watches), *suspects, *watch, *node;
+    size_t i, k, n;
+
+    put_watch_totals(out, watches);
+    for (size_t f = 0; f < sizeof(watch_families) / sizeof(watch_families[0]); f++) {
+        family(out, watch_families[f].name, "gauge", watch_families[f].help);
+        n = 0;
+        json_array_foreach (watches, i, watch)
+            json_array_foreach (json_object_get(watch, "nodes"), k, node)
+                if (n++ < WATCH_NODES_MAX)
+                    watch_families[f].put(out, watch, node);
+    }
+    json_decref(watches);
+    suspects = watches_suspects_json(api->watches);
+    single(out, "ringbench_suspects", "gauge", "Nodes that watches suspect to be slow.",
+           (double)json_array_size(suspects));
+    family(out, "ringbench_suspect", "gauge", "1 for each of these nodes.");
+    json_array_foreach (suspects, i, node) {
+        buf_append_str(out, "ringbench_suspect{");
+        put_label(out, "node", json_get_str(node, "node", ""));
+        buf_append_str(out, "} 1\n");
+    }
+    json_decref(suspects);
+}
+
 static void put_http(const struct api *api, struct buf *out)
 {
     struct http_counters c;
@@ -368,8 +475,8 @@ static void put_process(const struct api *api, struct buf *out)
 }
 
 static void (*const sections[])(const struct api *, struct buf *) = {
-    put_process, put_runs,    put_store, put_commands,
-    put_checks,  put_figures, put_http,  put_rendezvous,
+    put_process, put_runs,    put_store, put_commands,   put_checks,
+    put_figures, put_watches, put_http,  put_rendezvous,
 };
 
 void api_metrics(struct http_request *request, void *arg)

@@ -106,6 +106,24 @@ describe('watches', { concurrency: 3 }, () => {
       assert.ok(low < level && level < high, `${name}: ${low} ${level} ${high}`);
     const [run] = await runsOf(server, id);
     assert.equal((await server.getRun(run.id)).spec.background, true);
+
+    const text = await server.get('/metrics');
+    const sample = (name, more) =>
+      Number(
+        text.match(
+          new RegExp(`^${name}\\{watch="${id}",name="nightly",node="sim-3"${more}\\} (\\S+)$`, 'm'),
+        )?.[1],
+      );
+    const { level, low, high, measured } = watch.nodes.find(({ name }) => name === 'sim-3');
+    for (const [value, of] of Object.entries({ level, low, high })) {
+      const labels = `,figure="busbw_bytes_per_second",value="${value}"`;
+      assert.ok(Math.abs(sample('ringbench_watch_level', labels) / (of * 1e9) - 1) < 1e-6, value);
+    }
+    assert.equal(sample('ringbench_watch_measured_time_seconds', ''), Date.parse(measured) / 1000);
+    assert.equal(sample('ringbench_watch_stale', ''), 0);
+    assert.match(text, /^ringbench_watch_nodes\{state="measured"\} 5$/m);
+    const check = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    if (check.status !== null) assert.deepEqual([check.status, check.stdout, check.stderr], [0, '', '']);
   });
 
   test('what nobody measured is stale, and times that passed are made up once', limit, async (t) => {
@@ -220,6 +238,10 @@ describe('watches', { concurrency: 3 }, () => {
     assert.deepEqual(
       (await suspects()).map(({ node, watch: by }) => [node, by]),
       [['sim-2', id]],
+    );
+    assert.match(
+      await server.get('/metrics'),
+      /^ringbench_suspects 1\n(#.*\n)*ringbench_suspect\{node="sim-2"\} 1$/m,
     );
     const avoiding = await server.runToEnd({ ...sim, avoid_suspects: true });
     assert.deepEqual(
