@@ -24,6 +24,7 @@
 #define HUB "10.77.0.254"
 
 struct rank {
+    struct tree *tree;
     struct backend_comm *comm;
     int rank, ranks;
     enum collective_kind kind;
@@ -52,7 +53,7 @@ static double mean_over_ranks(struct rank *self, double mine)
 {
     double all[256] = {0}, sum = 0;
 
-    backend_host.allgather(self->comm, &mine, sizeof(mine), all, &self->error);
+    tree_allgather(self->tree, &mine, sizeof(mine), all, &self->error);
     for (int i = 0; i < self->ranks; i++)
         sum += all[i];
     return sum / self->ranks;
@@ -65,7 +66,7 @@ static int time_size(struct rank *self, size_t size, double *us)
     for (int i = 0; i < self->options.warmup; i++)
         if (run_one(self, size, 0))
             return -1;
-    if (backend_host.barrier(self->comm, &self->error))
+    if (tree_barrier(self->tree, &self->error))
         return -1;
     double start = loop_now_us();
     for (int i = 0; i < iters; i++)
@@ -173,13 +174,16 @@ static int run_rank(struct rank *self, const char *port)
         snprintf(hostid, sizeof(hostid), "host-%d", self->rank / atoi(per_host));
         env.hostid = hostid;
     }
-    self->comm = store ? backend_host.create(&env, &self->error) : NULL;
+    struct tree_config config = backend_env_tree(&env);
+    self->tree = env.tree = store ? tree_create(&config, &self->error) : NULL;
+    self->comm = env.tree ? backend_host.create(&env, &self->error) : NULL;
     if (!self->comm || backend_host.connect(self->comm, &env, &self->error) ||
         prepare(self) || time_all(self)) {
         fprintf(stderr, "rank %d: %s\n", self->rank, self->error.text);
         return 1;
     }
     backend_host.destroy(self->comm);
+    tree_destroy(self->tree);
     rendezvous_client_destroy(store);
     return 0;
 }

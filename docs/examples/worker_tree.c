@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "agent/worker/bench/backend.h"
-#include "agent/worker/bench/watchdog.h"
 #include "agent/worker/bench/worker.h"
 
 struct backend_comm {
-    struct tree *tree;
-    struct watchdog *watchdog;
+    struct tree *tree; /* the environment's */
     void *buffers;
 };
 
@@ -21,17 +19,8 @@ static json_t *probe(void)
                      "devices", "index", 0, "name", "control connections", "kind", "cpu");
 }
 
-static void drop(struct backend_comm *comm)
-{
-    watchdog_follow(comm->watchdog, NULL);
-    tree_destroy(comm->tree);
-    free(comm->buffers);
-    free(comm);
-}
-
 static struct backend_comm *create(const struct backend_env *env, struct error *err)
 {
-    struct tree_config config = backend_env_tree(env);
     struct backend_comm *comm = calloc(1, sizeof(*comm));
 
     if (!comm || backend_env_is_split(env)) {
@@ -39,28 +28,22 @@ static struct backend_comm *create(const struct backend_env *env, struct error *
         free(comm);
         return NULL;
     }
-    comm->tree = tree_create(&config, err);
-    if (!comm->tree) {
-        free(comm);
-        return NULL;
-    }
-    comm->watchdog = env->watchdog;
-    watchdog_follow(comm->watchdog, comm->tree);
+    comm->tree = env->tree;
     return comm;
-}
-
-static void end_orderly(struct backend_comm *comm)
-{
-    if (comm) {
-        tree_leave(comm->tree);
-        drop(comm);
-    }
 }
 
 static void end_at_once(struct backend_comm *comm)
 {
     if (comm)
-        drop(comm);
+        free(comm->buffers);
+    free(comm);
+}
+
+static void end_orderly(struct backend_comm *comm)
+{
+    if (comm)
+        tree_leave(comm->tree);
+    end_at_once(comm);
 }
 
 static json_t *transport(struct backend_comm *comm)
@@ -90,54 +73,13 @@ static int alloc(struct backend_comm *comm, size_t bytes, void **send, void **re
     return 0;
 }
 
-/* Buffers are host memory: to write and to read are the same. */
-static int copy(struct backend_comm *comm, void *to, const void *from, size_t len,
-                struct error *err)
-{
-    (void)comm;
-    (void)err;
-    memcpy(to, from, len);
-    return 0;
-}
-
-static int fill(struct backend_comm *comm, void *to, const void *element, size_t size,
-                size_t len, struct error *err)
-{
-    (void)comm;
-    (void)err;
-    for (size_t at = 0; at < len; at += size)
-        memcpy((char *)to + at, element, len - at < size ? len - at : size);
-    return 0;
-}
-
+/* The buffers are host memory, and the call has ended on return: no function is needed to
+ * write, read, fill or wait. */
 static int run(struct backend_comm *comm, const struct backend_call *call,
                struct error *err)
 {
     return tree_allgather(comm->tree, call->send, call->count * dtype_size(call->dtype),
                           call->recv, err);
-}
-
-static int wait(struct backend_comm *comm, struct error *err)
-{
-    (void)comm;
-    (void)err;
-    return 0; /* run returns when it is done */
-}
-
-static int barrier(struct backend_comm *comm, struct error *err)
-{
-    return tree_barrier(comm->tree, err);
-}
-
-static int allgather(struct backend_comm *comm, const void *mine, size_t len, void *all,
-                     struct error *err)
-{
-    return tree_allgather(comm->tree, mine, len, all, err);
-}
-
-static int lost_peer(const struct backend_comm *comm)
-{
-    return comm->tree->watch.lost;
 }
 
 static const struct backend backend = {
@@ -152,14 +94,7 @@ static const struct backend backend = {
     .transport = transport,
     .memory = memory,
     .alloc = alloc,
-    .write = copy,
-    .read = copy,
-    .fill = fill,
     .run = run,
-    .wait = wait,
-    .barrier = barrier,
-    .allgather = allgather,
-    .lost_peer = lost_peer,
 };
 
 int main(int argc, char **argv)

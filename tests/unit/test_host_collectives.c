@@ -156,7 +156,9 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
                               .timeout_ms = 30000};
     int *members;
     assert_int_equal(group_find(file, &env, &members, &err), 0);
-    struct backend_comm *comm = store ? backend_host.create(&env, &err) : NULL;
+    struct tree_config config = backend_env_tree(&env);
+    env.tree = store ? tree_create(&config, &err) : NULL;
+    struct backend_comm *comm = env.tree ? backend_host.create(&env, &err) : NULL;
     if (comm && backend_host.connect(comm, &env, &err)) {
         backend_host.abort(comm);
         comm = NULL;
@@ -165,6 +167,7 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     struct backend with_counts = counted();
     struct bench bench = {.backend = is_counting ? &with_counts : &backend_host,
                           .comm = comm,
+                          .tree = env.tree,
                           .file = file,
                           .events = &events,
                           .progress = &progress,
@@ -178,6 +181,7 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     } else {
         backend_host.destroy(comm);
     }
+    tree_destroy(env.tree);
     rendezvous_client_destroy(store);
     case_file_destroy(file);
     free(members);

@@ -2,7 +2,8 @@ unit_tests(worker LIBS rb_worker_host rb_worker rb_worker_fixture rb_common TEST
     affinity arrival bench_state build_id case_file choice host_memory
     nccl_pattern numeric pattern reduce rendezvous_client shm_group sockets stacks stopping timed tree
     ucx_lanes worker_process)
-target_link_options(units_worker PRIVATE -Wl,--wrap=getaddrinfo)
+target_link_options(units_worker PRIVATE
+    -Wl,--wrap=getaddrinfo,--wrap=tree_allgather,--wrap=tree_barrier)
 unit_define(worker_process WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
 add_dependencies(units_worker ringbench-worker-host)
 

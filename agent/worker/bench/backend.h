@@ -3,7 +3,7 @@
  *
  * A communicator belongs to one thread. Every call that takes one is made by all ranks in
  * the same order, but for read, write, fill, memory and the destroy functions. A call
- * that fails leaves the communicator usable only for lost_peer, abort and destroy. */
+ * that fails leaves the communicator usable only for abort and destroy. */
 #ifndef RINGBENCH_WORKER_BENCH_BACKEND_H
 #define RINGBENCH_WORKER_BENCH_BACKEND_H
 
@@ -32,9 +32,10 @@ struct backend_env {
     int rank, world_size;
     int local_rank, local_world_size; /* among this agent's ranks */
     struct rendezvous_client *store;
-    const char *node;       /* the node's name */
-    const char *address;    /* where other nodes reach this one; NULL: loopback */
-    const char *hostid;     /* replaces the host identity; NULL: none */
+    struct tree *tree;   /* connects all ranks of the case; outlives the communicator */
+    const char *node;    /* the node's name */
+    const char *address; /* where other nodes reach this one; NULL: loopback */
+    const char *hostid;  /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
     /* Operations finished: an asynchronous backend adds what it sees end while it waits,
@@ -195,11 +196,13 @@ struct backend {
     json_t *(*probe)(void);
 
     struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
-    /* Optional second half of create, for what can fail with peers to blame or work under
-     * way: after a failure only lost_peer and abort may follow. */
+    /* Optional second half of create, for what can fail with work under way: after a
+     * failure only abort may follow. */
     int (*connect)(struct backend_comm *comm, const struct backend_env *env,
                    struct error *err);
-    /* Orderly end: waits for the peers (bounded) when all went well. NULL is fine. */
+    /* Orderly end: tree_leave once the peers need nothing more of this rank. NULL is
+     * fine.
+     */
     void (*destroy)(struct backend_comm *comm);
     /* End without waiting for anyone, also while work hangs. */
     void (*abort)(struct backend_comm *comm);
@@ -225,7 +228,8 @@ struct backend {
     int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                  struct error *err);
 
-    /* Move bytes between host memory and a buffer; complete on return. */
+    /* These three are optional; without them buffers are host memory. Move bytes between
+     * host memory and a buffer; complete on return. */
     int (*write)(struct backend_comm *comm, void *to, const void *host, size_t len,
                  struct error *err);
     int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
@@ -237,7 +241,8 @@ struct backend {
     /* Begin a collective; it may still be under way on return. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
-    /* Everything begun is complete on this rank: results readable. */
+    /* Everything begun is complete on this rank: results readable. NULL: it is so when
+     * run returns. */
     int (*wait)(struct backend_comm *comm, struct error *err);
     /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
     int (*be_late)(struct backend_comm *comm, long us, struct error *err);
@@ -247,15 +252,6 @@ struct backend {
     /* Optional: it has ended, and this is how it was done; out is zero. */
     void (*choice)(struct backend_comm *comm, const struct backend_call *call,
                    struct choice *out);
-
-    /* The control plane, of all ranks of the case; host memory, outside timed regions.
-     * all: world_size * len. */
-    int (*barrier)(struct backend_comm *comm, struct error *err);
-    int (*allgather)(struct backend_comm *comm, const void *mine, size_t len, void *all,
-                     struct error *err);
-
-    /* The rank of the case whose loss made a call fail, or -1. */
-    int (*lost_peer)(const struct backend_comm *comm);
 
     const struct backend_check *check;   /* NULL: on the host */
     const struct backend_graph *graph;   /* NULL: calls are not recorded */

@@ -2,6 +2,8 @@
  */
 #include "agent/worker/bench/bench_state.h"
 
+#include <string.h>
+
 int bench_stopped(const struct bench *bench, struct error *err)
 {
     if (atomic_load_explicit(bench->stop, memory_order_relaxed))
@@ -9,10 +11,51 @@ int bench_stopped(const struct bench *bench, struct error *err)
     return 0;
 }
 
+int bench_write(struct bench *bench, void *to, const void *host, size_t len,
+                struct error *err)
+{
+    if (bench->backend->write)
+        return bench->backend->write(bench->comm, to, host, len, err);
+    memcpy(to, host, len);
+    return 0;
+}
+
+int bench_read(struct bench *bench, void *host, const void *from, size_t len,
+               struct error *err)
+{
+    if (bench->backend->read)
+        return bench->backend->read(bench->comm, host, from, len, err);
+    memcpy(host, from, len);
+    return 0;
+}
+
+int bench_fill(const struct bench *bench, void *to, const void *element, size_t size,
+               size_t len, struct error *err)
+{
+    char *out = to;
+    size_t done = len < size ? len : size;
+
+    if (bench->backend->fill)
+        return bench->backend->fill(bench->comm, to, element, size, len, err);
+    memcpy(out, element, done);
+    while (done < len) {
+        size_t part = len - done < done ? len - done : done;
+        part = part < (1u << 16) ? part : (1u << 16);
+        memcpy(out + done, out, part);
+        done += part;
+    }
+    return 0;
+}
+
+int bench_wait(struct bench *bench, struct error *err)
+{
+    return bench->backend->wait ? bench->backend->wait(bench->comm, err) : 0;
+}
+
 int bench_barrier(struct bench *bench, struct error *err)
 {
     progress_wait(bench->progress, true);
-    int status = bench->backend->barrier(bench->comm, err);
+    int status = tree_barrier(bench->tree, err);
     progress_wait(bench->progress, false);
     return status;
 }
@@ -21,7 +64,7 @@ int bench_allgather(struct bench *bench, const void *mine, size_t len, void *all
                     struct error *err)
 {
     progress_wait(bench->progress, true);
-    int status = bench->backend->allgather(bench->comm, mine, len, all, err);
+    int status = tree_allgather(bench->tree, mine, len, all, err);
     progress_wait(bench->progress, false);
     return status;
 }

@@ -15,6 +15,7 @@
 struct bench {
     const struct backend *backend;
     struct backend_comm *comm;
+    struct tree *tree; /* the control plane, of all ranks of the case */
     const struct case_file *file;
     struct events *events;
     struct progress *progress;
@@ -37,6 +38,15 @@ long bench_replays(const struct bench *bench);
 
 /* Whether the process was told to stop: -1 with ERROR_UNAVAILABLE. */
 int bench_stopped(const struct bench *bench, struct error *err);
+
+/* As the backend's functions, which may be NULL. */
+int bench_write(struct bench *bench, void *to, const void *host, size_t len,
+                struct error *err);
+int bench_read(struct bench *bench, void *host, const void *from, size_t len,
+               struct error *err);
+int bench_fill(const struct bench *bench, void *to, const void *element, size_t size,
+               size_t len, struct error *err);
+int bench_wait(struct bench *bench, struct error *err);
 
 /* The control plane, shown as waiting in the progress. mine: `len` bytes; all: of each
  * rank. */

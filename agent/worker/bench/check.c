@@ -44,8 +44,7 @@ static int write_inputs(struct check *check, struct error *err)
     size_t at_once = BLOCK_BYTES / check->element;
     char *to = (char *)(uintptr_t)check->row->call.send;
 
-    if (bench->backend->fill(bench->comm, check->row->recv_base, &poison, 1,
-                             layout->size_bytes, err))
+    if (bench_fill(bench, check->row->recv_base, &poison, 1, layout->size_bytes, err))
         return -1;
     if (bench->backend->check) {
         int status = bench->backend->check->put_input(
@@ -57,8 +56,8 @@ static int write_inputs(struct check *check, struct error *err)
         size_t left = layout->send_count - done;
         size_t part = left < at_once ? left : at_once;
         pattern_input(check->pattern, bench_place(bench), done, part, check->expected);
-        if (bench->backend->write(bench->comm, to + done * check->element,
-                                  check->expected, part * check->element, err))
+        if (bench_write(bench, to + done * check->element, check->expected,
+                        part * check->element, err))
             return -1;
         progress_check(bench->progress);
     }
@@ -132,8 +131,7 @@ static int note_found(struct check *check, uint64_t index, struct error *err)
     const char *from = (const char *)call->recv + index * check->element;
 
     expect(check, index, 1);
-    if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
-                                    err))
+    if (bench_read(check->bench, check->got, from, check->element, err))
         return -1;
     if (is_right(check, check->expected, check->got)) {
         return error_set(err, ERROR_INTERNAL,
@@ -201,8 +199,7 @@ static int compare(struct check *check, struct error *err)
         size_t part = total - done < at_once ? total - done : at_once;
         const char *from = (const char *)call->recv + done * check->element;
         expect(check, done, part);
-        if (bench->backend->read(bench->comm, check->got, from, part * check->element,
-                                 err))
+        if (bench_read(bench, check->got, from, part * check->element, err))
             return -1;
         compare_block(check, done, part);
         progress_check(bench->progress);
@@ -224,10 +221,10 @@ static int spoil(struct check *check, struct error *err)
         fault->index >= check->row->layout.recv_count)
         return 0;
     char *at = (char *)check->row->call.recv + fault->index * check->element;
-    if (bench->backend->read(bench->comm, element, at, check->element, err))
+    if (bench_read(bench, element, at, check->element, err))
         return -1;
     element[check->element - 1] ^= 0x21u;
-    return bench->backend->write(bench->comm, at, element, check->element, err);
+    return bench_write(bench, at, element, check->element, err);
 }
 
 /* The one call; as a graph where the timed ones are. */
@@ -244,7 +241,7 @@ static int run_call(struct check *check, struct error *err)
         backend->run(bench->comm, &check->row->call, err) ||
         (graph && (graph->end(bench->comm, err) ||
                    graph->replay(bench->comm, &check->row->call, err))) ||
-        backend->wait(bench->comm, err))
+        bench_wait(bench, err))
         return -1;
     if (graph)
         graph->drop(bench->comm);

@@ -93,18 +93,6 @@ static int wait(struct backend_comm *comm, struct error *err)
     return wrap_of(comm)->inner.wait(wrap_of(comm)->inner.comm, err);
 }
 
-static int barrier(struct backend_comm *comm, struct error *err)
-{
-    return wrap_of(comm)->inner.barrier(wrap_of(comm)->inner.comm, err);
-}
-
-static int no_barrier(struct backend_comm *comm, struct error *err)
-{
-    (void)comm;
-    (void)err;
-    return 0;
-}
-
 /* A rank that is late comes late to the call, not out of the barrier. */
 static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *arrival,
                     struct error *err)
@@ -120,7 +108,7 @@ static int isolated(struct timed *timed, struct timed_ns *out, struct arrival *a
     if (fault_act(wrap->bench, wrap->row, err))
         return -1;
     inner.calls = wrap->inner;
-    inner.calls.barrier = no_barrier;
+    inner.calls.barrier = NULL;
     if (timed_isolated(&inner, out, &call, err))
         return -1;
     arrival->came_ns = call.came_ns;
@@ -134,8 +122,9 @@ void fault_wrap(struct fault_wrap *wrap, struct bench *bench, uint64_t row,
     if (kind_of(bench, row) == FAULT_NONE)
         return;
     *wrap = (struct fault_wrap){bench, row, timed->calls, timed->operations};
-    timed->calls =
-        (struct timed_calls){run, wait, barrier, (struct backend_comm *)(void *)wrap};
+    timed->calls.run = run;
+    timed->calls.wait = wait;
+    timed->calls.comm = (struct backend_comm *)(void *)wrap;
     if (!bench->backend->timing)
         timing->isolated = isolated;
 }

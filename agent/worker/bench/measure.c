@@ -94,8 +94,9 @@ static struct timed_calls plain_calls(const struct loop *loop)
 {
     const struct backend *backend = loop->bench->backend;
 
-    return (struct timed_calls){backend->run, backend->wait, backend->barrier,
-                                loop->bench->comm};
+    return (struct timed_calls){backend->run,
+                                backend->wait ? backend->wait : wait_for_nothing,
+                                loop->bench->comm, tree_barrier, loop->bench->tree};
 }
 
 /* The device's events around submissions; NULL: the host's clock tells. */
@@ -144,7 +145,7 @@ static int warm_up(struct loop *loop, struct error *err)
     if (call_first(loop, err))
         return -1;
     loop->own.first_us = loop->submit_us / (double)spec->agg_iters;
-    loop->timed.calls.barrier = wait_for_nothing;
+    loop->timed.calls.barrier = NULL;
     for (long i = 1; i < spec->warmup; i++) {
         double us;
         if (call_once(loop, &us, err))
@@ -225,7 +226,8 @@ static int capture(struct loop *loop, struct error *err)
 
     memset(&uncounted, 0, sizeof(uncounted));
     timed.calls = plain_calls(loop);
-    timed.calls.wait = timed.calls.barrier = wait_for_nothing;
+    timed.calls.wait = wait_for_nothing;
+    timed.calls.barrier = NULL;
     if (loop->row->is_idle)
         timed.calls.run = run_nothing;
     timed.progress = &uncounted;

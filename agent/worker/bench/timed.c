@@ -35,8 +35,10 @@ static inline int wait_for_all(struct timed *timed, struct error *err)
 
 static inline int barrier(struct timed *timed, struct error *err)
 {
+    if (!timed->calls.barrier)
+        return 0;
     progress_wait(timed->progress, true);
-    int status = timed->calls.barrier(timed->calls.comm, err);
+    int status = timed->calls.barrier(timed->calls.tree, err);
     progress_wait(timed->progress, false);
     return status;
 }

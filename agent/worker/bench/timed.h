@@ -17,8 +17,9 @@ struct timed_calls {
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
     int (*wait)(struct backend_comm *comm, struct error *err);
-    int (*barrier)(struct backend_comm *comm, struct error *err);
     struct backend_comm *comm;
+    int (*barrier)(struct tree *tree, struct error *err); /* NULL: none */
+    struct tree *tree;
 };
 
 struct timed {

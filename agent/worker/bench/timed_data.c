@@ -29,8 +29,7 @@ void timed_data_destroy(struct timed_data *data)
 
 static int put(const struct bench *bench, char *to, size_t bytes, struct error *err)
 {
-    return bench->backend->fill(bench->comm, to, bench->data->block, BLOCK_BYTES, bytes,
-                                err);
+    return bench_fill(bench, to, bench->data->block, BLOCK_BYTES, bytes, err);
 }
 
 static int make_block(struct bench *bench, enum dtype type, int redop, struct error *err)

@@ -46,6 +46,7 @@ struct worker {
     _Atomic(json_t *) done; /* all went well: its last event, until that was sent */
     struct case_file *file;
     struct rendezvous_client *store;
+    struct tree *tree;
     struct backend_comm *comm;
     struct backend_env env;
     int *members; /* of this rank's group */
@@ -281,6 +282,11 @@ static int form(struct worker *worker, struct error *err)
     worker->env.ear = (struct attempt_ear){say_unreached, worker};
     if (group_find(worker->file, &worker->env, &worker->members, err))
         return -1;
+    struct tree_config config = backend_env_tree(&worker->env);
+    worker->tree = worker->env.tree = tree_create(&config, err);
+    if (!worker->tree)
+        return -1;
+    watchdog_follow(&worker->watchdog, worker->tree);
     worker->comm = worker->backend->create(&worker->env, err);
     if (!worker->comm || (worker->backend->connect &&
                           worker->backend->connect(worker->comm, &worker->env, err)))
@@ -293,6 +299,7 @@ static int measure(struct worker *worker, struct error *err)
 {
     struct bench bench = {.backend = worker->backend,
                           .comm = worker->comm,
+                          .tree = worker->tree,
                           .file = worker->file,
                           .events = &worker->events,
                           .progress = &worker->progress,
@@ -357,8 +364,8 @@ static void fail(struct worker *worker, const struct error *error)
     int self = worker->env.rank;
     bool is_silence = error->code == ERROR_UNREACHABLE;
     /* A peer that is gone is to blame only for what failed by that. */
-    int lost = worker->comm && (error->code == ERROR_PEER || is_silence)
-                   ? worker->backend->lost_peer(worker->comm)
+    int lost = worker->tree && (error->code == ERROR_PEER || is_silence)
+                   ? worker->tree->watch.lost
                    : -1;
     bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
     struct first_failure failure = {lost >= 0 && !was_stopped ? lost : self, was_stopped,
@@ -393,6 +400,8 @@ static int finish(struct worker *worker, int status, const struct error *error)
             &worker->events, "done",
             atomic_exchange_explicit(&worker->done, NULL, memory_order_acquire));
     }
+    watchdog_follow(&worker->watchdog, NULL);
+    tree_destroy(worker->tree);
     watchdog_stop(&worker->watchdog);
     rendezvous_client_destroy(worker->store);
     case_file_destroy(worker->file);
@@ -404,11 +413,8 @@ static int finish(struct worker *worker, int status, const struct error *error)
 /* What the bench loop calls without asking. */
 static void assert_whole(const struct backend *backend)
 {
-    assert(backend->create && backend->destroy && backend->abort && backend->lost_peer);
+    assert(backend->create && backend->destroy && backend->abort && backend->run);
     assert(backend->transport && backend->memory && backend->alloc);
-    assert(backend->write && backend->read && backend->fill);
-    assert(backend->run && backend->wait);
-    assert(backend->barrier && backend->allgather);
     /* The host's clock says nothing of calls that have only been begun. */
     assert(!backend->is_async || backend->laps);
 }

@@ -151,32 +151,35 @@ void segment_arrive(struct segment *segment, const void *data, size_t len)
     }
 }
 
-static int await_member(struct segment *segment, int member)
+/* Until *word has the turn. A sleeper counts itself in *sleepers, and what it sleeps on
+ * changes when there is somebody to wake. */
+static int await(struct segment *segment, _Atomic uint32_t *word,
+                 _Atomic uint32_t *sleepers, _Atomic uint32_t *alarm)
 {
-    struct segment_map *map = segment->map;
-    struct slot *slot = &map->slots[member];
     struct watch_idle idle = {0};
 
-    while (!has_come(&slot->arrived, segment->turn)) {
+    while (!has_come(word, segment->turn)) {
         int status = pass_time(segment->watch, &idle);
         /* It may have come here, and have ended since. */
         if (status < 0)
-            return has_come(&slot->arrived, segment->turn) ? 0 : -1;
+            return has_come(word, segment->turn) ? 0 : -1;
         if (status == 0)
             continue;
-        uint32_t arrivals = atomic_load(&map->arrivals);
-        atomic_store(&map->leader_sleeps, 1);
-        if (!has_come(&slot->arrived, segment->turn))
-            futex_wait(&map->arrivals, arrivals);
-        atomic_store(&map->leader_sleeps, 0);
+        uint32_t before = atomic_load(alarm);
+        atomic_fetch_add(sleepers, 1);
+        if (!has_come(word, segment->turn))
+            futex_wait(alarm, before);
+        atomic_fetch_sub(sleepers, 1);
     }
     return 0;
 }
 
 int segment_collect(struct segment *segment)
 {
+    struct segment_map *map = segment->map;
+
     for (int i = 1; i < segment->n; i++)
-        if (await_member(segment, i))
+        if (await(segment, &map->slots[i].arrived, &map->leader_sleeps, &map->arrivals))
             return -1;
     return 0;
 }
@@ -184,21 +187,8 @@ int segment_collect(struct segment *segment)
 int segment_await(struct segment *segment)
 {
     struct segment_map *map = segment->map;
-    struct watch_idle idle = {0};
 
-    while (!has_come(&map->released, segment->turn)) {
-        int status = pass_time(segment->watch, &idle);
-        if (status < 0)
-            return has_come(&map->released, segment->turn) ? 0 : -1;
-        if (status == 0)
-            continue;
-        uint32_t released = atomic_load(&map->released);
-        atomic_fetch_add(&map->sleepers, 1);
-        if ((int32_t)(released - segment->turn) < 0)
-            futex_wait(&map->released, released);
-        atomic_fetch_sub(&map->sleepers, 1);
-    }
-    return 0;
+    return await(segment, &map->released, &map->sleepers, &map->released);
 }
 
 const char *segment_slot(const struct segment *segment, int member)

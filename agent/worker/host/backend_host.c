@@ -8,8 +8,8 @@
 #include "agent/worker/host/memory.h"
 #include "agent/worker/host/ucx.h"
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/bench/watchdog.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
 #define SMALL_ALONE 1024
@@ -47,30 +47,18 @@ static json_t *host_probe(void)
                      (json_int_t)memory_total());
 }
 
-static void release(struct backend_comm *comm)
-{
-    free(comm->block);
-    free(comm->scratch);
-    free(comm->sources);
-    free(comm->targets);
-    free(comm->flows);
-    free(comm);
-}
-
-static int prepare(struct backend_comm *comm, int world_size, struct error *err)
+static void prepare(struct backend_comm *comm, int world_size)
 {
     size_t n = (size_t)world_size;
 
     comm->kernels = reduce_kernels();
     comm->block = aligned_alloc(4096, HOST_BLOCK_BYTES);
     comm->scratch = aligned_alloc(4096, 3 * HOST_SLICE_BYTES);
-    comm->sources = calloc(n, sizeof(*comm->sources));
-    comm->targets = calloc(n, sizeof(*comm->targets));
-    comm->flows = calloc(2 * n, sizeof(*comm->flows));
-    if (!comm->block || !comm->scratch || !comm->sources || !comm->targets ||
-        !comm->flows)
-        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    return 0;
+    if (!comm->block || !comm->scratch)
+        memory_out("communicator");
+    comm->sources = memory_zeroed(n, sizeof(*comm->sources), "communicator");
+    comm->targets = memory_zeroed(n, sizeof(*comm->targets), "communicator");
+    comm->flows = memory_zeroed(2 * n, sizeof(*comm->flows), "communicator");
 }
 
 static int host_connect(struct backend_comm *comm, const struct backend_env *env,
@@ -89,33 +77,26 @@ static int host_connect(struct backend_comm *comm, const struct backend_env *env
 
 static void host_abort(struct backend_comm *comm)
 {
-    if (comm) {
-        ucx_destroy(comm->ucx);
-        links_destroy(comm->links);
-        watchdog_follow(comm->watchdog, NULL);
-        tree_destroy(comm->tree);
-        release(comm);
-    }
+    if (!comm)
+        return;
+    ucx_destroy(comm->ucx);
+    links_destroy(comm->links);
+    free(comm->block);
+    free(comm->scratch);
+    free(comm->sources);
+    free(comm->targets);
+    free(comm->flows);
+    free(comm);
 }
 
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
-    struct tree_config config = backend_env_tree(env);
-    struct backend_comm *comm = calloc(1, sizeof(*comm));
+    struct backend_comm *comm = memory_zeroed(1, sizeof(*comm), "communicator");
 
-    if (!comm) {
-        error_set(err, ERROR_MEMORY, "communicator: out of memory");
-        return NULL;
-    }
-    comm->watchdog = env->watchdog;
-    if (!prepare(comm, env->world_size, err))
-        comm->tree = tree_create(&config, err);
-    if (comm->tree)
-        watchdog_follow(comm->watchdog, comm->tree);
-    if (comm->tree)
-        return comm;
-    host_abort(comm);
-    return NULL;
+    (void)err;
+    comm->tree = env->tree;
+    prepare(comm, env->world_size);
+    return comm;
 }
 
 static void host_destroy(struct backend_comm *comm)
@@ -161,42 +142,6 @@ static int host_alloc(struct backend_comm *comm, size_t bytes, void **send, void
     return 0;
 }
 
-static int host_write(struct backend_comm *comm, void *to, const void *host, size_t len,
-                      struct error *err)
-{
-    (void)comm;
-    (void)err;
-    memcpy(to, host, len);
-    return 0;
-}
-
-static int host_read(struct backend_comm *comm, void *host, const void *from, size_t len,
-                     struct error *err)
-{
-    (void)comm;
-    (void)err;
-    memcpy(host, from, len);
-    return 0;
-}
-
-static int host_fill(struct backend_comm *comm, void *to, const void *element,
-                     size_t size, size_t len, struct error *err)
-{
-    char *out = to;
-    size_t done = len < size ? len : size;
-
-    (void)comm;
-    (void)err;
-    memcpy(out, element, done);
-    while (done < len) {
-        size_t part = len - done < done ? len - done : done;
-        part = part < (1u << 16) ? part : (1u << 16);
-        memcpy(out + done, out, part);
-        done += part;
-    }
-    return 0;
-}
-
 static int host_run(struct backend_comm *comm, const struct backend_call *call,
                     struct error *err)
 {
@@ -210,29 +155,6 @@ static int host_run(struct backend_comm *comm, const struct backend_call *call,
     }
     status = comm->links->is_local ? shm_run(comm, call) : net_run(comm, call);
     return status ? watch_reason(comm->links->watch, err) : 0;
-}
-
-static int host_wait(struct backend_comm *comm, struct error *err)
-{
-    (void)comm;
-    (void)err;
-    return 0;
-}
-
-static int host_barrier(struct backend_comm *comm, struct error *err)
-{
-    return tree_barrier(comm->tree, err);
-}
-
-static int host_allgather(struct backend_comm *comm, const void *mine, size_t len,
-                          void *all, struct error *err)
-{
-    return tree_allgather(comm->tree, mine, len, all, err);
-}
-
-static int host_lost_peer(const struct backend_comm *comm)
-{
-    return comm->tree->watch.lost;
 }
 
 const struct backend backend_host = {
@@ -249,12 +171,5 @@ const struct backend backend_host = {
     .details = host_details,
     .memory = host_memory,
     .alloc = host_alloc,
-    .write = host_write,
-    .read = host_read,
-    .fill = host_fill,
     .run = host_run,
-    .wait = host_wait,
-    .barrier = host_barrier,
-    .allgather = host_allgather,
-    .lost_peer = host_lost_peer,
 };

@@ -17,10 +17,9 @@
 _Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {
-    struct tree *tree;   /* all ranks of the case: barriers and exchanges */
+    struct tree *tree;   /* the environment's */
     struct links *links; /* those that collectives are of */
     struct ucx *ucx;     /* what they go over between hosts; NULL: sockets */
-    struct watchdog *watchdog;
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */

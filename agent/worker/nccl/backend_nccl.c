@@ -13,6 +13,7 @@
 #include "agent/worker/nccl/nccl_setting.h"
 #include "agent/worker/nccl/reach.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 
 #define END_MS 5000 /* for NCCL to destroy a communicator */
 
@@ -124,11 +125,8 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
 static int compare_identities(struct backend_comm *comm, struct error *err)
 {
     int n = comm->tree->world_size;
-    struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
+    struct nccl_identity *all = memory_zeroed((size_t)n, sizeof(*all), "communicator");
     char remark[256];
-
-    if (!all)
-        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     int status = tree_allgather(comm->tree, &comm->identity, sizeof(*all), all, err);
     if (!status)
         status = nccl_identity_compare(all, n, err);
@@ -159,12 +157,6 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     return comm_init(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
-static void drop_tree(struct backend_comm *comm)
-{
-    watchdog_follow(comm->watchdog, NULL);
-    tree_destroy(comm->tree);
-}
-
 /* A process that holds a communicator has said its last word, and frees the GPU soonest
  * by ending. */
 static void nccl_abort(struct backend_comm *comm)
@@ -177,7 +169,6 @@ static void nccl_abort(struct backend_comm *comm)
         _exit(1);
     }
     kernels_unload(comm);
-    drop_tree(comm);
     release_device(comm);
     free(comm);
 }
@@ -201,13 +192,10 @@ static int64_t give_up_ms(const struct backend_env *env)
 
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
-    struct tree_config config = backend_env_tree(env);
-    struct backend_comm *comm = calloc(1, sizeof(*comm));
+    struct backend_comm *comm = memory_zeroed(1, sizeof(*comm), "communicator");
 
-    if (!comm) {
-        error_set(err, ERROR_MEMORY, "communicator: out of memory");
-        return NULL;
-    }
+    (void)err;
+    comm->tree = env->tree;
     comm->watchdog = env->watchdog;
     comm->rank = backend_env_rank(env);
     comm->world_size = backend_env_size(env);
@@ -217,12 +205,6 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->options = env->file->spec->nccl;
     comm->is_ring = env->file->spec->n_collectives == 1 &&
                     env->file->spec->collectives[0] == COLLECTIVE_SENDRECV;
-    comm->tree = tree_create(&config, err);
-    if (!comm->tree) {
-        free(comm);
-        return NULL;
-    }
-    watchdog_follow(comm->watchdog, comm->tree);
     return comm;
 }
 
@@ -279,7 +261,6 @@ static void nccl_destroy(struct backend_comm *comm)
     release_device(comm);
     watchdog_unguard(comm->watchdog);
     tree_leave(comm->tree);
-    drop_tree(comm);
     free(comm);
 }
 
@@ -350,22 +331,6 @@ static long nccl_replays(const struct backend_comm *comm)
     return comm->options.graph;
 }
 
-static int nccl_barrier(struct backend_comm *comm, struct error *err)
-{
-    return tree_barrier(comm->tree, err);
-}
-
-static int nccl_allgather(struct backend_comm *comm, const void *mine, size_t len,
-                          void *all, struct error *err)
-{
-    return tree_allgather(comm->tree, mine, len, all, err);
-}
-
-static int nccl_lost_peer(const struct backend_comm *comm)
-{
-    return comm->tree->watch.lost;
-}
-
 static const struct backend_check check = {kernels_put_input, kernels_find_wrong};
 static const struct backend_graph graph = {
     nccl_replays, comm_capture_begin, comm_capture_end, comm_replay, comm_capture_drop};
@@ -416,9 +381,6 @@ const struct backend backend_nccl = {
     .wait = comm_wait,
     .watch = comm_watch,
     .choice = comm_choice,
-    .barrier = nccl_barrier,
-    .allgather = nccl_allgather,
-    .lost_peer = nccl_lost_peer,
     .check = &check,
     .graph = &graph,
     .laps = &laps,

@@ -14,10 +14,10 @@ static json_t *sim_probe(void)
                      "memory_bytes", (json_int_t)SIM_MEMORY_BYTES);
 }
 
-static void release(struct backend_comm *comm)
+static void sim_abort(struct backend_comm *comm)
 {
-    watchdog_follow(comm->watchdog, NULL);
-    tree_destroy(comm->tree);
+    if (!comm)
+        return;
     if (comm->buffers)
         munmap(comm->buffers, comm->buffer_bytes);
     sim_model_release(&comm->model);
@@ -26,7 +26,6 @@ static void release(struct backend_comm *comm)
 
 static struct backend_comm *sim_create(const struct backend_env *env, struct error *err)
 {
-    struct tree_config config = backend_env_tree(env);
     struct backend_comm *comm;
 
     if (env->file->fault.kind == FAULT_WRONG) {
@@ -35,11 +34,11 @@ static struct backend_comm *sim_create(const struct backend_env *env, struct err
         return NULL;
     }
     comm = memory_zeroed(1, sizeof(*comm), "communicator");
-
     comm->file = env->file;
     comm->rank = backend_env_rank(env);
     comm->world_rank = env->rank;
     comm->stop = env->stop;
+    comm->tree = env->tree;
     comm->bytes = -1;
     if (sim_params_read(environ, &comm->params, err)) {
         free(comm);
@@ -47,28 +46,14 @@ static struct backend_comm *sim_create(const struct backend_env *env, struct err
     }
     sim_model_init(&comm->model, &comm->params, env->file,
                    backend_env_is_split(env) ? env->group : 0, NULL, NULL);
-    comm->tree = tree_create(&config, err);
-    comm->watchdog = env->watchdog;
-    if (comm->tree) {
-        watchdog_follow(comm->watchdog, comm->tree);
-        return comm;
-    }
-    release(comm);
-    return NULL;
+    return comm;
 }
 
 static void sim_destroy(struct backend_comm *comm)
 {
-    if (comm) {
-        tree_leave(comm->tree);
-        release(comm);
-    }
-}
-
-static void sim_abort(struct backend_comm *comm)
-{
     if (comm)
-        release(comm);
+        tree_leave(comm->tree);
+    sim_abort(comm);
 }
 
 static json_t *sim_transport(struct backend_comm *comm)
@@ -150,22 +135,6 @@ static int sim_run(struct backend_comm *comm, const struct backend_call *call,
     return status;
 }
 
-static int sim_barrier(struct backend_comm *comm, struct error *err)
-{
-    return tree_barrier(comm->tree, err);
-}
-
-static int sim_allgather(struct backend_comm *comm, const void *mine, size_t len,
-                         void *all, struct error *err)
-{
-    return tree_allgather(comm->tree, mine, len, all, err);
-}
-
-static int sim_lost_peer(const struct backend_comm *comm)
-{
-    return comm->tree->watch.lost;
-}
-
 const struct backend backend_sim = {
     .name = "sim",
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
@@ -186,8 +155,5 @@ const struct backend backend_sim = {
     .run = sim_run,
     .wait = sim_comm_settle,
     .be_late = sim_comm_be_late,
-    .barrier = sim_barrier,
-    .allgather = sim_allgather,
-    .lost_peer = sim_lost_peer,
     .timing = &sim_timing,
 };

@@ -4,7 +4,6 @@
 #define RINGBENCH_WORKER_SIM_SIM_COMM_H
 
 #include "agent/worker/bench/backend.h"
-#include "agent/worker/bench/watchdog.h"
 #include "agent/worker/sim/sim_model.h"
 
 struct backend_comm {
@@ -14,7 +13,6 @@ struct backend_comm {
     int rank, world_rank; /* in the group and in the case */
     const atomic_int *stop;
     struct tree *tree;
-    struct watchdog *watchdog;
     /* Simulated time. */
     double host_us;   /* since the communicator was made */
     double device_us; /* in calls, since the last isolated one */
