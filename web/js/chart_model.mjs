@@ -197,7 +197,7 @@ function sizeRange(specs, lines, zoom) {
 }
 
 /* The smallest and the largest size that a spec asks for, [] where it does not say. */
-export function planSizes(spec) {
+function planSizes(spec) {
   const sizes = spec?.sizes;
   const asked = Array.isArray(sizes) ? sizes : [sizes?.min, sizes?.max];
   return asked.map((size) => (size == null ? null : parseSize(size))).filter((size) => size !== null);

@@ -69,9 +69,6 @@ export function order(nodes, { sort, order: way }) {
   return [...nodes].sort((a, b) => sign * by(key(a), key(b)) || byName(a, b));
 }
 
-/* Those that are lost before all others. */
-export const troubleFirst = (nodes) => order(nodes, { sort: 'state', order: 'asc' });
-
 const LABEL = 'label.';
 const FEW = 32;
 

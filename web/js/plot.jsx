@@ -42,7 +42,7 @@ export function valueTicks({ isLog, y }) {
   return [all, leading('125')].find((ticks) => ticks.length <= 10) ?? leading('1');
 }
 
-export const placeLabel = (panel, at) => (isBytes(panel) ? formatSize(at) : String(at));
+const placeLabel = (panel, at) => (isBytes(panel) ? formatSize(at) : String(at));
 
 export const valueLabel = (value) => {
   const text = value === 0 ? '0' : significant(value);

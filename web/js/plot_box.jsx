@@ -7,7 +7,7 @@ import { MARGIN, Plot, scalesOf } from './plot.jsx';
 /* A shorter drag is a click. */
 const DRAG_PX = 6;
 const WIDTH_MIN = 240;
-export const TONE = { text: 'var(--muted)', grid: 'var(--grid)', surface: 'var(--surface)' };
+const TONE = { text: 'var(--muted)', grid: 'var(--grid)', surface: 'var(--surface)' };
 
 /* The width of an element's content, as it changes. */
 export function useWidth(ref) {

@@ -24,45 +24,37 @@ export function paced(call) {
   return ask;
 }
 
-/* Call `once` now and `ms` after each end, only while the page is visible. Returns
- * {again, stop}. Errors are the caller's: one that `once` throws is a fault of the page. It
- * is reported, and `once` called again. */
+/* Call `once` now and `ms` after each end, only while the page is visible. Returns a function that
+ * ends it. An error that `once` throws is a fault of the page: it is reported, and `once` called
+ * again. */
 export function poll(once, ms) {
-  let timer = null;
-  let busy = false;
-  let asked = false;
-  let stopped = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let isBusy = false;
+  let isStopped = false;
 
   async function turn() {
     clearTimeout(timer);
-    if (stopped || document.hidden) {
+    if (isStopped || document.hidden || isBusy) {
       return;
     }
-    if (busy) {
-      asked = true;
-      return;
-    }
-    busy = true;
-    asked = false;
+    isBusy = true;
     try {
       await once();
     } catch (error) {
       reportError(error);
     }
-    busy = false;
-    if (!stopped) {
-      timer = setTimeout(turn, asked ? 0 : ms);
+    isBusy = false;
+    if (!isStopped) {
+      timer = setTimeout(turn, ms);
     }
   }
 
   document.addEventListener('visibilitychange', turn);
   turn();
-  return {
-    again: turn,
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', turn);
-    },
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', turn);
   };
 }

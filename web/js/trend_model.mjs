@@ -19,13 +19,14 @@ export function buildTrends(answers) {
       const key = lineKey(point);
       const line = lines.get(key) ?? { like: point.like, points: answers.map(() => []) };
       lines.set(key, line);
-      line.points[band].unshift(point);
+      line.points[band].push(point);
     }),
   );
+  const pointsOfRun = answers.map(({ points }) => countBy(points, ({ run }) => run));
   const all = [...lines.values()];
   const labels = labelsOf(all.map(({ like }) => like));
   return all
-    .map((line, i) => lineOf(line, labels[i], answers))
+    .map((line, i) => lineOf(line, labels[i], answers, pointsOfRun))
     .sort((a, b) => b.worst - a.worst || b.columns.length - a.columns.length);
 }
 
@@ -34,15 +35,21 @@ const lineKey = ({ like }) => JSON.stringify({ ...like, band: null, sizes: null 
 
 const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run) ? -1 : 1);
 
-function lineOf({ points }, label, answers) {
+function countBy(items, keyOf) {
+  const counts = new Map();
+  items.forEach((item) => counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1));
+  return counts;
+}
+
+function lineOf({ points }, label, answers, pointsOfRun) {
   const runs = new Map(points.flat().map((point) => [point.run, point]));
   const columns = [...runs.values()].sort(order);
   const place = new Map(columns.map(({ run }, i) => [run, i]));
-  const panels = answers.map(({ figure, changes, points: all, next }, band) => {
-    const own = points[band].map((point) => ({
+  const panels = answers.map(({ figure, changes, next }, band) => {
+    const own = points[band].reverse().map((point) => ({
       ...point,
       x: place.get(point.run),
-      isOneOf: all.filter(({ run }) => run === point.run).length > 1,
+      isOneOf: pointsOfRun[band].get(point.run) > 1,
     }));
     return {
       figure,

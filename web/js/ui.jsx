@@ -42,7 +42,7 @@ export function usePoll(once, ms, inputs) {
   latest.current = once;
   useEffect(() => {
     let isCurrent = true;
-    const { stop } = poll(() => latest.current(() => isCurrent), ms);
+    const stop = poll(() => latest.current(() => isCurrent), ms);
     return () => {
       isCurrent = false;
       stop();

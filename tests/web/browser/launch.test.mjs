@@ -174,7 +174,7 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
   await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
   await until(() => server.jobs[0].state === 'stopping', 'the request');
   await page.getByRole('button', { name: 'Stop again: slurm 41' }).click();
-  await sees(page, 'the job is given up here');
+  await sees(page, 'the server gives the job up');
   await page.getByRole('button', { name: 'Leave it' }).click();
   server.jobs = [];
   await until(

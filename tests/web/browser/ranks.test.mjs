@@ -86,7 +86,7 @@ test('groups name their ranks, wherever a rank is named', LIMIT, async (t) => {
       ],
     }),
   );
-  await open(path);
+  await open(`${path}?place=both`);
   await page.locator('.legend-item').filter({ hasText: 'group 1 (ranks 1, 3)' }).waitFor();
   const opener = page.getByRole('button', { name: '8 bytes, details' }).last();
   await opener.click();

@@ -256,7 +256,10 @@ test('a rank that dies ends the run with its name, and its log is there', LIMIT,
   await until(async () => /failed/.test(await state(page)), 'the failure', 30000);
   await page.locator('.alert.bad').filter({ hasText: 'node-2' }).first().waitFor();
   const named = page.getByRole('navigation', { name: 'Named by the failure' });
-  assert.equal(await named.getByRole('link', { name: 'node-2' }).getAttribute('href'), '/nodes/node-2');
+  assert.equal(
+    await named.getByRole('link', { name: 'node-2', exact: true }).getAttribute('href'),
+    '/nodes/node-2',
+  );
   await named.getByRole('button', { name: 'Log of rank 1' }).click();
   await page.waitForURL('**?rank=1&tab=logs');
 });

@@ -16,7 +16,7 @@ test('a poll outlives an exception, which is reported', async () => {
       if (turns === 1) {
         throw new Error('an unexpected answer');
       }
-      polling.stop();
+      polling();
       resolve();
     }, 1);
   });

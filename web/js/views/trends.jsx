@@ -131,6 +131,8 @@ function Line({ app, label, columns, panels, isOpen: isFirst }) {
   const drawn = panels.filter(({ points }) => points.length > 0);
   const verdicts = drawn.flatMap(({ changes }) => changes.map(({ verdict }) => verdict));
   const worst = verdicts.find(isBad) ?? verdicts.find(({ answer }) => answer === 'better') ?? verdicts[0];
+  /* More runs are judged than are drawn. */
+  const all = Math.max(columns.length, ...verdicts.map(({ evidence }) => evidence?.runs ?? 0));
   return (
     <details
       class="card fold trend-line"
@@ -142,7 +144,9 @@ function Line({ app, label, columns, panels, isOpen: isFirst }) {
         <h2>{shorten(label, 240)}</h2>
         {worst && <AnswerPill answer={worst.answer} title={worst.sentence} />}
         <Sparkline points={drawn.at(-1).points.map(({ x, value }) => [x, value])} />
-        <span class="muted">{plural(columns.length, 'run')}</span>
+        <span class="muted">
+          {all > columns.length ? `last ${columns.length} of ${all} runs` : plural(columns.length, 'run')}
+        </span>
       </summary>
       {isOpen && (
         <div class="trends">
