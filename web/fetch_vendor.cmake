@@ -1,5 +1,51 @@
-# fetch_vendor.cmake - npm ci in the build folder, and what to do when that fails
+# fetch_vendor.cmake - the web UI's libraries as web/package-lock.json names them: by npm, or without
+# it from the registry that the user names
+cmake_minimum_required(VERSION 3.21)
+
+# base64_to_hex(TEXT VARIABLE)
+function(base64_to_hex text variable)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E echo ${text} COMMAND base64 -d COMMAND od -An -v -tx1
+        OUTPUT_VARIABLE hex COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX REPLACE "[ \n]" "" hex "${hex}")
+    set(${variable} ${hex} PARENT_SCOPE)
+endfunction()
+
+# fetch(FOLDER ENTRY): the archive of an entry of the lock file, if it has that hash.
+function(fetch folder entry)
+    string(REGEX REPLACE "^node_modules/" "" name ${folder})
+    string(REGEX REPLACE "^.*/" "" base ${name})
+    string(JSON version GET "${entry}" version)
+    string(JSON integrity GET "${entry}" integrity)
+    string(REGEX REPLACE "^sha512-" "" integrity ${integrity})
+    base64_to_hex(${integrity} hash)
+    set(archive ${DIR}/${base}.tgz)
+    file(DOWNLOAD ${REGISTRY}/${name}/-/${base}-${version}.tgz ${archive} EXPECTED_HASH SHA512=${hash}
+        TIMEOUT 120)
+    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${DIR}/${base})
+    file(GLOB unpacked ${DIR}/${base}/*)
+    get_filename_component(above ${DIR}/${folder} DIRECTORY)
+    file(MAKE_DIRECTORY ${above})
+    file(RENAME ${unpacked} ${DIR}/${folder})
+    file(REMOVE_RECURSE ${archive} ${DIR}/${base})
+endfunction()
+
 file(MAKE_DIRECTORY ${DIR})
+if(NOT NPM)
+    file(REMOVE_RECURSE ${DIR}/node_modules)
+    file(READ ${SOURCE}/package-lock.json lock)
+    string(JSON packages GET "${lock}" packages)
+    string(JSON last LENGTH "${packages}")
+    math(EXPR last "${last} - 1")
+    foreach(i RANGE ${last})
+        string(JSON folder MEMBER "${packages}" ${i})
+        string(JSON entry GET "${packages}" "${folder}")
+        string(JSON is_dev ERROR_VARIABLE is_needed GET "${entry}" dev)
+        if(folder AND is_needed)
+            fetch(${folder} "${entry}")
+        endif()
+    endforeach()
+    return()
+endif()
 foreach(name package.json package-lock.json .npmrc)
     configure_file(${SOURCE}/${name} ${DIR}/${name} COPYONLY)
 endforeach()
