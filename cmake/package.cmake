@@ -1,9 +1,11 @@
-# The .debs that cpack makes in the build folder: one for a head node, one for nodes.
+# The packages that cpack makes in the build folder: one for a head node, one for nodes. .debs, or with
+# `cpack -G RPM` .rpms, which need rpmbuild and are for the system that they are built on.
 set(RINGBENCH_CONTACT "ringbench maintainers <nobody@ringbench.invalid>" CACHE STRING
-    "Who answers for the .debs: NAME <ADDRESS>")
+    "Who answers for the packages: NAME <ADDRESS>")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringbench)
 set(CPACK_PACKAGE_CONTACT "${RINGBENCH_CONTACT}")
+set(CPACK_PACKAGE_VENDOR ringbench)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL server agent)
@@ -49,7 +51,34 @@ foreach(part server agent)
             ${CMAKE_BINARY_DIR}/debian/${part}/${file})
     endforeach()
 endforeach()
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/debian_files.cmake)
+
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_GROUP Applications/System)
+# The pre-build script does it, and leaves the workers the names of their functions.
+set(CPACK_RPM_SPEC_MORE_DEFINE
+    "%define debug_package %{nil}\n%define __os_install_post %{nil}\n%define _build_id_links none")
+set(CPACK_PACKAGE_RELOCATABLE OFF)
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/lib/systemd /usr/lib/systemd/system
+    /usr/lib/sysusers.d /usr/lib/tmpfiles.d /usr/share/man /usr/share/man/man1
+    /usr/share/bash-completion /usr/share/bash-completion/completions)
+foreach(part SERVER AGENT)
+    string(TOLOWER ${part} name)
+    set(CPACK_RPM_${part}_PACKAGE_NAME ringbench-${name})
+    set(CPACK_RPM_${part}_USER_FILELIST "%config(noreplace) /etc/ringbench/${name}.conf")
+    # The first line of what Debian calls a description is the summary.
+    set(description "${CPACK_DEBIAN_${part}_DESCRIPTION}")
+    string(FIND "${description}" "\n" end)
+    string(SUBSTRING "${description}" 0 ${end} CPACK_RPM_${part}_PACKAGE_SUMMARY)
+    math(EXPR end "${end} + 1")
+    string(SUBSTRING "${description}" ${end} -1 description)
+    string(REPLACE "\n.\n" "\n\n" CPACK_RPM_${part}_PACKAGE_DESCRIPTION "${description}")
+endforeach()
+set(CPACK_RPM_SERVER_PACKAGE_REQUIRES systemd)
+set(CPACK_RPM_SERVER_POST_INSTALL_SCRIPT_FILE ${CMAKE_SOURCE_DIR}/deploy/rpm/post)
+
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/package_files.cmake)
 set(CPACK_RINGBENCH_SOURCE ${CMAKE_SOURCE_DIR})
 set(CPACK_RINGBENCH_STRIP ${CMAKE_STRIP})
 include(CPack)

@@ -88,6 +88,9 @@ describe('launchers', { concurrency: 6 }, () => {
     const { id } = await launch({ ...quick, nodes: { count: 1, wait_s: 60 } }, 7);
     launchers.say('status-7', 'TIMEOUT TimeLimit\n');
     assert.match((await server.runEnds(id)).reason, /job 7 .*TIMEOUT/);
+    const said = server.errors.join('\n');
+    assert.match(said, / warn job 7 of engine has ended: TIMEOUT/);
+    assert.match(said, new RegExp(` warn run ${id} failed: job 7 `));
     const [job] = await jobsOf(server);
     assert.equal((await server.request('DELETE', `/api/v1/jobs/${job.id}`)).status, 409);
   });

@@ -1,5 +1,5 @@
-# debian_files.cmake - run by cpack on what it is about to pack: what a Debian package has
-# besides the installed files
+# package_files.cmake - run by cpack on what it is about to pack: what packages have besides the
+# installed files, and a Debian package besides that
 # COMMAND_ERROR_IS_FATAL needs CMake 3.19.
 macro(execute_or_fail)
     execute_process(${ARGV} RESULT_VARIABLE result)
@@ -8,13 +8,6 @@ macro(execute_or_fail)
     endif()
 endmacro()
 
-foreach(tool dpkg-shlibdeps file)
-    find_program(found_${tool} ${tool})
-    if(NOT found_${tool})
-        message(FATAL_ERROR "There is no ${tool}: the package could not say which libraries it "
-            "needs. scripts/install-deps installs it (Debian: dpkg-dev and file).")
-    endif()
-endforeach()
 set(source ${CPACK_RINGBENCH_SOURCE})
 set(root ${CPACK_TEMPORARY_DIRECTORY})
 
@@ -26,6 +19,22 @@ endforeach()
 file(GLOB workers ${root}/agent/usr/bin/ringbench-worker-*)
 execute_or_fail(COMMAND ${CPACK_RINGBENCH_STRIP} --strip-debug ${workers})
 
+foreach(part server agent)
+    file(COPY ${source}/deploy/systemd/${part}.conf DESTINATION ${root}/${part}/etc/ringbench)
+endforeach()
+# Whatever the umask here is.
+execute_or_fail(COMMAND chmod -R u=rwX,go=rX ${root})
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+    return()
+endif()
+
+foreach(tool dpkg-shlibdeps file)
+    find_program(found_${tool} ${tool})
+    if(NOT found_${tool})
+        message(FATAL_ERROR "There is no ${tool}: the package could not say which libraries it "
+            "needs. scripts/install-deps installs it (Debian: dpkg-dev and file).")
+    endif()
+endforeach()
 file(COPY ${source}/deploy/debian/lintian-overrides DESTINATION ${root}/agent/usr/share/lintian/overrides)
 file(RENAME ${root}/agent/usr/share/lintian/overrides/lintian-overrides
     ${root}/agent/usr/share/lintian/overrides/ringbench-agent)
@@ -45,7 +54,6 @@ endif()
 
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 foreach(part server agent)
-    file(COPY ${source}/deploy/systemd/${part}.conf DESTINATION ${root}/${part}/etc/ringbench)
     set(doc ${root}/${part}/usr/share/doc/ringbench-${part})
     file(WRITE ${doc}/copyright "${copyright_of_${part}}")
     file(WRITE ${doc}/changelog "ringbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
@@ -54,7 +62,6 @@ foreach(part server agent)
     execute_or_fail(COMMAND gzip -9nf ${doc}/changelog ${pages})
 endforeach()
 
-# Whatever the umask here is.
 execute_or_fail(COMMAND chmod -R u=rwX,go=rX ${root})
 
 # The same sources make the same package.
