@@ -28,8 +28,10 @@ static int reserve(struct buf *buf, size_t extra)
 
     assert(buf->len <= buf->max);
     /* The second: so that neither `need` nor doubling the capacity wraps around. */
-    if (extra > buf->max - buf->len || extra >= SIZE_MAX / 2 - buf->len)
+    if (extra > buf->max - buf->len || extra >= SIZE_MAX / 2 - buf->len) {
+        buf->is_cut = true;
         return -1;
+    }
     need = buf->len + extra + 1;
     if (need <= buf->capacity)
         return 0;
@@ -90,6 +92,7 @@ void buf_consume(struct buf *buf, size_t n)
 void buf_clear(struct buf *buf)
 {
     buf->len = 0;
+    buf->is_cut = false;
     if (buf->data)
         buf->data[0] = '\0';
 }

@@ -2,13 +2,15 @@
 #ifndef RINGBENCH_COMMON_BASE_BUF_H
 #define RINGBENCH_COMMON_BASE_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf {
     char *data; /* NUL-terminated when not NULL */
     size_t len;
     size_t capacity;
-    size_t max; /* bytes of content it will ever hold */
+    size_t max;  /* bytes of content it will ever hold */
+    bool is_cut; /* something did not fit, since buf_init() or buf_clear() */
 };
 
 /* An empty buffer that holds at most max bytes. Allocates nothing. */

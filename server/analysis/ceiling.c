@@ -19,20 +19,6 @@ struct link_term {
     char text[TEXT_MAX];
 };
 
-static struct link_term unknown(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
-static struct link_term unknown(const char *format, ...)
-{
-    struct link_term term = {.gbs = 0};
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(term.text, sizeof(term.text), format, args);
-    va_end(args);
-    return term;
-}
-
 static struct link_term known(double gbs, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -46,6 +32,8 @@ static struct link_term known(double gbs, const char *format, ...)
     va_end(args);
     return term;
 }
+
+#define unknown(...) known(0, __VA_ARGS__)
 
 /* ---- Between nodes ---- */
 

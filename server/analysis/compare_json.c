@@ -14,9 +14,7 @@
 #include "server/analysis/differences.h"
 #include "server/finding/finding.h"
 
-#define SENTENCE_MAX 8192
 #define HEAD_NAME_MAX 80
-#define TEXT_MAX 8192
 
 static json_t *number(double value)
 {
@@ -33,32 +31,6 @@ static void put_change(json_t *out, const struct compare_change *change)
                             ? json_pack("[f, f]", change->low, change->high)
                             : json_null());
     json_object_set_new(out, "p", number(change->p));
-}
-
-static json_t *text_json(struct buf *out)
-{
-    json_t *text = json_string(out->data ? out->data : "");
-
-    buf_release(out);
-    return text ? text : json_string("");
-}
-
-static json_t *series_json(const struct compare_band *band)
-{
-    struct buf out;
-
-    buf_init(&out, TEXT_MAX);
-    compare_put_series(band, &out);
-    return text_json(&out);
-}
-
-static json_t *why_json(const struct compare *compare, const struct compare_band *band)
-{
-    struct buf out;
-
-    buf_init(&out, TEXT_MAX);
-    compare_put_why(compare, band, &out);
-    return text_json(&out);
 }
 
 static json_t *states_json(const struct compare_band *band)
@@ -88,19 +60,17 @@ static json_t *stretches_json(const struct compare_band *band)
 static json_t *band_json(const struct compare *compare, const struct compare_band *band)
 {
     json_t *out = json_pack("{s:o, s:O, s:s?, s:s, s:b, s:I}", "series",
-                            series_json(band), "about", band->about, "band",
+                            compare_series(band), "about", band->about, "band",
                             band->band == BANDS ? NULL : band_names[band->band], "figure",
                             band->figure, "higher_is_better", band->higher_is_better,
                             "sizes", (json_int_t)band->sizes);
 
-    if (!out)
-        return NULL;
     put_change(out, &band->change);
     json_object_set_new(out, "usual", number(band->usual));
     json_object_set_new(out, "stretches", stretches_json(band));
     json_object_set_new(out, "answer", json_string(verdict_answer_name(band->answer)));
     json_object_set_new(out, "reason", json_string(compare_reason_name(band->reason)));
-    json_object_set_new(out, "why", why_json(compare, band));
+    json_object_set_new(out, "why", compare_why(compare, band));
     json_object_set_new(out, "states", states_json(band));
     json_object_set_new(out, "repeats_needed",
                         band->repeats_needed
@@ -127,9 +97,7 @@ static json_t *size_json(const struct compare *compare, const struct compare_siz
     const struct compare_band *band = &compare->bands[size->band];
     json_t *out = json_copy(size->series->key);
 
-    if (!out)
-        return NULL;
-    json_object_set_new(out, "series", series_json(band));
+    json_object_set_new(out, "series", compare_series(band));
     json_object_set_new(out, "size",
                         size->size < 0 ? json_null() : json_integer(size->size));
     json_object_set_new(out, "figure", json_string(band->figure));
@@ -343,10 +311,7 @@ static json_t *verdict_of(const struct compare *compare,
     };
     json_t *differences = differences_json(base, head);
     struct finding finding = finding_begin();
-    struct buf out;
 
-    buf_init(&out, SENTENCE_MAX);
-    compare_put_sentence(compare, names, &out);
     finding_put(
         &finding, "{s:b, s:s, s:f, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o}",
         "paired", (int)compare->is_paired, "unit", compare->by_run ? "run" : "case",
@@ -356,8 +321,7 @@ static json_t *verdict_of(const struct compare *compare,
         "bands", bands_json(compare), "warnings",
         warnings_json(compare, base, head, differences), "differences", differences,
         "$unlike", unlike_json(differences));
-    finding_set_text(&finding, "$sentence", out.data);
-    buf_release(&out);
+    finding_set(&finding, "$sentence", compare_sentence(compare, names));
     return finding_end(&finding, said[compare->answer], NULL);
 }
 

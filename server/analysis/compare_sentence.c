@@ -15,6 +15,7 @@
 #define PERCENT_SHOWN 0.001 /* as percent_text() rounds: 0.1 % */
 #define NUMBER_BYTES 24
 #define WHERE_MAX 4096
+#define SENTENCE_MAX 8192
 
 /* Per cent, with a fraction where that matters. */
 static const char *percent_text(double part, char out[NUMBER_BYTES])
@@ -43,35 +44,36 @@ static bool is_same_series(const struct compare *compare)
     return true;
 }
 
-static void put_labels(const json_t *labels, struct buf *out)
+/* " phase=warm cached=true"; NULL: there are none. */
+static json_t *labels_text(const json_t *labels)
 {
     const char *name;
-    json_t *value;
+    json_t *value, *text;
+    struct buf out;
 
-    json_object_foreach ((json_t *)(uintptr_t)labels, name, value) {
-        const char *text = json_string_value(value);
-
-        buf_printf(out, " %s=%s", name,
-                   text                  ? text
+    buf_init(&out, WHERE_MAX);
+    json_object_foreach ((json_t *)(uintptr_t)labels, name, value)
+        buf_printf(&out, " %s=%s", name,
+                   json_is_string(value) ? json_string_value(value)
                    : json_is_true(value) ? "true"
                                          : "false");
-    }
+    text = out.data ? json_clean_string(out.data) : NULL;
+    buf_release(&out);
+    return text;
 }
 
-void compare_put_series(const struct compare_band *band, struct buf *out)
+json_t *compare_series(const struct compare_band *band)
 {
     const char *redop = json_get_str(band->about, "redop", "none");
-    const char *metric = json_get_str(band->about, "metric", NULL);
-    bool reduces = strcmp(redop, "none") != 0;
+    json_t *words =
+        json_pack("{s:b, s:o*}", "reduces", strcmp(redop, "none") != 0, "labels",
+                  labels_text(json_object_get(band->about, "labels")));
+    json_t *text = template_text(
+        "[{metric}[{labels}]|[{collective}|?] [{dtype}|?][{reduces?} {redop}]]", words,
+        band->about);
 
-    if (metric) {
-        buf_append_str(out, metric);
-        put_labels(json_object_get(band->about, "labels"), out);
-    } else {
-        buf_printf(out, "%s %s%s%s", json_get_str(band->about, "collective", "?"),
-                   json_get_str(band->about, "dtype", "?"), reduces ? " " : "",
-                   reduces ? redop : "");
-    }
+    json_decref(words);
+    return text;
 }
 
 /* Where a band is: "from 4M up", "in all_gather float32 from 4M up" where there are
@@ -79,18 +81,12 @@ void compare_put_series(const struct compare_band *band, struct buf *out)
 static json_t *where_of(const struct compare *compare, const struct compare_band *band)
 {
     bool is_named = json_object_get(band->about, "metric") || !is_same_series(compare);
-    json_t *text;
-    struct buf out;
+    json_t *words =
+        json_pack("{s:o*, s:s*}", "series", is_named ? compare_series(band) : NULL,
+                  "where", band->band != BANDS ? band_where(band->band) : NULL);
+    json_t *text = template_text("[in {series}[ {where}]|{where}|]", words, NULL);
 
-    buf_init(&out, WHERE_MAX);
-    if (is_named) {
-        buf_append_str(&out, "in ");
-        compare_put_series(band, &out);
-        buf_append_str(&out, band->band != BANDS ? " " : "");
-    }
-    buf_append_str(&out, band->band != BANDS ? band_where(band->band) : "");
-    text = json_clean_string(out.data ? out.data : "");
-    buf_release(&out);
+    json_decref(words);
     return text;
 }
 
@@ -118,8 +114,8 @@ static const char noise_why[] =
     "{high:.2g}x|\xC2\xB1{half} %][, {too_many} repeats would not resolve {margin} "
     "%|{needed?}, {needed} repeats would resolve {margin} %]";
 
-static void put_states(const struct compare *compare, const struct compare_band *band,
-                       const json_t *words, struct buf *out)
+static json_t *states_text(const struct compare *compare, const struct compare_band *band,
+                           const json_t *words)
 {
     size_t n = compare->n_base + compare->n_head, upper = band->states.upper;
     bool is_enough = compare->n_base >= STATS_TRIM_FROM;
@@ -131,67 +127,60 @@ static void put_states(const struct compare *compare, const struct compare_band 
                                                          : "head",
                   "apart", exp(band->states.apart), "enough",
                   is_enough ? NULL : json_integer(STATS_TRIM_FROM));
+    json_t *text = template_text(states_why, states, words);
 
-    template_render(states_why, states, words, out);
     json_decref(states);
+    return text;
 }
 
 /* For an interval that goes beyond the double, per cent means little. */
-static void put_noise(const struct compare *compare, const struct compare_band *band,
-                      const json_t *words, struct buf *out)
+static json_t *noise_text(const struct compare *compare, const struct compare_band *band,
+                          const json_t *words)
 {
     const struct compare_change *change = &band->change;
     double half = (change->high - change->low) / 2;
     bool is_hopeless = band->repeats_needed >= STATS_REPEATS_MAX;
     char percent[NUMBER_BYTES];
-    json_t *noise;
+    json_t *noise, *text;
 
-    if (!isfinite(half)) {
-        buf_append_str(out, fabs(change->base) > 0
-                                ? "its values are too far apart to reckon with"
-                                : "its mean is 0");
-        return;
-    }
-    if (compare->by_run) {
-        buf_append_str(out, "the usual range spans more than a factor of ten");
-        return;
-    }
+    if (!isfinite(half))
+        return json_string(fabs(change->base) > 0
+                               ? "its values are too far apart to reckon with"
+                               : "its mean is 0");
+    if (compare->by_run)
+        return json_string("the usual range spans more than a factor of ten");
     noise = json_pack("{s:b, s:b, s:f, s:f, s:s, s:I, s:o*}", "is_unknown",
                       !noise_is_known(1 + change->low, 1 + change->high), "is_wide",
                       change->high > 1 && !band->is_linear, "low", 1 + change->low,
                       "high", 1 + change->high, "half", percent_text(half, percent),
                       "needed", (json_int_t)band->repeats_needed, "too_many",
                       is_hopeless ? json_integer(STATS_REPEATS_MAX) : NULL);
-    template_render(noise_why, noise, words, out);
+    text = template_text(noise_why, noise, words);
     json_decref(noise);
+    return text;
 }
 
-static void put_why(const struct compare *compare, const struct compare_band *band,
-                    const json_t *words, struct buf *out)
+static json_t *why_of(const struct compare *compare, const struct compare_band *band,
+                      const json_t *words)
 {
-    json_t *needed = json_pack("{s:I}", "runs_needed", (json_int_t)band->runs_needed);
-
     if (band->reason == COMPARE_FEW)
-        template_render("{n_base} and {n_head} cases, at least {least} each are needed",
-                        words, NULL, out);
-    else if (band->reason == COMPARE_RUNS)
-        template_render("{runs_needed} more {runs_needed:run/runs} like base would show "
-                        "how runs scatter",
-                        needed, NULL, out);
-    else if (band->reason == COMPARE_STATES)
-        put_states(compare, band, words, out);
-    else if (band->reason == COMPARE_NOISE)
-        put_noise(compare, band, words, out);
-    json_decref(needed);
+        return template_text(
+            "{n_base} and {n_head} cases, at least {least} each are needed", words, NULL);
+    if (band->reason == COMPARE_RUNS)
+        return json_sprintf("%zu more run%s like base would show how runs scatter",
+                            band->runs_needed, band->runs_needed == 1 ? "" : "s");
+    if (band->reason == COMPARE_STATES)
+        return states_text(compare, band, words);
+    return band->reason == COMPARE_NOISE ? noise_text(compare, band, words)
+                                         : json_string("");
 }
 
-void compare_put_why(const struct compare *compare, const struct compare_band *band,
-                     struct buf *out)
+json_t *compare_why(const struct compare *compare, const struct compare_band *band)
 {
-    json_t *words = words_of(compare);
+    json_t *words = words_of(compare), *text = why_of(compare, band, words);
 
-    put_why(compare, band, words, out);
     json_decref(words);
+    return text;
 }
 
 /* ---- Parts of the sentence ---- */
@@ -352,9 +341,7 @@ static void put_band(struct part *part, enum phrase phrase,
     json_t *words = json_pack("{s:o}", "where", where_of(part->compare, band));
     bool has_why = is_own || json_object_get(part->words, "repeats");
     char percent[NUMBER_BYTES];
-    struct buf why;
 
-    buf_init(&why, WHERE_MAX);
     if (phrase == IS_WORSE || phrase == IS_BETTER || phrase == IS_SEEN)
         json_object_set_new(words, "change", change_of(band));
     if (phrase == IS_WORSE || phrase == IS_BETTER)
@@ -365,12 +352,10 @@ static void put_band(struct part *part, enum phrase phrase,
         json_object_set_new(words, "usual",
                             json_string(percent_text(band->usual, percent)));
     if ((phrase == IS_SEEN || phrase == IS_OPEN) && has_why)
-        put_why(part->compare, band, part->words, &why);
-    json_object_set_new(words, "why", json_clean_string(why.data ? why.data : ""));
+        json_object_set_new(words, "why", why_of(part->compare, band, part->words));
     template_render(phrases[phrase].band, words, part->words, part->out);
     if (phrase <= IS_USUAL ? phrase != IS_MIXED : phrase == IS_SEEN && !is_own)
         drop_repeats(part);
-    buf_release(&why);
     json_decref(words);
 }
 
@@ -409,12 +394,14 @@ static void put_nothing(const struct part *part)
         part->words, NULL, part->out);
 }
 
-void compare_put_sentence(const struct compare *compare,
-                          const struct compare_names *names, struct buf *out)
+json_t *compare_sentence(const struct compare *compare, const struct compare_names *names)
 {
-    struct part part = {compare, names, words_of(compare), out};
+    struct buf out;
+    struct part part = {compare, names, words_of(compare), &out};
     bool has_part = false;
+    json_t *text;
 
+    buf_init(&out, SENTENCE_MAX);
     json_object_set_new(part.words, "repeats", template_text(repeats, part.words, NULL));
     json_object_set_new(part.words, "head", json_clean_string(names->head));
     json_object_set_new(part.words, "setting_head",
@@ -428,9 +415,12 @@ void compare_put_sentence(const struct compare *compare,
 
         if (n == 0)
             continue;
-        buf_append_str(out, has_part ? "; " : "");
+        buf_append_str(&out, has_part ? "; " : "");
         put_phrase(&part, phrase, n);
         has_part = true;
     }
+    text = json_clean_string(out.data ? out.data : "");
+    buf_release(&out);
     json_decref(part.words);
+    return text;
 }

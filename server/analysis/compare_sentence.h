@@ -2,7 +2,6 @@
 #ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H
 #define RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H
 
-#include "common/base/buf.h"
 #include "server/analysis/compare.h"
 
 /* What the sides are called. */
@@ -11,16 +10,15 @@ struct compare_names {
     const char *setting_base, *setting_head; /* by the setting that they differ in */
 };
 
-/* "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each); no difference of 2 % or
- * more up to 16K" */
-void compare_put_sentence(const struct compare *compare,
-                          const struct compare_names *names, struct buf *out);
+/* All are new strings. "HEAD is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each); no
+ * difference of 2 % or more up to 16K" */
+json_t *compare_sentence(const struct compare *compare,
+                         const struct compare_names *names);
 
 /* What the band is of: "all_reduce float32 sum", or a metric and its labels. */
-void compare_put_series(const struct compare_band *band, struct buf *out);
+json_t *compare_series(const struct compare_band *band);
 
 /* Why a band has no verdict: "two states 3.1x apart in both"; "" where it has one. */
-void compare_put_why(const struct compare *compare, const struct compare_band *band,
-                     struct buf *out);
+json_t *compare_why(const struct compare *compare, const struct compare_band *band);
 
 #endif

@@ -132,7 +132,8 @@ static const struct {
 int lists_append(enum list list, const json_t *items, enum form form,
                  struct columns_layout *layout, struct buf *out)
 {
-    return columns_write(lists[list].columns, items, form, layout, out);
+    columns_write(lists[list].columns, items, form, layout, out);
+    return out->is_cut ? -1 : 0;
 }
 
 /* The answers that runs were to give, for the column of that name. */

@@ -167,14 +167,15 @@ static size_t width_of(const char *text)
     return n;
 }
 
-static int put_cell(const struct column *column, size_t width, const char *cell,
-                    bool is_last, struct buf *out)
+static void put_cell(const struct column *column, size_t width, const char *cell,
+                     bool is_last, struct buf *out)
 {
     int pad = (int)(width - width_of(cell));
 
     if (column->form != COLUMN_TEXT)
-        return buf_printf(out, "%*s%s%*s", pad, "", cell, is_last ? 0 : GAP, "");
-    return buf_printf(out, "%s%*s", cell, is_last ? 0 : pad + GAP, "");
+        buf_printf(out, "%*s%s%*s", pad, "", cell, is_last ? 0 : GAP, "");
+    else
+        buf_printf(out, "%s%*s", cell, is_last ? 0 : pad + GAP, "");
 }
 
 /* The next column that the table shows to people, from *i on. */
@@ -188,162 +189,142 @@ static const struct column *next_shown(const struct column *columns, unsigned pa
 }
 
 /* The texts of all cells one after the other, each with its NUL. */
-static int gather(const struct column *columns, const json_t *items,
-                  struct columns_layout *layout, struct buf *cells)
+static void gather(const struct column *columns, const json_t *items,
+                   struct columns_layout *layout, struct buf *cells)
 {
     const struct column *column;
     char cell[CELL_MAX];
 
-    for (size_t row = 0; row < json_array_size(items); row++) {
+    for (size_t row = 0; row < json_array_size(items) && !cells->is_cut; row++)
         for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
             size_t len = cell_text(column, json_array_get(items, row), cell);
             size_t width = width_of(cell);
 
             layout->widths[i] = width > layout->widths[i] ? width : layout->widths[i];
-            if (buf_append(cells, cell, len + 1))
-                return -1;
+            buf_append(cells, cell, len + 1);
         }
-    }
-    return 0;
 }
 
 /* One line of headings, or of the cells at *cells, which moves behind them. */
-static int put_line(const struct column *columns, const char **cells,
-                    const struct columns_layout *layout, struct buf *out)
+static void put_line(const struct column *columns, const char **cells,
+                     const struct columns_layout *layout, struct buf *out)
 {
     const struct column *column;
-    int result = 0;
     size_t next;
 
     for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
         next = i + 1;
-        result |= put_cell(column, layout->widths[i], cells ? *cells : column->heading,
-                           !next_shown(columns, layout->part, &next), out);
+        put_cell(column, layout->widths[i], cells ? *cells : column->heading,
+                 !next_shown(columns, layout->part, &next), out);
         if (cells)
             *cells += strlen(*cells) + 1;
     }
-    return result | buf_append_str(out, "\n");
+    buf_append_str(out, "\n");
 }
 
-static int write_text(const struct column *columns, const json_t *items,
-                      struct columns_layout *layout, struct buf *out)
+static void write_text(const struct column *columns, const json_t *items,
+                       struct columns_layout *layout, struct buf *out)
 {
     const struct column *column;
     struct buf cells;
-    int result;
 
     buf_init(&cells, out->max);
     for (size_t i = 0; (column = next_shown(columns, layout->part, &i)); i++)
         if (!layout->has_headings)
             layout->widths[i] = strlen(column->heading);
-    result = gather(columns, items, layout, &cells);
+    gather(columns, items, layout, &cells);
+    out->is_cut |= cells.is_cut;
     if (!layout->has_headings)
-        result |= put_line(columns, NULL, layout, out);
-    for (const char *at = cells.data, *end = at + cells.len; at < end && !result;)
-        result = put_line(columns, &at, layout, out);
+        put_line(columns, NULL, layout, out);
+    for (const char *at = cells.data, *end = at + cells.len; at < end && !out->is_cut;)
+        put_line(columns, &at, layout, out);
     buf_release(&cells);
-    return result;
 }
 
 /* ---- Markdown ---- */
 
-int columns_escape(struct buf *out, const char *text)
+void columns_escape(struct buf *out, const char *text)
 {
     static const char marks[] = "\\`*_~|<>[]@&";
 
     while (*text) {
         size_t n = strcspn(text, marks);
 
-        if (buf_append(out, text, n))
-            return -1;
+        buf_append(out, text, n);
         text += n;
-        if (*text && buf_printf(out, "\\%c", *text++))
-            return -1;
+        if (*text)
+            buf_printf(out, "\\%c", *text++);
     }
-    return 0;
 }
 
-static int write_markdown(const struct column *columns, const json_t *items,
-                          struct columns_layout *layout, struct buf *out)
+static void write_markdown(const struct column *columns, const json_t *items,
+                           struct columns_layout *layout, struct buf *out)
 {
     const struct column *column;
     char cell[CELL_MAX];
-    int result = 0;
     size_t i;
 
     if (!layout->has_headings) {
         for (i = 0; (column = next_shown(columns, layout->part, &i)); i++)
-            result |= buf_printf(out, "| %s ", column->heading);
-        result |= buf_append_str(out, "|\n");
+            buf_printf(out, "| %s ", column->heading);
+        buf_append_str(out, "|\n");
         for (i = 0; (column = next_shown(columns, layout->part, &i)); i++)
-            result |= buf_append_str(out, column->form == COLUMN_TEXT ? "|---" : "|---:");
-        result |= buf_append_str(out, "|\n");
+            buf_append_str(out, column->form == COLUMN_TEXT ? "|---" : "|---:");
+        buf_append_str(out, "|\n");
     }
     for (size_t row = 0; row < json_array_size(items); row++) {
         for (i = 0; (column = next_shown(columns, layout->part, &i)); i++) {
             cell_text(column, json_array_get(items, row), cell);
-            result |= buf_append_str(out, "| ") | columns_escape(out, cell) |
-                      buf_append_str(out, " ");
+            buf_append_str(out, "| ");
+            columns_escape(out, cell);
+            buf_append_str(out, " ");
         }
-        result |= buf_append_str(out, "|\n");
+        buf_append_str(out, "|\n");
     }
-    return result;
 }
 
 /* ---- CSV and NDJSON ---- */
 
 /* A line of names for no item. */
-static int put_record(const struct column *columns, const json_t *item,
-                      struct columns_layout *layout, struct buf *out)
+static void put_record(const struct column *columns, const json_t *item,
+                       struct columns_layout *layout, struct buf *out)
 {
     const char *separator = "";
-    int result = 0;
 
     for (const struct column *column = columns; column->path; column++) {
         const char *name = column->name ? column->name : column->path;
 
         if (!*name || !has_part(column, layout->part))
             continue;
-        result |= buf_append_str(out, separator);
-        result |=
-            item ? csv_value(value_of(column, item), out) : buf_append_str(out, name);
+        buf_append_str(out, separator);
+        if (item)
+            csv_value(value_of(column, item), out);
+        else
+            buf_append_str(out, name);
         separator = ",";
     }
-    return result | buf_append_str(out, "\r\n");
+    buf_append_str(out, "\r\n");
 }
 
-static int write_csv(const struct column *columns, const json_t *items,
-                     struct columns_layout *layout, struct buf *out)
+static void write_csv(const struct column *columns, const json_t *items,
+                      struct columns_layout *layout, struct buf *out)
 {
-    int result = layout->has_headings ? 0 : put_record(columns, NULL, layout, out);
-
+    if (!layout->has_headings)
+        put_record(columns, NULL, layout, out);
     for (size_t row = 0; row < json_array_size(items); row++)
-        result |= put_record(columns, json_array_get(items, row), layout, out);
-    return result;
+        put_record(columns, json_array_get(items, row), layout, out);
 }
 
-static int write_lines(const json_t *items, struct buf *out)
+void columns_write(const struct column *columns, const json_t *items, enum form form,
+                   struct columns_layout *layout, struct buf *out)
 {
-    int result = 0;
-
-    for (size_t row = 0; row < json_array_size(items); row++)
-        result |= json_line_append(json_array_get(items, row), out);
-    return result;
-}
-
-int columns_write(const struct column *columns, const json_t *items, enum form form,
-                  struct columns_layout *layout, struct buf *out)
-{
-    int result;
-
     if (form == FORM_TEXT)
-        result = write_text(columns, items, layout, out);
+        write_text(columns, items, layout, out);
     else if (form == FORM_MARKDOWN)
-        result = write_markdown(columns, items, layout, out);
+        write_markdown(columns, items, layout, out);
     else if (form == FORM_CSV)
-        result = write_csv(columns, items, layout, out);
-    else
-        result = write_lines(items, out);
+        write_csv(columns, items, layout, out);
+    for (size_t i = 0; form == FORM_NDJSON && i < json_array_size(items); i++)
+        json_line_append(json_array_get(items, i), out);
     layout->has_headings = true;
-    return result ? -1 : 0;
 }

@@ -51,11 +51,11 @@ struct columns_layout {
 /* Append the headings, unless the layout has them already, and a line for each item, in
  * any form but FORM_JSON. Text and Markdown show cells as clean_text_show does, and cut
  * them after some 250 bytes; a table that comes in parts may get wider in text. CSV and
- * NDJSON have whole values. -1 when `out` is full. */
-int columns_write(const struct column *columns, const json_t *items, enum form form,
-                  struct columns_layout *layout, struct buf *out);
+ * NDJSON have whole values. `out` is cut (buf.h) if the table does not fit. */
+void columns_write(const struct column *columns, const json_t *items, enum form form,
+                   struct columns_layout *layout, struct buf *out);
 
-/* Append text in which Markdown's marks are escaped; -1 when `out` is full. */
-int columns_escape(struct buf *out, const char *text);
+/* Append text in which Markdown's marks are escaped. */
+void columns_escape(struct buf *out, const char *text);
 
 #endif

@@ -40,11 +40,11 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static int put_table(const json_t *items, unsigned part, enum form form, struct buf *out)
+static void put_table(const json_t *items, unsigned part, enum form form, struct buf *out)
 {
     struct columns_layout layout = {.part = part};
 
-    return columns_write(columns, items, form, &layout, out);
+    columns_write(columns, items, form, &layout, out);
 }
 
 static const json_t *evidence_of(const json_t *document)
@@ -54,28 +54,36 @@ static const json_t *evidence_of(const json_t *document)
 
 /* ---- What people wrote, and measured programs ---- */
 
-/* The start of a line of notes, and the function that appends a clean text to it. */
+/* The start of a line of notes, and whether Markdown's marks are escaped. */
 struct notes {
     const char *before;
-    int (*put)(struct buf *out, const char *text);
+    bool is_markdown;
 };
 
-static const struct notes terminal = {"# ", buf_append_str};
-static const struct notes markdown = {"- ", columns_escape};
+static const struct notes terminal = {"# ", false};
+static const struct notes markdown = {"- ", true};
+
+static void put(const struct notes *form, const char *text, struct buf *out)
+{
+    if (form->is_markdown)
+        columns_escape(out, text);
+    else
+        buf_append_str(out, text);
+}
 
 /* A line of the members, which are taken. */
-static int put_note(const struct notes *form, const char *template, json_t *members,
-                    struct buf *out)
+static void put_note(const struct notes *form, const char *template, json_t *members,
+                     struct buf *out)
 {
     json_t *line = template_text(template, members, NULL);
     json_t *shown = clean_text_shown(line, false);
-    int result = buf_append_str(out, form->before) |
-                 form->put(out, json_string_value(shown)) | buf_append_str(out, "\n");
 
+    buf_append_str(out, form->before);
+    put(form, json_string_value(shown), out);
+    buf_append_str(out, "\n");
     json_decref(members);
     json_decref(shown);
     json_decref(line);
-    return result;
 }
 
 /* A value as text, cut; NULL for none. */
@@ -95,17 +103,17 @@ static json_t *told(const json_t *value)
 }
 
 /* As a whole; labels and names are in it. */
-static int put_sentence(const struct notes *form, const json_t *document, struct buf *out)
+static void put_sentence(const struct notes *form, const json_t *document,
+                         struct buf *out)
 {
     json_t *shown = clean_text_shown(json_object_get(document, "verdict"), false);
-    int result = shown ? form->put(out, json_get_str(shown, "sentence", "")) : -1;
 
+    put(form, json_get_str(shown, "sentence", ""), out);
     json_decref(shown);
-    return result;
 }
 
-static int put_side(const struct notes *form, const json_t *document, const char *name,
-                    struct buf *out)
+static void put_side(const struct notes *form, const json_t *document, const char *name,
+                     struct buf *out)
 {
     const json_t *side = json_object_get(document, name);
     json_t *runs = json_array(), *run, *cases = json_object_get(side, "cases");
@@ -117,87 +125,74 @@ static int put_side(const struct notes *form, const json_t *document, const char
         json_array_append_new(runs, template_text("run {id}[ {name}]{mark}", run, mark));
         json_decref(mark);
     }
-    return put_note(form, "{side}: [{runs:names 200}, ]{n} {n:case/cases}",
-                    json_pack("{s:s, s:o, s:I}", "side", name, "runs", runs, "n",
-                              (json_int_t)json_array_size(cases)),
-                    out);
+    put_note(form, "{side}: [{runs:names 200}, ]{n} {n:case/cases}",
+             json_pack("{s:s, s:o, s:I}", "side", name, "runs", runs, "n",
+                       (json_int_t)json_array_size(cases)),
+             out);
 }
 
-static int put_warnings(const struct notes *form, const json_t *document, struct buf *out)
+static void put_warnings(const struct notes *form, const json_t *document,
+                         struct buf *out)
 {
     json_t *item;
-    int result = 0;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "warnings"), i, item)
-        result |= put_note(form, "warning: {text}",
-                           json_pack("{s:o}", "text", told(item)), out);
-    return result;
+        put_note(form, "warning: {text}", json_pack("{s:o}", "text", told(item)), out);
 }
 
-static int put_differences(const struct notes *form, const json_t *document,
-                           struct buf *out)
+static void put_differences(const struct notes *form, const json_t *document,
+                            struct buf *out)
 {
     json_t *item;
-    int result = 0;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "differences"), i, item)
-        result |= put_note(form, "differs: {what}, base {base}, head {head}",
-                           json_pack("{s:o, s:o, s:o}", "what",
-                                     told(json_object_get(item, "what")), "base",
-                                     told(json_object_get(item, "base")), "head",
-                                     told(json_object_get(item, "head"))),
-                           out);
-    return result;
+        put_note(form, "differs: {what}, base {base}, head {head}",
+                 json_pack("{s:o, s:o, s:o}", "what", told(json_object_get(item, "what")),
+                           "base", told(json_object_get(item, "base")), "head",
+                           told(json_object_get(item, "head"))),
+                 out);
 }
 
-/* ---- Text ---- */
+/* ---- Text and Markdown ---- */
 
-static int write_text(const json_t *document, struct buf *out)
+static void write_text(const json_t *document, struct buf *out)
 {
     const json_t *sizes = json_object_get(document, "sizes");
 
-    if (put_warnings(&terminal, document, out) ||
-        put_sentence(&terminal, document, out) || buf_append_str(out, "\n\n"))
-        return -1;
-    if (put_side(&terminal, document, "base", out) ||
-        put_side(&terminal, document, "head", out) ||
-        put_differences(&terminal, document, out) ||
-        put_table(json_object_get(evidence_of(document), "bands"), BANDS, FORM_TEXT, out))
-        return -1;
+    put_warnings(&terminal, document, out);
+    put_sentence(&terminal, document, out);
+    buf_append_str(out, "\n\n");
+    put_side(&terminal, document, "base", out);
+    put_side(&terminal, document, "head", out);
+    put_differences(&terminal, document, out);
+    put_table(json_object_get(evidence_of(document), "bands"), BANDS, FORM_TEXT, out);
     if (json_array_size(sizes) == 0)
-        return 0;
-    return buf_append_str(out, "\n# exploratory: single sizes, each by itself\n") ||
-                   put_table(sizes, SIZES, FORM_TEXT, out)
-               ? -1
-               : 0;
+        return;
+    buf_append_str(out, "\n# exploratory: single sizes, each by itself\n");
+    put_table(sizes, SIZES, FORM_TEXT, out);
 }
 
-/* ---- Markdown ---- */
-
-static int write_markdown(const json_t *document, struct buf *out)
+static void write_markdown(const json_t *document, struct buf *out)
 {
     const json_t *bands = json_object_get(evidence_of(document), "bands");
     const json_t *sizes = json_object_get(document, "sizes");
 
-    if (buf_append_str(out, "**") || put_sentence(&markdown, document, out) ||
-        buf_append_str(out, "**\n\n"))
-        return -1;
-    if (put_side(&markdown, document, "base", out) ||
-        put_side(&markdown, document, "head", out) ||
-        put_warnings(&markdown, document, out) ||
-        put_differences(&markdown, document, out) || buf_append_str(out, "\n") ||
-        put_table(bands, BANDS, FORM_MARKDOWN, out))
-        return -1;
+    buf_append_str(out, "**");
+    put_sentence(&markdown, document, out);
+    buf_append_str(out, "**\n\n");
+    put_side(&markdown, document, "base", out);
+    put_side(&markdown, document, "head", out);
+    put_warnings(&markdown, document, out);
+    put_differences(&markdown, document, out);
+    buf_append_str(out, "\n");
+    put_table(bands, BANDS, FORM_MARKDOWN, out);
     if (json_array_size(sizes) == 0)
-        return 0;
-    return buf_append_str(out, "\n<details><summary>Single sizes, exploratory</summary>"
-                               "\n\n") ||
-                   put_table(sizes, SIZES, FORM_MARKDOWN, out) ||
-                   buf_append_str(out, "\n</details>\n")
-               ? -1
-               : 0;
+        return;
+    buf_append_str(out, "\n<details><summary>Single sizes, exploratory</summary>\n\n");
+    put_table(sizes, SIZES, FORM_MARKDOWN, out);
+    buf_append_str(out, "\n</details>\n");
 }
 
 /* ---- CSV and NDJSON ---- */
@@ -215,24 +210,25 @@ static void add_records(const json_t *items, const char *of, json_t *records)
     }
 }
 
-static int write_records(const json_t *document, enum form form, struct buf *out)
+static void write_records(const json_t *document, enum form form, struct buf *out)
 {
     json_t *records = json_array();
-    int result;
 
     add_records(json_object_get(evidence_of(document), "bands"), "band", records);
     add_records(json_object_get(document, "sizes"), "size", records);
-    result = put_table(records, 0, form, out);
+    put_table(records, 0, form, out);
     json_decref(records);
-    return result;
 }
 
 int compare_write(const json_t *document, enum form form, struct buf *out)
 {
     if (form == FORM_JSON)
-        return json_line_append(document, out);
-    if (form == FORM_TEXT)
-        return write_text(document, out);
-    return form == FORM_MARKDOWN ? write_markdown(document, out)
-                                 : write_records(document, form, out);
+        json_line_append(document, out);
+    else if (form == FORM_TEXT)
+        write_text(document, out);
+    else if (form == FORM_MARKDOWN)
+        write_markdown(document, out);
+    else
+        write_records(document, form, out);
+    return out->is_cut ? -1 : 0;
 }

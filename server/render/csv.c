@@ -80,69 +80,64 @@ static bool is_formula(const char *text)
     return end == text || *end != '\0';
 }
 
-int csv_field(const char *text, struct buf *out)
+void csv_field(const char *text, struct buf *out)
 {
     const char *mark = is_formula(text) ? "'" : "";
-    int result;
 
-    if (!strpbrk(text, ",\"\r\n"))
-        return buf_append_str(out, mark) | buf_append_str(out, text);
-    result = buf_append_str(out, "\"") | buf_append_str(out, mark);
-    for (const char *p = text; *p; p++) {
-        if (*p == '"')
-            result |= buf_append_str(out, "\"");
-        result |= buf_append(out, p, 1);
+    if (!strpbrk(text, ",\"\r\n")) {
+        buf_printf(out, "%s%s", mark, text);
+        return;
     }
-    return result | buf_append_str(out, "\"");
+    buf_printf(out, "\"%s", mark);
+    for (const char *p = text; *p; p++)
+        buf_append(out, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    buf_append_str(out, "\"");
 }
 
 /* Members of an array are joined by semicolons, those of an object as NAME=VALUE; an
  * object in an array is its name. */
-static int put_plain(const json_t *value, struct buf *out)
+static void put_plain(const json_t *value, struct buf *out)
 {
     const char *name, *separator = "";
     char number[UNITS_REAL_MAX];
     json_t *member;
-    int result = 0;
     size_t i;
 
     if (json_is_integer(value))
-        return buf_printf(out, "%lld", (long long)json_integer_value(value));
-    if (json_is_real(value))
-        return buf_append_str(out, units_real_text(json_real_value(value), number));
-    if (json_is_boolean(value))
-        return buf_append_str(out, json_is_true(value) ? "true" : "false");
-    if (json_is_string(value))
-        return buf_append_str(out, json_string_value(value));
+        buf_printf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        buf_append_str(out, units_real_text(json_real_value(value), number));
+    else if (json_is_boolean(value))
+        buf_append_str(out, json_is_true(value) ? "true" : "false");
+    else if (json_is_string(value))
+        buf_append_str(out, json_string_value(value));
     json_array_foreach (value, i, member) {
-        result |= buf_append_str(out, separator);
-        result |= put_plain(
-            json_is_object(member) ? json_object_get(member, "name") : member, out);
+        buf_append_str(out, separator);
+        put_plain(json_is_object(member) ? json_object_get(member, "name") : member, out);
         separator = ";";
     }
     json_object_foreach ((json_t *)(uintptr_t)value, name, member) {
-        result |= buf_printf(out, "%s%s=", separator, name) | put_plain(member, out);
+        buf_printf(out, "%s%s=", separator, name);
+        put_plain(member, out);
         separator = ";";
     }
-    return result;
 }
 
-int csv_value(const json_t *value, struct buf *out)
+void csv_value(const json_t *value, struct buf *out)
 {
     struct buf text;
-    int result;
 
-    if (json_is_string(value))
-        return csv_field(json_string_value(value), out);
     /* Numbers may begin with a minus, but are no formula. */
-    if ((!json_is_object(value) && !json_is_array(value)) ||
-        json_is_number(json_array_get(value, 0)))
-        return put_plain(value, out);
+    if (!json_is_string(value) && ((!json_is_object(value) && !json_is_array(value)) ||
+                                   json_is_number(json_array_get(value, 0)))) {
+        put_plain(value, out);
+        return;
+    }
     buf_init(&text, MEMBERS_MAX);
-    result = put_plain(value, &text);
-    result |= csv_field(text.data ? text.data : "", out);
+    put_plain(value, &text);
+    csv_field(text.data ? text.data : "", out);
+    out->is_cut |= text.is_cut;
     buf_release(&text);
-    return result;
 }
 
 /* What the row's case is. */

@@ -30,11 +30,11 @@ void csv_header(const struct csv *csv, struct buf *out);
 void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 
 /* Append one field, quoted if it has a comma, a quote or a line break, and behind an
- * apostrophe if a spreadsheet would take it for a formula. -1 when `out` is full. */
-int csv_field(const char *text, struct buf *out);
+ * apostrophe if a spreadsheet would take it for a formula. */
+void csv_field(const char *text, struct buf *out);
 
 /* Append a value as one field: nothing for null, an array's members joined by semicolons,
- * an object's as NAME=VALUE. -1 when `out` is full. */
-int csv_value(const json_t *value, struct buf *out);
+ * an object's as NAME=VALUE. */
+void csv_value(const json_t *value, struct buf *out);
 
 #endif

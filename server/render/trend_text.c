@@ -39,11 +39,10 @@ static const struct column columns[] = {
     COLUMNS_END,
 };
 
-static int put_points(const json_t *answer, enum form form, struct buf *out)
+static void put_points(const json_t *answer, enum form form, struct buf *out)
 {
     struct columns_layout layout = {0};
     json_t *points = json_array(), *point;
-    int result;
     size_t i;
 
     json_array_foreach (json_object_get(answer, "points"), i, point) {
@@ -52,9 +51,8 @@ static int put_points(const json_t *answer, enum form form, struct buf *out)
         json_object_set(row, "figure", json_object_get(answer, "figure"));
         json_array_append_new(points, row);
     }
-    result = columns_write(columns, points, form, &layout, out);
+    columns_write(columns, points, form, &layout, out);
     json_decref(points);
-    return result;
 }
 
 static void put_figure(const json_t *answer, struct buf *out)
@@ -83,17 +81,15 @@ static void put_verdicts(const json_t *answer, struct buf *out)
     }
 }
 
-static int write_text(const json_t *answer, struct buf *out)
+static void write_text(const json_t *answer, struct buf *out)
 {
     const char *next = json_get_str(answer, "next", NULL);
-    int result;
 
     put_figure(answer, out);
     put_verdicts(answer, out);
-    result = put_points(answer, FORM_TEXT, out);
+    put_points(answer, FORM_TEXT, out);
     if (next)
-        result |= buf_printf(out, "# there is more: cursor=%s\n", next);
-    return result;
+        buf_printf(out, "# there is more: cursor=%s\n", next);
 }
 
 int trend_write(const json_t *answer, enum form form, struct buf *out)
@@ -101,11 +97,12 @@ int trend_write(const json_t *answer, enum form form, struct buf *out)
     struct columns_layout layout = {0};
 
     if (form == FORM_JSON)
-        return json_line_append(answer, out);
-    if (form == FORM_TEXT)
-        return write_text(answer, out);
-    if (form == FORM_NDJSON)
-        return columns_write(columns, json_object_get(answer, "points"), form, &layout,
-                             out);
-    return put_points(answer, form, out);
+        json_line_append(answer, out);
+    else if (form == FORM_TEXT)
+        write_text(answer, out);
+    else if (form == FORM_NDJSON)
+        columns_write(columns, json_object_get(answer, "points"), form, &layout, out);
+    else
+        put_points(answer, form, out);
+    return out->is_cut ? -1 : 0;
 }

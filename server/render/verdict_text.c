@@ -31,9 +31,10 @@ int verdict_text_append(json_t *verdict, struct buf *out)
         COLUMNS_END,
     };
     struct columns_layout layout = {0};
-    int result = buf_printf(out, "%s: %s\n", json_get_str(shown, "answer", "?"),
-                            json_get_str(shown, "sentence", ""));
 
+    buf_printf(out, "%s: %s\n", json_get_str(shown, "answer", "?"),
+               json_get_str(shown, "sentence", ""));
+    columns_write(columns, checks, FORM_TEXT, &layout, out);
     json_decref(shown);
-    return result || columns_write(columns, checks, FORM_TEXT, &layout, out) ? -1 : 0;
+    return out->is_cut ? -1 : 0;
 }

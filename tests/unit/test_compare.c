@@ -54,13 +54,10 @@ static struct compare *compare_factor(struct made *made, size_t n, double factor
 static void require_sentence(const struct compare *compare, const char *wanted)
 {
     const struct compare_names names = {"head", "Ring", "Tree"};
-    struct buf out;
+    json_t *sentence = compare_sentence(compare, &names);
 
-    buf_init(&out, 10000);
-    compare_put_sentence(compare, &names, &out);
-    buf_append(&out, "", 1);
-    assert_string_equal(out.data, wanted);
-    buf_release(&out);
+    assert_string_equal(json_string_value(sentence), wanted);
+    json_decref(sentence);
 }
 
 TEST(slower_head_is_worse_in_time_and_in_bandwidth)
@@ -137,16 +134,13 @@ TEST(noise_is_not_enough_data_and_says_how_much_would_be)
     struct made made;
     struct compare *compare = compare_factor(&made, 5, 1, 10);
     const struct compare_band *band = &compare->bands[0];
-    struct buf out;
+    json_t *why = compare_why(compare, band);
 
     assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
     assert_int_equal(band->reason, COMPARE_NOISE);
     assert_in_range(band->repeats_needed, 30, 200);
-    buf_init(&out, 1000);
-    compare_put_why(compare, band, &out);
-    buf_append(&out, "", 1);
-    assert_non_null(strstr(out.data, "repeats would resolve 2 %"));
-    buf_release(&out);
+    assert_non_null(strstr(json_string_value(why), "repeats would resolve 2 %"));
+    json_decref(why);
     compare_destroy(compare);
     made_release(&made);
 }
