@@ -536,8 +536,8 @@ static void complete_components(json_t *components)
     json_object_foreach (responses, name, response)
         complete_content(response);
     for (size_t i = 0; i < ERRORS; i++) {
-        response = json_pack("{s:s, s:s}", "description", errors[i].description,
-                             "problem", "Problem");
+        response = json_pack("{s:s, s:s, s:s}", "description", errors[i].description,
+                             "problem", "Problem", "text", "string");
         complete_content(response);
         json_object_set_new(responses, errors[i].name, response);
     }
