@@ -45,8 +45,7 @@ static void judge_pairs(const json_t *run, struct chain_step *step)
 /* Links between neighbours in a ring are among all pairs only: up to so many nodes. */
 #define ALL_PAIRS_MAX 64
 
-/* The run's follow-up, with all pairs. A new object, or NULL. */
-static json_t *pairs_of(const json_t *run)
+json_t *chain_pairs(const json_t *run)
 {
     json_t *follow_up = follow_up_of(run);
     json_t *spec = json_incref(json_object_get(follow_up, "spec"));
@@ -69,7 +68,7 @@ static void judge_whole(const json_t *run, struct chain_step *step)
     if (gate)
         step->sentence = json_get_str(gate, "sentence", "");
     if (step->answer == VERDICT_FAIL && gate_failed(gate))
-        step->follow_up = pairs_of(run);
+        step->follow_up = chain_pairs(run);
 }
 
 void chain_judge(const json_t *run, struct chain_step *step)

@@ -25,6 +25,10 @@ struct chain_step {
 
 void chain_judge(const json_t *run, struct chain_step *step);
 
+/* The spec that measures pairs of the run's nodes, all pairs of up to 64 nodes. A new
+ * object; NULL where a run has no such follow-up, or has not ended. */
+json_t *chain_pairs(const json_t *run);
+
 /* {"figure","level","low","high"} of a run over all of its nodes: its level in the band
  * that stands for it, and where one falls that did not change (null where too few runs
  * say). A new object; NULL: the run has no level. */

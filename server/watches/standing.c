@@ -15,6 +15,13 @@ bool standing_is_suspect(const json_t *node)
     return json_is_object(json_object_get(node, "suspect"));
 }
 
+bool standing_is_open(const json_t *node)
+{
+    const json_t *latest = json_array_get(json_object_get(node, "results"), 0);
+
+    return standing_is_suspect(node) || json_get_bool(latest, "named", false);
+}
+
 static size_t count_named(const json_t *node)
 {
     const json_t *result;

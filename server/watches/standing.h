@@ -25,6 +25,9 @@ enum standing_news {
 json_t *standing_document(const char *node);
 bool standing_is_suspect(const json_t *node);
 
+/* It was named lately: a run over all nodes that passes would not clear it. */
+bool standing_is_open(const json_t *node);
+
 /* A run has judged the node and named it, or has not, for which the sentence is why. */
 enum standing_news standing_take(json_t *node, const char *watch, const char *run,
                                  const char *sentence, bool is_named,

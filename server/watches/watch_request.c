@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/batch_group.h"
 #include "common/spec/run_spec.h"
+#include "server/watches/chain.h"
 
 const char *const watch_modes[] = {"observe", "act", NULL};
 
@@ -132,6 +133,29 @@ static bool lacks_baseline(const json_t *spec)
     return !json_object_get(spec, "baseline") && !json_object_get(spec, "program") &&
            !json_object_get(spec, "matrix") &&
            strcmp(json_get_str(spec, "pattern", "all"), "all") == 0;
+}
+
+json_t *watch_request_pairs(const struct watch_request *request, const char *watch,
+                            const json_t *nodes)
+{
+    json_t *list = json_array(), *run, *out;
+    struct problems problems;
+    struct run_spec *spec;
+
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        json_array_append_new(list, json_pack("{s:O}", "name", json_array_get(nodes, i)));
+    problems_init(&problems);
+    spec = run_spec_parse(request->spec, &problems);
+    problems_release(&problems);
+    run = json_pack("{s:s, s:s, s:o*, s:o, s:s}", "id", request->name, "ended", "",
+                    "spec", spec ? run_spec_to_json(spec) : NULL, "nodes", list,
+                    "backend", spec ? spec->backend : "auto");
+    out = chain_pairs(run);
+    if (out)
+        watch_request_mark(out, watch);
+    run_spec_destroy(spec);
+    json_decref(run);
+    return out;
 }
 
 json_t *watch_request_spec(const struct watch_request *request, const char *watch,

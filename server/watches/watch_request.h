@@ -49,6 +49,11 @@ json_t *watch_request_nodes(const struct watch_request *request,
 json_t *watch_request_spec(const struct watch_request *request, const char *watch,
                            json_t *nodes);
 
+/* The spec of a run that measures pairs of them at once; NULL where its runs have no such
+ * follow-up. */
+json_t *watch_request_pairs(const struct watch_request *request, const char *watch,
+                            const json_t *nodes);
+
 /* The same for a spec that follows from a run of the watch. */
 void watch_request_mark(json_t *spec, const char *watch);
 

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { assertProblem, startFleet, startServer } from './lib/cluster.mjs';
+import { assertProblem, startAgent, startFleet, startServer } from './lib/cluster.mjs';
 import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { verdictOf } from './lib/verdicts.mjs';
 
@@ -239,6 +239,7 @@ describe('watches', { concurrency: 3 }, () => {
       (await suspects()).map(({ node, watch: by }) => [node, by]),
       [['sim-2', id]],
     );
+    assert.equal(watch.last.evidence.runs.length, 1, 'pairs at once');
     assert.match(
       await server.get('/metrics'),
       /^ringbench_suspects 1\n(#.*\n)*ringbench_suspect\{node="sim-2"\} 1$/m,
@@ -261,6 +262,31 @@ describe('watches', { concurrency: 3 }, () => {
     assert.equal(watch.last.answer, 'pass', watch.last.sentence);
     assert.deepEqual(await suspects(), []);
     assertProblem(await server.request('DELETE', '/api/v1/suspects/sim-2'), 404, /sim-2/);
+  });
+
+  test('a suspect whose machine was started anew is measured at once', limit, async (t) => {
+    const calendar = new Calendar(t);
+    const server = await startServer(t, { env: calendar.env });
+    const agentOf = (name, host) => startAgent(t, server, name, { env: { RINGBENCH_HOSTID: host } });
+    const [, b] = await Promise.all(['a', 'b', 'c'].map((name) => agentOf(name, `${name}-boot-1`)));
+    const spec = { ...sim, pattern: 'pairs', env: { ...sim.env, SIM_SLOW: 'b:0.5', SIM_NOISE: '0.002' } };
+    const id = await addWatch(server, { name: 'nightly', every: '24h', spec });
+    await sweepsAre(server, id, 1);
+    calendar.move(day);
+    await sweepsAre(server, id, 2);
+    const suspects = async () => (await server.get('/api/v1/suspects')).suspects;
+    assert.deepEqual(
+      (await suspects()).map(({ node, changed }) => [node, changed]),
+      [['b', false]],
+    );
+
+    b.signal('SIGKILL');
+    await b.ended();
+    await agentOf('b', 'b-boot-2');
+    const watch = await sweepsAre(server, id, 3);
+    assert.deepEqual(watch.last.nodes, ['b'], 'nobody has mended it');
+    assert.ok(Date.parse(watch.next) > Date.now() + calendar.ahead);
+    assert.equal((await suspects())[0].results.length, 3);
   });
 
   test('a server that is killed at any moment does nothing twice', limit, async (t) => {

@@ -29,8 +29,12 @@ TEST(a_suspect_is_one_until_it_passes_and_begins_anew_then)
     json_t *node = standing_document("n"), *json;
 
     take(node, true);
+    assert_true(standing_is_open(node));
+    take(node, false);
+    assert_false(standing_is_open(node));
     assert_int_equal(take(node, true), STANDING_SUSPECT);
     assert_int_equal(take(node, true), STANDING_SAME);
+    assert_true(standing_is_open(node));
     json = standing_json(node);
     assert_string_equal(json_get_str(json, "since", ""), "1970-01-01T00:00:05.000Z");
     json_decref(json);

@@ -166,6 +166,17 @@ TEST(what_is_slower_twice_is_followed_up_and_named)
     json_decref(watch);
 }
 
+TEST(pairs_that_name_nobody_pass_when_nothing_was_slow_before)
+{
+    json_t *watch = watch_of(4, 0);
+
+    take_next(watch, NULL);
+    end_run(watch, "pairs", "culprit", "none", NULL);
+    assert_answer(sweep_close(watch, 3000), "pass");
+    assert_int_equal(count_of(watch, "unexplained"), 0);
+    json_decref(watch);
+}
+
 TEST(when_none_stands_out_the_verdict_says_so)
 {
     static const struct {

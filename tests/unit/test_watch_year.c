@@ -260,12 +260,20 @@ static bool is_ready(void *arg, const char *node)
 static void live_night(struct year *year, int night)
 {
     const struct fault *fault = fault_on(night);
+    bool is_open = false;
     double effect = 0.005 * noise_normal(&year->noise) - 0.0005 * night / 7;
     double level = draw_level(year, fault, effect);
     bool is_alarm = is_slower(year, level);
     bool has_failed = is_alarm && is_slower(year, draw_level(year, fault, effect));
 
     sweep_begin(year->watch, sweep_divide(year->names, 0), night, 0, night);
+    for (size_t i = 0; i < NODES; i++)
+        is_open = is_open || standing_is_open(year->standings[i]);
+    if (is_open) {
+        measure_pairs(year, fault, night, NODES - 1);
+        sweep_close(year->watch, night);
+        return;
+    }
     end_run(year, fault, night, run_of(year, "all", gate_of(is_alarm, has_failed)));
     if (!has_failed)
         year->levels[year->n_levels++] = level;
