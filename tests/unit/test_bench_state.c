@@ -121,8 +121,7 @@ TEST(an_idle_row_leaves_the_buffers_alone)
 static void assert_own_input(const char *buffer, const struct backend_call *call,
                              size_t count)
 {
-    struct error err = {0};
-    struct pattern *pattern = pattern_create(call->dtype, call->redop, 2, 7, &err);
+    struct pattern *pattern = pattern_create(call->dtype, call->redop, 2, 7);
     char expected[BUFFER_BYTES];
 
     pattern_input(pattern, 0, 0, count, expected);
@@ -144,7 +143,7 @@ TEST(timed_calls_begin_with_the_ranks_own_data)
 
     file.seed = 7;
     row.layout.size_bytes = 64;
-    bench.data = timed_data_create(&err);
+    bench.data = timed_data_create();
     assert_int_equal(timed_data_begin(&bench, &row, &err), 0);
     assert_int_equal(comm.fills, 2);
     assert_own_input(comm.send, &row.call, BUFFER_BYTES / sizeof(float));

@@ -30,8 +30,7 @@ TEST(inputs_and_reductions_agree)
 
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = -1; redop < REDOP_COUNT; redop++) {
-            struct pattern *pattern =
-                pattern_create((enum dtype)type, redop, RANKS, 3, NULL);
+            struct pattern *pattern = pattern_create((enum dtype)type, redop, RANKS, 3);
             for (int rank = 0; rank < RANKS; rank++) {
                 pattern_input(pattern, rank, FIRST, COUNT, block);
                 compare((enum dtype)type, pattern, rank, block);
@@ -53,7 +52,7 @@ TEST(expected_elements_agree)
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
         int redop =
             collective_facts((enum collective_kind)kind)->reduces ? REDOP_SUM : -1;
-        struct pattern *pattern = pattern_create(DTYPE_FLOAT32, redop, RANKS, 9, NULL);
+        struct pattern *pattern = pattern_create(DTYPE_FLOAT32, redop, RANKS, 9);
         struct collective_layout layout;
         collective_layout((enum collective_kind)kind, COUNT * 4, DTYPE_FLOAT32, RANKS,
                           &layout);
@@ -75,7 +74,7 @@ TEST(expected_elements_agree)
  * it has two terms, and every rank has one of them somewhere. */
 TEST(averages_have_two_terms)
 {
-    struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_AVG, RANKS, 3, NULL);
+    struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_AVG, RANKS, 3);
     bool has_term[RANKS] = {false};
 
     for (uint64_t i = 0; i < COUNT; i++) {

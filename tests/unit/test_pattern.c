@@ -44,7 +44,7 @@ static void reduce_randomly(enum dtype type, int redop, char **inputs, int n)
 
 static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
 {
-    struct pattern *pattern = pattern_create(type, redop, n, seed, NULL);
+    struct pattern *pattern = pattern_create(type, redop, n, seed);
     char **inputs = calloc((size_t)n, sizeof(*inputs)), expected[ELEMENTS * 8];
 
     assert_non_null(pattern);
@@ -90,7 +90,7 @@ TEST(results_are_finite_and_vary)
 {
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = 0; redop < REDOP_COUNT; redop++) {
-            struct pattern *pattern = pattern_create((enum dtype)type, redop, 4, 9, NULL);
+            struct pattern *pattern = pattern_create((enum dtype)type, redop, 4, 9);
             size_t size = dtype_size((enum dtype)type);
             char data[ELEMENTS * 8], text[PATTERN_TEXT_MAX];
             int different = 0;
@@ -114,7 +114,7 @@ TEST(a_missing_rank_changes_the_result)
         for (int redop = 0; redop < REDOP_AVG; redop++) {
             const int n = 4;
             size_t size = dtype_size((enum dtype)type);
-            struct pattern *pattern = pattern_create((enum dtype)type, redop, n, 5, NULL);
+            struct pattern *pattern = pattern_create((enum dtype)type, redop, n, 5);
             char sum[ELEMENTS * 8], input[ELEMENTS * 8], expected[ELEMENTS * 8];
             int different = 0;
             pattern_input(pattern, 0, 0, ELEMENTS, sum);
@@ -137,8 +137,7 @@ TEST(a_missing_scalar_changes_the_result)
 {
     for (int type = 0; type < DTYPE_COUNT; type++) {
         size_t size = dtype_size((enum dtype)type);
-        struct pattern *pattern =
-            pattern_create((enum dtype)type, REDOP_MULSUM, 2, 5, NULL);
+        struct pattern *pattern = pattern_create((enum dtype)type, REDOP_MULSUM, 2, 5);
         char sum[ELEMENTS * 8], input[ELEMENTS * 8], expected[ELEMENTS * 8];
         int different = 0;
         pattern_input(pattern, 0, 0, ELEMENTS, sum);
@@ -156,7 +155,7 @@ TEST(a_missing_scalar_changes_the_result)
 
 TEST(any_part_is_the_same_as_in_the_whole)
 {
-    struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_SUM, 3, 7, NULL);
+    struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_SUM, 3, 7);
     float whole[1000], part[10];
 
     pattern_input(pattern, 1, 0, 1000, whole);
@@ -172,7 +171,7 @@ TEST(copies_are_expected_from_their_source)
 {
     enum { N = 3, COUNT = 5 };
     uint32_t sent[N][N * COUNT], expected[N * COUNT];
-    struct pattern *pattern = pattern_create(DTYPE_UINT32, -1, N, 3, NULL);
+    struct pattern *pattern = pattern_create(DTYPE_UINT32, -1, N, 3);
 
     for (int rank = 0; rank < N; rank++)
         pattern_input(pattern, rank, 0, N * COUNT, sent[rank]);

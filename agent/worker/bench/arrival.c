@@ -161,18 +161,31 @@ static void find_late(const struct machines *machines, const struct arrivals *ra
     }
 }
 
-double arrivals_skew_us(const struct arrivals *ranks, int n)
+static struct machines machines_of(const struct arrivals *ranks, int n, double *error_us)
 {
     size_t size = (size_t)n;
     struct machines machines = {
         .list = memory_zeroed(size, sizeof(*machines.list), "arrivals"),
         .of = memory_zeroed(size, sizeof(*machines.of), "arrivals")};
-    double skews[ARRIVALS_MAX];
 
     assert(ranks->n >= 1 && ranks->n <= ARRIVALS_MAX);
     for (int i = 0; i < n; i++)
         add_rank(&machines, i, &ranks[i]);
-    compare_clocks(&machines, ranks->n);
+    *error_us = compare_clocks(&machines, ranks->n);
+    return machines;
+}
+
+static void machines_release(struct machines *machines)
+{
+    free(machines->list);
+    free(machines->of);
+}
+
+double arrivals_skew_us(const struct arrivals *ranks, int n)
+{
+    double skews[ARRIVALS_MAX], error_us;
+    struct machines machines = machines_of(ranks, n, &error_us);
+
     for (int64_t i = 0; i < ranks->n; i++) {
         int64_t first = INT64_MAX, last = INT64_MIN;
 
@@ -184,30 +197,19 @@ double arrivals_skew_us(const struct arrivals *ranks, int n)
         }
         skews[i] = (double)(last - first) / 1e3;
     }
-    free(machines.list);
-    free(machines.of);
+    machines_release(&machines);
     order_stat_sort(skews, (size_t)ranks->n);
     return median_of_sorted(skews, (size_t)ranks->n);
 }
 
-int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
-                     double *error_us)
+void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
+                      double *error_us)
 {
-    size_t size = (size_t)n;
-    struct machines machines = {.list = calloc(size, sizeof(*machines.list)),
-                                .of = calloc(size, sizeof(*machines.of))};
-    double *room = calloc(size * (size_t)(ranks->n + 1), sizeof(*room));
-    bool is_whole = machines.list && machines.of && room;
+    struct machines machines = machines_of(ranks, n, error_us);
+    double *room =
+        memory_zeroed((size_t)n * (size_t)(ranks->n + 1), sizeof(*room), "arrivals");
 
-    assert(ranks->n >= 1 && ranks->n <= ARRIVALS_MAX);
-    for (int i = 0; is_whole && i < n; i++)
-        add_rank(&machines, i, &ranks[i]);
-    if (is_whole) {
-        *error_us = compare_clocks(&machines, ranks->n);
-        find_late(&machines, ranks, n, late_us, room);
-    }
+    find_late(&machines, ranks, n, late_us, room);
     free(room);
-    free(machines.list);
-    free(machines.of);
-    return is_whole ? 0 : -1;
+    machines_release(&machines);
 }

@@ -36,9 +36,9 @@ void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 /* By rank: how long after the middle one (of an even number the earlier of both) it came,
  * had all of its machine left the barrier with the first of them; the median over the
  * calls; all ranks have as many, one at least. error_us: how far
- * clocks may be off in that. ranks: n >= 1. -1: out of memory. */
-int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
-                     double *error_us);
+ * clocks may be off in that. ranks: n >= 1. */
+void arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
+                      double *error_us);
 
 /* How long the last rank left a barrier after the first; the median over the barriers of
  * which there are records. As above. */

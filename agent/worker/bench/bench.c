@@ -247,8 +247,8 @@ static int run_all(struct bench *bench, struct error *err)
 {
     size_t rows = series_rows(&bench->file->plan);
 
-    bench->data = timed_data_create(err);
-    if (!bench->data || allocate(bench, err))
+    bench->data = timed_data_create();
+    if (allocate(bench, err))
         return -1;
     for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
         if (bench_stopped(bench, err) || do_rows(bench, i, err))

@@ -331,8 +331,8 @@ static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t 
     for (long pass = 0; pass < passes && !has_wrong; pass++) {
         check->pattern =
             pattern_create(call->dtype, call->redop, bench_group_size(check->bench),
-                           pass_seed(check, pass), err);
-        int status = check->pattern ? one_pass(check, err) : -1;
+                           pass_seed(check, pass));
+        int status = one_pass(check, err);
         pattern_destroy(check->pattern);
         if (status || combine(check, wrong, errors, &has_wrong, err))
             return -1;

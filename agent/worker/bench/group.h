@@ -7,7 +7,6 @@
 
 /* Fill in what env says of groups, from the case and env->rank. *members: an array that
  * env borrows, to be freed after the communicator; NULL where all ranks form one. */
-int group_find(const struct case_file *file, struct backend_env *env, int **members,
-               struct error *err);
+void group_find(const struct case_file *file, struct backend_env *env, int **members);
 
 #endif

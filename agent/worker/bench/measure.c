@@ -510,19 +510,17 @@ static int combine_samples(const struct loop *loop, struct measurement *out,
 
 /* Rank 0, which reports them: how late the ranks came, and the barriers' skew, which is
  * of all groups. */
-static int find_late(const struct loop *loop, const struct arrivals *all,
-                     struct measurement *out, struct error *err)
+static void find_late(const struct loop *loop, const struct arrivals *all,
+                      struct measurement *out)
 {
     int n = loop->bench->file->world_size, n_groups = loop->bench->file->groups.n;
 
     for (int i = 0; i < n_groups && !loop->bench->backend->timing; i++)
         out[i].skew_us = arrivals_skew_us(all, n);
     if (loop->bench->file->spec->timing != TIMING_ISOLATED || n_groups > 1)
-        return 0;
+        return;
     out->late_us = memory_zeroed((size_t)n, sizeof(*out->late_us), "arrivals");
-    return arrivals_late_us(all, n, out->late_us, &out->late_error_us)
-               ? error_set(err, ERROR_MEMORY, "arrivals: out of memory")
-               : 0;
+    arrivals_late_us(all, n, out->late_us, &out->late_error_us);
 }
 
 static int combine_arrivals(const struct loop *loop, struct measurement *out,
@@ -533,7 +531,7 @@ static int combine_arrivals(const struct loop *loop, struct measurement *out,
     int status = bench_allgather(loop->bench, &loop->arrivals, sizeof(*all), all, err);
 
     if (!status && loop->bench->rank == 0)
-        status = find_late(loop, all, out, err);
+        find_late(loop, all, out);
     free(all);
     return status;
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "common/base/memory.h"
+
 #define BLOCK_BYTES 65536
 
 struct timed_data {
@@ -13,13 +15,9 @@ struct timed_data {
     _Alignas(max_align_t) char block[BLOCK_BYTES]; /* elements of any type */
 };
 
-struct timed_data *timed_data_create(struct error *err)
+struct timed_data *timed_data_create(void)
 {
-    struct timed_data *data = calloc(1, sizeof(*data));
-
-    if (!data)
-        error_set(err, ERROR_MEMORY, "data of timed calls: out of memory");
-    return data;
+    return memory_zeroed(1, sizeof(struct timed_data), "data of timed calls");
 }
 
 void timed_data_destroy(struct timed_data *data)
@@ -32,17 +30,14 @@ static int put(const struct bench *bench, char *to, size_t bytes, struct error *
     return bench_fill(bench, to, bench->data->block, BLOCK_BYTES, bytes, err);
 }
 
-static int make_block(struct bench *bench, enum dtype type, int redop, struct error *err)
+static void make_block(struct bench *bench, enum dtype type, int redop)
 {
     struct pattern *pattern =
-        pattern_create(type, redop, bench_group_size(bench), bench->file->seed, err);
+        pattern_create(type, redop, bench_group_size(bench), bench->file->seed);
 
-    if (!pattern)
-        return -1;
     pattern_input(pattern, bench_place(bench), 0, BLOCK_BYTES / dtype_size(type),
                   bench->data->block);
     pattern_destroy(pattern);
-    return 0;
 }
 
 int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error *err)
@@ -51,8 +46,8 @@ int timed_data_put(struct bench *bench, enum dtype type, int redop, struct error
     size_t bytes = bench->buffer_bytes + bench->memory.margin_bytes;
 
     data->is_there = false;
-    if (make_block(bench, type, redop, err) || put(bench, bench->send, bytes, err) ||
-        put(bench, bench->recv, bytes, err))
+    make_block(bench, type, redop);
+    if (put(bench, bench->send, bytes, err) || put(bench, bench->recv, bytes, err))
         return -1;
     data->is_there = true;
     data->type = type;

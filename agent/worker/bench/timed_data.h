@@ -9,8 +9,8 @@
 
 #include "agent/worker/bench/bench_state.h"
 
-/* Valid as long as the benchmark; nothing is in the buffers yet. NULL: out of memory. */
-struct timed_data *timed_data_create(struct error *err);
+/* Valid as long as the benchmark; nothing is in the buffers yet. */
+struct timed_data *timed_data_create(void);
 void timed_data_destroy(struct timed_data *data);
 
 /* Fill both buffers with data of that type for that operation; redop -1: none. */

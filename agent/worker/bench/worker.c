@@ -280,8 +280,7 @@ static int form(struct worker *worker, struct error *err)
     worker->env.file = worker->file;
     worker->env.watchdog = &worker->watchdog;
     worker->env.ear = (struct attempt_ear){say_unreached, worker};
-    if (group_find(worker->file, &worker->env, &worker->members, err))
-        return -1;
+    group_find(worker->file, &worker->env, &worker->members);
     struct tree_config config = backend_env_tree(&worker->env);
     worker->tree = worker->env.tree = tree_create(&config, err);
     if (!worker->tree)

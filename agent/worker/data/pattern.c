@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/worker/data/pattern_math.h"
+#include "common/base/memory.h"
 
 #define BLOCK 256 /* elements converted at a time */
 
@@ -182,20 +183,13 @@ static void build_tables(struct pattern *pattern)
     }
 }
 
-struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed,
-                               struct error *err)
+struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed)
 {
     assert(n > 0);
-    struct pattern *pattern = calloc(1, sizeof(*pattern));
-    if (pattern) {
-        pattern->table = calloc((size_t)n, sizeof(*pattern->table));
-        pattern->integers = calloc((size_t)n, sizeof(*pattern->integers));
-    }
-    if (!pattern || !pattern->table || !pattern->integers) {
-        pattern_destroy(pattern);
-        error_set(err, ERROR_MEMORY, "data pattern: out of memory");
-        return NULL;
-    }
+    struct pattern *pattern = memory_zeroed(1, sizeof(*pattern), "data pattern");
+    pattern->table = memory_zeroed((size_t)n, sizeof(*pattern->table), "data pattern");
+    pattern->integers =
+        memory_zeroed((size_t)n, sizeof(*pattern->integers), "data pattern");
     pattern->type = type;
     pattern->redop = redop;
     pattern->n = n;

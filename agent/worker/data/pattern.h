@@ -31,8 +31,7 @@
 struct pattern;
 
 /* redop -1: nothing is reduced. n: ranks, 1 or more. */
-struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed,
-                               struct error *err);
+struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed);
 void pattern_destroy(struct pattern *pattern);
 
 /* Elements first .. first + count - 1 of what `rank` sends. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 #define MAGIC 0x3C85F7CEu
 #define REQUEST_MAX (64u << 20)
@@ -321,12 +322,8 @@ struct rendezvous_client *rendezvous_client_connect(const char *host, const char
                                                     struct error *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    struct rendezvous_client *client = calloc(1, sizeof(*client));
+    struct rendezvous_client *client = memory_zeroed(1, sizeof(*client), "store");
 
-    if (!client) {
-        error_set(err, ERROR_MEMORY, "store: out of memory");
-        return NULL;
-    }
     client->fd = -1;
     client->stop = stop;
     client->timeout_ms = DEFAULT_TIMEOUT_MS;

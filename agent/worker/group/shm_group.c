@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "common/base/memory.h"
+
 #define PAGE 4096u
 #define HEAD_BYTES PAGE
 #define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
@@ -35,9 +37,7 @@ int shm_group_init(struct shm_group *group, struct watch *watch, struct error *e
     if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token) ||
         pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token))
         return error_set_errno(err, ERROR_IO, errno, "shared segment's token");
-    group->peers = calloc(1, sizeof(*group->peers));
-    if (!group->peers)
-        return error_set(err, ERROR_MEMORY, "shared segment: out of memory");
+    group->peers = memory_zeroed(1, sizeof(*group->peers), "shared segment");
     group->n = 1;
     memcpy(group->peers[0].token, token, sizeof(token));
     return 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
+#include "common/base/memory.h"
 
 int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
 {
@@ -12,10 +13,8 @@ int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
     laps->next = 0;
     if (laps->n < n + 1) {
         cuda_event *events = realloc(laps->events, (size_t)(n + 1) * sizeof(*events));
-        if (!events) {
-            return error_set(err, ERROR_MEMORY, "events of %ld iterations: out of memory",
-                             n);
-        }
+        if (!events)
+            memory_out("events of iterations");
         laps->events = events;
     }
     while (!code && laps->n < n + 1) {

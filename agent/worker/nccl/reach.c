@@ -11,6 +11,7 @@
 #include "agent/worker/group/listen.h"
 #include "agent/worker/nccl/nccl_interface.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 
 /* What the first rank of each node tells of it. */
 struct place {
@@ -92,14 +93,10 @@ static int try_all(struct tree *tree, const struct place *all,
                    const struct attempt_ear *ear, struct finding *out, struct error *err)
 {
     int n = 0, status;
-    struct attempt *attempts = calloc((size_t)tree->world_size, sizeof(*attempts));
-    struct pollfd *fds = calloc((size_t)tree->world_size, sizeof(*fds));
+    size_t world_size = (size_t)tree->world_size;
+    struct attempt *attempts = memory_zeroed(world_size, sizeof(*attempts), "addresses");
+    struct pollfd *fds = memory_zeroed(world_size, sizeof(*fds), "addresses");
 
-    if (!attempts || !fds) {
-        free(attempts);
-        free(fds);
-        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    }
     for (int rank = 0; rank < tree->world_size; rank++) {
         struct attempt_place at = place_of(&all[rank]);
         if (all[rank].port[0] && strcmp(all[rank].node, all[tree->rank].node) != 0 &&
@@ -181,13 +178,12 @@ int reach_check(struct tree *tree, const char *node, const struct attempt_ear *e
                 struct error *err)
 {
     size_t n = (size_t)tree->world_size;
-    struct place own = {.port = ""}, *all = calloc(n, sizeof(*all));
-    struct finding *found = calloc(n, sizeof(*found));
+    struct place own = {.port = ""}, *all = memory_zeroed(n, sizeof(*all), "addresses");
+    struct finding *found = memory_zeroed(n, sizeof(*found), "addresses");
     int listener, status;
 
     describe_place(node, &listener, &own);
-    status = all && found ? check_all(tree, &own, ear, all, found, err)
-                          : error_set(err, ERROR_MEMORY, "communicator: out of memory");
+    status = check_all(tree, &own, ear, all, found, err);
     if (listener >= 0)
         close(listener);
     free(all);
