@@ -7,7 +7,6 @@ import { Glyph } from './plot.jsx';
 import { PlotBox } from './plot_box.jsx';
 import { doubtInWords, doubtOf } from './stats.mjs';
 import { formatBandwidth, formatMemory, formatSize, formatTime, significant } from './units.mjs';
-import { WayStrips } from './ways.jsx';
 
 const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
@@ -42,7 +41,6 @@ export function Panels({ panels, spread, mark, onToggle, onZoom = null, name = '
               onCursor={(x) => setAt(x === null ? null : { x, key: panel.key })}
               onZoom={onZoom}
             />
-            <WayStrips panel={panel} />
             {panel.good && <p class="muted good-for">{panel.good}</p>}
           </figure>
         ))}

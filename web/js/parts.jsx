@@ -1,8 +1,9 @@
 /* parts.jsx - small pieces that several views show */
 import { Fragment } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { copyText } from './download.mjs';
 import { stateLook, stateWord } from './states.mjs';
+import { debounce } from './timing.mjs';
 import { flipped } from './ui.jsx';
 import { shorten } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
@@ -208,6 +209,30 @@ export const CopyBlock = ({ label, text }) => (
     <CopyButton label={label} text={() => text} />
   </div>
 );
+
+/* An input whose text is asked for a while after it was typed; another `value` replaces it. */
+export function TypedInput({ value, onType, inputRef = undefined, ms = 250, ...attributes }) {
+  const [typed, setTyped] = useState(null);
+  const latest = useRef(onType);
+  latest.current = onType;
+  const later = useMemo(() => debounce((text) => latest.current(text), ms), []);
+  useEffect(() => {
+    later.cancel();
+    setTyped(null);
+  }, [value]);
+  useEffect(() => later.cancel, []);
+  return (
+    <input
+      ref={inputRef}
+      {...attributes}
+      value={typed ?? value}
+      onInput={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        later(currentTarget.value);
+      }}
+    />
+  );
+}
 
 /* A component whose module comes when it is first shown. */
 export function Later({ app, name, props }) {

@@ -312,8 +312,6 @@ export class FakeServer {
       this.stream(request, response, run, params);
     } else if (verb === 'logs') {
       this.answerLogs(response, params);
-    } else if (verb === 'topology') {
-      json(response, 200, run.topology);
     } else if (verb === 'baseline') {
       json(response, 200, { baseline: null, runs: run.against ?? [] });
     } else if (verb === 'summary') {

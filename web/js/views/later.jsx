@@ -9,5 +9,4 @@ export { default as Nodes } from './nodes.jsx';
 export { PairMap } from './pair_map.jsx';
 export { RowDetail } from './row_detail.jsx';
 export { Scaling } from './scaling.jsx';
-export { Topology } from './topology.jsx';
 export { default as Trends } from './trends.jsx';

@@ -1,6 +1,5 @@
 /* nodes.jsx - the view of all nodes: a list, or groups that open; what they do not agree on */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { debounce } from '../timing.mjs';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { differences, grouped, isOdd, suspectsOf } from '../node_groups.mjs';
 import {
   FACTS,
@@ -15,7 +14,7 @@ import {
   order,
   usualGrouping,
 } from '../node_list.mjs';
-import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles } from '../parts.jsx';
+import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } from '../parts.jsx';
 import { keepPlace } from '../place.mjs';
 import { flipped, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
@@ -253,26 +252,15 @@ const FactCell = ({ text, isNumber = false, most = null }) => (
 );
 
 function Filters({ query, change, ways, by }) {
-  /* What is being typed, before it is in the address. */
-  const [typed, setTyped] = useState(null);
-  const latest = useRef(change);
-  latest.current = change;
-  const later = useMemo(() => debounce((text) => latest.current({ q: text.trim(), labels: [] }), 150), []);
-  const words = [query.q, ...query.labels].filter(Boolean).join(' ');
-  useEffect(() => setTyped(null), [words]);
-  useEffect(() => later.cancel, []);
   return (
     <search>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <input
+        <TypedInput
           type="search"
           aria-label="Filter nodes"
           placeholder="name, group, label, GPU, version"
-          value={typed ?? words}
-          onInput={({ currentTarget: { value } }) => {
-            setTyped(value);
-            later(value);
-          }}
+          value={[query.q, ...query.labels].filter(Boolean).join(' ')}
+          onType={(text) => change({ q: text.trim(), labels: [] })}
         />
         <Toggles
           label="Filter by state"

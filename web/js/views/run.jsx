@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { bookOf } from '../book.mjs';
 import { caseToShow, isEnded } from '../events.mjs';
-import { Fold, Later } from '../parts.jsx';
+import { Later } from '../parts.jsx';
 import { markOf, titleOf } from '../shown.mjs';
 import { Tabs } from '../ui.jsx';
 import { shorten } from '../units.mjs';
@@ -140,7 +140,6 @@ function tabsOf({ app, id, meta, state, own, measures, view, change, onPaper }) 
   const ranks = () => (
     <>
       <RunLanes run={state} found={found} isReport={app.isReport} />
-      {spec?.topology === 'dump' && !app.isReport && <TopologyFold app={app} id={id} number={view.case} />}
       <RankHeat app={app} id={id} book={own.book} found={found} onlyCase={view.case} />
     </>
   );
@@ -162,20 +161,6 @@ function tabsOf({ app, id, meta, state, own, measures, view, change, onPaper }) 
     { name: 'logs', title: 'Logs', panel: logs },
     { name: 'spec', title: 'Spec', panel: () => <RunSpec app={app} spec={spec} /> },
   ];
-}
-
-/* Asked for when it is opened. */
-function TopologyFold({ app, id, number }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Fold
-      title="Topology"
-      note={<span class="muted">as NCCL detected it on the nodes</span>}
-      onToggle={setOpen}
-    >
-      {isOpen && <Later app={app} name="Topology" props={{ app, id, number }} />}
-    </Fold>
-  );
 }
 
 /* How many ranks a collective is of; 0 where groups differ. */

@@ -1,10 +1,9 @@
 /* runs.jsx - the home view: what needs attention, and the runs */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { debounce } from '../timing.mjs';
 import { suspectsOf } from '../node_groups.mjs';
 import { nodeAddress, nodesInWords } from '../node_list.mjs';
 import { RUN_STATES, stateWord } from '../states.mjs';
-import { AnswerPill, Chips, Later, Region, RunPill, SortHead, Time, Toggles } from '../parts.jsx';
+import { AnswerPill, Chips, Later, Region, RunPill, SortHead, Time, Toggles, TypedInput } from '../parts.jsx';
 import { NightBoard } from '../night_board.jsx';
 import { nightsQuery } from '../nights.mjs';
 import { keepPlace } from '../place.mjs';
@@ -264,28 +263,14 @@ const textOf = (query, name) => (name === 'labels' ? query.labels.join(' ') : qu
 const parsed = (name, text) => (name === 'labels' ? text.split(/\s+/).filter(Boolean) : text.trim());
 
 function Filters({ query, change, isFiltered, first }) {
-  /* What is being typed, before it is asked for; another address replaces it. */
-  const [typed, setTyped] = useState({});
-  const latest = useRef(change);
-  latest.current = change;
-  const later = useMemo(() => debounce((set) => latest.current(set), 250), []);
-  useEffect(() => {
-    later.cancel();
-    setTyped({});
-  }, [JSON.stringify(query)]);
-  useEffect(() => later.cancel, []);
   const field = ([name, label, attributes]) => (
-    <input
+    <TypedInput
       key={name}
-      ref={name === 'q' ? first : undefined}
+      inputRef={name === 'q' ? first : undefined}
       aria-label={label}
       {...attributes}
-      value={typed[name] ?? (query[name] === LAST_DAY ? '' : textOf(query, name))}
-      onInput={({ currentTarget: { value } }) => {
-        const next = { ...typed, [name]: value };
-        setTyped(next);
-        later(Object.fromEntries(Object.entries(next).map(([one, text]) => [one, parsed(one, text)])));
-      }}
+      value={query[name] === LAST_DAY ? '' : textOf(query, name)}
+      onType={(text) => change({ [name]: parsed(name, text) })}
     />
   );
   const isLastDay = query.since === LAST_DAY;

@@ -1,8 +1,7 @@
 /* trends.jsx - the view of what runs came to over time: a panel for each band of sizes */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { download } from '../download.mjs';
-import { debounce } from '../timing.mjs';
-import { AnswerPill, Fold, Head, Region, Time } from '../parts.jsx';
+import { AnswerPill, Fold, Head, Region, Time, TypedInput } from '../parts.jsx';
 import { PlotBox } from '../plot_box.jsx';
 import {
   buildTrends,
@@ -302,22 +301,17 @@ const FILTERS = [
 
 function Filters({ app, query }) {
   const [known, setKnown] = useState({ collectives: [], dtypes: [] });
-  const latest = useRef(query);
-  latest.current = query;
   useEffect(() => {
     app.api.collectives().then(setKnown, () => {}); /* the selected ones stay */
   }, []);
-  const change = useMemo(
-    () =>
-      debounce(
-        (set) => app.go({ view: 'trends', query: { ...latest.current, ...set } }, { replace: true }),
-        300,
-      ),
-    [],
-  );
-  useEffect(() => change.cancel, []);
-  const onInput = ({ currentTarget: { name, value } }) =>
-    change({ [name]: name === 'per_line' ? Number(value) || null : value });
+  const change = (name) => (value) =>
+    app.go(
+      {
+        view: 'trends',
+        query: { ...query, [name]: name === 'per_line' ? Number(value) || null : value },
+      },
+      { replace: true },
+    );
   return (
     <form class="card trend-filters" onSubmit={(event) => event.preventDefault()}>
       {FILTERS.map(([name, label, options, hint, type = 'text']) => {
@@ -326,9 +320,14 @@ function Filters({ app, query }) {
           <label key={name}>
             <span>{label}</span>
             {options === null ? (
-              <input {...{ name, value, onInput, type }} placeholder={hint} autocomplete="off" />
+              <TypedInput
+                {...{ name, value, type }}
+                placeholder={hint}
+                autocomplete="off"
+                onType={change(name)}
+              />
             ) : (
-              <Select {...{ name, value, onInput }} options={optionsOf(options, known)} />
+              <Select {...{ name, value }} options={optionsOf(options, known)} onChange={change(name)} />
             )}
           </label>
         );
@@ -341,8 +340,8 @@ const optionsOf = (options, known) =>
   typeof options === 'string' ? known[options].map(({ name }) => [name, name]) : options;
 
 /* The value that the address asks for is always among the options. */
-const Select = ({ name, value, options, onInput }) => (
-  <select name={name} value={value} onInput={onInput}>
+const Select = ({ name, value, options, onChange }) => (
+  <select name={name} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
     {(options.some(([one]) => one === value) ? options : [...options, [value, value]]).map(([one, text]) => (
       <option key={one} value={one}>
         {text}
