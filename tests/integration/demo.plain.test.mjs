@@ -67,24 +67,24 @@ test('it stays until Ctrl-C, and the four can play hosts of their own', limit, a
   await demo.nothingLeft();
 });
 
-test('a played fleet: its slow node is named, and nothing is left', limit, async (t) => {
-  const demo = startDemo(t, '--fleet', '12');
-  const [, page] = await demo.line(/^In a browser: (http:\S+)$/, 60000);
-  const slow = /^12 simulated nodes .*; (sim-\d+) /.exec(demo.lines[0])?.[1];
-  assert.ok(slow, demo.describe());
-  const end = demo.lines.find((line) => line.startsWith('completed'));
-  assert.match(
-    end ?? '',
-    new RegExp(`, simulated; culprit: slow_node: ${slow} is slow with 11 of 11 .*\\(simulated\\)$`),
-    demo.describe(),
-  );
-  const url = new URL(page);
-  const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
-  assert.equal(run.pattern, 'pairs');
-  demo.signal('SIGINT');
-  assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
-  await demo.nothingLeft();
-});
+test(
+  'a simulated fleet: a watch names the node that is slow for a while, and hooks run',
+  limit,
+  async (t) => {
+    const demo = startDemo(t, '--fleet', '12');
+    await demo.line(/^In a browser: (http:\S+)$/, 120000);
+    const [slow] = /sim-\d+(?= loses half)/.exec(demo.lines.join('\n')) ?? [];
+    assert.ok(slow, demo.describe());
+    const said = ['slow_node', 'hook drain', 'hook resume'].map((start) =>
+      demo.lines.find((line) => line.startsWith(`  ${start}`)),
+    );
+    assert.match(said[0], new RegExp(`: ${slow} is slow with 11 of 11 `), demo.describe());
+    assert.ok(said[1].includes(`drain ${slow}`) && said[2].includes(`resume ${slow}`), demo.describe());
+    demo.signal('SIGINT');
+    assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
+    await demo.nothingLeft();
+  },
+);
 
 test('it is stopped in the middle of a run', limit, async (t) => {
   const demo = startDemo(t);
