@@ -95,6 +95,29 @@ describe('launchers', { concurrency: 6 }, () => {
     assert.equal((await server.request('DELETE', `/api/v1/jobs/${job.id}`)).status, 409);
   });
 
+  test('a run starts with its nodes, whatever its engine last said', limit, async (t) => {
+    const { server, launchers } = await start(t, [], {});
+    launchers.say('answer', 'job 7\n');
+    launchers.say('status', 'PENDING Resources\n');
+    const { id, spec } = await server.run({ ...launched, nodes: { count: 2, wait_s: 60 } });
+    await stateIs(server, id, 'launching', /job 7 .*PENDING/);
+    await nodesIn(t, server, spec.nodes.group, ['first']);
+    await startAgent(t, server, 'own'); // of no job
+    assert.equal((await server.getRun(id)).state, 'launching');
+    await nodesIn(t, server, spec.nodes.group, ['second']);
+    await stateIs(server, id, 'running', /.?/);
+  });
+
+  test('a run whose job does not run in launch.wait_s fails', limit, async (t) => {
+    const { server, launchers } = await start(t);
+    launchers.say('answer', 'job 7\n');
+    launchers.say('status', 'PENDING Resources\n');
+    const run = await server.runToEnd({ ...launched, launch: { name: 'engine', wait_s: 1 } });
+    assert.equal(run.state, 'failed');
+    assert.match(run.reason, /^launching: job 7 .*launch\.wait_s, 1 s/);
+    await jobIs(server, 'ended');
+  });
+
   test('nodes of a job serve no other run', limit, async (t) => {
     const { server, launchers, launch } = await engineOf(t, 2);
     const spec = { ...launched, nodes: { count: 1, wait_s: 60 } };
