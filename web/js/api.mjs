@@ -139,6 +139,11 @@ export class Api extends EventTarget {
     return this.json('/api/v1/nodes?inventory=0');
   }
 
+  /** @returns {Promise<Schema.WatchList>} */
+  watches() {
+    return this.json('/api/v1/watches');
+  }
+
   /** Have some simulated nodes, where there are none.
    * @returns {Promise<Schema.Demo>} */
   startDemo() {

@@ -21,6 +21,7 @@ const VIEWS = {
   trends: later('Trends'),
   nodes: later('Nodes'),
   node: later('Node'),
+  watches: later('Watches'),
   new: later('NewRun'),
   missing: Missing,
 };
@@ -29,6 +30,7 @@ const LINKS = [
   ['/compare', 'Compare', ['compare']],
   ['/trends', 'Trends', ['trends']],
   ['/nodes', 'Nodes', ['nodes', 'node']],
+  ['/watches', 'Watches', ['watches']],
 ];
 
 /* index.html knows where the files are that no module imports. */

@@ -6,7 +6,7 @@ const NIGHTS_MIN = 2;
 const ROWS_MAX = 8;
 const DAY_MS = 24 * 3600 * 1000;
 
-const dayOf = (time) => new Date(time).toLocaleDateString('sv');
+export const dayOf = (time) => new Date(time).toLocaleDateString('sv');
 
 /** What GET /runs is asked for: runs whose gate passed or failed. */
 export const nightsQuery = (now) =>

@@ -9,7 +9,7 @@ import { shorten } from './units.mjs';
 import { ANSWERS, badVerdict } from './verdicts.mjs';
 
 /* A word with a sign, so that its colour is never all there is. */
-const SignPill = ({ look, title, children }) => {
+export const SignPill = ({ look, title, children }) => {
   const [sign, tone] = look;
   return (
     <span class={`pill ${tone}`} title={title}>

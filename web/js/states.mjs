@@ -1,4 +1,4 @@
-/* states.mjs - states of runs, nodes and jobs in words and signs. No DOM. */
+/* states.mjs - states of runs, nodes, jobs and watches in words and signs. No DOM. */
 
 /* A sign and a tone for each; those of runs first. */
 const STATES = {
@@ -19,6 +19,9 @@ const STATES = {
   ended: '⊘ calm',
   lost: '✕ bad',
   left: '⊘ calm',
+  waiting: '○ calm',
+  measuring: '▶ busy',
+  paused: '⊘ warn',
 };
 
 export const RUN_STATES = Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);

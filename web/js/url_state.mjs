@@ -99,6 +99,7 @@ const VIEWS = [
   [/^\/nodes\/?$/, 'nodes'],
   [/^\/compare\/?$/, 'compare'],
   [/^\/trends\/?$/, 'trends'],
+  [/^\/watches\/?$/, 'watches'],
   [/^\/nodes\/([^/]+)\/?$/, 'node'],
   [/^\/runs\/([^/]+)\/?$/, 'run'],
 ];

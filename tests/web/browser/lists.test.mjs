@@ -13,7 +13,7 @@ import {
   startButton,
   until,
 } from '../lib/page.mjs';
-import { sampleNode, sampleRun } from '../lib/sample.mjs';
+import { sampleLevel, sampleNode, sampleRun, sampleWatch } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -167,6 +167,8 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
   fleet(server, 64);
   addSearches(server);
   addRuns(server, 30, (i) => ({ name: `nightly all_reduce rack ${i}`, labels: { rack: '3' } }));
+  const nodes = server.nodes.map(({ name }, i) => sampleLevel(name, i === 3 ? 38.1 : 45, i));
+  server.watches = [sampleWatch([{ answer: 'pass' }], { nodes })];
   await page.addInitScript(() => {
     Object.assign(window, { shifted: 0 });
     new PerformanceObserver((list) => {
@@ -180,6 +182,7 @@ test('lists use the width, nothing is clipped, and nothing jumps while a page lo
     for (const [path, ready] of [
       ['/', 'table.runs tbody tr'],
       ['/nodes', 'table.nodes tbody tr'],
+      ['/watches', '.night-strip'],
       ['/runs/run-3', '.plot-area'],
     ]) {
       await open(path);

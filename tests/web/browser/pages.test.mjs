@@ -13,7 +13,7 @@ import {
   slowNodeButton,
   until,
 } from '../lib/page.mjs';
-import { sampleNode, sampleProgram, sampleRun } from '../lib/sample.mjs';
+import { sampleLevel, sampleNode, sampleProgram, sampleRun, sampleWatch } from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -34,11 +34,26 @@ const VIEWS = {
   new: [`/new?from=${RUN}`, 'change what should differ'],
   nodes: ['/nodes', 'Last seen'],
   node: ['/nodes/node-1', 'Host identity'],
+  watches: ['/watches', '58 of 64 nodes'],
   missing: ['/nowhere/at/all', 'Page not found'],
 };
 
 function fill(server, { name = 'nightly', label = 'NET-12', node = 'node-1' } = {}) {
   server.nodes = [sampleNode(node), sampleNode('node-2', 'lost')];
+  const named = [{ answer: 'slow_node', nodes: [node], sentence: name, run: RUN }];
+  server.watches = [
+    sampleWatch(
+      [
+        { answer: 'slow_node', named },
+        { answer: 'pass', skipped: 1 },
+      ],
+      {
+        name,
+        stale: [node],
+        nodes: [sampleLevel(node, 38.1, 6)],
+      },
+    ),
+  ];
   const wrong = { wrong: 2, errors: [{ rank: 1, index: 0, expected: '6', got: '5' }] };
   server.add(
     sampleRun({

@@ -68,6 +68,8 @@ export class FakeServer {
     this.programs = [];
     this.launchers = [];
     this.jobs = [];
+    /** @type {Schema.Watch[]} */
+    this.watches = [];
     this.onPost = null;
     this.followUp = null;
     this.beforeSchema = null;
@@ -215,6 +217,12 @@ export class FakeServer {
       problem(response, 503, 'the jobs are lost');
     } else if (kind === 'jobs') {
       json(response, 200, { jobs: this.jobs });
+    } else if (kind === 'watches' && verb) {
+      const watch = this.watches.find((one) => one.id === id);
+      watch.state = verb === 'pause' ? 'paused' : 'waiting';
+      json(response, 200, watch);
+    } else if (kind === 'watches') {
+      json(response, 200, { watches: this.watches });
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);

@@ -348,3 +348,72 @@ export function sampleProgram(id = 'prog') {
   const spec = { program: { name: 'train', args: {} }, repeats: 2 };
   return { id, name: 'train', labels: {}, created: iso(log.t0), spec, events: log.events };
 }
+
+const DAY_MS = 24 * 3.6e6;
+
+/* A time that a watch measured its nodes, so many nights ago: `night` is {answer} and what differs of the
+ * verdict's evidence. */
+function sampleSweep({ answer, ...evidence }, ago) {
+  const begun = Date.parse('2026-01-30T12:00:00Z') - ago * DAY_MS;
+  return {
+    due: iso(begun),
+    begun: iso(begun),
+    ended: iso(begun + 6e4),
+    verdict: {
+      kind: 'watch',
+      answer,
+      sentence: `night ${ago}: ${answer}`,
+      nodes: evidence.named?.flatMap(({ nodes }) => nodes) ?? [],
+      evidence: {
+        of: 64,
+        measured: 64,
+        missed: [],
+        n_missed: 0,
+        skipped: 0,
+        runs: [`run-${ago}`],
+        named: [],
+        ...evidence,
+      },
+    },
+  };
+}
+
+/** A watch of these nights, the newest first.
+ * @returns {any} */
+export function sampleWatch(nights, extra = {}) {
+  const sweeps = nights.map(sampleSweep);
+  return {
+    id: '1ngc13d9jrqf',
+    name: 'nightly',
+    by: null,
+    state: 'waiting',
+    mode: 'observe',
+    spec: {},
+    created: '2025-12-01T00:00:00.000Z',
+    next: '2026-01-31T02:00:00.000Z',
+    run: null,
+    sweep: null,
+    last: sweeps[0]?.verdict ?? null,
+    sweeps,
+    coverage: { measured: 58, nodes: 64, hours: 24, sentence: '58 of 64 nodes measured in the last 24 h' },
+    counts: {},
+    nodes: [],
+    stale: [],
+    actions: [],
+    ...extra,
+  };
+}
+
+/* The level of a node, of a run that measured it so many hours ago. */
+export const sampleLevel = (name, level, hoursAgo, extra = {}) => ({
+  name,
+  measured: iso(Date.now() - hoursAgo * 3.6e6),
+  stale: false,
+  run: 'run-0',
+  answer: 'pass',
+  figure: 'busbw_gbs',
+  level,
+  low: 43.9,
+  high: 46.2,
+  ...extra,
+});

@@ -15,6 +15,7 @@ test('an address comes back as it was', () => {
     '/nodes',
     '/compare',
     '/trends',
+    '/watches',
     '/compare?base=r1&base_env=A%3Db&head=r1%3A2&head=r3&head_env=A&last=5&like=hardware',
     '/trends?collective=broadcast&in_place=1&nodes=a%2Cb&run=r1&since=2026-01-31&per_line=200',
     '/nodes/node-1',

@@ -10,3 +10,4 @@ export { PairMap } from './pair_map.jsx';
 export { RowDetail } from './row_detail.jsx';
 export { Scaling } from './scaling.jsx';
 export { default as Trends } from './trends.jsx';
+export { default as Watches } from './watches.jsx';

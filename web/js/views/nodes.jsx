@@ -18,6 +18,7 @@ import { AnswerPill, Chips, Region, SortHead, StatePill, Toggles, TypedInput } f
 import { keepPlace } from '../place.mjs';
 import { flipped, usePoll } from '../ui.jsx';
 import { formatAgo } from '../units.mjs';
+import { levelInWords, levelsOf } from '../watches.mjs';
 import { Jobs } from './jobs.jsx';
 import { Preflight } from './preflight.jsx';
 
@@ -34,6 +35,7 @@ export default function Nodes({ app, query }) {
   const [limit, setLimit] = useState(ROWS);
   const [{ nodes, answers }, setAnswer] = useState(/** @type {any} */ ({ nodes: null, answers: 0 }));
   const [suspects, setSuspects] = useState(/** @type {Map<string, any> | null} */ (null));
+  const [levels, setLevels] = useState(NOBODY);
   const [note, setNote] = useState('Asking the server…');
   const place = useMemo(keepPlace, []);
   const change = (set) => app.go({ view: 'nodes', query: { ...query, ...set } }, { replace: true });
@@ -56,13 +58,17 @@ export default function Nodes({ app, query }) {
   );
   usePoll(
     async () => {
-      const { runs } = await app.api.list(`judged=1&limit=${JUDGED_RUNS}`).catch(() => ({ runs: [] }));
+      const [{ runs }, { watches }] = await Promise.all([
+        app.api.list(`judged=1&limit=${JUDGED_RUNS}`).catch(() => ({ runs: [] })),
+        app.api.watches().catch(() => ({ watches: [] })),
+      ]);
+      setLevels(levelsOf(watches));
       setSuspects(suspectsOf(runs));
     },
     JUDGED_MS,
     [],
   );
-  /* The places of nodes depend on the suspects: the first answer waits for them, no other one does. */
+  /* The places of nodes depend on the suspects, columns on the watches: the first answer waits for them, no other one does. */
   const isShown = nodes !== null && (suspects !== null || answers > 1);
   useEffect(() => isShown && place.restore(), [isShown]);
   const all = isShown ? nodes : [];
@@ -71,7 +77,7 @@ export default function Nodes({ app, query }) {
     all.filter((node) => nodeFits(node, query, suspects ?? NOBODY)),
     query,
   );
-  const view = { query, suspects: suspects ?? NOBODY, ...differences(found) };
+  const view = { query, levels, suspects: suspects ?? NOBODY, ...differences(found) };
   const items = itemsOf(found, by, view);
   const rows = items.filter(({ node }) => node);
   const shown = new Set(rows.slice(0, limit));
@@ -96,7 +102,7 @@ export default function Nodes({ app, query }) {
       )}
       {found.length > 0 && (
         <Region label="Nodes" name="scroll card">
-          <table class="list nodes">
+          <table class={hasLevels(view) ? 'list nodes levels' : 'list nodes'}>
             <SortHead columns={columns} numbers={NUMBERS} query={query} onSort={change} first="asc" />
             <tbody>
               {items
@@ -164,12 +170,17 @@ function itemsOf(found, by, view) {
   );
 }
 
-function columnsOf({ query, differ }) {
+/* Levels are shown where a watch has measured any. */
+const hasLevels = ({ query, levels }) => levels.size > 0 && !query.differ;
+
+function columnsOf(view) {
+  const { query, differ } = view;
   const facts = FACTS.filter(([key]) => !query.differ || differ.has(key));
   return [
     ['Node', 'name'],
     ['State', 'state'],
     ['Runs now', null],
+    ...(hasLevels(view) ? [['Last level', null]] : []),
     ...facts.map(([key, title]) => [title, key]),
     ...(query.differ
       ? []
@@ -219,6 +230,7 @@ function NodeRow({ node, view, now }) {
         )}
       </td>
       <td>{node.run ? <a href={`/runs/${node.run}`}>{node.run}</a> : '–'}</td>
+      {hasLevels(view) && <LevelCell node={view.levels.get(node.name)} now={now} />}
       {facts.map(([key, title]) => (
         <FactCell
           key={key}
@@ -234,6 +246,31 @@ function NodeRow({ node, view, now }) {
         </>
       )}
     </tr>
+  );
+}
+
+/* What the last run of a watch measured with the node, beside the usual range, and how long ago. */
+function LevelCell({ node, now }) {
+  if (!node) {
+    return <td>–</td>;
+  }
+  const { text, usual, isSlower } = levelInWords(node);
+  return (
+    <td class={isSlower ? 'odd' : undefined}>
+      <a href={`/runs/${node.run}`} title="The level of the run, which all of its nodes share">
+        {isSlower && (
+          <>
+            <span aria-hidden="true">▼ </span>
+            <span class="visually-hidden">slower: </span>
+          </>
+        )}
+        {text}
+      </a>
+      {node.unreal && <span class="muted"> {node.unreal}</span>}
+      <div class="second">
+        {usual}, {formatAgo((now - Date.parse(node.measured)) / 1000)}
+      </div>
+    </td>
   );
 }
 

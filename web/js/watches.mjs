@@ -1,0 +1,86 @@
+/* watches.mjs - how the last nights of a watch went, and the last level of each node. No DOM. */
+import { dayOf } from './nights.mjs';
+import { formatBandwidth, formatTime } from './units.mjs';
+import { unrealOf } from './where.mjs';
+
+export const NIGHTS = 30;
+
+/* What the answers of a watch (docs/watches.md) are called here; all others say that somebody was slower
+ * twice. */
+const WORDS = { pass: 'pass', fail: 'fail', not_evaluated: 'not evaluated' };
+const LOOKS = {
+  pass: '✓ good',
+  slow: '▼ bad',
+  fail: '✕ bad',
+  missed: '↷ warn',
+  'not evaluated': '? calm',
+};
+
+/* {word, sign, tone, sentence, address, begun} of a night; the address is null where nothing ran. */
+function nightOf(id, { begun, ended, verdict: { answer, sentence, evidence } }) {
+  const { named, measured, runs } = evidence;
+  const isMissed = answer === 'not_evaluated' && measured === 0;
+  const word = isMissed ? 'missed' : (WORDS[answer] ?? 'slow');
+  const run = named[0]?.run ?? (runs.length === 1 ? runs[0] : null);
+  const address = run ? `/runs/${run}` : runs.length > 0 ? runsAddress(id, begun, ended) : null;
+  return { ...lookOf(word), sentence, address, begun };
+}
+
+function lookOf(word) {
+  const [sign, tone] = LOOKS[word].split(' ');
+  return { word, sign, tone };
+}
+
+const SKIPPED = {
+  ...lookOf('missed'),
+  sentence: 'No server ran, or the measurement before had not ended.',
+  address: null,
+  begun: null,
+};
+
+/** The latest nights, the oldest first. Due times that were skipped before a night are nights, too.
+ * @param {Pick<Schema.Watch, 'id' | 'sweeps'>} watch */
+export function nightsOf({ id, sweeps }) {
+  const nights = [...sweeps].reverse().flatMap((/** @type {any} */ sweep) => {
+    const skipped = Math.min(sweep.verdict.evidence.skipped, NIGHTS);
+    return [...Array(skipped).fill(SKIPPED), nightOf(id, sweep)];
+  });
+  return nights.slice(-NIGHTS);
+}
+
+/** The list of a watch's runs, of some days or of all. */
+export function runsAddress(id, since = null, until = null) {
+  const params = new URLSearchParams({ label: `watch=${id}` });
+  if (since) {
+    params.set('since', dayOf(since));
+    params.set('until', dayOf(until));
+  }
+  return `/?${params}`;
+}
+
+/** The latest level of each node that a watch has measured, by its name; `unreal` is a word for one that
+ * was simulated.
+ * @param {Schema.WatchList['watches']} watches */
+export function levelsOf(watches) {
+  const found = new Map();
+  for (const { nodes, spec } of watches) {
+    for (const node of nodes.filter(({ level }) => level != null)) {
+      if (!(found.get(node.name)?.measured > (node.measured ?? ''))) {
+        found.set(node.name, { ...node, unreal: unrealOf(/** @type {any} */ (spec)) });
+      }
+    }
+  }
+  return found;
+}
+
+/** {text, usual, isSlower}: a node's level, and the range where an unchanged one falls. */
+export function levelInWords({ figure, level, low, high }) {
+  const isTime = figure === 'time_us';
+  const format = isTime ? formatTime : formatBandwidth;
+  const isKnown = low != null && high != null;
+  return {
+    text: isTime ? formatTime(level) : `${formatBandwidth(level)} GB/s`,
+    usual: isKnown ? `usual ${format(low)} to ${format(high)}` : 'usual range not known yet',
+    isSlower: isKnown && (isTime ? level > high : level < low),
+  };
+}
