@@ -155,7 +155,6 @@ void culprit_model_init(struct culprit_model *model, const struct culprit_fleet 
     model->starts = array(n + 2, sizeof(*model->starts));
     model->lists = array(2 * n_groups + 1, sizeof(*model->lists));
     model->is_suspect = array(n + 1, sizeof(*model->is_suspect));
-    model->is_normal = array(n + 1, sizeof(*model->is_normal));
     model->users = array(n_groups + 1, sizeof(*model->users));
     set_reference(model);
     set_deviations(model);
@@ -171,7 +170,6 @@ void culprit_model_release(struct culprit_model *model)
     free(model->starts);
     free(model->lists);
     free(model->is_suspect);
-    free(model->is_normal);
     free(model->users);
     free(model->suspects);
 }

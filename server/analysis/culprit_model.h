@@ -50,8 +50,7 @@ struct culprit_model {
     struct suspect *suspects;
     size_t n_suspects, capacity;
     bool *is_suspect; /* by node: it, or its rack, is not cleared */
-    bool *is_normal; /* by node: it was not slow, and what its median is of is the same */
-    unsigned *users; /* by group: how many suspects that are not cleared explain it */
+    unsigned *users;  /* by group: how many suspects that are not cleared explain it */
     double *scratch;
     size_t n_slow, n_free; /* groups that nobody explains: slow ones, and all */
     double largest;        /* deviation of a node that is no suspect */

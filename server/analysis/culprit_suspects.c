@@ -49,13 +49,8 @@ static void use_groups(struct culprit_model *model, const struct suspect *suspec
 {
     for (size_t i = 0; i < count_groups(model, suspect); i++) {
         size_t group = group_at(model, suspect, i);
-        const struct culprit_group *it = &model->fleet->groups[group];
 
-        if (!culprit_explains(model, suspect, group))
-            continue;
-        model->users[group]++;
-        for (size_t k = 0; k < 2; k++)
-            model->is_normal[it->nodes[k]] = false;
+        model->users[group] += culprit_explains(model, suspect, group);
     }
 }
 
@@ -85,7 +80,6 @@ static void drop_open(struct culprit_model *model)
     model->n_suspects = n;
     memset(model->users, 0, model->fleet->n_groups * sizeof(*model->users));
     memset(model->is_suspect, 0, model->fleet->n_nodes * sizeof(*model->is_suspect));
-    memset(model->is_normal, 0, model->fleet->n_nodes * sizeof(*model->is_normal));
 }
 
 /* ---- Racks ---- */
@@ -272,15 +266,6 @@ static void find_racks(struct culprit_model *model)
 
 /* ---- Nodes ---- */
 
-static double mean_of(const double *values, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += values[i];
-    return sum / (double)n;
-}
-
 /* Of those that are slow by their median the one that is slowest on average. */
 static bool find_node(struct culprit_model *model, struct suspect *out)
 {
@@ -293,13 +278,12 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
         double deviation, mean;
         size_t n;
 
-        if (model->is_suspect[i] || model->is_normal[i])
+        if (model->is_suspect[i] || is_listed(model, &it))
             continue;
         deviation = culprit_deviation(model, i, &n);
-        model->is_normal[i] = n == 0 || deviation > culprit_cut(model, n, errors);
-        if (model->is_normal[i] || is_listed(model, &it))
+        if (n == 0 || deviation > culprit_cut(model, n, errors))
             continue;
-        mean = mean_of(model->scratch, n); /* of what the median is of */
+        mean = stats_mean(model->scratch, n); /* of what the median is of */
         if (mean >= least)
             continue;
         least = mean;
@@ -314,7 +298,8 @@ static bool was_always_slow(struct culprit_model *model, size_t node)
     double errors, cut;
     size_t n, slow = 0, all = 0;
 
-    if (culprit_deviation(model, node, &n), n > 0 || model->is_suspect[node])
+    culprit_deviation(model, node, &n);
+    if (n > 0 || model->is_suspect[node])
         return false;
     errors = culprit_errors(CULPRIT_SUSPICION, model->n_ran);
     cut = culprit_cut(model, 1, errors);

@@ -8,7 +8,6 @@
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
 #include "common/ncclog/ncclog.h"
-#include "server/analysis/transport_host.h"
 #include "server/analysis/transport_kind.h"
 #include "server/analysis/transport_state.h"
 #include "server/finding/finding.h"

@@ -6,7 +6,6 @@
 
 #include "common/base/json_util.h"
 #include "common/base/memory.h"
-#include "server/analysis/transport_host.h"
 
 struct transport_finding *transport_finding_with(struct findings *findings,
                                                  const json_t *what)
@@ -69,6 +68,6 @@ json_t *transport_lines_json(const struct transport_finding *one)
 
 bool transport_is_network(const struct transport *t, const json_t *way)
 {
-    return t->host ? transport_host_leaves(way)
+    return t->host ? strcmp(json_get_str(way, "kind", ""), "shm") != 0
                    : strncmp(json_get_str(way, "via", ""), "NET/", 4) == 0;
 }

@@ -18,4 +18,12 @@ const char *transport_kind_text(const char *kind);
  * last. */
 int transport_kind_place(const char *kind);
 
+/* The word of docs for a way that a rank of this node names; NULL: it is one of NCCL's.
+ * Static. */
+const char *transport_host_kind(const struct transport_node *node, const json_t *way);
+
+/* "sockets over Ethernet eth0, 4 per pair of ranks": of a way with its kind. A
+ * new string; NULL: it is one of NCCL's. */
+json_t *transport_host_text(const json_t *way);
+
 #endif
